@@ -1,0 +1,143 @@
+/**
+ * What the runner and a worker say to each other: HTTP/1.1 over the runner's unix socket, JSON bodies unless a line says tar or NDJSON.
+ * The runner holds no database and no keys. Everything that comes back through here was touched by strangers' code: the worker
+ * validates it again.
+ *
+ *   GET    /status                                → RunnerStatus
+ *   PUT    /workspaces/:id            tar         → 204           makes or replaces the workspace; the tar holds regular files only
+ *   GET    /workspaces/:id                        → { exists: boolean }
+ *   DELETE /workspaces/:id                        → 204           idempotent; resolves once nothing of it is live
+ *   POST   /workspaces/:id/capture    CaptureRequest → CaptureResult   freezes nothing: refused (409 `busy`) while a task of the workspace is live
+ *   POST   /workspaces/:id/blobs      { paths }   → tar           the contents that the last capture hashed; a path that changed since is 409 `changed`
+ *   POST   /workspaces/:id/patch      tar         → 204           entry `.headrace-patch.json` first: { delete: string[] }; then the files to write
+ *   POST   /tasks/:id                 TaskRequest → 201 | 200     200 when the task is there already (same id = same task, never started twice)
+ *   GET    /tasks                                 → { tasks: TaskState[] }
+ *   GET    /tasks/:id                             → TaskState     404 when unknown
+ *   GET    /tasks/:id/journal?from=N              → NDJSON of JournalEntry, kept open until the `end` entry was sent; 404 when unknown
+ *   POST   /tasks/:id/ack             { offset }  → 204           entries up to and including offset may be forgotten
+ *   POST   /tasks/:id/cancel                      → 204           kills the whole process tree; the journal then ends `cancelled`
+ *   POST   /tasks/:id/permissions/:requestId  { allow: boolean } → 204
+ *   PUT    /tasks/:id/source          tar         → 204           build and preview: the files, before /start; preview: later, files to write over it
+ *   GET    /tasks/:id/output                      → tar           build: `outputDirectory` after the end, read from a fresh read-only sandbox
+ *   DELETE /tasks/:id                             → 204           idempotent; resolves once its sandbox is gone and its files are removed; 500 when not confirmed
+ *   GET    /tasks/:id/connect         Upgrade: tcp → 101          preview: a raw byte pipe to the port inside the sandbox; 502 when nothing listens
+ *
+ * Errors: { error: { code, message } } with 4xx/5xx. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`, `prv_…`, `op_…`).
+ */
+
+export interface RunnerStatus {
+  id: string;
+  pid: number;
+  driver: 'bubblewrap' | 'container' | null;
+  /** False when no driver can isolate here: nothing will run. */
+  ok: boolean;
+  /** What is missing, each with its remedy, for a person. */
+  missing: string[];
+  limits: { memory: 'cgroup' | 'watchdog'; processes: 'cgroup' | 'rlimit' | 'watchdog'; warnings: string[] };
+}
+
+export interface CaptureRequest {
+  /** Paths of the source that the workspace was restored from (base of the run). Kept wherever they still exist as regular files. */
+  basePaths: string[];
+}
+
+export interface CaptureResult {
+  files: CapturedFile[];
+  /** What was left out: symlinks, special files, new files under dependency or reserved folders; at most 1,000. */
+  warnings: { path: string; reason: string }[];
+}
+
+export interface CapturedFile {
+  path: string;
+  byteSize: number;
+  sha256: string;
+  executable: boolean;
+}
+
+export interface SandboxLimits {
+  memoryBytes: number;
+  processes: number;
+  /** Bytes that one file and the whole writable tree may take. */
+  diskBytes: number;
+}
+
+export interface TaskRequestBase {
+  /** Bounds the whole task; at the end of it the tree is killed and the end entry has `timedOut`. */
+  timeoutMs: number;
+  limits?: Partial<SandboxLimits>;
+}
+
+/** One turn of an ACP agent in a workspace. */
+export interface TurnRequest extends TaskRequestBase {
+  kind: 'turn';
+  workspaceId: string;
+  /** `scripted` is built in; others are a command line inside the sandbox. */
+  agent: { name: 'scripted' } | { name: string; command: string[]; env: Record<string, string> };
+  prompt: string;
+  /** Further files that the agent finds in the workspace before it starts, e.g. `.hoplite/repair/…`; never captured. */
+  evidence?: { path: string; content: string; encoding: 'utf8' | 'base64' }[];
+  /** `ask`: each tool call waits for POST …/permissions; the worker decides by policy. */
+  permissions: 'ask' | 'allow';
+}
+
+/** A command in a workspace. */
+export interface ExecRequest extends TaskRequestBase {
+  kind: 'exec';
+  workspaceId: string;
+  command: string;
+  stdin?: string;
+}
+
+/** A command in a scratch sandbox that holds exactly the source sent by PUT …/source; starts when the source is there. */
+export interface BuildRequest extends TaskRequestBase {
+  kind: 'build';
+  command: string;
+  outputDirectory: string;
+}
+
+/** A server in a sandbox of its own; starts when the source is there and lives until it is deleted. */
+export interface PreviewRequest extends TaskRequestBase {
+  kind: 'preview';
+  command: string;
+  port: number;
+}
+
+export type TaskRequest = TurnRequest | ExecRequest | BuildRequest | PreviewRequest;
+
+export interface TaskState {
+  id: string;
+  kind: TaskRequest['kind'];
+  workspaceId: string | null;
+  status: 'preparing' | 'running' | 'ended';
+  /** Offset of the newest journal entry, -1 when there is none. */
+  lastOffset: number;
+}
+
+export type JournalEntry = { offset: number; at: string } & (
+  | { type: 'started' }
+  /** The agent's reply so far, whole, replacing the one before. */
+  | { type: 'text'; content: string }
+  | { type: 'tool'; toolCallId: string; name: string; title: string; status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'; input: unknown; output: string | null; truncated: boolean }
+  | { type: 'permission'; requestId: string; toolCallId: string; title: string }
+  /** exec, build, preview: what the command printed, in order of arrival, at most 64 KiB an entry. */
+  | { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
+  /** preview: something listens on the port. */
+  | { type: 'listening' }
+  | TaskEnd
+);
+
+export interface TaskEnd {
+  type: 'end';
+  /** `completed`: the turn ended, or the command exited (whatever its code). `failed`: see error. */
+  outcome: 'completed' | 'failed' | 'cancelled';
+  exitCode: number | null;
+  signal: string | null;
+  timedOut: boolean;
+  oom: boolean;
+  /** turn: `script_failed`, `agent_error`; any: `sandbox_lost`. */
+  error: { code: 'script_failed' | 'agent_error' | 'sandbox_lost'; message: string } | null;
+  durationMs: number;
+}
+
+/** Output of a tool call is cut here, output of exec per stream at 1 MiB by the worker. */
+export const TOOL_OUTPUT_BYTES = 64 * 1024;
