@@ -12,7 +12,6 @@ const DRIVE = /^[A-Za-z]:/;
 const SURROGATE = /[\ud800-\udfff]/;
 const ZERO_WIDTH = /[\u200b-\u200d\ufeff]/g;
 const TRAILING_DOTS_AND_SPACES = /[. ]+$/;
-// eslint-disable-next-line no-control-regex -- the whole of ASCII is meant
 const ASCII = /^[\x00-\x7f]*$/;
 
 /** The rule that `path` breaks, in words for a person, or null for a path that a source may hold. */
