@@ -1,0 +1,111 @@
+/** The only file that reads the environment. All faults are reported together, by name and without values that may be secret. */
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+
+export type Role = 'api' | 'worker' | 'runner';
+
+export interface Config {
+  host: string;
+  port: number;
+  dataDir: string;
+  databaseUrl: string | null;
+  roles: ReadonlySet<Role>;
+  secretKey: string | null;
+  ownerEmail: string | null;
+  ownerPassword: string | null;
+  bootstrapKey: string | null;
+  rateLimit: number;
+  rateWindowSeconds: number;
+  idleTimeoutMinutes: number;
+  sandboxDriver: 'auto' | 'bubblewrap' | 'container';
+  sandboxLimits: 'required' | 'best-effort';
+  logLevel: string;
+  eventRetentionSeconds: number;
+  cleanupGraceSeconds: number;
+  repairBudgetSeconds: number;
+  approvalTimeoutSeconds: number;
+  previewDomain: string;
+  /** S3 bucket and endpoint; the data folder holds the objects when there is none. */
+  s3: { bucket: string; endpoint: string | null; region: string } | null;
+  runConcurrency: number;
+  buildConcurrency: number;
+}
+
+export class ConfigError extends Error {
+  readonly faults: string[];
+  constructor(faults: string[]) {
+    super(`The configuration is wrong:\n${faults.map((f) => `  ${f}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+type Env = Record<string, string | undefined>;
+
+/** Reads the configuration. Throws ConfigError naming every variable that is wrong. `isBootstrapKey` checks the key's form. */
+export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): Config {
+  const faults: string[] = [];
+  const text = (name: string) => (env[name] === undefined || env[name] === '' ? null : env[name]);
+  const whole = (name: string, fallback: number, min: number, max: number) => {
+    const value = text(name);
+    if (value === null) return fallback;
+    if (/^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    faults.push(`${name}: has to be a whole number from ${min} to ${max}`);
+    return fallback;
+  };
+  const oneOf = <T extends string>(name: string, fallback: T, values: readonly T[]): T => {
+    const value = text(name);
+    if (value === null) return fallback;
+    if ((values as readonly string[]).includes(value)) return value as T;
+    faults.push(`${name}: has to be one of ${values.join(', ')}`);
+    return fallback;
+  };
+
+  const roleText = text('HEADRACE_ROLES');
+  const roles = new Set<Role>((roleText ?? 'api,worker,runner').split(',').map((r) => r.trim()).filter(Boolean) as Role[]);
+  if (roles.size === 0 || [...roles].some((r) => !['api', 'worker', 'runner'].includes(r))) faults.push('HEADRACE_ROLES: has to be a comma-separated list of api, worker, runner');
+  const databaseUrl = text('DATABASE_URL');
+  if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl)) faults.push('DATABASE_URL: has to begin with postgres:// or postgresql://');
+  const secretKey = text('HEADRACE_SECRET_KEY');
+  if (secretKey !== null && secretKey.length < 32) faults.push('HEADRACE_SECRET_KEY: has to have at least 32 characters');
+  if (secretKey === null && databaseUrl !== null) faults.push('HEADRACE_SECRET_KEY: is required with DATABASE_URL');
+  const bootstrapKey = text('HEADRACE_BOOTSTRAP_KEY');
+  if (bootstrapKey !== null && !isBootstrapKey(bootstrapKey)) faults.push('HEADRACE_BOOTSTRAP_KEY: is not a service key; make one with `headrace keys generate`');
+  const ownerEmail = text('HEADRACE_OWNER_EMAIL');
+  if (ownerEmail !== null && !/^[^\s@]+@[^\s@]+$/.test(ownerEmail)) faults.push('HEADRACE_OWNER_EMAIL: is not an e-mail address');
+  const ownerPassword = text('HEADRACE_OWNER_PASSWORD');
+  if (ownerPassword !== null && [...ownerPassword].length < 8) faults.push('HEADRACE_OWNER_PASSWORD: has to have at least 8 characters');
+  const host = text('HEADRACE_HOST') ?? '127.0.0.1';
+  const isLoopback = /^(127\.|localhost$|::1$)/.test(host);
+  const bucket = text('HEADRACE_S3_BUCKET');
+  const previewDomain = text('HEADRACE_PREVIEW_DOMAIN') ?? 'localhost';
+  if (!/^[a-z0-9.-]{1,200}$/i.test(previewDomain)) faults.push('HEADRACE_PREVIEW_DOMAIN: is not a host name');
+
+  const config: Config = {
+    host,
+    port: whole('HEADRACE_PORT', 4400, 0, 65_535),
+    dataDir: resolve(text('HEADRACE_DATA_DIR') ?? '.headrace'),
+    databaseUrl,
+    roles,
+    secretKey,
+    ownerEmail,
+    ownerPassword,
+    bootstrapKey,
+    rateLimit: whole('HEADRACE_RATE_LIMIT', 600, 1, 1_000_000_000),
+    rateWindowSeconds: whole('HEADRACE_RATE_WINDOW_SECONDS', 60, 1, 86_400),
+    idleTimeoutMinutes: whole('HEADRACE_IDLE_TIMEOUT_MINUTES', 15, 1, 60),
+    sandboxDriver: oneOf('HEADRACE_SANDBOX_DRIVER', 'auto', ['auto', 'bubblewrap', 'container'] as const),
+    sandboxLimits: oneOf('HEADRACE_SANDBOX_LIMITS', isLoopback ? 'best-effort' : 'required', ['required', 'best-effort'] as const),
+    logLevel: oneOf('HEADRACE_LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const),
+    eventRetentionSeconds: whole('HEADRACE_EVENT_RETENTION_SECONDS', 604_800, 1, 31_536_000),
+    cleanupGraceSeconds: whole('HEADRACE_CLEANUP_GRACE_SECONDS', 3600, 0, 604_800),
+    repairBudgetSeconds: whole('HEADRACE_REPAIR_BUDGET_SECONDS', 900, 1, 900),
+    approvalTimeoutSeconds: whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 3600, 1, 86_400),
+    previewDomain,
+    s3: bucket === null ? null : { bucket, endpoint: text('HEADRACE_S3_ENDPOINT'), region: text('HEADRACE_S3_REGION') ?? 'us-east-1' },
+    runConcurrency: whole('HEADRACE_RUN_CONCURRENCY', Math.max(8, availableParallelism() * 4), 1, 1000),
+    buildConcurrency: whole('HEADRACE_BUILD_CONCURRENCY', Math.max(2, availableParallelism()), 1, 1000),
+  };
+  if (faults.length) throw new ConfigError(faults);
+  return config;
+}

@@ -1,0 +1,28 @@
+/** What every operation and job may use. Composed in app.ts and worker.ts, replaced piece by piece in tests. */
+import type { Logger } from 'pino';
+import type { RunnerClient } from '@headrace/runner/client';
+import type { Bus } from './bus.ts';
+import type { Config } from './config.ts';
+import type { Db } from './db/database.ts';
+import type { ImportPool } from './sources/import-pool.ts';
+import type { MergeEngine } from './merge/pool.ts';
+import type { ObjectStore } from './storage/object-store.ts';
+
+export interface Context {
+  config: Config;
+  db: Db;
+  bus: Bus;
+  log: Logger;
+  store: ObjectStore;
+  /** Signs cursors and preview addresses, seals stored secrets. */
+  secretKey: Buffer;
+  /** Hashing, packing and parsing off the event loop. */
+  pool: ImportPool;
+  merger: MergeEngine;
+  runner: RunnerClient;
+  /** Names this process in leases and wake-ups. */
+  processId: string;
+  version: string;
+  /** Ends with the process: long polls, streams and waits stop on it. */
+  shutdown: AbortSignal;
+}

@@ -1,0 +1,25 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { Database } from './schema.ts';
+
+export type Db = Kysely<Database>;
+
+// bigint columns are counters up to 2^53 - 1 (spec 2): numbers, not strings.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+export interface DatabaseHandle {
+  db: Db;
+  pool: pg.Pool;
+  /** For clients of their own: LISTEN and session locks need a direct connection. */
+  connection: pg.PoolConfig;
+  close(): Promise<void>;
+}
+
+/** Opens a pool. `max` connections; every statement is bounded in time, so that no request hangs on a lost server. */
+export function openDatabase(connection: pg.PoolConfig, max = 24): DatabaseHandle {
+  const pool = new pg.Pool({ ...connection, max, connectionTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, statement_timeout: 30_000, idle_in_transaction_session_timeout: 60_000 });
+  // A broken idle connection is replaced at its next use; without a listener it would end the process.
+  pool.on('error', () => {});
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  return { db, pool, connection, close: () => db.destroy() };
+}

@@ -1,0 +1,36 @@
+/** Forward-only SQL migrations under a lock. The process refuses a schema newer than itself. */
+import { readdir, readFile } from 'node:fs/promises';
+import type { PoolConfig } from 'pg';
+import pg from 'pg';
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+/** Any constant: every process of every version takes the same lock. */
+const LOCK = 4_400_001;
+
+/** Brings the database to this version's schema. Throws when it is newer than this version, or older than PostgreSQL 15. */
+export async function migrate(connection: PoolConfig): Promise<void> {
+  const files = (await readdir(FOLDER)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
+  const client = new pg.Client(connection);
+  await client.connect();
+  try {
+    const { rows: [server] } = await client.query<{ version: number }>("select current_setting('server_version_num')::int as version");
+    if (server!.version < 150_000) throw new Error('PostgreSQL 15 or newer is required');
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await client.query('create table if not exists schema_migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())');
+    const { rows } = await client.query<{ number: number }>('select number from schema_migrations');
+    const applied = new Set(rows.map((r) => r.number));
+    const newest = Number(files.at(-1)!.slice(0, 4));
+    if ([...applied].some((number) => number > newest)) throw new Error('The database was written by a newer version of Headrace. Start that version, or restore a backup made by this one.');
+    for (const name of files) {
+      const number = Number(name.slice(0, 4));
+      if (applied.has(number)) continue;
+      const sql = await readFile(new URL(name, FOLDER), 'utf8');
+      await client.query('begin');
+      await client.query(sql);
+      await client.query('insert into schema_migrations (number, name) values ($1, $2)', [number, name]);
+      await client.query('commit');
+    }
+  } finally {
+    await client.end();
+  }
+}

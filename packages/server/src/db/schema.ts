@@ -1,0 +1,588 @@
+/** The tables as Kysely sees them; migrations/*.sql is the truth. Columns with a default are Generated, jsonb is written by `json()`. */
+import { sql } from 'kysely';
+import type { ColumnType, Generated, RawBuilder, Selectable } from 'kysely';
+
+type Time = ColumnType<Date, Date | string | RawBuilder<Date>, Date | string | RawBuilder<Date>>;
+type TimeOrNull = ColumnType<Date | null, Date | string | RawBuilder<Date> | null | undefined, Date | string | RawBuilder<Date> | null>;
+type GeneratedTime = ColumnType<Date, Date | string | RawBuilder<Date> | undefined, Date | string | RawBuilder<Date>>;
+type Json<T> = ColumnType<T, RawBuilder<T>, RawBuilder<T>>;
+type JsonOrNull<T> = ColumnType<T | null, RawBuilder<T> | null | undefined, RawBuilder<T> | null>;
+type GeneratedJson<T> = ColumnType<T, RawBuilder<T> | undefined, RawBuilder<T>>;
+
+/** A value for a jsonb column. */
+export const json = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(value)}::jsonb`;
+
+export interface OrganizationsTable {
+  id: string;
+  name: string;
+  platform_api: Generated<boolean>;
+  settings: GeneratedJson<StoredSettings>;
+  deleted_at: TimeOrNull;
+  created_at: GeneratedTime;
+}
+
+export interface UsersTable {
+  id: string;
+  email: string;
+  name: string;
+  password_hash: string;
+  created_at: GeneratedTime;
+}
+
+export interface MembersTable {
+  org_id: string;
+  user_id: string;
+  role: 'owner' | 'admin' | 'member';
+  created_at: GeneratedTime;
+}
+
+export interface InvitationsTable {
+  id: string;
+  org_id: string;
+  email: string;
+  role: 'owner' | 'admin' | 'member';
+  token_hash: Buffer;
+  invited_by: string;
+  expires_at: Time;
+  accepted_at: TimeOrNull;
+  created_at: GeneratedTime;
+}
+
+export interface SessionsTable {
+  token_hash: Buffer;
+  user_id: string;
+  active_org_id: string | null;
+  expires_at: Time;
+  created_at: GeneratedTime;
+}
+
+export interface ServiceAccountsTable {
+  org_id: string;
+  id: string;
+  name: string;
+  permissions: Json<Record<string, string[]>>;
+  project_ids: string | null;
+  disabled: Generated<boolean>;
+  saved_by: string | null;
+  deleted_at: TimeOrNull;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+export interface CredentialsTable {
+  org_id: string;
+  id: string;
+  account_id: string;
+  secret_hash: Buffer;
+  expires_at: Time;
+  revoked: Generated<boolean>;
+  created_at: GeneratedTime;
+}
+
+export interface AuditEntriesTable {
+  org_id: string;
+  id: string;
+  action: string;
+  actor_id: string | null;
+  target_id: string | null;
+  address: string | null;
+  created_at: GeneratedTime;
+}
+
+export interface ModelKeysTable {
+  org_id: string;
+  provider: string;
+  key_sealed: Buffer;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+export interface OperationsTable {
+  org_id: string;
+  id: string;
+  actor_id: string;
+  idempotency_key: string;
+  fingerprint: Buffer;
+  method: string;
+  path: string;
+  project_id: string | null;
+  permissions: string;
+  published: boolean;
+  status: 'pending' | 'succeeded' | 'failed' | 'uncertain';
+  fence: Generated<number>;
+  lease_until: TimeOrNull;
+  response_status: number | null;
+  response: string | null;
+  created_at: GeneratedTime;
+  settled_at: TimeOrNull;
+  reserved_until: TimeOrNull;
+}
+
+export interface ProjectsTable {
+  org_id: string;
+  id: string;
+  kind: 'platform' | 'direct';
+  name: string;
+  external_id: string | null;
+  metadata: GeneratedJson<Record<string, string>>;
+  repository_id: string | null;
+  repo_full_name: string | null;
+  default_branch: string | null;
+  head_source_id: string | null;
+  head_revision: number | null;
+  head_updated_at: TimeOrNull;
+  apply_sequence: Generated<number>;
+  settings: GeneratedJson<StoredSettings>;
+  version: Generated<number>;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+  deleted_at: TimeOrNull;
+}
+
+export interface HeadHistoryTable {
+  org_id: string;
+  project_id: string;
+  revision: number;
+  source_id: string;
+  apply_id: string | null;
+  created_at: GeneratedTime;
+}
+
+export interface SourcesTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  thread_id: string | null;
+  run_id: string | null;
+  parent_source_ids: Generated<string>;
+  origin: 'import' | 'edit' | 'run' | 'restore' | 'apply' | 'recovery';
+  sha256: string;
+  byte_size: number;
+  file_count: number;
+  message: string | null;
+  manifest: Buffer;
+  manifest_base: string | null;
+  manifest_depth: Generated<number>;
+  created_at: GeneratedTime;
+}
+
+export interface PacksTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  object_key: string;
+  byte_size: number;
+  index: Buffer;
+  created_at: GeneratedTime;
+}
+
+export interface BlobsTable {
+  project_id: string;
+  sha256: Buffer;
+  pack_id: string;
+}
+
+export interface ObjectsTable {
+  org_id: string;
+  key: string;
+  project_id: string;
+  committed_at: TimeOrNull;
+  delete_after: TimeOrNull;
+  attempts: Generated<number>;
+  created_at: GeneratedTime;
+}
+
+export interface ThreadsTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  source_id: string | null;
+  latest_source_id: string | null;
+  model_id: string | null;
+  title: string | null;
+  metadata: GeneratedJson<Record<string, string>>;
+  status: string;
+  archived_at: TimeOrNull;
+  sealed_at: TimeOrNull;
+  deleted_at: TimeOrNull;
+  initialization_state: string;
+  initialization_phase: string | null;
+  initialization_attempt_count: Generated<number>;
+  initialization_error_code: string | null;
+  initialization_error_message: string | null;
+  initialization_updated_at: TimeOrNull;
+  workspace_status: string | null;
+  workspace_setup_status: string | null;
+  workspace_source_id: string | null;
+  runner_id: string | null;
+  idle_timeout_minutes: number | null;
+  idle_expires_at: TimeOrNull;
+  spend_limit_micros: number | null;
+  spent_micros: Generated<number>;
+  version: Generated<number>;
+  title_version: Generated<number>;
+  archive_version: Generated<number>;
+  latest_user_message_at: TimeOrNull;
+  stop_requested_at: TimeOrNull;
+  exec_operation_id: string | null;
+  active_apply_id: string | null;
+  active_build_id: string | null;
+  last_run_failed: Generated<boolean>;
+  message_sequence: Generated<number>;
+  created_by: string;
+  participant_user_ids: Generated<string>;
+  tracker_issue_url: string | null;
+  error_tracker_issue: JsonOrNull<Record<string, unknown>>;
+  execution_target: JsonOrNull<Record<string, unknown>>;
+  base_branch: string | null;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+export interface MessagesTable {
+  org_id: string;
+  id: string;
+  thread_id: string;
+  run_id: string | null;
+  role: 'user' | 'assistant' | 'system';
+  content: string;
+  attachments: JsonOrNull<{ mediaType: string; data: string }[]>;
+  sequence: number;
+  client_message_id: string | null;
+  created_at: GeneratedTime;
+}
+
+export interface RunsTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  thread_id: string;
+  message_id: string | null;
+  reply_message_id: string;
+  kind: 'message' | 'restore' | 'repair' | 'retry';
+  agent: string;
+  model_id: string;
+  prompt: string | null;
+  status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+  base_source_id: string | null;
+  result_source_id: string | null;
+  checkpoint_id: string | null;
+  apply_id: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  input_tokens: Generated<number>;
+  output_tokens: Generated<number>;
+  cached_tokens: Generated<number>;
+  cost_micros: Generated<number>;
+  warnings: GeneratedJson<{ path: string; reason: string }[]>;
+  steerable: Generated<boolean>;
+  cancel_requested_at: TimeOrNull;
+  active_duration_ms: Generated<number>;
+  active_since: TimeOrNull;
+  journal_offset: Generated<number>;
+  created_by: string;
+  created_at: GeneratedTime;
+  started_at: TimeOrNull;
+  finished_at: TimeOrNull;
+}
+
+export interface ToolsTable {
+  org_id: string;
+  id: string;
+  thread_id: string;
+  run_id: string;
+  call_id: string;
+  name: string;
+  title: string | null;
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled';
+  input: JsonOrNull<unknown>;
+  output: string | null;
+  truncated: Generated<boolean>;
+  first_event_id: string;
+  started_at: TimeOrNull;
+  finished_at: TimeOrNull;
+  created_at: GeneratedTime;
+}
+
+export interface ApprovalsTable {
+  org_id: string;
+  id: string;
+  thread_id: string;
+  run_id: string;
+  tool_id: string;
+  request_id: string;
+  title: string;
+  status: 'pending' | 'approved' | 'denied' | 'expired';
+  expires_at: Time;
+  resolved_by: string | null;
+  resolved_at: TimeOrNull;
+  created_at: GeneratedTime;
+}
+
+export interface RememberedDecisionsTable {
+  org_id: string;
+  thread_id: string;
+  tool: string;
+  command: string;
+  allow: boolean;
+  created_at: GeneratedTime;
+}
+
+export interface DraftsTable {
+  thread_id: string;
+  org_id: string;
+  message_id: string;
+  run_id: string;
+  revision: number;
+  content: string;
+  removed: Generated<boolean>;
+  updated_at: GeneratedTime;
+}
+
+export interface CheckpointsTable {
+  org_id: string;
+  id: string;
+  thread_id: string;
+  run_id: string | null;
+  source_id: string;
+  kind: 'run' | 'edit' | 'recovery';
+  created_at: GeneratedTime;
+}
+
+export interface WorkspaceRecordsTable {
+  org_id: string;
+  id: string;
+  thread_id: string;
+  run_id: string | null;
+  from_status: string | null;
+  to_status: string;
+  reason: string;
+  source_id: string | null;
+  created_at: GeneratedTime;
+}
+
+export interface AppliesTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  thread_id: string;
+  sequence: number;
+  conflict_resolution: 'agent' | 'manual';
+  repairs: GeneratedJson<Repair[]>;
+  base_source_id: string | null;
+  draft_source_id: string;
+  head_source_id: string | null;
+  result_source_id: string | null;
+  expected_head_source_id: string | null;
+  resolutions: GeneratedJson<{ path: string; take: 'head' | 'draft' }[]>;
+  status: 'queued' | 'applied' | 'conflicted' | 'failed';
+  conflicts: GeneratedJson<string[]>;
+  error: string | null;
+  cancel_requested_at: TimeOrNull;
+  repair_deadline: TimeOrNull;
+  created_by: string;
+  created_at: GeneratedTime;
+  finished_at: TimeOrNull;
+}
+
+export interface BuildsTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  thread_id: string;
+  source_id: string;
+  command: string;
+  output_directory: string;
+  timeout_seconds: number;
+  status: 'queued' | 'building' | 'ready' | 'failed';
+  exit_code: number | null;
+  error_code: string | null;
+  error_message: string | null;
+  artifact_key: string | null;
+  artifact_sha256: string | null;
+  artifact_byte_size: number | null;
+  file_count: number | null;
+  output_byte_size: number | null;
+  manifest: JsonOrNull<ManifestFile[]>;
+  logs: Generated<string>;
+  logs_byte_size: Generated<number>;
+  logs_truncated: Generated<boolean>;
+  journal_offset: Generated<number>;
+  cancel_requested_at: TimeOrNull;
+  created_by: string;
+  created_at: GeneratedTime;
+  started_at: TimeOrNull;
+  finished_at: TimeOrNull;
+}
+
+export interface PreviewsTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  thread_id: string;
+  status: 'starting' | 'ready' | 'failed' | 'stopped';
+  token: string;
+  command: string;
+  port: number;
+  source_id: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  created_by: string;
+  created_at: GeneratedTime;
+  expires_at: TimeOrNull;
+}
+
+export interface OutboxTable {
+  id: Generated<number>;
+  event_id: string;
+  org_id: string;
+  feed: 'platform' | 'direct';
+  type: string;
+  project_id: string | null;
+  thread_id: string | null;
+  run_id: string | null;
+  data: Json<Record<string, unknown>>;
+  occurred_at: GeneratedTime;
+}
+
+export interface EventsTable {
+  org_id: string;
+  sequence: number;
+  event_id: string;
+  feed: string;
+  type: string;
+  project_id: string | null;
+  thread_id: string | null;
+  run_id: string | null;
+  data: Json<Record<string, unknown>>;
+  occurred_at: Time;
+  published_at: Time;
+}
+
+export interface LogStateTable {
+  one: Generated<boolean>;
+  last_sequence: Generated<number>;
+  last_published_at: GeneratedTime;
+}
+
+export interface WorkersTable {
+  id: string;
+  lock_key: Generated<number>;
+  started_at: GeneratedTime;
+  heartbeat_at: GeneratedTime;
+}
+
+export interface JobsTable {
+  id: Generated<number>;
+  kind: string;
+  key: string | null;
+  payload: Json<Record<string, unknown>>;
+  status: Generated<'queued' | 'active'>;
+  run_at: GeneratedTime;
+  attempt: Generated<number>;
+  failures: Generated<number>;
+  worker_id: string | null;
+  last_error: string | null;
+  claimed_at: TimeOrNull;
+  created_at: GeneratedTime;
+}
+
+/** null, or absent: the organization's, then the service's default. */
+export interface StoredSettings {
+  idleTimeoutMinutes?: number | null;
+  modelId?: string | null;
+  spendLimitMicros?: number | null;
+  budgetMicros?: number | null;
+  approvals?: { tool: string; pattern?: string; decision: 'ask' | 'allow' | 'deny' }[] | null;
+  egress?: { mode: 'none' | 'registries' | 'list'; hosts: string[] } | null;
+  concurrency?: { runs: number; builds: number } | null;
+  preview?: { frameAncestors: string[] } | null;
+}
+
+/** Spec 2.3. */
+export interface Repair {
+  runId: string;
+  headSourceId: string;
+  revision: number;
+  startedAt: string;
+  error: string | null;
+  report: { status: 'resolved' | 'unresolved'; summary: string; checks: string[] } | null;
+  candidateFingerprint?: string;
+}
+
+export interface ManifestFile {
+  path: string;
+  byteSize: number;
+  sha256: string;
+  mode: '0644' | '0755';
+}
+
+export interface Database {
+  organizations: OrganizationsTable;
+  users: UsersTable;
+  members: MembersTable;
+  invitations: InvitationsTable;
+  sessions: SessionsTable;
+  service_accounts: ServiceAccountsTable;
+  credentials: CredentialsTable;
+  audit_entries: AuditEntriesTable;
+  model_keys: ModelKeysTable;
+  operations: OperationsTable;
+  projects: ProjectsTable;
+  head_history: HeadHistoryTable;
+  sources: SourcesTable;
+  packs: PacksTable;
+  blobs: BlobsTable;
+  objects: ObjectsTable;
+  threads: ThreadsTable;
+  messages: MessagesTable;
+  runs: RunsTable;
+  tools: ToolsTable;
+  approvals: ApprovalsTable;
+  remembered_decisions: RememberedDecisionsTable;
+  drafts: DraftsTable;
+  checkpoints: CheckpointsTable;
+  workspace_records: WorkspaceRecordsTable;
+  applies: AppliesTable;
+  builds: BuildsTable;
+  previews: PreviewsTable;
+  outbox: OutboxTable;
+  events: EventsTable;
+  log_state: LogStateTable;
+  workers: WorkersTable;
+  jobs: JobsTable;
+}
+
+export type OrganizationRow = Selectable<OrganizationsTable>;
+export type UserRow = Selectable<UsersTable>;
+export type MemberRow = Selectable<MembersTable>;
+export type InvitationRow = Selectable<InvitationsTable>;
+export type SessionRow = Selectable<SessionsTable>;
+export type ServiceAccountRow = Selectable<ServiceAccountsTable>;
+export type CredentialRow = Selectable<CredentialsTable>;
+export type AuditEntryRow = Selectable<AuditEntriesTable>;
+export type ModelKeyRow = Selectable<ModelKeysTable>;
+export type OperationRow = Selectable<OperationsTable>;
+export type ProjectRow = Selectable<ProjectsTable>;
+export type HeadHistoryRow = Selectable<HeadHistoryTable>;
+export type SourceRow = Selectable<SourcesTable>;
+export type PackRow = Selectable<PacksTable>;
+export type BlobRow = Selectable<BlobsTable>;
+export type ObjectRow = Selectable<ObjectsTable>;
+export type ThreadRow = Selectable<ThreadsTable>;
+export type MessageRow = Selectable<MessagesTable>;
+export type RunRow = Selectable<RunsTable>;
+export type ToolRow = Selectable<ToolsTable>;
+export type ApprovalRow = Selectable<ApprovalsTable>;
+export type RememberedDecisionRow = Selectable<RememberedDecisionsTable>;
+export type DraftRow = Selectable<DraftsTable>;
+export type CheckpointRow = Selectable<CheckpointsTable>;
+export type WorkspaceRecordRow = Selectable<WorkspaceRecordsTable>;
+export type ApplyRow = Selectable<AppliesTable>;
+export type BuildRow = Selectable<BuildsTable>;
+export type PreviewRow = Selectable<PreviewsTable>;
+export type OutboxRow = Selectable<OutboxTable>;
+export type EventRow = Selectable<EventsTable>;
+export type LogStateRow = Selectable<LogStateTable>;
+export type WorkerRow = Selectable<WorkersTable>;
+export type JobRow = Selectable<JobsTable>;

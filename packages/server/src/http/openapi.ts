@@ -1,0 +1,132 @@
+/**
+ * The OpenAPI 3.1 document, made from the same route table that the server registers: what is not in the table is not served, and the
+ * other way round. TypeBox schemas are JSON Schema 2020-12 already, so they stand in the document as they are.
+ */
+import type { TSchema } from 'typebox';
+import { exampleOf } from './example.ts';
+import type { Access, Operation, Route } from './operation.ts';
+import { ErrorBody } from './schemas.ts';
+
+type Json = Record<string, unknown>;
+
+const STATUS: Record<number, string> = {
+  400: 'Invalid request; `fields` names what is wrong', 401: 'Key missing, invalid, or (Direct API) lacking the permission', 402: 'The organization lacks access to this capability',
+  403: 'Permission, app scope, role or entitlement denied', 404: 'Not available in the authenticated scope', 409: 'Conflict with a receipt or with the current state', 410: 'The event cursor expired; capture a fresh head and snapshot',
+  413: 'Request too large', 415: 'Not a media type that this operation takes', 429: 'Rate limit exceeded', 500: 'Unexpected failure', 501: 'The deployment has not configured this', 502: 'Nothing answers behind this address', 503: 'A required dependency is unavailable',
+};
+const BASE_ERRORS = [400, 401, 402, 403, 404, 409, 410, 413, 415, 429, 500, 501, 503];
+
+const header = (description: string, type: string, example: unknown) => ({ description, schema: { type, examples: [example] } });
+const HEADERS: Json = {
+  RateLimit: header('Ingress policy, remaining requests and seconds until reset', 'string', '"ingress";r=599;t=60'),
+  'RateLimit-Policy': header('Quota and window', 'string', '"ingress";q=600;qu="requests";w=60'),
+  'X-RateLimit-Limit': header('Maximum requests in the rolling window', 'integer', 600),
+  'X-RateLimit-Remaining': header('Requests remaining in the window', 'integer', 599),
+  'X-RateLimit-Reset': header('Unix timestamp when the window resets', 'integer', 1_790_000_000),
+  'x-request-id': header('Request correlation id', 'string', 'req-7f3a'),
+};
+const RETRY_HEADERS: Json = {
+  'Retry-After': header('Seconds until retry', 'integer', 1),
+  'X-Retry-After': header('Legacy retry delay in seconds', 'integer', 1),
+};
+const RECEIPT_HEADERS: Json = {
+  'x-operation-id': header('The receipt of this write: GET /api/operations/{operationId}', 'string', 'op_01k9x3v5e8f7arh2m4t6w8y0zb'),
+  'idempotent-replayed': header('`true` on a replay', 'string', 'true'),
+};
+
+function security(access: Access): Json[] {
+  const key = [{ serviceKey: [] }, { bearerKey: [] }];
+  const session = [{ session: [] }];
+  if (access === 'public') return [];
+  if (typeof access === 'object' && 'session' in access) return session;
+  return [...key, ...session];
+}
+
+function permissionText(access: Access): string {
+  if (access === 'public') return 'Needs no credential.';
+  if (access === 'authenticated') return 'Permission: that of the operation it tells of.';
+  if ('session' in access) return access.session === 'member' ? 'Needs a browser session.' : `Needs a browser session of an ${access.session === 'owner' ? 'owner' : 'owner or admin'}.`;
+  return `Permission: ${access.permissions.map((p) => `\`${p}\``).join(' and ')}.`;
+}
+
+function parameters(route: Route): Json[] {
+  const { operation } = route;
+  const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string', examples: ['01k9x3v5e8f7arh2m4t6w8y0zb'] } }));
+  const query = operation.query as { properties?: Record<string, TSchema>; required?: string[] } | undefined;
+  const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({ name, in: 'query', required: query?.required?.includes(name) ?? false, schema }));
+  const isWrite = operation.kind === 'write' || operation.kind === 'claimed';
+  const idempotency = { name: 'Idempotency-Key', in: 'header', required: route.path.startsWith('/api/service-accounts'), description: 'Required for service keys: new for each new operation, the same for each retry.', schema: { type: 'string', minLength: 1, maxLength: 128, examples: ['7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11'] } };
+  return [...path, ...inQuery, ...(isWrite ? [idempotency] : [])];
+}
+
+const media = (schema: TSchema): Json => ({ 'application/json': { schema, example: exampleOf(schema) } });
+
+function requestBody(operation: Operation): Json | undefined {
+  if (!operation.body) return undefined;
+  const required = ((operation.body as { required?: string[] }).required ?? []).length > 0;
+  const content = media(operation.body);
+  for (const type of operation.rawBody ?? []) if (type !== 'application/json') content[type] = { schema: { type: 'string', contentMediaType: type } };
+  return { required, content };
+}
+
+function responses(route: Route): Json {
+  const { operation } = route;
+  const isWrite = operation.kind === 'write' || operation.kind === 'claimed';
+  const answers: Json = {};
+  for (const [status, answer] of Object.entries(operation.responses)) {
+    const content = 'content' in answer ? (answer as { content: Json }).content : media(answer as TSchema);
+    const description = ('description' in answer && typeof answer.description === 'string' ? answer.description : undefined) ?? (Number(status) === 202 ? 'Accepted; the work goes on' : 'Success');
+    answers[status] = { description, headers: { ...HEADERS, ...(isWrite ? RECEIPT_HEADERS : {}) }, content };
+  }
+  const isPublic = operation.access === 'public' && operation.kind === 'read';
+  for (const status of [...(isPublic ? [400, 404, 429, 500, 503] : BASE_ERRORS), ...(operation.errors ?? [])]) answers[status] = { $ref: `#/components/responses/E${status}` };
+  return answers;
+}
+
+/** The whole document, in the order of the routes. */
+export function openapiDocument(routes: Route[], version: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    const { operation } = route;
+    const body = requestBody(operation);
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: {
+        operationId: route.operationId,
+        tags: [operation.name.split('.')[0]],
+        summary: operation.summary,
+        description: [operation.description, permissionText(operation.access)].filter(Boolean).join('\n\n'),
+        security: security(operation.access),
+        parameters: parameters(route),
+        ...(body ? { requestBody: body } : {}),
+        responses: responses(route),
+      },
+    };
+  }
+  const errors = Object.fromEntries([...new Set([...BASE_ERRORS, ...routes.flatMap((r) => r.operation.errors ?? [])])].map((status) => [`E${status}`, {
+    description: STATUS[status] ?? 'Error', headers: { ...HEADERS, ...([429, 503].includes(status) ? RETRY_HEADERS : {}) },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: exampleOf(ErrorBody) } },
+  }]));
+  const { $id: _, ...errorSchema } = ErrorBody as unknown as Json;
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Headrace', version, license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+      description: 'Apps, immutable sources, coding-agent threads, a serialized merge queue, builds, and one durable, replayable event log.',
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    tags: [...new Set(routes.map((r) => r.operation.name.split('.')[0]!))].map((name) => ({ name, description: `Operations of the domain ${name}` })),
+    paths,
+    components: {
+      securitySchemes: {
+        serviceKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'A service key. Keep it on your backend.' },
+        bearerKey: { type: 'http', scheme: 'bearer', description: 'The same service key as a bearer token.' },
+        session: { type: 'apiKey', in: 'cookie', name: 'headrace_session', description: 'A browser session; see POST /api/auth/sign-in/email.' },
+      },
+      schemas: { Error: errorSchema },
+      responses: errors,
+    },
+  };
+}
+

@@ -1,0 +1,140 @@
+/**
+ * What an endpoint is: one operation, defined in the file named after it and bound to its paths in its domain's routes.ts.
+ * Four kinds: `read`, `write` (one transaction), `claimedWrite` (work outside of a transaction) and `plain` (a POST without receipt).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Static, TSchema } from 'typebox';
+import type { Principal } from '../accounts/principal.ts';
+import type { Context } from '../context.ts';
+import type { EventScope, Tx } from '../db/transaction.ts';
+import type { Claim, Receipt, WriteResult } from '../operations/receipts.ts';
+
+/**
+ * Who may call it. `permissions`: all of them, by key or session. `session`: a browser session of at least that role.
+ * `authenticated`: anybody known; the operation decides. `unrestricted`: not for keys with `projectIds`.
+ */
+export type Access = 'public' | 'authenticated' | { permissions: readonly string[]; unrestricted?: boolean } | { session: 'member' | 'admin' | 'owner' };
+
+/** The call of an operation, after authentication and validation. */
+export interface Call<Q = unknown, B = unknown> {
+  ctx: Context;
+  principal: Principal;
+  api: 'platform' | 'direct';
+  /** Path parameters; `projectId` is there as `appId` too. An id of wrong form is replaced by one that nothing has. */
+  params: Record<string, string>;
+  query: Q;
+  body: B;
+  /** The body's bytes, for operations with `rawBody`. */
+  bytes: Buffer;
+  contentType: string;
+  headers: IncomingMessage['headers'];
+  requestId: string;
+  /** The caller's network address. */
+  address: string;
+  /** Aborted when the caller has gone, or the service stops. */
+  signal: AbortSignal;
+}
+
+export type Reply =
+  | { status: number; body: unknown; headers?: Record<string, string | string[]> }
+  /** Bytes: a download. */
+  | { status: number; stream: Readable | Buffer | string; headers: Record<string, string> }
+  /** The operation writes to the socket by itself (event streams); the rate limit headers are given to it. */
+  | { hijack: (response: ServerResponse, headers: Record<string, string>) => void };
+
+export interface Documentation {
+  /** `<domain>.<operation>`: the domain's folder and, in kebab-case, the file. */
+  name: string;
+  summary: string;
+  description?: string;
+  access: Access;
+  query?: TSchema;
+  body?: TSchema;
+  /** JSON pointers in the body that must equal the Idempotency-Key (spec 5.3). */
+  legacyKeys?: readonly string[];
+  /** The handler parses the body itself, in a worker: the framework hands over bytes. */
+  rawBody?: readonly string[];
+  /** Successful answers: a JSON schema, or media types. */
+  responses: Record<number, TSchema | { content: Record<string, unknown>; description?: string }>;
+  /** Statuses beside the ones that every operation of its kind has. */
+  errors?: readonly number[];
+}
+
+export interface Operation extends Documentation {
+  kind: 'read' | 'write' | 'claimed' | 'plain';
+  read?: (call: Call) => Promise<Reply>;
+  write?: (tx: Tx, call: Call, receipt: Receipt) => Promise<WriteResult & { headers?: Record<string, string | string[]> }>;
+  claim?: ClaimOptions;
+  claimed?: (call: Call, claim: Claim, prepared: unknown) => Promise<WriteResult>;
+}
+
+export interface ClaimOptions {
+  mode: 'staged' | 'job';
+  /** `operation.updated` with `pending` at the claim (contract §6). */
+  publishesPending: boolean;
+  /** Before the receipt: authorizes, parses and validates; its digest stands for the body in the fingerprint. */
+  prepare: (call: Call) => Promise<{ bodyDigest?: Buffer; legacyKey?: { path: string; value: string }[]; scope?: EventScope; prepared: unknown; onClaim?: (tx: Tx, operationId: string) => Promise<void> }>;
+}
+
+type Q<S> = S extends TSchema ? Static<S> : Record<string, never>;
+
+type Definition<QS, BS> = Omit<Documentation, 'query' | 'body'> & { query?: QS; body?: BS };
+
+/** A GET (or a read by POST): no receipt. */
+export const read = <QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined>(definition: Definition<QS, BS> & { handle: (call: Call<Q<QS>, Q<BS>>) => Promise<Reply> }): Operation => {
+  const { handle, ...documentation } = definition;
+  return { ...(documentation as Documentation), kind: 'read', read: handle as Operation['read'] };
+};
+
+/** A POST without a receipt that changes something by itself (signing in and out, accepting an invitation). */
+export const plain: typeof read = (definition) => ({ ...read(definition as never), kind: 'plain' });
+
+/** A write in one transaction with its receipt. */
+export const write = <QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined>(definition: Definition<QS, BS> & { handle: (tx: Tx, call: Call<Q<QS>, Q<BS>>, receipt: Receipt) => Promise<WriteResult> }): Operation => {
+  const { handle, ...documentation } = definition;
+  return { ...(documentation as Documentation), kind: 'write', write: handle as Operation['write'] };
+};
+
+/** A write with work outside of a transaction; see operations/receipts.ts. */
+export const claimedWrite = <P, QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined>(
+  definition: Definition<QS, BS> & {
+    mode: ClaimOptions['mode'];
+    publishesPending: boolean;
+    prepare: (call: Call<Q<QS>, Q<BS>>) => Promise<{ bodyDigest?: Buffer; legacyKey?: { path: string; value: string }[]; scope?: EventScope; prepared: P; onClaim?: (tx: Tx, operationId: string) => Promise<void> }>;
+    handle: (call: Call<Q<QS>, Q<BS>>, claim: Claim, prepared: P) => Promise<WriteResult>;
+  },
+): Operation => {
+  const { handle, mode, publishesPending, prepare, ...documentation } = definition;
+  return { ...(documentation as Documentation), kind: 'claimed', claim: { mode, publishesPending, prepare: prepare as ClaimOptions['prepare'] }, claimed: handle as Operation['claimed'] };
+};
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface Route {
+  method: Method;
+  /** Fastify form: `/api/platform/v1/apps/:appId`. */
+  path: string;
+  operation: Operation;
+  /** operationId: the operation's name, with `.byProject` or `.direct` on further paths. */
+  operationId: string;
+}
+
+export const PLATFORM = '/api/platform/v1';
+
+/** Both forms of a Platform path: `/apps/:appId…` and `/projects/:projectId…`. */
+export function platformRoute(method: Method, path: string, operation: Operation): Route[] {
+  const first: Route = { method, path: `${PLATFORM}${path}`, operation, operationId: operation.name };
+  if (!path.startsWith('/apps/:appId')) return [first];
+  return [first, { ...first, path: first.path.replace('/apps/:appId', '/projects/:projectId'), operationId: `${operation.name}.byProject` }];
+}
+
+/** A thread's sub-resource: both Platform forms and the Direct one. `path` begins with `/threads/:threadId`. */
+export function threadRoute(method: Method, path: string, operation: Operation): Route[] {
+  return [...platformRoute(method, `/apps/:appId${path}`, operation), directRoute(method, path, operation, true)];
+}
+
+/** A Direct path; `isFurther` when the operation stands on a Platform path already. */
+export function directRoute(method: Method, path: string, operation: Operation, isFurther = false): Route {
+  return { method, path: `/api${path}`, operation, operationId: isFurther ? `${operation.name}.direct` : operation.name };
+}

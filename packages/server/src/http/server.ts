@@ -1,0 +1,142 @@
+/** The HTTP server: request ids, rate limit, route, authentication, error shape. Knows no domain: app.ts hands over what it needs. */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import Fastify from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../accounts/principal.ts';
+import type { Context } from '../context.ts';
+import { isDatabaseAway } from '../db/faults.ts';
+import { serveDocs } from './docs.ts';
+import { endpoint } from './endpoint.ts';
+import { ApiError } from './errors.ts';
+import type { Route } from './operation.ts';
+import { createRateLimiter, rateHeaders, retryHeaders } from './rate-limit.ts';
+import type { RateState } from './rate-limit.ts';
+
+const BODY_LIMIT = 64 * 1024 * 1024;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+const UNCOUNTED = new Set(['/health', '/health/ready']);
+
+/** Who calls: `bucket` is what the rate limit counts. `refusal` is thrown once the route is known. */
+export type Authenticate = (headers: IncomingMessage['headers'], address: string) => Promise<{ principal?: Principal; refusal?: ApiError; bucket: string }>;
+
+export interface PreviewProxy {
+  handles(request: IncomingMessage): boolean;
+  request(request: IncomingMessage, response: ServerResponse): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+type Known = FastifyRequest & { principal?: Principal; refusal?: ApiError; rate?: RateState };
+
+export async function createHttpServer(ctx: Context, parts: { routes: Route[]; authenticate: Authenticate; preview?: PreviewProxy }): Promise<FastifyInstance> {
+  const limiter = createRateLimiter(ctx.config.rateLimit, ctx.config.rateWindowSeconds);
+  const headersOf = (request: FastifyRequest) => rateHeaders((request as Known).rate ?? limiter.peek(`address ${request.ip}`));
+
+  const app = Fastify({
+    loggerInstance: ctx.log as never,
+    disableRequestLogging: true,
+    bodyLimit: BODY_LIMIT,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 1000, caseSensitive: true, ignoreTrailingSlash: false },
+    forceCloseConnections: 'idle',
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    serverFactory: (handler) => serverWithPreviews(handler, parts.preview),
+    clientErrorHandler: (error, socket) => clientError(error as NodeJS.ErrnoException, socket, rateHeaders(limiter.peek('parse'))),
+    frameworkErrors: (error, request, reply) => { void sendError(ctx, request, reply as never, error, headersOf(request as FastifyRequest)); },
+  });
+  // Bodies are parsed by endpoint.ts (or by a worker): here they are bytes.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.decorateRequest('principal', undefined);
+  app.decorateRequest('refusal', undefined);
+  app.decorateRequest('rate', undefined);
+
+  app.addHook('onRequest', async (request: Known, reply) => {
+    void reply.header('x-request-id', request.id);
+    const isCounted = !UNCOUNTED.has(request.url.split('?')[0]!);
+    const known = isCounted ? await parts.authenticate(request.headers, request.ip) : { bucket: `address ${request.ip}` };
+    Object.assign(request, known);
+    request.rate = isCounted ? limiter.take(known.bucket) : limiter.peek(known.bucket);
+    void reply.headers(rateHeaders(request.rate));
+    if (!request.rate.allowed) throw new ApiError('rate_limited', `Too many requests. Retry in ${request.rate.resetSeconds} s.`, { headers: retryHeaders(request.rate.resetSeconds) });
+  });
+  app.setErrorHandler((error, request, reply) => sendError(ctx, request, reply, error, headersOf(request)));
+  app.setNotFoundHandler((request, reply) => sendError(ctx, request, reply, new ApiError('not_found', 'There is no such path. See /docs for all of them.'), headersOf(request)));
+
+  serveDocs(app, ctx.version, parts.routes);
+  const methodsOf = new Map<string, string[]>();
+  for (const route of parts.routes) {
+    const { permit, handle } = endpoint(ctx, route, headersOf);
+    methodsOf.set(route.path, [...(methodsOf.get(route.path) ?? []), route.method]);
+    app.route({
+      method: route.method, url: route.path,
+      onRequest: async (request: Known) => {
+        if (route.operation.access !== 'public' && request.refusal) throw request.refusal;
+        permit(request);
+      },
+      handler: handle,
+    });
+  }
+  for (const [url, allowed] of methodsOf) {
+    app.route({
+      method: METHODS.filter((m) => !allowed.includes(m)), url,
+      onRequest: async () => { throw new ApiError('method_not_allowed', `This path takes ${allowed.join(', ')}.`, { headers: { allow: allowed.join(', ') } }); },
+      handler: async () => undefined,
+    });
+  }
+  return app;
+}
+
+function requestId(header: string | string[] | undefined): string {
+  return typeof header === 'string' && /^[\x21-\x7e]{1,128}$/.test(header) ? header : randomUUID();
+}
+
+function serverWithPreviews(handler: (request: IncomingMessage, response: ServerResponse) => void, preview?: PreviewProxy): Server {
+  const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 300_000 }, (request, response) => {
+    if (preview?.handles(request)) preview.request(request, response);
+    else handler(request, response);
+  });
+  server.on('upgrade', (request, socket, head) => {
+    if (preview?.handles(request)) preview.upgrade(request, socket, head);
+    else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  });
+  return server;
+}
+
+/** Requests that the HTTP parser refuses never reach a route; they get the same shape and headers. */
+function clientError(error: NodeJS.ErrnoException, socket: Duplex & { writable: boolean }, rate: Record<string, string>): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const id = randomUUID();
+  const api = error.code === 'HPE_HEADER_OVERFLOW'
+    ? new ApiError('headers_too_large', 'The request headers are too large: at most 64 KiB.')
+    : new ApiError('invalid_request', 'This is not a valid HTTP request.');
+  const body = JSON.stringify(api.body(id));
+  const reason = api.status === 431 ? 'Request Header Fields Too Large' : 'Bad Request';
+  const headers = { ...rate, 'x-request-id': id, 'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+  socket.end(`HTTP/1.1 ${api.status} ${reason}\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** What the caller is told of an error that is none of ours. */
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const { code, statusCode } = error as { code?: string; statusCode?: number };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new ApiError('request_too_large', 'The body is larger than 64 MiB.', { cause: error });
+  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT') return new ApiError('not_found', 'There is no such path. See /docs for all of them.', { cause: error });
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' || code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_INVALID_TYPE') return new ApiError('unsupported_media_type', 'Send the body with a valid Content-Type and Content-Length.', { cause: error });
+  if (isDatabaseAway(error)) return new ApiError('unavailable', 'The database is away. Retry in a moment.', { cause: error });
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new ApiError('invalid_request', 'This is not a valid request.', { cause: error });
+  return new ApiError('internal', 'Something failed on our side. Retry with the same Idempotency-Key; tell the operator the requestId when it stays.', { cause: error });
+}
+
+function sendError(ctx: Context, request: FastifyRequest, reply: FastifyReply, error: unknown, rate: Record<string, string>): FastifyReply {
+  const api = toApiError(error);
+  if (api.status >= 500) ctx.log[api.code === 'internal' ? 'error' : 'warn']({ err: api.cause ?? api, requestId: request.id, method: request.method, url: request.routeOptions?.url }, api.message);
+  const { operationId } = api as ApiError & { operationId?: string };
+  if (operationId) void reply.header('x-operation-id', operationId);
+  return reply.code(api.status)
+    .headers({ ...rate, 'x-request-id': request.id, ...(api.status === 503 ? retryHeaders(1) : {}), ...api.headers, 'content-type': 'application/json; charset=utf-8' })
+    .send(JSON.stringify(api.body(request.id)));
+}

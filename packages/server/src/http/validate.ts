@@ -1,0 +1,45 @@
+/** Validation: everything that is wrong, together, each at its JSON pointer. Lengths count Unicode code points (Ajv's default). */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
+import type { Field } from './errors.ts';
+
+const options = { allErrors: true, strict: false, removeAdditional: false, useDefaults: false, messages: true, ownProperties: true } as const;
+const bodies = new Ajv2020({ ...options, coerceTypes: false });
+// A query's values are texts: '10' has to pass as an integer, '' and '1.5' have not.
+const queries = new Ajv2020({ ...options, coerceTypes: true });
+for (const ajv of [bodies, queries]) {
+  ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/);
+  ajv.addFormat('uri', (text: string) => URL.canParse(text));
+  ajv.addFormat('email', /^[^\s@]+@[^\s@]+$/);
+}
+
+const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+const MAX_FIELDS = 100;
+
+function field(error: ErrorObject): Field {
+  const { instancePath, params, keyword } = error;
+  if (keyword === 'required') return { path: `${instancePath}/${escape(params.missingProperty as string)}`, message: 'is required' };
+  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') return { path: `${instancePath}/${escape((params.additionalProperty ?? params.unevaluatedProperty) as string)}`, message: 'is not a known field' };
+  if (keyword === 'enum') return { path: instancePath, message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}` };
+  return { path: instancePath, message: error.message ?? 'is invalid' };
+}
+
+/** A validator that returns the faults, none when the value fits. `prefix` stands before each path. */
+export function compile(schema: TSchema, kind: 'body' | 'query'): (value: unknown) => Field[] {
+  const validate: ValidateFunction = (kind === 'body' ? bodies : queries).compile(schema);
+  const prefix = kind === 'query' ? '/query' : '';
+  return (value) => {
+    if (validate(value)) return [];
+    const seen = new Map<string, Field>();
+    for (const error of validate.errors ?? []) {
+      if (error.keyword === 'anyOf' || error.keyword === 'oneOf' || error.keyword === 'if' || error.keyword === 'propertyNames') {
+        if (seen.size) continue;
+      }
+      const one = field(error);
+      const path = prefix + one.path;
+      if (!seen.has(path) && seen.size < MAX_FIELDS) seen.set(path, { path, message: one.message });
+    }
+    return [...seen.values()];
+  };
+}
