@@ -61,7 +61,7 @@ export interface ServiceAccountsTable {
   id: string;
   name: string;
   permissions: Json<Record<string, string[]>>;
-  project_ids: string | null;
+  project_ids: string[] | null;
   disabled: Generated<boolean>;
   saved_by: string | null;
   deleted_at: TimeOrNull;
@@ -106,7 +106,7 @@ export interface OperationsTable {
   method: string;
   path: string;
   project_id: string | null;
-  permissions: string;
+  permissions: string[];
   published: boolean;
   status: 'pending' | 'succeeded' | 'failed' | 'uncertain';
   fence: Generated<number>;
@@ -154,7 +154,7 @@ export interface SourcesTable {
   project_id: string;
   thread_id: string | null;
   run_id: string | null;
-  parent_source_ids: Generated<string>;
+  parent_source_ids: Generated<string[]>;
   origin: 'import' | 'edit' | 'run' | 'restore' | 'apply' | 'recovery';
   sha256: string;
   byte_size: number;
@@ -230,7 +230,7 @@ export interface ThreadsTable {
   last_run_failed: Generated<boolean>;
   message_sequence: Generated<number>;
   created_by: string;
-  participant_user_ids: Generated<string>;
+  participant_user_ids: Generated<string[]>;
   tracker_issue_url: string | null;
   error_tracker_issue: JsonOrNull<Record<string, unknown>>;
   execution_target: JsonOrNull<Record<string, unknown>>;

@@ -34,7 +34,7 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
   const limiter = createRateLimiter(ctx.config.rateLimit, ctx.config.rateWindowSeconds);
   const headersOf = (request: FastifyRequest) => rateHeaders((request as Known).rate ?? limiter.peek(`address ${request.ip}`));
 
-  const app = Fastify({
+  const app: FastifyInstance = Fastify({
     loggerInstance: ctx.log as never,
     disableRequestLogging: true,
     bodyLimit: BODY_LIMIT,
@@ -44,8 +44,8 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     genReqId: (request) => requestId(request.headers['x-request-id']),
     serverFactory: (handler) => serverWithPreviews(handler, parts.preview),
     clientErrorHandler: (error, socket) => clientError(error as NodeJS.ErrnoException, socket, rateHeaders(limiter.peek('parse'))),
-    frameworkErrors: (error, request, reply) => { void sendError(ctx, request, reply as never, error, headersOf(request as FastifyRequest)); },
-  });
+    frameworkErrors: (error, request, reply) => { void sendError(ctx, request as FastifyRequest, reply as never, error, headersOf(request as FastifyRequest)); },
+  }) as never;
   // Bodies are parsed by endpoint.ts (or by a worker): here they are bytes.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

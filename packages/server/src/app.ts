@@ -1,0 +1,29 @@
+/** The API's composition: with worker.ts the only file that imports every domain. */
+import type { FastifyInstance } from 'fastify';
+import { createAuthenticator, routes as accountRoutes } from './accounts/index.ts';
+import { routes as auditRoutes } from './audit/index.ts';
+import type { Context } from './context.ts';
+import { eventRoutes } from './events/index.ts';
+import { routes as healthRoutes } from './health/routes.ts';
+import type { Route } from './http/operation.ts';
+import { createHttpServer } from './http/server.ts';
+import { routes as operationRoutes } from './operations/routes.ts';
+import { projectRoutes } from './projects/index.ts';
+import { routes as settingsRoutes } from './settings/index.ts';
+import { routes as usageRoutes } from './usage/index.ts';
+
+/** Every route of the service, in the order of the document. */
+export const routes: Route[] = [
+  ...projectRoutes(async () => {}),
+  ...eventRoutes,
+  ...settingsRoutes,
+  ...operationRoutes,
+  ...usageRoutes,
+  ...accountRoutes,
+  ...auditRoutes,
+  ...healthRoutes,
+];
+
+export async function createApp(ctx: Context): Promise<FastifyInstance> {
+  return createHttpServer(ctx, { routes, authenticate: createAuthenticator(ctx).authenticate });
+}

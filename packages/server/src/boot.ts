@@ -1,0 +1,102 @@
+/** From a configuration to a running service, and back. Used by main.ts and by tests. */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { ensureRunner } from '@headrace/runner/client';
+import { firstStart } from './accounts/index.ts';
+import { createApp } from './app.ts';
+import { openBus } from './bus.ts';
+import type { Config } from './config.ts';
+import type { Context } from './context.ts';
+import { openDatabase } from './db/database.ts';
+import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
+import { migrate } from './db/migrate.ts';
+import { newId } from './ids.ts';
+import { createMergeEngine } from './merge/pool.ts';
+import { createImportPool } from './sources/import-pool.ts';
+import { openStore } from './storage/index.ts';
+import { startWork } from './worker.ts';
+import type { Work } from './worker.ts';
+
+export interface Service {
+  /** Base address, null where this process does not listen. */
+  address: string | null;
+  ctx: Context;
+  /** What the first start generated, to be shown once. */
+  notices: string[];
+  /** Answers what is under way, ends streams and jobs, stops the database last. At most 10 s. */
+  stop(): Promise<void>;
+}
+
+export const VERSION = '0.1.0';
+
+type Stop = () => Promise<void> | void;
+
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  const stops: Stop[] = [];
+  const stopAll = async () => { for (const stop of stops.splice(0).reverse()) await stop(); };
+  try {
+    return await boot(config, log, stops, stopAll);
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
+
+async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => Promise<void>): Promise<Service> {
+  await mkdir(config.dataDir, { recursive: true });
+  const connection = await connectionOf(config, log, stops);
+  await migrate(connection);
+  const database = openDatabase(connection);
+  stops.push(() => database.close());
+  const processId = newId('wrk');
+  const bus = await openBus(connection, processId, log);
+  stops.push(() => bus.close());
+  const shutdown = new AbortController();
+  const runner = await ensureRunner({ stateDir: join(config.dataDir, 'runner'), nodePath: process.execPath });
+  stops.push(() => runner.close());
+  const pool = createImportPool();
+  stops.push(() => pool.close());
+  const merger = createMergeEngine({ dir: join(config.dataDir, 'merge') });
+  stops.push(() => merger.close());
+  const ctx: Context = {
+    config, db: database.db, bus, log, store: await openStore(config), secretKey: await secretKeyOf(config), pool, merger, runner, processId, version: VERSION, shutdown: shutdown.signal,
+  };
+  const notices = await firstStart(ctx);
+  const work: Work | null = config.roles.has('worker') ? await startWork(ctx, connection) : null;
+  let app: FastifyInstance | null = null;
+  let address: string | null = null;
+  if (config.roles.has('api')) {
+    app = await createApp(ctx);
+    address = await app.listen({ host: config.host, port: config.port });
+  }
+  return {
+    address, ctx, notices,
+    async stop() {
+      shutdown.abort();
+      await Promise.all([app?.close(), work?.stop()]);
+      await stopAll();
+    },
+  };
+}
+
+async function connectionOf(config: Config, log: Logger, stops: Stop[]): Promise<pg.PoolConfig> {
+  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl };
+  const lock = await lockDataDir(config.dataDir);
+  stops.push(() => lock.release());
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+  stops.push(() => postgres.stop());
+  return postgres.connection;
+}
+
+/** The given key, or the data folder's own: generated once, readable by the service alone. */
+async function secretKeyOf(config: Config): Promise<Buffer> {
+  if (config.secretKey !== null) return Buffer.from(config.secretKey);
+  const file = join(config.dataDir, 'secret.key');
+  await writeFile(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => { if (error.code !== 'EEXIST') throw error; });
+  await chmod(file, 0o600);
+  return Buffer.from(await readFile(file, 'utf8'));
+}

@@ -1,0 +1,57 @@
+/** `npm start`: reads the configuration, starts the roles, prints the base address, stops on SIGTERM and SIGINT. */
+import pino from 'pino';
+import { isServiceKey } from './accounts/index.ts';
+import { startService } from './boot.ts';
+import type { Service } from './boot.ts';
+import { ConfigError, readConfig } from './config.ts';
+import type { Config } from './config.ts';
+
+const STOP_LIMIT_MS = 9_500;
+
+const HELP = `headrace: starts the service. It is configured by environment variables:
+  HEADRACE_HOST, HEADRACE_PORT      where it listens (127.0.0.1, 4400; 0 takes a free port)
+  HEADRACE_DATA_DIR                 data folder (.headrace): embedded database and objects
+  DATABASE_URL                      an external PostgreSQL, 15 or newer, instead of the embedded one
+  HEADRACE_ROLES                    api,worker,runner (all)
+  HEADRACE_OWNER_EMAIL, HEADRACE_OWNER_PASSWORD, HEADRACE_BOOTSTRAP_KEY   read on an empty database
+See docs/guides/operations.md for all of them.`;
+
+function readConfiguration(): Config {
+  try {
+    return readConfig(process.env, isServiceKey);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(error.message);
+    process.exit(1);
+  }
+}
+
+if (process.argv.includes('--help')) {
+  console.log(HELP);
+  process.exit(0);
+}
+const config = readConfiguration();
+const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination({ fd: 2, sync: true }));
+let service: Service | undefined;
+let isStopping = false;
+
+async function stop(): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  // A part that does not end is left to the next start: everything accepted is in the database.
+  setTimeout(() => process.exit(0), STOP_LIMIT_MS).unref();
+  await service?.stop().catch((err: unknown) => log.error({ err }, 'the service did not stop cleanly'));
+  process.exit(0);
+}
+process.on('SIGTERM', () => void stop());
+process.on('SIGINT', () => void stop());
+process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection was not handled'));
+
+try {
+  service = await startService(config, log);
+} catch (error) {
+  console.error(`headrace could not start: ${(error as Error).message}`);
+  process.exit(1);
+}
+for (const notice of service.notices) console.log(notice);
+if (service.address) console.log(`headrace listening on ${service.address}`);

@@ -1,0 +1,2 @@
+export { settle, writeClaimed, writeOnce } from './receipts.ts';
+export type { Claim, Receipt, WriteResult } from './receipts.ts';

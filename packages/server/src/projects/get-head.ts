@@ -1,0 +1,20 @@
+import { ApiError } from '../http/errors.ts';
+import { read } from '../http/operation.ts';
+import { Ok } from '../http/schemas.ts';
+import { loadProject } from './policy.ts';
+import { Head } from './schemas.ts';
+import { headView } from './view.ts';
+
+export const headNotInitialized = () => new ApiError('head_not_initialized', 'The app has no head yet. Import a source and initialize the head with it.');
+
+export const getHead = read({
+  name: 'projects.getHead',
+  summary: 'Get the head: the current source version',
+  access: { permissions: ['project:read'] },
+  responses: { 200: Ok({ head: Head }) },
+  async handle(call) {
+    const project = await loadProject(call.ctx.db, call);
+    if (project.head_source_id === null) throw headNotInitialized();
+    return { status: 200, body: { ok: true, head: headView(project) } };
+  },
+});

@@ -1,0 +1,20 @@
+import Type from 'typebox';
+import { page } from '../http/cursors.ts';
+import { read } from '../http/operation.ts';
+import { ListQuery, Page } from '../http/schemas.ts';
+import { App } from './schemas.ts';
+import { listProjects } from './store.ts';
+import { appView } from './view.ts';
+
+export const listApps = read({
+  name: 'projects.listApps',
+  summary: 'List apps, newest first',
+  access: { permissions: ['project:read'] },
+  query: ListQuery({ externalId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) }),
+  responses: { 200: Page('apps', App) },
+  async handle({ ctx, principal, query }) {
+    const filter = { orgId: principal.orgId, projectIds: principal.projectIds, kind: 'platform' as const, externalId: query.externalId };
+    const { rows, ...rest } = await page(ctx.secretKey, query, ['apps', principal.orgId, query.externalId ?? null], (after, limit) => listProjects(ctx.db, filter, after, limit), (p) => p.id);
+    return { status: 200, body: { ok: true, apps: rows.map(appView), ...rest } };
+  },
+});

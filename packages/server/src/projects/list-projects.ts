@@ -1,0 +1,20 @@
+import Type from 'typebox';
+import { page } from '../http/cursors.ts';
+import { read } from '../http/operation.ts';
+import { Enum, ListQuery, Page } from '../http/schemas.ts';
+import { Project } from './schemas.ts';
+import { listProjects as findProjects } from './store.ts';
+import { projectView } from './view.ts';
+
+export const listProjects = read({
+  name: 'projects.listProjects',
+  summary: 'List projects, newest first',
+  access: { permissions: ['project:read'] },
+  query: ListQuery({ kind: Type.Optional(Enum(['direct', 'platform'])) }),
+  responses: { 200: Page('projects', Project) },
+  async handle({ ctx, principal, query }) {
+    const filter = { orgId: principal.orgId, projectIds: principal.projectIds, kind: query.kind };
+    const { rows, ...rest } = await page(ctx.secretKey, query, ['projects', principal.orgId, query.kind ?? null], (after, limit) => findProjects(ctx.db, filter, after, limit), (p) => p.id);
+    return { status: 200, body: { ok: true, projects: rows.map(projectView), ...rest } };
+  },
+});

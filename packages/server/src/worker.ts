@@ -1,0 +1,27 @@
+/** The worker's composition: which job is done by which domain, and what goes on in the background. */
+import type pg from 'pg';
+import type { Context } from './context.ts';
+import { startPublisher } from './events/index.ts';
+import { startWorker } from './jobs/worker.ts';
+import type { JobHandlers } from './jobs/worker.ts';
+import { maintainReceipts } from './operations/maintain.ts';
+
+export interface Work {
+  stop(): Promise<void>;
+}
+
+/** The time that a stopping worker gives its jobs; what is not done by then is taken over by the next worker. */
+const GRACE_MS = 4_000;
+
+export async function startWork(ctx: Context, connection: pg.PoolConfig): Promise<Work> {
+  const handlers: JobHandlers = {};
+  const publisher = await startPublisher(ctx, connection);
+  const worker = await startWorker(ctx, connection, handlers);
+  maintainReceipts(ctx);
+  return {
+    async stop() {
+      await worker.stop(GRACE_MS);
+      await publisher.stop();
+    },
+  };
+}
