@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { diffTrees } from './diff-trees.ts';
+import { Blobs, lines, x } from './fixture.ts';
+import type { Literal } from './fixture.ts';
+import { createGit } from './git.ts';
+import type { DiffFile } from './types.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'headrace-diff-'));
+const git = createGit({ dir: join(dir, 'git') });
+afterAll(() => {
+  git.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function diff(from: Literal, to: Literal): Promise<{ files: DiffFile[]; blobs: Blobs }> {
+  const blobs = new Blobs();
+  return { files: await diffTrees({ from: blobs.tree(from), to: blobs.tree(to), readBlobs: blobs.read, git }), blobs };
+}
+const brief = (files: DiffFile[]) => Object.fromEntries(files.map((f) => [f.path, [f.status, f.binary, f.additions, f.deletions, f.patch !== undefined]]));
+const MiB = 1024 * 1024;
+
+describe('diff', () => {
+  test('tells kinds apart and counts lines', async () => {
+    const { files } = await diff(
+      { same: 's\n', changed: lines(5), gone: '1\n2\n', tool: '#!\n', pic: Buffer.from([0, 1]), both: 'b\n', 'old/exact': lines(30), 'old/near': `${lines(40)}x\n`, emptied: 'e\n', hollow: '' },
+      { same: 's\n', changed: lines(5, { 3: 'three\nmore' }), made: 'a\nb\nno end', tool: x('#!\n'), pic: Buffer.from([0, 2]), both: x('B\n'), 'new/exact': lines(30), 'new/near': `${lines(40, { 20: 'twenty' })}x\n`, copy: 's\n', emptied: '' },
+    );
+    expect(brief(files)).toEqual({
+      both: ['modified', false, 1, 1, true], changed: ['modified', false, 2, 1, true], copy: ['added', false, 1, 0, true], emptied: ['modified', false, 0, 1, true],
+      gone: ['deleted', false, 0, 2, true], hollow: ['deleted', false, 0, 0, false], made: ['added', false, 3, 0, true], 'new/exact': ['renamed', false, 0, 0, false], 'new/near': ['renamed', false, 1, 1, true],
+      pic: ['modified', true, 0, 0, false], tool: ['mode', false, 0, 0, false],
+    });
+    expect(files.map((f) => f.path)).toEqual(files.map((f) => f.path).toSorted());
+    expect(files.filter((f) => f.oldPath).map((f) => [f.path, f.oldPath])).toEqual([['new/exact', 'old/exact'], ['new/near', 'old/near']]);
+  });
+
+  test('reads only changed contents', async () => {
+    const { blobs } = await diff({ same: 'never read\n', a: 'first\n' }, { same: 'never read\n', a: 'second\n' });
+    expect([...blobs.asked].map((sha) => blobs.byHash.get(sha)!.toString())).toEqual(['first\n', 'second\n']);
+  });
+
+  test('of equal trees is empty', async () => {
+    expect((await diff({ a: 'a\n' }, { a: 'a\n' })).files).toEqual([]);
+  });
+
+  test('stops patches at 8 MiB in all and marks what is left out', async () => {
+    const text = (word: string): string => `${word.repeat(62)}\n`.repeat((3 * MiB) / 63);
+    const { files } = await diff({}, { a: text('a'), b: text('b'), c: text('c'), d: 'small\n' });
+    expect(files.map((f) => [f.path, f.additions, f.patch !== undefined, f.truncated ?? false])).toEqual([['a', 49932, true, false], ['b', 49932, true, false], ['c', 49932, false, true], ['d', 1, true, false]]);
+  });
+
+  test('leaves out a patch that is not UTF-8', async () => {
+    const { files } = await diff({ a: Buffer.from([0xff, 10]) }, { a: Buffer.from([0xfe, 10]) });
+    expect(files).toEqual([{ path: 'a', status: 'modified', binary: false, additions: 1, deletions: 1, truncated: true }]);
+  });
+
+  test('does not obey .gitattributes', async () => {
+    const { files } = await diff({ '.gitattributes': '* binary\n', a: 'a\n' }, { '.gitattributes': '* binary\n', a: 'b\n' });
+    expect(brief(files)).toEqual({ a: ['modified', false, 1, 1, true] });
+  });
+
+  test('git apply makes the new files of the old ones by the patches', async () => {
+    const from: Literal = { 'a.txt': lines(30), 'b/gone': 'x\ny\n', 'c d': 'no end', 'ä "q"\'': lines(9), 'old/n': lines(40), crlf: 'a\r\nb\r\n', 'tool.sh': '#!\n' };
+    const to: Literal = { 'a.txt': lines(30, { 28: 'L' }).replace('line 2\n', ''), 'new/e': x('neu\n'), 'c d': 'no end\nmore', 'ä "q"\'': lines(9, { 4: 'ü' }), 'new/n': lines(40, { 20: 'X' }), crlf: 'a\r\nB\r\n', 'tool.sh': x('#!!\n'), 'diff --git a/x b/x': 'diff --git a/x b/x\n' };
+    const { files } = await diff(from, to);
+    expect(files.every((f) => f.patch)).toBe(true);
+    const work = join(dir, 'work');
+    for (const [path, content] of Object.entries(from)) {
+      mkdirSync(dirname(join(work, path)), { recursive: true });
+      writeFileSync(join(work, path), content as string);
+    }
+    writeFileSync(join(dir, 'patch'), files.map((f) => f.patch).join(''));
+    const env = { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' };
+    execFileSync('git', ['init', '-q', '.'], { cwd: work, env });
+    execFileSync('git', ['apply', '--whitespace=nowarn', join(dir, 'patch')], { cwd: work, env });
+    const got = execFileSync('git', ['ls-files', '-o', '-z'], { cwd: work, env }).toString().split('\0').filter(Boolean);
+    expect(got.sort()).toEqual(Object.keys(to).sort());
+    for (const path of got) {
+      const { content, executable } = typeof to[path] === 'string' ? { content: to[path], executable: false } : (to[path] as { content: string; executable: boolean });
+      expect([readFileSync(join(work, path), 'utf8'), (statSync(join(work, path)).mode & 0o100) !== 0]).toEqual([content, executable]);
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import { foldersOf } from './collisions.ts';
+import { sameEntry } from './types.ts';
+import type { Sides, Tree } from './types.ts';
+import type { TouchedPath } from './three-way.ts';
+
+/** What git has to be shown of a merge, so that it decides as it would with the whole trees. */
+export interface GitPlan {
+  /** Contents that git may read: both-changed files and what may be a rename. All others stand there by name only. */
+  contents: Set<string>;
+  /** A folder may have been renamed: git also looks for untouched files in the way, so the trees have to be whole. */
+  whole: boolean;
+  /** Folders that would look deleted on a side without their untouched files: they get a placeholder. */
+  kept: Set<string>;
+}
+
+type Side = 'head' | 'draft';
+
+/** Undefined where paths and hashes alone decide just as git would. */
+export function planGit(sides: Sides, touched: TouchedPath[], contested: TouchedPath[]): GitPlan | undefined {
+  const deleted = { head: touched.filter((t) => t.base && !t.head), draft: touched.filter((t) => t.base && !t.draft) };
+  const added = { head: touched.filter((t) => !t.base && t.head), draft: touched.filter((t) => !t.base && t.draft) };
+  const folders = [movedFolders('head', sides, deleted, added), movedFolders('draft', sides, deleted, added)];
+  const whole = folders.some((f) => f.gone.size > 0);
+  const goneTwice = deleted.head.some((t) => !t.draft);
+  const renames = goneTwice && added.head.length + added.draft.length > 0;
+  if (contested.length === 0 && !whole && !renames) return undefined;
+
+  const contents = new Set<string>();
+  const need = (entry: { sha256: string } | undefined): void => { if (entry) contents.add(entry.sha256); };
+  for (const t of contested) for (const side of [t.base, t.head, t.draft]) need(side);
+  for (const [side, other] of [['head', 'draft'], ['draft', 'head']] as const) {
+    if (added[side].length === 0) continue;
+    // Git compares contents only for a source that the other side edited or deleted too, or that tells where a folder went.
+    const sources = deleted[side].filter((t) => whole || !sameEntry(t.base, t[other]));
+    for (const t of sources) need(t.base);
+    if (sources.length > 0) for (const t of added[side]) need(t[side]);
+  }
+  return { contents, whole, kept: new Set(folders.flatMap((f) => [...f.kept])) };
+}
+
+/** Folders of the base to which the other side added files and of which `side` deleted some: `gone` where it deleted all. */
+function movedFolders(side: Side, sides: Sides, deleted: Record<Side, TouchedPath[]>, added: Record<Side, TouchedPath[]>): { gone: Set<string>; kept: Set<string> } {
+  const additions = added[side === 'head' ? 'draft' : 'head'];
+  if (deleted[side].length === 0 || additions.length === 0 || added[side].length === 0) return { gone: new Set(), kept: new Set() };
+  const shrunk = new Set(deleted[side].flatMap((t) => [...foldersOf(t.path)]));
+  const gone = new Set(additions.flatMap((t) => [...foldersOf(t.path)]).filter((f) => shrunk.has(f)));
+  const kept = new Set(gone);
+  removeLiving(gone, sides[side]);
+  return { gone, kept: kept.difference(gone) };
+}
+
+function removeLiving(folders: Set<string>, tree: Tree): void {
+  for (const path of tree.keys()) {
+    if (folders.size === 0) return;
+    for (const folder of foldersOf(path)) folders.delete(folder);
+  }
+}

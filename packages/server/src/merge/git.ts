@@ -1,0 +1,59 @@
+import { mkdirSync } from 'node:fs';
+import { createGitProcess } from './git-process.ts';
+import { writeCommit } from './git-trees.ts';
+import { createObjectStore } from './object-store.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/** Git over a repository of our own: what it reads there is only what we wrote. */
+export interface Git {
+  store: ObjectStore;
+  /** Answer of `git merge-tree` for two commits: see merge-answer.ts. */
+  mergeTree(head: string, draft: string, limitMs: number): Promise<Buffer>;
+  /** Answer of `git diff-tree` for two trees: see diff-answer.ts. */
+  diffTree(from: string, to: string, limitMs: number): Promise<Buffer>;
+  /** To be called before each piece of work, with none under way: a repository over its bounds is dropped and made anew. */
+  tidy(): void;
+  /** Ends the processes and removes the repository. */
+  close(): void;
+}
+
+const DIFF = ['diff-tree', '--stdin', '-r', '-M50%', '--raw', '--numstat', '-p', '-z', '--full-index', '--no-textconv', '--no-ext-diff', '--no-color', '--src-prefix=a/', '--dst-prefix=b/', '--diff-algorithm=myers'];
+const DIFF_END = 'end of this diff\n';
+
+/** @param dir a folder for this alone; made where it is not there. `onSpawn` is told of every process that starts and ends. */
+export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: number | undefined, alive: boolean) => void }): Git {
+  mkdirSync(dir, { recursive: true });
+  const store = createObjectStore(dir);
+  const processOf = (args: string[], unbuffered: boolean) => createGitProcess({ gitDir: store.dir, args, unbuffered, ...(onSpawn && { onSpawn }) });
+  const merging = processOf(['merge-tree', '--write-tree', '--stdin'], true);
+  const diffing = processOf(DIFF, false);
+
+  return {
+    store,
+    async mergeTree(head, draft, limitMs) {
+      // Merging a commit with itself is clean at once; its answer tells where the answer to the first question ends.
+      const tree = store.write('tree', Buffer.alloc(0));
+      const end = writeCommit(store, tree, 'end');
+      const mark = Buffer.from(`1\0${tree}\0\0`);
+      const answer = await merging.ask(`${head} ${draft}\n${end} ${end}\n`, mark, limitMs);
+      return answer.subarray(0, answer.length - mark.length);
+    },
+    async diffTree(from, to, limitMs) {
+      // A line that names no object is echoed, and only then is the output flushed.
+      const mark = Buffer.from(DIFF_END);
+      const answer = await diffing.ask(`${from} ${to}\n${DIFF_END}`, mark, limitMs);
+      return answer.subarray(0, answer.length - mark.length);
+    },
+    tidy() {
+      if (!store.isFull()) return;
+      merging.stop();
+      diffing.stop();
+      store.reset();
+    },
+    close() {
+      merging.stop();
+      diffing.stop();
+      store.remove();
+    },
+  };
+}

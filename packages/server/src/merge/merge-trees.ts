@@ -1,0 +1,95 @@
+import { comparePaths } from '../sources/paths.ts';
+import { findClashes } from './collisions.ts';
+import { GitFailure } from './git-process.ts';
+import type { Git } from './git.ts';
+import { mergeWithGit } from './git-merge.ts';
+import type { GitConflict, GitVerdict } from './git-merge.ts';
+import { planGit } from './git-plan.ts';
+import { mergePath, touchedPaths } from './three-way.ts';
+import type { TouchedPath } from './three-way.ts';
+import type { Conflict, ConflictKind, Entry, Merge, ReadBlobs, Sides, Tree } from './types.ts';
+
+/** Wall time for one question to git. What it has not decided by then is a conflict. */
+export const GIT_LIMIT_MS = 10_000;
+
+export interface MergeInput extends Sides {
+  readBlobs: ReadBlobs;
+  git: Git;
+  limitMs?: number;
+}
+
+/**
+ * Three-way merge of trees. Hashes decide path by path; git decides wherever a text changed on both sides, or one side deleted or
+ * moved what the other edited, moved or added to. Git's conflict wins; collisions of names, which git does not check, are conflicts too.
+ * Rejects with what `readBlobs` throws, and with GitFailure when git cannot run.
+ */
+export async function mergeTrees(input: MergeInput): Promise<Merge> {
+  const { base, head, draft, readBlobs, git, limitMs = GIT_LIMIT_MS } = input;
+  const sides = { base, head, draft };
+  const touched = touchedPaths(sides);
+  const merged = new Map<string, Entry>();
+  const contested: TouchedPath[] = [];
+  for (const t of touched) {
+    const entry = mergePath(t);
+    if (entry === 'contested') contested.push(t);
+    else if (entry) merged.set(t.path, entry);
+  }
+  const plan = planGit(sides, touched, contested);
+  const verdict = plan ? await decide() : { files: merged, conflicts: new Map<string, GitConflict>(), standing: new Set<string>(), contents: new Map<string, Buffer>() };
+  const clashes = findClashes([...verdict.files.keys(), ...verdict.standing]);
+  const paths = new Set([...verdict.conflicts.keys(), ...clashes]);
+  const conflicts = [...paths].sort(comparePaths).map((path) => describe(path, { sides, verdict, clashes, git }));
+  const all = new Set([...touched.map((t) => t.path), ...paths]);
+  return {
+    status: conflicts.length > 0 ? 'conflicted' : 'clean',
+    tree: resultTree(sides, all, (path) => (paths.has(path) ? draft.get(path) : verdict.files.get(path))),
+    newBlobs: withoutKnown(verdict.contents, sides),
+    conflicts,
+    touched: [...all],
+    stages: new Map([...verdict.conflicts].map(([path, c]) => [path, c.stages])),
+  };
+
+  async function decide(): Promise<GitVerdict> {
+    try {
+      return await mergeWithGit({ git, sides, touched, plan: plan!, readBlobs, limitMs });
+    } catch (error) {
+      if (!(error instanceof GitFailure) || !error.timedOut) throw error;
+      const undecided = contested.length > 0 ? contested : touched.filter((t) => !t.base);
+      const conflicts = new Map(undecided.map((t) => [t.path, { renamed: false, stages: {} }]));
+      for (const t of undecided) merged.delete(t.path);
+      return { files: merged, conflicts, standing: new Set(), contents: new Map() };
+    }
+  }
+}
+
+/** The head with what `at` says of every path in `touched`. */
+export function resultTree({ head }: Sides, touched: Iterable<string>, at: (path: string) => Entry | undefined): Tree {
+  const tree: Tree = new Map(head);
+  for (const path of touched) {
+    const entry = at(path);
+    if (entry) tree.set(path, entry);
+    else tree.delete(path);
+  }
+  return tree;
+}
+
+function describe(path: string, { sides, verdict, clashes, git }: { sides: Sides; verdict: GitVerdict; clashes: Set<string>; git: Git }): Conflict {
+  const at = { base: sides.base.get(path), head: sides.head.get(path), draft: sides.draft.get(path) };
+  const sha = (entry: Entry | undefined): string | null => entry?.sha256 ?? null;
+  const kind = clashes.has(path) ? 'path' : verdict.conflicts.get(path)?.renamed ? 'rename' : kindOf(at, git);
+  return { path, kind, base: sha(at.base), head: sha(at.head), draft: sha(at.draft) };
+}
+
+function kindOf({ base, head, draft }: { base: Entry | undefined; head: Entry | undefined; draft: Entry | undefined }, git: Git): ConflictKind {
+  if (!head || !draft) return 'delete_modify';
+  if (head.sha256 === draft.sha256) return 'mode';
+  if ([base, head, draft].some((e) => e && git.store.blob(e.sha256)?.binary)) return 'binary';
+  return base ? 'content' : 'add_add';
+}
+
+function withoutKnown(contents: Map<string, Buffer>, sides: Sides): Map<string, Buffer> {
+  const fresh = new Map(contents);
+  if (fresh.size === 0) return fresh;
+  for (const tree of Object.values(sides)) for (const entry of tree.values()) fresh.delete(entry.sha256);
+  return fresh;
+}

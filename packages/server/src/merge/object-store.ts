@@ -1,0 +1,119 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { constants, deflateSync, inflateSync } from 'node:zlib';
+
+/**
+ * A bare git repository that holds nothing but what a merge or diff needs, written by hand: no `git init`, no spawn. It is thrown
+ * away and made anew when it has grown over its bounds. Synchronous on purpose: it lives on a worker thread of its own.
+ */
+export interface ObjectStore {
+  dir: string;
+  /** Git's id of a content that is stored here, by its SHA-256; undefined where it is not. */
+  blob(sha256: string): StoredBlob | undefined;
+  writeBlob(sha256: string, bytes: Buffer): StoredBlob;
+  write(type: 'blob' | 'tree' | 'commit', body: Buffer): string;
+  /** Body of an object that we or git wrote loose. Throws when it is not there. */
+  read(oid: string): Buffer;
+  isFull(): boolean;
+  /** Empties the repository. No git process may be running on it. */
+  reset(): void;
+  remove(): void;
+}
+
+export interface StoredBlob {
+  oid: string;
+  binary: boolean;
+  lines: number;
+}
+
+const MAX_OBJECTS = 20_000;
+const MAX_BYTES = 256 * 1024 * 1024;
+/** Git's own test for a binary file. */
+const BINARY_PROBE = 8000;
+
+/**
+ * `fsync` is off because the repository is a scratch pad; `info/attributes` is empty, and without a work tree git reads no other
+ * attributes, so that a user's `.gitattributes` is a file like any other.
+ */
+const CONFIG = `[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tfsync = none
+\tlooseCompression = 0
+\tattributesFile = /dev/null
+\thooksPath = /dev/null
+[merge]
+\tdirectoryRenames = conflict
+\tconflictStyle = merge
+\trenormalize = false
+[gc]
+\tauto = 0
+`;
+
+export function createObjectStore(parent: string): ObjectStore {
+  const dir = join(parent, 'repository.git');
+  const blobs = new Map<string, StoredBlob>();
+  const known = new Set<string>();
+  let bytes = 0;
+
+  const file = (oid: string): string => join(dir, 'objects', oid.slice(0, 2), oid.slice(2));
+  const write: ObjectStore['write'] = (type, body) => {
+    const object = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
+    const oid = createHash('sha1').update(object).digest('hex');
+    if (known.has(oid)) return oid;
+    writeFileSync(file(oid), deflateSync(object, { level: constants.Z_NO_COMPRESSION }));
+    known.add(oid);
+    bytes += object.length;
+    return oid;
+  };
+  const reset = (): void => {
+    discard(dir);
+    blobs.clear();
+    known.clear();
+    bytes = 0;
+    mkdirSync(join(dir, 'refs'), { recursive: true });
+    for (let i = 0; i < 256; i++) mkdirSync(join(dir, 'objects', i.toString(16).padStart(2, '0')), { recursive: true });
+    writeFileSync(join(dir, 'HEAD'), 'ref: refs/heads/none\n');
+    writeFileSync(join(dir, 'config'), CONFIG);
+  };
+  reset();
+
+  return {
+    dir,
+    blob: (sha256) => blobs.get(sha256),
+    writeBlob(sha256, content) {
+      const stored = { oid: write('blob', content), binary: isBinary(content), lines: countLines(content) };
+      blobs.set(sha256, stored);
+      return stored;
+    },
+    write,
+    read(oid) {
+      const object = inflateSync(readFileSync(file(oid)));
+      return object.subarray(object.indexOf(0) + 1);
+    },
+    isFull: () => known.size > MAX_OBJECTS || bytes > MAX_BYTES,
+    reset,
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+export const isBinary = (content: Buffer): boolean => content.subarray(0, BINARY_PROBE).includes(0);
+
+export function countLines(content: Buffer): number {
+  let n = 0;
+  for (let at = content.indexOf(10); at !== -1; at = content.indexOf(10, at + 1)) n++;
+  return content.length > 0 && content.at(-1) !== 10 ? n + 1 : n;
+}
+
+/** Deleting thousands of files takes seconds on some file systems: move them aside at once, delete beside the work. */
+function discard(dir: string): void {
+  const aside = `${dir}.${randomUUID()}`;
+  try {
+    renameSync(dir, aside);
+  } catch {
+    return; // there is none yet
+  }
+  rm(aside, { recursive: true, force: true }).catch(() => undefined);
+}

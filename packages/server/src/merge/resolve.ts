@@ -1,0 +1,70 @@
+import { comparePaths, foldPath } from '../sources/paths.ts';
+import { findClashes } from './collisions.ts';
+import { resultTree } from './merge-trees.ts';
+import type { Conflict, Merge, Resolution, Sides, Tree } from './types.ts';
+
+export interface Resolved {
+  tree: Tree;
+  newBlobs: Map<string, Buffer>;
+  /** Conflicts without a resolution, and paths that clash because of one. Sorted by path bytes. */
+  remaining: Conflict[];
+  /** Resolutions that cannot be: `index` is their place in the list. With any of these nothing is resolved. */
+  faults: { index: number; message: string }[];
+}
+
+/**
+ * Takes whole sides at conflicting paths: what that side's own tree has there, or nothing. A path that ends in a slash stands for
+ * every conflict below that folder; the exact path goes before a folder, the longer folder before the shorter.
+ */
+export function resolveMerge(merge: Merge, sides: Sides, resolutions: Resolution[]): Resolved {
+  const faults = faultsOf(merge.conflicts, resolutions);
+  if (faults.length > 0) return { tree: merge.tree, newBlobs: merge.newBlobs, remaining: merge.conflicts, faults };
+  const takes = new Map(resolutions.map((r) => [r.path, r.take]));
+  const taken = new Map<string, 'head' | 'draft'>();
+  const open: Conflict[] = [];
+  for (const conflict of merge.conflicts) {
+    const take = takeFor(conflict.path, takes);
+    if (take) taken.set(conflict.path, take);
+    else open.push(conflict);
+  }
+  const at = (path: string) => {
+    const take = taken.get(path);
+    return take ? sides[take].get(path) : merge.tree.get(path);
+  };
+  const tree = resultTree(sides, merge.touched, at);
+  const unresolved = new Set(open.map((c) => c.path));
+  const clashes = findClashes(merge.touched.filter((path) => tree.has(path) && !unresolved.has(path)));
+  const remaining = [...open, ...[...clashes].map((path) => clashOf(path, sides))].sort((a, b) => comparePaths(a.path, b.path));
+  return { tree, newBlobs: merge.newBlobs, remaining, faults };
+}
+
+function takeFor(path: string, takes: Map<string, 'head' | 'draft'>): 'head' | 'draft' | undefined {
+  const exact = takes.get(path);
+  if (exact) return exact;
+  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+    const take = takes.get(path.slice(0, slash + 1));
+    if (take) return take;
+  }
+  return undefined;
+}
+
+function clashOf(path: string, { base, head, draft }: Sides): Conflict {
+  const sha = (tree: Tree): string | null => tree.get(path)?.sha256 ?? null;
+  return { path, kind: 'path', base: sha(base), head: sha(head), draft: sha(draft) };
+}
+
+function faultsOf(conflicts: Conflict[], resolutions: Resolution[]): { index: number; message: string }[] {
+  const known = new Set<string>();
+  for (const { path } of conflicts) {
+    known.add(path);
+    for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) known.add(path.slice(0, slash + 1));
+  }
+  const folded = new Set([...known].map(foldPath));
+  const seen = new Set<string>();
+  return resolutions.flatMap(({ path }, index) => {
+    if (seen.has(path)) return [{ index, message: 'is resolved twice' }];
+    seen.add(path);
+    if (known.has(path)) return [];
+    return [{ index, message: folded.has(foldPath(path)) ? 'is in conflict under another spelling' : 'is not in conflict' }];
+  });
+}

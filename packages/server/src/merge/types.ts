@@ -1,0 +1,73 @@
+/** A file of a source: what a manifest says of one path. */
+export interface Entry {
+  sha256: string;
+  byteSize: number;
+  executable: boolean;
+}
+
+/** Path → entry, in no particular order. Treated as immutable once it was handed over. */
+export type Tree = Map<string, Entry>;
+
+/** Contents by SHA-256. Every hash that was asked for is in the answer, else it throws. */
+export type ReadBlobs = (shas: string[]) => Promise<Map<string, Buffer>>;
+
+export interface Sides {
+  base: Tree;
+  head: Tree;
+  draft: Tree;
+}
+
+export type ConflictKind = 'content' | 'add_add' | 'delete_modify' | 'rename' | 'mode' | 'binary' | 'path';
+
+/** One region that both sides changed: its lines on each side, without line ends, and where they begin (from 1; of no lines: the line before). */
+export interface Hunk {
+  baseStart: number;
+  headStart: number;
+  draftStart: number;
+  base: string[];
+  head: string[];
+  draft: string[];
+}
+
+/** `base`, `head` and `draft` are the SHA-256 of what each side's own tree has at `path`, null for nothing. */
+export interface Conflict {
+  path: string;
+  kind: ConflictKind;
+  base: string | null;
+  head: string | null;
+  draft: string | null;
+  hunks?: Hunk[];
+}
+
+export interface Merge {
+  status: 'clean' | 'conflicted';
+  /** The clean merge; conflicted paths as in the draft. */
+  tree: Tree;
+  /** Merged contents that none of the three sides has, by SHA-256. */
+  newBlobs: Map<string, Buffer>;
+  /** Sorted by path bytes. */
+  conflicts: Conflict[];
+  /** Every path that is not the same on all three sides, or that git named: only these can differ from the head or collide. */
+  touched: string[];
+  /** The contents that git tried to merge at a conflicting path, by SHA-256: of a moved file also those from its other path. */
+  stages: Map<string, { base?: string | undefined; head?: string | undefined; draft?: string | undefined }>;
+}
+
+export interface Resolution {
+  path: string;
+  take: 'head' | 'draft';
+}
+
+export interface DiffFile {
+  path: string;
+  oldPath?: string;
+  status: 'added' | 'modified' | 'deleted' | 'renamed' | 'mode';
+  binary: boolean;
+  additions: number;
+  deletions: number;
+  patch?: string;
+  truncated?: boolean;
+}
+
+export const sameEntry = (a: Entry | undefined, b: Entry | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && a.sha256 === b.sha256 && a.executable === b.executable);
