@@ -276,6 +276,7 @@ export interface RunsTable {
   cost_micros: Generated<number>;
   warnings: GeneratedJson<{ path: string; reason: string }[]>;
   steerable: Generated<boolean>;
+  held: Generated<boolean>;
   cancel_requested_at: TimeOrNull;
   active_duration_ms: Generated<number>;
   active_since: TimeOrNull;

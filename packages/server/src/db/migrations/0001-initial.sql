@@ -311,6 +311,8 @@ create table runs (
   cost_micros bigint not null default 0,
   warnings jsonb not null default '[]',
   steerable boolean not null default false,
+  -- Queued, and held back by a concurrency limit.
+  held boolean not null default false,
   cancel_requested_at timestamptz(3),
   -- Active time up to active_since; waiting does not count.
   active_duration_ms bigint not null default 0,
