@@ -496,7 +496,7 @@ export interface StoredSettings {
   budgetMicros?: number | null;
   approvals?: { tool: string; pattern?: string; decision: 'ask' | 'allow' | 'deny' }[] | null;
   egress?: { mode: 'none' | 'registries' | 'list'; hosts: string[] } | null;
-  concurrency?: { runs: number; builds: number } | null;
+  concurrency?: { runs: number | null; builds: number | null } | null;
   preview?: { frameAncestors: string[] } | null;
 }
 

@@ -24,7 +24,7 @@ const PARAM_PREFIX: Record<string, IdPrefix> = {
   buildId: 'bld', previewId: 'prv', operationId: 'op', accountId: 'sa', credentialId: 'cred', userId: 'usr', organizationId: 'org',
 };
 const ANONYMOUS: Principal = { kind: 'session', orgId: '', actorId: '', accountId: null, userId: null, credentialId: null, role: null, permissions: new Set(), projectIds: null, platformApi: true };
-const RANK = { member: 1, admin: 2, owner: 3 } as const;
+const RANK = { user: 0, member: 1, admin: 2, owner: 3 } as const;
 
 /** Throws 401 or 403 when the caller may not call the operation, whatever it asks for (contract §1). */
 export function authorize(access: Access, principal: Principal, api: 'platform' | 'direct', params: Record<string, string>): void {
@@ -34,7 +34,7 @@ export function authorize(access: Access, principal: Principal, api: 'platform' 
   if (access === 'authenticated') return;
   if ('session' in access) {
     if (principal.kind === 'key') throw new ApiError('unauthorized', 'This takes a browser session; a service key is not enough.');
-    if (principal.role === null || RANK[principal.role] < RANK[access.session]) throw new ApiError('forbidden', `This takes the role ${access.session} in the organization.`);
+    if (RANK[principal.role ?? 'user'] < RANK[access.session]) throw new ApiError('forbidden', `This takes the role ${access.session} in the organization.`);
     return;
   }
   const missing = access.permissions.filter((permission) => !may(principal, permission));

@@ -45,7 +45,7 @@ function security(access: Access): Json[] {
 function permissionText(access: Access): string {
   if (access === 'public') return 'Needs no credential.';
   if (access === 'authenticated') return 'Permission: that of the operation it tells of.';
-  if ('session' in access) return access.session === 'member' ? 'Needs a browser session.' : `Needs a browser session of an ${access.session === 'owner' ? 'owner' : 'owner or admin'}.`;
+  if ('session' in access) return access.session === 'member' || access.session === 'user' ? 'Needs a browser session.' : `Needs a browser session of an ${access.session === 'owner' ? 'owner' : 'owner or admin'}.`;
   return `Permission: ${access.permissions.map((p) => `\`${p}\``).join(' and ')}.`;
 }
 

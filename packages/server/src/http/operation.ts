@@ -11,10 +11,11 @@ import type { EventScope, Tx } from '../db/transaction.ts';
 import type { Claim, Receipt, WriteResult } from '../operations/receipts.ts';
 
 /**
- * Who may call it. `permissions`: all of them, by key or session. `session`: a browser session of at least that role.
+ * Who may call it. `permissions`: all of them, by key or session. `session`: a browser session of at least that role in its organization
+ * (`user`: of anybody, in no matter which).
  * `authenticated`: anybody known; the operation decides. `unrestricted`: not for keys with `projectIds`.
  */
-export type Access = 'public' | 'authenticated' | { permissions: readonly string[]; unrestricted?: boolean } | { session: 'member' | 'admin' | 'owner' };
+export type Access = 'public' | 'authenticated' | { permissions: readonly string[]; unrestricted?: boolean } | { session: 'user' | 'member' | 'admin' | 'owner' };
 
 /** The call of an operation, after authentication and validation. */
 export interface Call<Q = unknown, B = unknown> {
