@@ -1,0 +1,51 @@
+import { chmodSync, readdirSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { below, makeWay, statOf } from './paths.ts';
+import { tarFiles } from './tar.ts';
+
+/**
+ * Writes the tar on stdin over the tree at the working folder. Its first entry `.headrace-patch.json` may name what to delete first:
+ * { delete: string[] }. Runs inside the sandbox, so that links which an agent planted lead nowhere; it follows none all the same.
+ */
+const root = process.cwd();
+
+function remove(path: string): void {
+  const file = below(root, path);
+  const way = foldersAbove(file);
+  for (const folder of way) {
+    if (!statOf(folder)?.isDirectory()) return; // a link or file in its way: the path is not of this tree
+    openUp(folder);
+  }
+  rmSync(file, { recursive: true, force: true });
+  for (const folder of way.reverse()) if (isEmpty(folder)) rmdirSync(folder);
+}
+
+/** From the root's child down to the file's parent. */
+function foldersAbove(file: string): string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(file); folder !== root; folder = dirname(folder)) folders.unshift(folder);
+  return folders;
+}
+
+/** An agent may have taken the right to write away from its folders. */
+function openUp(folder: string): void {
+  const stat = statOf(folder);
+  if (stat?.isDirectory() && (stat.mode & 0o700) !== 0o700) chmodSync(folder, stat.mode | 0o700);
+}
+
+function isEmpty(folder: string): boolean {
+  return statOf(folder)?.isDirectory() === true && readdirSync(folder).length === 0;
+}
+
+function write(path: string, content: Buffer, executable: boolean): void {
+  const file = below(root, path);
+  makeWay(root, file);
+  rmSync(file, { recursive: true, force: true });
+  writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 });
+}
+
+openUp(root);
+for (const { path, content, executable } of tarFiles(readFileSync(0))) {
+  if (path === '.headrace-patch.json') (JSON.parse(content.toString()) as { delete: string[] }).delete.forEach(remove);
+  else write(path, content, executable);
+}

@@ -1,0 +1,72 @@
+import type { CaptureResult } from '../protocol.ts';
+import type { Gitignore } from './gitignore.ts';
+import type { Listed } from './listing.ts';
+
+/** Folders that tools fill: new files there are no source. */
+export const DEPENDENCY_FOLDERS = new Set(['node_modules', '.venv', 'venv', '__pycache__', '.pnpm-store', 'bower_components']);
+/** Never part of a source, in any case, as a folder or a file. */
+export const RESERVED = new Set(['.git', '.context', '.hoplite']);
+const WARNINGS = 1000;
+
+export interface Choice { files: Listed[]; warnings: CaptureResult['warnings'] }
+
+/**
+ * Which entries of a tree are its source (contract: every regular file at a base path, and what is not ignored outside dependency and
+ * reserved folders), and what to say of the rest: one warning per file, or per whole left-out folder that holds no base path.
+ * What .gitignore excludes is left out in silence.
+ */
+export function choose(entries: Listed[], base: ReadonlySet<string>, ignore: Gitignore, evidence: string[]): Choice {
+  const files: Listed[] = [];
+  const warnings = new Map<string, string>();
+  const baseFolders = new Set([...base].flatMap(foldersAbove));
+  const isEvidence = (path: string): boolean => evidence.some((known) => known === path || known.startsWith(`${path}/`));
+  const warn = (path: string, reason: string): void => { if (warnings.size < WARNINGS && !isEvidence(path)) warnings.set(path, reason); };
+  for (const entry of entries) {
+    const outside = leftOut(entry, baseFolders);
+    if (entry.kind === 'folder') {
+      // An empty left-out folder is nobody's loss, but a pruned one's contents are not listed: it speaks for them.
+      if (outside?.path === entry.path && !isIgnored(ignore, entry, base)) warn(entry.path, outside.reason);
+      continue;
+    }
+    const isBase = base.has(entry.path);
+    if (!isBase && outside) { if (!isIgnored(ignore, entry, base)) warn(outside.path, outside.reason); continue; }
+    if (isIgnored(ignore, entry, base)) continue;
+    const fault = faultOf(entry);
+    if (fault !== undefined) warn(entry.path, fault); else files.push(entry);
+  }
+  return { files, warnings: [...warnings].map(([path, reason]) => ({ path, reason })) };
+}
+
+function isIgnored(ignore: Gitignore, entry: Listed, base: ReadonlySet<string>): boolean {
+  if (base.has(entry.path)) return false;
+  return entry.kind === 'folder' ? ignore.ignoresFolder(entry.path) : ignore.ignores(entry.path);
+}
+
+/** The topmost left-out folder of a path that holds nothing of the base, or the path itself. */
+function leftOut(entry: Listed, baseFolders: ReadonlySet<string>): { path: string; reason: string } | undefined {
+  const segments = entry.path.split('/');
+  let reason: string | undefined;
+  for (let depth = 1; depth <= segments.length; depth++) {
+    const name = segments[depth - 1]!;
+    const isLast = depth === segments.length;
+    if (RESERVED.has(name.toLowerCase())) reason = 'reserved name';
+    else if (DEPENDENCY_FOLDERS.has(name) && (!isLast || entry.kind === 'folder')) reason ??= 'new file in a dependency folder';
+    if (reason === undefined) continue;
+    const path = segments.slice(0, depth).join('/');
+    if (isLast || !baseFolders.has(path)) return { path, reason };
+  }
+  return undefined;
+}
+
+function faultOf({ kind, links, isUtf8 }: Listed): string | undefined {
+  if (kind === 'link') return 'symbolic link';
+  if (kind !== 'file') return 'not a regular file';
+  if (links > 1) return 'hard link';
+  if (!isUtf8) return 'name is not UTF-8';
+  return undefined;
+}
+
+function foldersAbove(path: string): string[] {
+  const segments = path.split('/');
+  return segments.slice(1).map((_, i) => segments.slice(0, i + 1).join('/'));
+}

@@ -1,0 +1,124 @@
+import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
+import { Readable, type Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { RunnerError } from './errors.ts';
+import type { CaptureResult, JournalEntry, RunnerStatus, TaskRequest, TaskState } from './protocol.ts';
+
+
+/** The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner answers. */
+export interface RunnerClient {
+  status(): Promise<RunnerStatus>;
+  putWorkspace(id: string, tar: Readable | Buffer): Promise<void>;
+  workspaceExists(id: string): Promise<boolean>;
+  deleteWorkspace(id: string): Promise<void>;
+  capture(id: string, basePaths: string[]): Promise<CaptureResult>;
+  /** A tar of the captured contents, in the order asked for; breaks off with an error when they are no longer there. */
+  blobs(id: string, paths: string[]): Promise<Readable>;
+  patch(id: string, tar: Readable | Buffer): Promise<void>;
+  /** isNew is false when a task of this id was there already. */
+  startTask(id: string, request: TaskRequest): Promise<TaskState & { isNew: boolean }>;
+  tasks(): Promise<TaskState[]>;
+  task(id: string): Promise<TaskState>;
+  /** Entries from `from` on as they come, to the end entry. Throws `unavailable` when the runner dies before it. */
+  journal(id: string, from?: number, signal?: AbortSignal): AsyncIterable<JournalEntry>;
+  ack(id: string, offset: number): Promise<void>;
+  cancel(id: string): Promise<void>;
+  answerPermission(id: string, requestId: string, allow: boolean): Promise<void>;
+  putSource(id: string, tar: Readable | Buffer): Promise<void>;
+  output(id: string): Promise<Readable>;
+  deleteTask(id: string): Promise<void>;
+  connect(id: string): Promise<Duplex>;
+  /** Closes kept connections. */
+  close(): void;
+}
+
+interface Options { body?: unknown; tar?: Readable | Buffer; signal?: AbortSignal | undefined }
+
+export function createRunnerClient(socketPath: string): RunnerClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+
+  const send = (method: string, path: string, { body, tar, signal }: Options = {}): Promise<IncomingMessage> => new Promise((resolve, reject) => {
+    const headers: Record<string, string> = tar !== undefined ? { 'content-type': 'application/x-tar' } : body !== undefined ? { 'content-type': 'application/json' } : {};
+    const req = httpRequest({ socketPath, agent, method, path, headers, signal });
+    req.once('error', (error) => reject(unavailable(error)));
+    req.once('response', (res) => { (res.statusCode ?? 500) < 400 ? resolve(res) : refusal(res).then(reject, reject); });
+    if (tar instanceof Readable) pipeline(tar, req).catch((error: Error) => { req.destroy(error); reject(unavailable(error)); });
+    else req.end(tar ?? (body === undefined ? undefined : JSON.stringify(body)));
+  });
+  const call = async <T>(method: string, path: string, options?: Options): Promise<T> => {
+    const text = await textOf(await send(method, path, options));
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  };
+  const at = (kind: 'workspaces' | 'tasks', id: string, rest = ''): string => `/${kind}/${encodeURIComponent(id)}${rest}`;
+
+  return {
+    status: () => call('GET', '/status'),
+    putWorkspace: (id, tar) => call('PUT', at('workspaces', id), { tar }),
+    workspaceExists: async (id) => (await call<{ exists: boolean }>('GET', at('workspaces', id))).exists,
+    deleteWorkspace: (id) => call('DELETE', at('workspaces', id)),
+    capture: (id, basePaths) => call('POST', at('workspaces', id, '/capture'), { body: { basePaths } }),
+    blobs: (id, paths) => send('POST', at('workspaces', id, '/blobs'), { body: { paths } }),
+    patch: (id, tar) => call('POST', at('workspaces', id, '/patch'), { tar }),
+    async startTask(id, request) {
+      const res = await send('POST', at('tasks', id), { body: request });
+      return { ...JSON.parse(await textOf(res)) as TaskState, isNew: res.statusCode === 201 };
+    },
+    tasks: async () => (await call<{ tasks: TaskState[] }>('GET', '/tasks')).tasks,
+    task: (id) => call('GET', at('tasks', id)),
+    async* journal(id, from = 0, signal) {
+      const res = await send('GET', at('tasks', id, `/journal?from=${from}`), { signal });
+      yield* entriesOf(res);
+    },
+    ack: (id, offset) => call('POST', at('tasks', id, '/ack'), { body: { offset } }),
+    cancel: (id) => call('POST', at('tasks', id, '/cancel')),
+    answerPermission: (id, requestId, allow) => call('POST', at('tasks', id, `/permissions/${encodeURIComponent(requestId)}`), { body: { allow } }),
+    putSource: (id, tar) => call('PUT', at('tasks', id, '/source'), { tar }),
+    output: (id) => send('GET', at('tasks', id, '/output')),
+    deleteTask: (id) => call('DELETE', at('tasks', id)),
+    connect: (id) => upgrade(socketPath, at('tasks', id, '/connect')),
+    close: () => agent.destroy(),
+  };
+}
+
+/** Lines of a journal; one that stops before its end entry was broken off. */
+async function* entriesOf(res: IncomingMessage): AsyncGenerator<JournalEntry> {
+  const lines = createInterface({ input: res, crlfDelay: Infinity });
+  try {
+    for await (const line of lines) {
+      const entry = JSON.parse(line) as JournalEntry;
+      yield entry;
+      if (entry.type === 'end') return;
+    }
+  } catch (error) { throw unavailable(error as Error); } finally { lines.close(); res.destroy(); }
+  throw unavailable(new Error('the journal broke off'));
+}
+
+function upgrade(socketPath: string, path: string): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const req = httpRequest({ socketPath, path, headers: { connection: 'Upgrade', upgrade: 'tcp' } });
+    req.once('error', (error) => reject(unavailable(error)));
+    req.once('response', (res) => { refusal(res).then(reject, reject); });
+    req.once('upgrade', (_res, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    req.end();
+  });
+}
+
+async function textOf(res: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  try { for await (const part of res) parts.push(part as Buffer); } catch (error) { throw unavailable(error as Error); }
+  return Buffer.concat(parts).toString();
+}
+
+async function refusal(res: IncomingMessage): Promise<RunnerError> {
+  const text = await textOf(res);
+  try {
+    const { code, message } = (JSON.parse(text) as { error: { code: string; message: string } }).error;
+    return new RunnerError(res.statusCode ?? 500, code, message);
+  } catch { return new RunnerError(res.statusCode ?? 500, 'internal', 'The runner gave no readable answer.'); }
+}
+
+const unavailable = (cause: Error): RunnerError => (cause instanceof RunnerError ? cause : new RunnerError(503, 'unavailable', `The runner does not answer: ${cause.message}`, { cause }));

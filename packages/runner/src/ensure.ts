@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createRunnerClient, type RunnerClient } from './client.ts';
+import { RunnerError } from './errors.ts';
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+const START_TIMEOUT_MS = 15_000;
+const POLL_MS = 20;
+
+export interface EnsureOptions { stateDir: string; socketPath: string; nodePath?: string; id?: string; idleSeconds?: number }
+
+/**
+ * A client of the runner on this socket, started detached in a session of its own where none answers. Two callers at once get the same
+ * runner: one starts it, under a lock folder, the other waits. Throws `unavailable` 503 when none answers within 15 s.
+ */
+export async function ensureRunner(options: EnsureOptions): Promise<RunnerClient> {
+  const client = createRunnerClient(options.socketPath);
+  const lock = `${options.stateDir}/starting`;
+  mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
+  let failure = '';
+  for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+    if (await client.status().then(() => true, () => false)) return client;
+    if (!takeLock(lock)) continue;
+    try {
+      if (!await client.status().then(() => true, () => false)) failure = await start(options);
+    } finally { rmdirSync(lock); }
+  }
+  client.close();
+  throw new RunnerError(503, 'unavailable', `No runner answers on ${options.socketPath}. ${failure}`.trim());
+}
+
+/** A lock older than a start may take was left by a starter that died. */
+function takeLock(lock: string): boolean {
+  try { mkdirSync(lock); return true; } catch { /* another starts one */ }
+  try { if (Date.now() - statSync(lock).mtimeMs > START_TIMEOUT_MS) rmdirSync(lock); } catch { /* it is done */ }
+  return false;
+}
+
+/** Resolves when the runner has said that it is ready, with what it said instead where it failed. */
+function start({ stateDir, socketPath, nodePath = process.execPath, id = 'local', idleSeconds }: EnsureOptions): Promise<string> {
+  const args = [MAIN, '--socket', socketPath, '--dir', stateDir, '--id', id, ...(idleSeconds === undefined ? [] : ['--idle-seconds', String(idleSeconds)])];
+  return new Promise((resolve) => {
+    const child = spawn(nodePath, ['--disable-warning=ExperimentalWarning', ...args], { detached: true, env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    const done = (): void => {
+      clearTimeout(timer);
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      child.unref();
+      resolve(said.trim().slice(-1000));
+    };
+    const timer = setTimeout(done, START_TIMEOUT_MS);
+    child.stderr.setEncoding('utf8').on('data', (part: string) => { said += part; });
+    child.stdout.once('data', () => { said = ''; done(); });
+    child.once('error', (error) => { said = error.message; done(); }).once('exit', done);
+  });
+}

@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { blobs, capture } from '../capture/capture.ts';
+import { RunnerError } from '../errors.ts';
+import type { CaptureRequest, RunnerStatus } from '../protocol.ts';
+import type { Host } from '../sandbox/host.ts';
+import type { Tasks } from '../tasks/tasks.ts';
+import type { Workspaces } from '../workspaces.ts';
+import { jsonBody } from './body.ts';
+import { taskRequest } from './validate.ts';
+
+export interface Runner { host: Host; status: RunnerStatus; workspaces: Workspaces; tasks: Tasks }
+
+interface Call { runner: Runner; id: string; part: string; query: URLSearchParams; req: IncomingMessage; res: ServerResponse }
+type Handler = (call: Call) => unknown | Promise<unknown>;
+
+/** `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer already sent). */
+const ROUTES: Record<string, Handler> = {
+  'GET /status': ({ runner }) => runner.status,
+
+  'PUT /workspaces/:id': async ({ runner, id, req }) => { mayRun(runner); await runner.workspaces.put(id, req); },
+  'GET /workspaces/:id': ({ runner, id }) => ({ exists: runner.workspaces.has(id) }),
+  'DELETE /workspaces/:id': async ({ runner, id }) => {
+    await Promise.all(runner.tasks.all().filter((task) => task.workspaceId === id).map((task) => task.cancel()));
+    runner.workspaces.remove(id);
+  },
+  'POST /workspaces/:id/capture': async ({ runner, id, req }) => {
+    const workspace = runner.workspaces.get(id);
+    const { basePaths } = await jsonBody<CaptureRequest>(req);
+    if (!Array.isArray(basePaths)) throw new RunnerError(400, 'invalid_request', 'basePaths is missing.');
+    return runner.workspaces.use(workspace, 'capture', () => capture(runner.host, workspace, basePaths));
+  },
+  'POST /workspaces/:id/blobs': async ({ runner, id, req, res }) => {
+    const workspace = runner.workspaces.get(id);
+    const { paths } = await jsonBody<{ paths: string[] }>(req);
+    await runner.workspaces.use(workspace, 'blobs', () => pipeline(blobs(runner.host, workspace, paths), tarAnswer(res)));
+  },
+  'POST /workspaces/:id/patch': async ({ runner, id, req }) => {
+    const workspace = runner.workspaces.get(id);
+    await runner.workspaces.use(workspace, 'patch', () => runner.workspaces.trees.patch(workspace.tree, req));
+  },
+
+  'GET /tasks': ({ runner }) => ({ tasks: runner.tasks.all().map((task) => task.state()) }),
+  'POST /tasks/:id': async ({ runner, id, req, res }) => {
+    mayRun(runner);
+    const { task, isNew } = runner.tasks.start(id, taskRequest(await jsonBody(req)));
+    res.statusCode = isNew ? 201 : 200;
+    return task.state();
+  },
+  'GET /tasks/:id': ({ runner, id }) => runner.tasks.get(id).state(),
+  'DELETE /tasks/:id': ({ runner, id }) => runner.tasks.remove(id),
+  'GET /tasks/:id/journal': async ({ runner, id, query, res }) => {
+    const { journal } = runner.tasks.get(id);
+    const gone = new AbortController();
+    res.once('close', () => gone.abort());
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();
+    for await (const entry of journal.read(Number(query.get('from') ?? 0), gone.signal)) {
+      if (!res.write(`${JSON.stringify(entry)}\n`)) await drained(res, gone.signal);
+    }
+    res.end();
+  },
+  'POST /tasks/:id/ack': async ({ runner, id, req }) => {
+    const { journal } = runner.tasks.get(id);
+    journal.ack((await jsonBody<{ offset: number }>(req)).offset);
+  },
+  'POST /tasks/:id/cancel': ({ runner, id }) => runner.tasks.get(id).cancel(),
+  'POST /tasks/:id/permissions/:part': async ({ runner, id, part, req }) => {
+    const task = runner.tasks.get(id);
+    task.answerPermission(part, (await jsonBody<{ allow: boolean }>(req)).allow === true);
+  },
+  'PUT /tasks/:id/source': ({ runner, id, req }) => runner.tasks.get(id).putSource(req),
+  'GET /tasks/:id/output': async ({ runner, id, res }) => { await pipeline(await runner.tasks.get(id).output(), tarAnswer(res)); },
+};
+
+/** Finds the route of a request and runs it. Throws RunnerError 404 where there is none. */
+export async function dispatch(runner: Runner, req: IncomingMessage, res: ServerResponse): Promise<unknown> {
+  const { key, id, part, query } = address(req);
+  const handler = ROUTES[key];
+  if (!handler) throw new RunnerError(404, 'not_found', 'There is no such route.');
+  return handler({ runner, id, part, query, req, res });
+}
+
+/** The route key of a request and its ids, which must be short and plain: they become names of folders. */
+export function address(req: IncomingMessage): { key: string; id: string; part: string; query: URLSearchParams } {
+  const url = new URL(req.url ?? '/', 'http://runner');
+  const [top = '', id = '', action = '', part = '', ...more] = url.pathname.slice(1).split('/').map(decodeURIComponent);
+  if (more.length > 0 || (id !== '' && !/^[\w-]{1,100}$/.test(id))) throw new RunnerError(404, 'not_found', 'There is no such route.');
+  const key = `${req.method} /${top}${id && '/:id'}${action && `/${action}`}${part && '/:part'}`;
+  return { key, id, part, query: url.searchParams };
+}
+
+/** Fail closed: nothing enters a sandbox where the probe found none that isolates. */
+function mayRun({ status }: Runner): void {
+  if (!status.ok) throw new RunnerError(503, 'no_sandbox', `Nothing can run here: ${status.missing.join('; ')}`);
+}
+
+function tarAnswer(res: ServerResponse): ServerResponse {
+  return res.writeHead(200, { 'content-type': 'application/x-tar' });
+}
+
+function drained(res: ServerResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    res.once('drain', resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { RunnerError } from '../errors.ts';
+import { address, dispatch, type Runner } from './routes.ts';
+
+/** The runner's HTTP server; `onUse` is told of every request while it comes and when it ends (a sign of a living worker). */
+export function makeServer(runner: Runner, onUse: () => void): Server {
+  // Bodies and journals take as long as they take; the peer is on this machine.
+  const server = createServer({ requestTimeout: 0, headersTimeout: 10_000, keepAliveTimeout: 60_000 }, (req, res) => {
+    onUse();
+    res.once('close', onUse);
+    answer(runner, req, res).catch((error: unknown) => refuse(req, res, error));
+  });
+  server.on('upgrade', (req, socket) => {
+    onUse();
+    connect(runner, req, socket).catch((error: unknown) => {
+      const { status, body } = refusalOf(error);
+      socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`);
+    });
+  });
+  return server;
+}
+
+async function answer(runner: Runner, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const value = await dispatch(runner, req, res);
+  if (res.headersSent) return;
+  if (value === undefined) res.writeHead(204).end();
+  else res.setHeader('content-type', 'application/json').end(JSON.stringify(value));
+}
+
+function refuse(req: IncomingMessage, res: ServerResponse, error: unknown): void {
+  const { status, body } = refusalOf(error);
+  if (res.headersSent) { res.destroy(); return; }
+  // An unread body would block the connection for the next request.
+  if (!req.complete) res.setHeader('connection', 'close');
+  res.writeHead(status, { 'content-type': 'application/json' }).end(body);
+  req.resume();
+}
+
+function refusalOf(error: unknown): { status: number; body: string } {
+  const known = error instanceof RunnerError ? error : new RunnerError(500, 'internal', error instanceof Error ? error.message : 'unexpected failure');
+  if (known.status >= 500) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  return { status: known.status, body: JSON.stringify({ error: { code: known.code, message: known.message } }) };
+}
+
+async function connect(runner: Runner, req: IncomingMessage, socket: Duplex): Promise<void> {
+  socket.on('error', () => socket.destroy());
+  const { key, id } = address(req);
+  if (key !== 'GET /tasks/:id/connect') throw new RunnerError(404, 'not_found', 'There is no such route.');
+  const inside = await runner.tasks.get(id).connect();
+  inside.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+  socket.on('close', () => inside.destroy());
+  socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: tcp\r\n\r\n');
+  socket.pipe(inside);
+  inside.pipe(socket);
+}

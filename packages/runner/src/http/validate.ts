@@ -1,0 +1,25 @@
+import { RunnerError } from '../errors.ts';
+import type { TaskRequest } from '../protocol.ts';
+
+/** The longest task: a preview of a day. */
+const LONGEST_MS = 24 * 60 * 60 * 1000;
+
+const FIELDS: Record<string, Record<string, 'string' | 'number' | 'object'>> = {
+  turn: { workspaceId: 'string', agent: 'object', prompt: 'string', permissions: 'string' },
+  exec: { workspaceId: 'string', command: 'string' },
+  build: { command: 'string', outputDirectory: 'string' },
+  preview: { command: 'string', port: 'number' },
+};
+
+/** The worker is trusted; this finds its mistakes before they become a sandbox. Throws `invalid_request` 400. */
+export function taskRequest(body: unknown): TaskRequest {
+  const request = body as Record<string, unknown> | null;
+  const fields = FIELDS[String(request?.['kind'])];
+  if (!request || !fields) throw new RunnerError(400, 'invalid_request', 'kind is none of turn, exec, build, preview.');
+  for (const [name, type] of Object.entries({ ...fields, timeoutMs: 'number' })) {
+    if (typeof request[name] !== type || request[name] === null) throw new RunnerError(400, 'invalid_request', `${name} is not a ${type}.`);
+  }
+  const timeoutMs = request['timeoutMs'] as number;
+  if (!(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new RunnerError(400, 'invalid_request', 'timeoutMs is not between 1 and a day.');
+  return request as unknown as TaskRequest;
+}

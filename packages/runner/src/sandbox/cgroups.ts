@@ -1,0 +1,96 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { kill, settled } from './processes.ts';
+import type { SandboxLimits } from '../protocol.ts';
+
+/**
+ * Memory and process limits by control groups: version 1 as root, version 2 as root or with a delegated subtree.
+ * One group per sandbox; where none can be made, the sandbox falls back to rlimits and the watchdog.
+ */
+export interface CgroupParent { version: 1 | 2; folders: string[] }
+
+export interface Cgroup {
+  /** Files into which the starting process writes its own id. */
+  procs: string[];
+  pids(): number[];
+  oomKilled(): boolean;
+  /** Kills what is left and removes the group; false when something would not go. */
+  remove(): Promise<boolean>;
+}
+
+const V1 = '/sys/fs/cgroup';
+
+/** Makes the runner's own parent group(s), or answers undefined where this host does not let it. */
+export function cgroupParent(name: string): CgroupParent | undefined {
+  return versionOne(name) ?? versionTwo(name);
+}
+
+function versionOne(name: string): CgroupParent | undefined {
+  if (!existsSync(`${V1}/memory/cgroup.procs`) || !existsSync(`${V1}/pids/cgroup.procs`)) return undefined;
+  try {
+    const folders = ['memory', 'pids'].map((controller) => join(V1, controller, name));
+    for (const folder of folders) mkdirSync(folder, { recursive: true });
+    return { version: 1, folders };
+  } catch { return undefined; }
+}
+
+function versionTwo(name: string): CgroupParent | undefined {
+  try {
+    const own = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
+    if (own === undefined || !readFileSync(`${V1}/cgroup.controllers`, 'utf8').includes('memory')) return undefined;
+    const base = join(V1, own);
+    // A group with processes of its own may not hand controllers down (but the root group): the runner moves into a leaf first.
+    if (own !== '/') {
+      mkdirSync(join(base, `${name}-self`), { recursive: true });
+      writeFileSync(join(base, `${name}-self`, 'cgroup.procs'), String(process.pid));
+    }
+    writeFileSync(join(base, 'cgroup.subtree_control'), '+memory +pids');
+    const folder = join(base, name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'cgroup.subtree_control'), '+memory +pids');
+    return { version: 2, folders: [folder] };
+  } catch { return undefined; }
+}
+
+export function makeCgroup(parent: CgroupParent, id: string, limits: SandboxLimits): Cgroup {
+  const folders = parent.folders.map((folder) => join(folder, id));
+  for (const folder of folders) mkdirSync(folder, { recursive: true });
+  const [memory, pids] = [folders[0]!, folders.at(-1)!];
+  if (parent.version === 1) {
+    writeFileSync(join(memory, 'memory.limit_in_bytes'), String(limits.memoryBytes));
+    optionally(join(memory, 'memory.memsw.limit_in_bytes'), String(limits.memoryBytes));
+  } else {
+    writeFileSync(join(memory, 'memory.max'), String(limits.memoryBytes));
+    optionally(join(memory, 'memory.swap.max'), '0');
+  }
+  writeFileSync(join(pids, 'pids.max'), String(limits.processes));
+  const members = (): number[] => readLines(join(pids, 'cgroup.procs')).map(Number);
+  return {
+    procs: folders.map((folder) => join(folder, 'cgroup.procs')),
+    pids: members,
+    oomKilled: () => readLines(join(memory, parent.version === 1 ? 'memory.oom_control' : 'memory.events')).some((line) => /^oom_kill [1-9]/.test(line)),
+    async remove() {
+      const isEmpty = await settled(() => { const left = members(); left.forEach(kill); return left.length === 0; }, 5_000);
+      // The kernel answers EBUSY for a moment after the last process has left.
+      return isEmpty && settled(() => folders.map(removed).every(Boolean), 2_000);
+    },
+  };
+}
+
+/** Removes the runner's own parent groups; what is still used stays. */
+export function removeCgroupParent(parent: CgroupParent): void {
+  parent.folders.forEach(removed);
+}
+
+function removed(folder: string): boolean {
+  try { rmdirSync(folder); return true; } catch (error) { return (error as NodeJS.ErrnoException).code === 'ENOENT'; }
+}
+
+/** Swap accounting is off on many kernels: the file is then missing. */
+function optionally(file: string, value: string): void {
+  try { writeFileSync(file, value); } catch { /* no swap control here */ }
+}
+
+function readLines(file: string): string[] {
+  try { return readFileSync(file, 'utf8').split('\n').filter(Boolean); } catch { return []; }
+}

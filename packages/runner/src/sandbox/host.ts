@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, chmodSync, chownSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cgroupParent, removeCgroupParent, type CgroupParent } from './cgroups.ts';
+import { processStat } from './processes.ts';
+import { seccompFilter } from './seccomp.ts';
+import { installGuest } from './guest.ts';
+
+/** What every sandbox of this runner shares: its folder on this machine, the identity it runs under, and the files it mounts. */
+export interface Host {
+  /** The runner's own folder, 0711, on a tmpfs where there is one; holds only what may vanish with the runner. */
+  base: string;
+  /** The unprivileged user and group that sandboxes run as when the runner is root; null: the runner's own user. */
+  uid: number | null;
+  cgroups: CgroupParent | undefined;
+  bwrap: string | undefined;
+  /** The Node binary at a path that the sandbox's user can reach. */
+  node: string;
+  etc: string;
+  guest: string;
+  seccomp: string;
+}
+
+/** No account has it; a program that escaped its namespaces would own nothing but the sandboxes' files. */
+const SANDBOX_UID = 59_876;
+const ENOUGH_MEMORY = 1024 ** 3;
+const OWNER_FILE = 'owner.json';
+
+/** Builds the runner's folder and finds what this machine offers; the probe decides whether it is enough. */
+export function prepareHost(): Host {
+  sweepDeadRunners();
+  const uid = process.getuid?.() === 0 ? SANDBOX_UID : null;
+  const base = mkdtempSync(join(parentFolder(), 'headrace-'));
+  chmodSync(base, 0o711);
+  const own = processStat(process.pid);
+  writeFileSync(join(base, OWNER_FILE), JSON.stringify({ pid: process.pid, startTime: own?.startTime }));
+  const host: Host = {
+    base, uid, node: reachableNode(base, uid),
+    bwrap: ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'].find((path) => existsSync(path)),
+    cgroups: cgroupParent(base.slice(base.lastIndexOf('/') + 1)),
+    etc: join(base, 'etc'), guest: join(base, 'guest'), seccomp: join(base, 'seccomp.bpf'),
+  };
+  mkdirSync(join(base, 'w'), { mode: 0o711 });
+  writeEtc(host.etc);
+  installGuest(host.guest);
+  writeFileSync(host.seccomp, seccompFilter(process.arch));
+  return host;
+}
+
+/** Removes everything of the runner from this machine. Its sandboxes must be gone. */
+export function releaseHost(host: Host): void {
+  rmSync(host.base, { recursive: true, force: true });
+  if (host.cgroups) removeCgroupParent(host.cgroups);
+}
+
+/** Makes a new, empty folder that sandboxes can own. */
+export function makeSandboxFolder(host: Host, name: string): string {
+  const folder = join(host.base, 'w', name);
+  mkdirSync(folder, { mode: 0o700 });
+  if (host.uid !== null) chownSync(folder, host.uid, host.uid);
+  return folder;
+}
+
+/** Mass creation of files is slow on many root file systems (17-22 s for 10,000 where 0.2 s is usual): prefer memory. */
+function parentFolder(): string {
+  const memory = '/dev/shm';
+  try {
+    accessSync(memory, constants.W_OK);
+    const { bavail, bsize } = statfsSync(memory);
+    if (bavail * bsize >= ENOUGH_MEMORY) return memory;
+  } catch { /* none here */ }
+  return tmpdir();
+}
+
+/** Folders of runners that were killed: their sandboxes died with them. */
+function sweepDeadRunners(): void {
+  for (const parent of new Set(['/dev/shm', tmpdir()])) {
+    for (const name of existsSync(parent) ? readdirSync(parent) : []) {
+      if (!name.startsWith('headrace-')) continue;
+      const folder = join(parent, name);
+      try {
+        if (lstatSync(folder).uid !== process.getuid?.()) continue;
+        const { pid, startTime } = JSON.parse(readFileSync(join(folder, OWNER_FILE), 'utf8')) as { pid: number; startTime: string };
+        if (processStat(pid)?.startTime === startTime) continue;
+        rmSync(folder, { recursive: true, force: true });
+        for (const controller of ['memory', 'pids', '']) sweepCgroup(join('/sys/fs/cgroup', controller, name));
+      } catch { /* not a runner's folder, or not ours to remove */ }
+    }
+  }
+}
+
+function sweepCgroup(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) spawnSync('/bin/rmdir', [join(folder, entry.name)], { env: {} });
+  spawnSync('/bin/rmdir', [folder], { env: {} });
+}
+
+/** The binary may lie below a folder that only root enters: then the sandbox's user gets a copy (120 MB). */
+function reachableNode(base: string, uid: number | null): string {
+  const binary = realpathSync(process.execPath);
+  if (uid === null) return binary;
+  if (spawnSync('/usr/bin/test', ['-x', binary], { uid, gid: uid, env: {}, cwd: '/' }).status === 0) return binary;
+  const copy = join(base, 'node');
+  copyFileSync(binary, copy);
+  chmodSync(copy, 0o755);
+  return copy;
+}
+
+/** An /etc that names no one: two accounts, localhost, and the links that Debian's tools go through (awk, cc, …). */
+function writeEtc(folder: string): void {
+  mkdirSync(folder);
+  const files = {
+    passwd: 'root:x:0:0:root:/root:/usr/sbin/nologin\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n',
+    group: 'root:x:0:\nagent:x:1000:\n',
+    hosts: '127.0.0.1 localhost\n::1 localhost\n',
+    hostname: 'sandbox\n',
+    'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
+    gitconfig: '[safe]\n\tdirectory = *\n[user]\n\tname = agent\n\temail = agent@localhost\n[init]\n\tdefaultBranch = main\n',
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  if (existsSync('/etc/ld.so.cache')) copyFileSync('/etc/ld.so.cache', join(folder, 'ld.so.cache'));
+  mkdirSync(join(folder, 'alternatives'));
+  for (const name of existsSync('/etc/alternatives') ? readdirSync('/etc/alternatives') : []) {
+    const link = join('/etc/alternatives', name);
+    if (lstatSync(link).isSymbolicLink()) symlinkSync(readlinkSync(link), join(folder, 'alternatives', name));
+  }
+}

@@ -1,0 +1,72 @@
+import type { Readable } from 'node:stream';
+import { RunnerError } from '../errors.ts';
+import type { BuildRequest, ExecRequest } from '../protocol.ts';
+import { readOutput } from '../capture/build-output.ts';
+import type { Host } from '../sandbox/host.ts';
+import type { Sandbox, SandboxSpec } from '../sandbox/sandbox.ts';
+import type { Tree, Trees, Workspace } from '../workspaces.ts';
+import { journalOutput } from './output.ts';
+import { Task, type WorkEnd } from './task.ts';
+
+/** Waits for a command's exit; its output goes to the journal. What it left in the background dies with its sandbox. */
+export async function runCommand(task: Task, sandbox: Sandbox, stdin = ''): Promise<WorkEnd> {
+  const written = journalOutput(task.journal, sandbox);
+  sandbox.stdin.end(stdin);
+  const exit = await sandbox.exited;
+  await written;
+  return { outcome: 'completed', exitCode: exit.code, signal: exit.signal, error: null };
+}
+
+/** A command in a workspace. */
+export class ExecTask extends Task {
+  declare readonly request: ExecRequest;
+  readonly #workspace: Workspace;
+
+  constructor(host: Host, id: string, request: ExecRequest, workspace: Workspace) {
+    super(host, id, request);
+    this.#workspace = workspace;
+  }
+
+  protected async spec(): Promise<Omit<SandboxSpec, 'limits'>> {
+    return { command: ['/bin/sh', '-c', this.request.command], binds: [this.#workspace.tree.bind(false)] };
+  }
+
+  protected work(sandbox: Sandbox): Promise<WorkEnd> { return runCommand(this, sandbox, this.request.stdin); }
+  protected folder(): string { return this.#workspace.tree.folder; }
+}
+
+/** A command on a source of its own, whose output folder can be read after its end. Starts when the source is there. */
+export class BuildTask extends Task {
+  declare readonly request: BuildRequest;
+  readonly #trees: Trees;
+  #tree: Tree | undefined;
+
+  constructor(host: Host, id: string, request: BuildRequest, trees: Trees) {
+    super(host, id, request);
+    this.#trees = trees;
+  }
+
+  override async putSource(tar: Readable): Promise<void> {
+    if (this.status !== 'preparing' || this.#tree) throw new RunnerError(409, 'invalid_state', 'The build has its source already.');
+    const tree = await this.#trees.make(this.id, tar);
+    if (this.#tree || this.isCancelled) return this.#trees.remove(tree);
+    this.#tree = tree;
+    void this.run();
+  }
+
+  /** The output folder as a tar with all its entries. Throws `output_missing` 404, `output_invalid` 409. */
+  override async output(): Promise<Readable> {
+    if (this.status !== 'ended' || !this.#tree) throw new RunnerError(409, 'invalid_state', 'The build has not ended.');
+    await this.ended;
+    return readOutput(this.host, this.#tree, this.request.outputDirectory);
+  }
+
+  override release(): void { if (this.#tree) this.#trees.remove(this.#tree); }
+
+  protected async spec(): Promise<Omit<SandboxSpec, 'limits'>> {
+    return { command: ['/bin/sh', '-c', this.request.command], binds: [this.#tree!.bind(false)] };
+  }
+
+  protected work(sandbox: Sandbox): Promise<WorkEnd> { return runCommand(this, sandbox); }
+  protected folder(): string { return this.#tree!.folder; }
+}

@@ -1,0 +1,110 @@
+import type { JournalEntry, TaskEnd } from '../protocol.ts';
+
+/** An entry before it has its offset and time. */
+export type NewEntry = JournalEntry extends infer E ? E extends JournalEntry ? Omit<E, 'offset' | 'at'> : never : never;
+
+/** Un-acknowledged bytes above which outputs are cut, and entries above which only the end is still written. */
+const BYTES = 16 * 1024 * 1024, ENTRIES = 20_000;
+const TEXT_INTERVAL_MS = 100;
+const TEXT_BYTES = 1024 * 1024;
+
+/**
+ * What happened in one task, in order, until a worker has acknowledged it. Kept in memory: it dies with the sandboxes that it tells of.
+ * A new `text` replaces the one before it, also for later readers; offsets only grow but may have gaps.
+ */
+export class Journal {
+  #entries: JournalEntry[] = [];
+  #next = 0;
+  #bytes = 0;
+  #pendingText: string | undefined;
+  #textTimer: NodeJS.Timeout | undefined;
+  #waiters = new Set<() => void>();
+  #isEnded = false;
+
+  get lastOffset(): number { return this.#next - 1; }
+
+  append(entry: NewEntry): void {
+    if (this.#isEnded || (this.#entries.length >= ENTRIES && entry.type !== 'end')) return;
+    if (entry.type === 'end') {
+      this.#flushText();
+      this.#isEnded = true;
+    }
+    this.#push(this.#bytes > BYTES ? shortened(entry) : entry);
+  }
+
+  /** The reply so far; written at most every 100 ms, the last one always. */
+  text(content: string): void {
+    this.#pendingText = content.length > TEXT_BYTES ? content.slice(0, TEXT_BYTES) : content;
+    this.#textTimer ??= setTimeout(() => this.#flushText(), TEXT_INTERVAL_MS);
+    if (!this.#entries.some((e) => e.type === 'text')) this.#flushText(true);
+  }
+
+  /** Entries from this offset on as they come, until the end entry was given or the signal fires. */
+  async* read(from: number, signal: AbortSignal): AsyncGenerator<JournalEntry> {
+    let next = from;
+    while (!signal.aborted) {
+      const entry = this.#entries.find((e) => e.offset >= next);
+      if (!entry) {
+        if (this.#isEnded) return;
+        await this.#changed(signal);
+        continue;
+      }
+      next = entry.offset + 1;
+      yield entry;
+      if (entry.type === 'end') return;
+    }
+  }
+
+  /** Entries up to and including the offset may be forgotten; the end entry is kept, so that a late reader still ends. */
+  ack(offset: number): void {
+    this.#entries = this.#entries.filter((e) => e.offset > offset || e.type === 'end');
+    this.#bytes = this.#entries.reduce((sum, e) => sum + weight(e), 0);
+  }
+
+  get end(): TaskEnd | undefined {
+    const last = this.#entries.at(-1);
+    return last?.type === 'end' ? last : undefined;
+  }
+
+  #flushText(keepsTimer = false): void {
+    if (!keepsTimer) {
+      clearTimeout(this.#textTimer);
+      this.#textTimer = undefined;
+    }
+    if (this.#pendingText === undefined) return;
+    const content = this.#pendingText;
+    this.#pendingText = undefined;
+    this.#entries = this.#entries.filter((e) => e.type !== 'text' || (this.#bytes -= weight(e), false));
+    this.#push({ type: 'text', content });
+  }
+
+  #push(entry: NewEntry): void {
+    const whole = { offset: this.#next++, at: new Date().toISOString(), ...entry } as JournalEntry;
+    this.#entries.push(whole);
+    this.#bytes += weight(whole);
+    for (const wake of this.#waiters) wake();
+  }
+
+  #changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#waiters.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiters.add(wake);
+      signal.addEventListener('abort', wake);
+    });
+  }
+}
+
+function weight(entry: JournalEntry): number {
+  if (entry.type === 'output') return entry.text.length;
+  if (entry.type === 'text') return entry.content.length;
+  return 200 + (entry.type === 'tool' ? (entry.output?.length ?? 0) : 0);
+}
+
+function shortened(entry: NewEntry): NewEntry {
+  if (entry.type === 'tool' && entry.output !== null) return { ...entry, output: entry.output.slice(0, 1024), truncated: true };
+  return entry;
+}

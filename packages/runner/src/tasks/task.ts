@@ -1,0 +1,115 @@
+import type { Duplex, Readable } from 'node:stream';
+import { RunnerError } from '../errors.ts';
+import type { SandboxLimits, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
+import type { Host } from '../sandbox/host.ts';
+import { DEFAULT_LIMITS, startSandbox, type Sandbox, type SandboxExit, type SandboxSpec } from '../sandbox/sandbox.ts';
+import { watchSandbox } from '../sandbox/watchdog.ts';
+import { Journal } from './journal.ts';
+
+/** How the work itself ended, before time-outs, cancels and lost sandboxes are looked at. */
+export type WorkEnd = Pick<TaskEnd, 'outcome' | 'exitCode' | 'signal' | 'error'>;
+
+/**
+ * One task: preparing → running → ended. Subclasses say what runs; this class owns its sandbox, its time-out, its limits and its end.
+ * The end entry is written only after no process of the sandbox is left.
+ */
+export abstract class Task {
+  readonly id: string;
+  readonly request: TaskRequest;
+  readonly journal = new Journal();
+  readonly host: Host;
+  status: TaskState['status'] = 'preparing';
+  /** Resolves when it has ended; rejects when its sandbox's end could not be confirmed. */
+  readonly ended: Promise<void>;
+  #settle!: { resolve: () => void; reject: (error: unknown) => void };
+  #sandbox: Sandbox | undefined;
+  #startedAt = Date.now();
+  #isCancelled = false;
+  #timedOut = false;
+  #overrun: string | undefined;
+
+  constructor(host: Host, id: string, request: TaskRequest) {
+    this.host = host;
+    this.id = id;
+    this.request = request;
+    this.ended = new Promise((resolve, reject) => { this.#settle = { resolve, reject }; });
+    this.ended.catch(() => { /* DELETE tells it */ });
+  }
+
+  get workspaceId(): string | null { return 'workspaceId' in this.request ? this.request.workspaceId : null; }
+  get limits(): SandboxLimits { return { ...DEFAULT_LIMITS, ...this.request.limits }; }
+  state(): TaskState { return { id: this.id, kind: this.request.kind, workspaceId: this.workspaceId, status: this.status, lastOffset: this.journal.lastOffset }; }
+
+  /** What to start; called once, when the task begins to run. */
+  protected abstract spec(): Promise<Omit<SandboxSpec, 'limits'>>;
+  /** Drives the sandbox until its work has ended; the sandbox is killed afterwards. */
+  protected abstract work(sandbox: Sandbox): Promise<WorkEnd>;
+  /** The folder whose size the watchdog bounds. */
+  protected abstract folder(): string;
+
+  /** Runs it to its end; never rejects. */
+  async run(): Promise<void> {
+    this.status = 'running';
+    this.#startedAt = Date.now();
+    this.journal.append({ type: 'started' });
+    let end: WorkEnd = lost('The sandbox could not be started.');
+    let exit: SandboxExit = { code: null, signal: null, oom: false };
+    const timer = setTimeout(() => { this.#timedOut = true; this.#kill(); }, this.request.timeoutMs);
+    try {
+      const spec = await this.spec();
+      if (!this.#isCancelled && !this.#timedOut) {
+        const sandbox = this.#sandbox = startSandbox(this.host, { ...spec, limits: this.limits });
+        if (this.#isCancelled) this.#kill();
+        const unwatch = watchSandbox(this.host, sandbox, this.folder(), this.limits, (reason) => { this.#overrun = reason; this.#kill(); });
+        try { end = await this.work(sandbox); } finally { unwatch(); }
+        exit = await sandbox.kill();
+      }
+      this.#finish(this.#resultOf(end, exit.oom));
+      this.#settle.resolve();
+    } catch (error) {
+      this.#finish(this.#resultOf(lost(error instanceof RunnerError ? error.message : 'The sandbox could not be started.'), exit.oom));
+      this.#settle.reject(error);
+    } finally { clearTimeout(timer); }
+  }
+
+  /** Ends it with everything in it; resolves when nothing is left. A task that has not begun ends at once. */
+  async cancel(): Promise<void> {
+    if (this.status === 'ended') return this.ended;
+    this.#isCancelled = true;
+    if (this.status === 'preparing') {
+      this.#finish(this.#resultOf(lost(''), false));
+      this.#settle.resolve();
+    } else this.#kill();
+    return this.ended;
+  }
+
+  protected get isCancelled(): boolean { return this.#isCancelled; }
+
+  answerPermission(_requestId: string, _allow: boolean): void { throw new RunnerError(404, 'not_found', 'Nothing was asked.'); }
+  putSource(_tar: Readable): Promise<void> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no source.'); }
+  output(): Promise<Readable> { throw new RunnerError(409, 'invalid_state', 'This kind of task has no output.'); }
+  connect(): Promise<Duplex> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no connections.'); }
+  /** Removes what it kept after its end. */
+  release(): void { /* most keep nothing */ }
+
+  #kill(): void { this.#sandbox?.kill().catch(() => { /* run() sees the same */ }); }
+
+  #finish(end: TaskEnd): void {
+    this.status = 'ended';
+    this.journal.append(end);
+  }
+
+  #resultOf(end: WorkEnd, oom: boolean): TaskEnd {
+    const common = { type: 'end' as const, timedOut: this.#timedOut, oom, durationMs: Date.now() - this.#startedAt };
+    const killed = { exitCode: null, signal: 'SIGKILL' };
+    if (this.#isCancelled) return { ...common, ...killed, timedOut: false, outcome: 'cancelled', error: null };
+    if (this.#overrun !== undefined) return { ...common, ...killed, oom: oom || this.#overrun.includes('memory'), outcome: 'failed', error: { code: 'sandbox_lost', message: this.#overrun } };
+    if (this.#timedOut && this.request.kind === 'turn') return { ...common, ...killed, outcome: 'failed', error: { code: 'agent_error', message: `The turn took longer than ${Math.round(this.request.timeoutMs / 1000)} seconds.` } };
+    if (this.#timedOut) return { ...common, ...killed, outcome: 'completed', error: null };
+    return { ...common, ...end };
+  }
+}
+
+function lost(message: string): WorkEnd {
+  return { outcome: 'failed', exitCode: null, signal: null, error: { code: 'sandbox_lost', message } };
+}

@@ -1,0 +1,60 @@
+import { RunnerError } from '../errors.ts';
+import type { TaskRequest } from '../protocol.ts';
+import type { Host } from '../sandbox/host.ts';
+import type { Workspaces } from '../workspaces.ts';
+import { BuildTask, ExecTask } from './commands.ts';
+import { PreviewTask } from './preview.ts';
+import type { Task } from './task.ts';
+import { TurnTask } from './turn.ts';
+
+/** All tasks of this runner by id. An id names one task for ever: a second POST never starts it again. */
+export class Tasks {
+  readonly #host: Host;
+  readonly #workspaces: Workspaces;
+  readonly #byId = new Map<string, Task>();
+
+  constructor(host: Host, workspaces: Workspaces) {
+    this.#host = host;
+    this.#workspaces = workspaces;
+  }
+
+  all(): Task[] { return [...this.#byId.values()]; }
+
+  /** Throws `not_found` 404. */
+  get(id: string): Task {
+    const task = this.#byId.get(id);
+    if (!task) throw new RunnerError(404, 'not_found', 'There is no such task.');
+    return task;
+  }
+
+  /** Starts the task, or finds it (isNew false). Throws `not_found` 404 without its workspace, `busy` 409 while another works there. */
+  start(id: string, request: TaskRequest): { task: Task; isNew: boolean } {
+    const known = this.#byId.get(id);
+    if (known) return { task: known, isNew: false };
+    const task = request.kind === 'turn' || request.kind === 'exec' ? this.#startInWorkspace(id, request) : this.#prepare(id, request);
+    this.#byId.set(id, task);
+    return { task, isNew: true };
+  }
+
+  /** Ends and forgets it. Idempotent. Throws when its end cannot be confirmed; it is then kept, to be tried again. */
+  async remove(id: string): Promise<void> {
+    const task = this.#byId.get(id);
+    if (!task) return;
+    await task.cancel();
+    task.release();
+    this.#byId.delete(id);
+  }
+
+  #prepare(id: string, request: TaskRequest): Task {
+    return request.kind === 'build' ? new BuildTask(this.#host, id, request, this.#workspaces.trees) : new PreviewTask(this.#host, id, request as PreviewTask['request'], this.#workspaces.trees);
+  }
+
+  #startInWorkspace(id: string, request: Extract<TaskRequest, { workspaceId: string }>): Task {
+    const workspace = this.#workspaces.get(request.workspaceId);
+    this.#workspaces.claim(workspace, id);
+    const task = request.kind === 'turn' ? new TurnTask(this.#host, id, request, workspace, this.#workspaces.trees) : new ExecTask(this.#host, id, request, workspace);
+    // A sandbox whose end is not confirmed keeps its workspace: nothing may read or write beside it.
+    void task.run().then(() => task.ended).then(() => this.#workspaces.release(workspace, id)).catch(() => {});
+    return task;
+  }
+}
