@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { ensureRunner } from '@headrace/runner/client';
 import { firstStart } from './accounts/index.ts';
 import { createApp } from './app.ts';
 import { openBus } from './bus.ts';
@@ -16,6 +15,7 @@ import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
 import { migrate } from './db/migrate.ts';
 import { newId } from './ids.ts';
 import { createMergeEngine } from './merge/pool.ts';
+import { openRunner } from './runner-link.ts';
 import { createImportPool } from './sources/import-pool.ts';
 import { openStore } from './storage/index.ts';
 import { startWork } from './worker.ts';
@@ -56,14 +56,14 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   const bus = await openBus(connection, processId, log);
   stops.push(() => bus.close());
   const shutdown = new AbortController();
-  const runner = await ensureRunner({ stateDir: join(config.dataDir, 'runner'), nodePath: process.execPath });
+  const runner = await openRunner({ dataDir: config.dataDir, starts: config.roles.has('worker') || config.roles.has('runner'), log });
   stops.push(() => runner.close());
   const pool = createImportPool();
   stops.push(() => pool.close());
   const merger = createMergeEngine({ dir: join(config.dataDir, 'merge') });
   stops.push(() => merger.close());
   const ctx: Context = {
-    config, db: database.db, bus, log, store: await openStore(config), secretKey: await secretKeyOf(config), pool, merger, runner, processId, version: VERSION, shutdown: shutdown.signal,
+    config, db: database.db, bus, log, store: await openStore(config), secretKey: await secretKeyOf(config), pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION, shutdown: shutdown.signal,
   };
   const notices = await firstStart(ctx);
   const work: Work | null = config.roles.has('worker') ? await startWork(ctx, connection) : null;

@@ -1,6 +1,7 @@
 /** What every operation and job may use. Composed in app.ts and worker.ts, replaced piece by piece in tests. */
 import type { Logger } from 'pino';
 import type { RunnerClient } from '@headrace/runner/client';
+import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { Bus } from './bus.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/database.ts';
@@ -20,6 +21,8 @@ export interface Context {
   pool: ImportPool;
   merger: MergeEngine;
   runner: RunnerClient;
+  /** What the runner said of itself last; null while none answers. */
+  runnerStatus: () => RunnerStatus | null;
   /** Names this process in leases and wake-ups. */
   processId: string;
   version: string;

@@ -1,0 +1,62 @@
+/** The runner of this host's data folder: found or started, kept alive by a sign of life, started again when it died. */
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
+import type { RunnerClient } from '@headrace/runner/client';
+import type { RunnerStatus } from '@headrace/runner/protocol';
+
+const SIGN_OF_LIFE_MS = 1_000;
+
+export interface RunnerLink {
+  client: RunnerClient;
+  /** What the runner said of itself last; null while none answers. A new `pid` is a new runner: what the old one held is gone. */
+  status(): RunnerStatus | null;
+  close(): void;
+}
+
+/** `starts`: whether this process may start a runner (roles worker and runner). */
+export async function openRunner({ dataDir, starts, log }: { dataDir: string; starts: boolean; log: Logger }): Promise<RunnerLink> {
+  const stateDir = join(dataDir, 'runner');
+  // A unix socket's path has at most 107 bytes, a data folder's any number.
+  const folder = join(tmpdir(), `headrace-${userInfo().uid}`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const socketPath = join(folder, `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`);
+  const client = createRunnerClient(socketPath);
+  let last: RunnerStatus | null = null;
+  let isBusy = false;
+  let isClosed = false;
+
+  const ensure = async () => {
+    if (starts) (await ensureRunner({ stateDir, socketPath, nodePath: process.execPath })).close();
+    last = await client.status();
+  };
+  const beat = async () => {
+    if (isBusy || isClosed) return;
+    isBusy = true;
+    try {
+      last = await client.status();
+    } catch {
+      last = null;
+      if (!isClosed) await ensure().catch((err: unknown) => log.error({ err }, 'no runner can be started: runs, builds and commands wait'));
+    } finally {
+      isBusy = false;
+    }
+  };
+  await ensure().catch((err: unknown) => { if (starts) log.error({ err }, 'no runner can be started: runs, builds and commands wait'); });
+  const status = last as RunnerStatus | null;
+  if (status && !status.ok) log.error({ missing: status.missing }, 'no sandbox can be made: runs, builds and commands are refused');
+  for (const warning of status?.limits.warnings ?? []) log.warn(warning);
+  const timer = setInterval(() => void beat(), SIGN_OF_LIFE_MS);
+  return {
+    client,
+    status: () => last,
+    close() {
+      isClosed = true;
+      clearInterval(timer);
+      client.close();
+    },
+  };
+}

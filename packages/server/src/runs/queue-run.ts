@@ -1,0 +1,34 @@
+import type { ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { appendEvent } from '../db/transaction.ts';
+import { newId } from '../ids.ts';
+import { enqueue } from '../jobs/enqueue.ts';
+import { scopeOf } from '../projects/index.ts';
+
+/** Everything that uses a thread's workspace has this key: one at a time, in order. */
+export const threadKey = (threadId: string) => `thread:${threadId}`;
+
+export interface NewRun {
+  kind: RunRow['kind'];
+  messageId: string | null;
+  modelId: string;
+  createdBy: string;
+  checkpointId?: string;
+  /** What the agent is asked, where it is not the message. */
+  prompt?: string;
+  applyId?: string;
+}
+
+/** `<provider>/<model>`, or `scripted` alone; the agent that speaks for the model. */
+export const agentOf = (modelId: string) => (modelId === 'scripted' ? 'scripted' : 'headrace');
+
+/** Queues a run in a locked thread and its job; publishes `run.queued`. The caller changes the thread afterwards. */
+export async function queueRun(tx: Tx, { thread, project }: { thread: ThreadRow; project: ProjectRow }, run: NewRun): Promise<RunRow> {
+  const row = await tx.db.insertInto('runs').values({
+    org_id: thread.org_id, id: newId('run'), project_id: project.id, thread_id: thread.id, message_id: run.messageId, reply_message_id: newId('msg'), kind: run.kind, agent: agentOf(run.modelId), model_id: run.modelId,
+    prompt: run.prompt ?? null, checkpoint_id: run.checkpointId ?? null, apply_id: run.applyId ?? null, status: 'queued', created_by: run.createdBy,
+  }).returningAll().executeTakeFirstOrThrow();
+  appendEvent(tx, scopeOf(project), 'run.queued', { id: row.id, status: 'queued' }, { threadId: thread.id, runId: row.id });
+  await enqueue(tx, 'run.work', { threadId: thread.id }, { key: threadKey(thread.id) });
+  return row;
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { extract } from 'tar-stream';
+import type { Context } from '../context.ts';
+import type { ThreadRow } from '../db/schema.ts';
+import { checkTree } from '../sources/bundle-rules.ts';
+import { loadTree, sameTree, stageBlobs } from '../sources/index.ts';
+import type { Staged, Tree } from '../sources/index.ts';
+import { comparePaths } from '../sources/paths.ts';
+
+export interface Capture {
+  tree: Tree;
+  warnings: { path: string; reason: string }[];
+  /** The bundle rule or limit that the files break, in words; null when they may be a source. */
+  fault: string | null;
+  /** Whether the files equal `base`. */
+  isUnchanged: boolean;
+}
+
+/** Reads what a workspace holds, by the rules of the contract. Nothing of it may be live. Out of the sandbox: every hash is checked again when contents are read. */
+export async function captureWorkspace(ctx: Context, thread: ThreadRow, baseSourceId: string | null): Promise<Capture> {
+  const base: Tree = baseSourceId === null ? new Map() : await loadTree(ctx, baseSourceId);
+  const { files, warnings } = await ctx.runner.capture(thread.id, [...base.keys()]);
+  const sorted = files.toSorted((a, b) => comparePaths(a.path, b.path));
+  const tree: Tree = new Map(sorted.map(({ path, sha256, byteSize, executable }) => [path, { sha256, byteSize, executable }]));
+  const [fault] = checkTree(sorted);
+  return { tree, warnings, isUnchanged: sameTree(tree, base), fault: fault ? `${fault.path === null ? '' : `${fault.path}: `}${fault.message}` : null };
+}
+
+/** Fetches the contents that `base` has not, checks their hashes, and stages them for `insertSource`. */
+export async function stageCapture(ctx: Context, thread: ThreadRow, capture: Capture, baseSourceId: string | null): Promise<Staged> {
+  const base: Tree = baseSourceId === null ? new Map() : await loadTree(ctx, baseSourceId);
+  const known = new Set([...base.values()].map((entry) => entry.sha256));
+  const wanted = new Map<string, string>();
+  for (const [path, { sha256 }] of capture.tree) if (!known.has(sha256) && !wanted.has(sha256)) wanted.set(sha256, path);
+  const blobs = wanted.size ? await fetchBlobs(ctx, thread.id, wanted) : new Map<string, Buffer>();
+  return stageBlobs(ctx, { org_id: thread.org_id, id: thread.project_id }, blobs);
+}
+
+async function fetchBlobs(ctx: Context, threadId: string, wanted: Map<string, string>): Promise<Map<string, Buffer>> {
+  const shaOf = new Map([...wanted].map(([sha256, path]) => [path, sha256]));
+  const blobs = new Map<string, Buffer>();
+  const tar = extract();
+  // A broken source ends the extraction too: `pipe` alone would leave it waiting.
+  pipeline(await ctx.runner.blobs(threadId, [...shaOf.keys()]), tar).catch((error: Error) => tar.destroy(error));
+  for await (const entry of tar) {
+    const parts: Buffer[] = [];
+    for await (const part of entry) parts.push(part as Buffer);
+    const content = Buffer.concat(parts);
+    const sha256 = shaOf.get(entry.header.name);
+    if (sha256 === undefined || createHash('sha256').update(content).digest('hex') !== sha256) throw new Error('the workspace changed while it was captured');
+    blobs.set(sha256, content);
+  }
+  if (blobs.size !== wanted.size) throw new Error('the workspace changed while it was captured');
+  return blobs;
+}

@@ -1,0 +1,5 @@
+export { captureWorkspace, stageCapture } from './capture-workspace.ts';
+export type { Capture } from './capture-workspace.ts';
+export { changeWorkspace } from './change-workspace.ts';
+export { freshDeadline } from './idle.ts';
+export { prepareWorkspace, putBack, requireRunner, WorkspaceUnavailable } from './prepare-workspace.ts';
