@@ -115,7 +115,7 @@ export class ImportPool {
 
   /** Refuses what waits and runs, and ends the thread. */
   async close(): Promise<void> {
-    for (const id of [...this.kept.keys()]) this.forget(id);
+    for (const id of this.kept.keys()) this.forget(id);
     await this.jobs.close();
   }
 

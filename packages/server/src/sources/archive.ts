@@ -1,0 +1,60 @@
+/** A source as tar, for workspaces, and as tar.gz, for clients. Both are functions of the content: equal `sha256`, equal bytes. */
+import { Readable, pipeline } from 'node:stream';
+import { crc32, createDeflateRaw } from 'node:zlib';
+import type { BlobReader } from './blobs.ts';
+import type { Manifest } from './manifest.ts';
+import { END_OF_TAR, fileHeader, padding } from './tar-writer.ts';
+
+/** Small files travel together: a chunk per header and content would be 30,000 writes. */
+const CHUNK_BYTES = 128 * 1024;
+const LEVEL = 6;
+/** Magic, deflate, no flags, no time, no extra flags, unknown system: zlib would write the system that it was built for. */
+const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+
+/** An uncompressed tar of the files, in order of the manifest, read pack by pack at the pace of the consumer. */
+export function tarOf(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): Readable {
+  return Readable.from(tarChunks(files, blobs), { objectMode: false, highWaterMark: CHUNK_BYTES });
+}
+
+/** The same as gzip; compressed on zlib's threads. */
+export function archiveOf(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): Readable {
+  return Readable.from(gzipChunks(tarChunks(files, blobs)), { objectMode: false, highWaterMark: CHUNK_BYTES });
+}
+
+async function* tarChunks(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): AsyncGenerator<Buffer> {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  const contents = blobs.readBlobs([...files.values()].map((f) => f.sha256));
+  for (const [path, { byteSize, executable }] of files) {
+    const next = await contents.next();
+    if (next.done) throw new Error('a content is missing');
+    pending.push(fileHeader(path, byteSize, executable), next.value.bytes, padding(byteSize));
+    pendingBytes += byteSize + 1024;
+    if (pendingBytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(pending);
+    pending = [];
+    pendingBytes = 0;
+  }
+  yield Buffer.concat([...pending, END_OF_TAR]);
+}
+
+async function* gzipChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield GZIP_HEADER;
+  let crc = 0;
+  let length = 0;
+  async function* counted() {
+    for await (const chunk of chunks) {
+      crc = crc32(chunk, crc);
+      length += chunk.length;
+      yield chunk;
+    }
+  }
+  const deflate = createDeflateRaw({ level: LEVEL, chunkSize: CHUNK_BYTES });
+  // In object mode chunks arrive as they were cut. Faults of the reader destroy the compressor, which hands them on to whoever reads it.
+  pipeline(Readable.from(counted()), deflate, () => {});
+  for await (const chunk of deflate as AsyncIterable<Buffer>) yield chunk;
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc, 0);
+  trailer.writeUInt32LE(length % 2 ** 32, 4);
+  yield trailer;
+}
