@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { comparePaths } from '../sources/paths.ts';
 import type { Entry, ReadBlobs, Tree } from './types.ts';
 
 export type Literal = Record<string, string | Buffer | { content: string | Buffer; executable: boolean }>;
@@ -18,7 +19,7 @@ export class Blobs {
   readonly asked = new Set<string>();
 
   tree(literal: Literal): Tree {
-    return new Map(Object.entries(literal).map(([path, value]): [string, Entry] => {
+    return new Map(Object.entries(literal).sort(([p], [q]) => comparePaths(p, q)).map(([path, value]): [string, Entry] => {
       const { content, executable } = typeof value === 'string' || Buffer.isBuffer(value) ? { content: value, executable: false } : value;
       const bytes = Buffer.from(content);
       const hash = sha256(bytes);

@@ -13,6 +13,8 @@ export interface Git {
   diffTree(from: string, to: string, limitMs: number): Promise<Buffer>;
   /** To be called before each piece of work, with none under way: a repository over its bounds is dropped and made anew. */
   tidy(): void;
+  /** Ends the processes and empties the repository, with no work under way. */
+  clear(): void;
   /** Ends the processes and removes the repository. */
   close(): void;
 }
@@ -27,6 +29,11 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
   const processOf = (args: string[], unbuffered: boolean) => createGitProcess({ gitDir: store.dir, args, unbuffered, ...(onSpawn && { onSpawn }) });
   const merging = processOf(['merge-tree', '--write-tree', '--stdin'], true);
   const diffing = processOf(DIFF, false);
+  const clear = (): void => {
+    merging.stop();
+    diffing.stop();
+    store.reset();
+  };
 
   return {
     store,
@@ -35,21 +42,21 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
       const tree = store.write('tree', Buffer.alloc(0));
       const end = writeCommit(store, tree, 'end');
       const mark = Buffer.from(`1\0${tree}\0\0`);
+      store.flush();
       const answer = await merging.ask(`${head} ${draft}\n${end} ${end}\n`, mark, limitMs);
       return answer.subarray(0, answer.length - mark.length);
     },
     async diffTree(from, to, limitMs) {
       // A line that names no object is echoed, and only then is the output flushed.
       const mark = Buffer.from(DIFF_END);
+      store.flush();
       const answer = await diffing.ask(`${from} ${to}\n${DIFF_END}`, mark, limitMs);
       return answer.subarray(0, answer.length - mark.length);
     },
     tidy() {
-      if (!store.isFull()) return;
-      merging.stop();
-      diffing.stop();
-      store.reset();
+      if (store.isFull()) clear();
     },
+    clear,
     close() {
       merging.stop();
       diffing.stop();

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { comparePaths } from '../sources/paths.ts';
 import { Blobs, RealGit, lines, sha256, x } from './fixture.ts';
 import type { Literal } from './fixture.ts';
 import { createGit } from './git.ts';
 import { mergeTrees } from './merge-trees.ts';
 import type { Conflict, Merge } from './types.ts';
+import { withChanges } from './with-changes.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'headrace-merge-'));
 const git = createGit({ dir });
@@ -108,17 +110,19 @@ describe('merging trees', () => {
     const blobs = new Blobs();
     const [base, head, draft] = [blobs.tree(row.base), blobs.tree(row.head), blobs.tree(row.draft)];
     const merge = await mergeTrees({ base, head, draft, readBlobs: blobs.read, git });
+    const tree = withChanges(head, merge.changes);
+    expect([...tree.keys()]).toEqual([...tree.keys()].sort(comparePaths));
     expect(kinds(merge)).toEqual(row.conflicts ?? {});
     expect(merge.status).toBe(row.conflicts ? 'conflicted' : 'clean');
-    if (row.merged) expect(blobs.show(merge.tree, merge.newBlobs)).toEqual(blobs.show(blobs.tree(row.merged)));
+    if (row.merged) expect(blobs.show(tree, merge.newBlobs)).toEqual(blobs.show(blobs.tree(row.merged)));
     for (const c of merge.conflicts) {
       expect([c.base, c.head, c.draft]).toEqual([base, head, draft].map((tree) => tree.get(c.path)?.sha256 ?? null));
-      expect(merge.tree.get(c.path)).toEqual(draft.get(c.path));
+      expect(tree.get(c.path)).toEqual(draft.get(c.path));
     }
     if (row.gitDiffers) return;
     const expected = real.merge(blobs, base, head, draft);
     expect([...new Set(expected.names)].sort()).toEqual(Object.keys(row.conflicts ?? {}).sort());
-    if (row.merged) expect(expected.files).toEqual(blobs.show(merge.tree, merge.newBlobs));
+    if (row.merged) expect(expected.files).toEqual(blobs.show(tree, merge.newBlobs));
   });
 
   test('conflicts stand in the order of their bytes', async () => {
@@ -147,7 +151,7 @@ describe('merging trees', () => {
     const [base, head, draft] = [blobs.tree({ a: lines(9) }), blobs.tree({ a: lines(9, { 1: 'H' }), h: 'h\n' }), blobs.tree({ a: lines(9, { 9: 'D' }), d: 'd\n' })];
     const late = await mergeTrees({ base, head, draft, readBlobs: blobs.read, git, limitMs: 0 });
     expect(kinds(late)).toEqual({ a: 'content' });
-    expect([...late.tree.keys()].sort()).toEqual(['a', 'd', 'h']);
+    expect([...withChanges(head, late.changes).keys()]).toEqual(['a', 'd', 'h']);
     const merge = await mergeTrees({ base, head, draft, readBlobs: blobs.read, git });
     expect(merge.status).toBe('clean');
   });

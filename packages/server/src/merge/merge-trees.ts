@@ -7,7 +7,8 @@ import type { GitConflict, GitVerdict } from './git-merge.ts';
 import { planGit } from './git-plan.ts';
 import { mergePath, touchedPaths } from './three-way.ts';
 import type { TouchedPath } from './three-way.ts';
-import type { Conflict, ConflictKind, Entry, Merge, ReadBlobs, Sides, Tree } from './types.ts';
+import { sameEntry } from './types.ts';
+import type { Changes, Conflict, ConflictKind, Entry, Merge, ReadBlobs, Sides, Tree } from './types.ts';
 
 /** Wall time for one question to git. What it has not decided by then is a conflict. */
 export const GIT_LIMIT_MS = 10_000;
@@ -42,7 +43,7 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
   const all = new Set([...touched.map((t) => t.path), ...paths]);
   return {
     status: conflicts.length > 0 ? 'conflicted' : 'clean',
-    tree: resultTree(sides, all, (path) => (paths.has(path) ? draft.get(path) : verdict.files.get(path))),
+    changes: changesOf(head, all, (path) => (paths.has(path) ? draft.get(path) : verdict.files.get(path))),
     newBlobs: withoutKnown(verdict.contents, sides),
     conflicts,
     touched: [...all],
@@ -62,15 +63,14 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
   }
 }
 
-/** The head with what `at` says of every path in `touched`. */
-export function resultTree({ head }: Sides, touched: Iterable<string>, at: (path: string) => Entry | undefined): Tree {
-  const tree: Tree = new Map(head);
-  for (const path of touched) {
+/** What turns the head into the tree that has `at(path)` at every one of `paths`. */
+export function changesOf(head: Tree, paths: Iterable<string>, at: (path: string) => Entry | undefined): Changes {
+  const changes: Changes = [];
+  for (const path of paths) {
     const entry = at(path);
-    if (entry) tree.set(path, entry);
-    else tree.delete(path);
+    if (!sameEntry(entry, head.get(path))) changes.push([path, entry ?? null]);
   }
-  return tree;
+  return changes.sort(([a], [b]) => comparePaths(a, b));
 }
 
 function describe(path: string, { sides, verdict, clashes, git }: { sides: Sides; verdict: GitVerdict; clashes: Set<string>; git: Git }): Conflict {

@@ -7,6 +7,7 @@ import type { Literal } from './fixture.ts';
 import { createGit } from './git.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { resolveMerge } from './resolve.ts';
+import { withChanges } from './with-changes.ts';
 import type { Resolution } from './types.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'headrace-resolve-'));
@@ -21,8 +22,8 @@ async function resolved(base: Literal, head: Literal, draft: Literal, resolution
   const sides = { base: blobs.tree(base), head: blobs.tree(head), draft: blobs.tree(draft) };
   const merge = await mergeTrees({ ...sides, readBlobs: blobs.read, git });
   const list = Array.isArray(resolutions) ? resolutions : Object.entries(resolutions).map(([path, take]) => ({ path, take }));
-  const { tree, newBlobs, remaining, faults } = resolveMerge(merge, sides, list);
-  const files = Object.fromEntries(Object.entries(blobs.show(tree, newBlobs)).map(([path, shown]) => [path, shown.slice(4)]));
+  const { changes, remaining, faults } = resolveMerge(merge, sides, list);
+  const files = Object.fromEntries(Object.entries(blobs.show(withChanges(sides.head, changes), merge.newBlobs)).map(([path, shown]) => [path, shown.slice(4)]));
   return { files, remaining: remaining.map((c) => c.path), faults };
 }
 

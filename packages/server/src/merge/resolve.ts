@@ -1,11 +1,11 @@
 import { comparePaths, foldPath } from '../sources/paths.ts';
 import { findClashes } from './collisions.ts';
-import { resultTree } from './merge-trees.ts';
-import type { Conflict, Merge, Resolution, Sides, Tree } from './types.ts';
+import { changesOf } from './merge-trees.ts';
+import type { Changes, Conflict, Entry, Merge, Resolution, Sides, Tree } from './types.ts';
 
 export interface Resolved {
-  tree: Tree;
-  newBlobs: Map<string, Buffer>;
+  /** From the head to the result; what remains in conflict as in the draft. */
+  changes: Changes;
   /** Conflicts without a resolution, and paths that clash because of one. Sorted by path bytes. */
   remaining: Conflict[];
   /** Resolutions that cannot be: `index` is their place in the list. With any of these nothing is resolved. */
@@ -18,7 +18,7 @@ export interface Resolved {
  */
 export function resolveMerge(merge: Merge, sides: Sides, resolutions: Resolution[]): Resolved {
   const faults = faultsOf(merge.conflicts, resolutions);
-  if (faults.length > 0) return { tree: merge.tree, newBlobs: merge.newBlobs, remaining: merge.conflicts, faults };
+  if (faults.length > 0) return { changes: merge.changes, remaining: merge.conflicts, faults };
   const takes = new Map(resolutions.map((r) => [r.path, r.take]));
   const taken = new Map<string, 'head' | 'draft'>();
   const open: Conflict[] = [];
@@ -27,15 +27,16 @@ export function resolveMerge(merge: Merge, sides: Sides, resolutions: Resolution
     if (take) taken.set(conflict.path, take);
     else open.push(conflict);
   }
-  const at = (path: string) => {
+  const merged = new Map(merge.changes);
+  const at = (path: string): Entry | undefined => {
     const take = taken.get(path);
-    return take ? sides[take].get(path) : merge.tree.get(path);
+    if (take) return sides[take].get(path);
+    return merged.has(path) ? (merged.get(path) ?? undefined) : sides.head.get(path);
   };
-  const tree = resultTree(sides, merge.touched, at);
   const unresolved = new Set(open.map((c) => c.path));
-  const clashes = findClashes(merge.touched.filter((path) => tree.has(path) && !unresolved.has(path)));
+  const clashes = findClashes(merge.touched.filter((path) => at(path) && !unresolved.has(path)));
   const remaining = [...open, ...[...clashes].map((path) => clashOf(path, sides))].sort((a, b) => comparePaths(a.path, b.path));
-  return { tree, newBlobs: merge.newBlobs, remaining, faults };
+  return { changes: changesOf(sides.head, merge.touched, at), remaining, faults };
 }
 
 function takeFor(path: string, takes: Map<string, 'head' | 'draft'>): 'head' | 'draft' | undefined {

@@ -5,8 +5,11 @@ export interface Entry {
   executable: boolean;
 }
 
-/** Path → entry, in no particular order. Treated as immutable once it was handed over. */
-export type Tree = Map<string, Entry>;
+/** Path → entry, in the order of the path bytes, as manifests have it: a result that is a tree is then a manifest too. */
+export type Tree = ReadonlyMap<string, Entry>;
+
+/** What turns one tree into another, in the order of the path bytes; null deletes. */
+export type Changes = [path: string, entry: Entry | null][];
 
 /** Contents by SHA-256. Every hash that was asked for is in the answer, else it throws. */
 export type ReadBlobs = (shas: string[]) => Promise<Map<string, Buffer>>;
@@ -41,8 +44,8 @@ export interface Conflict {
 
 export interface Merge {
   status: 'clean' | 'conflicted';
-  /** The clean merge; conflicted paths as in the draft. */
-  tree: Tree;
+  /** From the head to the clean merge; conflicted paths become as in the draft. */
+  changes: Changes;
   /** Merged contents that none of the three sides has, by SHA-256. */
   newBlobs: Map<string, Buffer>;
   /** Sorted by path bytes. */

@@ -1,0 +1,112 @@
+/** The thread that merges and diffs: it owns git, its repository and the trees that it has parsed; contents come from the main thread. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { diffTrees } from './diff-trees.ts';
+import { createGit } from './git.ts';
+import { withHunks } from './hunks.ts';
+import { mergeTrees } from './merge-trees.ts';
+import { unpackTree } from './packed-tree.ts';
+import type { PackedTree } from './packed-tree.ts';
+import type { Answer, FromWorker, MergeOutput, Question, ToWorker, Work } from './protocol.ts';
+import { resolveMerge } from './resolve.ts';
+import type { DiffFile, ReadBlobs, Tree } from './types.ts';
+import { validateResult } from './validate.ts';
+import { withChanges } from './with-changes.ts';
+
+/** About 250 bytes each. */
+const MAX_KEPT_ENTRIES = 200_000;
+/** Contents of projects must not lie in the repository for long after their last use. */
+const IDLE_MS = 60_000;
+
+const port = parentPort!;
+const send = (message: FromWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+const git = createGit({ dir: (workerData as { dir: string }).dir, onSpawn: (pid, alive) => { if (pid !== undefined) send({ type: 'process', pid, alive }); } });
+const questions = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
+let lastQuestion = 0;
+let active = 0;
+let idle: NodeJS.Timeout | undefined;
+
+const trees = new Map<string, Tree>();
+let keptEntries = 0;
+
+function ask(job: number, what: Question): Promise<Answer> {
+  const question = ++lastQuestion;
+  send({ type: 'ask', job, question, what });
+  return new Promise((resolve, reject) => questions.set(question, { resolve, reject }));
+}
+
+async function treeOf(job: number, id: string): Promise<Tree> {
+  const tree = trees.get(id) ?? unpackTree((await ask(job, { about: 'tree', id })) as PackedTree);
+  if (trees.delete(id)) keptEntries -= tree.size;
+  trees.set(id, tree);
+  keptEntries += tree.size;
+  for (const [oldest, { size }] of trees) {
+    if (keptEntries <= MAX_KEPT_ENTRIES) break;
+    trees.delete(oldest);
+    keptEntries -= size;
+  }
+  return tree;
+}
+
+const reader = (job: number): ReadBlobs => async (shas) => {
+  const { sizes, bytes } = (await ask(job, { about: 'blobs', shas })) as { sizes: number[]; bytes: Uint8Array<ArrayBuffer> };
+  const blobs = new Map<string, Buffer>();
+  let at = 0;
+  shas.forEach((sha, i) => {
+    blobs.set(sha, Buffer.from(bytes.buffer, at, sizes[i]!));
+    at += sizes[i]!;
+  });
+  return blobs;
+};
+
+async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promise<MergeOutput> {
+  const readBlobs = reader(job);
+  const [base, head, draft] = await Promise.all([treeOf(job, work.base), treeOf(job, work.head), treeOf(job, work.draft)]);
+  const sides = { base, head, draft };
+  const merged = await mergeTrees({ ...sides, readBlobs, git });
+  const { changes, remaining, faults } = work.resolutions.length > 0 ? resolveMerge(merged, sides, work.resolutions) : { changes: merged.changes, remaining: merged.conflicts, faults: [] };
+  const status = remaining.length > 0 ? 'conflicted' : 'clean';
+  const output: MergeOutput = { status, changes, newBlobs: [...merged.newBlobs], conflicts: remaining, faults, invalid: status === 'clean' && faults.length === 0 ? validateResult(head, changes) : [], files: [] };
+  if (!work.preview || faults.length > 0) return output;
+  const to = withChanges(head, changes);
+  const conflicts = await withHunks({ ...merged, conflicts: remaining }, { git, readBlobs });
+  return { ...output, conflicts, files: await diffTrees({ from: head, to, readBlobs: withNew(readBlobs, merged.newBlobs), git }) };
+}
+
+/** Reads what the merge made from memory, all else from the main thread. */
+const withNew = (readBlobs: ReadBlobs, made: Map<string, Buffer>): ReadBlobs => async (shas) => {
+  const stored = shas.filter((sha) => !made.has(sha));
+  const found = stored.length > 0 ? await readBlobs(stored) : new Map<string, Buffer>();
+  for (const sha of shas) if (made.has(sha)) found.set(sha, made.get(sha)!);
+  return found;
+};
+
+async function diff(job: number, { from, to }: { from: string; to: string }): Promise<DiffFile[]> {
+  const [a, b] = await Promise.all([treeOf(job, from), treeOf(job, to)]);
+  return diffTrees({ from: a, to: b, readBlobs: reader(job), git });
+}
+
+async function run(job: number, work: Work): Promise<void> {
+  clearTimeout(idle);
+  if (active++ === 0) git.tidy();
+  try {
+    send({ type: 'done', job, output: work.kind === 'merge' ? await merge(job, work) : await diff(job, work) });
+  } catch (error) {
+    send({ type: 'failed', job, message: error instanceof Error ? error.message : String(error) });
+  } finally {
+    if (--active === 0) idle = setTimeout(git.clear, IDLE_MS);
+  }
+}
+
+port.on('message', (message: ToWorker) => {
+  if (message.type === 'work') void run(message.job, message.work);
+  else if (message.type === 'answer') {
+    const waiting = questions.get(message.question);
+    questions.delete(message.question);
+    if (message.answer === null) waiting?.reject(new Error('the main thread could not answer'));
+    else waiting?.resolve(message.answer);
+  } else {
+    git.close();
+    send({ type: 'closed' });
+    port.close();
+  }
+});

@@ -1,0 +1,34 @@
+import type { Changes, Conflict, DiffFile, Resolution } from './types.ts';
+import type { PackedTree } from './packed-tree.ts';
+import type { TreeFault } from './validate.ts';
+
+/** Work for the thread. Trees go by the ids of their sources: the thread keeps what it has parsed and asks for what it lacks. */
+export type Work =
+  | { kind: 'merge'; base: string; head: string; draft: string; resolutions: Resolution[]; preview: boolean }
+  | { kind: 'diff'; from: string; to: string };
+
+export interface MergeOutput {
+  status: 'clean' | 'conflicted';
+  changes: Changes;
+  newBlobs: [sha256: string, bytes: Uint8Array][];
+  conflicts: Conflict[];
+  faults: { index: number; message: string }[];
+  invalid: TreeFault[];
+  files: DiffFile[];
+}
+
+export type Question = { about: 'tree'; id: string } | { about: 'blobs'; shas: string[] };
+export type Answer = PackedTree | { sizes: number[]; bytes: Uint8Array<ArrayBuffer> };
+
+export type ToWorker =
+  | { type: 'work'; job: number; work: Work }
+  | { type: 'answer'; question: number; answer: Answer | null }
+  | { type: 'close' };
+
+export type FromWorker =
+  | { type: 'ask'; job: number; question: number; what: Question }
+  | { type: 'done'; job: number; output: MergeOutput | DiffFile[] }
+  | { type: 'failed'; job: number; message: string }
+  /** A git process, so that it can be ended with a thread that hangs. */
+  | { type: 'process'; pid: number; alive: boolean }
+  | { type: 'closed' };
