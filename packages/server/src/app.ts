@@ -1,6 +1,6 @@
 /** The API's composition: with worker.ts the only file that imports every domain. */
 import type { FastifyInstance } from 'fastify';
-import { createAuthenticator, routes as accountRoutes } from './accounts/index.ts';
+import { accountRoutes, createAuthenticator } from './accounts/index.ts';
 import { routes as auditRoutes } from './audit/index.ts';
 import type { Context } from './context.ts';
 import { eventRoutes } from './events/index.ts';
@@ -19,7 +19,7 @@ export const routes: Route[] = [
   ...settingsRoutes,
   ...operationRoutes,
   ...usageRoutes,
-  ...accountRoutes,
+  ...accountRoutes(async () => {}),
   ...auditRoutes,
   ...healthRoutes,
 ];

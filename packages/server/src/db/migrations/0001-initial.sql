@@ -325,6 +325,8 @@ create table runs (
   finished_at timestamptz(3)
 );
 create index runs_thread on runs (thread_id, id);
+-- Usage is summed over the runs of an organization in a time.
+create index runs_usage on runs (org_id, created_at);
 create unique index runs_active on runs (thread_id) where status in ('running', 'waiting');
 create index runs_open on runs (status, id) where status in ('queued', 'running', 'waiting');
 

@@ -1,0 +1,99 @@
+/**
+ * Who a key or a session is, as of now: a cache over the accounts' tables, so that a request costs no database round trip.
+ *
+ * An entry is dropped when `accounts` is notified for its organization or user: at once in the process that changed it, as the message
+ * arrives in the others. A message may be lost, so no entry is used for longer than MAX_AGE_MS: a change is in force everywhere within a
+ * second. That costs one look-up a second for each key in use; a global version row would serialize all account changes.
+ */
+import type { Bus } from '../bus.ts';
+import type { Db } from '../db/database.ts';
+import type { Principal } from './principal.ts';
+import { loadKey, loadSession } from './load-access.ts';
+import type { Loaded } from './load-access.ts';
+
+const MAX_AGE_MS = 900;
+const MAX_ENTRIES = 50_000;
+
+/** `key cred_…` or `session <hash in hex>`. */
+export type AccessName = `key ${string}` | `session ${string}`;
+
+interface Entry extends Loaded {
+  /** performance.now() from which the entry is looked up again. */
+  freshUntil: number;
+}
+
+interface AccessCache {
+  lookUp(name: AccessName): Promise<Loaded | null>;
+}
+
+/** One cache per database pool, that is per service. */
+const caches = new WeakMap<Db, AccessCache>();
+/** By what a principal was let in: for looking again. */
+const names = new WeakMap<Principal, AccessName>();
+
+const concerns = (payload: string, who: { orgId: string; userId: string | null }) => payload === '' || payload === who.orgId || payload === who.userId;
+
+export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
+  const known = caches.get(ctx.db);
+  if (known) return known;
+  const entries = new Map<AccessName, Entry>();
+  const loading = new Map<AccessName, Promise<Loaded | null>>();
+
+  ctx.bus.listen('accounts', (payload) => {
+    for (const [name, entry] of entries) if (concerns(payload, entry)) entries.delete(name);
+    // A look-up under way may have read the state before the change: its result is not kept, and nobody else waits for it.
+    loading.clear();
+  });
+  ctx.bus.onReconnect(() => { entries.clear(); loading.clear(); });
+
+  function keep(name: AccessName, loaded: Loaded): void {
+    entries.delete(name);
+    if (entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value!);
+    entries.set(name, { ...loaded, freshUntil: performance.now() + Math.min(MAX_AGE_MS, loaded.endsInMs) });
+  }
+
+  async function load(name: AccessName): Promise<Loaded | null> {
+    const loaded = name.startsWith('key ') ? await loadKey(ctx.db, name.slice('key '.length)) : await loadSession(ctx.db, Buffer.from(name.slice('session '.length), 'hex'));
+    if (loaded?.principal) names.set(loaded.principal, name);
+    return loaded;
+  }
+
+  const cache: AccessCache = {
+    async lookUp(name) {
+      const entry = entries.get(name);
+      if (entry && performance.now() < entry.freshUntil) return entry;
+      const underWay = loading.get(name);
+      if (underWay) return underWay;
+      const promise = load(name);
+      loading.set(name, promise);
+      try {
+        const loaded = await promise;
+        if (loaded && loading.get(name) === promise) keep(name, loaded);
+        return loaded;
+      } finally {
+        if (loading.get(name) === promise) loading.delete(name);
+      }
+    },
+  };
+  caches.set(ctx.db, cache);
+  return cache;
+}
+
+/**
+ * The caller of an open stream as of now, null when its access has ended: the key was revoked or has expired, the account was disabled,
+ * the session signed out or acts in another organization. What is left to compare: permissions, projectIds, platformApi.
+ */
+export async function recheck(ctx: { db: Db; bus: Bus }, principal: Principal): Promise<Principal | null> {
+  const name = names.get(principal) ?? (principal.credentialId === null ? null : `key ${principal.credentialId}` as const);
+  const now = name && await accessCache(ctx).lookUp(name);
+  return now?.principal && now.verdict === 'admitted' && now.principal.orgId === principal.orgId ? now.principal : null;
+}
+
+/**
+ * Calls `listener` when the access of `principal` may have changed: time to `recheck`. Messages can be lost, so a stream also checks at
+ * its heartbeats. Returns the function that ends listening.
+ */
+export function onAccessChanged(ctx: { db: Db; bus: Bus }, principal: Principal, listener: () => void): () => void {
+  accessCache(ctx); // Listens before this listener does, so that recheck does not find what was before.
+  return ctx.bus.listen('accounts', (payload) => { if (concerns(payload, principal)) listener(); });
+}

@@ -1,0 +1,8 @@
+export { onAccessChanged, recheck } from './access.ts';
+export { createAuthenticator } from './authenticate.ts';
+export { setPlatformApi } from './entitlements.ts';
+export { firstStart } from './first-start.ts';
+export { isServiceKey, makeServiceKey } from './keys.ts';
+export { may, seesProject } from './principal.ts';
+export type { Principal, Role } from './principal.ts';
+export { accountRoutes } from './routes.ts';

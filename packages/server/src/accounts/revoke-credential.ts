@@ -1,0 +1,22 @@
+import { audit } from '../audit/index.ts';
+import { notFound } from '../http/errors.ts';
+import { write } from '../http/operation.ts';
+import { Ok } from '../http/schemas.ts';
+import { loadServiceAccount } from './policy.ts';
+import { Credential, credentialView } from './service-accounts.ts';
+
+export const revokeCredential = write({
+  name: 'accounts.revokeCredential',
+  summary: 'Revoke a key',
+  description: 'In force for the very next request here, within a second everywhere; open streams end.',
+  access: { session: 'admin' },
+  responses: { 200: Ok({ credential: Credential }) },
+  async handle(tx, { principal, params, address }) {
+    const account = await loadServiceAccount(tx.db, principal, params.accountId!);
+    const credential = await tx.db.updateTable('credentials').set({ revoked: true }).where('account_id', '=', account.id).where('id', '=', params.credentialId!).returningAll().executeTakeFirst();
+    if (!credential) throw notFound('credential');
+    await audit(tx, { principal, address }, 'credential.revoked', credential.id);
+    tx.wake('accounts', principal.orgId);
+    return { status: 200, body: { ok: true, credential: credentialView(credential) } };
+  },
+});

@@ -1,0 +1,20 @@
+import { transaction } from '../db/transaction.ts';
+import { plain } from '../http/operation.ts';
+import { Body, Ok } from '../http/schemas.ts';
+import { hashToken, sessionCookie, sessionTokenOf } from './session-cookie.ts';
+
+export const signOut = plain({
+  name: 'accounts.signOut',
+  summary: 'Sign out',
+  description: 'Ends this session at once, with its open streams; other sessions of the user go on.',
+  access: { session: 'user' },
+  body: Body({}),
+  responses: { 200: Ok({}) },
+  async handle({ ctx, principal, headers }) {
+    await transaction(ctx, async (tx) => {
+      await tx.db.deleteFrom('sessions').where('token_hash', '=', hashToken(sessionTokenOf(headers)!)).execute();
+      tx.wake('accounts', principal.userId!);
+    });
+    return { status: 200, body: { ok: true }, headers: { 'set-cookie': sessionCookie(headers) } };
+  },
+});

@@ -1,0 +1,23 @@
+import { audit } from '../audit/index.ts';
+import { write } from '../http/operation.ts';
+import { Body, IdInput } from '../http/schemas.ts';
+import { loadOrganization, requireOrganization } from './policy.ts';
+import { hashToken, sessionTokenOf } from './session-cookie.ts';
+import { Session, sessionBody } from './sessions.ts';
+
+export const switchOrganization = write({
+  name: 'accounts.switchOrganization',
+  summary: 'Choose the organization that this session acts in',
+  description: 'Other sessions of the user stay where they are.',
+  access: { session: 'user' },
+  body: Body({ organizationId: IdInput('org') }),
+  responses: { 200: Session },
+  async handle(tx, { principal, body, headers, address }) {
+    requireOrganization(principal);
+    const organization = await loadOrganization(tx.db, principal, body.organizationId);
+    await tx.db.updateTable('sessions').set({ active_org_id: organization.id }).where('token_hash', '=', hashToken(sessionTokenOf(headers)!)).execute();
+    if (organization.id !== principal.orgId) await audit(tx, { principal: { orgId: organization.id, actorId: principal.actorId }, address }, 'session.switched', organization.id);
+    tx.wake('accounts', principal.userId!);
+    return { status: 200, body: await sessionBody(tx.db, principal.userId!, organization.id) };
+  },
+});

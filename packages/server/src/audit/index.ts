@@ -1,0 +1,3 @@
+export { audit } from './record.ts';
+export type { Actor } from './record.ts';
+export { routes } from './routes.ts';

@@ -1,0 +1,17 @@
+import type { Principal } from '../accounts/principal.ts';
+import type { Tx } from '../db/transaction.ts';
+import { newId } from '../ids.ts';
+
+/** Who acts, and from where: a Call fits. */
+export interface Actor {
+  principal: Pick<Principal, 'orgId' | 'actorId'>;
+  address: string;
+}
+
+/**
+ * Adds an entry to the organization's audit log, in the transaction of what it tells of. `action` is `<resource>.<past tense>`
+ * (`project.deleted`), `targetId` the id of what was changed.
+ */
+export async function audit(tx: Tx, by: Actor, action: string, targetId: string | null): Promise<void> {
+  await tx.db.insertInto('audit_entries').values({ org_id: by.principal.orgId, id: newId('aud'), action, actor_id: by.principal.actorId, target_id: targetId, address: by.address }).execute();
+}

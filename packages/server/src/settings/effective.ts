@@ -1,0 +1,42 @@
+import type { Db } from '../db/database.ts';
+import type { ProjectRow, StoredSettings } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+
+export interface EffectiveSettings {
+  /** null: the service's (`config.idleTimeoutMinutes`). */
+  idleTimeoutMinutes: number | null;
+  modelId: string;
+  /** null: no limit. */
+  spendLimitMicros: number | null;
+  /** What the project's own setting allows in a UTC month; null: no budget. */
+  budgetMicros: number | null;
+  /** What the whole organization may spend in a UTC month; null: no budget. */
+  organizationBudgetMicros: number | null;
+  /** First match wins; where none matches: allow. */
+  approvals: NonNullable<StoredSettings['approvals']>;
+  egress: NonNullable<StoredSettings['egress']>;
+  /** null: as many as the workers take. */
+  concurrency: { runs: number | null; builds: number | null };
+  /** null: any page may frame a preview. */
+  frameAncestors: string[] | null;
+}
+
+/** What holds for a project: its own setting, else its organization's, else the service's default. */
+export async function effectiveSettings(db: Db | Tx['db'], project: Pick<ProjectRow, 'org_id' | 'settings'>): Promise<EffectiveSettings> {
+  const { settings: organization } = await db.selectFrom('organizations').select('settings').where('id', '=', project.org_id).executeTakeFirstOrThrow();
+  return resolveSettings(project.settings, organization);
+}
+
+export function resolveSettings(own: StoredSettings, organization: StoredSettings): EffectiveSettings {
+  return {
+    idleTimeoutMinutes: own.idleTimeoutMinutes ?? organization.idleTimeoutMinutes ?? null,
+    modelId: own.modelId ?? organization.modelId ?? 'scripted',
+    spendLimitMicros: own.spendLimitMicros ?? organization.spendLimitMicros ?? null,
+    budgetMicros: own.budgetMicros ?? null,
+    organizationBudgetMicros: organization.budgetMicros ?? null,
+    approvals: own.approvals ?? organization.approvals ?? [],
+    egress: own.egress ?? organization.egress ?? { mode: 'none', hosts: [] },
+    concurrency: { runs: own.concurrency?.runs ?? organization.concurrency?.runs ?? null, builds: own.concurrency?.builds ?? organization.concurrency?.builds ?? null },
+    frameAncestors: own.preview?.frameAncestors ?? organization.preview?.frameAncestors ?? null,
+  };
+}

@@ -1,0 +1,3 @@
+export { effectiveSettings } from './effective.ts';
+export type { EffectiveSettings } from './effective.ts';
+export { routes } from './routes.ts';

@@ -1,0 +1,21 @@
+import { audit } from '../audit/index.ts';
+import { json } from '../db/schema.ts';
+import { write } from '../http/operation.ts';
+import { Ok } from '../http/schemas.ts';
+import { changed, Settings, SettingsChange, settingsView } from './settings.ts';
+
+export const updateOrganizationSettings = write({
+  name: 'settings.updateOrganizationSettings',
+  summary: "Change the organization's defaults",
+  description: "Changes only what it names; null gives a setting back to the service's default.",
+  access: { session: 'admin' },
+  body: SettingsChange,
+  responses: { 200: Ok({ settings: Settings }) },
+  async handle(tx, { principal, body, address }) {
+    const organization = await tx.db.selectFrom('organizations').select('settings').where('id', '=', principal.orgId).forUpdate().executeTakeFirstOrThrow();
+    const settings = changed(organization.settings, body);
+    await tx.db.updateTable('organizations').set({ settings: json(settings) }).where('id', '=', principal.orgId).execute();
+    await audit(tx, { principal, address }, 'settings.updated', principal.orgId);
+    return { status: 200, body: { ok: true, settings: settingsView(settings) } };
+  },
+});

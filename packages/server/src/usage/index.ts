@@ -1,0 +1,2 @@
+export { openModelKey } from './model-keys.ts';
+export { routes } from './routes.ts';

@@ -1,0 +1,47 @@
+/** Providers' keys: sealed with AES-256-GCM under a key derived from the service's secret, bound to their organization and provider. */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import Type from 'typebox';
+import type { Context } from '../context.ts';
+import type { ModelKeyRow } from '../db/schema.ts';
+import { Text, Time } from '../http/schemas.ts';
+import { invalid } from '../http/errors.ts';
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+const sealingKey = (secretKey: Buffer) => Buffer.from(hkdfSync('sha256', secretKey, '', 'headrace model keys', 32));
+const boundTo = (orgId: string, provider: string) => Buffer.from(`${orgId} ${provider}`);
+
+/** iv, tag and ciphertext in one. */
+export function sealModelKey(secretKey: Buffer, orgId: string, provider: string, key: string): Buffer {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', sealingKey(secretKey), iv).setAAD(boundTo(orgId, provider));
+  const sealed = Buffer.concat([cipher.update(key, 'utf8'), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
+}
+
+/** Throws when the secret is another one, or the row was moved to another organization or provider. */
+export function unsealModelKey(secretKey: Buffer, orgId: string, provider: string, sealed: Buffer): string {
+  const decipher = createDecipheriv('aes-256-gcm', sealingKey(secretKey), sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(boundTo(orgId, provider)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+}
+
+/** The organization's key of a provider, for the calls that the service itself makes; null where there is none. */
+export async function openModelKey(ctx: Pick<Context, 'db' | 'secretKey'>, orgId: string, provider: string): Promise<string | null> {
+  const row = await ctx.db.selectFrom('model_keys').select('key_sealed').where('org_id', '=', orgId).where('provider', '=', provider).executeTakeFirst();
+  return row ? unsealModelKey(ctx.secretKey, orgId, provider, row.key_sealed) : null;
+}
+
+export const ModelKey = Type.Object({ provider: Text('anthropic'), createdAt: Time, updatedAt: Time });
+export const modelKeyView = (row: Pick<ModelKeyRow, 'provider' | 'created_at' | 'updated_at'>) => ({ provider: row.provider, createdAt: row.created_at.toISOString(), updatedAt: row.updated_at.toISOString() });
+
+const PROVIDER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
+/** The provider that a path names: what stands before the `/` of a model's id. */
+export function providerOf(params: Record<string, string>): string {
+  const provider = params.provider!;
+  if (provider === 'scripted') throw invalid({ path: '/params/provider', message: 'is built in and takes no key' });
+  if (!PROVIDER.test(provider)) throw invalid({ path: '/params/provider', message: 'must be 1 to 64 of a-z, 0-9, ., _ and -' });
+  return provider;
+}

@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import Type from 'typebox';
+import type { Db } from '../db/database.ts';
+import { page } from '../http/cursors.ts';
+import { invalid } from '../http/errors.ts';
+import { read } from '../http/operation.ts';
+import { Counter, Enum, Id, ListQuery, Micros, Nullable, Page, Text } from '../http/schemas.ts';
+
+const DEFAULT_DAYS = 30;
+const TIME = String.raw`^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+\-]\d\d:\d\d))?$`;
+const Moment = (description: string) => Type.String({ pattern: TIME, examples: ['2026-01-01T00:00:00.000Z'], description });
+
+const Usage = Type.Object({
+  day: Nullable(Text('2026-01-31', { description: 'A UTC day, where grouped by it.' })), projectId: Nullable(Id('prj')), threadId: Nullable(Id('thr')), modelId: Nullable(Text('scripted')),
+  runs: Counter, inputTokens: Counter, outputTokens: Counter, cachedTokens: Counter, costMicros: Micros,
+});
+
+/** The column or expression that a grouping sums by. */
+const GROUPS = {
+  day: { key: sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`, field: 'day' },
+  project: { key: sql<string>`project_id`, field: 'projectId' },
+  thread: { key: sql<string>`thread_id`, field: 'threadId' },
+  model: { key: sql<string>`model_id`, field: 'modelId' },
+} as const;
+
+interface Asked {
+  orgId: string;
+  projectIds: ReadonlySet<string> | null;
+  from: Date;
+  to: Date;
+  groupBy: keyof typeof GROUPS;
+}
+
+const NOTHING = { day: null, projectId: null, threadId: null, modelId: null };
+const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)::float8`;
+
+/** Sums of the runs begun in [from, to), by descending key behind `after`. */
+async function sumRuns(db: Db, asked: Asked, after: string | null, limit: number) {
+  const { key, field } = GROUPS[asked.groupBy];
+  let runs = db.selectFrom('runs').where('org_id', '=', asked.orgId).where('created_at', '>=', asked.from).where('created_at', '<', asked.to);
+  if (asked.projectIds) runs = runs.where('project_id', 'in', [...asked.projectIds, '']);
+  if (after !== null) runs = runs.where(sql<boolean>`${key} collate "C" < ${after}`);
+  const rows = await runs.select([
+    key.as('key'), sql<number>`count(*)`.as('runs'), total('input_tokens').as('inputTokens'), total('output_tokens').as('outputTokens'), total('cached_tokens').as('cachedTokens'), total('cost_micros').as('costMicros'),
+    // A thread is of one project.
+    (asked.groupBy === 'thread' ? sql<string | null>`min(project_id)` : sql<string | null>`null`).as('projectId'),
+  ]).groupBy(key).orderBy(sql`${key} collate "C" desc`).limit(limit).execute();
+  return rows.map(({ key: value, projectId, ...sums }) => ({ ...NOTHING, projectId, [field]: value, ...sums }));
+}
+
+/** A time of the query in ms; `fallback` where it is left out. A pattern alone lets 2026-02-31 pass. */
+function momentOf(text: string | undefined, fallback: number, path: string): number {
+  const ms = text === undefined ? fallback : Date.parse(text);
+  if (Number.isNaN(ms)) throw invalid({ path, message: 'is no time' });
+  return ms;
+}
+
+export const readUsage = read({
+  name: 'usage.readUsage',
+  summary: 'Sum tokens and costs of runs',
+  description: 'Of the runs begun from `from` (30 days before `to`) until before `to` (now), newest group first. A key that is restricted to projects sums those only.',
+  access: { permissions: ['usage:read'] },
+  query: ListQuery({
+    from: Type.Optional(Moment('From this time or UTC day on.')), to: Type.Optional(Moment('Until before this time or UTC day.')),
+    groupBy: Type.Optional(Enum(['day', 'project', 'thread', 'model'] as const, { description: '`day` where it is left out.' })),
+  }),
+  responses: { 200: Page('usage', Usage) },
+  async handle({ ctx, principal, query }) {
+    const to = momentOf(query.to, Date.now(), '/query/to');
+    const from = momentOf(query.from, to - DEFAULT_DAYS * 86_400_000, '/query/from');
+    if (from > to) throw invalid({ path: '/query/from', message: 'must not be after `to`' });
+    const groupBy = query.groupBy ?? 'day';
+    const asked = { orgId: principal.orgId, projectIds: principal.projectIds, from: new Date(from), to: new Date(to), groupBy };
+    const scope = ['usage', principal.orgId, groupBy, query.from ?? null, query.to ?? null];
+    const { rows, ...rest } = await page(ctx.secretKey, query, scope, (after, limit) => sumRuns(ctx.db, asked, after, limit), (row) => row[GROUPS[groupBy].field]!);
+    return { status: 200, body: { ok: true, usage: rows, ...rest } };
+  },
+});

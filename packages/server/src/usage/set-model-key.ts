@@ -1,0 +1,22 @@
+import { sql } from 'kysely';
+import { audit } from '../audit/index.ts';
+import { write } from '../http/operation.ts';
+import { Body, Ok, Text } from '../http/schemas.ts';
+import { ModelKey, modelKeyView, providerOf, sealModelKey } from './model-keys.ts';
+
+export const setModelKey = write({
+  name: 'usage.setModelKey',
+  summary: "Set the organization's key of a model provider",
+  description: 'Replaces the one before. It is stored encrypted and never told again.',
+  access: { session: 'admin' },
+  body: Body({ key: Text('sk-example', { minLength: 1, maxLength: 2000 }) }),
+  responses: { 200: Ok({ modelKey: ModelKey }) },
+  async handle(tx, { ctx, principal, params, body, address }) {
+    const provider = providerOf(params);
+    const key_sealed = sealModelKey(ctx.secretKey, principal.orgId, provider, body.key);
+    const row = await tx.db.insertInto('model_keys').values({ org_id: principal.orgId, provider, key_sealed })
+      .onConflict((oc) => oc.columns(['org_id', 'provider']).doUpdateSet({ key_sealed, updated_at: sql<Date>`now()` })).returningAll().executeTakeFirstOrThrow();
+    await audit(tx, { principal, address }, 'model_key.set', provider);
+    return { status: 200, body: { ok: true, modelKey: modelKeyView(row) } };
+  },
+});
