@@ -12,6 +12,13 @@ type ToolEntry = Extract<JournalEntry, { type: 'tool' }>;
 /** PostgreSQL's text takes no NUL: what comes out of a sandbox may have it. */
 export const clean = (text: string) => text.replaceAll('\0', '\u{fffd}').toWellFormed();
 
+function cleanJson(value: unknown): unknown {
+  if (typeof value === 'string') return clean(value);
+  if (Array.isArray(value)) return value.map(cleanJson);
+  if (value !== null && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleanJson(one)]));
+  return value;
+}
+
 const ENDED = new Set<ToolRow['status']>(['completed', 'failed', 'cancelled']);
 
 /**
@@ -24,7 +31,7 @@ export async function recordTool(tx: Tx, project: ProjectRow, run: RunRow, entry
   const before = await tx.db.selectFrom('tools').selectAll().where('run_id', '=', run.id).where('call_id', '=', entry.toolCallId).forUpdate().executeTakeFirst();
   if (before && (ENDED.has(before.status) || before.status === entry.status)) return before;
   const values = {
-    name: clean(entry.name).slice(0, 200), title: clean(entry.title).slice(0, 500), status: entry.status, input: json(JSON.parse(clean(JSON.stringify(entry.input ?? null)).replaceAll('\\u0000', '\u{fffd}')) as unknown), output: entry.output === null ? null : clean(entry.output), truncated: entry.truncated,
+    name: clean(entry.name).slice(0, 200), title: clean(entry.title).slice(0, 500), status: entry.status, input: json(cleanJson(entry.input ?? null)), output: entry.output === null ? null : clean(entry.output), truncated: entry.truncated,
     ...(entry.status === 'pending' ? {} : { started_at: before?.started_at ?? sql<Date>`now()` }), ...(ENDED.has(entry.status) ? { finished_at: sql<Date>`now()` } : {}),
   };
   if (before) {

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { Db } from '../db/database.ts';
+import type { StoredSettings } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+
+export type Rules = NonNullable<StoredSettings['approvals']>;
+export type Decision = 'ask' | 'allow' | 'deny';
+
+/** The command of a tool call, without its last newline: what patterns are matched against. */
+export function commandOf(input: unknown): string {
+  const command = input !== null && typeof input === 'object' ? (input as { command?: unknown }).command : undefined;
+  return typeof command === 'string' ? command.replace(/\n$/, '') : '';
+}
+
+/** `*` stands for any text, no other character is special; the whole command has to match. Linear in time, whatever the pattern. */
+export function matches(pattern: string, command: string): boolean {
+  const parts = pattern.split('*');
+  if (parts.length === 1) return pattern === command;
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  if (command.length < first.length + last.length || !command.startsWith(first) || !command.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = command.indexOf(part, at);
+    if (found < 0 || found + part.length > command.length - last.length) return false;
+    at = found + part.length;
+  }
+  return at <= command.length - last.length;
+}
+
+/** The first rule that matches decides; without one the call is allowed. */
+export function ruleFor(rules: Rules, tool: string, command: string): Decision {
+  return rules.find((rule) => rule.tool === tool && (rule.pattern === undefined || matches(rule.pattern, command)))?.decision ?? 'allow';
+}
+
+/** Remembered answers are kept by the command's digest where it is long: a primary key has a limit. */
+export const rememberedKey = (command: string) => (command.length <= 500 ? command : `sha256:${createHash('sha256').update(command).digest('hex')}`);
+
+/** What becomes of a tool call: a remembered answer replaces `ask` only, so a `deny` rule goes before it. */
+export async function decide(db: Db | Tx['db'], rules: Rules, threadId: string, tool: string, command: string): Promise<Decision> {
+  const decision = ruleFor(rules, tool, command);
+  if (decision !== 'ask') return decision;
+  const remembered = await db.selectFrom('remembered_decisions').select('allow').where('thread_id', '=', threadId).where('tool', '=', tool).where('command', '=', rememberedKey(command)).executeTakeFirst();
+  return remembered ? (remembered.allow ? 'allow' : 'deny') : 'ask';
+}

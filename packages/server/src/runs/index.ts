@@ -1,0 +1,7 @@
+export { cancelRuns, finishRun } from './finish-run.ts';
+export { agentOf, queueRun, threadKey } from './queue-run.ts';
+export { clean } from './record-tool.ts';
+export { workRuns } from './run-work.job.ts';
+export { Run, Tool } from './schemas.ts';
+export { resolveApprovals } from './turn.ts';
+export { runView, toolView } from './view.ts';

@@ -1,0 +1,169 @@
+/**
+ * Drives one turn of an agent: consumes the runner's journal and writes the log. A worker that dies is replaced by one that reads the
+ * journal again from its begin: every write here is told twice without harm (tool calls by their call id, questions by their request id).
+ */
+import { sql } from 'kysely';
+import type { JournalEntry, TaskEnd } from '@headrace/runner/protocol';
+import { RunnerError } from '@headrace/runner/client';
+import { commandOf, decide } from '../approvals/decide.ts';
+import type { Rules } from '../approvals/decide.ts';
+import type { Context } from '../context.ts';
+import type { ProjectRow, RunRow } from '../db/schema.ts';
+import { appendEvent, transaction } from '../db/transaction.ts';
+import { putDraft } from '../events/index.ts';
+import { newId } from '../ids.ts';
+import type { Job } from '../jobs/worker.ts';
+import { scopeOf } from '../projects/index.ts';
+import { changeThread, lockThreadById } from '../threads/index.ts';
+import { clean, recordTool } from './record-tool.ts';
+
+/** How a turn ended. `gone`: the run was ended by somebody else meanwhile (archive, delete). `left`: this worker stops, another goes on. */
+export type TurnEnd = { kind: 'ended'; end: TaskEnd; text: string } | { kind: 'lost'; text: string } | { kind: 'gone' } | { kind: 'left' };
+
+/** The runner's own limit on a turn; longer ones end as failed. */
+const TURN_LIMIT_MS = 60 * 60_000;
+const LOOK_MS = 1_000;
+
+export const turnRequest = (run: RunRow, prompt: string, rules: Rules) => ({
+  kind: 'turn' as const, workspaceId: run.thread_id, agent: { name: 'scripted' as const }, prompt, permissions: rules.some((r) => r.decision !== 'allow') ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS,
+});
+
+export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run: RunRow, rules: Rules): Promise<TurnEnd> {
+  const stopReading = new AbortController();
+  let text = '';
+  let isGone = false;
+  const watch = watchRun(ctx, run, () => { isGone = true; });
+  const onLeave = () => stopReading.abort();
+  job.signal.addEventListener('abort', onLeave);
+  try {
+    for await (const entry of ctx.runner.journal(run.id, 0, stopReading.signal)) {
+      if (entry.type === 'end') return isGone ? { kind: 'gone' } : { kind: 'ended', end: entry, text };
+      if (isGone) continue;
+      if (entry.type === 'text') {
+        text = clean(entry.content);
+        await putDraft(ctx, { orgId: run.org_id, threadId: run.thread_id, runId: run.id, messageId: run.reply_message_id, content: text });
+      } else if (entry.type === 'tool') await transaction(ctx, (tx) => fenced(tx, job, run, () => recordTool(tx, project, run, entry)));
+      else if (entry.type === 'permission') await asked(ctx, job, project, run, entry, rules);
+    }
+    return { kind: 'lost', text };
+  } catch (error) {
+    if (job.signal.aborted) return { kind: 'left' };
+    if (error instanceof RunnerError) return { kind: 'lost', text };
+    throw error;
+  } finally {
+    job.signal.removeEventListener('abort', onLeave);
+    stopReading.abort();
+    watch.stop();
+  }
+}
+
+/** Runs `work` only while the job is ours and the run is open: an archive may have ended it meanwhile. */
+async function fenced<T>(tx: Parameters<typeof recordTool>[0], job: Job, run: RunRow, work: () => Promise<T>): Promise<T | undefined> {
+  await job.fence(tx);
+  const open = await tx.db.selectFrom('runs').select('id').where('id', '=', run.id).where('status', 'in', ['running', 'waiting']).forShare().executeTakeFirst();
+  return open ? work() : undefined;
+}
+
+/** A question of the agent: answered by rule or by a remembered answer, else an approval is opened and the run waits. */
+async function asked(ctx: Context, job: Job, project: ProjectRow, run: RunRow, entry: Extract<JournalEntry, { type: 'permission' }>, rules: Rules): Promise<void> {
+  const known = await ctx.db.selectFrom('approvals').select(['status']).where('run_id', '=', run.id).where('request_id', '=', entry.requestId).executeTakeFirst();
+  if (known) return known.status === 'pending' ? undefined : answer(ctx, run.id, entry.requestId, known.status === 'approved');
+  const tool = await ctx.db.selectFrom('tools').selectAll().where('run_id', '=', run.id).where('call_id', '=', entry.toolCallId).executeTakeFirst();
+  const decision = tool ? await decide(ctx.db, rules, run.thread_id, tool.name, commandOf(tool.input)) : 'deny';
+  if (decision !== 'ask') return answer(ctx, run.id, entry.requestId, decision === 'allow');
+  await transaction(ctx, async (tx) => {
+    const now = await lockThreadById(tx, run.thread_id);
+    if (!now) return;
+    await fenced(tx, job, run, async () => {
+      const id = newId('apr');
+      await tx.db.insertInto('approvals').values({
+        org_id: run.org_id, id, thread_id: run.thread_id, run_id: run.id, tool_id: tool!.id, request_id: entry.requestId, title: clean(entry.title).slice(0, 500) || tool!.name, status: 'pending',
+        expires_at: sql<Date>`now() + ${ctx.config.approvalTimeoutSeconds} * interval '1 second'`,
+      }).execute();
+      appendEvent(tx, scopeOf(project), 'approval.requested', { id, sourceEventId: tool!.first_event_id }, { threadId: run.thread_id, runId: run.id });
+      const paused = await tx.db.updateTable('runs').set({ status: 'waiting', active_duration_ms: sql<number>`active_duration_ms + greatest(0, extract(epoch from now() - active_since) * 1000)::bigint`, active_since: null }).where('id', '=', run.id).where('status', '=', 'running').returning('id').executeTakeFirst();
+      if (!paused) return;
+      appendEvent(tx, scopeOf(project), 'run.waiting', { id: run.id, status: 'waiting' }, { threadId: run.thread_id, runId: run.id });
+      await changeThread(tx, now, {}, 'always');
+    });
+  });
+}
+
+async function answer(ctx: Context, runId: string, requestId: string, allow: boolean): Promise<void> {
+  // A question of a call that has ended meanwhile needs no answer.
+  await ctx.runner.answerPermission(runId, requestId, allow).catch((error: unknown) => { if (!(error instanceof RunnerError) || error.status >= 500) throw error; });
+}
+
+/**
+ * Looks after a run from outside of its journal, on wake-ups and once a second: a stop is passed on, answered questions are handed to
+ * the agent, expired ones are closed, and a run that somebody else ended is killed.
+ */
+function watchRun(ctx: Context, run: RunRow, onGone: () => void): { stop(): void } {
+  const answered = new Set<string>();
+  let isCancelled = false;
+  let isLooking = false;
+  const look = async () => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      const now = await ctx.db.selectFrom('runs').select(['status', 'cancel_requested_at']).where('id', '=', run.id).executeTakeFirst();
+      const isOpen = now?.status === 'running' || now?.status === 'waiting';
+      if (!isOpen) onGone();
+      if ((!isOpen || now.cancel_requested_at) && !isCancelled) {
+        await ctx.runner.cancel(run.id);
+        isCancelled = true;
+      }
+      if (!isOpen) return;
+      await expireApprovals(ctx, run);
+      const resolved = await ctx.db.selectFrom('approvals').select(['request_id', 'status']).where('run_id', '=', run.id).where('status', '!=', 'pending').execute();
+      for (const approval of resolved) {
+        if (answered.has(approval.request_id)) continue;
+        await answer(ctx, run.id, approval.request_id, approval.status === 'approved');
+        answered.add(approval.request_id);
+      }
+    } catch (err) {
+      ctx.log.debug({ err, run: run.id }, 'looking after a run failed; it is looked after again in a second');
+    } finally {
+      isLooking = false;
+    }
+  };
+  const unlisten = ctx.bus.listen('control', (threadId) => { if (threadId === run.thread_id) void look(); });
+  const timer = setInterval(() => void look(), LOOK_MS);
+  void look();
+  return { stop() { unlisten(); clearInterval(timer); } };
+}
+
+/** Questions whose time is over count as denied; the run goes on when none is left. */
+async function expireApprovals(ctx: Context, run: RunRow): Promise<void> {
+  const over = await ctx.db.selectFrom('approvals').select('id').where('run_id', '=', run.id).where('status', '=', 'pending').where('expires_at', '<=', sql<Date>`now()`).execute();
+  if (!over.length) return;
+  await transaction(ctx, async (tx) => {
+    const now = await lockThreadById(tx, run.thread_id);
+    if (!now) return;
+    await resolveApprovals(tx, now, run.id, over.map((o) => o.id), { status: 'expired', by: null });
+  });
+}
+
+/**
+ * Resolves open questions of a locked thread's run: `approval.resolved`, and `run.running` with the thread when it was the last.
+ * Returns how many were still open.
+ */
+export async function resolveApprovals(tx: Parameters<typeof recordTool>[0], loaded: NonNullable<Awaited<ReturnType<typeof lockThreadById>>>, runId: string, ids: string[], resolution: { status: 'approved' | 'denied' | 'expired'; by: string | null }): Promise<number> {
+  const scope = scopeOf(loaded.project);
+  const at = { threadId: loaded.thread.id, runId };
+  const resolved = await tx.db.updateTable('approvals').set({ status: resolution.status, resolved_by: resolution.by, resolved_at: sql<Date>`now()` }).where('id', 'in', ids).where('status', '=', 'pending').returning(['id', 'tool_id']).execute();
+  for (const approval of resolved) {
+    const tool = await tx.db.selectFrom('tools').select('first_event_id').where('id', '=', approval.tool_id).executeTakeFirst();
+    appendEvent(tx, scope, 'approval.resolved', { id: approval.id, sourceEventId: tool?.first_event_id ?? null }, at);
+  }
+  const open = await tx.db.selectFrom('approvals').select('id').where('run_id', '=', runId).where('status', '=', 'pending').limit(1).executeTakeFirst();
+  if (resolved.length && !open) {
+    const goes = await tx.db.updateTable('runs').set({ status: 'running', active_since: sql<Date>`now()` }).where('id', '=', runId).where('status', '=', 'waiting').returning('id').executeTakeFirst();
+    if (goes) {
+      appendEvent(tx, scope, 'run.running', { id: runId, status: 'running' }, at);
+      await changeThread(tx, loaded, {}, 'always');
+    }
+  }
+  tx.wake('control', loaded.thread.id);
+  return resolved.length;
+}

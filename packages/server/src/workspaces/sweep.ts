@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { transaction } from '../db/transaction.ts';
+import { lockThreadById } from '../threads/index.ts';
+import { enqueueArchive } from './archive-workspace.job.ts';
+import { changeWorkspace } from './change-workspace.ts';
+import { runnerIdOf } from './prepare-workspace.ts';
+
+const EVERY_MS = 1_000;
+const BATCH = 100;
+
+/** Finds workspaces whose idle time is over, and those that vanished with their runner. Safe in every process at once. */
+export function sweepWorkspaces(ctx: Context): void {
+  let isBusy = false;
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    void Promise.all([sweepIdle(ctx), sweepVanished(ctx)]).catch((err: unknown) => ctx.log.debug({ err }, 'workspaces were not swept')).finally(() => { isBusy = false; });
+  }, EVERY_MS);
+  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+}
+
+async function sweepIdle(ctx: Context): Promise<void> {
+  const due = await sql<{ id: string }>`
+    select t.id from threads t
+    where t.workspace_status in ('ready', 'cleanup_pending') and t.deleted_at is null and (t.workspace_status = 'cleanup_pending' or t.idle_expires_at <= now())
+      and t.exec_operation_id is null and t.active_apply_id is null and t.active_build_id is null
+      and not exists (select 1 from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))
+      and not exists (select 1 from jobs j where j.key = 'thread:' || t.id)
+    limit ${BATCH}`.execute(ctx.db);
+  for (const { id } of due.rows) await transaction(ctx, (tx) => enqueueArchive(tx, id));
+}
+
+/** ready → error: the runner that held it is another one now. An active run settles this by itself. */
+async function sweepVanished(ctx: Context): Promise<void> {
+  const runnerId = runnerIdOf(ctx);
+  if (!runnerId) return;
+  const gone = await sql<{ id: string }>`
+    select t.id from threads t
+    where t.workspace_status = 'ready' and t.deleted_at is null and t.runner_id <> ${runnerId} and split_part(t.runner_id, ':', 1) = split_part(${runnerId}, ':', 1)
+      and not exists (select 1 from jobs j where j.key = 'thread:' || t.id)
+    limit ${BATCH}`.execute(ctx.db);
+  for (const { id } of gone.rows) {
+    await transaction(ctx, async (tx) => {
+      const now = await lockThreadById(tx, id);
+      if (now?.thread.workspace_status === 'ready' && now.thread.runner_id !== runnerId) await changeWorkspace(tx, now, 'error', 'the runtime vanished', { sourceId: now.thread.latest_source_id, change: { idle_expires_at: null } });
+    });
+  }
+}
