@@ -1,0 +1,105 @@
+/** The contents of a project's files, out of its packs. Only the packs that hold what is asked for are looked up. */
+import type { Readable } from 'node:stream';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/database.ts';
+import type { Entry, Tree } from '../merge/types.ts';
+import { archiveOf as archive, tarOf as tar } from './archive.ts';
+import { createBlobReader } from './blobs.ts';
+import type { BlobReader, PlacedPack } from './blobs.ts';
+import { sourceFault, storageCorrupt } from './faults.ts';
+import { decodeIndex } from './pack.ts';
+import { findPacks } from './store.ts';
+
+type Reading = Pick<Context, 'db' | 'store'>;
+
+/** Decoded indexes, about 150 bytes a blob. Packs never change. */
+const MAX_INDEXED_BLOBS = 200_000;
+const indexes = new Map<string, PlacedPack>();
+let indexedBlobs = 0;
+
+function remember(id: string, pack: PlacedPack): void {
+  if (!indexes.has(id)) indexedBlobs += pack.index.blobs.size;
+  indexes.delete(id);
+  indexes.set(id, pack);
+  for (const [oldest, { index }] of indexes) {
+    if (indexedBlobs <= MAX_INDEXED_BLOBS || oldest === id) break;
+    indexes.delete(oldest);
+    indexedBlobs -= index.blobs.size;
+  }
+}
+
+async function placedPacks(db: Db, ids: string[]): Promise<PlacedPack[]> {
+  const found = new Map(ids.flatMap((id) => (indexes.has(id) ? [[id, indexes.get(id)!] as const] : [])));
+  const missing = ids.filter((id) => !found.has(id));
+  const rows = missing.length ? await db.selectFrom('packs').select(['id', 'object_key', 'index']).where('id', 'in', missing).execute() : [];
+  for (const { id, object_key: packKey, index } of rows) found.set(id, { packKey, index: decodeIndex(index) });
+  for (const [id, pack] of found) remember(id, pack);
+  return ids.map((id) => found.get(id)!);
+}
+
+/** Finds the packs when the first content is read. Throws 503 `source_storage_unavailable` where the store is away or a content missing or damaged. */
+function projectBlobs(ctx: Reading, projectId: string): Pick<BlobReader, 'readBlobs'> {
+  return {
+    async *readBlobs(sha256s) {
+      try {
+        const wanted = [...new Set(sha256s)];
+        const packs = await findPacks(ctx.db, projectId, wanted);
+        const placed = packs.reduce((sum, p) => sum + p.sha256s.length, 0);
+        if (placed < wanted.length) throw storageCorrupt(new Error(`${wanted.length - placed} contents of a source are in no pack`));
+        yield* createBlobReader(ctx.store, await placedPacks(ctx.db, packs.map((p) => p.id))).readBlobs(sha256s);
+      } catch (error) {
+        throw sourceFault(error);
+      }
+    },
+  };
+}
+
+/** At most one range read per frame run and pack at a time; packs side by side. */
+const PACKS_AT_ONCE = 4;
+
+/**
+ * Contents of a project by SHA-256, each once. All of them are in memory at once: for what a bundle holds at most (32 MiB), or less.
+ * Throws 503 `source_storage_unavailable` where the store is away, or one of them is missing or damaged.
+ */
+export async function readBlobs(ctx: Reading, projectId: string, sha256s: Iterable<string>): Promise<Map<string, Buffer>> {
+  const wanted = [...new Set(sha256s)];
+  const blobs = new Map<string, Buffer>();
+  try {
+    const packs = await findPacks(ctx.db, projectId, wanted);
+    const placed = await placedPacks(ctx.db, packs.map((p) => p.id));
+    const queue = packs.map(({ sha256s: held }, i) => ({ held, pack: placed[i]! }));
+    const work = async () => { for (let next = queue.shift(); next; next = queue.shift()) await readPack(ctx, next.pack, next.held, blobs); };
+    await Promise.all(Array.from({ length: PACKS_AT_ONCE }, work));
+  } catch (error) {
+    throw sourceFault(error);
+  }
+  if (blobs.size < wanted.length) throw storageCorrupt(new Error(`${wanted.length - blobs.size} contents are in no pack of the project`));
+  return blobs;
+}
+
+async function readPack(ctx: Reading, pack: PlacedPack, held: string[], into: Map<string, Buffer>): Promise<void> {
+  // In the pack's order each frame is fetched once.
+  const place = (sha256: string) => pack.index.blobs.get(sha256)?.frame ?? 0;
+  held.sort((a, b) => place(a) - place(b));
+  for await (const { sha256, bytes } of createBlobReader(ctx.store, [pack]).readBlobs(held)) into.set(sha256, bytes);
+}
+
+/** One content; throws as `readBlobs`. */
+export async function readBlob(ctx: Reading, projectId: string, sha256: string): Promise<Buffer> {
+  return (await readBlobs(ctx, projectId, [sha256])).get(sha256)!;
+}
+
+const filesAt = (tree: Tree, paths: Iterable<string>): Map<string, Entry> => {
+  const wanted = new Set(paths);
+  return new Map([...tree].filter(([path]) => wanted.has(path)));
+};
+
+/** An uncompressed tar of the source's files (or of those at `paths`), in order of the paths, read at the consumer's pace. */
+export function tarOf(ctx: Reading, projectId: string, tree: Tree, paths?: Iterable<string>): Readable {
+  return tar(paths ? filesAt(tree, paths) : tree, projectBlobs(ctx, projectId));
+}
+
+/** The same as tar.gz: a function of the files alone. */
+export function archiveOf(ctx: Reading, projectId: string, tree: Tree): Readable {
+  return archive(tree, projectBlobs(ctx, projectId));
+}

@@ -1,0 +1,22 @@
+/** What goes wrong below a source, as the caller is told: storage away or damaged, or no room to work on a body now. */
+import { ObjectNotFoundError, StorageUnavailableError } from '../storage/object-store.ts';
+import { ApiError } from '../http/errors.ts';
+import { BlobError } from './blobs.ts';
+import { PoolError } from './import-pool.ts';
+
+export const storageUnavailable = (cause: unknown) => new ApiError('source_storage_unavailable', 'The storage of sources is not available. Retry in a moment with the same Idempotency-Key.', { headers: { 'retry-after': '1', 'x-retry-after': '1' }, cause });
+/** Bytes that the database knows are not there, or are others: the operator has to restore them. */
+export const storageCorrupt = (cause: unknown) => storageUnavailable(new Error('the storage of sources is corrupt', { cause }));
+
+/** The error for the caller; what is none of storage or pool is returned as it is. */
+export function sourceFault(error: unknown): unknown {
+  if (error instanceof StorageUnavailableError) return storageUnavailable(error);
+  if (error instanceof ObjectNotFoundError || error instanceof BlobError) return storageCorrupt(error);
+  if (error instanceof PoolError) return new ApiError('unavailable', 'The service has no room for this import now. Retry in a moment with the same Idempotency-Key.', { cause: error });
+  return error;
+}
+
+/** Awaits work on storage or pool; throws what `sourceFault` makes of its error. */
+export async function faultsMapped<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => { throw sourceFault(error); });
+}

@@ -1,0 +1,94 @@
+import { sql } from 'kysely';
+import type { ProjectRow } from '../db/schema.ts';
+import { appendEvent } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
+import { newId } from '../ids.ts';
+import { sameEntry } from '../merge/types.ts';
+import type { Tree } from '../merge/types.ts';
+import { scopeOf } from '../projects/index.ts';
+import { encodeDelta, encodeManifest, manifestOf, sourceSha256, totalBytes } from './manifest.ts';
+import { decodeIndex } from './pack.ts';
+import { comparePaths } from './paths.ts';
+import { stagedTooLong } from './stage.ts';
+import type { Staged } from './stage.ts';
+import { findStored, hashBytes, insertBlobs, SOURCE_COLUMNS } from './store.ts';
+import type { SourceRow } from './store.ts';
+import { loadTree } from './tree.ts';
+
+/** Files that the import worker has encoded and measured already. */
+export interface EncodedTree {
+  readonly manifest: Tree;
+  manifestBytes: Buffer;
+  sourceSha256: string;
+  byteSize: number;
+  fileCount: number;
+}
+
+export interface NewSource {
+  /** The files. Every content is in the project or in `staged`. */
+  tree: Tree | EncodedTree;
+  /** Ids of sources of the project; the manifest is stored as a delta to the first where that is smaller. */
+  parents: string[];
+  origin: SourceRow['origin'];
+  threadId: string | null;
+  runId: string | null;
+  message: string | null;
+  staged: Staged;
+}
+
+/** Deltas from a full manifest; then a full one again. */
+const MAX_DEPTH = 50;
+
+/**
+ * Stores a source version and publishes `platform.source.imported`. The caller holds the project row. Throws 503
+ * `source_storage_unavailable` when the staged object was cleaned up meanwhile.
+ */
+export async function insertSource(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>, source: NewSource): Promise<SourceRow> {
+  if (source.staged) await insertPack(tx, project, source.staged);
+  const encoded = 'manifestBytes' in source.tree ? source.tree : encode(source.tree);
+  const row = await tx.db.insertInto('sources').values({
+    org_id: project.org_id, id: newId('src'), project_id: project.id, thread_id: source.threadId, run_id: source.runId, parent_source_ids: source.parents, origin: source.origin,
+    sha256: encoded.sourceSha256, byte_size: encoded.byteSize, file_count: encoded.fileCount, message: source.message, ...(await manifestColumns(tx, project.id, encoded, source)),
+  }).returning(SOURCE_COLUMNS).executeTakeFirstOrThrow();
+  appendEvent(tx, scopeOf(project), 'platform.source.imported', { id: row.id, sha256: row.sha256, byteSize: row.byte_size, fileCount: row.file_count }, { threadId: source.threadId, runId: source.runId });
+  return row;
+}
+
+async function insertPack(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id'>, { packId, objectKey, byteSize, index }: NonNullable<Staged>): Promise<void> {
+  const object = await tx.db.updateTable('objects').set({ committed_at: sql<Date>`now()` }).where('key', '=', objectKey).where('delete_after', 'is', null).returning('key').executeTakeFirst();
+  if (!object) throw stagedTooLong();
+  await tx.db.insertInto('packs').values({ org_id: project.org_id, id: packId, project_id: project.id, object_key: objectKey, byte_size: byteSize, index }).execute();
+  await insertBlobs(tx, project.id, packId, hashBytes([...decodeIndex(index).blobs.keys()]));
+}
+
+function encode(tree: Tree): EncodedTree {
+  const manifest = inOrder(tree) as Tree;
+  return { manifest, manifestBytes: encodeManifest(manifest), sourceSha256: sourceSha256(manifest), byteSize: totalBytes(manifest), fileCount: manifest.size };
+}
+
+function inOrder(tree: Tree): ReturnType<typeof manifestOf> {
+  let before: string | undefined;
+  for (const path of tree.keys()) {
+    if (before !== undefined && comparePaths(before, path) > 0) return manifestOf([...tree].map(([at, entry]) => ({ path: at, ...entry })));
+    before = path;
+  }
+  return tree;
+}
+
+async function manifestColumns(tx: Tx, projectId: string, encoded: EncodedTree, { parents: [parentId] }: NewSource): Promise<{ manifest: Buffer; manifest_base: string | null; manifest_depth: number }> {
+  const full = { manifest: encoded.manifestBytes, manifest_base: null, manifest_depth: 0 };
+  if (parentId === undefined) return full;
+  const parent = await tx.db.selectFrom('sources').select('manifest_depth').where('project_id', '=', projectId).where('id', '=', parentId).executeTakeFirstOrThrow();
+  const parentTree = await loadTree(tx, parentId);
+  await assertStored(tx, projectId, parentTree, encoded.manifest);
+  if (parent.manifest_depth >= MAX_DEPTH) return full;
+  const delta = encodeDelta(parentTree, encoded.manifest);
+  return delta.length * 2 > full.manifest.length ? full : { manifest: delta, manifest_base: parentId, manifest_depth: parent.manifest_depth + 1 };
+}
+
+/** A source whose contents are not all there would be found out only when somebody reads it. */
+async function assertStored(tx: Tx, projectId: string, parent: Tree, tree: Tree): Promise<void> {
+  const fresh = new Set([...tree].flatMap(([path, entry]) => (sameEntry(parent.get(path), entry) ? [] : [entry.sha256])));
+  const stored = await findStored(tx.db, projectId, [...fresh]);
+  if (stored.size < fresh.size) throw new Error(`${fresh.size - stored.size} contents of a new source were not staged`);
+}

@@ -1,0 +1,79 @@
+/**
+ * Brings contents into the store before the transaction that refers to them. The object is registered first: what an interrupted upload
+ * leaves is found and removed by cleanup.ts.
+ */
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { newId } from '../ids.ts';
+import type { Tree } from '../merge/types.ts';
+import { faultsMapped, storageUnavailable } from './faults.ts';
+import type { ExpectedFile, Handle, Packed } from './import-pool.ts';
+import { findStored } from './store.ts';
+
+type Staging = Pick<Context, 'db' | 'store' | 'pool'>;
+export interface ProjectKey {
+  org_id: string;
+  id: string;
+}
+
+/**
+ * Where the contents are: in memory by SHA-256; kept in the worker under a handle (`tree` names them; the handle ends here); or in an
+ * uncompressed tar out of a sandbox that holds just `files`, which `missingBlobs` named.
+ */
+export type Contents = Map<string, Buffer> | { handle: Handle; tree: Tree } | { tar: Uint8Array; files: readonly ExpectedFile[] };
+
+/** A pack that was put; null where the project had every content already. */
+export type Staged = { packId: string; objectKey: string; byteSize: number; index: Buffer } | null;
+
+/** Those of the contents that the project does not have, each once, in the order given. */
+export async function missingBlobs(ctx: Pick<Context, 'db'>, projectId: string, sha256s: Iterable<string>): Promise<string[]> {
+  const wanted = [...new Set(sha256s)];
+  const stored = await findStored(ctx.db, projectId, wanted);
+  return stored.size === 0 ? wanted : wanted.filter((sha256) => !stored.has(sha256));
+}
+
+/**
+ * Packs what the project does not have, off the event loop, and puts it into the store. No transaction may be open. Throws 503
+ * `source_storage_unavailable` where the store is away, and `ImportError` `content_mismatch` where a tar is not what was expected.
+ */
+export async function stageBlobs(ctx: Staging, project: ProjectKey, contents: Contents): Promise<Staged> {
+  const packed = await faultsMapped(pack(ctx, project.id, contents));
+  if (!packed || packed.bytes.length === 0) return null;
+  const packId = newId('pack');
+  const objectKey = `projects/${project.id}/${packId}`;
+  await ctx.db.insertInto('objects').values({ org_id: project.org_id, key: objectKey, project_id: project.id }).execute();
+  try {
+    await faultsMapped(ctx.store.put(objectKey, packed.bytes));
+  } catch (error) {
+    await abandon(ctx, objectKey).catch(() => null);
+    throw error;
+  }
+  return { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
+}
+
+async function pack(ctx: Staging, projectId: string, contents: Contents): Promise<Packed | null> {
+  if ('tar' in contents) return contents.files.length === 0 ? null : ctx.pool.packTar(contents.tar, contents.files);
+  if (contents instanceof Map) {
+    const missing = await missingBlobs(ctx, projectId, contents.keys());
+    return missing.length === 0 ? null : ctx.pool.packContents(missing.map((sha256) => ({ sha256, bytes: contents.get(sha256)! })));
+  }
+  return packKept(ctx, projectId, contents);
+}
+
+async function packKept(ctx: Staging, projectId: string, { handle, tree }: { handle: Handle; tree: Tree }): Promise<Packed | null> {
+  try {
+    const wanted = new Set([...tree.values()].map((e) => e.sha256));
+    const stored = await findStored(ctx.db, projectId, [...wanted]);
+    return stored.size === wanted.size ? null : await ctx.pool.packBlobs(handle, [...stored]);
+  } finally {
+    ctx.pool.release(handle);
+  }
+}
+
+/** Has what was put removed now instead of after the grace: for work that ended without a source. */
+export async function abandon(ctx: Pick<Context, 'db'>, objectKey: string): Promise<void> {
+  await ctx.db.updateTable('objects').set({ delete_after: sql<Date>`now()` }).where('key', '=', objectKey).where('committed_at', 'is', null).execute();
+}
+
+/** Removed while it was staged: the cleanup took it for an interrupted upload, or its project was deleted. */
+export const stagedTooLong = () => storageUnavailable(new Error('the staged object was removed before its commit'));
