@@ -5,6 +5,8 @@ import { startPublisher } from './events/index.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { JobHandlers } from './jobs/worker.ts';
 import { maintainReceipts } from './operations/maintain.ts';
+import { failQueuedRuns, workRuns } from './runs/index.ts';
+import { archiveWorkspace, initializeThread, sweepWorkspaces } from './workspaces/index.ts';
 
 export interface Work {
   stop(): Promise<void>;
@@ -14,10 +16,15 @@ export interface Work {
 const GRACE_MS = 4_000;
 
 export async function startWork(ctx: Context, connection: pg.PoolConfig): Promise<Work> {
-  const handlers: JobHandlers = {};
+  const handlers: JobHandlers = {
+    'thread.initialize': { run: (job) => initializeThread(ctx, job, failQueuedRuns), concurrency: 8 },
+    'run.work': { run: (job) => workRuns(ctx, job), concurrency: ctx.config.runConcurrency },
+    'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4 },
+  };
   const publisher = await startPublisher(ctx, connection);
   const worker = await startWorker(ctx, connection, handlers);
   maintainReceipts(ctx);
+  sweepWorkspaces(ctx);
   return {
     async stop() {
       await worker.stop(GRACE_MS);

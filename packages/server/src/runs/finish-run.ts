@@ -81,3 +81,9 @@ export async function cancelRuns(tx: Tx, loaded: { thread: ThreadRow; project: P
   if (open.length) tx.wake('control', loaded.thread.id);
   return open;
 }
+
+/** Ends the queued runs of a locked thread whose workspace cannot be prepared. */
+export async function failQueuedRuns(tx: Tx, loaded: { thread: ThreadRow; project: ProjectRow }, error: { code: RunError; message: string }): Promise<void> {
+  const queued = await tx.db.selectFrom('runs').selectAll().where('thread_id', '=', loaded.thread.id).where('status', '=', 'queued').orderBy('id').forUpdate().execute();
+  for (const run of queued) await finishRun(tx, loaded, run, { status: 'failed', reply: null, error });
+}

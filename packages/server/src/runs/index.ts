@@ -1,7 +1,6 @@
-export { cancelRuns, finishRun } from './finish-run.ts';
+export { cancelRuns, failQueuedRuns, finishRun } from './finish-run.ts';
 export { agentOf, queueRun, threadKey } from './queue-run.ts';
 export { clean } from './record-tool.ts';
 export { workRuns } from './run-work.job.ts';
 export { Run, Tool } from './schemas.ts';
-export { resolveApprovals } from './turn.ts';
 export { runView, toolView } from './view.ts';

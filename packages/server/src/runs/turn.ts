@@ -5,8 +5,8 @@
 import { sql } from 'kysely';
 import type { JournalEntry, TaskEnd } from '@headrace/runner/protocol';
 import { RunnerError } from '@headrace/runner/client';
-import { commandOf, decide } from '../approvals/decide.ts';
-import type { Rules } from '../approvals/decide.ts';
+import { commandOf, decide, resolveApprovals } from '../approvals/index.ts';
+import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
 import type { ProjectRow, RunRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
@@ -142,28 +142,4 @@ async function expireApprovals(ctx: Context, run: RunRow): Promise<void> {
     if (!now) return;
     await resolveApprovals(tx, now, run.id, over.map((o) => o.id), { status: 'expired', by: null });
   });
-}
-
-/**
- * Resolves open questions of a locked thread's run: `approval.resolved`, and `run.running` with the thread when it was the last.
- * Returns how many were still open.
- */
-export async function resolveApprovals(tx: Parameters<typeof recordTool>[0], loaded: NonNullable<Awaited<ReturnType<typeof lockThreadById>>>, runId: string, ids: string[], resolution: { status: 'approved' | 'denied' | 'expired'; by: string | null }): Promise<number> {
-  const scope = scopeOf(loaded.project);
-  const at = { threadId: loaded.thread.id, runId };
-  const resolved = await tx.db.updateTable('approvals').set({ status: resolution.status, resolved_by: resolution.by, resolved_at: sql<Date>`now()` }).where('id', 'in', ids).where('status', '=', 'pending').returning(['id', 'tool_id']).execute();
-  for (const approval of resolved) {
-    const tool = await tx.db.selectFrom('tools').select('first_event_id').where('id', '=', approval.tool_id).executeTakeFirst();
-    appendEvent(tx, scope, 'approval.resolved', { id: approval.id, sourceEventId: tool?.first_event_id ?? null }, at);
-  }
-  const open = await tx.db.selectFrom('approvals').select('id').where('run_id', '=', runId).where('status', '=', 'pending').limit(1).executeTakeFirst();
-  if (resolved.length && !open) {
-    const goes = await tx.db.updateTable('runs').set({ status: 'running', active_since: sql<Date>`now()` }).where('id', '=', runId).where('status', '=', 'waiting').returning('id').executeTakeFirst();
-    if (goes) {
-      appendEvent(tx, scope, 'run.running', { id: runId, status: 'running' }, at);
-      await changeThread(tx, loaded, {}, 'always');
-    }
-  }
-  tx.wake('control', loaded.thread.id);
-  return resolved.length;
 }

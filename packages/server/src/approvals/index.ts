@@ -1,0 +1,3 @@
+export { commandOf, decide, rememberedKey } from './decide.ts';
+export type { Rules } from './decide.ts';
+export { resolveApprovals } from './resolve.ts';
