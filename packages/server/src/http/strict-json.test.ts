@@ -21,6 +21,12 @@ describe('what is no JSON throws', () => {
   });
 });
 
+test('what would take minutes and gigabytes is refused at once', () => {
+  const started = performance.now();
+  for (const part of ['{},', '0,', '"",', '{"a":1,"a":1},']) expect(() => parse(`[${part.repeat(2_000_000)}0]`)).toThrow(/more than 500000 values/);
+  expect(performance.now() - started).toBeLessThan(3_000);
+});
+
 describe('faults by place', () => {
   test.each<[string, string[]]>([
     ['{"a":1,"a":1}', ['duplicate_member /a']],

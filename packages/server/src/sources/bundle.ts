@@ -52,7 +52,7 @@ export function parseBody<T>(bytes: Uint8Array, mayHoldNul: RegExp, isBundle: Re
   try {
     parsed = parseStrictJson(bytes, { allowNul: (path) => mayHoldNul.test(path) });
   } catch (error) {
-    if (error instanceof SyntaxError) return invalidRequest([{ path: '', message: 'must be valid JSON' }], error.message);
+    if (error instanceof SyntaxError) return invalidRequest([{ path: '', message: error.message }], error.message);
     throw error;
   }
   const faults = parsed.faults.filter((f) => f.kind === 'duplicate_member' || !isBundle.test(f.path)).map(({ path, message }) => ({ path, message }));

@@ -25,13 +25,14 @@ export const anEncoding: Check = (v) => (v === 'utf8' || v === 'base64' ? null :
 export const anId: Check = (v) => (typeof v === 'string' && v.length >= 1 && v.length <= 128 ? null : 'must be a string of 1 to 128 characters');
 export const aMessage: Check = (v) => (typeof v === 'string' && [...v].length <= MAX_MESSAGE ? null : `must be a string of at most ${MAX_MESSAGE} characters`);
 
-/** Adds the faults of an object at `path`: members that are unknown, missing or wrong. */
+/** Adds the faults of an object at `path`: members that are unknown, missing or wrong; stops when a thousand are known. */
 export function checkMembers(value: unknown, path: string, members: Members, faults: Field[]): void {
   if (!isObject(value)) {
     faults.push({ path, message: 'must be an object' });
     return;
   }
   for (const key of Object.keys(value)) {
+    if (faults.length >= MAX_SHAPE_FAULTS) return;
     const member = Object.hasOwn(members, key) ? members[key] : undefined;
     const message = member ? member.check(value[key]) : 'is not a known field';
     if (message !== null) faults.push({ path: `${path}/${pointerToken(key)}`, message });
