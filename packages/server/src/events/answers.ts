@@ -1,0 +1,87 @@
+/** What the operations of all feeds answer: a page, the head, a stream. */
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { authorize } from '../http/endpoint.ts';
+import type { Access, Reply } from '../http/operation.ts';
+import { Ok, Text } from '../http/schemas.ts';
+import { openPosition, requireRetained, sealPosition } from './cursor.ts';
+import { openFeed } from './feeds.ts';
+import type { Feed, FeedCall, FeedName } from './feeds.ts';
+import { matches } from './filter.ts';
+import { readEnd, readEvents } from './store.ts';
+import type { LogPage, Position } from './store.ts';
+import { eventView, positionOf } from './view.ts';
+
+const DEFAULT_LIMIT = 100;
+
+/** Every feed takes the same permission. */
+export const FEED_ACCESS: Access = { permissions: ['thread:read'] };
+
+export const PageOf = <S extends TSchema>(event: S) => Type.Object({
+  ok: Type.Literal(true), events: Type.Array(event), nextCursor: Text('tYc1…', { description: 'Read on here; present on an empty page too.' }), hasMore: Type.Boolean(),
+});
+export const Head = Ok({ cursor: Text('tYc1…', { description: 'Stands behind everything published so far.' }) });
+export const StreamAnswer = {
+  description: 'Server-sent events. `id` is the event’s cursor, `event` its type, `data` its JSON. A `heartbeat` every 15 seconds carries a cursor. With `threadId`: `draft` {threadId, messageId, runId, revision, content} and `draft.removed` {threadId, messageId}, without a cursor. `error` {code, message} before the service ends a stream whose scope changed.',
+  content: { 'text/event-stream': { schema: { type: 'string' }, example: 'id: tYc1\nevent: run.completed\ndata: {"id":"evt_01k9x3v5e8f7arh2m4t6w8y0zb"}\n\n' } },
+};
+
+async function readPage(call: FeedCall, feed: Feed, after: Position | null): Promise<LogPage> {
+  const { ctx, query } = call;
+  const page = await readEvents(ctx.db, feed.filter, after, (query.limit ?? DEFAULT_LIMIT) + 1, ctx.config.eventRetentionSeconds);
+  if (after) requireRetained(after, page.end, ctx.config.eventRetentionSeconds);
+  return page;
+}
+
+/** One page behind the cursor; with `waitSeconds` an empty one waits for the first event, or the service's end. */
+export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply> {
+  const { ctx, query } = call;
+  const deadline = Date.now() + (query.waitSeconds ?? 0) * 1000;
+  const watch = query.waitSeconds ? ctx.events.watch() : null;
+  try {
+    const feed = await openFeed(call, name);
+    const after = query.cursor === undefined ? null : openPosition(ctx.secretKey, feed.binding, query.cursor);
+    let page = await readPage(call, feed, after);
+    if (watch && page.rows.length === 0) {
+      await watch.first((event) => matches(feed.filter, event), deadline, call.signal);
+      page = await readPage(call, feed, after);
+    }
+    return pageReply(call, feed, page);
+  } finally {
+    watch?.done();
+  }
+}
+
+function pageReply({ ctx, query }: FeedCall, feed: Feed, page: LogPage): Reply {
+  const shown = page.rows.slice(0, query.limit ?? DEFAULT_LIMIT);
+  const last = shown.at(-1);
+  return { status: 200, body: {
+    ok: true, events: shown.map((event) => eventView(event, ctx.secretKey, feed.binding)),
+    nextCursor: sealPosition(ctx.secretKey, feed.binding, last ? positionOf(last) : page.end), hasMore: page.rows.length > shown.length,
+  } };
+}
+
+export async function answerHead(call: FeedCall, name: FeedName): Promise<Reply> {
+  const { binding } = await openFeed(call, name);
+  return { status: 200, body: { ok: true, cursor: sealPosition(call.ctx.secretKey, binding, await readEnd(call.ctx.db)) } };
+}
+
+/** Opens the stream. What is wrong with it is answered as for any other call. */
+export async function answerStream(call: FeedCall, name: FeedName): Promise<Reply> {
+  const { ctx, principal, headers, api, params } = call;
+  // Before the app is looked at: an app that is deleted from here on is still told so on this stream.
+  const watch = ctx.events.watch();
+  try {
+    const { filter, binding } = await openFeed(call, name);
+    const lastEventId = headers['last-event-id'];
+    const cursor = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : call.query.cursor;
+    const end = await readEnd(ctx.db);
+    const position = cursor === undefined ? end : openPosition(ctx.secretKey, binding, cursor);
+    requireRetained(position, end, ctx.config.eventRetentionSeconds);
+    const allows = (now: typeof principal) => authorize(FEED_ACCESS, now, api, params);
+    return { hijack: (response, rateHeaders) => ctx.events.stream(response, rateHeaders, { filter, binding, position, principal, allows }, watch) };
+  } catch (error) {
+    watch.done();
+    throw error;
+  }
+}

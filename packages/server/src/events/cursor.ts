@@ -1,0 +1,42 @@
+/**
+ * Event cursors. Sealed: the reader's feed and filters (any other use is `invalid_cursor`), on the feed of all apps the credential's
+ * projects (another set is `cursor_scope_changed`), and a position, which expires one retention after its time.
+ */
+import { ApiError } from '../http/errors.ts';
+import { invalidCursor, openCursor, scopeHash, sealCursor } from '../http/cursors.ts';
+import type { EventFilter } from './filter.ts';
+import type { Position } from './store.ts';
+
+/** What a cursor is bound to, as digests. */
+export interface Binding {
+  filter: string;
+  /** Of all apps' feed with a restricted credential; else null. */
+  scope: string | null;
+}
+
+export const scopeChanged = () => new ApiError('cursor_scope_changed', 'The credential reads other apps than when this cursor was made. Capture a new head, reload what you show, and go on from there.');
+export const cursorExpired = () => new ApiError('cursor_expired', 'This cursor is older than the events that are kept. Capture a new head, reload what you show, and go on from there.');
+
+export function bindingOf(filter: EventFilter): Binding {
+  const isAllApps = filter.feed === 'platform' && filter.projectId === null;
+  return {
+    filter: scopeHash('events', filter.orgId, filter.feed, filter.projectId, filter.threadId, filter.runId, filter.types && [...filter.types].sort()),
+    scope: isAllApps && filter.projectIds !== null ? scopeHash([...filter.projectIds].sort()) : null,
+  };
+}
+
+export const sealPosition = (secret: Buffer, binding: Binding, position: Position): string => sealCursor(secret, [binding.filter, binding.scope, position.sequence, position.time]);
+
+/** The position in a cursor of this binding. Throws `invalid_cursor` (400) or `cursor_scope_changed` (410). */
+export function openPosition(secret: Buffer, binding: Binding, cursor: string): Position {
+  const payload = openCursor(secret, cursor);
+  if (!Array.isArray(payload) || payload[0] !== binding.filter || payload.length !== 4) throw invalidCursor();
+  const [, scope, sequence, time] = payload as [string, string | null, number, number];
+  if (scope !== binding.scope) throw scopeChanged();
+  return { sequence, time };
+}
+
+/** Throws `cursor_expired` (410) unless everything behind the position is still kept. One behind the log's end is of a log that was lost. */
+export function requireRetained(position: Position, end: Position, retentionSeconds: number): void {
+  if (position.time < end.time - retentionSeconds * 1000 || position.sequence > end.sequence) throw cursorExpired();
+}

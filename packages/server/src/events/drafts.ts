@@ -1,0 +1,122 @@
+/**
+ * The reply as it grows, beside the log: one row a thread in an unlogged table, a hint on the bus for each change.
+ *
+ *   (none) --putDraft--> shown, revision 1 --putDraft--> revision + 1 --removeDraft--> removed --putDraft of another message--> revision 1
+ *
+ * A removed draft stays as a row, so that a write of the same message that comes late changes nothing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/database.ts';
+import type { DraftRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+
+export interface Draft {
+  orgId: string;
+  threadId: string;
+  /** The id that the message will have once it is persisted. */
+  messageId: string;
+  runId: string;
+  /** The whole text so far. */
+  content: string;
+}
+
+type Deps = Pick<Context, 'db' | 'bus' | 'log'>;
+
+/** At most ten revisions a second and thread. */
+const INTERVAL_MS = 100;
+/** The next revision of each thread that waits for its turn; null while none does. */
+const turns = new Map<string, { next: Draft | null }>();
+
+async function store(ctx: Deps, draft: Draft): Promise<void> {
+  await ctx.db.insertInto('drafts').values({ thread_id: draft.threadId, org_id: draft.orgId, message_id: draft.messageId, run_id: draft.runId, revision: 1, content: draft.content.replaceAll('\0', '\uFFFD') })
+    .onConflict((conflict) => conflict.column('thread_id').doUpdateSet({
+      message_id: sql<string>`excluded.message_id`, run_id: sql<string>`excluded.run_id`, content: sql<string>`excluded.content`, removed: false, updated_at: sql<Date>`now()`,
+      revision: sql<number>`case when drafts.message_id = excluded.message_id then drafts.revision + 1 else 1 end`,
+    }).where(sql<boolean>`not (drafts.removed and drafts.message_id = excluded.message_id)`)).execute();
+  ctx.bus.notify('drafts', draft.threadId);
+}
+
+/** Shows the newest text of the reply. Returns at once; of texts that come faster than ten a second the last one counts. A failure is logged: a draft has no guarantee. */
+export function putDraft(ctx: Deps, draft: Draft): void {
+  const turn = turns.get(draft.threadId);
+  if (turn) {
+    turn.next = draft;
+    return;
+  }
+  turns.set(draft.threadId, { next: null });
+  void takeTurn(ctx, draft);
+}
+
+async function takeTurn(ctx: Deps, draft: Draft): Promise<void> {
+  const interval = sleep(INTERVAL_MS, undefined, { ref: false });
+  await store(ctx, draft).catch((error: unknown) => ctx.log.debug({ err: error }, 'a draft was not stored'));
+  await interval;
+  const { next } = turns.get(draft.threadId)!;
+  turns.delete(draft.threadId);
+  if (next) putDraft(ctx, next);
+}
+
+/** Ends the draft in the transaction that persists its message. Streams send `draft.removed` behind that message. */
+export async function removeDraft(tx: Tx, threadId: string): Promise<void> {
+  await tx.db.updateTable('drafts').set({ removed: true, content: '' }).where('thread_id', '=', threadId).where('removed', '=', false).execute();
+  tx.wake('drafts', threadId);
+}
+
+/** The thread's draft, removed ones too; a draft whose run has ended counts as removed. */
+export async function findDraft(db: Db, threadId: string): Promise<DraftRow | undefined> {
+  const row = await db.selectFrom('drafts').leftJoin('runs', 'runs.id', 'drafts.run_id').selectAll('drafts').select('runs.status').where('drafts.thread_id', '=', threadId).executeTakeFirst();
+  if (!row) return undefined;
+  const { status, ...draft } = row;
+  return { ...draft, removed: draft.removed || (status !== 'running' && status !== 'waiting') };
+}
+
+type Listener = (draft: DraftRow) => void;
+
+export interface DraftFeed {
+  /** `listener` gets the thread's draft as it stands now, and after each change. Returns the function that ends it. */
+  subscribe(threadId: string, listener: Listener): () => void;
+  stop(): void;
+}
+
+/** Reads a changed draft once for all streams of this process that show it. */
+export function startDraftFeed(ctx: Deps): DraftFeed {
+  const threads = new Map<string, { listeners: Set<Listener>; isLoading: boolean; loadAgain: boolean }>();
+
+  async function load(threadId: string): Promise<void> {
+    const thread = threads.get(threadId);
+    if (!thread) return;
+    if (thread.isLoading) { thread.loadAgain = true; return; }
+    thread.isLoading = true;
+    try {
+      do {
+        thread.loadAgain = false;
+        // Who subscribes while this read is under way may stand behind the message that supersedes what it found: the next read is theirs.
+        const listeners = [...thread.listeners];
+        const draft = await findDraft(ctx.db, threadId);
+        if (draft) for (const listener of listeners) if (thread.listeners.has(listener)) listener(draft);
+      } while (thread.loadAgain);
+    } catch (error) {
+      ctx.log.debug({ err: error }, 'a draft could not be read');
+    } finally {
+      thread.isLoading = false;
+    }
+  }
+
+  const unlisten = ctx.bus.listen('drafts', (threadId) => void load(threadId));
+  ctx.bus.onReconnect(() => { for (const threadId of threads.keys()) void load(threadId); });
+  return {
+    subscribe(threadId, listener) {
+      const thread = threads.get(threadId) ?? { listeners: new Set(), isLoading: false, loadAgain: false };
+      threads.set(threadId, thread);
+      thread.listeners.add(listener);
+      void load(threadId);
+      return () => {
+        thread.listeners.delete(listener);
+        if (!thread.listeners.size) threads.delete(threadId);
+      };
+    },
+    stop: unlisten,
+  };
+}

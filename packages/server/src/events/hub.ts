@@ -1,0 +1,145 @@
+/** What a process's streams and long polls share: the tail of the log, the drafts, cached frames, a bound on replays, checks of access. */
+import type { ServerResponse } from 'node:http';
+import { onAccessChanged, recheck } from '../accounts/index.ts';
+import type { Principal } from '../accounts/index.ts';
+import type { Context } from '../context.ts';
+import type { EventRow } from '../db/schema.ts';
+import { openSse } from '../http/sse.ts';
+import type { Binding } from './cursor.ts';
+import { startDraftFeed } from './drafts.ts';
+import type { DraftFeed } from './drafts.ts';
+import type { EventFilter } from './filter.ts';
+import { limitConcurrency } from './limit.ts';
+import { readEvents } from './store.ts';
+import type { LogPage, Position } from './store.ts';
+import { EventStream } from './stream.ts';
+import type { StreamRequest } from './stream.ts';
+import { startTail } from './tail.ts';
+import type { Tail } from './tail.ts';
+
+const HEARTBEAT_MS = 15_000;
+/** Replays that read at the same time: after a restart all readers come back at once, and requests need connections too. */
+const REPLAYS = 6;
+const CHECKS = 8;
+
+type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'config' | 'secretKey' | 'shutdown'>;
+
+export class EventHub {
+  /** Of streams opened from now on; tests shorten it. */
+  heartbeatMs = HEARTBEAT_MS;
+  readonly retentionSeconds: number;
+  readonly secretKey: Buffer;
+  readonly log: Context['log'];
+  private readonly ctx: Deps;
+  private tail: Tail | null = null;
+  private draftFeed: DraftFeed | null = null;
+  private readonly streams = new Set<EventStream>();
+  private readonly frames = new WeakMap<EventRow, Map<string, string>>();
+  private readonly inReplay = limitConcurrency(REPLAYS);
+  private readonly inCheck = limitConcurrency(CHECKS);
+
+  constructor(ctx: Deps) {
+    this.ctx = ctx;
+    this.retentionSeconds = ctx.config.eventRetentionSeconds;
+    this.secretKey = ctx.secretKey;
+    this.log = ctx.log;
+  }
+
+  /** Begins to read; a process without the API never does. Ends with `ctx.shutdown`. */
+  async start(): Promise<void> {
+    const { ctx } = this;
+    const tail = await startTail(ctx);
+    const drafts = startDraftFeed(ctx);
+    Object.assign(this, { tail, draftFeed: drafts });
+    ctx.shutdown.addEventListener('abort', () => {
+      tail.stop();
+      drafts.stop();
+      for (const stream of this.streams) stream.end();
+    }, { once: true });
+  }
+
+  /** The caller's access as of now, when its turn comes; null when it has ended. */
+  recheck(principal: Principal): Promise<Principal | null> {
+    return this.inCheck(() => recheck(this.ctx, principal));
+  }
+
+  onAccessChanged(principal: Principal, listener: () => void): () => void {
+    return onAccessChanged(this.ctx, principal, listener);
+  }
+
+  get drafts(): DraftFeed {
+    return this.draftFeed!;
+  }
+
+  tailPosition(): Position {
+    return this.tail!.position();
+  }
+
+  /** One page of a replay, when its turn comes. */
+  read(filter: EventFilter, after: Position, limit: number): Promise<LogPage> {
+    return this.inReplay(() => readEvents(this.ctx.db, filter, after, limit, this.retentionSeconds));
+  }
+
+  /** The frame of an event for all streams of one binding, made once. */
+  frameOf(event: EventRow, binding: Binding, make: () => string): string {
+    const key = `${binding.filter}${binding.scope ?? ''}`;
+    const frames = this.frames.get(event) ?? new Map<string, string>();
+    this.frames.set(event, frames);
+    const frame = frames.get(key) ?? make();
+    frames.set(key, frame);
+    return frame;
+  }
+
+  register(stream: EventStream): () => void {
+    this.streams.add(stream);
+    return () => { this.streams.delete(stream); };
+  }
+
+  /** Subscribes before the caller looks at anything, so that nothing published since is missed. `done` when it comes to no stream or wait. */
+  watch(): Watch {
+    return new Watch(this.tail!);
+  }
+
+  /** Answers with the stream; it lives until its reader or its access is gone. */
+  stream(response: ServerResponse, headers: Record<string, string>, request: StreamRequest, watch: Watch): void {
+    const connection = openSse(response, headers);
+    // oxlint-disable-next-line no-new
+    new EventStream(this, connection, request, (listener) => watch.handOver(listener));
+  }
+}
+
+/** The tail's events since a moment, kept for whoever takes them over. */
+export class Watch {
+  private seen: EventRow[] = [];
+  private listener: (events: readonly EventRow[]) => void = (events) => { this.seen.push(...events); };
+  private readonly unsubscribe: () => void;
+
+  constructor(tail: Tail) {
+    this.unsubscribe = tail.subscribe((events) => this.listener(events));
+  }
+
+  /** `listener` gets what came since, and all that follows. */
+  handOver(listener: (events: readonly EventRow[]) => void): () => void {
+    const { seen } = this;
+    this.seen = [];
+    this.listener = listener;
+    if (seen.length) listener(seen);
+    return () => this.done();
+  }
+
+  /** Resolves at the first event that fits, at `deadline` (ms) or when `signal` aborts. */
+  async first(fits: (event: EventRow) => boolean, deadline: number, signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.max(0, deadline - Date.now()));
+      const end = () => { clearTimeout(timer); resolve(); };
+      signal.addEventListener('abort', end, { once: true });
+      if (signal.aborted) end();
+      this.handOver((events) => { if (events.some(fits)) end(); });
+    });
+  }
+
+  done(): void {
+    this.listener = () => {};
+    this.unsubscribe();
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The log's partitions: one a day (UTC), made a week ahead, dropped when everything in them is past the retention. Where a day is long
+ * against the retention, rows go by their time as well. Only the publisher's holder does this; every step can be repeated.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/database.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS_AHEAD = 7;
+const DELETE_BATCH = 5_000;
+/** Rows outlive their cursors by this, so that no reader of a valid cursor misses one that goes. */
+const DELETE_GRACE_SECONDS = 10;
+
+const dayOf = (time: number) => new Date(Math.floor(time / DAY_MS) * DAY_MS);
+const nameOf = (day: Date) => `events_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
+
+async function databaseNow(db: Db): Promise<number> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+  return rows[0]!.now.getTime();
+}
+
+/** Attached partitions by day, the default one left out. */
+async function listPartitions(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass and c.relname ~ '^events_\\d{8}$' order by 1`.execute(db);
+  return rows.map((r) => r.name);
+}
+
+/** Changes the partitions under a short lock wait: readers of the log must never queue behind us for long. */
+const alter = (db: Db, statement: string) => db.transaction().execute(async (tx) => {
+  await sql`set local lock_timeout = '2s'`.execute(tx);
+  await sql.raw(statement).execute(tx);
+});
+
+/** Makes today's partition and the seven after it. Fails when the default partition has rows of a day: they stay there. */
+export async function createPartitions(db: Db): Promise<void> {
+  const today = dayOf(await databaseNow(db)).getTime();
+  const existing = new Set(await listPartitions(db));
+  for (let i = 0; i <= DAYS_AHEAD; i++) {
+    const from = new Date(today + i * DAY_MS);
+    if (existing.has(nameOf(from))) continue;
+    await alter(db, `create table if not exists ${nameOf(from)} partition of events for values from ('${from.toISOString()}') to ('${new Date(from.getTime() + DAY_MS).toISOString()}')`);
+  }
+}
+
+/** Drops the days that are wholly past the retention; deletes by time in the default partition and, with a short retention, in all. */
+export async function removeExpired(db: Db, retentionSeconds: number): Promise<void> {
+  const keptFrom = await databaseNow(db) - (retentionSeconds + DELETE_GRACE_SECONDS) * 1000;
+  for (const name of await listPartitions(db)) {
+    const day = Date.parse(`${name.slice(7, 11)}-${name.slice(11, 13)}-${name.slice(13)}`);
+    if (day + DAY_MS < keptFrom) await alter(db, `drop table if exists ${name}`);
+  }
+  const table = sql.table(retentionSeconds * 1000 < DAY_MS ? 'events' : 'events_default');
+  for (let removed = DELETE_BATCH; removed === DELETE_BATCH;) {
+    const { numAffectedRows } = await sql`delete from ${table} where (sequence, published_at) in (select sequence, published_at from ${table} where published_at < ${new Date(keptFrom)} limit ${DELETE_BATCH})`.execute(db);
+    removed = Number(numAffectedRows ?? 0);
+  }
+}
+
+/** Keeps the partitions until `signal` ends it: hourly, with a short retention every few seconds. */
+export async function expireEvents(ctx: Pick<Context, 'db' | 'config' | 'log'>, signal: AbortSignal): Promise<void> {
+  const { eventRetentionSeconds } = ctx.config;
+  const everyMs = Math.min(3_600_000, Math.max(1_000, eventRetentionSeconds * 250));
+  while (!signal.aborted) {
+    try {
+      await createPartitions(ctx.db);
+      await removeExpired(ctx.db, eventRetentionSeconds);
+    } catch (error) {
+      ctx.log.warn({ err: error }, 'the log could not be trimmed');
+    }
+    await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
+  }
+}

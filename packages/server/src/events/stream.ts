@@ -1,0 +1,210 @@
+/**
+ * One open event stream.
+ *
+ *   replaying --a page came that reached the log's end--> live
+ *   replaying, live --access ended, scope changed, app deleted, service stops, reader gone or too slow--> ended
+ *
+ * Replaying reads the table page by page at the reader's pace. Before each read begins, the tail's events are held: the read's snapshot
+ * is younger than all that the tail has read until then, so what the page's end does not cover is among the held ones. The cut-over is
+ * one synchronous step: held events behind the page's end go out, then the tail's. Neither gap nor double.
+ */
+import type { Principal } from '../accounts/index.ts';
+import type { EventRow } from '../db/schema.ts';
+import { ApiError } from '../http/errors.ts';
+import { sseFrame } from '../http/sse.ts';
+import type { SseConnection } from '../http/sse.ts';
+import { requireRetained, scopeChanged, sealPosition } from './cursor.ts';
+import type { Binding } from './cursor.ts';
+import { DraftShow } from './draft-show.ts';
+import { isInScope, matches } from './filter.ts';
+import type { EventFilter } from './filter.ts';
+import type { EventHub } from './hub.ts';
+import type { LogPage, Position } from './store.ts';
+import { eventView, positionOf } from './view.ts';
+
+const PAGE = 500;
+/** Events that a replay keeps while it reads; beyond, it reads once more: a reader must not be cut for what came during its replay. */
+const HELD_LIMIT = 200;
+/** A replay whose reader takes nothing for so long is cut. */
+const STALLED_MS = 300_000;
+/** Access that could not be checked for so long counts as ended. */
+const UNCHECKED_LIMIT_MS = 60_000;
+
+/** What an opened stream reads. `allows` throws when a principal may not read it (any more). */
+export interface StreamRequest {
+  filter: EventFilter;
+  binding: Binding;
+  position: Position;
+  principal: Principal;
+  allows: (principal: Principal) => void;
+}
+
+export class EventStream {
+  private readonly hub: EventHub;
+  private readonly connection: SseConnection;
+  private readonly request: StreamRequest;
+  private readonly drafts: DraftShow | null;
+  private readonly ends: (() => void)[] = [];
+  private phase: 'replaying' | 'live' | 'ended' = 'replaying';
+  private position: Position;
+  private held: EventRow[] | null = null;
+  /** The app's deletion, once the tail has seen it: the stream ends behind it, also where its types are filtered out. */
+  private lastSequence: number | null = null;
+  private checkedAt = Date.now();
+  private isChecking = false;
+  private checkAgain = false;
+
+  constructor(hub: EventHub, connection: SseConnection, request: StreamRequest, subscribe: (listener: (events: readonly EventRow[]) => void) => () => void) {
+    this.hub = hub;
+    this.connection = connection;
+    this.request = request;
+    this.position = request.position;
+    this.drafts = request.filter.threadId === null ? null : new DraftShow(connection);
+    this.ends.push(subscribe((events) => this.arrive(events)));
+    const beat = setInterval(() => void this.beat(), hub.heartbeatMs);
+    this.ends.push(() => clearInterval(beat), hub.register(this), hub.onAccessChanged(request.principal, () => void this.recheck()));
+    connection.onClose(() => this.close());
+    this.heartbeat();
+    void this.replay();
+  }
+
+  end(error?: ApiError): void {
+    if (this.phase === 'ended') return;
+    if (error) this.connection.send(sseFrame('error', { code: error.code, message: error.message }));
+    this.connection.end();
+    this.close();
+  }
+
+  private close(): void {
+    this.phase = 'ended';
+    this.drafts?.stop();
+    for (const end of this.ends.splice(0)) end();
+  }
+
+  private isEnded(): boolean {
+    return this.phase === 'ended';
+  }
+
+  private async replay(): Promise<void> {
+    try {
+      while (this.phase === 'replaying') {
+        this.held = [];
+        const page = await this.hub.read(this.request.filter, this.position, PAGE);
+        if (this.isEnded()) return;
+        requireRetained(this.position, page.end, this.hub.retentionSeconds);
+        if (!await this.sendPage(page)) return;
+        if (page.rows.length < PAGE) this.cutOver(page.end);
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) this.hub.log.warn({ err: error }, 'an event stream could not be replayed');
+      this.end(error instanceof ApiError ? error : undefined);
+    }
+  }
+
+  /** False when the reader has gone. */
+  private async sendPage(page: LogPage): Promise<boolean> {
+    for (const event of page.rows) {
+      this.position = positionOf(event);
+      if (this.connection.send(this.makeFrame(event))) continue;
+      if (!await this.connection.drained(STALLED_MS) || this.isEnded()) return false;
+    }
+    return true;
+  }
+
+  private cutOver(end: Position): void {
+    this.position = end;
+    const { held } = this;
+    this.held = null;
+    if (held === null) return; // too much came meanwhile: read on
+    this.phase = 'live';
+    this.deliver(held);
+    if (!this.isEnded() && this.drafts) this.drafts.start(this.hub, this.request.filter.threadId!);
+  }
+
+  private arrive(events: readonly EventRow[]): void {
+    const { filter } = this.request;
+    if (filter.feed === 'platform' && filter.projectId !== null) {
+      const deletion = events.find((e) => e.type === 'platform.app.deleted' && isInScope(filter, e));
+      if (deletion && deletion.sequence > this.position.sequence) this.lastSequence = deletion.sequence;
+    }
+    if (this.phase === 'live') this.deliver(events);
+    else if (this.held && this.held.length + events.length > HELD_LIMIT) this.held = null;
+    else this.held?.push(...events);
+  }
+
+  private deliver(events: readonly EventRow[]): void {
+    const fresh = events.filter((e) => e.sequence > this.position.sequence && isInScope(this.request.filter, e));
+    const frames: string[] = [];
+    for (const event of fresh) {
+      if (matches(this.request.filter, event)) frames.push(this.frame(event));
+      const removal = this.drafts?.supersede(event);
+      if (removal) frames.push(removal);
+    }
+    const last = events.at(-1);
+    if (last && last.sequence > this.position.sequence) this.position = positionOf(last);
+    if (frames.length) this.connection.sendLive(frames.join(''));
+    if (this.lastSequence !== null && this.position.sequence >= this.lastSequence) this.end();
+  }
+
+  /** Of a live event, made once for all streams of one binding. */
+  private frame(event: EventRow): string {
+    return this.hub.frameOf(event, this.request.binding, () => this.makeFrame(event));
+  }
+
+  private makeFrame(event: EventRow): string {
+    const view = eventView(event, this.hub.secretKey, this.request.binding);
+    return sseFrame(view.type, view, view.cursor);
+  }
+
+  /** Where a reader that has all that was sent goes on: behind what was filtered out too. */
+  private heartbeat(): void {
+    const tail = this.hub.tailPosition();
+    const position = this.phase === 'live' && tail.sequence >= this.position.sequence ? tail : this.position;
+    const cursor = sealPosition(this.hub.secretKey, this.request.binding, position);
+    if (!this.connection.isCongested()) this.connection.send(sseFrame('heartbeat', { cursor }, cursor));
+  }
+
+  private async beat(): Promise<void> {
+    await this.recheck();
+    if (!this.isEnded()) this.heartbeat();
+  }
+
+  /** Reads the caller's access again; ends the stream when it may not read on. */
+  async recheck(): Promise<void> {
+    if (this.isChecking) {
+      this.checkAgain = true;
+      return;
+    }
+    this.isChecking = true;
+    try {
+      do {
+        this.checkAgain = false;
+        const principal = await this.hub.recheck(this.request.principal);
+        if (this.isEnded()) return;
+        this.checkedAt = Date.now();
+        this.apply(principal);
+      } while (this.checkAgain && !this.isEnded());
+    } catch (error) {
+      this.hub.log.debug({ err: error }, 'the access of a stream could not be checked');
+      if (Date.now() - this.checkedAt > UNCHECKED_LIMIT_MS) this.end();
+    } finally {
+      this.isChecking = false;
+    }
+  }
+
+  private apply(next: Principal | null): void {
+    const { principal, filter } = this.request;
+    if (!next) return this.end();
+    try {
+      this.request.allows(next);
+    } catch {
+      return this.end();
+    }
+    if (isSameSet(principal.projectIds, next.projectIds) || (filter.feed === 'platform' && filter.projectId !== null)) return;
+    // The Direct feed's cursors outlive a change of scope: the reader comes back and sees what it may see now.
+    this.end(filter.feed === 'platform' ? scopeChanged() : undefined);
+  }
+}
+
+const isSameSet = (a: ReadonlySet<string> | null, b: ReadonlySet<string> | null) => (a === null || b === null ? a === b : a.size === b.size && a.isSubsetOf(b));
+

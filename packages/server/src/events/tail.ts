@@ -1,0 +1,70 @@
+/**
+ * Each API process reads the log once, as it grows, and hands every event to its streams and long polls in memory. The bus wakes it;
+ * it also looks by itself, so that a lost hint costs a fraction of a second and no event.
+ */
+import type { Context } from '../context.ts';
+import type { EventRow } from '../db/schema.ts';
+import { readAll, readEnd } from './store.ts';
+import type { Position } from './store.ts';
+
+const POLL_MS = 250;
+const BATCH = 500;
+
+type Listener = (events: readonly EventRow[]) => void;
+
+export interface Tail {
+  /**
+   * `listener` gets, from now on, every event behind `position()`, in order, once. Subscribe, then read the log: what the read's snapshot
+   * does not hold comes to the listener. Returns the function that ends it.
+   */
+  subscribe(listener: Listener): () => void;
+  /** How far the tail has read, with the database's time of that read. */
+  position(): Position;
+  stop(): void;
+}
+
+export async function startTail(ctx: Pick<Context, 'db' | 'bus' | 'log'>): Promise<Tail> {
+  const listeners = new Set<Listener>();
+  let position = await readEnd(ctx.db);
+  let isReading = false;
+  let readAgain = false;
+  const stopped = new AbortController();
+
+  async function step(): Promise<boolean> {
+    const { rows, end } = await readAll(ctx.db, position, BATCH);
+    const isWhole = rows.length < BATCH;
+    position = isWhole ? end : { sequence: rows.at(-1)!.sequence, time: rows.at(-1)!.published_at.getTime() };
+    if (rows.length) for (const listener of listeners) listener(rows);
+    return isWhole;
+  }
+
+  async function read(): Promise<void> {
+    if (isReading) { readAgain = true; return; }
+    isReading = true;
+    try {
+      do {
+        readAgain = false;
+        while (!stopped.signal.aborted && !await step());
+      } while (readAgain && !stopped.signal.aborted);
+    } catch (error) {
+      ctx.log.debug({ err: error }, 'the log could not be read; it is tried again');
+    } finally {
+      isReading = false;
+    }
+  }
+
+  const unlisten = ctx.bus.listen('events', () => void read());
+  const timer = setInterval(() => void read(), POLL_MS);
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => { listeners.delete(listener); };
+    },
+    position: () => position,
+    stop() {
+      stopped.abort();
+      clearInterval(timer);
+      unlisten();
+    },
+  };
+}
