@@ -13,11 +13,14 @@ import type { Context } from './context.ts';
 import { openDatabase } from './db/database.ts';
 import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
 import { migrate } from './db/migrate.ts';
+import { EventHub, startPublisher } from './events/index.ts';
 import { newId } from './ids.ts';
 import { createMergeEngine } from './merge/pool.ts';
 import { openRunner } from './runner-link.ts';
-import { createImportPool } from './sources/import-pool.ts';
-import { openStore } from './storage/index.ts';
+import { ImportPool } from './sources/import-pool.ts';
+import { createLocalStore } from './storage/local-store.ts';
+import type { ObjectStore } from './storage/object-store.ts';
+import { createS3Store } from './storage/s3-store.ts';
 import { startWork } from './worker.ts';
 import type { Work } from './worker.ts';
 
@@ -58,18 +61,23 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   const shutdown = new AbortController();
   const runner = await openRunner({ dataDir: config.dataDir, starts: config.roles.has('worker') || config.roles.has('runner'), log });
   stops.push(() => runner.close());
-  const pool = createImportPool();
+  const pool = new ImportPool();
   stops.push(() => pool.close());
   const merger = createMergeEngine({ dir: join(config.dataDir, 'merge') });
   stops.push(() => merger.close());
+  const basis = { config, db: database.db, bus, log, secretKey: await secretKeyOf(config), shutdown: shutdown.signal };
   const ctx: Context = {
-    config, db: database.db, bus, log, store: await openStore(config), secretKey: await secretKeyOf(config), pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION, shutdown: shutdown.signal,
+    ...basis, events: new EventHub(basis), store: await openStore(config), pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION,
   };
   const notices = await firstStart(ctx);
+  // In each process: whichever holds the lock publishes, the others stand by.
+  const publisher = startPublisher(ctx, connection);
+  stops.push(() => publisher.stop());
   const work: Work | null = config.roles.has('worker') ? await startWork(ctx, connection) : null;
   let app: FastifyInstance | null = null;
   let address: string | null = null;
   if (config.roles.has('api')) {
+    await ctx.events.start();
     app = await createApp(ctx);
     address = await app.listen({ host: config.host, port: config.port });
   }
@@ -85,11 +93,15 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
 
 async function connectionOf(config: Config, log: Logger, stops: Stop[]): Promise<pg.PoolConfig> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl };
-  const lock = await lockDataDir(config.dataDir);
-  stops.push(() => lock.release());
+  stops.push(lockDataDir(config.dataDir));
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
   stops.push(() => postgres.stop());
   return postgres.connection;
+}
+
+function openStore(config: Config): Promise<ObjectStore> {
+  if (!config.s3) return createLocalStore(join(config.dataDir, 'objects'));
+  return createS3Store({ ...config.s3, credentials: null, forcePathStyle: config.s3.endpoint !== null });
 }
 
 /** The given key, or the data folder's own: generated once, readable by the service alone. */

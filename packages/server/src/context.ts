@@ -5,6 +5,7 @@ import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { Bus } from './bus.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/database.ts';
+import type { EventHub } from './events/index.ts';
 import type { ImportPool } from './sources/import-pool.ts';
 import type { MergeEngine } from './merge/pool.ts';
 import type { ObjectStore } from './storage/object-store.ts';
@@ -23,6 +24,8 @@ export interface Context {
   runner: RunnerClient;
   /** What the runner said of itself last; null while none answers. */
   runnerStatus: () => RunnerStatus | null;
+  /** Open streams and long polls hang on it; it reads where the API runs. */
+  events: EventHub;
   /** Names this process in leases and wake-ups. */
   processId: string;
   version: string;

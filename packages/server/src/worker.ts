@@ -1,7 +1,6 @@
 /** The worker's composition: which job is done by which domain, and what goes on in the background. */
 import type pg from 'pg';
 import type { Context } from './context.ts';
-import { startPublisher } from './events/index.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { JobHandlers } from './jobs/worker.ts';
 import { maintainReceipts } from './operations/maintain.ts';
@@ -21,14 +20,12 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'run.work': { run: (job) => workRuns(ctx, job), concurrency: ctx.config.runConcurrency },
     'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4 },
   };
-  const publisher = await startPublisher(ctx, connection);
   const worker = await startWorker(ctx, connection, handlers);
   maintainReceipts(ctx);
   sweepWorkspaces(ctx);
   return {
     async stop() {
       await worker.stop(GRACE_MS);
-      await publisher.stop();
     },
   };
 }
