@@ -77,12 +77,21 @@ export class RealGit {
     const out = this.#mergeTree(`head${n}`, `draft${n}`).toString('utf8').split('\0');
     const tree = out[0]!;
     const names = out.slice(1, out.indexOf('', 1)).filter((name) => !/~(head|draft)\d+(_\d+)?$/.test(name));
-    const files: Record<string, string> = {};
-    for (const row of this.run(['ls-tree', '-r', '-z', tree]).toString('utf8').split('\0').filter(Boolean)) {
-      const [, mode, oid, path] = /^100(\d+) blob (\w+)\t(.*)$/s.exec(row)!;
-      files[path!] = `${mode} ${this.run(['cat-file', 'blob', oid!]).toString('latin1')}`;
-    }
+    const rows = this.run(['ls-tree', '-r', '-z', tree]).toString('utf8').split('\0').filter(Boolean).map((row) => /^100(\d+) blob (\w+)\t(.*)$/s.exec(row)!);
+    const contents = this.#contents(rows.map(([, , oid]) => oid!));
+    const files = Object.fromEntries(rows.map(([, mode, , path], i): [string, string] => [path!, `${mode} ${contents[i]!}`]));
     return { clean: names.length === 0 && out.length <= 2, files: Object.fromEntries(Object.entries(files).sort()), names };
+  }
+
+  #contents(oids: string[]): string[] {
+    const out = this.run(['cat-file', '--batch'], oids.map((oid) => `${oid}\n`).join(''));
+    let at = 0;
+    return oids.map(() => {
+      const end = out.indexOf(10, at);
+      const size = Number(out.toString('latin1', at, end).split(' ')[2]);
+      at = end + size + 2;
+      return out.toString('latin1', end + 1, end + 1 + size);
+    });
   }
 
   #mergeTree(head: string, draft: string): Buffer {

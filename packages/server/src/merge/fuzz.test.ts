@@ -19,7 +19,7 @@ afterAll(() => {
 });
 
 const SEED = Number(process.env['HEADRACE_FUZZ_SEED'] ?? 1);
-const MERGES = Number(process.env['HEADRACE_FUZZ_MERGES'] ?? 150);
+const MERGES = Number(process.env['HEADRACE_FUZZ_MERGES'] ?? 60);
 
 /** mulberry32 */
 function random(seed: number): (n: number) => number {

@@ -5,7 +5,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { comparePaths } from '../sources/paths.ts';
 import { Blobs, RealGit, lines, sha256, x } from './fixture.ts';
 import type { Literal } from './fixture.ts';
+import { GitFailure } from './git-process.ts';
 import { createGit } from './git.ts';
+import type { Git } from './git.ts';
 import { mergeTrees } from './merge-trees.ts';
 import type { Conflict, Merge } from './types.ts';
 import { withChanges } from './with-changes.ts';
@@ -146,14 +148,22 @@ describe('merging trees', () => {
     expect(blobs.asked).toEqual(new Set([text({}), text({ 1: 'H' }), text({ 9: 'D' })].map(sha256)));
   });
 
-  test('what git has not decided in time is a conflict, and the next merge goes on', async () => {
+  test('what git has not decided in time is a conflict', async () => {
+    const tooSlow: Git = { ...git, mergeTree: () => Promise.reject(new GitFailure('late', true)) };
     const blobs = new Blobs();
     const [base, head, draft] = [blobs.tree({ a: lines(9) }), blobs.tree({ a: lines(9, { 1: 'H' }), h: 'h\n' }), blobs.tree({ a: lines(9, { 9: 'D' }), d: 'd\n' })];
-    const late = await mergeTrees({ base, head, draft, readBlobs: blobs.read, git, limitMs: 0 });
+    const late = await mergeTrees({ base, head, draft, readBlobs: blobs.read, git: tooSlow });
     expect(kinds(late)).toEqual({ a: 'content' });
     expect([...withChanges(head, late.changes).keys()]).toEqual(['a', 'd', 'h']);
-    const merge = await mergeTrees({ base, head, draft, readBlobs: blobs.read, git });
-    expect(merge.status).toBe('clean');
+  });
+
+  test('git is asked once more, with everything, when it dies', async () => {
+    const blobs = new Blobs();
+    const [base, head, draft] = [blobs.tree({ a: lines(9), b: 'one side only\n' }), blobs.tree({ a: lines(9, { 1: 'H' }), b: 'one side changed\n' }), blobs.tree({ a: lines(9, { 9: 'D' }), b: 'one side only\n' })];
+    let asked = 0;
+    const dying: Git = { ...git, mergeTree: (...args) => (asked++ === 0 ? Promise.reject(new GitFailure('died', false)) : git.mergeTree(...args)) };
+    const merge = await mergeTrees({ base, head, draft, readBlobs: blobs.read, git: dying });
+    expect([merge.status, asked, blobs.asked.has(sha256('one side changed\n'))]).toEqual(['clean', 2, true]);
   });
 
   test('a content that cannot be read fails the merge with that error', async () => {
