@@ -2,7 +2,7 @@
  * One worker thread with one job at a time, and the queue before it.
  *
  *   queued → running → answered
- *   queued → refused (queue full, or closed)
+ *   queued → refused (queue full, closed, or waited as long as a job may run)
  *   running → failed (the worker died or took too long: it is ended, and the next job starts a new one)
  *
  * What goes next: urgent jobs, then the smallest; but one that has waited for two seconds goes before younger ones.
@@ -48,6 +48,7 @@ export interface Request<K extends OperationName> {
 interface Queued extends Request<OperationName> {
   id: number;
   queuedAt: number;
+  patience: NodeJS.Timeout;
   resolve: (output: never) => void;
   reject: (error: Error) => void;
 }
@@ -79,7 +80,8 @@ export class WorkerQueue {
     return new Promise((resolve, reject) => {
       if (this.isClosed) return reject(new PoolError('closed', 'The service stops.'));
       if (this.queue.length >= this.maxQueue && !request.isUrgent) return reject(new PoolError('overloaded', 'Too many imports wait.'));
-      this.queue.push({ ...request, id: ++this.lastId, queuedAt: performance.now(), resolve: resolve as Queued['resolve'], reject });
+      const queued: Queued = { ...request, id: ++this.lastId, queuedAt: performance.now(), patience: setTimeout(() => this.giveUp(queued), this.timeoutMs), resolve: resolve as Queued['resolve'], reject };
+      this.queue.push(queued);
       this.wake();
     });
   }
@@ -89,7 +91,7 @@ export class WorkerQueue {
     if (this.running || this.isClosed) return;
     const queued = this.pick();
     if (!queued) return;
-    this.queue.splice(this.queue.indexOf(queued), 1);
+    this.dequeue(queued);
     const worker = (this.current ??= this.start());
     this.running = { queued, timer: setTimeout(() => this.lose(worker, new PoolError('timed_out', `The job took longer than ${this.timeoutMs} ms.`)), this.timeoutMs) };
     queued.onStart?.(worker);
@@ -102,10 +104,23 @@ export class WorkerQueue {
   async close(): Promise<void> {
     this.isClosed = true;
     const error = new PoolError('closed', 'The service stops.');
-    for (const queued of this.queue.splice(0)) queued.reject(error);
+    for (const queued of [...this.queue]) {
+      this.dequeue(queued);
+      queued.reject(error);
+    }
     const worker = this.current;
     if (worker) this.lose(worker, error);
     await worker?.terminate();
+  }
+
+  private dequeue(queued: Queued): void {
+    clearTimeout(queued.patience);
+    this.queue.splice(this.queue.indexOf(queued), 1);
+  }
+
+  private giveUp(queued: Queued): void {
+    this.dequeue(queued);
+    queued.reject(new PoolError('overloaded', `The job waited longer than ${this.timeoutMs} ms.`));
   }
 
   private pick(): Queued | undefined {

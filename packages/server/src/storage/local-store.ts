@@ -119,8 +119,10 @@ class LocalStore implements ObjectStore {
   /** A folder may be removed as empty between making it and moving into it. */
   private async moveInto(staged: string, target: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       try {
+        // A folder that was made now is durable once its parent is.
+        if (made) for (let at = dirname(target); at.length >= made.length; at = dirname(at)) await syncFolder(dirname(at));
         await rename(staged, target);
         return await syncFolder(dirname(target));
       } catch (error) {
