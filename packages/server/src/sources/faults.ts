@@ -1,6 +1,7 @@
-/** What goes wrong below a source, as the caller is told: storage away or damaged, or no room to work on a body now. */
+/** What goes wrong below a source, as the caller is told: storage away or damaged, or no room for the work now. */
 import { ObjectNotFoundError, StorageUnavailableError } from '../storage/object-store.ts';
 import { ApiError } from '../http/errors.ts';
+import { MergeUnavailable } from '../merge/pool.ts';
 import { BlobError } from './blobs.ts';
 import { PoolError } from './import-pool.ts';
 
@@ -8,15 +9,16 @@ export const storageUnavailable = (cause: unknown) => new ApiError('source_stora
 /** Bytes that the database knows are not there, or are others: the operator has to restore them. */
 export const storageCorrupt = (cause: unknown) => storageUnavailable(new Error('the storage of sources is corrupt', { cause }));
 
-/** The error for the caller; what is none of storage or pool is returned as it is. */
+/** The error for the caller; what comes from none of these is returned as it is. */
 export function sourceFault(error: unknown): unknown {
   if (error instanceof StorageUnavailableError) return storageUnavailable(error);
   if (error instanceof ObjectNotFoundError || error instanceof BlobError) return storageCorrupt(error);
   if (error instanceof PoolError) return new ApiError('unavailable', 'The service has no room for this import now. Retry in a moment with the same Idempotency-Key.', { cause: error });
+  if (error instanceof MergeUnavailable) return new ApiError('unavailable', 'The service cannot compare or merge sources now. Retry in a moment.', { cause: error });
   return error;
 }
 
-/** Awaits work on storage or pool; throws what `sourceFault` makes of its error. */
+/** Awaits work on storage, pool or merge engine; throws what `sourceFault` makes of its error. */
 export async function faultsMapped<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => { throw sourceFault(error); });
 }

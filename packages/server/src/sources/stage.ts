@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { newId } from '../ids.ts';
-import type { Tree } from '../merge/types.ts';
+import type { Entry } from '../merge/types.ts';
 import { faultsMapped, storageUnavailable } from './faults.ts';
 import type { ExpectedFile, Handle, Packed } from './import-pool.ts';
 import { findStored } from './store.ts';
@@ -20,7 +20,7 @@ export interface ProjectKey {
  * Where the contents are: in memory by SHA-256; kept in the worker under a handle (`tree` names them; the handle ends here); or in an
  * uncompressed tar out of a sandbox that holds just `files`, which `missingBlobs` named.
  */
-export type Contents = Map<string, Buffer> | { handle: Handle; tree: Tree } | { tar: Uint8Array; files: readonly ExpectedFile[] };
+export type Contents = Map<string, Buffer> | { handle: Handle; tree: ReadonlyMap<string, Entry> } | { tar: Uint8Array; files: readonly ExpectedFile[] };
 
 /** A pack that was put; null where the project had every content already. */
 export type Staged = { packId: string; objectKey: string; byteSize: number; index: Buffer } | null;
@@ -42,13 +42,17 @@ export async function stageBlobs(ctx: Staging, project: ProjectKey, contents: Co
   const packId = newId('pack');
   const objectKey = `projects/${project.id}/${packId}`;
   await ctx.db.insertInto('objects').values({ org_id: project.org_id, key: objectKey, project_id: project.id }).execute();
+  const staged = { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
   try {
     await faultsMapped(ctx.store.put(objectKey, packed.bytes));
+    // From here the transaction has the whole time; what was taken for interrupted meanwhile is not to be used.
+    const { numUpdatedRows } = await ctx.db.updateTable('objects').set({ created_at: sql<Date>`now()` }).where('key', '=', objectKey).where('delete_after', 'is', null).executeTakeFirst();
+    if (numUpdatedRows === 0n) throw stagedTooLong();
   } catch (error) {
-    await abandon(ctx, objectKey).catch(() => null);
+    await abandon(ctx, project, staged).catch(() => null);
     throw error;
   }
-  return { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
+  return staged;
 }
 
 async function pack(ctx: Staging, projectId: string, contents: Contents): Promise<Packed | null> {
@@ -60,7 +64,7 @@ async function pack(ctx: Staging, projectId: string, contents: Contents): Promis
   return packKept(ctx, projectId, contents);
 }
 
-async function packKept(ctx: Staging, projectId: string, { handle, tree }: { handle: Handle; tree: Tree }): Promise<Packed | null> {
+async function packKept(ctx: Staging, projectId: string, { handle, tree }: { handle: Handle; tree: ReadonlyMap<string, Entry> }): Promise<Packed | null> {
   try {
     const wanted = new Set([...tree.values()].map((e) => e.sha256));
     const stored = await findStored(ctx.db, projectId, [...wanted]);
@@ -70,9 +74,12 @@ async function packKept(ctx: Staging, projectId: string, { handle, tree }: { han
   }
 }
 
-/** Has what was put removed now instead of after the grace: for work that ended without a source. */
-export async function abandon(ctx: Pick<Context, 'db'>, objectKey: string): Promise<void> {
-  await ctx.db.updateTable('objects').set({ delete_after: sql<Date>`now()` }).where('key', '=', objectKey).where('committed_at', 'is', null).execute();
+/** Has what was put removed now instead of after an hour: for work that ended without a source. Harmless when it did not. */
+export async function abandon(ctx: Pick<Context, 'db'>, project: ProjectKey, staged: Staged): Promise<void> {
+  if (!staged) return;
+  // Inserted anew where the cleanup was here before the put.
+  await ctx.db.insertInto('objects').values({ org_id: project.org_id, key: staged.objectKey, project_id: project.id, delete_after: sql<Date>`now()` })
+    .onConflict((c) => c.column('key').doUpdateSet({ delete_after: sql<Date>`now()` }).where('objects.committed_at', 'is', null)).execute();
 }
 
 /** Removed while it was staged: the cleanup took it for an interrupted upload, or its project was deleted. */

@@ -1,0 +1,92 @@
+/**
+ * Removes what nothing refers to any more: objects of deleted projects after the grace, objects of interrupted uploads after an hour, and the
+ * source and build metadata of deleted projects. Reconciles from state, safe in several processes at once.
+ *
+ *   uncommitted, too old ----> to be deleted
+ *   to be deleted --claim (attempts + 1, delete_after = the next attempt)--> the store deletes --> (row deleted)
+ *                                                                            the store is away --> claimed again at delete_after
+ */
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+
+const UPLOAD_SECONDS = 3600;
+const BATCH = 100;
+const ROWS = 5_000;
+const MAX_BACKOFF_SECONDS = 3600;
+
+type Cleaning = Pick<Context, 'db' | 'store' | 'log' | 'config' | 'shutdown'>;
+
+export interface Cleanup {
+  /** Resolves when what is under way has ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts the loop: every minute, more often where the grace is short. */
+export function startCleanup(ctx: Cleaning): Cleanup {
+  const everyMs = Math.min(60_000, Math.max(1_000, (ctx.config.cleanupGraceSeconds * 1000) / 4));
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  let running = Promise.resolve();
+  const tick = () => {
+    running = cleanUp(ctx)
+      .catch((err: unknown) => ctx.log.warn({ err }, 'cleanup of stored objects failed; it is tried again'))
+      .then(() => { if (!isStopped) timer = setTimeout(tick, everyMs); });
+  };
+  timer = setTimeout(tick, everyMs);
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+/** One round: all that is due now. */
+export async function cleanUp(ctx: Cleaning): Promise<void> {
+  await markInterrupted(ctx);
+  while (!ctx.shutdown.aborted && (await deleteObjects(ctx)) === BATCH);
+  await forgetProjects(ctx);
+}
+
+async function markInterrupted({ db, config }: Cleaning): Promise<void> {
+  const age = Math.min(UPLOAD_SECONDS, config.cleanupGraceSeconds);
+  // What is committed meanwhile is locked, and no longer uncommitted when this statement gets to it.
+  await sql`update objects set delete_after = now() where committed_at is null and delete_after is null and created_at < now() - ${age}::int * interval '1 second'`.execute(db);
+}
+
+async function deleteObjects(ctx: Cleaning): Promise<number> {
+  const { rows } = await sql<{ key: string; attempts: number }>`
+    update objects set attempts = attempts + 1, delete_after = now() + least(5 * 2 ^ least(attempts, 20), ${MAX_BACKOFF_SECONDS}) * interval '1 second'
+    where key in (select key from objects where delete_after <= now() order by delete_after limit ${BATCH} for update skip locked) returning key, attempts`.execute(ctx.db);
+  for (const { key, attempts } of rows) await deleteObject(ctx, key, attempts);
+  return rows.length;
+}
+
+async function deleteObject({ db, store, log }: Cleaning, key: string, attempts: number): Promise<void> {
+  try {
+    await store.delete(key);
+  } catch (err) {
+    log.warn({ err, attempts }, 'a stored object could not be deleted; it is tried again');
+    return;
+  }
+  await db.deleteFrom('objects').where('key', '=', key).execute();
+}
+
+/** After the grace, so that what still runs in a project that is deleted under it ends in peace. */
+async function forgetProjects(ctx: Cleaning): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select p.id from projects p where p.deleted_at <= now() - ${ctx.config.cleanupGraceSeconds}::int * interval '1 second'
+    and (exists (select from sources s where s.project_id = p.id) or exists (select from builds b where b.project_id = p.id)) limit ${BATCH}`.execute(ctx.db);
+  for (const { id } of rows) {
+    for (const table of ['blobs', 'packs', 'head_history', 'builds', 'sources'] as const) await deleteRows(ctx, table, id);
+  }
+}
+
+/** In batches: a project's rows in one statement would hold their locks, and the disk, for long. Sources go last: they say that there is more. */
+async function deleteRows({ db, shutdown }: Cleaning, table: string, projectId: string): Promise<void> {
+  for (let count = ROWS; count === ROWS && !shutdown.aborted;) {
+    const { numAffectedRows } = await sql`delete from ${sql.table(table)} where ctid = any(array(select ctid from ${sql.table(table)} where project_id = ${projectId} limit ${ROWS}))`.execute(db);
+    count = Number(numAffectedRows ?? 0);
+  }
+}

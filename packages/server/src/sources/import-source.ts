@@ -1,0 +1,81 @@
+/**
+ * Import: the body is parsed, checked and hashed in a worker thread before the claim; contents are packed and put between the claim and
+ * the transaction that stores the source.
+ */
+import Type from 'typebox';
+import { transaction } from '../db/transaction.ts';
+import { ApiError, invalid } from '../http/errors.ts';
+import { claimedWrite } from '../http/operation.ts';
+import type { Call } from '../http/operation.ts';
+import { Body, Ok } from '../http/schemas.ts';
+import { loadProject, scopeOf } from '../projects/index.ts';
+import { faultsMapped } from './faults.ts';
+import type { ImportedSource } from './import-pool.ts';
+import { insertSource } from './insert-source.ts';
+import { ImportBody, MessageInput, Source, SourceIdInput } from './schemas.ts';
+import { abandon, stageBlobs } from './stage.ts';
+import { loadSource } from './store.ts';
+import { sourceView } from './view.ts';
+
+interface Query {
+  message?: string;
+  parentSourceId?: string;
+}
+
+/** In JSON these stand in the body; one place for each. */
+function refuseQuery(query: Query): void {
+  const fields = Object.keys(query).map((name) => ({ path: `/query/${name}`, message: 'stands in the body of a JSON import' }));
+  if (fields.length) throw invalid(...fields);
+}
+
+/** The checked import. Its contents are kept until `handle` works on them, or until the request is over without (a replay, a refusal). */
+async function parse({ ctx, bytes, contentType, query, signal }: Call<Query>): Promise<{ imported: ImportedSource; taken: { is: boolean } }> {
+  const isGzip = contentType === 'application/gzip';
+  if (!isGzip) refuseQuery(query);
+  const imported = await faultsMapped(ctx.pool.parseImport(bytes, isGzip ? 'application/gzip' : 'application/json'));
+  if (!imported.ok) throw new ApiError(imported.code, imported.message, { fields: imported.fields });
+  const taken = { is: false };
+  const release = () => { if (!taken.is) ctx.pool.release(imported.handle); };
+  if (signal.aborted) release();
+  else signal.addEventListener('abort', release, { once: true });
+  return { imported, taken };
+}
+
+export const importSource = claimedWrite({
+  name: 'sources.importSource',
+  summary: 'Import a source version',
+  description: 'Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. As `application/gzip` the body is a tar.gz, and `message` and `parentSourceId` stand in the query.',
+  access: { permissions: ['project:update'] },
+  query: Body({ message: Type.Optional(MessageInput), parentSourceId: Type.Optional(SourceIdInput) }),
+  body: ImportBody,
+  rawBody: ['application/json', 'application/gzip'],
+  responses: { 201: Ok({ source: Source }) },
+  mode: 'staged',
+  publishesPending: true,
+  async prepare(call) {
+    const prepared = await parse(call as Call<Query>);
+    return { bodyDigest: prepared.imported.fingerprint, prepared };
+  },
+  async handle(call, claim, { imported, taken }) {
+    const { ctx, query } = call;
+    taken.is = true;
+    try {
+      const project = await loadProject(ctx.db, call);
+      const parentId = imported.parentSourceId ?? query.parentSourceId ?? null;
+      const parents = parentId === null ? [] : [(await loadSource(ctx.db, project.id, parentId)).id];
+      const staged = await stageBlobs(ctx, project, { handle: imported.handle, tree: imported.manifest });
+      return await transaction(ctx, async (tx) => {
+        const locked = await loadProject(tx.db, call, 'share');
+        const source = await insertSource(tx, locked, { tree: imported, parents, origin: 'import', threadId: null, runId: null, message: imported.message ?? query.message ?? null, staged });
+        const result = { status: 201, body: { ok: true, source: sourceView(source) }, scope: scopeOf(locked) };
+        await claim.settle(tx, result);
+        return result;
+      }).catch(async (error: unknown) => {
+        await abandon(ctx, project, staged).catch(() => null);
+        throw error;
+      });
+    } finally {
+      ctx.pool.release(imported.handle);
+    }
+  },
+});
