@@ -1,4 +1,3 @@
-export { onAccessChanged, recheck } from './access.ts';
 export { createAuthenticator } from './authenticate.ts';
 export { setPlatformApi } from './entitlements.ts';
 export { firstStart } from './first-start.ts';

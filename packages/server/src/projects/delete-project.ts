@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { audit } from '../audit/index.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
@@ -34,6 +35,7 @@ export const deleteApp = (cancelWork: CancelWork): Operation => write({
   responses: { 200: Ok({ app: App }) },
   async handle(tx, call, receipt) {
     const app = await deleteProjectRow(tx, await loadProject(tx.db, call, 'update'), cancelWork, call.ctx.config.cleanupGraceSeconds);
+    await audit(tx, call, 'project.deleted', app.id);
     receipt.publish(tx, scopeOf(app));
     appendEvent(tx, scopeOf(app), 'platform.app.deleted', appEventData(app));
     return { status: 200, body: { ok: true, app: appView(app) }, scope: scopeOf(app) };
@@ -47,6 +49,7 @@ export const deleteProject = (cancelWork: CancelWork): Operation => write({
   responses: { 200: Ok({ project: Project }) },
   async handle(tx, call, receipt) {
     const project = await deleteProjectRow(tx, await loadProject(tx.db, call, 'update'), cancelWork, call.ctx.config.cleanupGraceSeconds);
+    await audit(tx, call, 'project.deleted', project.id);
     receipt.publish(tx, scopeOf(project));
     if (project.kind === 'platform') appendEvent(tx, scopeOf(project), 'platform.app.deleted', appEventData(project));
     return { status: 200, body: { ok: true, project: projectView(project) }, scope: scopeOf(project) };

@@ -21,10 +21,11 @@ export interface EffectiveSettings {
   frameAncestors: string[] | null;
 }
 
-/** What holds for a project: its own setting, else its organization's, else the service's default. */
-export async function effectiveSettings(db: Db | Tx['db'], project: Pick<ProjectRow, 'org_id' | 'settings'>): Promise<EffectiveSettings> {
-  const { settings: organization } = await db.selectFrom('organizations').select('settings').where('id', '=', project.org_id).executeTakeFirstOrThrow();
-  return resolveSettings(project.settings, organization);
+/** What holds in a project (its row, or one of a thread or run of it): its own setting, else its organization's, else the service's default. */
+export async function effectiveSettings(db: Db | Tx['db'], of: Pick<ProjectRow, 'id' | 'settings'> | { project_id: string }): Promise<EffectiveSettings> {
+  const { own, organization } = await db.selectFrom('projects as p').innerJoin('organizations as o', 'o.id', 'p.org_id').select(['p.settings as own', 'o.settings as organization'])
+    .where('p.id', '=', 'project_id' in of ? of.project_id : of.id).executeTakeFirstOrThrow();
+  return resolveSettings(own, organization);
 }
 
 export function resolveSettings(own: StoredSettings, organization: StoredSettings): EffectiveSettings {
