@@ -10,11 +10,13 @@ import { createHttpServer } from './http/server.ts';
 import { routes as operationRoutes } from './operations/routes.ts';
 import { projectRoutes } from './projects/index.ts';
 import { routes as settingsRoutes } from './settings/index.ts';
+import { routes as sourceRoutes } from './sources/index.ts';
 import { routes as usageRoutes } from './usage/index.ts';
 
 /** Every route of the service, in the order of the document. */
 export const routes: Route[] = [
   ...projectRoutes(async () => {}),
+  ...sourceRoutes,
   ...eventRoutes,
   ...settingsRoutes,
   ...operationRoutes,

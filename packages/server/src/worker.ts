@@ -5,6 +5,7 @@ import { startWorker } from './jobs/worker.ts';
 import type { JobHandlers } from './jobs/worker.ts';
 import { maintainReceipts } from './operations/maintain.ts';
 import { failQueuedRuns, workRuns } from './runs/index.ts';
+import { startCleanup } from './sources/index.ts';
 import { archiveWorkspace, initializeThread, sweepWorkspaces } from './workspaces/index.ts';
 
 export interface Work {
@@ -22,10 +23,11 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   };
   const worker = await startWorker(ctx, connection, handlers);
   maintainReceipts(ctx);
+  const cleanup = startCleanup(ctx);
   sweepWorkspaces(ctx);
   return {
     async stop() {
-      await worker.stop(GRACE_MS);
+      await Promise.all([worker.stop(GRACE_MS), cleanup.stop()]);
     },
   };
 }
