@@ -62,7 +62,7 @@ function change(files: Files, pick: (n: number) => number): Files {
     if (action < 4) next.set(path, { ...file, content: edit(file.content, pick) });
     else if (action < 5) next.delete(path);
     else if (action < 7) move(next, path, `${FOLDERS[pick(FOLDERS.length)]}m${pick(4)}`, pick);
-    else if (action < 8) for (const p of [...next.keys()]) { if (p.startsWith('src/')) move(next, p, `moved/${p.slice(4)}`, pick); }
+    else if (action < 8) for (const p of files.keys()) { if (p.startsWith('src/') && next.has(p)) move(next, p, `moved/${p.slice(4)}`, pick); }
     else if (action < 9) next.set(path, { ...file, executable: !file.executable });
     else next.set(`${FOLDERS[pick(FOLDERS.length)]}n${pick(5)}`, { content: pick(3) === 0 ? 'same\n' : content(pick), executable: pick(6) === 0 });
   }

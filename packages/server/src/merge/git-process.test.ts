@@ -1,8 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createGitProcess } from './git-process.ts';
+import { Blobs, lines } from './fixture.ts';
+import { createGit } from './git.ts';
+import { mergeTrees } from './merge-trees.ts';
 import { createObjectStore } from './object-store.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'headrace-process-'));
@@ -32,4 +36,25 @@ test('requests that come together are answered in order', async () => {
   const answers = await Promise.all(['a', 'b', 'c'].map((name) => talking.ask(`${name}\n`, Buffer.from(`${name} missing\n`), 5000)));
   expect(answers.map(String)).toEqual(['a missing\n', 'b missing\n', 'c missing\n']);
   talking.stop();
+});
+
+test('without stdbuf every merge has a process of its own', async () => {
+  const bin = join(dir, 'bin');
+  mkdirSync(bin);
+  symlinkSync(execFileSync('which', ['git']).toString().trim(), join(bin, 'git'));
+  const path = process.env['PATH'];
+  process.env['PATH'] = bin;
+  let spawned = 0;
+  const plain = createGit({ dir: join(dir, 'plain'), onSpawn: (_, lives) => { if (lives) spawned++; } });
+  try {
+    for (let i = 0; i < 3; i++) {
+      const blobs = new Blobs();
+      const [base, head, draft] = [blobs.tree({ a: lines(9) }), blobs.tree({ a: lines(9, { 1: `H${i}` }) }), blobs.tree({ a: lines(9, { 9: 'D' }) })];
+      expect((await mergeTrees({ base, head, draft, readBlobs: blobs.read, git: plain })).status).toBe('clean');
+    }
+    expect(spawned).toBe(3);
+  } finally {
+    process.env['PATH'] = path;
+    plain.close();
+  }
 });

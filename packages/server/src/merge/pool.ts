@@ -115,7 +115,8 @@ export function createMergeEngine({ dir, log, maxQueue = 256, timeoutMs = 60_000
   }
 
   function next(): void {
-    while (!closed && active.size < MAX_ACTIVE && queue.length > 0) {
+    if (closed) return;
+    while (active.size < MAX_ACTIVE && queue.length > 0) {
       const job = queue.shift()!;
       const id = ++lastJob;
       job.attempts++;
@@ -217,7 +218,7 @@ export function createMergeEngine({ dir, log, maxQueue = 256, timeoutMs = 60_000
 /** Lets an idle thread end its git processes itself. */
 async function farewell(worker: Worker): Promise<void> {
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-  worker.postMessage({ type: 'close' } satisfies ToWorker);
+  worker.postMessage({ type: 'close' } satisfies ToWorker, []);
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([ended, new Promise<void>((resolve) => { timer = setTimeout(resolve, CLOSE_MS); })]);
   clearTimeout(timer);
