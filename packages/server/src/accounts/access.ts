@@ -7,6 +7,7 @@
  */
 import type { Bus } from '../bus.ts';
 import type { Db } from '../db/database.ts';
+import type { Principal } from './principal.ts';
 import { loadKey, loadSession } from './load-access.ts';
 import type { Loaded } from './load-access.ts';
 
@@ -25,9 +26,16 @@ interface AccessCache {
   lookUp(name: AccessName): Promise<Loaded | null>;
 }
 
+/** One cache per database pool, that is per service. */
+const caches = new WeakMap<Db, AccessCache>();
+/** By what a principal was let in: for looking again. */
+const names = new WeakMap<Principal, AccessName>();
+
 const concerns = (payload: string, who: { orgId: string; userId: string | null }) => payload === '' || payload === who.orgId || payload === who.userId;
 
-export function createAccessCache(ctx: { db: Db; bus: Bus }): AccessCache {
+export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
+  const known = caches.get(ctx.db);
+  if (known) return known;
   const entries = new Map<AccessName, Entry>();
   const loading = new Map<AccessName, Promise<Loaded | null>>();
 
@@ -44,9 +52,13 @@ export function createAccessCache(ctx: { db: Db; bus: Bus }): AccessCache {
     entries.set(name, { ...loaded, freshUntil: performance.now() + Math.min(MAX_AGE_MS, loaded.endsInMs) });
   }
 
-  const load = (name: AccessName) => (name.startsWith('key ') ? loadKey(ctx.db, name.slice('key '.length)) : loadSession(ctx.db, Buffer.from(name.slice('session '.length), 'hex')));
+  async function load(name: AccessName): Promise<Loaded | null> {
+    const loaded = name.startsWith('key ') ? await loadKey(ctx.db, name.slice('key '.length)) : await loadSession(ctx.db, Buffer.from(name.slice('session '.length), 'hex'));
+    if (loaded?.principal) names.set(loaded.principal, name);
+    return loaded;
+  }
 
-  return {
+  const cache: AccessCache = {
     async lookUp(name) {
       const entry = entries.get(name);
       if (entry && performance.now() < entry.freshUntil) return entry;
@@ -63,4 +75,25 @@ export function createAccessCache(ctx: { db: Db; bus: Bus }): AccessCache {
       }
     },
   };
+  caches.set(ctx.db, cache);
+  return cache;
+}
+
+/**
+ * The caller of an open stream as of now, null when its access has ended: the key was revoked or has expired, the account was disabled,
+ * the session signed out or acts in another organization. What is left to compare: permissions, projectIds, platformApi.
+ */
+export async function recheck(ctx: { db: Db; bus: Bus }, principal: Principal): Promise<Principal | null> {
+  const name = names.get(principal);
+  const now = name && await accessCache(ctx).lookUp(name);
+  return now?.principal && now.verdict === 'admitted' && now.principal.orgId === principal.orgId ? now.principal : null;
+}
+
+/**
+ * Calls `listener` when the access of `principal` may have changed: time to `recheck`. Messages can be lost, so a stream also checks at
+ * its heartbeats. Returns the function that ends listening.
+ */
+export function onAccessChanged(ctx: { db: Db; bus: Bus }, principal: Principal, listener: () => void): () => void {
+  accessCache(ctx); // Listens before this listener does, so that recheck does not find what was before.
+  return ctx.bus.listen('accounts', (payload) => { if (concerns(payload, principal)) listener(); });
 }

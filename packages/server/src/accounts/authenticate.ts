@@ -5,7 +5,7 @@ import type { Bus } from '../bus.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import type { Authenticate } from '../http/server.ts';
-import { createAccessCache } from './access.ts';
+import { accessCache } from './access.ts';
 import { credentialIdOf, hashKey, isServiceKey } from './keys.ts';
 import { hashToken, sessionTokenOf } from './session-cookie.ts';
 
@@ -25,7 +25,7 @@ const suspended = () => new ApiError('forbidden', 'Whoever last saved this servi
 
 /** The authentication of a service's requests; see access.ts for how fast a change takes effect. */
 export function createAuthenticator(ctx: { db: Db; bus: Bus }): { authenticate: Authenticate } {
-  const cache = createAccessCache(ctx);
+  const cache = accessCache(ctx);
 
   async function byKey(key: string, anonymous: string): ReturnType<Authenticate> {
     const loaded = isServiceKey(key) ? await cache.lookUp(`key ${credentialIdOf(key)}`) : null;

@@ -1,3 +1,4 @@
+export { onAccessChanged, recheck } from './access.ts';
 export { createAuthenticator } from './authenticate.ts';
 export { setPlatformApi } from './entitlements.ts';
 export { firstStart } from './first-start.ts';

@@ -48,7 +48,7 @@ async function sumRuns(db: Db, asked: Asked, after: string | null, limit: number
   return rows.map(({ key: value, projectId, ...sums }) => ({ ...NOTHING, projectId, [field]: value, ...sums }));
 }
 
-/** A time of the query in ms; `fallback` where it is left out. A pattern alone lets 2026-02-31 pass. */
+/** A time of the query in ms; `fallback` where it is left out. The pattern alone lets 2026-13-01 pass. */
 function momentOf(text: string | undefined, fallback: number, path: string): number {
   const ms = text === undefined ? fallback : Date.parse(text);
   if (Number.isNaN(ms)) throw invalid({ path, message: 'is no time' });
