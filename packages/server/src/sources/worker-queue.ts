@@ -104,8 +104,8 @@ export class WorkerQueue {
   async close(): Promise<void> {
     this.isClosed = true;
     const error = new PoolError('closed', 'The service stops.');
-    for (const queued of [...this.queue]) {
-      this.dequeue(queued);
+    for (const queued of this.queue.splice(0)) {
+      clearTimeout(queued.patience);
       queued.reject(error);
     }
     const worker = this.current;
