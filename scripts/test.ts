@@ -1,0 +1,53 @@
+/** `npm test`: lint, types and tests, all of them even when one fails; ends with the counts alone on a line. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const bin = join(root, 'node_modules/.bin');
+const scratch = mkdtempSync(join(tmpdir(), 'headrace-test-'));
+const report = join(scratch, 'report.json');
+
+const steps: { name: string; argv: string[]; limitMinutes: number }[] = [
+  { name: 'lint', argv: ['oxlint', '--type-aware', '--deny-warnings'], limitMinutes: 5 },
+  { name: 'types', argv: ['tsc', '-p', 'tsconfig.json'], limitMinutes: 5 },
+  { name: 'tests', argv: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)], limitMinutes: 30 },
+];
+
+const summary: string[] = [];
+let failedSteps = 0;
+for (const { name, argv, limitMinutes } of steps) {
+  process.stdout.write(`\n== ${name}: ${argv[0]}\n`);
+  const started = performance.now();
+  const end = await run(argv, limitMinutes * 60_000);
+  if (end !== 'ok') failedSteps++;
+  summary.push(`${name.padEnd(6)} ${end} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+}
+const { passed, failed } = counts();
+rmSync(scratch, { recursive: true, force: true });
+process.stdout.write(`\n${summary.join('\n')}\n${passed} passed, ${failed} failed\n`);
+process.exitCode = failedSteps === 0 && failed === 0 && passed > 0 ? 0 : 1;
+
+/** Runs one of node_modules' commands under this Node: `ok`, or how it ended. */
+function run([command, ...args]: string[], milliseconds: number): Promise<string> {
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
+  const child = spawn(process.execPath, [join(bin, command!), ...args], { cwd: root, env, stdio: 'inherit', timeout: milliseconds });
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => resolve(code === 0 ? 'ok' : `FAILED (${signal ?? `exit ${code}`})`));
+  });
+}
+
+/** Test counts of vitest's report. A file that could not even be loaded, or a missing report, counts as one failure. */
+function counts(): { passed: number; failed: number } {
+  try {
+    const result = JSON.parse(readFileSync(report, 'utf8')) as {
+      numPassedTests: number; numFailedTests: number; testResults: { status: string; assertionResults: unknown[] }[];
+    };
+    const unloaded = result.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
+    return { passed: result.numPassedTests, failed: result.numFailedTests + unloaded };
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+}
