@@ -95,6 +95,11 @@ export class EventHub {
     return () => { this.streams.delete(stream); };
   }
 
+  /** Open streams of this process. */
+  streamCount(): number {
+    return this.streams.size;
+  }
+
   /** Subscribes before the caller looks at anything, so that nothing published since is missed. `done` when it comes to no stream or wait. */
   watch(): Watch {
     return new Watch(this.tail!);

@@ -75,7 +75,7 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
   async function publish(client: Client): Promise<void> {
     await createPartitions(ctx.db).catch((error: unknown) => ctx.log.warn({ err: error }, 'partitions could not be made ahead'));
     const maintenance = new AbortController();
-    void expireEvents(ctx, maintenance.signal);
+    const expiring = expireEvents(ctx, maintenance.signal);
     try {
       while (!stopped.signal.aborted) {
         const { rowCount } = await client.query({ name: 'publish', text: PUBLISH });
@@ -84,6 +84,7 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
       }
     } finally {
       maintenance.abort();
+      await expiring;
     }
   }
 
