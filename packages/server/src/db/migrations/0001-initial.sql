@@ -195,10 +195,11 @@ create table packs (
 create index packs_project on packs (project_id, id);
 
 -- Which pack holds a blob of a project. One row per distinct content; looked up for just the paths that an operation touches.
+-- No foreign key to packs: 10,000 rows take 90 ms instead of 132, and a pack's deletion would read every blob of every project.
 create table blobs (
   project_id text not null,
   sha256 bytea not null,
-  pack_id text not null references packs,
+  pack_id text not null,
   primary key (project_id, sha256)
 );
 
