@@ -17,7 +17,7 @@ function remove(path: string): void {
     openUp(folder);
   }
   rmSync(file, { recursive: true, force: true });
-  for (const folder of way.reverse()) if (isEmpty(folder)) rmdirSync(folder);
+  for (const folder of way.toReversed()) if (isEmpty(folder)) rmdirSync(folder);
 }
 
 /** From the root's child down to the file's parent. */

@@ -42,7 +42,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     const headers: Record<string, string> = tar !== undefined ? { 'content-type': 'application/x-tar' } : body !== undefined ? { 'content-type': 'application/json' } : {};
     const req = httpRequest({ socketPath, agent, method, path, headers, signal });
     req.once('error', (error) => reject(unavailable(error)));
-    req.once('response', (res) => { (res.statusCode ?? 500) < 400 ? resolve(res) : refusal(res).then(reject, reject); });
+    req.once('response', (res) => { if ((res.statusCode ?? 500) < 400) resolve(res); else refusal(res).then(reject, reject); });
     if (tar instanceof Readable) pipeline(tar, req).catch((error: Error) => { req.destroy(error); reject(unavailable(error)); });
     else req.end(tar ?? (body === undefined ? undefined : JSON.stringify(body)));
   });

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, unlinkSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,9 +15,11 @@ import { Trees, Workspaces } from './workspaces.ts';
  */
 const { values } = parseArgs({ options: { socket: { type: 'string' }, dir: { type: 'string' }, id: { type: 'string' }, 'idle-seconds': { type: 'string', default: '30' } } });
 const { socket, dir, id } = values;
+const O_CLOEXEC = 0o2000000;
 const idleMs = Number(values['idle-seconds']) * 1000;
 if (!socket || !dir || !id || !(idleMs > 0)) fail('usage: main.ts --socket PATH --dir FOLDER --id ID [--idle-seconds N]');
 
+closeInherited();
 mkdirSync(dir, { recursive: true, mode: 0o700 });
 mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
 if (await answers(socket)) fail(`a runner listens on ${socket} already`);
@@ -27,10 +29,8 @@ const trees = new Trees(host);
 const workspaces = new Workspaces(trees);
 const runner: Runner = { host, workspaces, tasks: new Tasks(host, workspaces), status: { id, pid: process.pid, ...await probe(host) } };
 
-let lastUse = Date.now(), openConnections = 0, isLeaving = false;
-const server = makeServer(runner, () => { lastUse = Date.now(); });
-server.on('connection', () => { openConnections++; });
-// A request that is under way is a worker; an idle kept-alive connection is not.
+let isLeaving = false;
+const { server, use } = makeServer(runner);
 server.on('error', (error) => { releaseHost(host); fail(error.message); });
 listen();
 
@@ -43,7 +43,7 @@ function listen(): void {
   });
 }
 
-setInterval(() => { if (Date.now() - lastUse > idleMs) void leave(); }, Math.min(1000, idleMs / 4));
+setInterval(() => { if (use.underWay === 0 && Date.now() - use.lastAt > idleMs) void leave(); }, Math.min(1000, idleMs / 4));
 process.on('SIGTERM', () => void leave());
 process.on('SIGINT', () => void leave());
 // The starter's pipes may be gone: a line that cannot be written is no reason to end.
@@ -60,6 +60,16 @@ async function leave(): Promise<void> {
   releaseHost(host);
   rmSync(socket!, { force: true });
   process.exit(0);
+}
+
+/** Descriptors without close-on-exec came from the starter (Node sets it on its own): every sandbox would inherit them. */
+function closeInherited(): void {
+  for (const fd of readdirSync('/proc/self/fd').map(Number).filter((number) => number > 2)) {
+    try {
+      const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
+      if (flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0) closeSync(fd);
+    } catch { /* the one that read the folder */ }
+  }
 }
 
 function answers(path: string): Promise<boolean> {

@@ -50,7 +50,7 @@ export class Trees {
 
   /** Deletes and writes what the tar says (protocol: POST /workspaces/:id/patch). Throws `invalid_tar` 400. */
   async patch(tree: Tree, tar: Readable): Promise<void> {
-    await this.#feed(tree, ['node', `${GUEST}/patch-tree.js`], tar);
+    await this.#feed(tree, ['node', `${GUEST}/patch-tree.cjs`], tar);
   }
 
   /** Takes the tree away at once; its files go in the background. No task may live in it. */

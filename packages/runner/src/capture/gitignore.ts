@@ -14,7 +14,7 @@ export class Gitignore {
   /** Adds the file of one folder ('' = the top). Add parents before asking. */
   add(folder: string, text: string): void {
     const rules = text.replace(/^\uFEFF/, '').split('\n').flatMap((line) => rule(line) ?? []);
-    if (rules.length > 0) this.#byFolder.set(folder, rules.reverse());
+    if (rules.length > 0) this.#byFolder.set(folder, rules.toReversed());
   }
 
   /** Whether a file is left out: by a pattern of its own, or because a folder above it is. */

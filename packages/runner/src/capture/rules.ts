@@ -53,7 +53,7 @@ function leftOut(entry: Listed, baseFolders: ReadonlySet<string>): { path: strin
     else if (DEPENDENCY_FOLDERS.has(name) && (!isLast || entry.kind === 'folder')) reason ??= 'new file in a dependency folder';
     if (reason === undefined) continue;
     const path = segments.slice(0, depth).join('/');
-    if (isLast || !baseFolders.has(path)) return { path, reason };
+    if (!baseFolders.has(path) || (isLast && entry.kind !== 'folder')) return { path, reason };
   }
   return undefined;
 }

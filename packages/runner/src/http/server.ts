@@ -1,24 +1,32 @@
+import type { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import { address, dispatch, type Runner } from './routes.ts';
 
-/** The runner's HTTP server; `onUse` is told of every request while it comes and when it ends (a sign of a living worker). */
-export function makeServer(runner: Runner, onUse: () => void): Server {
+/** Signs of a living worker: its last request's time, and how many are under way. */
+export interface Use { lastAt: number; underWay: number }
+
+/** The runner's HTTP server, and the use that is made of it. */
+export function makeServer(runner: Runner): { server: Server; use: Use } {
+  const use: Use = { lastAt: Date.now(), underWay: 0 };
+  const count = (call: EventEmitter): void => {
+    use.underWay++;
+    call.once('close', () => { use.underWay--; use.lastAt = Date.now(); });
+  };
   // Bodies and journals take as long as they take; the peer is on this machine.
   const server = createServer({ requestTimeout: 0, headersTimeout: 10_000, keepAliveTimeout: 60_000 }, (req, res) => {
-    onUse();
-    res.once('close', onUse);
+    count(res);
     answer(runner, req, res).catch((error: unknown) => refuse(req, res, error));
   });
   server.on('upgrade', (req, socket) => {
-    onUse();
+    count(socket);
     connect(runner, req, socket).catch((error: unknown) => {
       const { status, body } = refusalOf(error);
       socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`);
     });
   });
-  return server;
+  return { server, use };
 }
 
 async function answer(runner: Runner, req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -30,7 +30,7 @@ export interface Sandbox {
   initPid(): number | undefined;
   /** Resolves once no process of the sandbox is left; rejects `not_confirmed` when some would not go. */
   exited: Promise<SandboxExit>;
-  /** Kills the whole tree; resolves as `exited`. Idempotent. */
+  /** Kills the whole tree; resolves as `exited`, and looks once more where that had failed. Idempotent. */
   kill(): Promise<SandboxExit>;
 }
 
@@ -59,11 +59,14 @@ export function startSandbox(host: Host, spec: SandboxSpec): Sandbox {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: null, signal: null }));
   });
-  const exited = ended.then(async ({ code, signal }) => {
-    const oom = cgroup?.oomKilled() ?? false;
+  let oom = false;
+  const confirm = async (): Promise<SandboxExit> => {
+    const { code, signal } = await ended;
+    oom ||= cgroup?.oomKilled() ?? false;
     if (!await isGone(init.pid(), init.startTime(), cgroup)) throw new RunnerError(500, 'not_confirmed', 'Processes of the sandbox are still alive.');
     return { code, signal: signal ?? signalOf(code), oom };
-  });
+  };
+  const exited = confirm();
   exited.catch(() => { /* whoever awaits it sees it */ });
   return {
     stdin: child.stdin!, stdout: child.stdout!, stderr: child.stderr!,
@@ -75,7 +78,7 @@ export function startSandbox(host: Host, spec: SandboxSpec): Sandbox {
       const pid = init.pid();
       if (pid !== undefined && processStat(pid)?.startTime === init.startTime()) kill(pid);
       child.kill('SIGKILL');
-      return exited;
+      return exited.catch(confirm);
     },
   };
 }

@@ -17,7 +17,7 @@ const AF_UNIX = 1, AF_INET = 2, AF_NETLINK = 16, AF_INET6 = 10, SOCK_RAW = 3, SO
 const TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
 const QUERY_PERSONALITY = 0xffffffff;
 
-interface Instruction { code: number; value: number; then?: string; otherwise?: string; label?: string }
+interface Instruction { code: number; value: number; yes?: string; no?: string; label?: string }
 
 /** The compiled filter for this architecture. Throws RangeError where the architecture has no table. */
 export function seccompFilter(architecture: string): Buffer {
@@ -30,34 +30,34 @@ function program(architecture: Architecture): Instruction[] {
   const column = architecture === 'x64' ? 1 : 2;
   const denied = DENIED.flatMap((row) => (row[column] === null ? [] : [row[column]]));
   const ret = (label: string, value: number): Instruction => ({ code: RETURN, value, label });
-  const when = (value: number, then: string): Instruction => ({ code: JUMP_EQUAL, value, then });
+  const when = (value: number, yes: string): Instruction => ({ code: JUMP_EQUAL, value, yes });
   return [
     { code: LOAD, value: AT_ARCHITECTURE },
-    { code: JUMP_EQUAL, value: at.audit, otherwise: 'kill' },
+    { code: JUMP_EQUAL, value: at.audit, no: 'kill' },
     { code: LOAD, value: AT_NUMBER },
-    { code: JUMP_GREATER, value: NEWEST_KNOWN, then: 'enosys' }, // also every x32 call
+    { code: JUMP_GREATER, value: NEWEST_KNOWN, yes: 'enosys' }, // also every x32 call
     // glibc falls back to clone(2), whose flags can be seen here; clone3's lie behind a pointer.
     when(at.clone3, 'enosys'),
     when(at.clone, 'clone'), when(at.socket, 'socket'), when(at.ioctl, 'ioctl'), when(at.personality, 'personality'),
     ...denied.map((number) => when(number, 'eperm')),
     ret('allow', ALLOW),
     { code: LOAD, value: argument(0), label: 'clone' },
-    { code: JUMP_SET, value: NEW_NAMESPACES, then: 'eperm', otherwise: 'allowed' },
+    { code: JUMP_SET, value: NEW_NAMESPACES, yes: 'eperm', no: 'allowed' },
     { code: LOAD, value: argument(0), label: 'socket' },
     when(AF_UNIX, 'allowed'), when(AF_INET, 'inet'), when(AF_INET6, 'inet'),
-    { code: JUMP_EQUAL, value: AF_NETLINK, then: 'netlink', otherwise: 'family' },
+    { code: JUMP_EQUAL, value: AF_NETLINK, yes: 'netlink', no: 'family' },
     { code: LOAD, value: argument(1), label: 'inet' },
     { code: AND, value: 0xf },
     when(SOCK_RAW, 'eperm'),
-    { code: JUMP_EQUAL, value: SOCK_PACKET, then: 'eperm', otherwise: 'allowed' },
+    { code: JUMP_EQUAL, value: SOCK_PACKET, yes: 'eperm', no: 'allowed' },
     { code: LOAD, value: argument(2), label: 'netlink' }, // NETLINK_ROUTE (0) only: listing one's own interfaces
-    { code: JUMP_EQUAL, value: 0, then: 'allowed', otherwise: 'family' },
+    { code: JUMP_EQUAL, value: 0, yes: 'allowed', no: 'family' },
     { code: LOAD, value: argument(1), label: 'ioctl' },
     when(TIOCSTI, 'eperm'),
-    { code: JUMP_EQUAL, value: TIOCLINUX, then: 'eperm', otherwise: 'allowed' },
+    { code: JUMP_EQUAL, value: TIOCLINUX, yes: 'eperm', no: 'allowed' },
     { code: LOAD, value: argument(0), label: 'personality' },
     when(0, 'allowed'),
-    { code: JUMP_EQUAL, value: QUERY_PERSONALITY, then: 'allowed', otherwise: 'eperm' },
+    { code: JUMP_EQUAL, value: QUERY_PERSONALITY, yes: 'allowed', no: 'eperm' },
     ret('eperm', ERRNO | EPERM), ret('enosys', ERRNO | ENOSYS), ret('family', ERRNO | EAFNOSUPPORT),
     ret('kill', KILL_PROCESS), ret('allowed', ALLOW),
   ];
@@ -74,8 +74,8 @@ function assemble(instructions: Instruction[]): Buffer {
   };
   instructions.forEach((x, i) => {
     out.writeUInt16LE(x.code, i * 8);
-    out.writeUInt8(distance(x.then, i), i * 8 + 2);
-    out.writeUInt8(distance(x.otherwise, i), i * 8 + 3);
+    out.writeUInt8(distance(x.yes, i), i * 8 + 2);
+    out.writeUInt8(distance(x.no, i), i * 8 + 3);
     out.writeUInt32LE(x.value >>> 0, i * 8 + 4);
   });
   return out;

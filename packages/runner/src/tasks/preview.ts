@@ -16,7 +16,7 @@ const DIAL_TIMEOUT_MS = 10_000;
 const RELAY_FOLDER = '/run/headrace';
 
 /** Starts the relay beside the command; descriptor 6 is the relay's alone. */
-const SCRIPT = `node ${GUEST}/relay.js ${RELAY_FOLDER}/s "$2" <&6 >&6 2>/dev/null 6>&- &
+const SCRIPT = `node ${GUEST}/relay.cjs ${RELAY_FOLDER}/s "$2" <&6 >&6 2>/dev/null 6>&- &
 exec 6>&-
 exec /bin/sh -c "$1"`;
 

@@ -19,6 +19,8 @@ export abstract class Task {
   readonly journal = new Journal();
   readonly host: Host;
   status: TaskState['status'] = 'preparing';
+  /** Called once nothing of its sandbox is left, before its end can be read: what it used is free from then on. */
+  onGone: () => void = () => {};
   /** Resolves when it has ended; rejects when its sandbox's end could not be confirmed. */
   readonly ended: Promise<void>;
   #settle!: { resolve: () => void; reject: (error: unknown) => void };
@@ -64,17 +66,20 @@ export abstract class Task {
         try { end = await this.work(sandbox); } finally { unwatch(); }
         exit = await sandbox.kill();
       }
+      this.onGone();
       this.#finish(this.#resultOf(end, exit.oom));
       this.#settle.resolve();
     } catch (error) {
+      const isGone = !(error instanceof RunnerError && error.code === 'not_confirmed');
+      if (isGone) this.onGone();
       this.#finish(this.#resultOf(lost(error instanceof RunnerError ? error.message : 'The sandbox could not be started.'), exit.oom));
-      this.#settle.reject(error);
+      if (isGone) this.#settle.resolve(); else this.#settle.reject(error);
     } finally { clearTimeout(timer); }
   }
 
-  /** Ends it with everything in it; resolves when nothing is left. A task that has not begun ends at once. */
+  /** Ends it with everything in it; resolves when nothing is left. A task that has not begun ends at once. Throws `not_confirmed` 500. */
   async cancel(): Promise<void> {
-    if (this.status === 'ended') return this.ended;
+    if (this.status === 'ended') return this.ended.catch(async () => { await this.#sandbox?.kill(); this.onGone(); });
     this.#isCancelled = true;
     if (this.status === 'preparing') {
       this.#finish(this.#resultOf(lost(''), false));

@@ -54,7 +54,8 @@ export class Tasks {
     this.#workspaces.claim(workspace, id);
     const task = request.kind === 'turn' ? new TurnTask(this.#host, id, request, workspace, this.#workspaces.trees) : new ExecTask(this.#host, id, request, workspace);
     // A sandbox whose end is not confirmed keeps its workspace: nothing may read or write beside it.
-    void task.run().then(() => task.ended).then(() => this.#workspaces.release(workspace, id)).catch(() => {});
+    task.onGone = () => this.#workspaces.release(workspace, id);
+    void task.run();
     return task;
   }
 }

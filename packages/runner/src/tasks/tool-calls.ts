@@ -21,13 +21,14 @@ export class ToolCalls {
     const known = this.#open.get(update.toolCallId);
     const before: ToolEntry = known ?? { toolCallId: update.toolCallId, name: 'tool', title: '', status: 'pending', input: null, output: null, truncated: false };
     const output = textOf(update);
+    const { _meta: meta } = update;
     const tool: ToolEntry = {
       ...before,
       name: known ? before.name : nameOf(update).slice(0, NAME_CHARACTERS),
       title: (update.title ?? before.title).slice(0, TITLE_CHARACTERS),
       status: update.status ? STATUS[update.status] : before.status,
       input: update.rawInput === undefined ? before.input : bounded(update.rawInput),
-      ...(output === undefined ? {} : cut(output, update._meta?.['headrace/truncated'] === true)),
+      ...(output === undefined ? {} : cut(output, meta?.['headrace/truncated'] === true)),
     };
     const isFinal = tool.status === 'completed' || tool.status === 'failed';
     if (isFinal) this.#open.delete(tool.toolCallId); else if (known || this.#open.size < OPEN_CALLS) this.#open.set(tool.toolCallId, tool);

@@ -1,0 +1,57 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { JournalEntry } from '../protocol.ts';
+import { Journal } from './journal.ts';
+
+const END = { type: 'end', outcome: 'completed', exitCode: 0, signal: null, timedOut: false, oom: false, error: null, durationMs: 1 } as const;
+
+async function all(journal: Journal, from = 0): Promise<JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of journal.read(from, AbortSignal.timeout(5000))) entries.push(entry);
+  return entries;
+}
+
+const said = (text: string): { type: 'output'; stream: 'stdout'; text: string } => ({ type: 'output', stream: 'stdout', text });
+
+describe('a journal', () => {
+  test('gives a reader what was and what comes, up to the end', async () => {
+    const journal = new Journal();
+    journal.append({ type: 'started' });
+    const reading = all(journal);
+    journal.append(said('a'));
+    journal.append(END);
+    journal.append(said('after the end'));
+    expect((await reading).map((e) => [e.offset, e.type])).toEqual([[0, 'started'], [1, 'output'], [2, 'end']]);
+  });
+
+  test('replays from any offset that was not acknowledged', async () => {
+    const journal = new Journal();
+    for (const text of ['a', 'b', 'c']) journal.append(said(text));
+    journal.append(END);
+    expect((await all(journal, 1)).map((e) => e.offset)).toEqual([1, 2, 3]);
+    journal.ack(1);
+    expect((await all(journal, 0)).map((e) => e.offset)).toEqual([2, 3]);
+    journal.ack(3);
+    expect((await all(journal, 0)).map((e) => e.type)).toEqual(['end']);
+  });
+
+  test('keeps one text, the last always, at most one in 100 ms', async () => {
+    vi.useFakeTimers();
+    const journal = new Journal();
+    for (let i = 0; i <= 1000; i++) { journal.text(`text ${i}`); vi.advanceTimersByTime(1); }
+    expect(journal.lastOffset).toBeLessThanOrEqual(11);
+    journal.text('last');
+    journal.append(END);
+    vi.useRealTimers();
+    expect((await all(journal)).map((e) => (e.type === 'text' ? e.content : e.type))).toEqual(['last', 'end']);
+  });
+
+  test('stays bounded, and its end always comes', async () => {
+    const journal = new Journal();
+    const tool = { type: 'tool', toolCallId: 'x', name: 'x', title: '', status: 'completed', input: null, output: 'x'.repeat(64 * 1024), truncated: false } as const;
+    for (let i = 0; i < 30_000; i++) journal.append(tool);
+    journal.append(END);
+    const entries = await all(journal);
+    expect(JSON.stringify(entries).length).toBeLessThan(64 * 1024 * 1024);
+    expect(entries.at(-1)!.type).toBe('end');
+  });
+});

@@ -1,0 +1,55 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll } from 'vitest';
+import type { JournalEntry, TaskRequest } from './protocol.ts';
+import { prepareHost, releaseHost, type Host } from './sandbox/host.ts';
+import { probe } from './sandbox/probe.ts';
+import { tarOf } from './tar.ts';
+import type { Task } from './tasks/task.ts';
+import { Tasks } from './tasks/tasks.ts';
+import { Trees, Workspaces } from './workspaces.ts';
+
+/** A folder that is removed after the file's tests; in memory where there is one, for mass creation on disks is slow. */
+export function scratch(): string {
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'hr-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export type Files = Record<string, string | { content: string | Buffer; executable?: boolean }>;
+
+/** A tar of these files as a stream. */
+export function tarStream(files: Files): Readable {
+  return Readable.from([tarOf(Object.entries(files).map(([path, file]) => (typeof file === 'string' ? { path, content: file } : { path, ...file })))], { objectMode: false });
+}
+
+export interface Bench { host: Host; workspaces: Workspaces; tasks: Tasks; run(id: string, request: TaskRequest): Promise<JournalEntry[]> }
+
+/** A runner's parts in this process, on real sandboxes; undefined, with a visible line, where none can be made. */
+export async function makeBench(): Promise<Bench | undefined> {
+  const host = prepareHost();
+  const { ok, missing } = await probe(host);
+  const workspaces = new Workspaces(new Trees(host));
+  const tasks = new Tasks(host, workspaces);
+  afterAll(async () => {
+    await Promise.allSettled(tasks.all().map((task) => task.cancel()));
+    releaseHost(host);
+  });
+  if (!ok) {
+    process.stderr.write(`SKIPPED, no sandbox can be made here: ${missing.join('; ')}\n`);
+    return undefined;
+  }
+  return { host, workspaces, tasks, run: async (id, request) => entriesOf(tasks.start(id, request).task) };
+}
+
+/** All entries of a task's journal to its end. */
+export async function entriesOf(task: Task, from = 0): Promise<JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of task.journal.read(from, AbortSignal.timeout(60_000))) entries.push(entry);
+  return entries;
+}
+
+export const outputOf = (entries: JournalEntry[], stream?: 'stdout' | 'stderr'): string => entries.map((e) => (e.type === 'output' && (!stream || e.stream === stream) ? e.text : '')).join('');
+export const endOf = (entries: JournalEntry[]): Extract<JournalEntry, { type: 'end' }> => entries.find((e) => e.type === 'end')!;
