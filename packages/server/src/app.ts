@@ -1,27 +1,40 @@
 /** The API's composition: with worker.ts the only file that imports every domain. */
 import type { FastifyInstance } from 'fastify';
 import { accountRoutes, createAuthenticator } from './accounts/index.ts';
+import { routes as approvalRoutes } from './approvals/routes.ts';
 import { routes as auditRoutes } from './audit/index.ts';
+import { routes as checkpointRoutes } from './checkpoints/routes.ts';
 import type { Context } from './context.ts';
 import { eventRoutes } from './events/index.ts';
 import { routes as healthRoutes } from './health/routes.ts';
 import type { Route } from './http/operation.ts';
 import { createHttpServer } from './http/server.ts';
+import { routes as messageRoutes } from './messages/index.ts';
 import { routes as operationRoutes } from './operations/routes.ts';
 import { projectRoutes } from './projects/index.ts';
+import { routes as runRoutes } from './runs/routes.ts';
 import { routes as settingsRoutes } from './settings/index.ts';
 import { routes as sourceRoutes } from './sources/index.ts';
+import { cancelProjectWork } from './threads/cancel-work.ts';
+import { routes as threadRoutes } from './threads/routes.ts';
 import { routes as usageRoutes } from './usage/index.ts';
+import { routes as workspaceRoutes } from './workspaces/routes.ts';
 
 /** Every route of the service, in the order of the document. */
 export const routes: Route[] = [
-  ...projectRoutes(async () => {}),
+  ...projectRoutes(cancelProjectWork),
   ...sourceRoutes,
+  ...threadRoutes,
+  ...messageRoutes,
+  ...runRoutes,
+  ...checkpointRoutes,
+  ...approvalRoutes,
+  ...workspaceRoutes,
   ...eventRoutes,
   ...settingsRoutes,
   ...operationRoutes,
   ...usageRoutes,
-  ...accountRoutes(async () => {}),
+  ...accountRoutes(cancelProjectWork),
   ...auditRoutes,
   ...healthRoutes,
 ];

@@ -41,7 +41,7 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
       if (isGone) continue;
       if (entry.type === 'text') {
         text = clean(entry.content);
-        await putDraft(ctx, { orgId: run.org_id, threadId: run.thread_id, runId: run.id, messageId: run.reply_message_id, content: text });
+        putDraft(ctx, { orgId: run.org_id, threadId: run.thread_id, runId: run.id, messageId: run.reply_message_id, content: text });
       } else if (entry.type === 'tool') await transaction(ctx, (tx) => fenced(tx, job, run, () => recordTool(tx, project, run, entry)));
       else if (entry.type === 'permission') await asked(ctx, job, project, run, entry, rules);
     }

@@ -4,3 +4,7 @@ export { loadThread, lockThread, lockThreadById, occupation, requireIdle, requir
 export type { LoadedThread } from './policy.ts';
 export { activeDurationMs, viewThread } from './view.ts';
 export { RUN_STATUSES, Thread, WORKSPACE_STATUSES } from './schemas.ts';
+export { reinitialize, withParticipant } from './reinitialize.ts';
+export { ErrorTrackerIssue, ExecutionTarget } from './schemas.ts';
+export { threadDetails } from './store.ts';
+export { threadView } from './view.ts';

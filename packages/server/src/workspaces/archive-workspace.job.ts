@@ -23,23 +23,29 @@ export async function archiveWorkspace(ctx: Context, job: Job<'workspace.archive
   const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).executeTakeFirst();
   if (!thread || !await isDue(ctx, thread)) return;
   const saved = thread.workspace_status === 'ready' && !thread.deleted_at ? await save(ctx, thread) : null;
-  const isSavedNow = await transaction(ctx, async (tx) => {
+  const isStillDue = await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (!now) return true;
     if (!await isDueIn(tx, now.thread)) return false;
-    let sourceId = now.thread.latest_source_id;
-    if (saved) sourceId = await keep(tx, now, saved);
-    if (now.thread.workspace_status === 'ready') await changeWorkspace(tx, now, 'cleanup_pending', now.thread.archived_at ? 'thread archived' : 'idle', { sourceId });
+    if (saved) await keep(tx, now, saved);
     return true;
   });
-  if (!isSavedNow) return;
-  await ctx.runner.deleteWorkspace(threadId);
+  if (!isStillDue) return;
+  const isGone = await ctx.runner.deleteWorkspace(threadId).then(() => true, (err: unknown) => { ctx.log.warn({ err, thread: threadId }, 'the end of a workspace is not confirmed'); return false; });
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
-    if (now?.thread.workspace_status === 'cleanup_pending') await changeWorkspace(tx, now, 'archived', 'the runtime ended', { sourceId: now.thread.latest_source_id, change: { idle_expires_at: null, workspace_source_id: null } });
+    if (!now || !['ready', 'cleanup_pending'].includes(now.thread.workspace_status ?? '')) return;
+    const reason = now.thread.archived_at ? 'thread archived' : 'idle';
+    const sourceId = saved ? await newestRecovery(tx, threadId) : now.thread.latest_source_id;
+    if (isGone) await changeWorkspace(tx, now, 'archived', reason, { sourceId, change: { idle_expires_at: null, workspace_source_id: null } });
+    else if (now.thread.workspace_status === 'ready') await changeWorkspace(tx, now, 'cleanup_pending', reason, { sourceId });
   });
+}
+
+async function newestRecovery(tx: Tx, threadId: string): Promise<string | null> {
+  return (await tx.db.selectFrom('checkpoints').select('source_id').where('thread_id', '=', threadId).where('kind', '=', 'recovery').orderBy('id', 'desc').limit(1).executeTakeFirst())?.source_id ?? null;
 }
 
 /** Still wanted: archived, deleted, or idle beyond its deadline. */
@@ -70,13 +76,12 @@ async function save(ctx: Context, thread: ThreadRow): Promise<Saved | null> {
   }
 }
 
-async function keep(tx: Tx, { thread, project }: NonNullable<Awaited<ReturnType<typeof lockThreadById>>>, saved: Saved): Promise<string> {
+async function keep(tx: Tx, { thread, project }: NonNullable<Awaited<ReturnType<typeof lockThreadById>>>, saved: Saved): Promise<void> {
   const parents = thread.workspace_source_id === null ? [] : [thread.workspace_source_id];
   const source = await insertSource(tx, project, { tree: saved.tree, parents, origin: 'recovery', threadId: thread.id, runId: null, message: null, staged: saved.staged });
   const checkpoint = newId('chk');
   await tx.db.insertInto('checkpoints').values({ org_id: thread.org_id, id: checkpoint, thread_id: thread.id, source_id: source.id, kind: 'recovery' }).execute();
   appendEvent(tx, scopeOf(project), 'checkpoint.created', { id: checkpoint }, { threadId: thread.id });
-  return source.id;
 }
 
 /** Enqueues the end of a workspace under its thread's key. */

@@ -1,0 +1,1 @@
+export { cancelApply, endApply } from './end-apply.ts';

@@ -1,0 +1,1 @@
+export { cancelThreadBuild } from './cancel-build.ts';

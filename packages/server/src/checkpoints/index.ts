@@ -1,0 +1,2 @@
+export { recordCheckpoint } from './record-checkpoint.ts';
+export { Checkpoint, checkpointView } from './schemas.ts';

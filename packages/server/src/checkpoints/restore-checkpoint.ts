@@ -1,0 +1,31 @@
+import Type from 'typebox';
+import { notFound } from '../http/errors.ts';
+import { write } from '../http/operation.ts';
+import { Body, Id, Ok, Text } from '../http/schemas.ts';
+import { scopeOf } from '../projects/index.ts';
+import { queueRun } from '../runs/index.ts';
+import { effectiveSettings } from '../settings/index.ts';
+import { changeThread, lockThread, reinitialize, requireOpen, requireUnoccupied } from '../threads/index.ts';
+
+const Result = Type.Object({ threadId: Id('thr'), runId: Id('run'), checkpointId: Id('chk'), status: Text('queued') });
+
+export const restoreCheckpoint = write({
+  name: 'checkpoints.restoreCheckpoint',
+  summary: 'Restore a checkpoint: a new source with its files',
+  access: { permissions: ['thread:update'] },
+  body: Body({ clientOperationId: Type.Optional(Text('7d1f5a52', { minLength: 1, maxLength: 64 })) }),
+  legacyKeys: ['/clientOperationId'],
+  responses: { 202: Ok({ result: Result }) },
+  async handle(tx, call) {
+    const loaded = await lockThread(tx, call);
+    const checkpoint = await tx.db.selectFrom('checkpoints').selectAll().where('thread_id', '=', loaded.thread.id).where('id', '=', call.params.checkpointId!).executeTakeFirst();
+    if (!checkpoint) throw notFound('checkpoint');
+    requireOpen(loaded.thread);
+    requireUnoccupied(loaded.thread);
+    const again = await reinitialize(tx, loaded);
+    const modelId = loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
+    const run = await queueRun(tx, loaded, { kind: 'restore', messageId: null, modelId, checkpointId: checkpoint.id, createdBy: call.principal.actorId });
+    await changeThread(tx, loaded, again, 'always');
+    return { status: 202, body: { ok: true, result: { threadId: loaded.thread.id, runId: run.id, checkpointId: checkpoint.id, status: run.status } }, scope: scopeOf(loaded.project) };
+  },
+});

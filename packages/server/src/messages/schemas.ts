@@ -1,0 +1,20 @@
+import Type from 'typebox';
+import { Body, Counter, Enum, Id, Nullable, Text, Time } from '../http/schemas.ts';
+import type { MessageRow } from '../db/schema.ts';
+
+export const Content = Text('```sh\nnpm test\n```', { minLength: 1, maxLength: 100_000 });
+export const ClientMessageId = Text('7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11', { minLength: 1, maxLength: 128 });
+export const ModelId = Text('scripted', { minLength: 1, maxLength: 128, description: '`<provider>/<model>`, or `scripted`.' });
+
+export const Attachment = Body({
+  mediaType: Type.String({ minLength: 3, maxLength: 255, pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$', examples: ['image/png'] }),
+  data: Type.String({ pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$', examples: ['iVBORw0KGgo='], description: 'Canonical padded base64.' }),
+});
+
+export const Message = Type.Object({
+  id: Id('msg'), threadId: Id('thr'), role: Enum(['user', 'assistant', 'system']), content: Content, runId: Nullable(Id('run')), sequence: Counter, clientMessageId: Nullable(ClientMessageId), createdAt: Time,
+});
+
+export const messageView = (m: MessageRow) => ({
+  id: m.id, threadId: m.thread_id, role: m.role, content: m.content, runId: m.run_id, sequence: m.sequence, clientMessageId: m.client_message_id, createdAt: m.created_at.toISOString(),
+});

@@ -1,0 +1,28 @@
+import Type from 'typebox';
+import { write } from '../http/operation.ts';
+import { Body, Ok } from '../http/schemas.ts';
+import { scopeOf } from '../projects/index.ts';
+import { Run, runView } from '../runs/index.ts';
+import { effectiveSettings } from '../settings/index.ts';
+import { changeThread, lockThread, reinitialize, requireOpen, requireUnoccupied, withParticipant } from '../threads/index.ts';
+import { acceptMessage } from './accept-message.ts';
+import { Attachment, ClientMessageId, Content, Message, messageView, ModelId } from './schemas.ts';
+
+export const sendMessage = write({
+  name: 'messages.sendMessage',
+  summary: 'Send a message: it starts a run, or queues one behind the active run',
+  access: { permissions: ['thread:update'] },
+  body: Body({ content: Content, clientMessageId: Type.Optional(ClientMessageId), modelId: Type.Optional(ModelId), attachments: Type.Optional(Type.Array(Attachment, { maxItems: 10 })) }),
+  legacyKeys: ['/clientMessageId'],
+  responses: { 201: Ok({ message: Message, run: Run }) },
+  async handle(tx, call) {
+    const loaded = await lockThread(tx, call);
+    requireOpen(loaded.thread);
+    requireUnoccupied(loaded.thread);
+    const modelId = call.body.modelId ?? loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
+    const again = await reinitialize(tx, loaded);
+    const { message, run, thread } = await acceptMessage(tx, loaded, { ...call.body, modelId, createdBy: call.principal.actorId });
+    await changeThread(tx, loaded, { ...again, ...thread, ...withParticipant(loaded.thread, call.principal) });
+    return { status: 201, body: { ok: true, message: messageView(message), run: runView(run) }, scope: scopeOf(loaded.project) };
+  },
+});

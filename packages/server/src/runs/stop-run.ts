@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import { ApiError } from '../http/errors.ts';
+import { write } from '../http/operation.ts';
+import { Body, Ok } from '../http/schemas.ts';
+import { scopeOf } from '../projects/index.ts';
+import { changeThread, lockThread } from '../threads/index.ts';
+import { cancelRuns } from './finish-run.ts';
+import { Run } from './schemas.ts';
+import { runView } from './view.ts';
+
+export const stopRun = write({
+  name: 'runs.stopRun',
+  summary: 'Stop the active run and cancel the queued ones',
+  access: { permissions: ['thread:stop'] },
+  body: Body({}),
+  responses: { 202: Ok({ run: Run }) },
+  async handle(tx, call, receipt) {
+    const loaded = await lockThread(tx, call);
+    const open = await tx.db.selectFrom('runs').selectAll().where('thread_id', '=', loaded.thread.id).where('status', 'in', ['queued', 'running', 'waiting']).orderBy(sql`case when status = 'queued' then 1 else 0 end`).orderBy('id').execute();
+    const [first] = open;
+    if (!first) throw new ApiError('run_not_active', 'No run is queued or active in this thread.');
+    receipt.publish(tx, scopeOf(loaded.project));
+    const isActive = first.status !== 'queued';
+    if (isActive) await tx.db.updateTable('runs').set({ cancel_requested_at: sql<Date>`coalesce(cancel_requested_at, now())` }).where('id', '=', first.id).execute();
+    const cancelled = await cancelRuns(tx, loaded, 'queued');
+    await changeThread(tx, loaded, { stop_requested_at: loaded.thread.stop_requested_at ?? sql<Date>`now()` }, cancelled.length ? 'always' : 'ifChanged');
+    tx.wake('control', loaded.thread.id);
+    const run = await tx.db.selectFrom('runs').selectAll().where('id', '=', first.id).executeTakeFirstOrThrow();
+    return { status: 202, body: { ok: true, run: runView(run) }, scope: scopeOf(loaded.project) };
+  },
+});

@@ -1,0 +1,22 @@
+import { directRoute, platformRoute } from '../http/operation.ts';
+import type { Route } from '../http/operation.ts';
+import { createDirectThread, createThread } from './create-thread.ts';
+import { deleteThread } from './delete-thread.ts';
+import { exportThread } from './export-thread.ts';
+import { getThread } from './get-thread.ts';
+import { listAllThreads, listThreads } from './list-threads.ts';
+import { updateThread } from './update-thread.ts';
+
+export const routes: Route[] = [
+  ...platformRoute('POST', '/apps/:appId/threads', createThread),
+  ...platformRoute('GET', '/apps/:appId/threads', listThreads),
+  ...platformRoute('GET', '/apps/:appId/threads/:threadId', getThread),
+  ...platformRoute('PATCH', '/apps/:appId/threads/:threadId', updateThread),
+  ...platformRoute('DELETE', '/apps/:appId/threads/:threadId', deleteThread),
+  directRoute('POST', '/threads', createDirectThread),
+  directRoute('GET', '/threads', listAllThreads),
+  directRoute('GET', '/threads/:threadId', getThread, true),
+  directRoute('PATCH', '/threads/:threadId', updateThread, true),
+  directRoute('DELETE', '/threads/:threadId', deleteThread, true),
+  directRoute('GET', '/threads/:threadId/export', exportThread),
+];
