@@ -27,11 +27,11 @@ export function startCleanup(ctx: Cleaning): Cleanup {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let running = Promise.resolve();
-  const tick = () => {
-    running = cleanUp(ctx)
-      .catch((err: unknown) => ctx.log.warn({ err }, 'cleanup of stored objects failed; it is tried again'))
-      .then(() => { if (!isStopped) timer = setTimeout(tick, everyMs); });
+  const round = async () => {
+    await cleanUp(ctx).catch((err: unknown) => ctx.log.warn({ err }, 'cleanup of stored objects failed; it is tried again'));
+    if (!isStopped) timer = setTimeout(tick, everyMs);
   };
+  const tick = () => { running = round(); };
   timer = setTimeout(tick, everyMs);
   return {
     async stop() {

@@ -35,7 +35,8 @@ async function parse({ ctx, bytes, contentType, query, signal }: Call<Query>): P
   const imported = await faultsMapped(ctx.pool.parseImport(bytes, isGzip ? 'application/gzip' : 'application/json'));
   if (!imported.ok) throw new ApiError(imported.code, imported.message, { fields: imported.fields });
   const taken = { is: false };
-  const release = () => { if (!taken.is) ctx.pool.release(imported.handle); };
+  // A service that stops still answers what is under way.
+  const release = () => { if (!taken.is && !ctx.shutdown.aborted) ctx.pool.release(imported.handle); };
   if (signal.aborted) release();
   else signal.addEventListener('abort', release, { once: true });
   return { imported, taken };

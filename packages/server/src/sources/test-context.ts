@@ -11,7 +11,7 @@ import type { ProjectRow } from '../db/schema.ts';
 import { createTestDatabase } from '../db/test-database.ts';
 import { transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
-import type { Tree } from '../merge/types.ts';
+import type { Entry, Tree } from '../merge/types.ts';
 import { createLocalStore } from '../storage/local-store.ts';
 import { ImportPool } from './import-pool.ts';
 import { insertSource } from './insert-source.ts';
@@ -49,7 +49,7 @@ export async function makeProject(ctx: TestContext, kind: 'platform' | 'direct' 
 
 export function treeOf(files: Record<string, string | Buffer>): { tree: Tree; blobs: Map<string, Buffer> } {
   const blobs = new Map<string, Buffer>();
-  const tree: Tree = new Map();
+  const tree = new Map<string, Entry>();
   for (const [path, content] of Object.entries(files)) {
     const bytes = Buffer.from(content as string);
     const sha256 = sha256Of(bytes);
