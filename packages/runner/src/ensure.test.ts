@@ -1,23 +1,28 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { JournalEntry } from './protocol.ts';
 import { ensureRunner, type RunnerClient } from './index.ts';
 import { tarOf } from './tar.ts';
 import { scratch } from './test-support.ts';
 
+const folders = scratch();
 const isAlive = (pid: number): boolean => { try { process.kill(pid, 0); return true; } catch { return false; } };
 const gone = (pid: number): Promise<void> => vi.waitFor(() => { if (isAlive(pid)) throw new Error('the runner is alive'); }, { timeout: 15_000, interval: 20 });
 
 interface Started { client: RunnerClient; pid: number; ok: boolean; options: { stateDir: string; socketPath: string; idleSeconds: number } }
 
 async function started(idleSeconds = 30): Promise<Started> {
-  const stateDir = scratch();
+  const stateDir = mkdtempSync(join(folders, 'r'));
   const options = { stateDir, socketPath: join(stateDir, 'run', 's'), idleSeconds };
   const client = await ensureRunner(options);
   const { pid, ok } = await client.status();
-  afterAll(() => { client.close(); if (isAlive(pid)) process.kill(pid, 'SIGTERM'); });
+  onTestFinished(async () => {
+    client.close();
+    if (isAlive(pid)) process.kill(pid, 'SIGTERM');
+    await gone(pid);
+  });
   return { client, pid, ok, options };
 }
 
@@ -29,7 +34,7 @@ async function read(client: RunnerClient, id: string, from = 0): Promise<Journal
 
 describe('a runner process', () => {
   test('is started once, also by two at once, and found again', async () => {
-    const stateDir = scratch();
+    const stateDir = mkdtempSync(join(folders, 'r'));
     const options = { stateDir, socketPath: join(stateDir, 's'), idleSeconds: 5 };
     const clients = await Promise.all([ensureRunner(options), ensureRunner(options), ensureRunner(options)]);
     const pids = await Promise.all([...clients, await ensureRunner(options)].map(async (client) => (await client.status()).pid));

@@ -31,7 +31,7 @@ const runner: Runner = { host, workspaces, tasks: new Tasks(host, workspaces), s
 
 let isLeaving = false;
 const { server, use } = makeServer(runner);
-server.on('error', (error) => { releaseHost(host); fail(error.message); });
+server.once('error', abandon);
 listen();
 
 /** A socket file that nobody answers on is left over from a killed runner. */
@@ -49,6 +49,11 @@ process.on('SIGINT', () => void leave());
 // The starter's pipes may be gone: a line that cannot be written is no reason to end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
+async function abandon(error: Error): Promise<never> {
+  await releaseHost(host);
+  fail(error.message);
+}
+
 /** Ends every sandbox, removes the files, exits. What does not end in time dies with this process (bwrap's --die-with-parent). */
 async function leave(): Promise<void> {
   if (isLeaving) return;
@@ -57,7 +62,7 @@ async function leave(): Promise<void> {
   server.closeAllConnections();
   setTimeout(() => process.exit(1), 8_000).unref();
   await Promise.allSettled(runner.tasks.all().map((task) => task.cancel()));
-  releaseHost(host);
+  await releaseHost(host);
   rmSync(socket!, { force: true });
   process.exit(0);
 }

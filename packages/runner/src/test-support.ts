@@ -35,7 +35,7 @@ export async function makeBench(): Promise<Bench | undefined> {
   const tasks = new Tasks(host, workspaces);
   afterAll(async () => {
     await Promise.allSettled(tasks.all().map((task) => task.cancel()));
-    releaseHost(host);
+    await releaseHost(host);
   });
   if (!ok) {
     process.stderr.write(`SKIPPED, no sandbox can be made here: ${missing.join('; ')}\n`);

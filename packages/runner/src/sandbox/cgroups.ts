@@ -10,6 +10,9 @@ import type { SandboxLimits } from '../protocol.ts';
 export interface CgroupParent { version: 1 | 2; folders: string[] }
 
 export interface Cgroup {
+  version: 1 | 2;
+  memory: string;
+  pidsFolder: string;
   /** Files into which the starting process writes its own id. */
   procs: string[];
   pids(): number[];
@@ -56,16 +59,9 @@ export function makeCgroup(parent: CgroupParent, id: string, limits: SandboxLimi
   const folders = parent.folders.map((folder) => join(folder, id));
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   const [memory, pids] = [folders[0]!, folders.at(-1)!];
-  if (parent.version === 1) {
-    writeFileSync(join(memory, 'memory.limit_in_bytes'), String(limits.memoryBytes));
-    optionally(join(memory, 'memory.memsw.limit_in_bytes'), String(limits.memoryBytes));
-  } else {
-    writeFileSync(join(memory, 'memory.max'), String(limits.memoryBytes));
-    optionally(join(memory, 'memory.swap.max'), '0');
-  }
-  writeFileSync(join(pids, 'pids.max'), String(limits.processes));
   const members = (): number[] => readLines(join(pids, 'cgroup.procs')).map(Number);
-  return {
+  const cgroup: Cgroup = {
+    version: parent.version, memory, pidsFolder: pids,
     procs: folders.map((folder) => join(folder, 'cgroup.procs')),
     pids: members,
     oomKilled: () => readLines(join(memory, parent.version === 1 ? 'memory.oom_control' : 'memory.events')).some((line) => /^oom_kill [1-9]/.test(line)),
@@ -75,6 +71,23 @@ export function makeCgroup(parent: CgroupParent, id: string, limits: SandboxLimi
       return isEmpty && settled(() => folders.map(removed).every(Boolean), 2_000);
     },
   };
+  limitCgroup(cgroup, limits);
+  return cgroup;
+}
+
+/** Sets the limits; a group that is empty but for its launcher can take any. */
+export function limitCgroup({ version, memory, pidsFolder }: Cgroup, limits: SandboxLimits): void {
+  const bytes = String(limits.memoryBytes);
+  if (version === 1) {
+    // The limit with swap must not be below the one without, in whichever direction they move.
+    optionally(join(memory, 'memory.memsw.limit_in_bytes'), '-1');
+    writeFileSync(join(memory, 'memory.limit_in_bytes'), bytes);
+    optionally(join(memory, 'memory.memsw.limit_in_bytes'), bytes);
+  } else {
+    writeFileSync(join(memory, 'memory.max'), bytes);
+    optionally(join(memory, 'memory.swap.max'), '0');
+  }
+  writeFileSync(join(pidsFolder, 'pids.max'), String(limits.processes));
 }
 
 /** Removes the runner's own parent groups; what is still used stays. */

@@ -6,6 +6,7 @@ import { cgroupParent, removeCgroupParent, type CgroupParent } from './cgroups.t
 import { processStat } from './processes.ts';
 import { seccompFilter } from './seccomp.ts';
 import { installGuest } from './guest.ts';
+import { Launches } from './launch.ts';
 
 /** What every sandbox of this runner shares: its folder on this machine, the identity it runs under, and the files it mounts. */
 export interface Host {
@@ -20,6 +21,7 @@ export interface Host {
   etc: string;
   guest: string;
   seccomp: string;
+  launches: Launches;
 }
 
 /** No account has it; a program that escaped its namespaces would own nothing but the sandboxes' files. */
@@ -35,7 +37,7 @@ export function prepareHost(): Host {
   chmodSync(base, 0o711);
   const own = processStat(process.pid);
   writeFileSync(join(base, OWNER_FILE), JSON.stringify({ pid: process.pid, startTime: own?.startTime }));
-  const host: Host = {
+  const host: Omit<Host, 'launches'> = {
     base, uid, node: reachableNode(base, uid),
     bwrap: ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'].find((path) => existsSync(path)),
     cgroups: cgroupParent(base.slice(base.lastIndexOf('/') + 1)),
@@ -45,11 +47,12 @@ export function prepareHost(): Host {
   writeEtc(host.etc);
   installGuest(host.guest);
   writeFileSync(host.seccomp, seccompFilter(process.arch));
-  return host;
+  return Object.assign(host, { launches: new Launches(host as Host) });
 }
 
 /** Removes everything of the runner from this machine. Its sandboxes must be gone. */
-export function releaseHost(host: Host): void {
+export async function releaseHost(host: Host): Promise<void> {
+  await host.launches.close();
   rmSync(host.base, { recursive: true, force: true });
   if (host.cgroups) removeCgroupParent(host.cgroups);
 }

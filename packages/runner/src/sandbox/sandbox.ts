@@ -1,12 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { SandboxLimits } from '../protocol.ts';
 import { bubblewrapArguments, type Bind } from './bubblewrap.ts';
-import { makeCgroup, type Cgroup } from './cgroups.ts';
+import type { Cgroup } from './cgroups.ts';
 import type { Host } from './host.ts';
+import { COMMAND_VARIABLE, commandLine, FD } from './launch.ts';
 import { kill, processStat, settled } from './processes.ts';
 
 export interface SandboxSpec {
@@ -14,9 +13,11 @@ export interface SandboxSpec {
   binds: Bind[];
   env?: Record<string, string>;
   limits: SandboxLimits;
-  /** Further pipes into the sandbox, as descriptors 6, 7, … of the command. */
+  /** How many of the pipes at the command's descriptors 6 and 7 it uses. */
   inputs?: number;
 }
+
+export { DEFAULT_LIMITS } from './launch.ts';
 
 export interface SandboxExit { code: number | null; signal: string | null; oom: boolean }
 
@@ -25,7 +26,7 @@ export interface Sandbox {
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
-  inputs: Writable[];
+  inputs: Duplex[];
   /** The init of the sandbox as this host numbers it; undefined until it is known. */
   initPid(): number | undefined;
   /** Resolves once no process of the sandbox is left; rejects `not_confirmed` when some would not go. */
@@ -34,27 +35,17 @@ export interface Sandbox {
   kill(): Promise<SandboxExit>;
 }
 
-export const DEFAULT_LIMITS: SandboxLimits = { memoryBytes: 4 * 1024 ** 3, processes: 512, diskBytes: 2 * 1024 ** 3 };
-
-/** Descriptors of bwrap: 0-2 the command's own, then these, then the spec's inputs. */
-const FD = { args: 3, seccomp: 4, info: 5, firstInput: 6 };
 const GONE_TIMEOUT_MS = 10_000;
-let counter = 0;
 
 /** Starts bwrap as the host's unprivileged user, with an empty environment, inside its own cgroup where there are any. */
 export function startSandbox(host: Host, spec: SandboxSpec): Sandbox {
   if (host.bwrap === undefined) throw new RunnerError(503, 'no_sandbox', 'bubblewrap is not installed.');
-  const cgroup = host.cgroups && makeCgroup(host.cgroups, `s${++counter}`, spec.limits);
-  const seccomp = openSync(host.seccomp, 'r');
-  let child: ChildProcess;
-  try {
-    child = spawn('/bin/sh', ['-c', launcher(host, cgroup, spec.limits), 'sh', host.bwrap, '--args', String(FD.args), '--', ...spec.command], {
-      env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe', 'pipe', seccomp, 'pipe', ...Array.from({ length: spec.inputs ?? 0 }, () => 'pipe' as const)],
-    });
-  } finally { closeSync(seccomp); }
-  for (const stream of child.stdio) stream?.on('error', () => { /* EPIPE: it died first; its exit says so */ });
-  (child.stdio[FD.args] as Writable).end(bubblewrapArguments(host, spec.binds, spec.env ?? {}, FD).map((arg) => `${arg}\0`).join(''));
-  const init = initOf(child.stdio[FD.info] as Readable);
+  const { child, cgroup, args, info, inputs } = host.launches.take(spec.limits);
+  const wanted = spec.inputs ?? 0;
+  for (const unused of inputs.slice(wanted)) unused.destroy();
+  const env = { ...spec.env, [COMMAND_VARIABLE]: commandLine(spec.command, wanted) };
+  args.end(bubblewrapArguments(host, spec.binds, env, FD).map((arg) => `${arg}\0`).join(''));
+  const init = initOf(info);
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: null, signal: null }));
@@ -70,7 +61,7 @@ export function startSandbox(host: Host, spec: SandboxSpec): Sandbox {
   exited.catch(() => { /* whoever awaits it sees it */ });
   return {
     stdin: child.stdin!, stdout: child.stdout!, stderr: child.stderr!,
-    inputs: Array.from({ length: spec.inputs ?? 0 }, (_, i) => child.stdio[FD.firstInput + i] as Writable),
+    inputs: inputs.slice(0, wanted),
     initPid: init.pid, exited,
     async kill() {
       // Its init first: with it the kernel ends every process of the namespace. Before bwrap has told it there is only bwrap itself.
@@ -81,14 +72,6 @@ export function startSandbox(host: Host, spec: SandboxSpec): Sandbox {
       return exited.catch(confirm);
     },
   };
-}
-
-/** A shell line (trusted values only) that enters the cgroup, sets rlimits, drops root and becomes bwrap. */
-function launcher(host: Host, cgroup: Cgroup | undefined, limits: SandboxLimits): string {
-  const enter = (cgroup?.procs ?? []).map((file) => `echo $$ >'${file}' || exit 125`);
-  const prlimit = ['prlimit', '--core=0', `--fsize=${limits.diskBytes}`, ...(cgroup ? [] : [`--nproc=${limits.processes}`])];
-  const drop = host.uid === null ? [] : ['setpriv', `--reuid=${host.uid}`, `--regid=${host.uid}`, '--clear-groups'];
-  return ['PATH=/usr/bin:/bin:/usr/sbin:/sbin', ...enter, `unset PWD; exec ${[...prlimit, ...drop].join(' ')} /usr/bin/env -i "$@"`].join('\n');
 }
 
 /** bwrap writes {"child-pid": N, …} as soon as the sandbox's init exists. */

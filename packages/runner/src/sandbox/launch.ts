@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import type { Duplex, Writable } from 'node:stream';
+import type { SandboxLimits } from '../protocol.ts';
+import { limitCgroup, makeCgroup, type Cgroup } from './cgroups.ts';
+import type { Host } from './host.ts';
+
+/** A bwrap that has entered its cgroup and dropped root, and waits for its arguments. */
+export interface Launch {
+  child: ChildProcess;
+  cgroup: Cgroup | undefined;
+  args: Writable;
+  info: Duplex;
+  /** Pipes to the command's descriptors 6 and 7. */
+  inputs: Duplex[];
+  hasExited: boolean;
+}
+
+/** Descriptors of bwrap: 0-2 the command's own, then these; what the command inherits of them it closes (COMMAND). */
+export const FD = { args: 3, seccomp: 4, info: 5, inputs: [6, 7] };
+export const DEFAULT_LIMITS: SandboxLimits = { memoryBytes: 4 * 1024 ** 3, processes: 512, diskBytes: 2 * 1024 ** 3 };
+/** The command line comes by the arguments' pipe too, as a variable that it unsets: no process list shows it. */
+export const COMMAND_VARIABLE = 'HEADRACE_COMMAND';
+const COMMAND = ['/bin/sh', '-c', `eval "$${COMMAND_VARIABLE}"`];
+const WARM = 2, REFILL_MS = 30;
+
+/** Keeps a few launches ready: entering cgroups and the three programs before bwrap take about 15 ms that no task has to wait for. */
+export class Launches {
+  readonly #host: Host;
+  #warm: Launch[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  #counter = 0;
+
+  constructor(host: Host) { this.#host = host; }
+
+  /** A launch with these limits. */
+  take(limits: SandboxLimits): Launch {
+    // The file size limit is the process's own and cannot be raised afterwards.
+    const isUsual = limits.diskBytes === DEFAULT_LIMITS.diskBytes && (this.#host.cgroups !== undefined || limits.processes === DEFAULT_LIMITS.processes);
+    const warm = isUsual ? this.#nextWarm() : undefined;
+    if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#refill(), REFILL_MS);
+    if (!warm) return this.#start(limits);
+    if (warm.cgroup) limitCgroup(warm.cgroup, limits);
+    return warm;
+  }
+
+  /** Ends what waits; resolves when it is gone. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await Promise.all(this.#warm.splice(0).map((launch) => discard(launch)));
+  }
+
+  #nextWarm(): Launch | undefined {
+    for (let next = this.#warm.shift(); next; next = this.#warm.shift()) {
+      if (!next.hasExited) return next;
+      void discard(next);
+    }
+    return undefined;
+  }
+
+  #refill(): void {
+    this.#timer = undefined;
+    if (this.#isClosed || this.#warm.length >= WARM) return;
+    this.#warm.push(this.#start(DEFAULT_LIMITS));
+    this.#timer = setTimeout(() => this.#refill(), REFILL_MS);
+  }
+
+  #start(limits: SandboxLimits): Launch {
+    const host = this.#host;
+    const cgroup = host.cgroups && makeCgroup(host.cgroups, `s${++this.#counter}`, limits);
+    const seccomp = openSync(host.seccomp, 'r');
+    try {
+      const child = spawn('/bin/sh', ['-c', script(host, cgroup, limits), 'sh', host.bwrap!, '--args', String(FD.args), '--', ...COMMAND], {
+        env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe', 'pipe', seccomp, 'pipe', ...FD.inputs.map(() => 'pipe' as const)],
+      });
+      for (const stream of child.stdio) stream?.on('error', () => { /* EPIPE: it died first; its exit says so */ });
+      const launch: Launch = { child, cgroup, args: child.stdio[FD.args] as Writable, info: child.stdio[FD.info] as Duplex, inputs: FD.inputs.map((fd) => (child.stdio as unknown[])[fd] as Duplex), hasExited: false };
+      child.once('exit', () => { launch.hasExited = true; }).once('error', () => { launch.hasExited = true; });
+      return launch;
+    } finally { closeSync(seccomp); }
+  }
+}
+
+async function discard({ child, cgroup }: Launch): Promise<void> {
+  child.kill('SIGKILL');
+  await cgroup?.remove();
+}
+
+/** A shell line (trusted values only) that enters the cgroup, sets rlimits, drops root and becomes bwrap. */
+function script(host: Host, cgroup: Cgroup | undefined, limits: SandboxLimits): string {
+  const enter = (cgroup?.procs ?? []).map((file) => `echo $$ >'${file}' || exit 125`);
+  const prlimit = ['prlimit', '--core=0', `--fsize=${limits.diskBytes}`, ...(cgroup ? [] : [`--nproc=${limits.processes}`])];
+  const drop = host.uid === null ? [] : ['setpriv', `--reuid=${host.uid}`, `--regid=${host.uid}`, '--clear-groups'];
+  return ['PATH=/usr/bin:/bin:/usr/sbin:/sbin', ...enter, `exec ${[...prlimit, ...drop].join(' ')} /usr/bin/env -i "$@"`].join('\n');
+}
+
+/** What COMMAND evaluates: closes the descriptors that are not the command's and becomes it. */
+export function commandLine(command: string[], inputs: number): string {
+  const unused = [FD.info, ...FD.inputs.slice(inputs)].map((fd) => `${fd}>&-`).join(' ');
+  return `unset ${COMMAND_VARIABLE}; exec ${unused}; exec ${command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`;
+}
