@@ -4,7 +4,7 @@ import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { sameEntry } from '../merge/types.ts';
-import type { Entry, Tree } from '../merge/types.ts';
+import type { Tree } from '../merge/types.ts';
 import { scopeOf } from '../projects/index.ts';
 import { encodeDelta, encodeManifest, manifestOf, sourceSha256, totalBytes } from './manifest.ts';
 import { decodeIndex } from './pack.ts';
@@ -17,7 +17,7 @@ import { loadTree } from './tree.ts';
 
 /** Files that the import worker has encoded and measured already. */
 export interface EncodedTree {
-  readonly manifest: ReadonlyMap<string, Entry>;
+  readonly manifest: Tree;
   manifestBytes: Buffer;
   sourceSha256: string;
   byteSize: number;
@@ -66,7 +66,8 @@ function encode(tree: Tree): EncodedTree {
   return { manifest, manifestBytes: encodeManifest(manifest), sourceSha256: sourceSha256(manifest), byteSize: totalBytes(manifest), fileCount: manifest.size };
 }
 
-function inOrder(tree: Tree): EncodedTree['manifest'] {
+/** Trees are in order; one that is not would get a hash that no client can compute. */
+function inOrder(tree: Tree): Tree {
   let before: string | undefined;
   for (const path of tree.keys()) {
     if (before !== undefined && comparePaths(before, path) > 0) return manifestOf([...tree].map(([at, entry]) => ({ path: at, ...entry })));
@@ -87,7 +88,7 @@ async function manifestColumns(tx: Tx, projectId: string, encoded: EncodedTree, 
 }
 
 /** A source whose contents are not all there would be found out only when somebody reads it. */
-async function assertStored(tx: Tx, projectId: string, parent: Tree, tree: EncodedTree['manifest']): Promise<void> {
+async function assertStored(tx: Tx, projectId: string, parent: Tree, tree: Tree): Promise<void> {
   const fresh = new Set([...tree].flatMap(([path, entry]) => (sameEntry(parent.get(path), entry) ? [] : [entry.sha256])));
   const stored = await findStored(tx.db, projectId, [...fresh]);
   if (stored.size < fresh.size) throw new Error(`${fresh.size - stored.size} contents of a new source were not staged`);

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { newId } from '../ids.ts';
-import type { Entry } from '../merge/types.ts';
+import type { Tree } from '../merge/types.ts';
 import { faultsMapped, storageUnavailable } from './faults.ts';
 import type { ExpectedFile, Handle, Packed } from './import-pool.ts';
 import { findStored } from './store.ts';
@@ -20,7 +20,7 @@ export interface ProjectKey {
  * Where the contents are: in memory by SHA-256; kept in the worker under a handle (`tree` names them; the handle ends here); or in an
  * uncompressed tar out of a sandbox that holds just `files`, which `missingBlobs` named.
  */
-export type Contents = Map<string, Buffer> | { handle: Handle; tree: ReadonlyMap<string, Entry> } | { tar: Uint8Array; files: readonly ExpectedFile[] };
+export type Contents = Map<string, Buffer> | { handle: Handle; tree: Tree } | { tar: Uint8Array; files: readonly ExpectedFile[] };
 
 /** A pack that was put; null where the project had every content already. */
 export type Staged = { packId: string; objectKey: string; byteSize: number; index: Buffer } | null;
@@ -64,7 +64,7 @@ async function pack(ctx: Staging, projectId: string, contents: Contents): Promis
   return packKept(ctx, projectId, contents);
 }
 
-async function packKept(ctx: Staging, projectId: string, { handle, tree }: { handle: Handle; tree: ReadonlyMap<string, Entry> }): Promise<Packed | null> {
+async function packKept(ctx: Staging, projectId: string, { handle, tree }: { handle: Handle; tree: Tree }): Promise<Packed | null> {
   try {
     const wanted = new Set([...tree.values()].map((e) => e.sha256));
     const stored = await findStored(ctx.db, projectId, [...wanted]);

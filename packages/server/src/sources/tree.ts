@@ -6,7 +6,6 @@ import { notFound } from '../http/errors.ts';
 import { sameEntry } from '../merge/types.ts';
 import type { Tree } from '../merge/types.ts';
 import { applyDelta, decodeManifest } from './manifest.ts';
-import type { Manifest } from './manifest.ts';
 import { findManifests } from './store.ts';
 
 /** About 200 bytes an entry; versions of one project share most of them. */
@@ -66,14 +65,14 @@ async function read(db: Db | Tx['db'], sourceId: string): Promise<Tree> {
   const known = cache.snapshot();
   const rows = await findManifests(db, sourceId, [...known.keys()]);
   if (rows.length === 0) throw notFound('source');
-  let tree: Manifest | undefined;
+  let tree: Tree | undefined;
   for (const { manifest, manifest_base: base } of rows) {
     // 50 deltas to 10,000 files are 100 ms in all: others get their turn between them.
     if (tree) await setImmediate();
     tree = base === null ? decodeManifest(manifest) : applyDelta(tree ?? known.get(base)!, manifest);
   }
-  cache.set(sourceId, tree as Tree);
-  return tree as Tree;
+  cache.set(sourceId, tree!);
+  return tree!;
 }
 
 /** Whether both have the same files with the same contents and modes. */
