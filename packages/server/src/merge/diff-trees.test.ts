@@ -6,7 +6,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { diffTrees } from './diff-trees.ts';
 import { Blobs, lines, x } from './fixture.ts';
 import type { Literal } from './fixture.ts';
+import { GitFailure } from './git-process.ts';
 import { createGit } from './git.ts';
+import type { Git } from './git.ts';
 import type { DiffFile } from './types.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'headrace-diff-'));
@@ -56,6 +58,22 @@ describe('diff', () => {
   test('leaves out a patch that is not UTF-8', async () => {
     const { files } = await diff({ a: Buffer.from([0xff, 10]) }, { a: Buffer.from([0xfe, 10]) });
     expect(files).toEqual([{ path: 'a', status: 'modified', binary: false, additions: 1, deletions: 1, truncated: true }]);
+  });
+
+  test('tells a file of very many lines without patch', async () => {
+    const { files } = await diff({ a: lines(200_001), b: lines(9) }, { a: lines(200_001, { 7: 'X\nY', 200_000: 'Z' }), b: lines(9, { 1: 'X' }) });
+    expect(files.map(({ patch, ...f }) => ({ ...f, patch: patch !== undefined }))).toEqual([
+      { path: 'a', status: 'modified', binary: false, additions: 199_995, deletions: 199_994, truncated: true, patch: false },
+      { path: 'b', status: 'modified', binary: false, additions: 1, deletions: 1, patch: true },
+    ]);
+  });
+
+  test('told coarsely what git has not compared in time', async () => {
+    const blobs = new Blobs();
+    let asked = 0;
+    const slow: Git = { ...git, diffTree: (...args) => (asked++ < 2 ? Promise.reject(new GitFailure('late', true)) : git.diffTree(...args)) };
+    const files = await diffTrees({ from: blobs.tree({ a: lines(9) }), to: blobs.tree({ a: lines(9, { 2: 'X' }), n: 'n\n' }), readBlobs: blobs.read, git: slow });
+    expect(brief(files)).toEqual({ a: ['modified', false, 1, 1, false], n: ['added', false, 1, 0, true] });
   });
 
   test('does not obey .gitattributes', async () => {

@@ -1,42 +1,50 @@
 import { isUtf8 } from 'node:buffer';
+import { comparePaths } from '../sources/paths.ts';
 import { parseDiffAnswer } from './diff-answer.ts';
 import type { DiffAnswer } from './diff-answer.ts';
+import { coarseCounts } from './coarse-counts.ts';
+import { GitFailure } from './git-process.ts';
 import type { Git } from './git.ts';
 import { writeTree } from './git-trees.ts';
-import { comparePaths } from '../sources/paths.ts';
+import type { GitFile } from './git-trees.ts';
 import { sameEntry } from './types.ts';
-import type { DiffFile, ReadBlobs, Tree } from './types.ts';
+import type { DiffFile, Entry, ReadBlobs, Tree } from './types.ts';
 
 const MAX_PATCH_BYTES = 8 * 1024 * 1024;
-/** A diff reads up to two whole bundles; git's line diff of them has measured below 3 s. */
-const DIFF_LIMIT_MS = 30_000;
+const DIFF_LIMIT_MS = 8000;
+/**
+ * A line diff of 190,000 random lines takes 6 s, of a million it never ends. A changed file with more lines than this is told without
+ * patch, its counts from what is left between equal first and last lines; the next bound holds when git was not ready in time.
+ */
+const MAX_LINES = [200_000, 5000, 0];
 const STATUS: Record<string, DiffFile['status']> = { A: 'added', D: 'deleted', R: 'renamed', M: 'modified', T: 'modified' };
-const NO_HUNK = -1;
+
+interface DiffInput {
+  from: Tree;
+  to: Tree;
+  readBlobs: ReadBlobs;
+  git: Git;
+}
 
 /**
  * What changed from one tree to the other, as git tells it: renames from 50% similarity on, copies as additions, whole git patches.
  * Only changed contents are read. Patches stop at 8 MiB in all: a file whose patch is left out is `truncated`. Sorted by path bytes.
  */
-export async function diffTrees({ from, to, readBlobs, git }: { from: Tree; to: Tree; readBlobs: ReadBlobs; git: Git }): Promise<DiffFile[]> {
+export async function diffTrees(input: DiffInput): Promise<DiffFile[]> {
+  const { from, to, git } = input;
   const paths = changedPaths(from, to);
   if (paths.length === 0) return [];
-  await provide(paths.flatMap((p) => [from.get(p), to.get(p)]).flatMap((e) => (e ? [e.sha256] : [])), git, readBlobs);
-  const side = (tree: Tree): string => writeTree(git.store, paths.flatMap((path) => {
-    const entry = tree.get(path);
-    return entry ? [[path, { oid: git.store.blob(entry.sha256)!.oid, executable: entry.executable }] as const] : [];
-  }), new Map());
-  const answer = parseDiffAnswer(await git.diffTree(side(from), side(to), DIFF_LIMIT_MS));
-  answer.sort((a, b) => comparePaths(a.path, b.path));
-  let left = MAX_PATCH_BYTES;
-  return answer.map((found) => {
-    const file = describe(found);
-    const patch = patchOf(found);
-    if (patch === undefined) return file;
-    // A patch whose text is not UTF-8 would not survive JSON: better none than one that does not apply.
-    if (patch.length > left || !isUtf8(patch)) return { ...file, truncated: true };
-    left -= patch.length;
-    return { ...file, patch: patch.toString('utf8') };
-  });
+  await provide(paths.flatMap((p) => [from.get(p), to.get(p)]).flatMap((e) => (e ? [e.sha256] : [])), input);
+  for (const [i, maxLines] of MAX_LINES.entries()) {
+    const coarse = new Set(paths.filter((path) => isLong(git, from.get(path), to.get(path), maxLines)));
+    try {
+      const answer = parseDiffAnswer(await git.diffTree(treeOf(git, from, paths, coarse), treeOf(git, to, paths, coarse), DIFF_LIMIT_MS));
+      return await describeAll(answer.sort((a, b) => comparePaths(a.path, b.path)), coarse, input);
+    } catch (error) {
+      if (!(error instanceof GitFailure) || !error.timedOut || i === MAX_LINES.length - 1) throw error;
+    }
+  }
+  return [];
 }
 
 function changedPaths(from: Tree, to: Tree): string[] {
@@ -45,11 +53,50 @@ function changedPaths(from: Tree, to: Tree): string[] {
   return paths;
 }
 
-async function provide(shas: string[], git: Git, readBlobs: ReadBlobs): Promise<void> {
+async function provide(shas: string[], { git, readBlobs }: DiffInput): Promise<void> {
   const missing = [...new Set(shas)].filter((sha256) => !git.store.blob(sha256));
   if (missing.length === 0) return;
   const blobs = await readBlobs(missing);
   for (const sha256 of missing) git.store.writeBlob(sha256, blobs.get(sha256)!);
+}
+
+function isLong(git: Git, from: Entry | undefined, to: Entry | undefined, maxLines: number): boolean {
+  if (!from || !to || from.sha256 === to.sha256) return false;
+  const [a, b] = [git.store.blob(from.sha256)!, git.store.blob(to.sha256)!];
+  return !a.binary && !b.binary && Math.max(a.lines, b.lines) > maxLines;
+}
+
+/** The changed files of one side; of long texts a stand-in that git takes for binary. */
+function treeOf(git: Git, tree: Tree, paths: string[], coarse: Set<string>): string {
+  return writeTree(git.store, paths.flatMap((path): [string, GitFile][] => {
+    const entry = tree.get(path);
+    if (!entry) return [];
+    const oid = coarse.has(path) ? git.store.write('blob', Buffer.from(`\0${entry.sha256}`)) : git.store.blob(entry.sha256)!.oid;
+    return [[path, { oid, executable: entry.executable }]];
+  }), new Map());
+}
+
+async function describeAll(answer: DiffAnswer[], coarse: Set<string>, { from, to, readBlobs }: DiffInput): Promise<DiffFile[]> {
+  const files: DiffFile[] = [];
+  let left = MAX_PATCH_BYTES;
+  for (const found of answer) {
+    const file = describe(found);
+    const patch = patchOf(found);
+    if (coarse.has(found.path)) {
+      const [a, b] = [from.get(found.path)!.sha256, to.get(found.path)!.sha256];
+      const blobs = await readBlobs([a, b]);
+      files.push({ ...file, binary: false, ...coarseCounts(blobs.get(a)!, blobs.get(b)!), truncated: true });
+    } else if (patch === undefined) {
+      files.push(file);
+    } else if (patch.length > left || !isUtf8(patch)) {
+      // A patch whose text is not UTF-8 would not survive JSON: better none than one that does not apply.
+      files.push({ ...file, truncated: true });
+    } else {
+      left -= patch.length;
+      files.push({ ...file, patch: patch.toString('utf8') });
+    }
+  }
+  return files;
 }
 
 function describe({ path, oldPath, status, oldMode, newMode, oldOid, newOid, binary, additions, deletions }: DiffAnswer): DiffFile {
@@ -58,5 +105,5 @@ function describe({ path, oldPath, status, oldMode, newMode, oldOid, newOid, bin
 }
 
 function patchOf({ binary, patch }: DiffAnswer): Buffer | undefined {
-  return binary || patch.indexOf('\n@@ ') === NO_HUNK ? undefined : patch;
+  return binary || !patch.includes('\n@@ ') ? undefined : patch;
 }

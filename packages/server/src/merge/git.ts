@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { createGitProcess } from './git-process.ts';
+import type { GitProcess } from './git-process.ts';
 import { writeCommit } from './git-trees.ts';
 import { createObjectStore } from './object-store.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -9,8 +10,10 @@ export interface Git {
   store: ObjectStore;
   /** Answer of `git merge-tree` for two commits: see merge-answer.ts. */
   mergeTree(head: string, draft: string, limitMs: number): Promise<Buffer>;
-  /** Answer of `git diff-tree` for two trees: see diff-answer.ts. */
+  /** Answer of `git diff-tree` for two trees, with renames: see diff-answer.ts. */
   diffTree(from: string, to: string, limitMs: number): Promise<Buffer>;
+  /** The same without renames, line by line as a merge sees it. */
+  compareTree(from: string, to: string, limitMs: number): Promise<Buffer>;
   /** To be called before each piece of work, with none under way: a repository over its bounds is dropped and made anew. */
   tidy(): void;
   /** Ends the processes and empties the repository, with no work under way. */
@@ -19,7 +22,11 @@ export interface Git {
   close(): void;
 }
 
-const DIFF = ['diff-tree', '--stdin', '-r', '-M50%', '--raw', '--numstat', '-p', '-z', '--full-index', '--no-textconv', '--no-ext-diff', '--no-color', '--src-prefix=a/', '--dst-prefix=b/', '--diff-algorithm=myers'];
+const DIFF = ['diff-tree', '--stdin', '-r', '--raw', '--numstat', '-p', '-z', '--full-index', '--no-textconv', '--no-ext-diff', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
+/** As `git diff` does it. */
+const FOR_PEOPLE = ['-M50%', '--diff-algorithm=myers'];
+/** As git's merge compares the sides of a file. */
+const FOR_MERGES = ['--no-renames', '--diff-algorithm=histogram'];
 const DIFF_END = 'end of this diff\n';
 
 /** @param dir a folder for this alone; made where it is not there. `onSpawn` is told of every process that starts and ends. */
@@ -28,11 +35,19 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
   const store = createObjectStore(dir);
   const processOf = (args: string[], unbuffered: boolean) => createGitProcess({ gitDir: store.dir, args, unbuffered, ...(onSpawn && { onSpawn }) });
   const merging = processOf(['merge-tree', '--write-tree', '--stdin'], true);
-  const diffing = processOf(DIFF, false);
+  const diffing = processOf([...DIFF, ...FOR_PEOPLE], false);
+  const comparing = processOf([...DIFF, ...FOR_MERGES], false);
+  const stop = (): void => [merging, diffing, comparing].forEach((git) => git.stop());
   const clear = (): void => {
-    merging.stop();
-    diffing.stop();
+    stop();
     store.reset();
+  };
+  const differ = (git: GitProcess) => async (from: string, to: string, limitMs: number): Promise<Buffer> => {
+    // A line that names no object is echoed, and only then is the output flushed.
+    const mark = Buffer.from(DIFF_END);
+    store.flush();
+    const answer = await git.ask(`${from} ${to}\n${DIFF_END}`, mark, limitMs);
+    return answer.subarray(0, answer.length - mark.length);
   };
 
   return {
@@ -46,20 +61,14 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
       const answer = await merging.ask(`${head} ${draft}\n${end} ${end}\n`, mark, limitMs);
       return answer.subarray(0, answer.length - mark.length);
     },
-    async diffTree(from, to, limitMs) {
-      // A line that names no object is echoed, and only then is the output flushed.
-      const mark = Buffer.from(DIFF_END);
-      store.flush();
-      const answer = await diffing.ask(`${from} ${to}\n${DIFF_END}`, mark, limitMs);
-      return answer.subarray(0, answer.length - mark.length);
-    },
+    diffTree: differ(diffing),
+    compareTree: differ(comparing),
     tidy() {
       if (store.isFull()) clear();
     },
     clear,
     close() {
-      merging.stop();
-      diffing.stop();
+      stop();
       store.remove();
     },
   };

@@ -1,5 +1,6 @@
 import type { DiffAnswer } from './diff-answer.ts';
 import { parseDiffAnswer } from './diff-answer.ts';
+import { GitFailure } from './git-process.ts';
 import type { Git } from './git.ts';
 import { EMPTY_BLOB, writeTree } from './git-trees.ts';
 import type { Conflict, Hunk, Merge, ReadBlobs } from './types.ts';
@@ -18,8 +19,8 @@ interface Contents {
   draft: Buffer;
 }
 
-const HUNK_LIMIT_MS = 10_000;
-/** Hunks are for people: past this much text, conflicts are named without them. */
+const HUNK_LIMIT_MS = 3000;
+/** Hunks are for people: past this much text or time, conflicts are named without them. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The conflicts with the regions that both sides changed, where both have text. */
@@ -38,7 +39,14 @@ export async function withHunks(merge: Merge, { git, readBlobs }: { git: Git; re
     bytes += sides.base.length + sides.head.length + sides.draft.length;
     if (bytes <= MAX_BYTES && Object.values(sides).every((side) => !side.subarray(0, 8000).includes(0))) contents.set(w.path, sides);
   }
-  const [head, draft] = [await changes(git, contents, 'head'), await changes(git, contents, 'draft')];
+  let head: Map<string, Change[]>;
+  let draft: Map<string, Change[]>;
+  try {
+    [head, draft] = [await changes(git, contents, 'head'), await changes(git, contents, 'draft')];
+  } catch (error) {
+    if (error instanceof GitFailure && error.timedOut) return merge.conflicts;
+    throw error;
+  }
   return merge.conflicts.map((conflict) => {
     const sides = contents.get(conflict.path);
     if (!sides) return conflict;
@@ -51,7 +59,7 @@ async function changes(git: Git, contents: Map<string, Contents>, side: 'head' |
   if (contents.size === 0) return new Map();
   const tree = (which: keyof Contents): string => writeTree(git.store, [...contents].map(([path, c]) => [path, { oid: c[which].length > 0 ? git.store.write('blob', c[which]) : EMPTY_BLOB, executable: false }]), new Map());
   git.store.write('blob', Buffer.alloc(0));
-  return new Map(parseDiffAnswer(await git.diffTree(tree('base'), tree(side), HUNK_LIMIT_MS)).map((answer) => [answer.path, changesOf(answer)]));
+  return new Map(parseDiffAnswer(await git.compareTree(tree('base'), tree(side), HUNK_LIMIT_MS)).map((answer) => [answer.path, changesOf(answer)]));
 }
 
 function changesOf({ patch }: DiffAnswer): Change[] {

@@ -90,6 +90,6 @@ function kindOf({ base, head, draft }: { base: Entry | undefined; head: Entry | 
 function withoutKnown(contents: Map<string, Buffer>, sides: Sides): Map<string, Buffer> {
   const fresh = new Map(contents);
   if (fresh.size === 0) return fresh;
-  for (const tree of Object.values(sides)) for (const entry of tree.values()) fresh.delete(entry.sha256);
+  for (const tree of Object.values(sides)) for (const { sha256 } of tree.values()) if (fresh.has(sha256)) fresh.delete(sha256);
   return fresh;
 }

@@ -105,6 +105,7 @@ port.on('message', (message: ToWorker) => {
     if (message.answer === null) waiting?.reject(new Error('the main thread could not answer'));
     else waiting?.resolve(message.answer);
   } else {
+    clearTimeout(idle);
     git.close();
     send({ type: 'closed' });
     port.close();

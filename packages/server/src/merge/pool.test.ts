@@ -119,12 +119,15 @@ describe('limits', () => {
     await small.close();
   });
 
-  test('a request that takes too long is refused; others are tried once more on a new thread', async () => {
+  test('a request that takes too long is refused; what was under way beside it is tried again on a new thread', async () => {
     const hasty = createMergeEngine({ dir, timeoutMs: 1500 });
     await hasty.merge(clash());
     const stuck = hasty.merge(clash({ base: { id: 'src_stuck', load: () => new Promise(() => undefined) } }));
+    let loads = 0;
+    const r = clash();
+    const beside = hasty.merge({ ...r, base: { id: r.base.id, load: () => (loads++ === 0 ? new Promise(() => undefined) : r.base.load()) } });
     await expect(stuck).rejects.toMatchObject({ reason: 'timeout' });
-    expect((await hasty.merge(clash())).status).toBe('conflicted');
+    expect([(await beside).status, loads]).toEqual(['conflicted', 2]);
     await hasty.close();
     await expect(hasty.merge(clash())).rejects.toMatchObject({ reason: 'closed' });
   });
