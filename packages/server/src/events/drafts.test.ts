@@ -121,4 +121,22 @@ describe('put', () => {
     const row = await until(async () => { const found = await stored(run.threadId); return found?.content === 'text 50' ? found : undefined; });
     expect(row.revision).toBe(2);
   });
+
+  test('a text that comes after the removal changes nothing; the next message’s draft begins anew', async () => {
+    const run = await startRun();
+    run.put('text');
+    await until(() => stored(run.threadId));
+    await transaction(log.ctx, (tx) => removeDraft(tx, run.threadId));
+    run.put('a straggler');
+    const next = { orgId: ORG, threadId: run.threadId, runId: run.runId };
+    const other = await startRun();
+    other.put('one');
+    other.put('two'); // stored a turn later than the straggler
+    await until(async () => (await stored(other.threadId))?.revision === 2);
+    expect(await stored(run.threadId)).toMatchObject({ removed: true, content: '', revision: 1 });
+    const messageId = newId('msg');
+    putDraft(log.ctx, { ...next, messageId, content: 'new' });
+    const row = await until(async () => { const found = await stored(run.threadId); return found?.message_id === messageId ? found : undefined; });
+    expect(row).toMatchObject({ removed: false, content: 'new', revision: 1 });
+  });
 });
