@@ -8,6 +8,7 @@ import { RunnerError } from './errors.ts';
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const START_TIMEOUT_MS = 15_000;
 const POLL_MS = 20;
+const LONGEST_SOCKET_PATH = 107;
 
 export interface EnsureOptions { stateDir: string; socketPath: string; nodePath?: string; id?: string; idleSeconds?: number }
 
@@ -16,6 +17,7 @@ export interface EnsureOptions { stateDir: string; socketPath: string; nodePath?
  * runner: one starts it, under a lock folder, the other waits. Throws `unavailable` 503 when none answers within 15 s.
  */
 export async function ensureRunner(options: EnsureOptions): Promise<RunnerClient> {
+  if (Buffer.byteLength(options.socketPath) > LONGEST_SOCKET_PATH) throw new RangeError(`${options.socketPath} is longer than a unix socket's path may be (${LONGEST_SOCKET_PATH} bytes)`);
   const client = createRunnerClient(options.socketPath);
   const lock = `${options.stateDir}/starting`;
   mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { pack } from 'tar-stream';
 import { describe, expect, test } from 'vitest';
 import { tarFiles } from '../../../agent/src/tar.ts';
 import type { CaptureResult } from '../protocol.ts';
+import { tarOf } from '../tar.ts';
 import { endOf, makeBench, tarStream, type Files } from '../test-support.ts';
 import type { Workspace } from '../workspaces.ts';
 import { blobs, capture } from './capture.ts';
@@ -97,6 +100,36 @@ describe.skipIf(!bench)('capture', () => {
   test('10,001 files are all told', async () => {
     const result = await captured({}, 'mkdir many; cd many; i=0; while [ $i -lt 10001 ]; do : > $i; i=$((i+1)); done');
     expect(result.files.length).toBe(10_001);
+  });
+});
+
+describe.skipIf(!bench)('a workspace', () => {
+  test('takes pax archives, long and strange names', async () => {
+    const archive = pack();
+    const names = [`${'long/'.repeat(60)}ä`, 'ä'.repeat(120), "it's $HOME `x`\n", '-rf', '--help', ' lead', '*'];
+    for (const name of names) archive.entry({ name, mode: 0o755 }, 'x');
+    archive.finalize();
+    await bench!.workspaces.put('thr_pax', Readable.from(archive));
+    expect(paths(await capture(bench!.host, bench!.workspaces.get('thr_pax'), []))).toEqual(names.toSorted());
+  });
+
+  test.each(['../x', '/tmp/x', 'a/../../x'])('refuses %s or keeps it inside', async (name) => {
+    await bench!.workspaces.put('thr_bad', tarStream({ [name]: 'x' })).catch((error: unknown) => expect(error).toMatchObject({ code: 'invalid_tar' }));
+  });
+
+  test('refuses an archive that breaks off', async () => {
+    const broken = new PassThrough();
+    broken.write(tarOf([{ path: 'a', content: 'x'.repeat(10_000) }]).subarray(0, 2000));
+    const put = bench!.workspaces.put('thr_cut', broken);
+    broken.destroy(new Error('gone'));
+    await expect(put).rejects.toMatchObject({ code: 'invalid_tar' });
+    expect(bench!.workspaces.has('thr_cut')).toBe(false);
+  });
+
+  test('is whole again after being replaced', async () => {
+    const workspace = await worked({ a: 'a' }, 'touch b; chmod 000 .');
+    await bench!.workspaces.put(workspace.id, tarStream({ c: 'c' }));
+    expect(paths(await capture(bench!.host, workspace, []))).toEqual(['c']);
   });
 });
 

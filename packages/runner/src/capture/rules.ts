@@ -7,6 +7,8 @@ export const DEPENDENCY_FOLDERS = new Set(['node_modules', '.venv', 'venv', '__p
 /** Never part of a source, in any case, as a folder or a file. */
 export const RESERVED = new Set(['.git', '.context', '.hoplite']);
 const WARNINGS = 1000;
+/** Most paths have no such name in them: one test spares them the walk over their segments. */
+const SPECIAL = new RegExp(`(?:^|/)(?:${[...DEPENDENCY_FOLDERS, ...RESERVED].map((name) => name.replace('.', '\\.')).join('|')})(?:/|$)`, 'i');
 
 export interface Choice { files: Listed[]; warnings: CaptureResult['warnings'] }
 
@@ -18,7 +20,7 @@ export interface Choice { files: Listed[]; warnings: CaptureResult['warnings'] }
 export function choose(entries: Listed[], base: ReadonlySet<string>, ignore: Gitignore, evidence: string[]): Choice {
   const files: Listed[] = [];
   const warnings = new Map<string, string>();
-  const baseFolders = new Set([...base].flatMap(foldersAbove));
+  const baseFolders = new Set([...base].filter((path) => SPECIAL.test(path)).flatMap(foldersAbove));
   const isEvidence = (path: string): boolean => evidence.some((known) => known === path || known.startsWith(`${path}/`));
   const warn = (path: string, reason: string): void => { if (warnings.size < WARNINGS && !isEvidence(path)) warnings.set(path, reason); };
   for (const entry of entries) {
@@ -44,6 +46,7 @@ function isIgnored(ignore: Gitignore, entry: Listed, base: ReadonlySet<string>):
 
 /** The topmost left-out folder of a path that holds nothing of the base, or the path itself. */
 function leftOut(entry: Listed, baseFolders: ReadonlySet<string>): { path: string; reason: string } | undefined {
+  if (!SPECIAL.test(entry.path)) return undefined;
   const segments = entry.path.split('/');
   let reason: string | undefined;
   for (let depth = 1; depth <= segments.length; depth++) {

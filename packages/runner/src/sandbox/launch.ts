@@ -41,7 +41,7 @@ export class Launches {
     const warm = isUsual ? this.#nextWarm() : undefined;
     if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#refill(), REFILL_MS);
     if (!warm) return this.#start(limits);
-    if (warm.cgroup) limitCgroup(warm.cgroup, limits);
+    if (warm.cgroup && (limits.memoryBytes !== DEFAULT_LIMITS.memoryBytes || limits.processes !== DEFAULT_LIMITS.processes)) limitCgroup(warm.cgroup, limits);
     return warm;
   }
 

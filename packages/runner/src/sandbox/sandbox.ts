@@ -40,11 +40,14 @@ const GONE_TIMEOUT_MS = 10_000;
 /** Starts bwrap as the host's unprivileged user, with an empty environment, inside its own cgroup where there are any. */
 export function startSandbox(host: Host, spec: SandboxSpec): Sandbox {
   if (host.bwrap === undefined) throw new RunnerError(503, 'no_sandbox', 'bubblewrap is not installed.');
-  const { child, cgroup, args, info, inputs } = host.launches.take(spec.limits);
   const wanted = spec.inputs ?? 0;
-  for (const unused of inputs.slice(wanted)) unused.destroy();
   const env = { ...spec.env, [COMMAND_VARIABLE]: commandLine(spec.command, wanted) };
-  args.end(bubblewrapArguments(host, spec.binds, env, FD).map((arg) => `${arg}\0`).join(''));
+  const settings = bubblewrapArguments(host, spec.binds, env, FD);
+  // NUL parts the arguments: with one inside, a command could set bwrap's options.
+  if (settings.some((arg) => arg.includes('\0'))) throw new RunnerError(400, 'invalid_request', 'A command or variable holds a NUL character.');
+  const { child, cgroup, args, info, inputs } = host.launches.take(spec.limits);
+  for (const unused of inputs.slice(wanted)) unused.destroy();
+  args.end(settings.map((arg) => `${arg}\0`).join(''));
   const init = initOf(info);
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));

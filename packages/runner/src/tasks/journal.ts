@@ -20,6 +20,7 @@ export class Journal {
   #textTimer: NodeJS.Timeout | undefined;
   #waiters = new Set<() => void>();
   #isEnded = false;
+  #hasText = false;
 
   get lastOffset(): number { return this.#next - 1; }
 
@@ -36,14 +37,14 @@ export class Journal {
   text(content: string): void {
     this.#pendingText = content.length > TEXT_BYTES ? content.slice(0, TEXT_BYTES) : content;
     this.#textTimer ??= setTimeout(() => this.#flushText(), TEXT_INTERVAL_MS);
-    if (!this.#entries.some((e) => e.type === 'text')) this.#flushText(true);
+    if (!this.#hasText) this.#flushText(true);
   }
 
   /** Entries from this offset on as they come, until the end entry was given or the signal fires. */
   async* read(from: number, signal: AbortSignal): AsyncGenerator<JournalEntry> {
     let next = from;
     while (!signal.aborted) {
-      const entry = this.#entries.find((e) => e.offset >= next);
+      const entry = this.#entries[this.#indexOf(next)];
       if (!entry) {
         if (this.#isEnded) return;
         await this.#changed(signal);
@@ -66,6 +67,16 @@ export class Journal {
     return last?.type === 'end' ? last : undefined;
   }
 
+  /** Place of the first entry at or after an offset; offsets ascend. */
+  #indexOf(offset: number): number {
+    let low = 0, high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#entries[middle]!.offset < offset) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+
   #flushText(keepsTimer = false): void {
     if (!keepsTimer) {
       clearTimeout(this.#textTimer);
@@ -74,6 +85,7 @@ export class Journal {
     if (this.#pendingText === undefined) return;
     const content = this.#pendingText;
     this.#pendingText = undefined;
+    this.#hasText = true;
     this.#entries = this.#entries.filter((e) => e.type !== 'text' || (this.#bytes -= weight(e), false));
     this.#push({ type: 'text', content });
   }

@@ -7,6 +7,9 @@ import { PreviewTask } from './preview.ts';
 import type { Task } from './task.ts';
 import { TurnTask } from './turn.ts';
 
+/** Ended tasks that no worker deleted are forgotten above this number, the oldest first. */
+const KEPT = 2000;
+
 /** All tasks of this runner by id. An id names one task for ever: a second POST never starts it again. */
 export class Tasks {
   readonly #host: Host;
@@ -33,6 +36,7 @@ export class Tasks {
     if (known) return { task: known, isNew: false };
     const task = request.kind === 'turn' || request.kind === 'exec' ? this.#startInWorkspace(id, request) : this.#prepare(id, request);
     this.#byId.set(id, task);
+    if (this.#byId.size > KEPT) void this.#forgetOldest();
     return { task, isNew: true };
   }
 
@@ -43,6 +47,11 @@ export class Tasks {
     await task.cancel();
     task.release();
     this.#byId.delete(id);
+  }
+
+  async #forgetOldest(): Promise<void> {
+    const oldest = this.all().find((task) => task.status === 'ended');
+    if (oldest) await this.remove(oldest.id).catch(() => { /* its end is not confirmed: it stays */ });
   }
 
   #prepare(id: string, request: TaskRequest): Task {

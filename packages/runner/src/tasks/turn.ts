@@ -26,6 +26,7 @@ export class TurnTask extends Task {
   readonly #questions = new Map<string, (isAllowed: boolean) => void>();
   #reply = '';
   #stderr = '';
+  #asked = 0;
 
   constructor(host: Host, id: string, request: TurnRequest, workspace: Workspace, trees: Trees) {
     super(host, id, request);
@@ -86,7 +87,7 @@ export class TurnTask extends Task {
   async #permission({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const tool = this.#tools.update(toolCall);
     const isAllowed = this.request.permissions === 'allow' || await new Promise<boolean>((resolve) => {
-      const requestId = `${toolCall.toolCallId}`;
+      const requestId = `ask-${++this.#asked}`;
       this.#questions.set(requestId, resolve);
       this.journal.append({ type: 'permission', requestId, toolCallId: toolCall.toolCallId, title: tool.title });
     });
