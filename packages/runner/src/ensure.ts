@@ -6,7 +6,7 @@ import { createRunnerClient, type RunnerClient } from './client.ts';
 import { RunnerError } from './errors.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
-const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
 const LONGEST_SOCKET_PATH = 107;
 
@@ -14,7 +14,7 @@ export interface EnsureOptions { stateDir: string; socketPath: string; nodePath?
 
 /**
  * A client of the runner on this socket, started detached in a session of its own where none answers. Two callers at once get the same
- * runner: one starts it, under a lock folder, the other waits. Throws `unavailable` 503 when none answers within 15 s.
+ * runner: one starts it, under a lock folder, the other waits. Throws `unavailable` 503 when none answers within 30 s.
  */
 export async function ensureRunner(options: EnsureOptions): Promise<RunnerClient> {
   if (Buffer.byteLength(options.socketPath) > LONGEST_SOCKET_PATH) throw new RangeError(`${options.socketPath} is longer than a unix socket's path may be (${LONGEST_SOCKET_PATH} bytes)`);

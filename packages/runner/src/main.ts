@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeServer } from './http/server.ts';
 import type { Runner } from './http/routes.ts';
-import { prepareHost, releaseHost } from './sandbox/host.ts';
+import { findBwrap, prepareHost, releaseHost } from './sandbox/host.ts';
 import { probe } from './sandbox/probe.ts';
 import { Tasks } from './tasks/tasks.ts';
 import { Trees, Workspaces } from './workspaces.ts';
@@ -16,6 +16,7 @@ import { Trees, Workspaces } from './workspaces.ts';
 const { values } = parseArgs({ options: { socket: { type: 'string' }, dir: { type: 'string' }, id: { type: 'string' }, 'idle-seconds': { type: 'string', default: '30' } } });
 const { socket, dir, id } = values;
 const O_CLOEXEC = 0o2000000;
+const REPROBE_MS = 30_000;
 const idleMs = Number(values['idle-seconds']) * 1000;
 if (!socket || !dir || !id || !(idleMs > 0)) fail('usage: main.ts --socket PATH --dir FOLDER --id ID [--idle-seconds N]');
 
@@ -44,6 +45,12 @@ function listen(): void {
 }
 
 setInterval(() => { if (use.underWay === 0 && Date.now() - use.lastAt > idleMs) void leave(); }, Math.min(1000, idleMs / 4));
+// What is missing may be put right while the runner runs.
+setInterval(() => {
+  if (runner.status.ok) return;
+  host.bwrap ??= findBwrap();
+  void probe(host).then((found) => Object.assign(runner.status, found));
+}, REPROBE_MS);
 process.on('SIGTERM', () => void leave());
 process.on('SIGINT', () => void leave());
 // The starter's pipes may be gone: a line that cannot be written is no reason to end.

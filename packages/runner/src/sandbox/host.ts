@@ -39,7 +39,7 @@ export function prepareHost(): Host {
   writeFileSync(join(base, OWNER_FILE), JSON.stringify({ pid: process.pid, startTime: own?.startTime }));
   const host: Omit<Host, 'launches'> = {
     base, uid, node: reachableNode(base, uid),
-    bwrap: ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'].find((path) => existsSync(path)),
+    bwrap: findBwrap(),
     cgroups: cgroupParent(base.slice(base.lastIndexOf('/') + 1)),
     etc: join(base, 'etc'), guest: join(base, 'guest'), seccomp: join(base, 'seccomp.bpf'),
   };
@@ -55,6 +55,11 @@ export async function releaseHost(host: Host): Promise<void> {
   await host.launches.close();
   rmSync(host.base, { recursive: true, force: true });
   if (host.cgroups) removeCgroupParent(host.cgroups);
+}
+
+/** Where bubblewrap is installed, if it is. */
+export function findBwrap(): string | undefined {
+  return ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'].find((path) => existsSync(path));
 }
 
 /** Makes a new, empty folder that sandboxes can own. */

@@ -33,7 +33,7 @@ async function faults(host: Host): Promise<string[]> {
   try {
     const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', SCRIPT], binds: [{ host: folder, inside: WORKSPACE, readOnly: true }], limits: DEFAULT_LIMITS });
     sandbox.stdin.end();
-    const { stdout, stderr, code } = await collect(sandbox, { maxBytes: 64 * 1024, timeoutMs: 10_000 });
+    const { stdout, stderr, code } = await collect(sandbox, { maxBytes: 64 * 1024, timeoutMs: 20_000 });
     const facts = Object.fromEntries(stdout.toString().split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1).trim()]));
     if (code !== 0 && stdout.length === 0) return [remedy(stderr)];
     return Object.entries(EXPECTED).filter(([name, value]) => facts[name] !== value).map(([name, value]) => `the sandbox does not isolate: ${name} is ${JSON.stringify(facts[name])}, not ${value}`);
