@@ -5,7 +5,9 @@ import { routes as approvalRoutes } from './approvals/routes.ts';
 import { routes as auditRoutes } from './audit/index.ts';
 import { routes as checkpointRoutes } from './checkpoints/routes.ts';
 import type { Context } from './context.ts';
+import { routes as editRoutes } from './edits/routes.ts';
 import { eventRoutes } from './events/index.ts';
+import { routes as execRoutes } from './execs/routes.ts';
 import { routes as healthRoutes } from './health/routes.ts';
 import type { Route } from './http/operation.ts';
 import { createHttpServer } from './http/server.ts';
@@ -28,6 +30,8 @@ export const routes: Route[] = [
   ...messageRoutes,
   ...runRoutes,
   ...checkpointRoutes,
+  ...editRoutes,
+  ...execRoutes,
   ...approvalRoutes,
   ...workspaceRoutes,
   ...eventRoutes,

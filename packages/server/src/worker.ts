@@ -1,6 +1,7 @@
 /** The worker's composition: which job is done by which domain, and what goes on in the background. */
 import type pg from 'pg';
 import type { Context } from './context.ts';
+import { workExec } from './execs/exec-work.job.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { JobHandlers } from './jobs/worker.ts';
 import { maintainReceipts } from './operations/maintain.ts';
@@ -19,6 +20,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   const handlers: JobHandlers = {
     'thread.initialize': { run: (job) => initializeThread(ctx, job, failQueuedRuns), concurrency: 8 },
     'run.work': { run: (job) => workRuns(ctx, job), concurrency: ctx.config.runConcurrency },
+    'exec.work': { run: (job) => workExec(ctx, job), concurrency: ctx.config.runConcurrency },
     'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4 },
   };
   const worker = await startWorker(ctx, connection, handlers);

@@ -129,13 +129,18 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
       ctx, api, body, principal: (request as FastifyRequest & { principal?: Principal }).principal ?? ANONYMOUS, params: paramsOf(request), query: request.query,
       bytes: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), contentType: (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase(),
       headers: request.headers, requestId: request.id, address: request.ip, signal: AbortSignal.any([gone.signal, ctx.shutdown]),
+      hijack: (headers) => {
+        reply.hijack();
+        reply.raw.writeHead(200, { ...rateHeadersOf(request), 'x-request-id': request.id, ...headers });
+        return reply.raw;
+      },
     };
     if (!isWrite) {
       if (fields.length) throw invalid(...fields);
       return send(reply, await operation.read!(call), request);
     }
     const answer = operation.kind === 'write' ? await transactional(call, fields) : await claimed(call, fields);
-    return answered(reply, answer);
+    return reply.sent ? reply : answered(reply, answer);
   }
 
   function legacyOf(body: unknown): { path: string; value: string }[] {

@@ -35,6 +35,8 @@ export interface Call<Q = unknown, B = unknown> {
   address: string;
   /** Aborted when the caller has gone, or the service stops. */
   signal: AbortSignal;
+  /** Takes the answer over: a 200 with these headers, written by the operation to the end. For a claimed write's first answer only. */
+  hijack: (headers: Record<string, string>) => ServerResponse;
 }
 
 export type Reply =
@@ -75,7 +77,7 @@ export interface ClaimOptions {
   /** `operation.updated` with `pending` at the claim (contract §6). */
   publishesPending: boolean;
   /** Before the receipt: authorizes, parses and validates; its digest stands for the body in the fingerprint. */
-  prepare: (call: Call) => Promise<{ bodyDigest?: Buffer; legacyKey?: { path: string; value: string }[]; scope?: EventScope; prepared: unknown; onClaim?: (tx: Tx, operationId: string) => Promise<void> }>;
+  prepare: (call: Call) => Promise<{ bodyDigest?: Buffer; legacyKey?: { path: string; value: string }[]; scope?: EventScope; prepared: unknown; onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined> }>;
 }
 
 type Q<S> = S extends TSchema ? Static<S> : Record<string, never>;
@@ -102,7 +104,7 @@ export const claimedWrite = <P, QS extends TSchema | undefined = undefined, BS e
   definition: Definition<QS, BS> & {
     mode: ClaimOptions['mode'];
     publishesPending: boolean;
-    prepare: (call: Call<Q<QS>, Q<BS>>) => Promise<{ bodyDigest?: Buffer; legacyKey?: { path: string; value: string }[]; scope?: EventScope; prepared: P; onClaim?: (tx: Tx, operationId: string) => Promise<void> }>;
+    prepare: (call: Call<Q<QS>, Q<BS>>) => Promise<{ bodyDigest?: Buffer; legacyKey?: { path: string; value: string }[]; scope?: EventScope; prepared: P; onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined> }>;
     handle: (call: Call<Q<QS>, Q<BS>>, claim: Claim, prepared: P) => Promise<WriteResult>;
   },
 ): Operation => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import Fastify from 'fastify';
+import Fastify, { LogController } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
@@ -36,7 +36,7 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
 
   const app: FastifyInstance = Fastify({
     loggerInstance: ctx.log as never,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 1000, caseSensitive: true, ignoreTrailingSlash: false },

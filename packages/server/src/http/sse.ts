@@ -4,6 +4,9 @@ import type { ServerResponse } from 'node:http';
 /** Live bytes that may wait for a reader before it is disconnected (contract §6). */
 const WAITING_LIMIT = 1024 * 1024;
 
+/** What an ended stream's reader has not taken by then is thrown away with its connection. */
+const END_LIMIT_MS = 3_000;
+
 /** One frame. `data` becomes one line of JSON. */
 export function sseFrame(event: string, data: unknown, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -61,6 +64,8 @@ export function openSse(response: ServerResponse, headers: Record<string, string
     end() {
       if (!isOpen) return;
       response.end();
+      const limit = setTimeout(() => response.destroy(), END_LIMIT_MS).unref();
+      response.on('close', () => clearTimeout(limit));
       closed();
     },
     onClose(listener) {

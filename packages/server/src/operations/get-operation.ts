@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { may, seesProject } from '../accounts/principal.ts';
+import { seesProject } from '../accounts/principal.ts';
+import { authorize } from '../http/endpoint.ts';
 import { notFound } from '../http/errors.ts';
 import { read } from '../http/operation.ts';
 import { Enum, Id, Nullable, Ok, Text, Time } from '../http/schemas.ts';
@@ -18,10 +19,11 @@ export const getOperation = read({
   responses: { 200: Ok({ operation: OperationView }) },
   async handle({ ctx, principal, params }) {
     const row = await ctx.db.selectFrom('operations').selectAll().where('org_id', '=', principal.orgId).where('id', '=', params.operationId!).executeTakeFirst();
-    // A receipt without permissions tells of what only a session of an owner or admin may do.
-    const isAllowed = row && (row.permissions.length ? row.permissions.every((p) => may(principal, p)) : principal.role === 'owner' || principal.role === 'admin');
-    if (!row || !isAllowed || (row.project_id !== null && !seesProject(principal, row.project_id))) throw notFound('operation');
+    if (!row || (row.project_id !== null && !seesProject(principal, row.project_id))) throw notFound('operation');
     if (row.project_id === null && principal.projectIds !== null && row.actor_id !== principal.actorId) throw notFound('operation');
+    // A receipt without permissions tells of what only a session may do: its own, or an owner's or admin's.
+    if (row.permissions.length) authorize({ permissions: row.permissions }, principal, 'direct', params);
+    else if (row.actor_id !== principal.actorId) authorize({ session: 'admin' }, principal, 'direct', params);
     return {
       status: 200,
       body: {

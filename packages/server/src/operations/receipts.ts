@@ -166,7 +166,7 @@ export interface Claim {
  */
 export async function writeClaimed(
   ctx: Context, request: WriteRequest,
-  options: { mode: 'staged' | 'job'; scope?: EventScope; publishesPending: boolean; onClaim?: (tx: Tx, operationId: string) => Promise<void> },
+  options: { mode: 'staged' | 'job'; scope?: EventScope; publishesPending: boolean; onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined> },
   work: (claim: Claim) => Promise<WriteResult>,
 ): Promise<Answer> {
   const local = `${request.principal.orgId} ${request.principal.actorId} ${request.key}`;
@@ -177,6 +177,7 @@ export async function writeClaimed(
   let renewal: NodeJS.Timeout | undefined;
   try {
     let fence = 1;
+    let scope = options.scope;
     const earlier = await transaction(ctx, async (tx) => {
       const found = await lockAndRead(tx, request);
       if (!found) throw inProgress(operationId);
@@ -186,17 +187,20 @@ export async function writeClaimed(
         if (answer) return answer;
         operationId = found.row.id;
         fence = found.row.fence + 1;
-        await tx.db.updateTable('operations').set({ status: 'pending', fence, fingerprint: request.fingerprint, method: request.method, path: request.path, lease_until: lease, response: null, response_status: null, settled_at: null, reserved_until: null }).where('id', '=', operationId).execute();
-      } else {
-        await tx.db.insertInto('operations').values({
-          org_id: request.principal.orgId, id: operationId, actor_id: request.principal.actorId, idempotency_key: request.key, fingerprint: request.fingerprint,
-          method: request.method, path: request.path, project_id: options.scope?.projectId ?? request.projectId, permissions: request.permissions,
-          published: request.direct && options.scope?.feed !== 'platform', status: 'pending', lease_until: lease,
-        }).execute();
-        if (options.publishesPending) publish(tx, request, operationId, 'pending', options.scope);
       }
-      await options.onClaim?.(tx, operationId);
+      scope = (await options.onClaim?.(tx, operationId)) ?? options.scope;
+      const claimed = {
+        fingerprint: request.fingerprint, method: request.method, path: request.path, project_id: scope?.projectId ?? request.projectId, permissions: request.permissions,
+        published: request.direct && scope?.feed !== 'platform', status: 'pending' as const, fence, lease_until: lease,
+      };
+      if (found.row) await tx.db.updateTable('operations').set({ ...claimed, response: null, response_status: null, settled_at: null, reserved_until: null }).where('id', '=', operationId).execute();
+      else await tx.db.insertInto('operations').values({ ...claimed, org_id: request.principal.orgId, id: operationId, actor_id: request.principal.actorId, idempotency_key: request.key }).execute();
+      if (options.publishesPending) publish(tx, request, operationId, 'pending', scope);
       return undefined;
+    }).catch((error: unknown) => {
+      // What the claim's own transaction refuses (the job's resource or state) settles like any refusal.
+      if (error instanceof ApiError && settles(error)) return refuse(ctx, request, operationId, error);
+      throw error;
     });
     if (earlier) return earlier;
     underWay.set(local, { operationId, fingerprint: request.fingerprint });
@@ -206,11 +210,13 @@ export async function writeClaimed(
       }, RENEW_MS);
     }
     try {
-      const result = await work({ operationId, settle: (tx, r) => settle(tx, operationId, fence, r, options.scope ?? r.scope) });
+      const result = await work({ operationId, settle: (tx, r) => settle(tx, operationId, fence, r, scope ?? r.scope) });
       return { status: result.status, text: JSON.stringify(result.body), operationId, replayed: false };
     } catch (error) {
+      // A job-backed claim is its job's to settle, whatever became of the one who waited.
+      if (options.mode === 'job') throw error instanceof ApiError ? Object.assign(error, { operationId }) : error;
       const refusal = error instanceof ApiError ? error : new ApiError('internal', 'Something failed on our side. Retry with the same Idempotency-Key.', { cause: error });
-      await refuseClaim(ctx, request, operationId, fence, refusal, options);
+      await refuseClaim(ctx, request, operationId, fence, refusal, { scope, publishesPending: options.publishesPending });
       throw error instanceof ApiError ? Object.assign(error, { operationId }) : error;
     }
   } finally {

@@ -2,7 +2,7 @@
 export type { Entry, Tree } from '../merge/types.ts';
 export { startCleanup } from './cleanup.ts';
 export { archiveOf, readBlob, readBlobs, tarOf } from './contents.ts';
-export { sourceFault, storageUnavailable } from './faults.ts';
+export { faultsMapped, storageUnavailable } from './faults.ts';
 export { insertSource } from './insert-source.ts';
 export type { EncodedTree, NewSource } from './insert-source.ts';
 export { DiffFile, Source } from './schemas.ts';

@@ -1,0 +1,130 @@
+/** The job behind a command: runs it once, stores what it changed as a new version, settles its receipt. A lost sandbox fails it; it is never run again. */
+import { RunnerError } from '@headrace/runner/client';
+import type { TaskEnd } from '@headrace/runner/protocol';
+import { recordCheckpoint } from '../checkpoints/index.ts';
+import type { Context } from '../context.ts';
+import type { ThreadRow } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
+import { ApiError } from '../http/errors.ts';
+import type { Job } from '../jobs/worker.ts';
+import { settle } from '../operations/index.ts';
+import { scopeOf } from '../projects/index.ts';
+import { clean } from '../runs/index.ts';
+import { insertSource } from '../sources/index.ts';
+import type { Staged, Tree } from '../sources/index.ts';
+import { changeThread, lockThreadById } from '../threads/index.ts';
+import { captureWorkspace, freshDeadline, prepareWorkspace, putBack, stageCapture } from '../workspaces/index.ts';
+import { OutputCollector } from './collect-output.ts';
+
+export interface ExecPayload extends Record<string, unknown> {
+  operationId: string;
+  threadId: string;
+  command: string;
+  timeoutSeconds: number;
+  stdin?: string;
+}
+
+type Outcome = { kind: 'ended'; end: TaskEnd; output: OutputCollector } | { kind: 'lost' } | { kind: 'left' };
+type Changed = { tree: Tree; staged: Staged } | null;
+
+export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<void> {
+  const payload = job.payload as ExecPayload;
+  const { operationId, threadId } = payload;
+  const row = await ctx.db.selectFrom('operations').select('status').where('id', '=', operationId).executeTakeFirst();
+  if (row?.status !== 'pending') return;
+  const isOurs = await ensureTask(ctx, job, payload);
+  const outcome: Outcome = isOurs ? await follow(ctx, job, payload) : { kind: 'lost' };
+  if (outcome.kind === 'left') return;
+  if (outcome.kind === 'lost') await fail(ctx, job, payload);
+  else await finish(ctx, job, payload, outcome.end, outcome.output);
+  await ctx.runner.deleteTask(operationId).catch((err: unknown) => ctx.log.debug({ err, threadId }, 'a task was not removed; the runner forgets it'));
+}
+
+/** Starts the command, or finds it started. False when an earlier attempt may have run it in a sandbox that is gone. */
+async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload): Promise<boolean> {
+  const { operationId, threadId, command, timeoutSeconds, stdin } = payload;
+  if (await ctx.runner.task(operationId).then(() => true, (error: unknown) => { if (error instanceof RunnerError && error.status === 404) return false; throw error; })) return true;
+  // A further attempt finds no task: the one before may have started it in a runner that died. It is not run again.
+  if (job.attempt > 1 && job.failures === 0) return false;
+  try {
+    if (!await prepareWorkspace(ctx, threadId, 'exec', null)) return false;
+    await ctx.runner.startTask(operationId, { kind: 'exec', workspaceId: threadId, command, ...(stdin === undefined ? {} : { stdin }), timeoutMs: timeoutSeconds * 1000 });
+    return true;
+  } catch (err) {
+    ctx.log.warn({ err, threadId }, 'a command could not be started');
+    return false;
+  }
+}
+
+async function follow(ctx: Context, job: Job<'exec.work'>, { operationId, threadId }: ExecPayload): Promise<Outcome> {
+  const output = new OutputCollector();
+  const stop = new AbortController();
+  const leave = () => stop.abort();
+  job.signal.addEventListener('abort', leave);
+  // An archive or deletion ends the command.
+  const look = async () => {
+    const thread = await ctx.db.selectFrom('threads').select(['archived_at', 'deleted_at']).where('id', '=', threadId).executeTakeFirst();
+    if (thread?.archived_at || thread?.deleted_at) await ctx.runner.cancel(operationId);
+  };
+  const timer = setInterval(() => void look().catch(() => {}), 1_000);
+  const unlisten = ctx.bus.listen('control', (id) => { if (id === threadId) void look().catch(() => {}); });
+  try {
+    for await (const entry of ctx.runner.journal(operationId, 0, stop.signal)) {
+      if (entry.type === 'output') output.add(entry.stream, clean(entry.text));
+      if (entry.type === 'end') return { kind: 'ended', end: entry, output };
+    }
+    return { kind: 'lost' };
+  } catch (error) {
+    if (job.signal.aborted) return { kind: 'left' };
+    if (error instanceof RunnerError) return { kind: 'lost' };
+    throw error;
+  } finally {
+    clearInterval(timer);
+    unlisten();
+    job.signal.removeEventListener('abort', leave);
+    stop.abort();
+  }
+}
+
+async function finish(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload, end: TaskEnd, output: OutputCollector): Promise<void> {
+  if (end.error?.code === 'sandbox_lost') return fail(ctx, job, payload);
+  const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', payload.threadId).executeTakeFirst();
+  const changed = thread && !thread.deleted_at ? await whatChanged(ctx, thread, output) : null;
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const now = await lockThreadById(tx, payload.threadId);
+    let sourceId: string | null = null;
+    if (now && changed) {
+      const parents = now.thread.latest_source_id === null ? [] : [now.thread.latest_source_id];
+      sourceId = (await insertSource(tx, now.project, { ...changed, parents, origin: 'edit', threadId: now.thread.id, runId: null, message: null })).id;
+      await recordCheckpoint(tx, now, sourceId, 'edit', null);
+    }
+    if (now) {
+      const idle = now.thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(tx.db, now.thread, ctx.config.idleTimeoutMinutes) } : {};
+      await changeThread(tx, now, { exec_operation_id: null, ...(sourceId ? { latest_source_id: sourceId, workspace_source_id: sourceId, last_run_failed: false } : {}), ...idle });
+    }
+    const exec = { exitCode: end.exitCode, signal: end.signal, timedOut: end.timedOut, ...output.output(), durationMs: end.durationMs, sourceId };
+    await settle(tx, payload.operationId, undefined, { status: 200, body: { ok: true, exec } }, now ? scopeOf(now.project) : undefined);
+  });
+}
+
+/** Files that the command changed, staged; null when none. What may be no source is undone, and the command's stderr says so. */
+async function whatChanged(ctx: Context, thread: ThreadRow, output: OutputCollector): Promise<Changed> {
+  const capture = await captureWorkspace(ctx, thread, thread.latest_source_id);
+  if (capture.isUnchanged) return null;
+  if (!capture.fault) return { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) };
+  await putBack(ctx, thread, thread.latest_source_id, capture.tree);
+  output.add('stderr', `headrace: the changed files were put back, they break a rule for sources: ${capture.fault}\n`);
+  return null;
+}
+
+/** The sandbox was lost, or none could be made: told once, and stored, since nobody knows what the command did. */
+async function fail(ctx: Context, job: Job<'exec.work'>, { operationId, threadId }: ExecPayload): Promise<void> {
+  const error = new ApiError('source_workspace_unavailable', 'The sandbox of this command was lost or could not be made. Check what it did, then send it again with a new Idempotency-Key.');
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const now = await lockThreadById(tx, threadId);
+    if (now) await changeThread(tx, now, { exec_operation_id: null });
+    await settle(tx, operationId, undefined, { status: error.status, body: error.body('none') }, now ? scopeOf(now.project) : undefined);
+  });
+}
