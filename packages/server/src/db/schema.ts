@@ -405,11 +405,12 @@ export interface BuildsTable {
   file_count: number | null;
   output_byte_size: number | null;
   manifest: JsonOrNull<ManifestFile[]>;
-  logs: Generated<string>;
   logs_byte_size: Generated<number>;
   logs_truncated: Generated<boolean>;
   journal_offset: Generated<number>;
   cancel_requested_at: TimeOrNull;
+  outcome: 'ready' | 'failed' | null;
+  runner_id: string | null;
   created_by: string;
   created_at: GeneratedTime;
   started_at: TimeOrNull;
@@ -511,6 +512,13 @@ export interface Repair {
   candidateFingerprint?: string;
 }
 
+export interface BuildLogsTable {
+  org_id: string;
+  build_id: string;
+  journal_offset: number;
+  content: string;
+}
+
 export interface ManifestFile {
   path: string;
   byteSize: number;
@@ -546,6 +554,7 @@ export interface Database {
   workspace_records: WorkspaceRecordsTable;
   applies: AppliesTable;
   builds: BuildsTable;
+  build_logs: BuildLogsTable;
   previews: PreviewsTable;
   outbox: OutboxTable;
   events: EventsTable;

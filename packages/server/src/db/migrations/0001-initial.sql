@@ -466,11 +466,14 @@ create table builds (
   file_count integer,
   output_byte_size bigint,
   manifest jsonb,
-  logs text not null default '',
   logs_byte_size bigint not null default 0,
   logs_truncated boolean not null default false,
   journal_offset bigint not null default -1,
   cancel_requested_at timestamptz(3),
+  -- What it will end as, decided and stored; the status follows once its sandbox is gone.
+  outcome text check (outcome in ('ready', 'failed')),
+  -- The runner that has its sandbox.
+  runner_id text,
   created_by text not null,
   created_at timestamptz(3) not null default now(),
   -- Committed before the command starts: no command runs twice.
@@ -479,6 +482,16 @@ create table builds (
 );
 create index builds_thread on builds (thread_id, id);
 create index builds_open on builds (project_id) where status in ('queued', 'building');
+
+-- Appended in pieces: growing one text would write it anew with every piece.
+create table build_logs (
+  org_id text not null,
+  build_id text not null references builds on delete cascade,
+  -- The runner's last journal entry in this piece.
+  journal_offset bigint not null,
+  content text not null,
+  primary key (build_id, journal_offset)
+);
 
 create table previews (
   org_id text not null,
