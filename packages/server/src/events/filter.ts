@@ -30,10 +30,12 @@ export function matches(filter: EventFilter, event: EventRow): boolean {
     && (filter.types === null || filter.types.has(event.type as EventType));
 }
 
-/** `matches` as a condition on `events`. A run's events are found by its thread's index: there is none by run. */
+/**
+ * `matches` as a condition on `events`. A run's events are found by its thread's index: there is none by run. With a project, which is
+ * of this organization, the organization is left out: the planner joins its index in otherwise (600,000 events: 5 ms against 0.5).
+ */
 export function condition(filter: EventFilter): RawBuilder<boolean> {
-  const parts = [sql`org_id = ${filter.orgId}`, sql`feed = ${filter.feed}`];
-  if (filter.projectId !== null) parts.push(sql`project_id = ${filter.projectId}`);
+  const parts = [sql`feed = ${filter.feed}`, filter.projectId === null ? sql`org_id = ${filter.orgId}` : sql`project_id = ${filter.projectId}`];
   if (filter.projectIds !== null) parts.push(sql`project_id = any(${[...filter.projectIds]}::text[])`);
   if (filter.threadId !== null) parts.push(sql`thread_id = ${filter.threadId}`);
   if (filter.runId !== null) {

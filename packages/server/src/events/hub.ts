@@ -108,8 +108,8 @@ export class EventHub {
   /** Answers with the stream; it lives until its reader or its access is gone. */
   stream(response: ServerResponse, headers: Record<string, string>, request: StreamRequest, watch: Watch): void {
     const connection = openSse(response, headers);
-    // oxlint-disable-next-line no-new
-    new EventStream(this, connection, request, (listener) => watch.handOver(listener));
+    const stream = new EventStream(this, connection, request, (listener) => watch.handOver(listener));
+    if (this.ctx.shutdown.aborted) stream.end();
   }
 }
 
