@@ -1,3 +1,4 @@
+import { audit } from '../audit/index.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
@@ -17,6 +18,7 @@ export const deleteThread = write({
     const change = await cancelThreadWork(tx, loaded);
     const thread = await changeThread(tx, loaded, { ...change, deleted_at: new Date() }, 'always', 'thread.deleted');
     await cancelPreparation(tx, { ...loaded, thread });
+    await audit(tx, call, 'thread.deleted', thread.id);
     return { status: 200, body: { ok: true, thread: await viewThread(tx.db, thread) }, scope: scopeOf(loaded.project) };
   },
 });
