@@ -13,6 +13,7 @@
  *                     pending --staged, lease over--> pending, fence + 1 (a retry) | failed 503, key free (the reconciler)
  */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
@@ -56,7 +57,7 @@ const LEASE_SECONDS = 15;
 const RENEW_MS = 4_000;
 
 /** Writes under way in this process: a rival learns their operation and payload without the database. */
-const underWay = new Map<string, { operationId: string; fingerprint: Buffer }>();
+const underWay = new Map<string, { operationId: string; fingerprint: Buffer; /** Settled once the operation can be read, or never will be. */ claimed?: Promise<unknown> }>();
 const lockKey = (r: WriteRequest) => createHash('sha256').update(`${r.principal.orgId}\n${r.principal.actorId}\n${r.key}`).digest().readBigInt64BE(0).toString();
 
 const conflict = () => new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request. Use a new key for a new operation.');
@@ -68,11 +69,28 @@ function publish(tx: Tx, request: WriteRequest, operationId: string, status: str
   appendEvent(tx, { orgId: request.principal.orgId, projectId: scope?.projectId ?? request.projectId, feed: 'direct' }, 'operation.updated', { id: operationId, status });
 }
 
-/** Locks the key and reads its receipt. `undefined` when another transaction works on the same key. */
+/** Refuses a rival of this process: with another payload at once, with the same as soon as it can read the operation that it is told of. */
+async function refuseRival(rival: { operationId: string; fingerprint: Buffer; claimed?: Promise<unknown> }, request: WriteRequest): Promise<never> {
+  if (!rival.fingerprint.equals(request.fingerprint)) throw conflict();
+  await rival.claimed;
+  throw inProgress(rival.operationId);
+}
+
+const LOCK_TRIES = 50;
+const LOCK_RETRY_MS = 20;
+
+/**
+ * Locks the key and reads its receipt. Another process may hold the lock for the length of one transaction: it is tried for a second,
+ * since nothing that a rival could be told of is committed yet. `undefined` when it is held longer.
+ */
 async function lockAndRead(tx: Tx, request: WriteRequest): Promise<{ row: OperationRow | undefined } | undefined> {
   // Two statements: the read needs a snapshot taken after the lock, or it misses the receipt that the lock's last holder committed.
-  const { rows: [lock] } = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock(${lockKey(request)}::bigint) as held`.execute(tx.db);
-  if (!lock!.held) return undefined;
+  for (let tries = 1; ; tries++) {
+    const { rows: [lock] } = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock(${lockKey(request)}::bigint) as held`.execute(tx.db);
+    if (lock!.held) break;
+    if (tries === LOCK_TRIES) return undefined;
+    await sleep(LOCK_RETRY_MS);
+  }
   const row = await tx.db.selectFrom('operations').selectAll()
     .where('org_id', '=', request.principal.orgId).where('actor_id', '=', request.principal.actorId).where('idempotency_key', '=', request.key).executeTakeFirst();
   return { row };
@@ -112,7 +130,7 @@ export interface Receipt {
 export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx: Tx, receipt: Receipt) => Promise<WriteResult>): Promise<Answer> {
   const local = `${request.principal.orgId} ${request.principal.actorId} ${request.key}`;
   const rival = underWay.get(local);
-  if (rival) throw rival.fingerprint.equals(request.fingerprint) ? inProgress(rival.operationId) : conflict();
+  if (rival) return refuseRival(rival, request);
   const operationId = newId('op');
   underWay.set(local, { operationId, fingerprint: request.fingerprint });
   try {
@@ -171,9 +189,10 @@ export async function writeClaimed(
 ): Promise<Answer> {
   const local = `${request.principal.orgId} ${request.principal.actorId} ${request.key}`;
   const rival = underWay.get(local);
-  if (rival) throw rival.fingerprint.equals(request.fingerprint) ? inProgress(rival.operationId) : conflict();
+  if (rival) return refuseRival(rival, request);
   let operationId: string = newId('op');
-  underWay.set(local, { operationId, fingerprint: request.fingerprint });
+  const { promise: claimed, resolve: readable } = Promise.withResolvers<void>();
+  underWay.set(local, { operationId, fingerprint: request.fingerprint, claimed });
   let renewal: NodeJS.Timeout | undefined;
   try {
     let fence = 1;
@@ -204,6 +223,7 @@ export async function writeClaimed(
     });
     if (earlier) return earlier;
     underWay.set(local, { operationId, fingerprint: request.fingerprint });
+    readable();
     if (options.mode === 'staged') {
       renewal = setInterval(() => {
         ctx.db.updateTable('operations').set({ lease_until: sql<Date>`now() + ${LEASE_SECONDS} * interval '1 second'` }).where('id', '=', operationId).where('fence', '=', fence).where('status', '=', 'pending').execute().catch(() => {});
@@ -221,6 +241,7 @@ export async function writeClaimed(
     }
   } finally {
     clearInterval(renewal);
+    readable();
     underWay.delete(local);
   }
 }

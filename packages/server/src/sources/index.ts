@@ -1,8 +1,10 @@
 /** What other domains may use of sources. */
 export type { Entry, Tree } from '../merge/types.ts';
 export { startCleanup } from './cleanup.ts';
+export { gzipChunks } from './archive.ts';
 export { archiveOf, readBlob, readBlobs, tarOf } from './contents.ts';
-export { faultsMapped, storageUnavailable } from './faults.ts';
+export { matchesEtag } from './etag.ts';
+export { faultsMapped, sourceFault, storageUnavailable } from './faults.ts';
 export { insertSource } from './insert-source.ts';
 export type { EncodedTree, NewSource } from './insert-source.ts';
 export { DiffFile, Source } from './schemas.ts';
@@ -11,5 +13,8 @@ export type { Contents, Staged } from './stage.ts';
 export { routes } from './routes.ts';
 export { loadSource } from './store.ts';
 export type { SourceRow } from './store.ts';
+export { checkPath, findCollisions, sortByPath } from './paths.ts';
+export { readTar } from './tar-reader.ts';
+export { END_OF_TAR, fileHeader, padding } from './tar-writer.ts';
 export { loadTree, sameTree } from './tree.ts';
 export { sourceView } from './view.ts';
