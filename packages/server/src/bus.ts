@@ -32,6 +32,7 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isClosed = false;
+  let isSending = false;
   const CHANNELS: Channel[] = ['outbox', 'events', 'jobs', 'drafts', 'accounts', 'control', 'operations'];
 
   const deliver = (channel: Channel, payload: string) => {
@@ -65,12 +66,20 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
     );
   }
 
+  /** One query at a time; what comes meanwhile waits, coalesced. */
   function flush(): void {
+    if (isSending && !isClosed) {
+      timer = setTimeout(flush, COALESCE_MS);
+      return;
+    }
     timer = null;
     const messages = [...pending.values()];
     pending.clear();
     // Without a connection the hint is dropped: the others look by themselves.
-    client?.query('select pg_notify(c, p) from unnest($1::text[], $2::text[]) as m(c, p)', [messages.map((m) => `headrace_${m.channel}`), messages.map((m) => `${processId} ${m.payload}`)]).catch(() => {});
+    if (!client || messages.length === 0) return;
+    isSending = true;
+    client.query('select pg_notify(c, p) from unnest($1::text[], $2::text[]) as m(c, p)', [messages.map((m) => `headrace_${m.channel}`), messages.map((m) => `${processId} ${m.payload}`)])
+      .catch(() => {}).finally(() => { isSending = false; });
   }
 
   await connect();
