@@ -55,18 +55,16 @@ describe('replay and live', () => {
 
   test('a live reader for whom over 1 MiB waits is cut, and resumes behind its last frame without gap or double', async () => {
     const filter = log.filter(newId('prj'));
+    await until(() => log.ctx.events.streamCount() === 0);
     const reader = await log.read(filter, { isPaused: true });
     const data = { id: 'x'.repeat(20_000) };
-    const isCut = () => reader.response.socket.destroyed || reader.response.aborted;
     let written = 0;
     // What the kernel buffers on both ends does not wait with us: some more has to come.
     await until(async () => {
       await log.write(Array.from({ length: 20 }, () => 'tool.updated'), { projectId: filter.projectId!, data });
       written += 20;
       await until(async () => (await stored(filter)).length === written);
-      reader.response.resume();
-      reader.response.pause();
-      return log.ctx.events.streamCount() === 0 || isCut();
+      return log.ctx.events.streamCount() === 0;
     }, 20_000);
     reader.response.resume();
     await until(() => reader.isOver);
@@ -82,10 +80,9 @@ describe('replay and live', () => {
 });
 
 describe('heartbeats', () => {
-  test('come at once and then in their interval; their cursor stands behind all that was sent or filtered out', async () => {
+  test('the first comes at once, before any event, with a cursor that stands before what follows', async () => {
     const projectId = newId('prj');
     const filter = { ...log.filter(projectId), types: new Set(['run.queued'] as const) };
-    log.ctx.events.heartbeatMs = 60_000;
     const reader = await log.read(filter);
     await until(() => reader.frames.length === 1);
     expect(reader.frames[0]).toEqual({ event: 'heartbeat', id: reader.frames[0]!.data.cursor, data: { cursor: reader.frames[0]!.id } });
