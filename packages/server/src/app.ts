@@ -1,6 +1,7 @@
 /** The API's composition: with worker.ts the only file that imports every domain. */
 import type { FastifyInstance } from 'fastify';
 import { accountRoutes, createAuthenticator } from './accounts/index.ts';
+import { routes as applyRoutes } from './applies/index.ts';
 import { routes as approvalRoutes } from './approvals/routes.ts';
 import { routes as auditRoutes } from './audit/index.ts';
 import { routes as checkpointRoutes } from './checkpoints/routes.ts';
@@ -30,6 +31,7 @@ export const routes: Route[] = [
   ...messageRoutes,
   ...runRoutes,
   ...checkpointRoutes,
+  ...applyRoutes,
   ...editRoutes,
   ...execRoutes,
   ...approvalRoutes,

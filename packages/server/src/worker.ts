@@ -1,5 +1,6 @@
 /** The worker's composition: which job is done by which domain, and what goes on in the background. */
 import type pg from 'pg';
+import { mergeApplies, reconcileApplies } from './applies/index.ts';
 import type { Context } from './context.ts';
 import { workExec } from './execs/exec-work.job.ts';
 import { startWorker } from './jobs/worker.ts';
@@ -21,12 +22,14 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'thread.initialize': { run: (job) => initializeThread(ctx, job, failQueuedRuns), concurrency: 8 },
     'run.work': { run: (job) => workRuns(ctx, job), concurrency: ctx.config.runConcurrency },
     'exec.work': { run: (job) => workExec(ctx, job), concurrency: ctx.config.runConcurrency },
+    'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4 },
   };
   const worker = await startWorker(ctx, connection, handlers);
   maintainReceipts(ctx);
   const cleanup = startCleanup(ctx);
   sweepWorkspaces(ctx);
+  reconcileApplies(ctx);
   return {
     async stop() {
       await Promise.all([worker.stop(GRACE_MS), cleanup.stop()]);

@@ -1,1 +1,4 @@
 export { cancelApply, endApply } from './end-apply.ts';
+export { mergeApplies } from './merge-apply.job.ts';
+export { reconcileApplies } from './reconcile-applies.ts';
+export { routes } from './routes.ts';

@@ -161,9 +161,10 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
 
   async function transactional(call: Call, fields: Field[]): Promise<Answer & { headers?: Record<string, string | string[]> }> {
     const key = idempotencyKey(route, call, legacyOf(call.body), fields);
+    const prepared = await operation.before?.(call);
     let headers: Record<string, string | string[]> | undefined;
     const run: Parameters<typeof writeOnce>[2] = async (tx, receipt) => {
-      const result = await operation.write!(tx, call, receipt);
+      const result = await operation.write!(tx, call, receipt, prepared);
       headers = result.headers;
       return result;
     };

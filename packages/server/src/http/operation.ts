@@ -67,7 +67,9 @@ export interface Documentation {
 export interface Operation extends Documentation {
   kind: 'read' | 'write' | 'claimed' | 'plain';
   read?: (call: Call) => Promise<Reply>;
-  write?: (tx: Tx, call: Call, receipt: Receipt) => Promise<WriteResult & { headers?: Record<string, string | string[]> }>;
+  /** Slow checks before the receipt and outside of a transaction; also of a call that turns out to be a replay. */
+  before?: (call: Call) => Promise<unknown>;
+  write?: (tx: Tx, call: Call, receipt: Receipt, prepared: unknown) => Promise<WriteResult & { headers?: Record<string, string | string[]> }>;
   claim?: ClaimOptions;
   claimed?: (call: Call, claim: Claim, prepared: unknown) => Promise<WriteResult>;
 }
@@ -93,10 +95,12 @@ export const read = <QS extends TSchema | undefined = undefined, BS extends TSch
 /** A POST without a receipt that changes something by itself (signing in and out, accepting an invitation). */
 export const plain: typeof read = (definition) => ({ ...read(definition as never), kind: 'plain' });
 
-/** A write in one transaction with its receipt. */
-export const write = <QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined>(definition: Definition<QS, BS> & { handle: (tx: Tx, call: Call<Q<QS>, Q<BS>>, receipt: Receipt) => Promise<WriteResult> }): Operation => {
-  const { handle, ...documentation } = definition;
-  return { ...(documentation as Documentation), kind: 'write', write: handle as Operation['write'] };
+/** A write in one transaction with its receipt. What `before` returns is handed to `handle`, which has to look again at whatever can change. */
+export const write = <QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined, P = undefined>(
+  definition: Definition<QS, BS> & { before?: (call: Call<Q<QS>, Q<BS>>) => Promise<P>; handle: (tx: Tx, call: Call<Q<QS>, Q<BS>>, receipt: Receipt, prepared: P) => Promise<WriteResult> },
+): Operation => {
+  const { handle, before, ...documentation } = definition;
+  return { ...(documentation as Documentation), kind: 'write', write: handle as Operation['write'], ...(before ? { before: before as Operation['before'] } : {}) };
 };
 
 /** A write with work outside of a transaction; see operations/receipts.ts. */

@@ -19,7 +19,7 @@ const MAX_FIELDS = 100;
 
 function field(error: ErrorObject): Field {
   const { instancePath, params, keyword } = error;
-  if (keyword === 'required') return { path: `${instancePath}/${escape(params.missingProperty as string)}`, message: 'is required' };
+  if (keyword === 'required' || keyword === 'dependentRequired') return { path: `${instancePath}/${escape(params.missingProperty as string)}`, message: 'is required' };
   if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') return { path: `${instancePath}/${escape((params.additionalProperty ?? params.unevaluatedProperty) as string)}`, message: 'is not a known field' };
   if (keyword === 'enum') return { path: instancePath, message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}` };
   return { path: instancePath, message: error.message ?? 'is invalid' };

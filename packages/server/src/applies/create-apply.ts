@@ -1,0 +1,77 @@
+/**
+ * Admission of an apply. Resolutions are checked against the merge, which is slow work and must not hold locks: it is computed before the
+ * transaction, of sources that never change, and the transaction sees to it that they are still the ones to be merged.
+ */
+import { sql } from 'kysely';
+import type { ApplyRow } from '../db/schema.ts';
+import { json } from '../db/schema.ts';
+import { appendEvent, transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
+import { ApiError, invalid, notFound } from '../http/errors.ts';
+import { write } from '../http/operation.ts';
+import type { Call } from '../http/operation.ts';
+import { Ok } from '../http/schemas.ts';
+import { newId } from '../ids.ts';
+import { enqueue } from '../jobs/enqueue.ts';
+import { scopeOf } from '../projects/index.ts';
+import { faultsMapped } from '../sources/index.ts';
+import { changeThread, loadThread } from '../threads/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
+import { mergeRequest, resolutionFields } from './merge-request.ts';
+import { lockProjectAndThread, requireApplicable } from './policy.ts';
+import type { Decision, MergeSides } from './policy.ts';
+import { Apply, ApplyBody } from './schemas.ts';
+import { applyView } from './view.ts';
+
+export const applyKey = (projectId: string) => `apply:${projectId}`;
+
+export const createApply = write({
+  name: 'applies.createApply',
+  summary: "Apply a draft to the head",
+  description: "Queues the thread's latest source for a three-way merge with the head. Applies of an app go one after the other. Once applied, the thread is sealed and work goes on in a new thread; with conflicts in manual mode the head stays and the thread is open again.",
+  access: { permissions: ['project:update', 'thread:update'] },
+  body: ApplyBody,
+  legacyKeys: ['/clientOperationId'],
+  responses: { 202: Ok({ apply: Apply }) },
+  before: (call) => checkResolutions(call as Call<unknown, Decision>),
+  async handle(tx, call, _receipt, refusal) {
+    const body = call.body as Decision;
+    const { thread: { id, project_id: projectId } } = await loadThread(tx.db, call);
+    const loaded = await lockProjectAndThread(tx, projectId, id);
+    if (!loaded) throw notFound('thread');
+    const sides = await requireApplicable(tx, loaded, body);
+    if (refusal) throw refusal;
+    const apply = await queueApply(tx, loaded, sides, body, call.principal.actorId);
+    return { status: 202, body: { ok: true, apply: applyView(apply) }, scope: scopeOf(loaded.project) };
+  },
+});
+
+/** 400 for resolutions that the merge has no use for. Returns what refuses the apply already: then nothing was checked. */
+async function checkResolutions(call: Call<unknown, Decision>): Promise<ApiError | null> {
+  const { ctx, body } = call;
+  if (!body.resolutions?.length) return null;
+  let sides: MergeSides;
+  try {
+    sides = await transaction(ctx, async (tx) => requireApplicable(tx, await loadThread(tx.db, call), body));
+  } catch (error) {
+    // The transaction below decides: this call may be the replay of one that was admitted.
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  const { faults } = await faultsMapped(ctx.merger.merge(mergeRequest(ctx, sides, body.resolutions)));
+  if (faults.length) throw invalid(...resolutionFields(faults));
+  return null;
+}
+
+async function queueApply(tx: Tx, loaded: LoadedThread, sides: MergeSides, { conflictResolution, expectedHeadSourceId, resolutions }: Decision, actorId: string): Promise<ApplyRow> {
+  const { thread, project } = loaded;
+  const { apply_sequence: sequence } = await tx.db.updateTable('projects').set({ apply_sequence: sql<number>`apply_sequence + 1` }).where('id', '=', project.id).returning('apply_sequence').executeTakeFirstOrThrow();
+  const apply = await tx.db.insertInto('applies').values({
+    org_id: thread.org_id, id: newId('apl'), project_id: project.id, thread_id: thread.id, sequence, conflict_resolution: conflictResolution ?? 'agent', base_source_id: sides.base, draft_source_id: sides.draft,
+    expected_head_source_id: expectedHeadSourceId ?? null, resolutions: json(resolutions ?? []), status: 'queued', created_by: actorId,
+  }).returningAll().executeTakeFirstOrThrow();
+  appendEvent(tx, scopeOf(project), 'platform.apply.queued', { id: apply.id, status: apply.status, sourceId: null }, { threadId: thread.id });
+  await changeThread(tx, loaded, { active_apply_id: apply.id }, 'always');
+  await enqueue(tx, 'apply.merge', { projectId: project.id }, { key: applyKey(project.id) });
+  return apply;
+}

@@ -1,0 +1,85 @@
+/**
+ * The queue of a project: its oldest queued apply is merged with the head of now, then the next one, until none is left. The job holds
+ * the project's key, so that heads move one after the other; after a restart an apply is merged anew.
+ *
+ *   queued --merged, head as it was--> applied
+ *   queued --merged, head moved meanwhile--> queued
+ *   queued --its pinned head is not the head--> conflicted `stale_head`
+ *   queued --conflicts--> conflicted
+ *   queued --result breaks a rule for sources--> failed `invalid_result`
+ *   queued --sources cannot be read or merged, ATTEMPTS times--> failed `source_unavailable`
+ */
+import type { Context } from '../context.ts';
+import type { ApplyRow } from '../db/schema.ts';
+import type { Job } from '../jobs/worker.ts';
+import { LostJob } from '../jobs/worker.ts';
+import type { MergeResult } from '../merge/pool.ts';
+import { abandon, stageBlobs } from '../sources/index.ts';
+import { mergeRequest } from './merge-request.ts';
+import { settleApply } from './settle-apply.ts';
+import type { Head, Outcome } from './settle-apply.ts';
+
+/** About 6 s with the backoff between them: a store that restarts fails no apply. */
+const ATTEMPTS = 6;
+
+export async function mergeApplies(ctx: Context, job: Job<'apply.merge'>): Promise<void> {
+  while (!job.signal.aborted) {
+    const next = await nextApply(ctx, job.payload.projectId);
+    if (!next) return;
+    const { apply, head } = next;
+    const outcome = await outcomeOf(ctx, job, apply, head);
+    const isSettled = await settleApply(ctx, job, apply, head, outcome);
+    if (!isSettled && outcome.status === 'applied' && 'tree' in outcome) await abandon(ctx, { org_id: apply.org_id, id: apply.project_id }, outcome.staged);
+    // The attempts were this apply's: those behind it get their own, by the job that its end enqueued.
+    if (outcome.status === 'failed' && outcome.isExhausted) return;
+  }
+}
+
+/** The project's oldest queued apply, with the head as it stands. */
+async function nextApply(ctx: Context, projectId: string): Promise<{ apply: ApplyRow; head: Head } | undefined> {
+  const row = await ctx.db.selectFrom('applies as a').innerJoin('projects as p', 'p.id', 'a.project_id').innerJoin('threads as t', 't.id', 'a.thread_id').selectAll('a').select(['p.head_source_id as now_source_id', 'p.head_revision as now_revision'])
+    .where('a.project_id', '=', projectId).where('a.status', '=', 'queued').where('p.deleted_at', 'is', null).where('t.deleted_at', 'is', null).orderBy('a.sequence').limit(1).executeTakeFirst();
+  if (!row) return undefined;
+  const { now_source_id: sourceId, now_revision: revision, ...apply } = row;
+  return { apply, head: { sourceId: sourceId!, revision: revision! } };
+}
+
+async function outcomeOf(ctx: Context, job: Job, apply: ApplyRow, head: Head): Promise<Outcome> {
+  if (apply.expected_head_source_id !== null && apply.expected_head_source_id !== head.sourceId) return { status: 'conflicted', conflicts: [], error: 'stale_head: The head has moved since this apply was decided. Look at the new head and decide anew.', headSourceId: null };
+  try {
+    return await reusedSource(ctx, apply, head) ?? await mergeOutcome(ctx, apply, head);
+  } catch (error) {
+    if (error instanceof LostJob || job.signal.aborted || job.failures + 1 < ATTEMPTS) throw error;
+    ctx.log.error({ err: error, apply: apply.id }, 'an apply failed: its sources could not be merged');
+    return { status: 'failed', error: 'source_unavailable: The sources of this apply could not be read or merged. Apply again once the storage is available.', headSourceId: null, isExhausted: true };
+  }
+}
+
+/** Results that are there already need no merge: the hashes of the three sides tell. */
+async function reusedSource(ctx: Context, { base_source_id: base, draft_source_id: draft }: ApplyRow, head: Head): Promise<Outcome | null> {
+  const ids = [draft, head.sourceId, ...(base === null ? [] : [base])];
+  const hashes = new Map((await ctx.db.selectFrom('sources').select(['id', 'sha256']).where('id', 'in', ids).execute()).map((s) => [s.id, s.sha256]));
+  const drafted = hashes.get(draft);
+  if (drafted === hashes.get(head.sourceId) || (base !== null && drafted === hashes.get(base))) return { status: 'applied', sourceId: head.sourceId };
+  return base === head.sourceId ? { status: 'applied', sourceId: draft } : null;
+}
+
+async function mergeOutcome(ctx: Context, apply: ApplyRow, head: Head): Promise<Outcome> {
+  const sides = { projectId: apply.project_id, base: apply.base_source_id, head: head.sourceId, draft: apply.draft_source_id };
+  const merge = await ctx.merger.merge(mergeRequest(ctx, sides, apply.resolutions));
+  if (merge.status === 'conflicted') return { status: 'conflicted', conflicts: merge.conflicts.map((c) => c.path), error: unresolvedError(apply), headSourceId: head.sourceId };
+  if (merge.invalid.length) return { status: 'failed', error: invalidResult(merge), headSourceId: head.sourceId };
+  if (merge.changes.length === 0) return { status: 'applied', sourceId: head.sourceId };
+  return { status: 'applied', tree: merge.tree, staged: await stageBlobs(ctx, { org_id: apply.org_id, id: apply.project_id }, merge.newBlobs) };
+}
+
+/** Whose conflicts they are to resolve: in manual mode, and with resolutions, the caller's. */
+function unresolvedError(apply: ApplyRow): string | null {
+  if (apply.conflict_resolution === 'manual' || apply.resolutions.length > 0) return null;
+  return 'not_configured: No agent is configured that repairs conflicts. Resolve them by another apply with expectedHeadSourceId and resolutions.';
+}
+
+function invalidResult({ invalid }: MergeResult): string {
+  const shown = invalid.slice(0, 10).map(({ path, message }) => (path === null ? message : `${path} ${message}`));
+  return `invalid_result: The merge breaks a rule for sources: ${shown.join('; ')}${invalid.length > shown.length ? '; and more' : ''}.`;
+}

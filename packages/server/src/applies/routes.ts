@@ -1,0 +1,13 @@
+import { platformRoute, threadRoute } from '../http/operation.ts';
+import type { Route } from '../http/operation.ts';
+import { createApply } from './create-apply.ts';
+import { getApply } from './get-apply.ts';
+import { listApplies } from './list-applies.ts';
+import { previewApply } from './preview-apply.ts';
+
+export const routes: Route[] = [
+  ...threadRoute('POST', '/threads/:threadId/apply', createApply),
+  ...threadRoute('POST', '/threads/:threadId/apply/preview', previewApply),
+  ...platformRoute('GET', '/apps/:appId/applies', listApplies),
+  ...platformRoute('GET', '/apps/:appId/applies/:applyId', getApply),
+];
