@@ -101,7 +101,8 @@ function installBubblewrap() {
   }).status === 0;
   const add = () => apt('install', '--no-install-recommends', 'bubblewrap');
   const hasLists = readdirSync('/var/lib/apt/lists').some((name) => name.includes('_Packages'));
-  if (!(hasLists && add())) apt('update') && add();
+  if (hasLists && add()) return;
+  if (apt('update')) add();
 }
 
 /** One setup per checkout at a time: waits for the other one. A listening socket ends with its process, however that dies. */
@@ -118,7 +119,7 @@ async function lock() {
     if (isOurs) return () => server.close();
     await otherEnds(path);
   }
-  fail('Another setup of this checkout does not end. Stop it and run the command again.');
+  return fail('Another setup of this checkout does not end. Stop it and run the command again.');
 }
 
 async function otherEnds(path) {
