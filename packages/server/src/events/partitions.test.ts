@@ -33,6 +33,12 @@ test('today’s partition and seven ahead are made, again without a fault; event
   expect(rows).toEqual([{ name: dayName(0) }]);
 });
 
+test('a day that the default partition has rows of stays there; the others are made', async () => {
+  await old(1, 0);
+  await expect(createPartitions(log.ctx.db)).rejects.toThrow(/default partition/);
+  expect(await partitions()).toEqual([...Array.from({ length: 7 }, (_, i) => dayName(i + 1)), 'events_default']);
+});
+
 test('days wholly past the retention are dropped, the default partition goes by time, the rest stays', async () => {
   for (const day of [-9, -8, -7]) await sql.raw(`create table ${dayName(day)} partition of events for values from ('${dayName(day).slice(7)}') to ('${dayName(day + 1).slice(7)}')`).execute(log.ctx.db);
   await old(1, 9 * DAY);

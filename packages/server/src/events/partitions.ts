@@ -33,15 +33,21 @@ const alter = (db: Db, statement: string) => db.transaction().execute(async (tx)
   await sql.raw(statement).execute(tx);
 });
 
-/** Makes today's partition and the seven after it. Fails when the default partition has rows of a day: they stay there. */
+/**
+ * Makes today's partition and the seven after it. A day of which the default partition has rows already stays there and fails; the
+ * others are made all the same, and the first failure is thrown at the end.
+ */
 export async function createPartitions(db: Db): Promise<void> {
   const today = dayOf(await databaseNow(db)).getTime();
   const existing = new Set(await listPartitions(db));
+  const failures: unknown[] = [];
   for (let i = 0; i <= DAYS_AHEAD; i++) {
     const from = new Date(today + i * DAY_MS);
     if (existing.has(nameOf(from))) continue;
-    await alter(db, `create table if not exists ${nameOf(from)} partition of events for values from ('${from.toISOString()}') to ('${new Date(from.getTime() + DAY_MS).toISOString()}')`);
+    await alter(db, `create table if not exists ${nameOf(from)} partition of events for values from ('${from.toISOString()}') to ('${new Date(from.getTime() + DAY_MS).toISOString()}')`)
+      .catch((error: unknown) => failures.push(error));
   }
+  if (failures.length) throw failures[0];
 }
 
 /** Drops the days that are wholly past the retention; deletes by time in the default partition and, with a short retention, in all. */
@@ -63,12 +69,8 @@ export async function expireEvents(ctx: Pick<Context, 'db' | 'config' | 'log'>, 
   const { eventRetentionSeconds } = ctx.config;
   const everyMs = Math.min(3_600_000, Math.max(1_000, eventRetentionSeconds * 250));
   while (!signal.aborted) {
-    try {
-      await createPartitions(ctx.db);
-      await removeExpired(ctx.db, eventRetentionSeconds);
-    } catch (error) {
-      ctx.log.warn({ err: error }, 'the log could not be trimmed');
-    }
+    await createPartitions(ctx.db).catch((error: unknown) => ctx.log.warn({ err: error }, 'partitions of the log could not be made ahead'));
+    await removeExpired(ctx.db, eventRetentionSeconds).catch((error: unknown) => ctx.log.warn({ err: error }, 'the log could not be trimmed'));
     await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
   }
 }

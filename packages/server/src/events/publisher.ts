@@ -73,7 +73,8 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
   }
 
   async function publish(client: Client): Promise<void> {
-    await createPartitions(ctx.db).catch((error: unknown) => ctx.log.warn({ err: error }, 'partitions could not be made ahead'));
+    // Before the first event: what went into the default partition keeps its day out of a partition of its own.
+    await createPartitions(ctx.db).catch((error: unknown) => ctx.log.warn({ err: error }, 'partitions of the log could not be made ahead'));
     const maintenance = new AbortController();
     const expiring = expireEvents(ctx, maintenance.signal);
     try {
