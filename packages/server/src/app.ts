@@ -5,6 +5,7 @@ import { routes as applyRoutes } from './applies/index.ts';
 import { routes as approvalRoutes } from './approvals/routes.ts';
 import { routes as auditRoutes } from './audit/index.ts';
 import { routes as checkpointRoutes } from './checkpoints/routes.ts';
+import { routes as buildRoutes } from './builds/routes.ts';
 import type { Context } from './context.ts';
 import { routes as editRoutes } from './edits/routes.ts';
 import { eventRoutes } from './events/index.ts';
@@ -35,6 +36,7 @@ export const routes: Route[] = [
   ...editRoutes,
   ...execRoutes,
   ...approvalRoutes,
+  ...buildRoutes,
   ...workspaceRoutes,
   ...eventRoutes,
   ...settingsRoutes,

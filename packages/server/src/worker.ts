@@ -1,5 +1,6 @@
 /** The worker's composition: which job is done by which domain, and what goes on in the background. */
 import type pg from 'pg';
+import { reconcileBuilds, workBuilds } from './builds/index.ts';
 import { mergeApplies, reconcileApplies } from './applies/index.ts';
 import type { Context } from './context.ts';
 import { workExec } from './execs/exec-work.job.ts';
@@ -23,12 +24,14 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'run.work': { run: (job) => workRuns(ctx, job), concurrency: ctx.config.runConcurrency },
     'exec.work': { run: (job) => workExec(ctx, job), concurrency: ctx.config.runConcurrency },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
+    'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },
     'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4 },
   };
   const worker = await startWorker(ctx, connection, handlers);
   maintainReceipts(ctx);
   const cleanup = startCleanup(ctx);
   sweepWorkspaces(ctx);
+  reconcileBuilds(ctx);
   reconcileApplies(ctx);
   return {
     async stop() {

@@ -1,22 +1,29 @@
-import { sql } from 'kysely';
-import { appendEvent } from '../db/transaction.ts';
-import type { Tx } from '../db/transaction.ts';
+import { ApiError } from '../http/errors.ts';
+import { write } from '../http/operation.ts';
+import { Body, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
-import type { LoadedThread } from '../threads/index.ts';
+import { changeThread, lockThreadById } from '../threads/index.ts';
+import { renewedDeadline } from './end-build.ts';
+import { cancelThreadBuild } from './cancel-thread-build.ts';
+import { loadBuild } from './policy.ts';
+import { Build } from './schemas.ts';
+import { buildView, isEnded } from './view.ts';
 
-/**
- * Cancels the build of a locked thread, if it has one under way: a queued one fails in this transaction; a building one is marked, and
- * fails by its own row once its sandbox is gone. Returns whether the thread is free of it now.
- */
-export async function cancelThreadBuild(tx: Tx, { thread, project }: LoadedThread): Promise<boolean> {
-  if (!thread.active_build_id) return true;
-  const failed = await tx.db.updateTable('builds').set({ status: 'failed', error_code: 'cancelled', error_message: 'The build was cancelled before it started.', finished_at: sql<Date>`now()` })
-    .where('id', '=', thread.active_build_id).where('status', '=', 'queued').returningAll().executeTakeFirst();
-  if (failed) {
-    appendEvent(tx, scopeOf(project), 'platform.build.failed', { id: failed.id, status: 'failed', sourceId: failed.source_id }, { threadId: thread.id });
-    return true;
-  }
-  await tx.db.updateTable('builds').set({ cancel_requested_at: sql<Date>`now()` }).where('id', '=', thread.active_build_id).where('status', '=', 'building').execute();
-  tx.wake('control', thread.active_build_id);
-  return false;
-}
+export const cancelBuild = write({
+  name: 'builds.cancelBuild',
+  summary: 'Cancel a build',
+  description: 'A queued one has failed as `cancelled` at once, one that is building as soon as its sandbox is gone.',
+  access: { permissions: ['thread:update'] },
+  body: Body({}),
+  responses: { 202: Ok({ build: Build }) },
+  async handle(tx, call, receipt) {
+    const { build, project } = await loadBuild(tx.db, call);
+    const loaded = await lockThreadById(tx, build.thread_id);
+    // Read again under the lock, which every end of a build takes. A deleted thread's build is being cancelled already.
+    const { build: now } = await loadBuild(tx.db, call);
+    if (isEnded(now)) throw new ApiError('build_not_active', 'The build has ended already.');
+    receipt.publish(tx, scopeOf(project));
+    if (loaded && await cancelThreadBuild(tx, loaded)) await changeThread(tx, loaded, { active_build_id: null, ...await renewedDeadline(call.ctx, tx, loaded.thread) }, 'always');
+    return { status: 202, body: { ok: true, build: buildView((await loadBuild(tx.db, call)).build) }, scope: scopeOf(project) };
+  },
+});

@@ -1,1 +1,3 @@
-export { cancelThreadBuild } from './cancel-build.ts';
+export { workBuilds } from './build-work.job.ts';
+export { cancelThreadBuild } from './cancel-thread-build.ts';
+export { reconcileBuilds } from './reconcile.ts';

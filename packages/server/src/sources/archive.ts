@@ -41,7 +41,8 @@ async function* tarChunks(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>)
   yield Buffer.concat([...pending, END_OF_TAR]);
 }
 
-async function* gzipChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The chunks as gzip: a function of their bytes. */
+export async function* gzipChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield GZIP_HEADER;
   let crc = 0;
   let length = 0;

@@ -1,0 +1,115 @@
+/**
+ * The job behind a build.
+ *
+ *   queued --claimed, its project's limit keeps--> building       `started_at` commits before the command starts: it never starts twice
+ *   building --exit 0, output valid and stored, sandbox gone--> ready
+ *   building --anything else, or cancelled; sandbox gone--> failed
+ *   building after a restart: goes on where the runner knows its task, else failed `worker_lost`
+ *
+ * What fails on the way (runner, store or database away, a sandbox whose end is not confirmed) leaves it `building`, for a later attempt.
+ */
+import { sql } from 'kysely';
+import { RunnerError } from '@headrace/runner/client';
+import type { TaskEnd } from '@headrace/runner/protocol';
+import type { Context } from '../context.ts';
+import { appendEvent, transaction } from '../db/transaction.ts';
+import { enqueue } from '../jobs/enqueue.ts';
+import { LostJob } from '../jobs/worker.ts';
+import type { Job } from '../jobs/worker.ts';
+import { scopeOf } from '../projects/index.ts';
+import { effectiveSettings } from '../settings/index.ts';
+import { decide, endBuild } from './end-build.ts';
+import type { Outcome } from './end-build.ts';
+import { buildKey } from './reconcile.ts';
+import { OutputFault } from './repack-output.ts';
+import { runCommand } from './run-command.ts';
+import { storeArtifact } from './store-artifact.ts';
+import { BUILD_COLUMNS, buildEventData, isEnded } from './view.ts';
+import type { Build } from './view.ts';
+
+const RETRY_SECONDS = 0.5;
+/** After so many failed attempts on a runner that answers, the build is given up. */
+const ATTEMPTS = 6;
+/** Over the command's own time, after which another machine's runner has certainly ended it. */
+const ELSEWHERE_SECONDS = 120;
+
+export async function workBuilds(ctx: Context, job: Job<'build.work'>): Promise<void> {
+  const { buildId } = job.payload;
+  let build = await load(ctx, buildId);
+  if (!build || isEnded(build)) return;
+  const isFirst = build.status === 'queued';
+  if (isFirst) build = await start(ctx, job, build);
+  if (!build) return;
+  if (!isFirst && await isElsewhere(ctx, build)) return transaction(ctx, (tx) => retryLater(tx, job));
+  if (build.outcome === null) {
+    const outcome = await come(ctx, job, build, isFirst);
+    if (!outcome) return;
+    await decide(ctx, job, buildId, outcome);
+  }
+  await ctx.runner.deleteTask(buildId);
+  await endBuild(ctx, job, buildId, build.thread_id);
+}
+
+const load = (ctx: Context, buildId: string): Promise<Build | undefined> => ctx.db.selectFrom('builds').select(BUILD_COLUMNS).where('id', '=', buildId).executeTakeFirst();
+
+async function retryLater(tx: Parameters<typeof enqueue>[0], job: Job<'build.work'>): Promise<undefined> {
+  await job.fence(tx);
+  await enqueue(tx, 'build.work', job.payload, { key: buildKey(job.payload.buildId), delaySeconds: RETRY_SECONDS });
+}
+
+/** queued → building. Undefined when it was cancelled meanwhile, or has to wait: for a runner, or for its project's other builds. */
+async function start(ctx: Context, job: Job<'build.work'>, build: Build): Promise<Build | undefined> {
+  const runner = ctx.runnerStatus();
+  return transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    // Against the project's deletion, which a building build refuses, and so that two builds do not take one place.
+    const project = await tx.db.selectFrom('projects').selectAll().where('id', '=', build.project_id).forNoKeyUpdate().executeTakeFirstOrThrow();
+    const limit = (await effectiveSettings(tx.db, build)).concurrency.builds;
+    if (!runner?.ok || (limit !== null && await countBuilding(tx, build.project_id) >= limit)) return retryLater(tx, job);
+    const started = await tx.db.updateTable('builds').set({ status: 'building', started_at: sql<Date>`now()`, runner_id: `${runner.id}:${runner.pid}` }).where('id', '=', build.id).where('status', '=', 'queued').returning(BUILD_COLUMNS).executeTakeFirst();
+    if (started) appendEvent(tx, scopeOf(project), 'platform.build.building', buildEventData(started), { threadId: build.thread_id });
+    return started;
+  });
+}
+
+async function countBuilding(tx: Parameters<typeof enqueue>[0], projectId: string): Promise<number> {
+  return (await tx.db.selectFrom('builds').select(sql<number>`count(*)`.as('count')).where('project_id', '=', projectId).where('status', '=', 'building').executeTakeFirstOrThrow()).count;
+}
+
+/** Whether its sandbox may live at another machine's runner, whose own workers have to find it. */
+async function isElsewhere(ctx: Context, build: Build): Promise<boolean> {
+  const { id } = ctx.runnerStatus() ?? await ctx.runner.status();
+  if (build.runner_id?.split(':')[0] === id) return false;
+  const { rows } = await sql<{ over: boolean }>`select ${build.started_at} + ${build.timeout_seconds + ELSEWHERE_SECONDS} * interval '1 second' < now() as over`.execute(ctx.db);
+  return !rows[0]!.over;
+}
+
+/** What the build comes to; undefined when this worker stops and another goes on. */
+async function come(ctx: Context, job: Job<'build.work'>, build: Build, isFirst: boolean): Promise<Outcome | undefined> {
+  try {
+    const end = await runCommand(ctx, job, build, isFirst);
+    if (!end) return lost('The sandbox of this build was lost. Submit the build again.');
+    return outcomeOfEnd(end, build) ?? { status: 'ready', artifact: await storeArtifact(ctx, build) };
+  } catch (error) {
+    if (error instanceof OutputFault) return { status: 'failed', exitCode: 0, code: error.code, message: error.message };
+    if (job.signal.aborted) return undefined;
+    const isAway = error instanceof LostJob || (error instanceof RunnerError && error.status === 503);
+    if (isAway || job.failures + 1 < ATTEMPTS) throw error;
+    ctx.log.error({ err: error, build: build.id }, 'a build was given up');
+    return lost('The build could not be carried to its end here. Submit it again.');
+  }
+}
+
+const lost = (message: string): Outcome => ({ status: 'failed', exitCode: null, code: 'worker_lost', message });
+
+/** What the command's end means; undefined for one that succeeded, whose output counts then. */
+function outcomeOfEnd(end: TaskEnd, build: Build): Outcome | undefined {
+  const failed = (code: 'timed_out' | 'command_failed', message: string): Outcome => ({ status: 'failed', exitCode: end.exitCode, code, message });
+  // With a cancel asked for the end is told as such in any case (end-build.ts); without one the runner itself has stopped.
+  if (end.outcome === 'cancelled') return lost('The sandbox of this build was ended. Submit the build again.');
+  if (end.timedOut) return failed('timed_out', `The command took longer than ${build.timeout_seconds} seconds.`);
+  if (end.outcome === 'failed') return end.signal === null ? lost(end.error?.message ?? 'The sandbox could not be started.') : failed('command_failed', `The command was stopped: ${end.error?.message ?? end.signal}`);
+  if (end.oom) return failed('command_failed', 'The command ran out of memory.');
+  if (end.exitCode === null) return failed('command_failed', `The command was ended by ${end.signal ?? 'a signal'}.`);
+  return end.exitCode === 0 ? undefined : failed('command_failed', `The command exited with ${end.exitCode}.`);
+}

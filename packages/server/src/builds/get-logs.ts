@@ -1,0 +1,28 @@
+import { exampleOf } from '../http/example.ts';
+import { read } from '../http/operation.ts';
+import { Ok } from '../http/schemas.ts';
+import { loadBuild } from './policy.ts';
+import { Logs } from './schemas.ts';
+
+/** Whether the caller asks for text before JSON. */
+function prefersText(accept: string | undefined): boolean {
+  const types = (accept ?? '').split(',').map((type) => type.split(';')[0]!.trim().toLowerCase());
+  const [text, json] = [types.indexOf('text/plain'), types.indexOf('application/json')];
+  return text >= 0 && (json < 0 || text < json);
+}
+
+export const getLogs = read({
+  name: 'builds.getLogs',
+  summary: 'Read what a build\'s command printed',
+  description: 'Both streams in order of arrival, also while the build goes on; the first 2 MiB of them. `Accept: text/plain` gives the text alone.',
+  access: { permissions: ['thread:read'] },
+  responses: { 200: { content: { 'application/json': { schema: Ok({ logs: Logs }), example: exampleOf(Ok({ logs: Logs })) }, 'text/plain': { schema: { type: 'string' } } } } },
+  async handle(call) {
+    const { db } = call.ctx;
+    const { build } = await loadBuild(db, call);
+    const pieces = await db.selectFrom('build_logs').select('content').where('build_id', '=', build.id).orderBy('journal_offset').execute();
+    const text = pieces.map((piece) => piece.content).join('');
+    if (prefersText(call.headers.accept)) return { status: 200, stream: text, headers: { 'content-type': 'text/plain; charset=utf-8' } };
+    return { status: 200, body: { ok: true, logs: { text, byteSize: Buffer.byteLength(text), truncated: build.logs_truncated } } };
+  },
+});

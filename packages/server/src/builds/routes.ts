@@ -1,0 +1,19 @@
+import { platformRoute, threadRoute } from '../http/operation.ts';
+import type { Route } from '../http/operation.ts';
+import { cancelBuild } from './cancel-build.ts';
+import { createBuild } from './create-build.ts';
+import { getArtifact } from './get-artifact.ts';
+import { getBuild } from './get-build.ts';
+import { getLogs } from './get-logs.ts';
+import { getManifest } from './get-manifest.ts';
+import { listBuilds } from './list-builds.ts';
+
+export const routes: Route[] = [
+  ...threadRoute('POST', '/threads/:threadId/builds', createBuild),
+  ...threadRoute('GET', '/threads/:threadId/builds', listBuilds),
+  ...platformRoute('GET', '/apps/:appId/builds/:buildId', getBuild),
+  ...platformRoute('GET', '/apps/:appId/builds/:buildId/artifact', getArtifact),
+  ...platformRoute('GET', '/apps/:appId/builds/:buildId/manifest', getManifest),
+  ...platformRoute('GET', '/apps/:appId/builds/:buildId/logs', getLogs),
+  ...platformRoute('POST', '/apps/:appId/builds/:buildId/cancel', cancelBuild),
+];
