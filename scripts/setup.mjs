@@ -111,12 +111,16 @@ async function lock() {
   const path = process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name);
   const deadline = Date.now() + 2 * INSTALL_LIMIT;
   while (Date.now() < deadline) {
-    const server = createServer();
+    const waiting = new Set();
+    const server = createServer((socket) => waiting.add(socket.on('error', () => {})));
     const isOurs = await new Promise((resolve, reject) => {
       server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)));
       server.listen(path, () => resolve(true));
     });
-    if (isOurs) return () => server.close();
+    if (isOurs) return () => {
+      server.close();
+      for (const socket of waiting) socket.destroy();
+    };
     await otherEnds(path);
   }
   return fail('Another setup of this checkout does not end. Stop it and run the command again.');
