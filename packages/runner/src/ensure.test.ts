@@ -1,15 +1,22 @@
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { JournalEntry } from './protocol.ts';
 import { ensureRunner, type RunnerClient } from './index.ts';
+import { processStat, processTree } from './sandbox/processes.ts';
 import { tarOf } from './tar.ts';
 import { scratch } from './test-support.ts';
 
 const folders = scratch();
 const isAlive = (pid: number): boolean => { try { process.kill(pid, 0); return true; } catch { return false; } };
 const gone = (pid: number): Promise<void> => vi.waitFor(() => { if (isAlive(pid)) throw new Error('the runner is alive'); }, { timeout: 15_000, interval: 20 });
+
+/** Folders that this runner made for itself. */
+const foldersOf = (pid: number): string[] => ['/dev/shm', tmpdir()].filter((parent) => existsSync(parent)).flatMap((parent) => readdirSync(parent).map((name) => join(parent, name))).filter((folder) => {
+  try { return folder.includes('/headrace-') && (JSON.parse(readFileSync(join(folder, 'owner.json'), 'utf8')) as { pid: number }).pid === pid; } catch { return false; }
+});
 
 interface Started { client: RunnerClient; pid: number; ok: boolean; options: { stateDir: string; socketPath: string; idleSeconds: number } }
 
@@ -44,15 +51,23 @@ describe('a runner process', () => {
     expect(existsSync(options.socketPath)).toBe(false);
   });
 
-  test('takes over the socket of one that was killed', async () => {
-    const { pid, options } = await started();
+  test('that was killed takes its sandboxes with it; the next one takes over its socket and removes its files', async () => {
+    const { client, pid, ok, options } = await started();
+    const before = foldersOf(pid);
+    expect(before.length).toBe(1);
+    if (ok) {
+      await client.putWorkspace('thr_1', tarOf([]));
+      await client.startTask('op_1', { kind: 'exec', workspaceId: 'thr_1', command: 'echo up; trap "" TERM HUP; sleep 300 & sleep 300', timeoutMs: 60_000 });
+      for await (const entry of client.journal('op_1')) if (entry.type === 'output') break;
+    }
+    const tree = processTree(pid).map((p) => p.pid);
     process.kill(pid, 'SIGKILL');
-    await gone(pid);
-    const client = await ensureRunner(options);
-    const again = await client.status();
+    await vi.waitFor(() => expect(tree.filter((one) => (processStat(one)?.state ?? 'Z') !== 'Z')).toEqual([]), { timeout: 10_000 });
+    const next = await ensureRunner(options);
+    const again = await next.status();
+    onTestFinished(async () => { next.close(); process.kill(again.pid, 'SIGTERM'); await gone(again.pid); });
     expect(again.pid).not.toBe(pid);
-    process.kill(again.pid, 'SIGTERM');
-    await gone(again.pid);
+    expect(before.filter((folder) => existsSync(folder))).toEqual([]);
   });
 
   test('ends by itself when no worker was there for its idle time', async () => {
