@@ -8,8 +8,9 @@ import type { Tree } from '../workspaces.ts';
 const TIMEOUT_MS = 120_000;
 
 /**
- * Walks down to the folder name by name, so that no link is followed; then tars it as it is. Sockets, which tar passes over, and what
- * cannot be read are named. Exit 64: missing; 65: not a folder of its own; 66: holds what cannot be packed.
+ * Walks down to the folder name by name, so that no link is followed; then tars it as it is. Sockets, which tar passes over, what
+ * cannot be read, and files with a second name, which tar tells only where both are below, are named.
+ * Exit 64: missing; 65: not a folder of its own; 66: holds what may not be packed.
  */
 const SCRIPT = `set -f
 IFS=/
@@ -19,7 +20,7 @@ for name in $1; do
   [ -d "$name" ] || { echo "$name" >&2; exit 65; }
   cd "./$name" || exit 66
 done
-bad=$(find . ! -type l \\( -type s -o ! -readable \\) -print -quit 2>&1)
+bad=$(find . ! -type l \\( -type s -o ! -readable -o -type f -links +1 \\) -print -quit 2>&1)
 [ -z "$bad" ] || { echo "$bad" >&2; exit 66; }
 exec tar -cf - --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime=@0 .`;
 
@@ -47,6 +48,6 @@ export async function readOutput(host: Host, tree: Tree, outputDirectory: string
 function refusal(code: number | null, said: string, outputDirectory: string): RunnerError {
   if (code === 64) return new RunnerError(404, 'output_missing', `The output directory ${outputDirectory} does not exist.`);
   if (code === 65) return new RunnerError(409, 'output_invalid', `The output directory ${outputDirectory} is not a folder of its own: ${said} is a link or a file.`);
-  if (code === 66) return new RunnerError(409, 'output_invalid', `The output directory ${outputDirectory} holds what cannot be packed: ${said.replace(/^\.\//, '')}`);
+  if (code === 66) return new RunnerError(409, 'output_invalid', `The output directory ${outputDirectory} holds a hard link, a socket or what cannot be read: ${said.replace(/^\.\//, '')}`);
   return new RunnerError(500, 'output_unreadable', `The output directory could not be read (${code}): ${said}`);
 }
