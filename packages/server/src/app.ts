@@ -15,6 +15,8 @@ import type { Route } from './http/operation.ts';
 import { createHttpServer } from './http/server.ts';
 import { routes as messageRoutes } from './messages/index.ts';
 import { routes as operationRoutes } from './operations/routes.ts';
+import { createPreviewProxy } from './previews/proxy.ts';
+import { routes as previewRoutes } from './previews/routes.ts';
 import { projectRoutes } from './projects/index.ts';
 import { routes as runRoutes } from './runs/routes.ts';
 import { routes as settingsRoutes } from './settings/index.ts';
@@ -37,6 +39,7 @@ export const routes: Route[] = [
   ...execRoutes,
   ...approvalRoutes,
   ...buildRoutes,
+  ...previewRoutes,
   ...workspaceRoutes,
   ...eventRoutes,
   ...settingsRoutes,
@@ -48,5 +51,5 @@ export const routes: Route[] = [
 ];
 
 export async function createApp(ctx: Context): Promise<FastifyInstance> {
-  return createHttpServer(ctx, { routes, authenticate: createAuthenticator(ctx).authenticate });
+  return createHttpServer(ctx, { routes, authenticate: createAuthenticator(ctx).authenticate, preview: createPreviewProxy(ctx) });
 }

@@ -67,7 +67,7 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   stops.push(() => merger.close());
   const basis = { config, db: database.db, bus, log, secretKey: await secretKeyOf(config), shutdown: shutdown.signal };
   const ctx: Context = {
-    ...basis, events: new EventHub(basis), store: await openStore(config), pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION,
+    ...basis, events: new EventHub(basis), store: await openStore(config), pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION, listening: { port: config.port },
   };
   const notices = await firstStart(ctx);
   // In each process: whichever holds the lock publishes, the others stand by.
@@ -80,6 +80,7 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
     await ctx.events.start();
     app = await createApp(ctx);
     address = await app.listen({ host: config.host, port: config.port });
+    ctx.listening.port = Number(new URL(address).port);
   }
   return {
     address, ctx, notices,

@@ -29,6 +29,8 @@ export interface Context {
   /** Names this process in leases and wake-ups. */
   processId: string;
   version: string;
+  /** Where the API is reached: the configured port, or the one that this process was given for 0. */
+  listening: { port: number };
   /** Ends with the process: long polls, streams and waits stop on it. */
   shutdown: AbortSignal;
 }

@@ -7,6 +7,7 @@ import { workExec } from './execs/exec-work.job.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { JobHandlers } from './jobs/worker.ts';
 import { maintainReceipts } from './operations/maintain.ts';
+import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
 import { failQueuedRuns, workRuns } from './runs/index.ts';
 import { startCleanup } from './sources/index.ts';
 import { archiveWorkspace, initializeThread, sweepWorkspaces } from './workspaces/index.ts';
@@ -25,12 +26,15 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'exec.work': { run: (job) => workExec(ctx, job), concurrency: ctx.config.runConcurrency },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },
+    // Held as long as a preview is open; beyond this one worker's previews wait, and fail where none gets free.
+    'preview.work': { run: (job) => workPreview(ctx, job), concurrency: 64, onDead: ({ previewId }) => previewDied(ctx, previewId) },
     'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4 },
   };
   const worker = await startWorker(ctx, connection, handlers);
   maintainReceipts(ctx);
   const cleanup = startCleanup(ctx);
   sweepWorkspaces(ctx);
+  reconcilePreviews(ctx);
   reconcileBuilds(ctx);
   reconcileApplies(ctx);
   return {

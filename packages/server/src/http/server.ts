@@ -94,15 +94,15 @@ function requestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\x21-\x7e]{1,128}$/.test(header) ? header : randomUUID();
 }
 
+const isWebSocket = (request: IncomingMessage) => request.headers.upgrade?.toLowerCase() === 'websocket';
+
 function serverWithPreviews(handler: (request: IncomingMessage, response: ServerResponse) => void, preview?: PreviewProxy): Server {
-  const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 300_000 }, (request, response) => {
+  const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 300_000, shouldUpgradeCallback: (request) => isWebSocket(request) && (preview?.handles(request) ?? false) }, (request, response) => {
     if (preview?.handles(request)) preview.request(request, response);
     else handler(request, response);
   });
-  server.on('upgrade', (request, socket, head) => {
-    if (preview?.handles(request)) preview.upgrade(request, socket, head);
-    else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
-  });
+  // Any other upgrade is a request like those without: its headers would pass what follows by.
+  server.on('upgrade', (request, socket, head) => preview!.upgrade(request, socket, head));
   return server;
 }
 

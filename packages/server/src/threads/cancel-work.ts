@@ -3,6 +3,7 @@ import { cancelApply } from '../applies/index.ts';
 import { cancelThreadBuild } from '../builds/index.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { stopThreadPreviews } from '../previews/index.ts';
 import { cancelRuns } from '../runs/index.ts';
 import { changeWorkspace, enqueueArchive } from '../workspaces/index.ts';
 import type { ThreadChange } from './change-thread.ts';
@@ -15,6 +16,7 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   await cancelRuns(tx, loaded, 'all');
   await cancelApply(tx, loaded);
   const isBuildOver = await cancelThreadBuild(tx, loaded);
+  await stopThreadPreviews(tx, loaded);
   const isPreparing = thread.initialization_state === 'accepted' || thread.initialization_state === 'preparing';
   if (thread.workspace_status !== null && thread.workspace_status !== 'archived') await enqueueArchive(tx, thread.id);
   return {

@@ -20,6 +20,8 @@ export async function changeThread(tx: Tx, { thread, project }: { thread: Thread
   const isPublished = publish === 'always' || status !== thread.status;
   if (!isPublished && Object.keys(change).length === 0) return thread;
   const row = await tx.db.updateTable('threads').set({ ...change, status, updated_at: sql<Date>`now()`, ...(isPublished ? { version: sql<number>`version + 1` } : {}) }).where('id', '=', thread.id).returningAll().executeTakeFirstOrThrow();
+  // Previews follow it.
+  if (row.latest_source_id !== thread.latest_source_id) tx.wake('control', row.id);
   if (isPublished) appendEvent(tx, scopeOf(project), type, { id: row.id, status: row.status }, { threadId: row.id });
   return row;
 }

@@ -1,0 +1,27 @@
+import type { Context } from '../context.ts';
+import { loadTree, tarOf } from '../sources/index.ts';
+import type { Tree } from '../sources/index.ts';
+import { patchTar } from '../workspaces/index.ts';
+
+export interface Sourced {
+  id: string;
+  project_id: string;
+  /** What its sandbox holds. */
+  source_id: string | null;
+  latest_source_id: string | null;
+}
+
+const treeOf = async (ctx: Context, sourceId: string | null): Promise<Tree> => (sourceId === null ? new Map() : loadTree(ctx, sourceId));
+
+/** Gives a prepared sandbox the thread's latest source, with which its command starts. The row names it first: a task that runs holds what the row says. */
+export async function bringFirst(ctx: Context, preview: Sourced): Promise<void> {
+  await ctx.db.updateTable('previews').set({ source_id: preview.latest_source_id }).where('id', '=', preview.id).execute();
+  await ctx.runner.putSource(preview.id, tarOf(ctx, preview.project_id, await treeOf(ctx, preview.latest_source_id)));
+}
+
+/** Writes a newer source over the running sandbox; done twice it changes nothing. What the server itself wrote stays. */
+export async function bringNewer(ctx: Context, preview: Sourced): Promise<void> {
+  const [from, to] = [await treeOf(ctx, preview.source_id), await treeOf(ctx, preview.latest_source_id)];
+  await ctx.runner.putSource(preview.id, await patchTar(ctx, preview.project_id, from, to));
+  await ctx.db.updateTable('previews').set({ source_id: preview.latest_source_id }).where('id', '=', preview.id).execute();
+}

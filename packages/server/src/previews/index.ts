@@ -1,0 +1,3 @@
+export { stopThreadPreviews } from './change-preview.ts';
+export { previewDied, workPreview } from './preview-work.job.ts';
+export { reconcilePreviews } from './reconcile.ts';

@@ -1,0 +1,14 @@
+import type { Db } from '../db/database.ts';
+import type { PreviewRow, ProjectRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { notFound } from '../http/errors.ts';
+import type { Call } from '../http/operation.ts';
+import { loadProject } from '../projects/index.ts';
+
+/** The preview that the path names, of the app that it names; it outlives its thread. 404 where either is not for the caller to see. */
+export async function loadPreview(db: Db | Tx['db'], call: Pick<Call, 'principal' | 'api' | 'params'>): Promise<{ preview: PreviewRow; project: ProjectRow }> {
+  const project = await loadProject(db, call);
+  const preview = await db.selectFrom('previews').selectAll().where('project_id', '=', project.id).where('id', '=', call.params.previewId!).executeTakeFirst();
+  if (!preview) throw notFound('preview');
+  return { preview, project };
+}

@@ -1,0 +1,13 @@
+import { platformRoute, threadRoute } from '../http/operation.ts';
+import type { Route } from '../http/operation.ts';
+import { createPreview } from './create-preview.ts';
+import { deletePreview } from './delete-preview.ts';
+import { getPreview } from './get-preview.ts';
+import { listPreviews } from './list-previews.ts';
+
+export const routes: Route[] = [
+  ...threadRoute('POST', '/threads/:threadId/previews', createPreview),
+  ...threadRoute('GET', '/threads/:threadId/previews', listPreviews),
+  ...platformRoute('GET', '/apps/:appId/previews/:previewId', getPreview),
+  ...platformRoute('DELETE', '/apps/:appId/previews/:previewId', deletePreview),
+];

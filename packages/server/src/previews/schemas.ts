@@ -1,0 +1,23 @@
+import Type from 'typebox';
+import { Enum, Id, Nullable, Text, Time } from '../http/schemas.ts';
+
+export const PREVIEW_STATUSES = ['starting', 'ready', 'failed', 'stopped'] as const;
+export const PREVIEW_ERRORS = ['command_ended', 'start_timed_out', 'sandbox_lost'] as const;
+
+export interface PreviewError {
+  code: (typeof PREVIEW_ERRORS)[number];
+  message: string;
+}
+
+/** How long something has to listen on the port after the creation. */
+export const START_SECONDS = 60;
+/** A preview's whole life. */
+export const LIFE_SECONDS = 8 * 3600;
+
+export const Command = Text('npm run dev', { minLength: 1, maxLength: 10_000, description: 'Run by `sh -c` in the source\'s root.' });
+export const Port = Type.Integer({ minimum: 1, maximum: 65_535, examples: [3000], description: 'Where the command\'s server listens.' });
+
+export const Preview = Type.Object({
+  id: Id('prv'), projectId: Id('prj'), threadId: Id('thr'), status: Enum(PREVIEW_STATUSES), url: Text('http://01k9x3v5e8f7arh2m4t6w8y0zb.localhost:4400/', { description: 'Opens in a browser without a key: whoever knows it sees the preview.' }),
+  command: Command, port: Port, error: Nullable(Type.Object({ code: Enum(PREVIEW_ERRORS), message: Text('The command ended with 3.') })), createdAt: Time, expiresAt: Nullable(Time),
+});
