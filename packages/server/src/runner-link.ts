@@ -17,8 +17,8 @@ export interface RunnerLink {
   close(): void;
 }
 
-/** `starts`: whether this process may start a runner (roles worker and runner). */
-export async function openRunner({ dataDir, starts, log }: { dataDir: string; starts: boolean; log: Logger }): Promise<RunnerLink> {
+/** `starts`: whether this process may start a runner (roles worker and runner). `limits`: whether memory and processes have to be bounded by cgroups. */
+export async function openRunner({ dataDir, starts, limits, log }: { dataDir: string; starts: boolean; limits: 'required' | 'best-effort'; log: Logger }): Promise<RunnerLink> {
   const stateDir = join(dataDir, 'runner');
   // A unix socket's path has at most 107 bytes, a data folder's any number.
   const folder = join(tmpdir(), `headrace-${userInfo().uid}`);
@@ -31,13 +31,17 @@ export async function openRunner({ dataDir, starts, log }: { dataDir: string; st
 
   const ensure = async () => {
     if (starts) (await ensureRunner({ stateDir, socketPath, nodePath: process.execPath })).close();
-    last = await client.status();
+    last = judged(await client.status());
+  };
+  const judged = (status: RunnerStatus): RunnerStatus => {
+    if (limits === 'best-effort' || (status.limits.memory === 'cgroup' && status.limits.processes === 'cgroup')) return status;
+    return { ...status, ok: false, missing: [...status.missing, 'control groups for memory and processes: delegate them to this user, or set HEADRACE_SANDBOX_LIMITS=best-effort'] };
   };
   const beat = async () => {
     if (isBusy || isClosed) return;
     isBusy = true;
     try {
-      last = await client.status();
+      last = judged(await client.status());
     } catch {
       last = null;
       if (!isClosed) await ensure().catch((err: unknown) => log.error({ err }, 'no runner can be started: runs, builds and commands wait'));

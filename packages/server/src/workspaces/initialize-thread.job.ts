@@ -32,6 +32,7 @@ export async function initializeThread(ctx: Context, job: Job<'thread.initialize
     await phase(ctx, thread.id, 'allocating_sandbox');
     await ctx.runner.putWorkspace(thread.id, tarOf(ctx, thread.project_id, thread.latest_source_id === null ? new Map() : await loadTree(ctx, thread.latest_source_id)));
     await phase(ctx, thread.id, 'configuring_workspace', 'running');
+    if (await hasQueuedRun(ctx, thread.id)) await phase(ctx, thread.id, 'dispatching_run');
   } catch (error) {
     if (thread.initialization_attempt_count < ATTEMPTS) throw error;
     return fail(ctx, job, thread.id, error as Error, failQueuedRuns);
@@ -65,6 +66,10 @@ async function begin(ctx: Context, job: Job<'thread.initialize'>): Promise<Threa
 
 async function phase(ctx: Context, threadId: string, name: string, setup?: string): Promise<void> {
   await ctx.db.updateTable('threads').set({ initialization_phase: name, initialization_updated_at: sql<Date>`now()`, ...(setup ? { workspace_setup_status: setup } : {}) }).where('id', '=', threadId).where('initialization_state', '=', 'preparing').execute();
+}
+
+async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {
+  return (await ctx.db.selectFrom('runs').select('id').where('thread_id', '=', threadId).where('status', '=', 'queued').limit(1).executeTakeFirst()) !== undefined;
 }
 
 async function fail(ctx: Context, job: Job<'thread.initialize'>, threadId: string, error: Error, failQueuedRuns: FailQueuedRuns): Promise<void> {
