@@ -39,14 +39,15 @@ function run([command, ...args]: string[], milliseconds: number): Promise<string
   });
 }
 
-/** Test counts of vitest's report. A file that could not even be loaded, or a missing report, counts as one failure. */
+/** Test counts of vitest's report. A file that could not even be loaded, or a run that did not come to its tests, counts as one failure. */
 function counts(): { passed: number; failed: number } {
   try {
     const result = JSON.parse(readFileSync(report, 'utf8')) as {
-      numPassedTests: number; numFailedTests: number; testResults: { status: string; assertionResults: unknown[] }[];
+      success: boolean; numPassedTests: number; numFailedTests: number; testResults: { status: string; assertionResults: unknown[] }[];
     };
     const unloaded = result.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
-    return { passed: result.numPassedTests, failed: result.numFailedTests + unloaded };
+    const failed = result.numFailedTests + unloaded;
+    return { passed: result.numPassedTests, failed: failed || (result.success ? 0 : 1) };
   } catch {
     return { passed: 0, failed: 1 };
   }
