@@ -1,0 +1,11 @@
+export { readArtifact } from './artifact.ts';
+export type { ArtifactFile } from './artifact.ts';
+export { createClient, eachItem } from './client.ts';
+export type { Client, PageOptions } from './client.ts';
+export { HeadraceError, WaitTimeoutError } from './errors.ts';
+export type { Field } from './errors.ts';
+export type { EventPage, Events, Feed, StreamItem } from './events.ts';
+export { readFolder, sourceSha256 } from './folder.ts';
+export type { CallOptions, ClientOptions } from './http.ts';
+export type * from './types.ts';
+export type { WaitOptions } from './wait.ts';
