@@ -2,6 +2,7 @@
 export type { Entry, Tree } from '../merge/types.ts';
 export { startCleanup } from './cleanup.ts';
 export { gzipChunks } from './archive.ts';
+export { checkTree } from './bundle-rules.ts';
 export { archiveOf, readBlob, readBlobs, tarOf } from './contents.ts';
 export { matchesEtag } from './etag.ts';
 export { faultsMapped, sourceFault, storageUnavailable } from './faults.ts';
@@ -13,7 +14,7 @@ export type { Contents, Staged } from './stage.ts';
 export { routes } from './routes.ts';
 export { loadSource } from './store.ts';
 export type { SourceRow } from './store.ts';
-export { checkPath, findCollisions, sortByPath } from './paths.ts';
+export { checkPath, comparePaths, findCollisions, sortByPath } from './paths.ts';
 export { readTar } from './tar-reader.ts';
 export { END_OF_TAR, fileHeader, padding } from './tar-writer.ts';
 export { loadTree, sameTree } from './tree.ts';

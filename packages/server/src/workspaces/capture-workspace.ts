@@ -3,10 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { extract } from 'tar-stream';
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
-import { checkTree } from '../sources/bundle-rules.ts';
-import { loadTree, sameTree, stageBlobs } from '../sources/index.ts';
+import { checkTree, comparePaths, loadTree, sameTree, stageBlobs } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
-import { comparePaths } from '../sources/paths.ts';
 
 export interface Capture {
   tree: Tree;
