@@ -7,7 +7,6 @@ import type { Principal } from '../accounts/principal.ts';
 import { may, seesProject } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
 import { isId, NO_ID } from '../ids.ts';
-import type { IdPrefix } from '../ids.ts';
 import { fingerprint } from '../operations/fingerprint.ts';
 import { writeClaimed, writeOnce } from '../operations/receipts.ts';
 import type { Answer, WriteRequest } from '../operations/receipts.ts';
@@ -15,14 +14,11 @@ import { ApiError, invalid } from './errors.ts';
 import type { Field } from './errors.ts';
 import { PLATFORM } from './operation.ts';
 import type { Access, Call, Operation, Reply, Route } from './operation.ts';
+import { PARAM_PREFIX } from './path-params.ts';
 import { Body } from './schemas.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { compile } from './validate.ts';
 
-const PARAM_PREFIX: Record<string, IdPrefix> = {
-  appId: 'prj', projectId: 'prj', sourceId: 'src', threadId: 'thr', runId: 'run', checkpointId: 'chk', approvalId: 'apr', applyId: 'apl',
-  buildId: 'bld', previewId: 'prv', operationId: 'op', accountId: 'sa', credentialId: 'cred', userId: 'usr', organizationId: 'org',
-};
 const ANONYMOUS: Principal = { kind: 'session', orgId: '', actorId: '', accountId: null, userId: null, credentialId: null, role: null, permissions: new Set(), projectIds: null, platformApi: true };
 const RANK = { user: 0, member: 1, admin: 2, owner: 3 } as const;
 

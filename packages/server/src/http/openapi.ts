@@ -3,9 +3,13 @@
  * other way round. TypeBox schemas are JSON Schema 2020-12 already, so they stand in the document as they are.
  */
 import type { TSchema } from 'typebox';
+import { CODES } from './errors.ts';
 import { exampleOf } from './example.ts';
+import { createNamedSchemas } from './named-schemas.ts';
+import type { NamedSchemas } from './named-schemas.ts';
 import type { Access, Operation, Route } from './operation.ts';
-import { ErrorBody } from './schemas.ts';
+import { PARAM_PREFIX } from './path-params.ts';
+import { ErrorBody, EXAMPLE_ID } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -34,6 +38,9 @@ const RECEIPT_HEADERS: Json = {
   'idempotent-replayed': header('`true` on a replay', 'string', 'true'),
 };
 
+const ALL_HEADERS = { ...HEADERS, ...RETRY_HEADERS, ...RECEIPT_HEADERS };
+const referTo = (...groups: Json[]): Json => Object.fromEntries(groups.flatMap((group) => Object.keys(group)).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
 function security(access: Access): Json[] {
   const key = [{ serviceKey: [] }, { bearerKey: [] }];
   const session = [{ session: [] }];
@@ -49,9 +56,11 @@ function permissionText(access: Access): string {
   return `Permission: ${access.permissions.map((p) => `\`${p}\``).join(' and ')}.`;
 }
 
+const pathExample = (name: string) => (PARAM_PREFIX[name] ? `${PARAM_PREFIX[name]}_${EXAMPLE_ID}` : name === 'provider' ? 'openai' : EXAMPLE_ID);
+
 function parameters(route: Route): Json[] {
   const { operation } = route;
-  const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string', examples: ['01k9x3v5e8f7arh2m4t6w8y0zb'] } }));
+  const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string', examples: [pathExample(name!)] } }));
   const query = operation.query as { properties?: Record<string, TSchema>; required?: string[] } | undefined;
   const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({ name, in: 'query', required: query?.required?.includes(name) ?? false, schema }));
   const isWrite = operation.kind === 'write' || operation.kind === 'claimed';
@@ -69,23 +78,33 @@ function requestBody(operation: Operation): Json | undefined {
   return { required, content };
 }
 
-function responses(route: Route): Json {
+function responses(route: Route, names: NamedSchemas): Json {
   const { operation } = route;
   const isWrite = operation.kind === 'write' || operation.kind === 'claimed';
+  const domain = operation.name.split('.')[0]!;
   const answers: Json = {};
   for (const [status, answer] of Object.entries(operation.responses)) {
-    const content = 'content' in answer ? (answer as { content: Json }).content : media(answer as TSchema);
+    const content = 'content' in answer ? (answer as { content: Json }).content : { 'application/json': { schema: names.named(domain, answer as unknown as Json), example: exampleOf(answer as TSchema) } };
     const description = ('description' in answer && typeof answer.description === 'string' ? answer.description : undefined) ?? (Number(status) === 202 ? 'Accepted; the work goes on' : 'Success');
-    answers[status] = { description, headers: { ...HEADERS, ...(isWrite ? RECEIPT_HEADERS : {}) }, content };
+    answers[status] = { description, headers: referTo(HEADERS, isWrite ? RECEIPT_HEADERS : {}), content };
   }
   const isPublic = operation.access === 'public' && operation.kind === 'read';
   for (const status of [...(isPublic ? [400, 404, 429, 500, 503] : BASE_ERRORS), ...(operation.errors ?? [])]) answers[status] = { $ref: `#/components/responses/E${status}` };
   return answers;
 }
 
+/** A body of the first code that has this status. */
+function errorExample(status: number): Json {
+  const [code] = Object.entries(CODES).find(([, one]) => one === status)!;
+  const { error: { message: _, code: __, fields, requestId } } = exampleOf(ErrorBody) as { error: Json };
+  return { ok: false, error: { code, message: `${STATUS[status]}.`, requestId, ...(status === 400 ? { fields } : {}) } };
+}
+
 /** The whole document, in the order of the routes. */
 export function openapiDocument(routes: Route[], version: string): Json {
   const paths: Record<string, Json> = {};
+  const { $id: _, ...errorSchema } = ErrorBody as unknown as Json;
+  const names = createNamedSchemas({ Error: errorSchema });
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     const { operation } = route;
@@ -100,15 +119,14 @@ export function openapiDocument(routes: Route[], version: string): Json {
         security: security(operation.access),
         parameters: parameters(route),
         ...(body ? { requestBody: body } : {}),
-        responses: responses(route),
+        responses: responses(route, names),
       },
     };
   }
   const errors = Object.fromEntries([...new Set([...BASE_ERRORS, ...routes.flatMap((r) => r.operation.errors ?? [])])].map((status) => [`E${status}`, {
-    description: STATUS[status] ?? 'Error', headers: { ...HEADERS, ...([429, 503].includes(status) ? RETRY_HEADERS : {}) },
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: exampleOf(ErrorBody) } },
+    description: STATUS[status] ?? 'Error', headers: referTo(HEADERS, [429, 503].includes(status) ? RETRY_HEADERS : {}),
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: errorExample(status) } },
   }]));
-  const { $id: _, ...errorSchema } = ErrorBody as unknown as Json;
   return {
     openapi: '3.1.1',
     info: {
@@ -124,7 +142,8 @@ export function openapiDocument(routes: Route[], version: string): Json {
         bearerKey: { type: 'http', scheme: 'bearer', description: 'The same service key as a bearer token.' },
         session: { type: 'apiKey', in: 'cookie', name: 'headrace_session', description: 'A browser session; see POST /api/auth/sign-in/email.' },
       },
-      schemas: { Error: errorSchema },
+      headers: ALL_HEADERS,
+      schemas: names.schemas,
       responses: errors,
     },
   };

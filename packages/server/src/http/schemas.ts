@@ -5,7 +5,7 @@ import type { IdPrefix } from '../ids.ts';
 
 export const COUNTER_MAX = 9_007_199_254_740_991;
 
-const EXAMPLE_ID = '01k9x3v5e8f7arh2m4t6w8y0zb';
+export const EXAMPLE_ID = '01k9x3v5e8f7arh2m4t6w8y0zb';
 export const Id = (prefix: IdPrefix | 'repo' | 'pr' | 'wh', description?: string) => Type.String({ maxLength: 64, examples: [`${prefix}_${EXAMPLE_ID}`], ...(description ? { description } : {}) });
 /** An id in a request's body or query: any text of that length, so that an unknown one is 404 and not 400. */
 export const IdInput = (prefix: IdPrefix, description?: string) => Type.String({ minLength: 1, maxLength: 128, examples: [`${prefix}_${EXAMPLE_ID}`], ...(description ? { description } : {}) });
