@@ -8,7 +8,7 @@ import { claimedWrite } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, Enum, IdInput, Nullable, Ok, Text } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
-import { abandon, faultsMapped, insertSource, loadTree, Source, sourceView, stageBlobs } from '../sources/index.ts';
+import { abandon, faultsMapped, insertSource, keepUntilTaken, loadTree, Source, sourceView, stageBlobs } from '../sources/index.ts';
 import { changeThread, loadThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { freshDeadline } from '../workspaces/index.ts';
@@ -30,15 +30,10 @@ async function requireEditable(tx: Tx, loaded: LoadedThread, expectedSourceId: s
   throw new ApiError('stale_source', 'The thread has a newer source. Read it and edit that one.');
 }
 
-/** The parsed edit; its contents are kept in the worker until they are packed, or until the request is over without. */
-async function parse({ ctx, bytes, signal }: Call) {
-  const edit = await faultsMapped(ctx.pool.parseEdit(bytes));
+async function parse(call: Call) {
+  const edit = await faultsMapped(call.ctx.pool.parseEdit(call.bytes));
   if (!edit.ok) throw new ApiError(edit.code, edit.message, { fields: edit.fields });
-  const taken = { is: false };
-  const release = () => { if (!taken.is && !ctx.shutdown.aborted) ctx.pool.release(edit.handle); };
-  if (signal.aborted) release();
-  else signal.addEventListener('abort', release, { once: true });
-  return { edit, taken };
+  return { edit, taken: keepUntilTaken(call, edit.handle) };
 }
 
 export const createEdit = claimedWrite({

@@ -12,6 +12,8 @@ import { loadProject, scopeOf } from '../projects/index.ts';
 import { faultsMapped } from './faults.ts';
 import type { ImportedSource } from './import-pool.ts';
 import { insertSource } from './insert-source.ts';
+import { keepUntilTaken } from './kept-contents.ts';
+import type { Taken } from './kept-contents.ts';
 import { ImportBody, MessageInput, Source, SourceIdInput } from './schemas.ts';
 import { abandon, stageBlobs } from './stage.ts';
 import { loadSource } from './store.ts';
@@ -28,18 +30,13 @@ function refuseQuery(query: Query): void {
   if (fields.length) throw invalid(...fields);
 }
 
-/** The checked import. Its contents are kept until `handle` works on them, or until the request is over without (a replay, a refusal). */
-async function parse({ ctx, bytes, contentType, query, signal }: Call<Query>): Promise<{ imported: ImportedSource; taken: { is: boolean } }> {
+async function parse(call: Call<Query>): Promise<{ imported: ImportedSource; taken: Taken }> {
+  const { ctx, bytes, contentType, query } = call;
   const isGzip = contentType === 'application/gzip';
   if (!isGzip) refuseQuery(query);
   const imported = await faultsMapped(ctx.pool.parseImport(bytes, isGzip ? 'application/gzip' : 'application/json'));
   if (!imported.ok) throw new ApiError(imported.code, imported.message, { fields: imported.fields });
-  const taken = { is: false };
-  // A service that stops still answers what is under way.
-  const release = () => { if (!taken.is && !ctx.shutdown.aborted) ctx.pool.release(imported.handle); };
-  if (signal.aborted) release();
-  else signal.addEventListener('abort', release, { once: true });
-  return { imported, taken };
+  return { imported, taken: keepUntilTaken(call, imported.handle) };
 }
 
 export const importSource = claimedWrite({

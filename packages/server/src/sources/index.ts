@@ -8,6 +8,7 @@ export { matchesEtag } from './etag.ts';
 export { faultsMapped, sourceFault, storageUnavailable } from './faults.ts';
 export { insertSource } from './insert-source.ts';
 export type { EncodedTree, NewSource } from './insert-source.ts';
+export { keepUntilTaken } from './kept-contents.ts';
 export { DiffFile, Source } from './schemas.ts';
 export { abandon, missingBlobs, stageBlobs } from './stage.ts';
 export type { Contents, Staged } from './stage.ts';

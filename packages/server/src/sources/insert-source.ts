@@ -13,7 +13,7 @@ import { stagedTooLong } from './stage.ts';
 import type { Staged } from './stage.ts';
 import { findStored, hashBytes, insertBlobs, SOURCE_COLUMNS } from './store.ts';
 import type { SourceRow } from './store.ts';
-import { loadTree } from './tree.ts';
+import { keepTree, loadTree } from './tree.ts';
 
 /** Files that the import worker has encoded and measured already. */
 export interface EncodedTree {
@@ -38,6 +38,7 @@ export interface NewSource {
 
 /** Deltas from a full manifest; then a full one again. */
 const MAX_DEPTH = 50;
+const HASH_BYTES = 32;
 
 /**
  * Stores a source version and publishes `platform.source.imported`. The caller holds the project row. Throws 503
@@ -45,11 +46,13 @@ const MAX_DEPTH = 50;
  */
 export async function insertSource(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>, source: NewSource): Promise<SourceRow> {
   if (source.staged) await insertPack(tx, project, source.staged);
-  const encoded = 'manifestBytes' in source.tree ? source.tree : encode(source.tree);
+  const encoded = 'manifest' in source.tree ? source.tree : measure(source.tree);
   const row = await tx.db.insertInto('sources').values({
     org_id: project.org_id, id: newId('src'), project_id: project.id, thread_id: source.threadId, run_id: source.runId, parent_source_ids: source.parents, origin: source.origin,
     sha256: encoded.sourceSha256, byte_size: encoded.byteSize, file_count: encoded.fileCount, message: source.message, ...(await manifestColumns(tx, project.id, encoded, source)),
   }).returning(SOURCE_COLUMNS).executeTakeFirstOrThrow();
+  // An import's files are not decoded here yet, unless its parent's were needed.
+  if (!('manifest' in source.tree) || source.parents.length > 0) tx.afterCommit.push(() => keepTree(row.id, encoded.manifest));
   appendEvent(tx, scopeOf(project), 'platform.source.imported', { id: row.id, sha256: row.sha256, byteSize: row.byte_size, fileCount: row.file_count }, { threadId: source.threadId, runId: source.runId });
   return row;
 }
@@ -61,9 +64,11 @@ async function insertPack(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id'>, { 
   await insertBlobs(tx, project.id, packId, hashBytes([...decodeIndex(index).blobs.keys()]));
 }
 
-function encode(tree: Tree): EncodedTree {
+type MeasuredTree = Omit<EncodedTree, 'manifestBytes'> & Partial<Pick<EncodedTree, 'manifestBytes'>>;
+
+function measure(tree: Tree): MeasuredTree {
   const manifest = inOrder(tree);
-  return { manifest, manifestBytes: encodeManifest(manifest), sourceSha256: sourceSha256(manifest), byteSize: totalBytes(manifest), fileCount: manifest.size };
+  return { manifest, sourceSha256: sourceSha256(manifest), byteSize: totalBytes(manifest), fileCount: manifest.size };
 }
 
 /** Trees are in order; one that is not would get a hash that no client can compute. */
@@ -76,15 +81,19 @@ function inOrder(tree: Tree): Tree {
   return tree;
 }
 
-async function manifestColumns(tx: Tx, projectId: string, encoded: EncodedTree, { parents: [parentId] }: NewSource): Promise<{ manifest: Buffer; manifest_base: string | null; manifest_depth: number }> {
-  const full = { manifest: encoded.manifestBytes, manifest_base: null, manifest_depth: 0 };
-  if (parentId === undefined) return full;
+async function manifestColumns(tx: Tx, projectId: string, encoded: MeasuredTree, { parents: [parentId] }: NewSource): Promise<{ manifest: Buffer; manifest_base: string | null; manifest_depth: number }> {
+  const full = () => ({ manifest: encoded.manifestBytes ?? encodeManifest(encoded.manifest), manifest_base: null, manifest_depth: 0 });
+  if (parentId === undefined) return full();
   const parent = await tx.db.selectFrom('sources').select('manifest_depth').where('project_id', '=', projectId).where('id', '=', parentId).executeTakeFirstOrThrow();
   const parentTree = await loadTree(tx, parentId);
   await assertStored(tx, projectId, parentTree, encoded.manifest);
-  if (parent.manifest_depth >= MAX_DEPTH) return full;
+  if (parent.manifest_depth >= MAX_DEPTH) return full();
   const delta = encodeDelta(parentTree, encoded.manifest);
-  return delta.length * 2 > full.manifest.length ? full : { manifest: delta, manifest_base: parentId, manifest_depth: parent.manifest_depth + 1 };
+  const asDelta = { manifest: delta, manifest_base: parentId, manifest_depth: parent.manifest_depth + 1 };
+  // The hashes alone are that many bytes of a full one, which need not be made to be told that it is larger.
+  if (delta.length * 2 <= encoded.fileCount * HASH_BYTES) return asDelta;
+  const whole = full();
+  return delta.length * 2 > whole.manifest.length ? whole : asDelta;
 }
 
 /** A source whose contents are not all there would be found out only when somebody reads it. */

@@ -66,13 +66,19 @@ async function read(db: Db | Tx['db'], sourceId: string): Promise<Tree> {
   const rows = await findManifests(db, sourceId, [...known.keys()]);
   if (rows.length === 0) throw notFound('source');
   let tree: Tree | undefined;
-  for (const { manifest, manifest_base: base } of rows) {
+  for (const { id, manifest, manifest_base: base } of rows) {
     // 50 deltas to 10,000 files are 100 ms in all: others get their turn between them.
     if (tree) await setImmediate();
-    tree = base === null ? decodeManifest(manifest) : applyDelta(tree ?? known.get(base)!, manifest);
+    // Threads begin side by side from one source: what this one is a delta to is wanted again.
+    tree = base === null ? decodeManifest(manifest) : applyDelta(tree ?? cache.get(base) ?? known.get(base)!, manifest);
+    if (id === sourceId || id === rows.at(-1)!.manifest_base) cache.set(id, tree);
   }
-  cache.set(sourceId, tree!);
   return tree!;
+}
+
+/** Keeps the files of a source that was just stored: it is read next, as a head or a base. */
+export function keepTree(sourceId: string, tree: Tree): void {
+  cache.set(sourceId, tree);
 }
 
 /** Whether both have the same files with the same contents and modes. */
