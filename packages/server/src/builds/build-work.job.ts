@@ -13,11 +13,13 @@ import { RunnerError } from '@headrace/runner/client';
 import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
+import { ApiError } from '../http/errors.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { LostJob } from '../jobs/worker.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
+import { StorageUnavailableError } from '../storage/object-store.ts';
 import { decide, endBuild } from './end-build.ts';
 import type { Outcome } from './end-build.ts';
 import { buildKey } from './reconcile.ts';
@@ -89,15 +91,21 @@ async function come(ctx: Context, job: Job<'build.work'>, build: Build, isFirst:
   try {
     const end = await runCommand(ctx, job, build, isFirst);
     if (!end) return lost('The sandbox of this build was lost. Submit the build again.');
+    // A store that stays away must not keep it from being cancelled.
+    if (build.cancel_requested_at !== null) return { status: 'failed', exitCode: null, code: 'cancelled', message: 'The build was cancelled.' };
     return outcomeOfEnd(end, build) ?? { status: 'ready', artifact: await storeArtifact(ctx, build) };
   } catch (error) {
     if (error instanceof OutputFault) return { status: 'failed', exitCode: 0, code: error.code, message: error.message };
     if (job.signal.aborted) return undefined;
-    const isAway = error instanceof LostJob || (error instanceof RunnerError && error.status === 503);
-    if (isAway || job.failures + 1 < ATTEMPTS) throw error;
+    if (isAway(error) || job.failures + 1 < ATTEMPTS) throw error;
     ctx.log.error({ err: error, build: build.id }, 'a build was given up');
     return lost('The build could not be carried to its end here. Submit it again.');
   }
+}
+
+/** The runner, the store or this worker's hold on the job: nothing that is the build's fault, and nothing to give it up for. */
+function isAway(error: unknown): boolean {
+  return error instanceof LostJob || error instanceof StorageUnavailableError || ((error instanceof RunnerError || error instanceof ApiError) && error.status === 503);
 }
 
 const lost = (message: string): Outcome => ({ status: 'failed', exitCode: null, code: 'worker_lost', message });

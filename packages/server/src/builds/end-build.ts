@@ -43,7 +43,7 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
     const build = await tx.db.selectFrom('builds').select(BUILD_COLUMNS).where('id', '=', buildId).where('status', '=', 'building').forUpdate().executeTakeFirst();
     if (!build?.outcome) return;
     const isCancelled = build.cancel_requested_at !== null;
-    if (isCancelled && build.artifact_key !== null) await discardObject(tx.db, build.artifact_key);
+    if (isCancelled && build.artifact_key !== null) await discardObject(tx.db, build, build.artifact_key);
     const ended = await tx.db.updateTable('builds').set({
       finished_at: sql<Date>`now()`, status: build.outcome,
       ...(isCancelled ? { status: 'failed', exit_code: null, error_code: 'cancelled', error_message: 'The build was cancelled.', artifact_key: null, manifest: null } : {}),

@@ -30,7 +30,7 @@ export async function storeArtifact(ctx: Context, build: Build): Promise<Artifac
     sortByPath(artifact.files);
     return artifact;
   } catch (error) {
-    await discardObject(ctx.db, artifact.key).catch(() => null);
+    await discardObject(ctx.db, build, artifact.key).catch(() => null);
     throw error;
   } finally {
     output.destroy();
@@ -63,7 +63,8 @@ function faultOf(error: unknown): unknown {
   return new OutputFault(error.code, error.message.replaceAll('\0', '\u{fffd}').toWellFormed().slice(0, 2000));
 }
 
-/** Has an object removed that no row will name. */
-export async function discardObject(db: Pick<Context['db'], 'updateTable'>, key: string): Promise<void> {
-  await db.updateTable('objects').set({ committed_at: null, delete_after: sql<Date>`now()` }).where('key', '=', key).execute();
+/** Has an object removed that no row will name. Registered anew where cleanup was here before the put. */
+export async function discardObject(db: Pick<Context['db'], 'insertInto'>, build: Pick<Build, 'org_id' | 'project_id'>, key: string): Promise<void> {
+  const change = { committed_at: null, delete_after: sql<Date>`now()` };
+  await db.insertInto('objects').values({ org_id: build.org_id, key, project_id: build.project_id, ...change }).onConflict((c) => c.column('key').doUpdateSet(change)).execute();
 }
