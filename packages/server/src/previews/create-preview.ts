@@ -32,14 +32,14 @@ export const createPreview = claimedWrite({
       onClaim: async (tx: Tx) => {
         const { thread, project } = await lockThread(tx, call);
         requireOpen(thread, 'allowed');
+        const runner = call.ctx.runnerStatus();
+        if (runner?.ok === false) throw new ApiError('source_workspace_unavailable', 'No sandbox can be made here: nothing can be previewed until the operator has mended that.', { cause: new Error(runner.missing.join('; ')) });
         return scopeOf(project);
       },
     };
   },
   async handle(call, claim) {
     const { ctx, body: { command, port } } = call;
-    const runner = ctx.runnerStatus();
-    if (runner?.ok === false) throw new ApiError('source_workspace_unavailable', 'No sandbox can be made here: nothing can be previewed until the operator has mended that.', { cause: new Error(runner.missing.join('; ')) });
     return transaction(ctx, async (tx) => {
       const { thread, project } = await lockThread(tx, call);
       requireOpen(thread, 'allowed');
