@@ -1,0 +1,31 @@
+/** git, timed from its start to its end: the process is part of what a user of git pays. */
+import { spawn } from 'node:child_process';
+
+export interface GitOptions {
+  cwd: string;
+  env?: Record<string, string>;
+  input?: string | Buffer;
+}
+
+const LIMIT_MS = 120_000;
+/** No configuration of the machine or its user, no collection in the background. */
+const ENV = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'gc.auto', GIT_CONFIG_VALUE_0: '0', GIT_AUTHOR_NAME: 'b', GIT_AUTHOR_EMAIL: 'b@example.test', GIT_COMMITTER_NAME: 'b', GIT_COMMITTER_EMAIL: 'b@example.test' };
+
+/** Runs `command` by the shell. Throws when it fails. */
+export function timed(command: string, { cwd, env = {}, input }: GitOptions): Promise<{ ms: number; output: string }> {
+  return new Promise((resolve, reject) => {
+    const from = performance.now();
+    const child = spawn('/bin/sh', ['-c', command], { cwd, env: { PATH: process.env.PATH, ...ENV, ...env }, stdio: ['pipe', 'pipe', 'pipe'], timeout: LIMIT_MS });
+    let output = '';
+    let complaint = '';
+    child.stdout.on('data', (part: Buffer) => { output += part.toString(); });
+    child.stderr.on('data', (part: Buffer) => { complaint += part.toString(); });
+    child.once('error', reject);
+    child.once('close', (code) => {
+      const ms = performance.now() - from;
+      if (code === 0) resolve({ ms, output: output.trim() });
+      else reject(new Error(`${command}: exit ${code}: ${complaint.slice(0, 500)}`));
+    });
+    child.stdin.on('error', () => {}).end(input ?? '');
+  });
+}

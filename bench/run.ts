@@ -1,0 +1,93 @@
+/**
+ * `npm run bench`: measures the real service and prints a table.
+ *
+ *   --only <name>     one benchmark (may be repeated)
+ *   --quick           few samples: to see that everything works
+ *   --dir <folder>    file system to measure on (the system's temporary folder)
+ *   --profile <dir>   CPU profiles of the service, one file per thread
+ *   --write           docs/benchmarks/main-job.md
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { applyBenchmark } from './benchmarks/apply.ts';
+import { eventLagBenchmark } from './benchmarks/event-lag.ts';
+import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
+import { importBenchmark } from './benchmarks/import.ts';
+import { readsBenchmark } from './benchmarks/reads.ts';
+import { runBenchmark } from './benchmarks/run.ts';
+import type { Benchmark, Outcome } from './lib/benchmark.ts';
+import { loadNow, machineOf } from './lib/machine.ts';
+import { consoleText, markdown } from './lib/report.ts';
+import type { Report, Result } from './lib/report.ts';
+import { startService } from './lib/service.ts';
+
+const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, applyBenchmark, eventLagBenchmark, readsBenchmark, eventLoopBenchmark];
+const RUN_LIMIT_MS = 10 * 60_000;
+
+const { values: options } = parseArgs({ options: {
+  only: { type: 'string', multiple: true }, quick: { type: 'boolean', default: false }, dir: { type: 'string', default: tmpdir() }, profile: { type: 'string' }, write: { type: 'boolean', default: false },
+} });
+const chosen = BENCHMARKS.filter(({ name }) => options.only?.includes(name) ?? true);
+const unknown = options.only?.filter((name) => !BENCHMARKS.some((b) => b.name === name)) ?? [];
+if (unknown.length || (options.write && chosen.length < BENCHMARKS.length)) {
+  console.error(unknown.length ? `There is no benchmark ${unknown.join(', ')}: ${BENCHMARKS.map((b) => b.name).join(', ')}` : '--write takes a run of all benchmarks');
+  process.exit(2);
+}
+
+const scratch = mkdtempSync(join(resolve(options.dir), 'headrace-bench-'));
+const ends: (() => Promise<void> | void)[] = [];
+const say = (line: string) => process.stderr.write(`  ${line}\n`);
+
+async function cleanUp(): Promise<void> {
+  for (const end of ends.splice(0).toReversed()) await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
+}
+
+async function leave(why: string): Promise<void> {
+  console.error(`\n${why}; cleaning up`);
+  await cleanUp();
+  rmSync(scratch, { recursive: true, force: true });
+  process.exit(1);
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(signal));
+setTimeout(() => void leave('The run took longer than ten minutes'), RUN_LIMIT_MS).unref();
+
+async function measure(benchmark: Benchmark): Promise<Outcome> {
+  const profile = options.profile ? ['--cpu-prof', '--cpu-prof-dir', join(resolve(options.profile), benchmark.name)] : [];
+  const own = mkdtempSync(join(scratch, `${benchmark.name}-`));
+  try {
+    return await benchmark.run({
+      scratch: own, quick: options.quick, say,
+      atEnd: (end) => { ends.push(end); },
+      async start(how = {}) {
+        const service = await startService(own, { ...how, nodeArgs: [...profile, ...(how.nodeArgs ?? [])] });
+        ends.push(() => service.stop());
+        return service;
+      },
+    });
+  } finally {
+    await cleanUp();
+  }
+}
+
+const report: Report = { date: new Date().toISOString(), quick: options.quick, machine: machineOf(scratch), results: [], failures: [] };
+for (const benchmark of chosen) {
+  process.stderr.write(`${benchmark.name}: ${benchmark.title}\n`);
+  const [before, from] = [loadNow(), performance.now()];
+  try {
+    const outcome = await measure(benchmark);
+    const result: Result = { name: benchmark.name, title: benchmark.title, ...outcome, seconds: (performance.now() - from) / 1000, load: [before, loadNow()] };
+    report.results.push(result);
+    console.log(`\n${consoleText(result)}\n`);
+  } catch (error) {
+    report.failures.push({ name: benchmark.name, message: String(error) });
+    console.error(`${benchmark.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+}
+rmSync(scratch, { recursive: true, force: true });
+const results = join(import.meta.dirname, 'results');
+mkdirSync(results, { recursive: true });
+writeFileSync(join(results, `${report.date.replaceAll(':', '-')}.json`), `${JSON.stringify(report, null, 2)}\n`);
+if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks/main-job.md'), `${markdown(report).trimEnd()}\n`);
+process.exit(report.failures.length ? 1 : 0);
