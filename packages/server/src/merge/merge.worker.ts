@@ -5,7 +5,7 @@ import { createGit } from './git.ts';
 import { withHunks } from './hunks.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { unpackTree } from './packed-tree.ts';
-import type { PackedTree } from './packed-tree.ts';
+import type { PackedTree, TreeDelta } from './packed-tree.ts';
 import type { Answer, FromWorker, MergeOutput, Question, ToWorker, Work } from './protocol.ts';
 import { resolveMerge } from './resolve.ts';
 import type { DiffFile, ReadBlobs, Tree } from './types.ts';
@@ -34,8 +34,9 @@ function ask(job: number, what: Question): Promise<Answer> {
   return new Promise((resolve, reject) => questions.set(question, { resolve, reject }));
 }
 
-async function treeOf(job: number, id: string): Promise<Tree> {
-  const tree = trees.get(id) ?? unpackTree((await ask(job, { about: 'tree', id })) as PackedTree);
+/** `near` is likely to be nearly the same: then only what differs is told. */
+async function treeOf(job: number, id: string, near: { id: string; tree: Tree } | null): Promise<Tree> {
+  const tree = trees.get(id) ?? treeFrom(await ask(job, { about: 'tree', id, near: near?.id ?? null }) as PackedTree | TreeDelta, near?.tree);
   if (trees.delete(id)) keptEntries -= tree.size;
   trees.set(id, tree);
   keptEntries += tree.size;
@@ -46,6 +47,8 @@ async function treeOf(job: number, id: string): Promise<Tree> {
   }
   return tree;
 }
+
+const treeFrom = (answer: PackedTree | TreeDelta, near: Tree | undefined): Tree => ('changes' in answer ? withChanges(near!, answer.changes) : unpackTree(answer));
 
 const reader = (job: number): ReadBlobs => async (shas) => {
   const { sizes, bytes } = (await ask(job, { about: 'blobs', shas })) as { sizes: number[]; bytes: Uint8Array<ArrayBuffer> };
@@ -60,7 +63,9 @@ const reader = (job: number): ReadBlobs => async (shas) => {
 
 async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promise<MergeOutput> {
   const readBlobs = reader(job);
-  const [base, head, draft] = await Promise.all([treeOf(job, work.base), treeOf(job, work.head), treeOf(job, work.draft)]);
+  const base = await treeOf(job, work.base, null);
+  const near = { id: work.base, tree: base };
+  const [head, draft] = await Promise.all([treeOf(job, work.head, near), treeOf(job, work.draft, near)]);
   const sides = { base, head, draft };
   const merged = await mergeTrees({ ...sides, readBlobs, git });
   const { changes, remaining, faults } = work.resolutions.length > 0 ? resolveMerge(merged, sides, work.resolutions) : { changes: merged.changes, remaining: merged.conflicts, faults: [] };
@@ -81,7 +86,8 @@ const withNew = (readBlobs: ReadBlobs, made: Map<string, Buffer>): ReadBlobs => 
 };
 
 async function diff(job: number, { from, to }: { from: string; to: string }): Promise<DiffFile[]> {
-  const [a, b] = await Promise.all([treeOf(job, from), treeOf(job, to)]);
+  const a = await treeOf(job, from, null);
+  const b = await treeOf(job, to, { id: from, tree: a });
   return diffTrees({ from: a, to: b, readBlobs: reader(job), git });
 }
 

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { packTree } from './packed-tree.ts';
+import { deltaTo, packTree } from './packed-tree.ts';
 import type { Answer, FromWorker, MergeOutput, Question, ToWorker, Work } from './protocol.ts';
 import type { Changes, Conflict, DiffFile, ReadBlobs, Resolution, Tree } from './types.ts';
 import type { TreeFault } from './validate.ts';
@@ -162,7 +162,7 @@ export function createMergeEngine({ dir, log, maxQueue = 256, timeoutMs = 60_000
     const asker = worker;
     let found: Answer | null = null;
     try {
-      if (job) found = what.about === 'tree' ? packTree(await job.trees.get(what.id)!()) : joined(what.shas, await job.readBlobs(what.shas));
+      if (job) found = what.about === 'tree' ? await treeAnswer(job.trees, what.id, what.near) : joined(what.shas, await job.readBlobs(what.shas));
     } catch (error) {
       job!.error = error;
     }
@@ -222,6 +222,11 @@ async function farewell(worker: Worker): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([ended, new Promise<void>((resolve) => { timer = setTimeout(resolve, CLOSE_MS); })]);
   clearTimeout(timer);
+}
+
+async function treeAnswer(trees: Job['trees'], id: string, near: string | null): Promise<Answer> {
+  const tree = await trees.get(id)!();
+  return (near !== null && deltaTo(tree, await trees.get(near)!())) || packTree(tree);
 }
 
 function once<T>(load: () => Promise<T> | T): () => Promise<T> | T {

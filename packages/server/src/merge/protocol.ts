@@ -1,5 +1,5 @@
 import type { Changes, Conflict, DiffFile, Resolution } from './types.ts';
-import type { PackedTree } from './packed-tree.ts';
+import type { PackedTree, TreeDelta } from './packed-tree.ts';
 import type { TreeFault } from './validate.ts';
 
 /** Work for the thread. Trees go by the ids of their sources: the thread keeps what it has parsed and asks for what it lacks. */
@@ -17,8 +17,9 @@ export interface MergeOutput {
   files: DiffFile[];
 }
 
-export type Question = { about: 'tree'; id: string } | { about: 'blobs'; shas: string[] };
-export type Answer = PackedTree | { sizes: number[]; bytes: Uint8Array<ArrayBuffer> };
+/** `near`: another tree of the same work, which the thread has already. */
+export type Question = { about: 'tree'; id: string; near: string | null } | { about: 'blobs'; shas: string[] };
+export type Answer = PackedTree | TreeDelta | { sizes: number[]; bytes: Uint8Array<ArrayBuffer> };
 
 export type ToWorker =
   | { type: 'work'; job: number; work: Work }
