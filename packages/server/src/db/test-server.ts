@@ -54,7 +54,7 @@ async function makeTemplate(connection: TestConnection): Promise<void> {
   await client.end();
 }
 
-/** Cloning databases is mostly file creation: memory is ten times faster, where a container has not made it tiny. */
+/** Cloning databases is mostly file creation: so in memory, where a container has not made that tiny. */
 function memoryFolder(): string {
   if (!existsSync('/dev/shm')) return tmpdir();
   const { bavail, bsize } = statfsSync('/dev/shm');
