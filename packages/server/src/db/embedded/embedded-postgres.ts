@@ -105,6 +105,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
+/** How to reach the server of a service that runs on this data folder, which has to exist; for the operator's commands. */
+export function embeddedConnection(dataDir: string): EmbeddedPostgres['connection'] {
+  return connectionOf(placeOf(dataDir, SETTINGS, ''), DATABASE);
+}
+
 /** Adopts or starts the server; returns an open connection to it. */
 async function bringUp(place: Place, binaries: Binaries, settings: Record<string, string>): Promise<Client> {
   const { postmaster, children } = findProcesses(place);

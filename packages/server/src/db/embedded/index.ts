@@ -1,3 +1,4 @@
 export type { EmbeddedPostgres, EmbeddedPostgresOptions } from './embedded-postgres.ts';
-export { startEmbeddedPostgres } from './embedded-postgres.ts';
+export { findBinaries } from './binaries.ts';
+export { embeddedConnection, startEmbeddedPostgres } from './embedded-postgres.ts';
 export { lockDataDir } from './lock.ts';

@@ -1,0 +1,80 @@
+/** What this host offers, found the way the service finds it: a runner is started and says whether its sandbox isolates. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensureRunner } from '@headrace/runner/client';
+import { findBinaries } from '@headrace/server/db/embedded/index.ts';
+
+interface Finding {
+  name: string;
+  ok: boolean;
+  /** What is there, or what to do. */
+  detail: string;
+  /** Works, but not as well as it could. */
+  warnings: string[];
+}
+
+const COMMAND_LIMIT_MS = 10_000;
+const NODE_MAJOR = 26;
+/** `git merge-tree --write-tree` came with 2.38. */
+const GIT_MINIMUM = [2, 38] as const;
+
+/** Prints what was found; returns 1 where something needed is missing. */
+export async function doctor(asJson: boolean): Promise<number> {
+  const scratch = await mkdtemp(join(tmpdir(), 'headrace-doctor-'));
+  try {
+    const findings = await Promise.all([node(), found('git', git), found('postgres', () => postgres(scratch)), found('sandbox', () => sandbox(scratch))]);
+    const ok = findings.every((finding) => finding.ok);
+    console.log(asJson ? JSON.stringify({ ok, findings }, null, 2) : findings.flatMap(lines).join('\n'));
+    return ok ? 0 : 1;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+const lines = ({ name, ok, detail, warnings }: Finding) => [`${ok ? 'ok     ' : 'missing'}  ${name.padEnd(8)}  ${detail}`, ...warnings.map((warning) => `warning  ${name.padEnd(8)}  ${warning}`)];
+
+type Check = () => Promise<Omit<Finding, 'name'>>;
+
+async function found(name: string, check: Check): Promise<Finding> {
+  try {
+    return { name, ...(await check()) };
+  } catch (error) {
+    return { name, ok: false, detail: (error as Error).message.trim().split('\n')[0]!, warnings: [] };
+  }
+}
+
+function node(): Finding {
+  const ok = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR;
+  return { name: 'node', ok, detail: ok ? process.version : `${process.version} is too old: start with \`npm run headrace\`, which uses Node ${NODE_MAJOR} of the dependencies`, warnings: [] };
+}
+
+async function git(): Promise<Omit<Finding, 'name'>> {
+  const { stdout } = await promisify(execFile)('git', ['--version'], { timeout: COMMAND_LIMIT_MS });
+  const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
+  const ok = major > GIT_MINIMUM[0] || (major === GIT_MINIMUM[0] && minor >= GIT_MINIMUM[1]);
+  return { ok, detail: ok ? stdout.trim() : `${stdout.trim()} is too old: install ${GIT_MINIMUM.join('.')} or newer`, warnings: [] };
+}
+
+async function postgres(scratch: string): Promise<Omit<Finding, 'name'>> {
+  const binaries = findBinaries(scratch);
+  const { stdout } = await promisify(execFile)(binaries.postgres, ['--version'], { env: binaries.env, timeout: COMMAND_LIMIT_MS });
+  return { ok: true, detail: stdout.trim(), warnings: [] };
+}
+
+async function sandbox(scratch: string): Promise<Omit<Finding, 'name'>> {
+  const runner = await ensureRunner({ stateDir: join(scratch, 'runner'), socketPath: join(scratch, 'runner.sock'), nodePath: process.execPath });
+  try {
+    const { pid, ok, driver, missing, limits } = await runner.status();
+    try {
+      const detail = ok ? `${driver}; memory by ${limits.memory}, processes by ${limits.processes}` : missing.join('; ');
+      return { ok, detail, warnings: limits.warnings };
+    } finally {
+      process.kill(pid, 'SIGTERM');
+    }
+  } finally {
+    runner.close();
+  }
+}

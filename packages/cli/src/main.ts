@@ -1,0 +1,46 @@
+/** `headrace`: what the operator does beside the API. */
+import { parseArgs } from 'node:util';
+import { makeServiceKey } from '@headrace/server/accounts/keys.ts';
+import { doctor } from './doctor.ts';
+import { setOrganization } from './organizations.ts';
+import { UsageError } from './usage-error.ts';
+
+const HELP = `headrace <command>
+  keys generate       print a new service key, made offline: for HEADRACE_BOOTSTRAP_KEY
+  doctor [--json]     tell what this host offers: Node, git, database, sandbox; exit 1 where something needed is missing
+  organizations set --id ORG --platform-api=true|false
+                      give or take an organization's access to the Platform API; reads DATABASE_URL or HEADRACE_DATA_DIR as the service does
+  --help`;
+
+/** The exit code. Throws UsageError, and Error with a message for the operator. */
+async function run(argv: string[]): Promise<number> {
+  const { values, positionals } = parsed(argv);
+  const command = positionals.join(' ');
+  if (values.help || command === 'help') {
+    console.log(HELP);
+    return 0;
+  }
+  if (command === 'keys generate') {
+    console.log(makeServiceKey());
+    return 0;
+  }
+  if (command === 'doctor') return doctor(values.json === true);
+  if (command === 'organizations set') return setOrganization(values.id, values['platform-api']);
+  throw new UsageError(command === '' ? 'Say which command.' : `There is no command \`${command}\`.`);
+}
+
+function parsed(argv: string[]) {
+  try {
+    return parseArgs({ args: argv, allowPositionals: true, options: { help: { type: 'boolean', short: 'h' }, json: { type: 'boolean' }, id: { type: 'string' }, 'platform-api': { type: 'string' } } });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  const isUsage = error instanceof UsageError;
+  console.error(isUsage ? `${error.message}\n\n${HELP}` : `headrace: ${(error as Error).message}`);
+  process.exitCode = isUsage ? 2 : 1;
+}
