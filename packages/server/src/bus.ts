@@ -31,6 +31,7 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
   const pending = new Map<string, { channel: Channel; payload: string }>();
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | null = null;
+  let reconnectTimer: NodeJS.Timeout | null = null;
   let isClosed = false;
   let isSending = false;
   const CHANNELS: Channel[] = ['outbox', 'events', 'jobs', 'drafts', 'accounts', 'control', 'operations'];
@@ -44,26 +45,38 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
     next.on('error', () => {});
     next.on('end', () => {
       if (client === next) client = null;
-      if (!isClosed) setTimeout(reconnect, RECONNECT_MS).unref();
+      scheduleReconnect();
     });
     next.on('notification', ({ channel, payload }) => {
       const [from, ...rest] = (payload ?? '').split(' ');
       if (from !== processId) deliver(channel.replace(/^headrace_/, '') as Channel, rest.join(' '));
     });
-    await next.connect();
-    await next.query(CHANNELS.map((c) => `listen headrace_${c}`).join(';'));
+    try {
+      await next.connect();
+      await next.query(CHANNELS.map((c) => `listen headrace_${c}`).join(';'));
+    } catch (error) {
+      void next.end().catch(() => {});
+      throw error;
+    }
     client = next;
   }
 
-  function reconnect(): void {
-    if (isClosed || client) return;
-    connect().then(
-      () => { for (const listener of reconnectListeners) listener(); },
-      (error: unknown) => {
-        log.debug({ err: error }, 'the notification connection is not back yet');
-        setTimeout(reconnect, RECONNECT_MS).unref();
-      },
-    );
+  /** One timer for all: a connection that fails says so twice, as an error and as an end, and attempts would double with each. */
+  function scheduleReconnect(): void {
+    if (isClosed || reconnectTimer) return;
+    reconnectTimer = setTimeout(() => { void reconnect(); }, RECONNECT_MS).unref();
+  }
+
+  async function reconnect(): Promise<void> {
+    try {
+      if (!isClosed && !client) await connect();
+    } catch (error) {
+      log.debug({ err: error }, 'the notification connection is not back yet');
+    } finally {
+      reconnectTimer = null;
+    }
+    if (!client) return scheduleReconnect();
+    for (const listener of reconnectListeners) listener();
   }
 
   /** One query at a time; what comes meanwhile waits, coalesced. */

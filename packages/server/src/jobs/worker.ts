@@ -39,6 +39,9 @@ export class LostJob extends Error {}
 const HEARTBEAT_MS = 500;
 const POLL_MS = 1_000;
 const MAX_FAILURES = 8;
+/** Without its lock for this long a worker stops its own work: others take it over by then. */
+const LOST_MS = 4_000;
+const LOCK_TIMEOUT_MS = 2_000;
 
 export interface JobWorker {
   /** Stops claiming, aborts the handlers' signals, waits for them at most `graceMs`, gives their jobs back. */
@@ -53,33 +56,47 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
   const { lock_key: lockKey } = await ctx.db.insertInto('workers').values({ id: workerId }).returning('lock_key').executeTakeFirstOrThrow();
   let lock: pg.Client | null = null;
   let lostAt: number | null = null;
+  /** Aborted, and replaced, when the lock was lost for too long. */
+  let tenure = new AbortController();
+  let isBeating = false;
   let isClaiming = false;
   let claimAgain = false;
 
   async function holdLock(): Promise<void> {
-    const client = new pg.Client({ ...connection, keepAlive: true });
+    // The connection that broke may still hold the lock at the server for a while: a bounded wait, then the next heartbeat tries.
+    const client = new pg.Client({ ...connection, keepAlive: true, connectionTimeoutMillis: LOCK_TIMEOUT_MS, statement_timeout: LOCK_TIMEOUT_MS });
     client.on('error', () => {});
-    await client.connect();
-    await client.query('select pg_advisory_lock($1)', [lockKey]);
+    try {
+      await client.connect();
+      await client.query('select pg_advisory_lock($1)', [lockKey]);
+      // A rival may have taken this worker for dead: known again, by the lock that it holds.
+      await client.query('insert into workers (id, lock_key) overriding system value values ($1, $2) on conflict (id) do nothing', [workerId, lockKey]);
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
     client.once('end', () => { if (lock === client) lock = null; });
     lock = client;
-    lostAt = null;
   }
 
   async function heartbeat(): Promise<void> {
+    if (isBeating) return;
+    isBeating = true;
     try {
-      if (!lock) {
-        lostAt ??= Date.now();
-        await holdLock();
-        await ctx.db.insertInto('workers').values({ id: workerId }).onConflict((c) => c.column('id').doNothing()).execute();
-      }
+      if (!lock) await holdLock();
       await lock!.query('update workers set heartbeat_at = now() where id = $1', [workerId]);
+      lostAt = null;
       await reviveDead();
     } catch (error) {
       ctx.log.debug({ err: error }, 'worker heartbeat failed');
       lostAt ??= Date.now();
-      if (Date.now() - lostAt > 4_000) for (const id of running.keys()) ctx.log.warn({ job: id }, 'worker lost its lock; its jobs will be taken over');
+    } finally {
+      isBeating = false;
     }
+    if (lostAt === null || Date.now() - lostAt < LOST_MS || running.size === 0) return;
+    ctx.log.warn({ jobs: [...running.keys()] }, 'this worker lost its lock; its jobs will be taken over');
+    tenure.abort();
+    tenure = new AbortController();
   }
 
   /** Gives back the jobs of workers that died. */
@@ -92,8 +109,11 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
       ), gone as (delete from workers using dead where workers.id = dead.id returning workers.id)
       update jobs set status = 'queued', worker_id = null, run_at = now()
       where status = 'active' and worker_id in (select id from gone) returning jobs.worker_id as id`.execute(ctx.db);
-    // Jobs whose worker row is gone altogether (a crash in between) come back the same way.
-    const orphans = await sql`update jobs set status = 'queued', worker_id = null, run_at = now() where status = 'active' and not exists (select 1 from workers w where w.id = jobs.worker_id)`.execute(ctx.db);
+    // Jobs whose worker row is gone altogether (a crash in between) come back the same way, and those that are this worker's on paper only:
+    // their end could not be recorded while the database was away. A claim on its way is younger than 5 s.
+    const orphans = await sql`
+      update jobs set status = 'queued', worker_id = null, run_at = now() where status = 'active'
+        and (not exists (select 1 from workers w where w.id = jobs.worker_id) or (worker_id = ${workerId} and claimed_at < now() - interval '5 seconds' and id <> all(${[...running.keys()]}::bigint[])))`.execute(ctx.db);
     if (rows.length || Number(orphans.numAffectedRows ?? 0) > 0) ctx.bus.notify('jobs');
   }
 
@@ -135,7 +155,7 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
 
   function begin(row: JobRow): void {
     const kind = row.kind as JobKind;
-    const done = work(row, kind).finally(() => {
+    const done = work(row, kind, AbortSignal.any([abort.signal, tenure.signal])).finally(() => {
       running.delete(row.id);
       void claimAll();
     });
@@ -144,19 +164,19 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
 
   const isOurs = (row: JobRow) => sql<boolean>`id = ${row.id} and attempt = ${row.attempt} and status = 'active'`;
 
-  async function work(row: JobRow, kind: JobKind): Promise<void> {
+  async function work(row: JobRow, kind: JobKind, signal: AbortSignal): Promise<void> {
     const handler = handlers[kind]! as { run: JobHandler<JobKind>; onDead?: (payload: unknown, error: unknown) => Promise<void> };
     const fence = async (tx: Tx) => {
       const held = await tx.db.selectFrom('jobs').select('id').where(isOurs(row)).forUpdate().executeTakeFirst();
       if (!held) throw new LostJob(`job ${row.id} was taken over`);
     };
     try {
-      await handler.run({ id: row.id, attempt: row.attempt, failures: row.failures, payload: row.payload as never, fence, signal: abort.signal });
-      if (abort.signal.aborted) return;
+      await handler.run({ id: row.id, attempt: row.attempt, failures: row.failures, payload: row.payload as never, fence, signal });
+      if (signal.aborted) return;
       await ctx.db.deleteFrom('jobs').where(isOurs(row)).execute();
       ctx.bus.notify('jobs');
     } catch (error) {
-      if (error instanceof LostJob || abort.signal.aborted) return;
+      if (error instanceof LostJob || signal.aborted) return;
       await failed(row, error, handler.onDead).catch((err: unknown) => ctx.log.error({ err, job: row.id }, 'a failed job could not be recorded'));
     }
   }
