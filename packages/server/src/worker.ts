@@ -3,14 +3,14 @@ import type pg from 'pg';
 import { reconcileBuilds, workBuilds } from './builds/index.ts';
 import { mergeApplies, reconcileApplies } from './applies/index.ts';
 import type { Context } from './context.ts';
-import { workExec } from './execs/exec-work.job.ts';
+import { execDied, workExec } from './execs/exec-work.job.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { JobHandlers } from './jobs/worker.ts';
 import { maintainReceipts } from './operations/maintain.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
-import { failQueuedRuns, workRuns } from './runs/index.ts';
+import { failQueuedRuns, runsDied, workRuns } from './runs/index.ts';
 import { startCleanup } from './sources/index.ts';
-import { archiveWorkspace, initializeThread, sweepWorkspaces } from './workspaces/index.ts';
+import { archiveWorkspace, archivingDied, initializationDied, initializeThread, sweepWorkspaces } from './workspaces/index.ts';
 
 export interface Work {
   stop(): Promise<void>;
@@ -21,14 +21,14 @@ const GRACE_MS = 4_000;
 
 export async function startWork(ctx: Context, connection: pg.PoolConfig): Promise<Work> {
   const handlers: JobHandlers = {
-    'thread.initialize': { run: (job) => initializeThread(ctx, job, failQueuedRuns), concurrency: 8 },
-    'run.work': { run: (job) => workRuns(ctx, job), concurrency: ctx.config.runConcurrency },
-    'exec.work': { run: (job) => workExec(ctx, job), concurrency: ctx.config.runConcurrency },
+    'thread.initialize': { run: (job) => initializeThread(ctx, job, failQueuedRuns), concurrency: 8, onDead: ({ threadId }) => initializationDied(ctx, threadId, failQueuedRuns) },
+    'run.work': { run: (job) => workRuns(ctx, job), concurrency: ctx.config.runConcurrency, onDead: ({ threadId }) => runsDied(ctx, threadId) },
+    'exec.work': { run: (job) => workExec(ctx, job), concurrency: ctx.config.runConcurrency, onDead: (payload) => execDied(ctx, payload) },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },
     // Held as long as a preview is open; beyond this one worker's previews wait, and fail where none gets free.
     'preview.work': { run: (job) => workPreview(ctx, job), concurrency: 64, onDead: ({ previewId }) => previewDied(ctx, previewId) },
-    'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4 },
+    'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4, onDead: ({ threadId }) => archivingDied(ctx, threadId) },
   };
   const worker = await startWorker(ctx, connection, handlers);
   maintainReceipts(ctx);

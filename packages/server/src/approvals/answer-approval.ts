@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import Type from 'typebox';
 import { ApiError, notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
@@ -21,8 +22,9 @@ export const answerApproval = write({
     const approval = await find();
     if (!approval) throw notFound('approval');
     const allow = call.body.decision === 'approve';
-    const isOver = approval.expires_at.getTime() <= Date.now();
-    const resolved = isOver ? 0 : await resolveApprovals(tx, loaded, approval.run_id, [approval.id], { status: allow ? 'approved' : 'denied', by: call.principal.actorId });
+    // Judged by the database's clock, like its expiry.
+    const inTime = await tx.db.selectFrom('approvals').select('id').where('id', '=', approval.id).where('expires_at', '>', sql<Date>`now()`).executeTakeFirst();
+    const resolved = !inTime ? 0 : await resolveApprovals(tx, loaded, approval.run_id, [approval.id], { status: allow ? 'approved' : 'denied', by: call.principal.actorId });
     if (!resolved) throw new ApiError('approval_resolved', 'This approval was resolved before, or its time is over.');
     if (call.body.remember) {
       const tool = await tx.db.selectFrom('tools').select(['name', 'input']).where('id', '=', approval.tool_id).executeTakeFirstOrThrow();

@@ -14,7 +14,8 @@ import { Body, Counter, Id, Nullable, Ok, Text } from '../http/schemas.ts';
 import { waitFor } from '../http/wait-for.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { scopeOf } from '../projects/index.ts';
-import { clean, threadKey } from '../runs/index.ts';
+import { clean } from '../db/clean-text.ts';
+import { threadKey } from '../runs/index.ts';
 import { changeThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
 import { OutputCollector } from './collect-output.ts';
 import type { ExecPayload } from './exec-work.job.ts';
@@ -25,6 +26,8 @@ const Exec = Type.Object({
 });
 const Answer = Ok({ exec: Exec });
 const START_POLL_MS = 50;
+/** What queueing, preparing and capturing may take beside the command. */
+const SETTLING_SECONDS = 120;
 
 export const createExec = claimedWrite({
   name: 'execs.createExec',
@@ -55,8 +58,7 @@ export const createExec = claimedWrite({
     const { ctx, headers, signal } = call;
     if (String(headers.accept ?? '').includes('text/event-stream')) {
       const response = call.hijack({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no', 'x-operation-id': claim.operationId });
-      await stream(ctx, claim.operationId, signal, response);
-      response.end();
+      await stream(ctx, claim.operationId, signal, response, call.body.timeoutSeconds ?? 60).finally(() => response.end());
       return { status: 200, body: {} };
     }
     const settled = await settlement(ctx, claim.operationId, signal, call.body.timeoutSeconds ?? 60);
@@ -67,7 +69,7 @@ export const createExec = claimedWrite({
 /** Waits for the job to settle the receipt: the command's time, and what queueing and capturing may take. */
 async function settlement(ctx: Context, operationId: string, signal: AbortSignal, timeoutSeconds: number): Promise<{ status: number; text: string }> {
   const load = () => ctx.db.selectFrom('operations').select(['status', 'response', 'response_status']).where('id', '=', operationId).executeTakeFirst();
-  const row = await waitFor(ctx.bus, ['operations'], timeoutSeconds + 120, signal, load, (r) => r?.status !== 'pending');
+  const row = await waitFor(ctx.bus, ['operations'], timeoutSeconds + SETTLING_SECONDS, signal, load, (r) => r?.status !== 'pending');
   if (!row || row.status === 'pending') throw new ApiError('request_in_progress', 'The command still runs. Read its operation for the result.', { details: { operationId } });
   return { status: row.response_status!, text: row.response! };
 }
@@ -75,11 +77,12 @@ async function settlement(ctx: Context, operationId: string, signal: AbortSignal
 const frame = (event: string, data: unknown) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** The output as it is written, read from the runner's journal; from the stored result where the command was faster than we are. */
-async function stream(ctx: Context, operationId: string, signal: AbortSignal, response: ServerResponse): Promise<void> {
+async function stream(ctx: Context, operationId: string, signal: AbortSignal, response: ServerResponse, timeoutSeconds: number): Promise<void> {
+  const deadline = Date.now() + (timeoutSeconds + SETTLING_SECONDS) * 1000;
   const seen = new OutputCollector();
   let isShown = false;
   const isSettled = async () => (await ctx.db.selectFrom('operations').select('status').where('id', '=', operationId).executeTakeFirst())?.status !== 'pending';
-  while (!signal.aborted && !await isSettled()) {
+  while (!signal.aborted && Date.now() < deadline && !await isSettled()) {
     try {
       for await (const entry of ctx.runner.journal(operationId, 0, signal)) {
         if (entry.type !== 'output') continue;
@@ -94,7 +97,8 @@ async function stream(ctx: Context, operationId: string, signal: AbortSignal, re
     }
   }
   if (signal.aborted) return;
-  const { status, text } = await settlement(ctx, operationId, signal, 600);
+  const settled = await settlement(ctx, operationId, signal, timeoutSeconds).catch((error: unknown) => { if (error instanceof ApiError) return { status: error.status, text: JSON.stringify(error.body('none')) }; throw error; });
+  const { status, text } = settled;
   const body = JSON.parse(text) as { exec?: { stdout: string; stderr: string }; error?: unknown };
   if (!body.exec) return void response.write(frame('error', { status, ...(body.error as object) }));
   const { stdout, stderr, ...rest } = body.exec;

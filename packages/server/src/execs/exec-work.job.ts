@@ -3,13 +3,14 @@ import { RunnerError } from '@headrace/runner/client';
 import type { TaskEnd } from '@headrace/runner/protocol';
 import { recordCheckpoint } from '../checkpoints/index.ts';
 import type { Context } from '../context.ts';
+import { clean } from '../db/clean-text.ts';
+import { json } from '../db/schema.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Job } from '../jobs/worker.ts';
 import { settle } from '../operations/index.ts';
 import { scopeOf } from '../projects/index.ts';
-import { clean } from '../runs/index.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
@@ -22,6 +23,8 @@ export interface ExecPayload extends Record<string, unknown> {
   command: string;
   timeoutSeconds: number;
   stdin?: string;
+  /** Committed before the command is started: from then on it is never started again. */
+  isStarted?: boolean;
 }
 
 type Outcome = { kind: 'ended'; end: TaskEnd; output: OutputCollector } | { kind: 'lost' } | { kind: 'left' };
@@ -32,27 +35,36 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
   const { operationId, threadId } = payload;
   const row = await ctx.db.selectFrom('operations').select('status').where('id', '=', operationId).executeTakeFirst();
   if (row?.status !== 'pending') return;
-  const isOurs = await ensureTask(ctx, job, payload);
-  const outcome: Outcome = isOurs ? await follow(ctx, job, payload) : { kind: 'lost' };
+  const begun = await ensureTask(ctx, job, payload);
+  if (begun === 'not started') return fail(ctx, payload, begun, job);
+  const outcome: Outcome = begun === 'there' ? await follow(ctx, job, payload) : { kind: 'lost' };
   if (outcome.kind === 'left') return;
-  if (outcome.kind === 'lost') await fail(ctx, job, payload);
+  if (outcome.kind === 'lost') await fail(ctx, payload, 'lost', job);
   else await finish(ctx, job, payload, outcome.end, outcome.output);
   await ctx.runner.deleteTask(operationId).catch((err: unknown) => ctx.log.debug({ err, threadId }, 'a task was not removed; the runner forgets it'));
 }
 
-/** Starts the command, or finds it started. False when an earlier attempt may have run it in a sandbox that is gone. */
-async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload): Promise<boolean> {
+/** Starts the command, or finds it there. `lost`: an earlier attempt may have run it in a sandbox that is gone. `not started`: none could be made. */
+async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload): Promise<'there' | 'lost' | 'not started'> {
   const { operationId, threadId, command, timeoutSeconds, stdin } = payload;
-  if (await ctx.runner.task(operationId).then(() => true, (error: unknown) => { if (error instanceof RunnerError && error.status === 404) return false; throw error; })) return true;
-  // A further attempt finds no task: the one before may have started it in a runner that died. It is not run again.
-  if (job.attempt > 1 && job.failures === 0) return false;
+  if (await ctx.runner.task(operationId).then(() => true, (error: unknown) => { if (error instanceof RunnerError) return false; throw error; })) return 'there';
+  if (payload.isStarted) return 'lost';
   try {
-    if (!await prepareWorkspace(ctx, threadId, 'exec', null)) return false;
+    if (!await prepareWorkspace(ctx, threadId, 'exec', null)) return 'not started';
+  } catch (err) {
+    ctx.log.warn({ err, threadId }, 'the workspace of a command could not be prepared');
+    return 'not started';
+  }
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await tx.db.updateTable('jobs').set({ payload: json({ ...payload, isStarted: true }) }).where('id', '=', job.id).execute();
+  });
+  try {
     await ctx.runner.startTask(operationId, { kind: 'exec', workspaceId: threadId, command, ...(stdin === undefined ? {} : { stdin }), timeoutMs: timeoutSeconds * 1000 });
-    return true;
+    return 'there';
   } catch (err) {
     ctx.log.warn({ err, threadId }, 'a command could not be started');
-    return false;
+    return 'lost';
   }
 }
 
@@ -87,7 +99,7 @@ async function follow(ctx: Context, job: Job<'exec.work'>, { operationId, thread
 }
 
 async function finish(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload, end: TaskEnd, output: OutputCollector): Promise<void> {
-  if (end.error?.code === 'sandbox_lost') return fail(ctx, job, payload);
+  if (end.error?.code === 'sandbox_lost') return fail(ctx, payload, 'lost', job);
   const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', payload.threadId).executeTakeFirst();
   const changed = thread && !thread.deleted_at ? await whatChanged(ctx, thread, output) : null;
   await transaction(ctx, async (tx) => {
@@ -118,13 +130,20 @@ async function whatChanged(ctx: Context, thread: ThreadRow, output: OutputCollec
   return null;
 }
 
-/** The sandbox was lost, or none could be made: told once, and stored, since nobody knows what the command did. */
-async function fail(ctx: Context, job: Job<'exec.work'>, { operationId, threadId }: ExecPayload): Promise<void> {
-  const error = new ApiError('source_workspace_unavailable', 'The sandbox of this command was lost or could not be made. Check what it did, then send it again with a new Idempotency-Key.');
+/** The job failed too often, so its result cannot be stored: the thread must not stay busy for ever. */
+export const execDied = (ctx: Context, payload: ExecPayload): Promise<void> => fail(ctx, payload, 'lost');
+
+/**
+ * `lost`: nobody knows what the command did; told once, and stored, so that a retry does not run it again. `not started`: no sandbox could
+ * be made, its key is free again.
+ */
+async function fail(ctx: Context, { operationId, threadId }: ExecPayload, why: 'lost' | 'not started', job?: Job<'exec.work'>): Promise<void> {
+  const error = new ApiError('source_workspace_unavailable', why === 'lost' ? 'The sandbox of this command was lost. Check what the command did, then send it again with a new Idempotency-Key.' : 'No sandbox could be made for this command. Retry in a moment.');
   await transaction(ctx, async (tx) => {
-    await job.fence(tx);
+    await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (now) await changeThread(tx, now, { exec_operation_id: null });
     await settle(tx, operationId, undefined, { status: error.status, body: error.body('none') }, now ? scopeOf(now.project) : undefined);
+    if (why === 'not started') await tx.db.updateTable('operations').set({ reserved_until: null }).where('id', '=', operationId).execute();
   });
 }

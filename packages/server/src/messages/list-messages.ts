@@ -2,7 +2,7 @@ import { page } from '../http/cursors.ts';
 import { read } from '../http/operation.ts';
 import { ListQuery, Page } from '../http/schemas.ts';
 import { loadThread } from '../threads/index.ts';
-import { Message, messageView } from './schemas.ts';
+import { Message, MESSAGE_COLUMNS, messageView } from './schemas.ts';
 
 export const listMessages = read({
   name: 'messages.listMessages',
@@ -13,7 +13,7 @@ export const listMessages = read({
   async handle(call) {
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['messages', thread.id], (after, limit) => ctx.db.selectFrom('messages').selectAll().where('thread_id', '=', thread.id).where('sequence', '>', Number(after ?? 0)).orderBy('sequence').limit(limit).execute(), (m) => String(m.sequence));
+    const { rows, ...rest } = await page(ctx.secretKey, query, ['messages', thread.id], (after, limit) => ctx.db.selectFrom('messages').select(MESSAGE_COLUMNS).where('thread_id', '=', thread.id).where('sequence', '>', Number(after ?? 0)).orderBy('sequence').limit(limit).execute(), (m) => String(m.sequence));
     return { status: 200, body: { ok: true, messages: rows.map(messageView), ...rest } };
   },
 });

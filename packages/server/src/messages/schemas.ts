@@ -15,6 +15,9 @@ export const Message = Type.Object({
   id: Id('msg'), threadId: Id('thr'), role: Enum(['user', 'assistant', 'system']), content: Content, runId: Nullable(Id('run')), sequence: Counter, clientMessageId: Nullable(ClientMessageId), createdAt: Time,
 });
 
-export const messageView = (m: MessageRow) => ({
+/** All but the attachments, which may be 64 MiB and which no answer shows. */
+export const MESSAGE_COLUMNS = ['org_id', 'id', 'thread_id', 'run_id', 'role', 'content', 'sequence', 'client_message_id', 'created_at'] as const;
+
+export const messageView = (m: Omit<MessageRow, 'attachments'>) => ({
   id: m.id, threadId: m.thread_id, role: m.role, content: m.content, runId: m.run_id, sequence: m.sequence, clientMessageId: m.client_message_id, createdAt: m.created_at.toISOString(),
 });

@@ -3,8 +3,8 @@ import type { ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
+import { recordCheckpoint } from '../checkpoints/index.ts';
 import { removeDraft } from '../events/index.ts';
-import { newId } from '../ids.ts';
 import { scopeOf } from '../projects/index.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
@@ -38,11 +38,7 @@ export async function finishRun(tx: Tx, { thread, project }: { thread: ThreadRow
   }
   const resultSourceId = end.status === 'completed' ? sourceId ?? end.resultSourceId ?? null : null;
   const checkpointSource = sourceId ?? (run.kind === 'repair' ? null : resultSourceId);
-  if (checkpointSource) {
-    const checkpoint = newId('chk');
-    await tx.db.insertInto('checkpoints').values({ org_id: run.org_id, id: checkpoint, thread_id: thread.id, run_id: run.id, source_id: checkpointSource, kind: end.source?.origin === 'recovery' ? 'recovery' : 'run' }).execute();
-    appendEvent(tx, scope, 'checkpoint.created', { id: checkpoint }, at);
-  }
+  if (checkpointSource) await recordCheckpoint(tx, { thread, project }, checkpointSource, end.source?.origin === 'recovery' ? 'recovery' : 'run', run.id);
   if (end.reply !== null) await persistReply(tx, run, end.reply, scope, at);
   await tx.db.updateTable('runs').set({
     status: end.status, result_source_id: resultSourceId, error_code: end.error?.code ?? null, error_message: end.error?.message ?? null, warnings: json(end.warnings ?? []), held: false, finished_at: sql<Date>`now()`,
@@ -82,8 +78,9 @@ export async function cancelRuns(tx: Tx, loaded: { thread: ThreadRow; project: P
   return open;
 }
 
-/** Ends the queued runs of a locked thread whose workspace cannot be prepared. */
-export async function failQueuedRuns(tx: Tx, loaded: { thread: ThreadRow; project: ProjectRow }, error: { code: RunError; message: string }): Promise<void> {
+/** Ends the queued runs of a locked thread whose workspace cannot be prepared; returns how many. */
+export async function failQueuedRuns(tx: Tx, loaded: { thread: ThreadRow; project: ProjectRow }, error: { code: RunError; message: string }): Promise<number> {
   const queued = await tx.db.selectFrom('runs').selectAll().where('thread_id', '=', loaded.thread.id).where('status', '=', 'queued').orderBy('id').forUpdate().execute();
   for (const run of queued) await finishRun(tx, loaded, run, { status: 'failed', reply: null, error });
+  return queued.length;
 }

@@ -5,6 +5,7 @@
  *   queued --workspace ready--> running --turn ended, source stored--> completed
  *                               running --script failed, agent error, sandbox lost--> failed     (what had changed: a `recovery` source)
  *                               running --stop--> cancelled                                      (likewise)
+ *   a stop that was accepted before the end goes before it
  *   running, waiting after a restart: goes on where its sandbox lives, else failed `worker_lost`
  */
 import { sql } from 'kysely';
@@ -13,6 +14,7 @@ import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import type { RunRow, ThreadRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
@@ -20,17 +22,24 @@ import { effectiveSettings } from '../settings/index.ts';
 import { loadTree } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
-import { captureWorkspace, changeWorkspace, freshDeadline, prepareWorkspace, putBack, stageCapture, WorkspaceUnavailable } from '../workspaces/index.ts';
+import { awaitRunner, captureWorkspace, changeWorkspace, freshDeadline, prepareWorkspace, putBack, stageCapture, WorkspaceChanged, WorkspaceUnavailable } from '../workspaces/index.ts';
+import type { Capture } from '../workspaces/index.ts';
 import { finishRun } from './finish-run.ts';
 import type { RunEnd } from './finish-run.ts';
-import { clean } from './record-tool.ts';
+import { clean } from '../db/clean-text.ts';
 import { threadKey } from './queue-run.ts';
 import type { RunError } from './schemas.ts';
 import { driveTurn, turnRequest } from './turn.ts';
+import type { TurnEnd } from './turn.ts';
 
-/** How long a run waits for a workspace that cannot be made, by attempts of its job. */
+/** How often a workspace that no sandbox can hold is tried; and one that fails otherwise (its source cannot be read), before the job is given up. */
 const WORKSPACE_ATTEMPTS = 3;
+const LAST_ATTEMPTS = 7;
 const CAPACITY_RETRY_SECONDS = 0.5;
+/** A runner ends a turn after an hour; what is open longer than this can no longer be settled by its turn. */
+const GIVEN_UP_MS = 2 * 60 * 60_000;
+const READS = 3;
+const AGAIN_SECONDS = 20;
 
 export async function workRuns(ctx: Context, job: Job<'run.work'>): Promise<void> {
   while (!job.signal.aborted) {
@@ -55,14 +64,16 @@ async function startAndWork(ctx: Context, job: Job<'run.work'>, run: RunRow): Pr
     thread = await prepareWorkspace(ctx, run.thread_id, 'run', run.id);
   } catch (error) {
     const isUnavailable = error instanceof WorkspaceUnavailable || error instanceof RunnerError;
-    if (!isUnavailable || job.failures + 1 < WORKSPACE_ATTEMPTS) throw error;
-    await settle(ctx, job, run, { status: 'failed', reply: null, error: { code: 'workspace_unavailable', message: (error as Error).message } });
+    if (job.failures + 1 < (isUnavailable ? WORKSPACE_ATTEMPTS : LAST_ATTEMPTS)) throw error;
+    ctx.log.error({ err: error, run: run.id }, 'the workspace of a run could not be prepared');
+    await settle(ctx, job, run, { status: 'failed', reply: null, error: { code: 'workspace_unavailable', message: error instanceof WorkspaceUnavailable ? error.message : 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.' } });
     return true;
   }
   if (!thread) return false;
   const started = await start(ctx, job, run);
+  if (started === 'held') return false;
   if (!started) return true;
-  const refusal = await refusalOf(ctx, run, thread);
+  const refusal = refusalOf(run, thread);
   if (refusal) {
     await settle(ctx, job, started, { status: 'failed', reply: refusal.message, error: refusal });
     return true;
@@ -71,19 +82,24 @@ async function startAndWork(ctx: Context, job: Job<'run.work'>, run: RunRow): Pr
 }
 
 /** What a run is refused for before its agent starts: an agent that is not there, or money that is spent. */
-async function refusalOf(ctx: Context, run: RunRow, thread: ThreadRow): Promise<{ code: RunError; message: string } | null> {
-  void ctx;
+function refusalOf(run: RunRow, thread: ThreadRow): { code: RunError; message: string } | null {
   if (run.agent === 'scripted') return null;
   if (thread.spend_limit_micros !== null && thread.spent_micros >= thread.spend_limit_micros) return { code: 'spend_limit_reached', message: 'The thread\'s spend limit is reached. Raise it to go on.' };
   return { code: 'not_configured', message: 'The model of this run is not configured here. Configure its provider, or use the model scripted.' };
 }
 
-/** queued → running: one active run a thread, recorded before the agent starts. Undefined when the run was ended meanwhile. */
-async function start(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<RunRow | undefined> {
+/** queued → running: one active run a thread, recorded before the agent starts. Undefined when the run was ended meanwhile, `held` when another took the last place. */
+async function start(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<RunRow | 'held' | undefined> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
     if (!now || now.thread.archived_at) return undefined;
+    // One at a time counts and starts: two that count at once would both take the last place.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`runs of ${run.project_id}`}, 0))`.execute(tx.db);
+    if (await isBeyondLimit(tx.db, run)) {
+      await holdBack(tx, run);
+      return 'held';
+    }
     const started = await tx.db.updateTable('runs').set({ status: 'running', base_source_id: now.thread.latest_source_id, started_at: sql<Date>`now()`, active_since: sql<Date>`now()`, held: false }).where('id', '=', run.id).where('status', '=', 'queued').returningAll().executeTakeFirst();
     if (!started) return undefined;
     appendEvent(tx, scopeOf(now.project), 'run.running', { id: run.id, status: 'running' }, { threadId: run.thread_id, runId: run.id });
@@ -92,17 +108,25 @@ async function start(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<R
   });
 }
 
-/** Queued beyond the project's or the service's limit: marked, and looked at again in a moment. */
+async function isBeyondLimit(db: Context['db'] | Tx['db'], run: RunRow): Promise<boolean> {
+  const limit = (await effectiveSettings(db, run)).concurrency.runs;
+  if (limit === null) return false;
+  const { count } = await db.selectFrom('runs').select(sql<number>`count(*)`.as('count')).where('project_id', '=', run.project_id).where('status', 'in', ['running', 'waiting']).executeTakeFirstOrThrow();
+  return count >= limit;
+}
+
+/** Queued beyond the project's limit: marked, and looked at again in a moment. */
+async function holdBack(tx: Tx, run: RunRow): Promise<void> {
+  await tx.db.updateTable('runs').set({ held: true }).where('id', '=', run.id).where('status', '=', 'queued').execute();
+  await enqueue(tx, 'run.work', { threadId: run.thread_id }, { key: threadKey(run.thread_id), delaySeconds: CAPACITY_RETRY_SECONDS });
+}
+
+/** Before a workspace is prepared for nothing; `start` decides. */
 async function isHeld(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<boolean> {
-  const settings = await effectiveSettings(ctx.db, run);
-  const limit = settings.concurrency?.runs;
-  if (limit === undefined || limit === null) return false;
-  const { count } = await ctx.db.selectFrom('runs').select(sql<number>`count(*)`.as('count')).where('project_id', '=', run.project_id).where('status', 'in', ['running', 'waiting']).executeTakeFirstOrThrow();
-  if (count < limit) return false;
+  if (!await isBeyondLimit(ctx.db, run)) return false;
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
-    await tx.db.updateTable('runs').set({ held: true }).where('id', '=', run.id).where('status', '=', 'queued').execute();
-    await enqueue(tx, 'run.work', { threadId: run.thread_id }, { key: threadKey(run.thread_id), delaySeconds: CAPACITY_RETRY_SECONDS });
+    await holdBack(tx, run);
   });
   return true;
 }
@@ -110,7 +134,17 @@ async function isHeld(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<
 /** A run that a worker before this one started. The same task id is never started twice; where the runner is another one, it is lost. */
 async function resume(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<boolean> {
   if (run.kind === 'restore') return restoreCheckpoint(ctx, job, run);
-  return work(ctx, job, run, 'worker_lost');
+  if (Date.now() - run.started_at!.getTime() < GIVEN_UP_MS) return work(ctx, job, run, 'worker_lost');
+  await settle(ctx, job, run, { status: 'failed', reply: '[interrupted]', error: { code: 'worker_lost', message: 'The end of this run could not be recorded. Retry the run.' } }, 'unknown');
+  return true;
+}
+
+/** A job that failed too often leaves its open runs to a new one; what is open for two hours is given up there. */
+export async function runsDied(ctx: Context, threadId: string): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    const open = await tx.db.selectFrom('runs').select('id').where('thread_id', '=', threadId).where('status', 'in', ['queued', 'running', 'waiting']).limit(1).executeTakeFirst();
+    if (open) await enqueue(tx, 'run.work', { threadId }, { key: threadKey(threadId), delaySeconds: AGAIN_SECONDS });
+  });
 }
 
 async function work(ctx: Context, job: Job<'run.work'>, run: RunRow, lostCode: 'sandbox_lost' | 'worker_lost'): Promise<boolean> {
@@ -118,7 +152,7 @@ async function work(ctx: Context, job: Job<'run.work'>, run: RunRow, lostCode: '
   if (!thread || !project) return false;
   const rules = (await effectiveSettings(ctx.db, run)).approvals ?? [];
   const isStarted = await ensureTask(ctx, run, thread, rules);
-  const turn = isStarted ? await driveTurn(ctx, job, project, run, rules) : { kind: 'lost' as const, text: '' };
+  const turn: TurnEnd = isStarted ? await readTurn(ctx, job, project, run, rules) : { kind: 'lost', text: '' };
   if (turn.kind === 'left') return false;
   if (turn.kind === 'ended') await settleTurn(ctx, job, run, thread, turn.end, turn.text);
   if (turn.kind === 'lost') await settleFailure(ctx, job, run, thread, { status: 'failed', reply: turn.text || '[interrupted]', error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' } });
@@ -127,18 +161,26 @@ async function work(ctx: Context, job: Job<'run.work'>, run: RunRow, lostCode: '
   return true;
 }
 
+/** A connection that broke is no lost sandbox: where the runner still has the task, its journal is read again. */
+async function readTurn(...args: Parameters<typeof driveTurn>): Promise<TurnEnd> {
+  for (let reads = 1; ; reads++) {
+    const turn = await driveTurn(...args);
+    if (turn.kind !== 'lost' || reads === READS || !await isTaskThere(args[0], args[3])) return turn;
+  }
+}
+
 /** Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say whether it ran. */
 async function ensureTask(ctx: Context, run: RunRow, thread: ThreadRow, rules: Parameters<typeof turnRequest>[2]): Promise<boolean> {
-  try {
-    await ctx.runner.task(run.id);
-    return true;
-  } catch (error) {
-    if (!(error instanceof RunnerError) || error.status !== 404) return false;
-  }
-  const status = ctx.runnerStatus() ?? await ctx.runner.status().catch(() => null);
-  if (!status || thread.runner_id !== `${status.id}:${status.pid}` || !await ctx.runner.workspaceExists(thread.id)) return false;
+  const runnerId = await awaitRunner(ctx).catch(() => null);
+  if (runnerId === null) return false;
+  if (await isTaskThere(ctx, run)) return true;
+  if (thread.runner_id !== runnerId || !await ctx.runner.workspaceExists(thread.id)) return false;
   await ctx.runner.startTask(run.id, turnRequest(run, await promptOf(ctx, run), rules));
   return true;
+}
+
+async function isTaskThere(ctx: Context, run: RunRow): Promise<boolean> {
+  return ctx.runner.task(run.id).then(() => true, (error: unknown) => { if (error instanceof RunnerError) return false; throw error; });
 }
 
 async function promptOf(ctx: Context, run: RunRow): Promise<string> {
@@ -147,46 +189,72 @@ async function promptOf(ctx: Context, run: RunRow): Promise<string> {
 }
 
 async function settleTurn(ctx: Context, job: Job<'run.work'>, run: RunRow, thread: ThreadRow, end: TaskEnd, text: string): Promise<void> {
-  if (end.outcome === 'cancelled') return settleFailure(ctx, job, run, thread, { status: 'cancelled', reply: text ? `${text}\n\n[interrupted]` : '[interrupted]' });
+  const stopped: RunEnd = { status: 'cancelled', reply: text ? `${text}\n\n[interrupted]` : '[interrupted]' };
+  if (end.outcome === 'cancelled') return settleFailure(ctx, job, run, thread, stopped);
   if (end.outcome === 'failed') {
     const message = end.timedOut ? 'The run took longer than an hour.' : clean(end.error?.message ?? 'The agent failed.').slice(0, 4000);
     return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text || message, error: { code: end.error?.code ?? 'agent_error', message } });
   }
-  const capture = await captureWorkspace(ctx, thread, run.base_source_id);
-  const { warnings } = capture;
-  if (capture.fault) return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text, warnings, error: { code: 'invalid_result', message: `The result breaks a rule for sources: ${capture.fault}` } }, capture);
-  if (capture.isUnchanged) return void await settle(ctx, job, run, { status: 'completed', reply: text, resultSourceId: run.base_source_id, warnings });
-  const staged = await stageCapture(ctx, thread, capture, run.base_source_id);
-  const parents = run.base_source_id === null ? [] : [run.base_source_id];
-  await settle(ctx, job, run, { status: 'completed', reply: text, warnings, source: { tree: capture.tree, staged, origin: 'run', parents } });
-}
-
-/** A bad end: what had changed is kept as a `recovery` source where it may be one, and the source files are put back. */
-async function settleFailure(ctx: Context, job: Job<'run.work'>, run: RunRow, thread: ThreadRow, end: RunEnd, known?: Awaited<ReturnType<typeof captureWorkspace>>): Promise<void> {
-  let survived: RunEnd['source'];
-  let isPutBack = false;
-  try {
-    const capture = known ?? await captureWorkspace(ctx, thread, run.base_source_id);
-    if (!capture.isUnchanged && !capture.fault) survived = { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, run.base_source_id), origin: 'recovery', parents: run.base_source_id === null ? [] : [run.base_source_id] };
-    if (!capture.isUnchanged) await putBack(ctx, thread, run.base_source_id, capture.tree);
-    isPutBack = true;
-  } catch (err) {
-    ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back; it is restored anew');
+  const capture = await captureWorkspace(ctx, thread, run.base_source_id).catch((error: unknown) => unreadable(job, error));
+  const staged = capture === null || capture.fault !== null || capture.isUnchanged ? null : await stageCapture(ctx, thread, capture, run.base_source_id).catch((error: unknown) => unreadable(job, error));
+  if (capture === null || (staged === null && capture.fault === null && !capture.isUnchanged)) {
+    return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text || '[interrupted]', error: { code: 'sandbox_lost', message: 'The result could not be read out of the sandbox. Retry the run.' } });
   }
-  await settle(ctx, job, run, survived ? { ...end, source: survived } : end, isPutBack);
+  const { warnings } = capture;
+  if (capture.fault !== null) return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text || capture.fault, warnings, error: { code: 'invalid_result', message: `The result breaks a rule for sources: ${capture.fault}` } }, capture);
+  const completed: RunEnd = { status: 'completed', reply: text || 'Done.', warnings };
+  const parents = run.base_source_id === null ? [] : [run.base_source_id];
+  const settled = staged === null
+    ? await settle(ctx, job, run, { ...completed, resultSourceId: run.base_source_id })
+    : await settle(ctx, job, run, { ...completed, source: { tree: capture.tree, staged, origin: 'run', parents } });
+  if (settled === 'stopped') await settleFailure(ctx, job, run, thread, stopped, capture);
 }
 
-/** The run's last transaction. Nothing is written when the run was ended by somebody else meanwhile. */
-async function settle(ctx: Context, job: Job<'run.work'>, run: RunRow, end: RunEnd, isWorkspaceGood = true): Promise<void> {
-  await transaction(ctx, async (tx) => {
+/** A capture that the runner refuses for good (not: that it is away, or that the store is) makes the run fail; null then. Anything else is tried again. */
+function unreadable(job: Job<'run.work'>, error: unknown): null {
+  const isSandboxs = error instanceof WorkspaceChanged || (error instanceof RunnerError && error.status !== 409);
+  if (isSandboxs && (job.failures > 0 || (error as RunnerError).status === 404)) return null;
+  throw error;
+}
+
+/**
+ * A bad end: what had changed is kept as a `recovery` source where it may be one, then the source files are put back. Settled first:
+ * a worker that dies in between would find the workspace put back, and nothing to keep.
+ */
+async function settleFailure(ctx: Context, job: Job<'run.work'>, run: RunRow, thread: ThreadRow, end: RunEnd, known?: Capture): Promise<void> {
+  const parents = run.base_source_id === null ? [] : [run.base_source_id];
+  let capture: Capture | null = null;
+  let source: RunEnd['source'];
+  try {
+    capture = known ?? await captureWorkspace(ctx, thread, run.base_source_id);
+    if (!capture.isUnchanged && capture.fault === null) source = { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, run.base_source_id), origin: 'recovery', parents };
+  } catch (err) {
+    ctx.log.warn({ err, run: run.id }, 'a workspace could not be read; it is restored anew');
+    capture = null;
+  }
+  const settled = await settle(ctx, job, run, source ? { ...end, source } : end, capture === null ? 'unknown' : capture.isUnchanged ? 'at base' : 'changed');
+  if (settled === 'ended' && capture && !capture.isUnchanged) {
+    // Where this fails, the next use of the workspace does it.
+    await putBack(ctx, thread, run.base_source_id, capture.tree).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
+  }
+}
+
+/** What the workspace holds when a run has ended badly: its base, something else, or nobody knows. */
+type Leftover = 'at base' | 'changed' | 'unknown';
+
+/** The run's last transaction. `gone`: it was ended by somebody else meanwhile; `stopped`: a stop was accepted before it completed. Nothing is written then. */
+async function settle(ctx: Context, job: Job<'run.work'>, run: RunRow, end: RunEnd, leftover: Leftover = 'at base'): Promise<'ended' | 'stopped' | 'gone'> {
+  return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
-    if (!now) return;
+    if (!now) return 'gone';
     const open = await tx.db.selectFrom('runs').selectAll().where('id', '=', run.id).where('status', 'in', ['queued', 'running', 'waiting']).forUpdate().executeTakeFirst();
-    if (!open) return;
+    if (!open) return 'gone';
+    if (end.status === 'completed' && open.cancel_requested_at) return 'stopped';
     const sourceId = await finishRun(tx, now, open, end);
-    await changeThread(tx, now, { ...await threadAfter(ctx, tx.db, now, open, end, sourceId) }, 'always');
-    if (!isWorkspaceGood && now.thread.workspace_status === 'ready') await changeWorkspace(tx, { ...now, thread: (await lockThreadById(tx, run.thread_id))!.thread }, 'error', 'the files could not be put back', { runId: run.id });
+    const thread = await changeThread(tx, now, { ...await threadAfter(ctx, tx.db, now, open, end, sourceId), ...(leftover === 'changed' ? { workspace_source_id: sourceId } : {}) }, 'always');
+    if (leftover === 'unknown' && thread.workspace_status === 'ready') await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', { runId: run.id, change: { idle_expires_at: null } });
+    return 'ended';
   });
 }
 
@@ -196,7 +264,7 @@ async function threadAfter(ctx: Context, db: Parameters<typeof freshDeadline>[0]
     ...(isNewest ? { latest_source_id: sourceId } : {}),
     // The workspace holds what was captured; a restore writes no workspace, the next use of it patches.
     ...(isNewest && end.source!.origin === 'run' ? { workspace_source_id: sourceId } : {}),
-    ...(run.kind === 'repair' || end.status === 'cancelled' ? {} : { last_run_failed: end.status === 'failed' }),
+    ...(run.kind === 'repair' ? {} : { last_run_failed: end.status === 'failed' }),
     ...(thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(db, thread, ctx.config.idleTimeoutMinutes) } : {}),
   };
 }
@@ -204,9 +272,11 @@ async function threadAfter(ctx: Context, db: Parameters<typeof freshDeadline>[0]
 /** A restore is a run without an agent: a new source with the checkpoint's files. */
 async function restoreCheckpoint(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<boolean> {
   const started = run.status === 'queued' ? await start(ctx, job, run) : run;
+  if (started === 'held') return false;
   if (!started) return true;
   const checkpoint = await ctx.db.selectFrom('checkpoints').select('source_id').where('id', '=', run.checkpoint_id!).executeTakeFirstOrThrow();
   const tree = await loadTree(ctx, checkpoint.source_id);
-  await settle(ctx, job, started, { status: 'completed', reply: 'Restored the files of the checkpoint.', source: { tree, staged: null, origin: 'restore', parents: [...new Set([started.base_source_id, checkpoint.source_id])].filter((id) => id !== null) } });
+  const settled = await settle(ctx, job, started, { status: 'completed', reply: 'Restored the files of the checkpoint.', source: { tree, staged: null, origin: 'restore', parents: [...new Set([started.base_source_id, checkpoint.source_id])].filter((id) => id !== null) } });
+  if (settled === 'stopped') await settle(ctx, job, started, { status: 'cancelled', reply: '[interrupted]' });
   return true;
 }

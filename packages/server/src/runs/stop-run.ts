@@ -23,7 +23,7 @@ export const stopRun = write({
     const isActive = first.status !== 'queued';
     if (isActive) await tx.db.updateTable('runs').set({ cancel_requested_at: sql<Date>`coalesce(cancel_requested_at, now())` }).where('id', '=', first.id).execute();
     const cancelled = await cancelRuns(tx, loaded, 'queued');
-    await changeThread(tx, loaded, { stop_requested_at: loaded.thread.stop_requested_at ?? sql<Date>`now()` }, cancelled.length ? 'always' : 'ifChanged');
+    await changeThread(tx, loaded, { stop_requested_at: isActive ? loaded.thread.stop_requested_at ?? sql<Date>`now()` : sql<Date>`now()`, ...(isActive ? {} : { last_run_failed: false }) }, cancelled.length ? 'always' : 'ifChanged');
     tx.wake('control', loaded.thread.id);
     const run = await tx.db.selectFrom('runs').selectAll().where('id', '=', first.id).executeTakeFirstOrThrow();
     return { status: 202, body: { ok: true, run: runView(run) }, scope: scopeOf(loaded.project) };

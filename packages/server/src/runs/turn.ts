@@ -10,12 +10,14 @@ import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
 import type { ProjectRow, RunRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
 import { putDraft } from '../events/index.ts';
 import { newId } from '../ids.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
-import { clean, recordTool } from './record-tool.ts';
+import { clean } from '../db/clean-text.ts';
+import { callKey, recordTool } from './record-tool.ts';
 
 /** How a turn ended. `gone`: the run was ended by somebody else meanwhile (archive, delete). `left`: this worker stops, another goes on. */
 export type TurnEnd = { kind: 'ended'; end: TaskEnd; text: string } | { kind: 'lost'; text: string } | { kind: 'gone' } | { kind: 'left' };
@@ -23,6 +25,8 @@ export type TurnEnd = { kind: 'ended'; end: TaskEnd; text: string } | { kind: 'l
 /** The runner's own limit on a turn; longer ones end as failed. */
 const TURN_LIMIT_MS = 60 * 60_000;
 const LOOK_MS = 1_000;
+/** A journal that ends no more than this after its turn has to have is given up. */
+const READ_LIMIT_MS = TURN_LIMIT_MS + 5 * 60_000;
 
 export const turnRequest = (run: RunRow, prompt: string, rules: Rules) => ({
   kind: 'turn' as const, workspaceId: run.thread_id, agent: { name: 'scripted' as const }, prompt, permissions: rules.some((r) => r.decision !== 'allow') ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS,
@@ -35,6 +39,7 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
   const watch = watchRun(ctx, run, () => { isGone = true; });
   const onLeave = () => stopReading.abort();
   job.signal.addEventListener('abort', onLeave);
+  const limit = setTimeout(onLeave, READ_LIMIT_MS);
   try {
     for await (const entry of ctx.runner.journal(run.id, 0, stopReading.signal)) {
       if (entry.type === 'end') return isGone ? { kind: 'gone' } : { kind: 'ended', end: entry, text };
@@ -42,7 +47,12 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
       if (entry.type === 'text') {
         text = clean(entry.content);
         putDraft(ctx, { orgId: run.org_id, threadId: run.thread_id, runId: run.id, messageId: run.reply_message_id, content: text });
-      } else if (entry.type === 'tool') await transaction(ctx, (tx) => fenced(tx, job, run, () => recordTool(tx, project, run, entry)));
+      } else if (entry.type === 'tool') {
+        await transaction(ctx, async (tx) => {
+          await job.fence(tx);
+          await whileOpen(tx, run, () => recordTool(tx, project, run, entry));
+        });
+      }
       else if (entry.type === 'permission') await asked(ctx, job, project, run, entry, rules);
     }
     return { kind: 'lost', text };
@@ -51,15 +61,15 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
     if (error instanceof RunnerError) return { kind: 'lost', text };
     throw error;
   } finally {
+    clearTimeout(limit);
     job.signal.removeEventListener('abort', onLeave);
     stopReading.abort();
     watch.stop();
   }
 }
 
-/** Runs `work` only while the job is ours and the run is open: an archive may have ended it meanwhile. */
-async function fenced<T>(tx: Parameters<typeof recordTool>[0], job: Job, run: RunRow, work: () => Promise<T>): Promise<T | undefined> {
-  await job.fence(tx);
+/** Runs `work` only while the run is open: an archive may have ended it meanwhile. */
+async function whileOpen(tx: Tx, run: RunRow, work: () => Promise<unknown>): Promise<unknown> {
   const open = await tx.db.selectFrom('runs').select('id').where('id', '=', run.id).where('status', 'in', ['running', 'waiting']).forShare().executeTakeFirst();
   return open ? work() : undefined;
 }
@@ -68,13 +78,14 @@ async function fenced<T>(tx: Parameters<typeof recordTool>[0], job: Job, run: Ru
 async function asked(ctx: Context, job: Job, project: ProjectRow, run: RunRow, entry: Extract<JournalEntry, { type: 'permission' }>, rules: Rules): Promise<void> {
   const known = await ctx.db.selectFrom('approvals').select(['status']).where('run_id', '=', run.id).where('request_id', '=', entry.requestId).executeTakeFirst();
   if (known) return known.status === 'pending' ? undefined : answer(ctx, run.id, entry.requestId, known.status === 'approved');
-  const tool = await ctx.db.selectFrom('tools').selectAll().where('run_id', '=', run.id).where('call_id', '=', entry.toolCallId).executeTakeFirst();
+  const tool = await ctx.db.selectFrom('tools').selectAll().where('run_id', '=', run.id).where('call_id', '=', callKey(entry.toolCallId)).executeTakeFirst();
   const decision = tool ? await decide(ctx.db, rules, run.thread_id, tool.name, commandOf(tool.input)) : 'deny';
   if (decision !== 'ask') return answer(ctx, run.id, entry.requestId, decision === 'allow');
   await transaction(ctx, async (tx) => {
+    await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
     if (!now) return;
-    await fenced(tx, job, run, async () => {
+    await whileOpen(tx, run, async () => {
       const id = newId('apr');
       await tx.db.insertInto('approvals').values({
         org_id: run.org_id, id, thread_id: run.thread_id, run_id: run.id, tool_id: tool!.id, request_id: entry.requestId, title: clean(entry.title).slice(0, 500) || tool!.name, status: 'pending',

@@ -13,13 +13,15 @@ import type { LoadedThread } from './policy.ts';
 /** Ends what is under way in a locked thread (archive, delete): its runs, its queued apply, its build. Returns the change to the thread's row. */
 export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<ThreadChange> {
   const { thread } = loaded;
-  await cancelRuns(tx, loaded, 'all');
+  const cancelled = await cancelRuns(tx, loaded, 'all');
   await cancelApply(tx, loaded);
   const isBuildOver = await cancelThreadBuild(tx, loaded);
   await stopThreadPreviews(tx, loaded);
   const isPreparing = thread.initialization_state === 'accepted' || thread.initialization_state === 'preparing';
   if (thread.workspace_status !== null && thread.workspace_status !== 'archived') await enqueueArchive(tx, thread.id);
   return {
+    // Work that is cut off leaves files that no source holds: the next use of the workspace keeps them and puts the latest source back.
+    ...(cancelled.some((run) => run.status !== 'queued') ? { workspace_source_id: null } : {}),
     active_apply_id: null, ...(isBuildOver ? { active_build_id: null } : {}),
     ...(isPreparing ? { initialization_state: 'cancelled', initialization_phase: null, initialization_updated_at: sql<Date>`now()` } : {}),
   };

@@ -3,7 +3,7 @@ import { exampleOf } from '../http/example.ts';
 import { read } from '../http/operation.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
 import { Checkpoint, checkpointView } from '../checkpoints/index.ts';
-import { Message, messageView } from '../messages/index.ts';
+import { Message, MESSAGE_COLUMNS, messageView } from '../messages/index.ts';
 import { Run, runView, Tool, toolView } from '../runs/index.ts';
 import { loadThread } from './policy.ts';
 import { Thread } from './schemas.ts';
@@ -20,7 +20,7 @@ export const exportThread = read({
   async handle(call) {
     const { db } = call.ctx;
     const { thread } = await loadThread(db, call);
-    const messages = await db.selectFrom('messages').selectAll().where('thread_id', '=', thread.id).orderBy('sequence').execute();
+    const messages = await db.selectFrom('messages').select(MESSAGE_COLUMNS).where('thread_id', '=', thread.id).orderBy('sequence').execute();
     if (call.query.format === 'markdown') {
       const text = [`# ${thread.title ?? 'Thread'}`, ...messages.map((m) => `## ${m.role} (${m.created_at.toISOString()})\n\n${m.content}`)].join('\n\n');
       return { status: 200, stream: `${text}\n`, headers: { 'content-type': 'text/markdown; charset=utf-8' } };

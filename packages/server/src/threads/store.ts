@@ -30,7 +30,7 @@ export async function threadDetails(db: Db | Tx['db'], threads: ThreadRow[]): Pr
     from unnest(${ids}::text[]) as t(id)
     left join lateral (
       select id from runs where thread_id = t.id
-      order by case when status in ('running', 'waiting') then 0 when status = 'queued' then 1 else 2 end, case when status = 'queued' then id end, id desc limit 1) r on true
+      order by case when status in ('running', 'waiting') then 0 when status = 'queued' then 1 else 2 end, case when status = 'queued' then id end, finished_at desc, id desc limit 1) r on true
     left join lateral (select count(*) as queued, bool_or(held) as held from runs where thread_id = t.id and status = 'queued') q on true
     left join lateral (select array_agg(id order by id) as approvals from approvals where thread_id = t.id and status = 'pending') a on true`.execute(db);
   const runIds = rows.flatMap((row) => (row.run_id ? [row.run_id] : []));

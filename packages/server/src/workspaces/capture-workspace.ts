@@ -2,9 +2,17 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { extract } from 'tar-stream';
 import type { Context } from '../context.ts';
+import { clean } from '../db/clean-text.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { checkTree, comparePaths, loadTree, sameTree, stageBlobs } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
+
+const WARNINGS = 1000;
+
+/** The contents are not those that were captured: nothing in the sandbox should have been able to do that. */
+export class WorkspaceChanged extends Error {
+  constructor() { super('the workspace changed while it was captured'); }
+}
 
 export interface Capture {
   tree: Tree;
@@ -22,33 +30,35 @@ export async function captureWorkspace(ctx: Context, thread: ThreadRow, baseSour
   const sorted = files.toSorted((a, b) => comparePaths(a.path, b.path));
   const tree: Tree = new Map(sorted.map(({ path, sha256, byteSize, executable }) => [path, { sha256, byteSize, executable }]));
   const [fault] = checkTree(sorted);
-  return { tree, warnings, isUnchanged: sameTree(tree, base), fault: fault ? `${fault.path === null ? '' : `${fault.path}: `}${fault.message}` : null };
+  return { tree, warnings: warnings.slice(0, WARNINGS).map(({ path, reason }) => ({ path: clean(path).slice(0, 4096), reason: clean(reason).slice(0, 500) })), isUnchanged: sameTree(tree, base), fault: fault ? clean(`${fault.path === null ? '' : `${fault.path.slice(0, 1200)}: `}${fault.message}`) : null };
 }
 
 /** Fetches the contents that `base` has not, checks their hashes, and stages them for `insertSource`. */
 export async function stageCapture(ctx: Context, thread: ThreadRow, capture: Capture, baseSourceId: string | null): Promise<Staged> {
   const base: Tree = baseSourceId === null ? new Map() : await loadTree(ctx, baseSourceId);
   const known = new Set([...base.values()].map((entry) => entry.sha256));
-  const wanted = new Map<string, string>();
-  for (const [path, { sha256 }] of capture.tree) if (!known.has(sha256) && !wanted.has(sha256)) wanted.set(sha256, path);
+  const wanted = new Map<string, { path: string; byteSize: number }>();
+  for (const [path, { sha256, byteSize }] of capture.tree) if (!known.has(sha256) && !wanted.has(sha256)) wanted.set(sha256, { path, byteSize });
   const blobs = wanted.size ? await fetchBlobs(ctx, thread.id, wanted) : new Map<string, Buffer>();
   return stageBlobs(ctx, { org_id: thread.org_id, id: thread.project_id }, blobs);
 }
 
-async function fetchBlobs(ctx: Context, threadId: string, wanted: Map<string, string>): Promise<Map<string, Buffer>> {
-  const shaOf = new Map([...wanted].map(([sha256, path]) => [path, sha256]));
+async function fetchBlobs(ctx: Context, threadId: string, wanted: Map<string, { path: string; byteSize: number }>): Promise<Map<string, Buffer>> {
+  const shaOf = new Map([...wanted].map(([sha256, { path }]) => [path, sha256]));
   const blobs = new Map<string, Buffer>();
   const tar = extract();
   // A broken source ends the extraction too: `pipe` alone would leave it waiting.
   pipeline(await ctx.runner.blobs(threadId, [...shaOf.keys()]), tar).catch((error: Error) => tar.destroy(error));
   for await (const entry of tar) {
+    const sha256 = shaOf.get(entry.header.name);
+    // Told apart before it is read: a stream longer than the capture said is not taken into memory.
+    if (sha256 === undefined || entry.header.size !== wanted.get(sha256)!.byteSize) throw new WorkspaceChanged();
     const parts: Buffer[] = [];
     for await (const part of entry) parts.push(part as Buffer);
     const content = Buffer.concat(parts);
-    const sha256 = shaOf.get(entry.header.name);
-    if (sha256 === undefined || createHash('sha256').update(content).digest('hex') !== sha256) throw new Error('the workspace changed while it was captured');
+    if (createHash('sha256').update(content).digest('hex') !== sha256) throw new WorkspaceChanged();
     blobs.set(sha256, content);
   }
-  if (blobs.size !== wanted.size) throw new Error('the workspace changed while it was captured');
+  if (blobs.size !== wanted.size) throw new WorkspaceChanged();
   return blobs;
 }

@@ -1,10 +1,13 @@
-export { captureWorkspace, stageCapture } from './capture-workspace.ts';
+export { captureWorkspace, stageCapture, WorkspaceChanged } from './capture-workspace.ts';
 export type { Capture } from './capture-workspace.ts';
 export { changeWorkspace } from './change-workspace.ts';
 export { freshDeadline } from './idle.ts';
 export { patchTar } from './patch-tar.ts';
-export { prepareWorkspace, putBack, requireRunner, WorkspaceUnavailable } from './prepare-workspace.ts';
-export { archiveWorkspace, enqueueArchive } from './archive-workspace.job.ts';
-export { initializeThread } from './initialize-thread.job.ts';
+export { awaitRunner } from './await-runner.ts';
+export { prepareWorkspace, putBack } from './prepare-workspace.ts';
+export { archiveWorkspace, archivingDied, enqueueArchive } from './archive-workspace.job.ts';
+export { initializationDied, initializeThread } from './initialize-thread.job.ts';
+export { requireRunner, runnerIdOf } from './runner-id.ts';
+export { WorkspaceUnavailable } from './workspace-unavailable.ts';
 export type { FailQueuedRuns } from './initialize-thread.job.ts';
 export { sweepWorkspaces } from './sweep.ts';

@@ -8,34 +8,42 @@
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
+import type { Tree } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
-import { requireRunner, runnerIdOf } from './prepare-workspace.ts';
+import { awaitRunner, endTasks } from './await-runner.ts';
 
 const ATTEMPTS = 3;
 
-/** Ends the queued runs of a thread that cannot be prepared; given by worker.ts, since runs know workspaces. */
-export type FailQueuedRuns = (tx: Tx, loaded: LoadedThread, error: { code: 'workspace_unavailable'; message: string }) => Promise<void>;
+/** Ends the queued runs of a thread that cannot be prepared; given by worker.ts, since runs know workspaces. Returns how many. */
+export type FailQueuedRuns = (tx: Tx, loaded: LoadedThread, error: { code: 'workspace_unavailable'; message: string }) => Promise<number>;
 
 export async function initializeThread(ctx: Context, job: Job<'thread.initialize'>, failQueuedRuns: FailQueuedRuns): Promise<void> {
-  const thread = await begin(ctx, job);
-  if (!thread) return;
+  const begun = await begin(ctx, job);
+  if (!begun) return;
+  const { thread, project } = begun;
+  let runnerId: string;
   try {
-    requireRunner(ctx);
+    runnerId = await awaitRunner(ctx);
+    // A Direct project may have a repository; what stands in its sources is what there is to fetch.
+    if (project.kind === 'direct') await phase(ctx, thread.id, 'resolving_repository');
+    const tree: Tree = thread.latest_source_id === null ? new Map() : await loadTree(ctx, thread.latest_source_id);
     await phase(ctx, thread.id, 'allocating_sandbox');
-    await ctx.runner.putWorkspace(thread.id, tarOf(ctx, thread.project_id, thread.latest_source_id === null ? new Map() : await loadTree(ctx, thread.latest_source_id)));
+    await endTasks(ctx, thread.id);
+    if (project.kind === 'direct') await phase(ctx, thread.id, 'fetching_repository');
+    await ctx.runner.putWorkspace(thread.id, tarOf(ctx, thread.project_id, tree));
     await phase(ctx, thread.id, 'configuring_workspace', 'running');
     if (await hasQueuedRun(ctx, thread.id)) await phase(ctx, thread.id, 'dispatching_run');
   } catch (error) {
     if (thread.initialization_attempt_count < ATTEMPTS) throw error;
-    return fail(ctx, job, thread.id, error as Error, failQueuedRuns);
+    ctx.log.error({ err: error, thread: thread.id }, 'a workspace could not be prepared');
+    return fail(ctx, thread.id, failQueuedRuns, job);
   }
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -46,21 +54,21 @@ export async function initializeThread(ctx: Context, job: Job<'thread.initialize
       sourceId: thread.latest_source_id,
       change: {
         initialization_state: 'completed', initialization_phase: null, initialization_error_code: null, initialization_error_message: null, initialization_updated_at: sql<Date>`now()`,
-        workspace_setup_status: 'ready', workspace_source_id: thread.latest_source_id, runner_id: runnerIdOf(ctx), idle_expires_at: deadline,
+        workspace_setup_status: 'ready', workspace_source_id: thread.latest_source_id, runner_id: runnerId, idle_expires_at: deadline,
       },
     });
   });
 }
 
 /** accepted → preparing; counts the attempt. Undefined when the thread wants none any more. */
-async function begin(ctx: Context, job: Job<'thread.initialize'>): Promise<ThreadRow | undefined> {
+async function begin(ctx: Context, job: Job<'thread.initialize'>): Promise<LoadedThread | undefined> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, job.payload.threadId);
     if (!now || now.thread.archived_at || !['accepted', 'preparing'].includes(now.thread.initialization_state)) return undefined;
     const change = { initialization_state: 'preparing', initialization_phase: 'provisioning_workspace', initialization_attempt_count: sql<number>`initialization_attempt_count + 1`, initialization_updated_at: sql<Date>`now()` };
-    if (now.thread.workspace_status === 'preparing') return changeThread(tx, now, change);
-    return changeWorkspace(tx, now, 'preparing', 'initialization', { change: { ...change, workspace_setup_status: 'pending' } });
+    const thread = now.thread.workspace_status === 'preparing' ? await changeThread(tx, now, change) : await changeWorkspace(tx, now, 'preparing', 'initialization', { change: { ...change, workspace_setup_status: 'pending' } });
+    return { ...now, thread };
   });
 }
 
@@ -72,16 +80,20 @@ async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {
   return (await ctx.db.selectFrom('runs').select('id').where('thread_id', '=', threadId).where('status', '=', 'queued').limit(1).executeTakeFirst()) !== undefined;
 }
 
-async function fail(ctx: Context, job: Job<'thread.initialize'>, threadId: string, error: Error, failQueuedRuns: FailQueuedRuns): Promise<void> {
-  ctx.log.error({ err: error, thread: threadId }, 'a workspace could not be prepared');
+/** A job that failed too often at something else than the workspace: the thread must not stay in preparation for ever. */
+export async function initializationDied(ctx: Context, threadId: string, failQueuedRuns: FailQueuedRuns): Promise<void> {
+  await fail(ctx, threadId, failQueuedRuns);
+}
+
+async function fail(ctx: Context, threadId: string, failQueuedRuns: FailQueuedRuns, job?: Job<'thread.initialize'>): Promise<void> {
   const message = 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.';
   await transaction(ctx, async (tx) => {
-    await job.fence(tx);
+    await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
-    if (!now || now.thread.initialization_state !== 'preparing') return;
-    await failQueuedRuns(tx, now, { code: 'workspace_unavailable', message });
+    if (!now || !['accepted', 'preparing'].includes(now.thread.initialization_state)) return;
+    const failed = await failQueuedRuns(tx, now, { code: 'workspace_unavailable', message });
     await changeWorkspace(tx, now, 'error', 'initialization failed', {
-      change: { initialization_state: 'failed', initialization_phase: null, initialization_error_code: 'workspace_unavailable', initialization_error_message: message, initialization_updated_at: sql<Date>`now()`, workspace_setup_status: 'failed' },
+      change: { initialization_state: 'failed', initialization_phase: null, initialization_error_code: 'workspace_unavailable', initialization_error_message: message, initialization_updated_at: sql<Date>`now()`, workspace_setup_status: 'failed', ...(failed ? { last_run_failed: true } : {}) },
     });
   });
 }

@@ -4,20 +4,11 @@ import { transaction } from '../db/transaction.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
 import type { Tree } from '../sources/index.ts';
 import { lockThreadById } from '../threads/index.ts';
+import { awaitRunner, endTasks } from './await-runner.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { patchTar } from './patch-tar.ts';
-
-/** No sandbox can hold the workspace now: `source_workspace_unavailable` for a caller, `workspace_unavailable` on a run. */
-export class WorkspaceUnavailable extends Error {}
-
-export function requireRunner(ctx: Context): void {
-  const status = ctx.runnerStatus();
-  if (!status) throw new WorkspaceUnavailable('No runner answers. Try again in a moment.');
-  if (!status.ok) throw new WorkspaceUnavailable(`No sandbox can be made here: ${status.missing.join('; ')}`);
-}
-
-export const runnerIdOf = (ctx: Context) => { const status = ctx.runnerStatus(); return status ? `${status.id}:${status.pid}` : null; };
+import { keepUnsaved, readUnsaved } from './save-workspace.ts';
 
 const EMPTY: Tree = new Map();
 
@@ -31,22 +22,15 @@ async function treeOf(ctx: Context, sourceId: string | null): Promise<Tree> {
  * Throws WorkspaceUnavailable, or what the runner said.
  */
 export async function prepareWorkspace(ctx: Context, threadId: string, reason: string, runId: string | null): Promise<ThreadRow | undefined> {
-  requireRunner(ctx);
-  const runnerId = runnerIdOf(ctx);
-  let loaded = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).where('deleted_at', 'is', null).executeTakeFirst();
-  if (!loaded || loaded.archived_at) return undefined;
-  if (loaded.workspace_status === 'ready' && loaded.runner_id === runnerId && await ctx.runner.workspaceExists(threadId)) {
-    return loaded.workspace_source_id === loaded.latest_source_id ? loaded : putBack(ctx, loaded, loaded.latest_source_id);
-  }
-  loaded = await transaction(ctx, async (tx) => {
-    const now = await lockThreadById(tx, threadId);
-    if (!now || now.thread.archived_at) return undefined;
-    let { thread } = now;
-    if (thread.workspace_status === 'ready') thread = await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', { runId });
-    if (thread.workspace_status !== 'preparing') thread = await changeWorkspace(tx, { ...now, thread }, 'preparing', reason, { runId, change: { workspace_setup_status: 'pending' } });
-    return thread;
-  });
+  const runnerId = await awaitRunner(ctx);
+  const found = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).where('deleted_at', 'is', null).executeTakeFirst();
+  if (!found || found.archived_at) return undefined;
+  if (found.workspace_status === 'ready' && found.runner_id === runnerId && await ctx.runner.workspaceExists(threadId)) return bringToLatest(ctx, found);
+  // The end that was not confirmed when it was put away.
+  if (found.workspace_status === 'cleanup_pending') await ctx.runner.deleteWorkspace(threadId);
+  const loaded = await beginRestore(ctx, threadId, reason, runId);
   if (!loaded) return undefined;
+  await endTasks(ctx, threadId);
   await ctx.runner.putWorkspace(threadId, tarOf(ctx, loaded.project_id, await treeOf(ctx, loaded.latest_source_id)));
   const restored = loaded.latest_source_id;
   return transaction(ctx, async (tx) => {
@@ -55,6 +39,34 @@ export async function prepareWorkspace(ctx: Context, threadId: string, reason: s
     const deadline = await freshDeadline(tx.db, now.thread, ctx.config.idleTimeoutMinutes);
     return changeWorkspace(tx, now, 'ready', reason, { runId, sourceId: restored, change: { workspace_setup_status: 'ready', workspace_source_id: restored, runner_id: runnerId, idle_expires_at: deadline } });
   });
+}
+
+/** … → preparing, by way of what became of it meanwhile. */
+async function beginRestore(ctx: Context, threadId: string, reason: string, runId: string | null): Promise<ThreadRow | undefined> {
+  return transaction(ctx, async (tx) => {
+    const now = await lockThreadById(tx, threadId);
+    if (!now || now.thread.archived_at) return undefined;
+    let { thread } = now;
+    if (thread.workspace_status === 'cleanup_pending') thread = await changeWorkspace(tx, { ...now, thread }, 'archived', 'its end is confirmed', { sourceId: thread.latest_source_id });
+    if (thread.workspace_status === 'ready') thread = await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', { runId });
+    if (thread.workspace_status !== 'preparing') thread = await changeWorkspace(tx, { ...now, thread }, 'preparing', reason, { runId, change: { workspace_setup_status: 'pending' } });
+    return thread;
+  });
+}
+
+/** Patches a workspace that is there. Without a known source it was cut off in mid-work: what it holds is kept first. */
+async function bringToLatest(ctx: Context, thread: ThreadRow): Promise<ThreadRow> {
+  await endTasks(ctx, thread.id);
+  if (thread.workspace_source_id === thread.latest_source_id) return thread;
+  if (thread.workspace_source_id !== null) return putBack(ctx, thread, thread.latest_source_id);
+  const unsaved = await readUnsaved(ctx, thread);
+  if (unsaved) {
+    await transaction(ctx, async (tx) => {
+      const now = await lockThreadById(tx, thread.id);
+      if (now) await keepUnsaved(tx, now, unsaved);
+    });
+  }
+  return putBack(ctx, thread, thread.latest_source_id, unsaved?.tree ?? await treeOf(ctx, thread.latest_source_id));
 }
 
 /**

@@ -4,7 +4,7 @@ import { transaction } from '../db/transaction.ts';
 import { lockThreadById } from '../threads/index.ts';
 import { enqueueArchive } from './archive-workspace.job.ts';
 import { changeWorkspace } from './change-workspace.ts';
-import { runnerIdOf } from './prepare-workspace.ts';
+import { runnerIdOf } from './runner-id.ts';
 
 const EVERY_MS = 1_000;
 const BATCH = 100;

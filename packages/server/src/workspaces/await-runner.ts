@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../context.ts';
+import { WorkspaceUnavailable } from './workspace-unavailable.ts';
+
+/** A runner that died is started anew within a second or two. */
+const WAIT_MS = 10_000;
+const LOOK_MS = 100;
+
+/**
+ * The runner that answers now, as `<id>:<pid>`: another pid is another runner, and what the one before held is gone. What it said a
+ * second ago is not enough: a workspace noted under a dead runner would count as vanished. Throws WorkspaceUnavailable.
+ */
+export async function awaitRunner(ctx: Context): Promise<string> {
+  const deadline = Date.now() + WAIT_MS;
+  for (;;) {
+    const live = await ctx.runner.status().catch(() => null);
+    const known = ctx.runnerStatus();
+    if (live && known && live.id === known.id && live.pid === known.pid) {
+      if (!known.ok) throw new WorkspaceUnavailable(`No sandbox can be made here: ${known.missing.join('; ')}`);
+      return `${known.id}:${known.pid}`;
+    }
+    if (ctx.shutdown.aborted || Date.now() > deadline) throw new WorkspaceUnavailable('No runner answers. Try again in a moment.');
+    await sleep(LOOK_MS);
+  }
+}
+
+/** Ends what an attempt before this one left running in a workspace. The caller holds the thread's key, so no task there is anybody's. */
+export async function endTasks(ctx: Context, threadId: string): Promise<void> {
+  for (const task of await ctx.runner.tasks()) if (task.workspaceId === threadId) await ctx.runner.deleteTask(task.id);
+}

@@ -1,0 +1,36 @@
+/** What stands in a workspace and in no source: of a run that an archive cut off, or of a process that outlived its command. */
+import { recordCheckpoint } from '../checkpoints/index.ts';
+import type { Context } from '../context.ts';
+import type { ThreadRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { insertSource } from '../sources/index.ts';
+import type { Staged, Tree } from '../sources/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
+import { captureWorkspace, stageCapture } from './capture-workspace.ts';
+
+export interface Unsaved {
+  tree: Tree;
+  /** Its contents, staged; null where the files break a rule for sources and can be none. */
+  staged: Staged | null;
+}
+
+/** The source that a workspace was last brought to; after an archive cut its work off, its latest one. */
+const baseOf = (thread: ThreadRow) => thread.workspace_source_id ?? thread.latest_source_id;
+
+/** Reads what a thread's workspace holds beyond its source; null when nothing. */
+export async function readUnsaved(ctx: Context, thread: ThreadRow): Promise<Unsaved | null> {
+  const capture = await captureWorkspace(ctx, thread, baseOf(thread));
+  if (capture.isUnchanged) return null;
+  return { tree: capture.tree, staged: capture.fault === null ? await stageCapture(ctx, thread, capture, baseOf(thread)) : null };
+}
+
+/** Keeps it as a `recovery` source with a checkpoint. The workspace stands at that source from then on: nothing is kept twice. */
+export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved): Promise<string | null> {
+  if (!unsaved.staged) return null;
+  const { thread, project } = loaded;
+  const base = baseOf(thread);
+  const source = await insertSource(tx, project, { tree: unsaved.tree, parents: base === null ? [] : [base], origin: 'recovery', threadId: thread.id, runId: null, message: null, staged: unsaved.staged });
+  await recordCheckpoint(tx, loaded, source.id, 'recovery', null);
+  await tx.db.updateTable('threads').set({ workspace_source_id: source.id }).where('id', '=', thread.id).execute();
+  return source.id;
+}
