@@ -31,6 +31,8 @@ const dataDir = given ? resolve(given) : join(import.meta.dirname, '../.headrace
 const output = createOutput(json ? process.stderr : process.stdout);
 let service: DemoService | undefined;
 let isInterrupted = false;
+/** The work is done, only the service runs on. */
+let isKept = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void interrupt());
 
 try {
@@ -79,12 +81,14 @@ async function removeEarlier(): Promise<void> {
 async function untilInterrupted(address: string, key: string): Promise<void> {
   output.title(`The service runs on, until Ctrl-C: ${address}, documentation at ${address}/docs`);
   output.title(`Its key: ${key}`);
+  isKept = true;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal);
   await new Promise<void>((done) => { for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => done()); });
 }
 
 /** The service hears a terminal's Ctrl-C too; a second signal ends this process at once. */
 async function interrupt(): Promise<void> {
-  if (isInterrupted || keep) return;
+  if (isInterrupted || isKept) return;
   isInterrupted = true;
   await service?.stop().catch(() => {});
   process.exit(130);

@@ -26,7 +26,7 @@ export function createClient(options: ClientOptions) {
   const http = createHttp(options);
   return {
     apps: appCalls(http), sources: sourceCalls(http), head: headCalls(http), threads: threadCalls(http), runs: runCalls(http),
-    applies: applyCalls(http), builds: buildCalls(http), previews: previewCalls(http), events: createEvents(http) as Events,
+    applies: applyCalls(http), builds: buildCalls(http), previews: previewCalls(http), events: createEvents(http),
   };
 }
 
