@@ -25,7 +25,7 @@ async function show(client: Client, output: Output, { appId, threadId, name, sig
     }
     if (item.kind !== 'event') continue;
     const { type, data, runId } = item.event;
-    if (type.startsWith('run.')) output.detail(name, String(type.replace('.', ' ')));
+    if (type.startsWith('run.')) output.detail(name, type.replace('.', ' '));
     if (type === 'tool.updated' && runId !== null) {
       const id = String(data['id']);
       if (!titles.has(id)) for (const tool of (await client.runs.tools(appId, threadId, runId, { signal })).items) titles.set(tool.id, tool.title ?? tool.name);

@@ -133,7 +133,7 @@ function readHunks(lines: string[], start: number): { hunks: Hunk[]; next: numbe
       if (last.length === 0) break;
       if (last.includes(hunk.old)) oldLeft--;
       if (last.includes(hunk.new)) newLeft--;
-      for (const side of last) side.push(text!);
+      for (const side of last) side.push(text);
     }
     if (oldLeft !== 0 || newLeft !== 0) throw new PatchError(`the hunk ${bare(found[0])} does not have the lines that it announces`);
     hunks.push(hunk);

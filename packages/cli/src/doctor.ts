@@ -25,7 +25,7 @@ const GIT_MINIMUM = [2, 38] as const;
 export async function doctor(asJson: boolean): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), 'headrace-doctor-'));
   try {
-    const findings = await Promise.all([node(), found('git', git), found('postgres', () => postgres(scratch)), found('sandbox', () => sandbox(scratch))]);
+    const findings = await Promise.all([Promise.resolve(node()), found('git', git), found('postgres', () => postgres(scratch)), found('sandbox', () => sandbox(scratch))]);
     const ok = findings.every((finding) => finding.ok);
     console.log(asJson ? JSON.stringify({ ok, findings }, null, 2) : findings.flatMap(lines).join('\n'));
     return ok ? 0 : 1;

@@ -116,7 +116,7 @@ function initOf(method: string, key: string, call: Call): RequestInit {
 
 function queryOf(query: Query = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  return pairs.length ? `?${new URLSearchParams(pairs)}` : '';
+  return pairs.length ? `?${new URLSearchParams(pairs).toString()}` : '';
 }
 
 /** Milliseconds until the next attempt after so many failures; null when there is to be none. */

@@ -30,12 +30,17 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
+/** `pg` reads a unix socket's folder from the query. */
+function databaseUrl({ host, port, user, database }: { host: string; port: number; user: string; database: string }): string {
+  return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
+}
+
 export async function startTestServer(env: Record<string, string> = {}): Promise<TestServer> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'headrace-test-'));
   const key = makeServiceKey();
   const config = readConfig({
-    HEADRACE_PORT: '0', HEADRACE_DATA_DIR: dataDir, DATABASE_URL: database.url, HEADRACE_SECRET_KEY: 'test secret of at least 32 characters', HEADRACE_OWNER_EMAIL: OWNER.email,
+    HEADRACE_PORT: '0', HEADRACE_DATA_DIR: dataDir, DATABASE_URL: databaseUrl(database.connection), HEADRACE_SECRET_KEY: 'test secret of at least 32 characters', HEADRACE_OWNER_EMAIL: OWNER.email,
     HEADRACE_OWNER_PASSWORD: OWNER.password, HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_RATE_LIMIT: '1000000', ...env,
   }, isServiceKey);
   const service = await startService(config, pino({ level: process.env.HEADRACE_TEST_LOG ?? 'fatal' }));

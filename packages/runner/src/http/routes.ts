@@ -12,7 +12,7 @@ import { taskRequest } from './validate.ts';
 export interface Runner { host: Host; status: RunnerStatus; workspaces: Workspaces; tasks: Tasks }
 
 interface Call { runner: Runner; id: string; part: string; query: URLSearchParams; req: IncomingMessage; res: ServerResponse }
-type Handler = (call: Call) => unknown | Promise<unknown>;
+type Handler = (call: Call) => unknown;
 
 /** `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer already sent). */
 const ROUTES: Record<string, Handler> = {
@@ -66,7 +66,7 @@ const ROUTES: Record<string, Handler> = {
   'POST /tasks/:id/cancel': ({ runner, id }) => runner.tasks.get(id).cancel(),
   'POST /tasks/:id/permissions/:part': async ({ runner, id, part, req }) => {
     const task = runner.tasks.get(id);
-    task.answerPermission(part, (await jsonBody<{ allow: boolean }>(req)).allow === true);
+    task.answerPermission(part,  (await jsonBody<{ allow: boolean }>(req)).allow);
   },
   'PUT /tasks/:id/source': ({ runner, id, req }) => runner.tasks.get(id).putSource(req),
   'GET /tasks/:id/output': async ({ runner, id, res }) => { await pipeline(await runner.tasks.get(id).output(), tarAnswer(res)); },

@@ -91,7 +91,7 @@ export class Journal {
   }
 
   #push(entry: NewEntry): void {
-    const whole = { offset: this.#next++, at: new Date().toISOString(), ...entry } as JournalEntry;
+    const whole = { offset: this.#next++, at: new Date().toISOString(), ...entry };
     this.#entries.push(whole);
     this.#bytes += weight(whole);
     for (const wake of this.#waiters) wake();

@@ -7,7 +7,6 @@ import { DiffFile, faultsMapped } from '../sources/index.ts';
 import { loadThread } from '../threads/index.ts';
 import { mergeRequest, resolutionFields } from './merge-request.ts';
 import { requireApplicable } from './policy.ts';
-import type { Decision } from './policy.ts';
 import { Conflict, PreviewBody } from './schemas.ts';
 
 const Preview = Type.Object({
@@ -24,7 +23,7 @@ export const previewApply = read({
   responses: { 200: Ok({ preview: Preview }) },
   async handle(call) {
     const { ctx } = call;
-    const body = call.body as Decision;
+    const body = call.body;
     const sides = await transaction(ctx, async (tx) => requireApplicable(tx, await loadThread(tx.db, call), body));
     const { status, files, conflicts, faults } = await faultsMapped(ctx.merger.preview(mergeRequest(ctx, sides, body.resolutions ?? [])));
     if (faults.length) throw invalid(...resolutionFields(faults));

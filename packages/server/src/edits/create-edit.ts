@@ -51,7 +51,7 @@ export const createEdit = claimedWrite({
     return {
       bodyDigest: prepared.edit.fingerprint, prepared,
       onClaim: async (tx: Tx) => {
-        const loaded = await lockThread(tx, call as Call);
+        const loaded = await lockThread(tx, call);
         await requireEditable(tx, loaded, prepared.edit.expectedSourceId);
         return scopeOf(loaded.project);
       },

@@ -45,7 +45,7 @@ export interface FeedQuery {
   limit?: number;
   waitSeconds?: number;
 }
-export type FeedCall = Call<FeedQuery, unknown>;
+export type FeedCall = Call<FeedQuery>;
 
 export interface Feed {
   filter: EventFilter;
@@ -57,7 +57,7 @@ function parseTypes(text: string | undefined): ReadonlySet<EventType> | null {
   if (text === undefined) return null;
   const types = text.split(',').filter((name, i, all) => all.indexOf(name) === i);
   if (!types.every(isEventType)) throw invalid({ path: '/query/types', message: 'must be exact event types, separated by commas' });
-  return new Set(types as EventType[]);
+  return new Set(types);
 }
 
 async function requireThread(db: Db, call: FeedCall, name: FeedName): Promise<void> {

@@ -56,7 +56,7 @@ export const createExec = claimedWrite({
   },
   async handle(call, claim) {
     const { ctx, headers, signal } = call;
-    if (String(headers.accept ?? '').includes('text/event-stream')) {
+    if ((headers.accept ?? '').includes('text/event-stream')) {
       const response = call.hijack({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no', 'x-operation-id': claim.operationId });
       await stream(ctx, claim.operationId, signal, response, call.body.timeoutSeconds ?? 60).finally(() => response.end());
       return { status: 200, body: {} };

@@ -15,7 +15,7 @@ export function serveDocs(app: FastifyInstance, version: string, routes: Route[]
   for (const path of ['/docs', '/docs/', '/docs/js/scalar.js']) {
     app.get(path, async (_request, reply) => {
       const page = await serveUi(path);
-      return reply.code(page.statusCode).headers({ 'content-type': page.headers['content-type'] ?? 'text/html', ...(page.headers.location ? { location: String(page.headers.location) } : {}) }).send(page.rawPayload);
+      return reply.code(page.statusCode).headers({ 'content-type': page.headers['content-type'] ?? 'text/html', ...(page.headers.location ? { location: page.headers.location } : {}) }).send(page.rawPayload);
     });
   }
 }

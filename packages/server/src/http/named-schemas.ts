@@ -5,7 +5,7 @@
 type Json = Record<string, unknown>;
 
 const MIN_PROPERTIES = 3;
-const isResource = (schema: Json) => schema.type === 'object' && Object.keys((schema.properties ?? {}) as Json).length >= MIN_PROPERTIES;
+const isResource = (schema: Json) => schema.type === 'object' && Object.keys((schema.properties ?? {})).length >= MIN_PROPERTIES;
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1);
 const singular = (text: string) => text.replace(/ies$/, 'y').replace(/s$/, '');
 

@@ -61,7 +61,7 @@ const pathExample = (name: string) => (PARAM_PREFIX[name] ? `${PARAM_PREFIX[name
 function parameters(route: Route): Json[] {
   const { operation } = route;
   const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string', examples: [pathExample(name!)] } }));
-  const query = operation.query as { properties?: Record<string, TSchema>; required?: string[] } | undefined;
+  const query: { properties?: Record<string, TSchema>; required?: string[] } | undefined = operation.query;
   const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({ name, in: 'query', required: query?.required?.includes(name) ?? false, schema }));
   const isWrite = operation.kind === 'write' || operation.kind === 'claimed';
   const idempotency = { name: 'Idempotency-Key', in: 'header', required: route.path.startsWith('/api/service-accounts'), description: 'Required for service keys: new for each new operation, the same for each retry.', schema: { type: 'string', minLength: 1, maxLength: 128, examples: ['7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11'] } };
@@ -84,7 +84,7 @@ function responses(route: Route, names: NamedSchemas): Json {
   const domain = operation.name.split('.')[0]!;
   const answers: Json = {};
   for (const [status, answer] of Object.entries(operation.responses)) {
-    const content = 'content' in answer ? (answer as { content: Json }).content : { 'application/json': { schema: names.named(domain, answer as unknown as Json), example: exampleOf(answer as TSchema) } };
+    const content = 'content' in answer ? (answer as { content: Json }).content : { 'application/json': { schema: names.named(domain, answer as unknown as Json), example: exampleOf(answer) } };
     const description = ('description' in answer && typeof answer.description === 'string' ? answer.description : undefined) ?? (Number(status) === 202 ? 'Accepted; the work goes on' : 'Success');
     answers[status] = { description, headers: referTo(HEADERS, isWrite ? RECEIPT_HEADERS : {}), content };
   }

@@ -44,7 +44,7 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     genReqId: (request) => requestId(request.headers['x-request-id']),
     serverFactory: (handler) => serverWithPreviews(handler, parts.preview),
     clientErrorHandler: (error, socket) => clientError(error as NodeJS.ErrnoException, socket, rateHeaders(limiter.peek('parse'))),
-    frameworkErrors: (error, request, reply) => { void sendError(ctx, request as FastifyRequest, reply as never, error, headersOf(request as FastifyRequest)); },
+    frameworkErrors: (error, request, reply) => { void sendError(ctx, request, reply, error, headersOf(request)); },
   }) as never;
   // Bodies are parsed by endpoint.ts (or by a worker): here they are bytes.
   app.removeAllContentTypeParsers();

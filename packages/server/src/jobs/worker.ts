@@ -139,7 +139,8 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
     try {
       do {
         claimAgain = false;
-        while (!abort.signal.aborted && lock) {
+        for (;;) {
+          if (abort.signal.aborted || !lock) break;
           // A rival may win the active key between the look and the update: the unique index refuses, we look again.
           const row = await claim().catch((error: unknown) => { if ((error as { code?: string }).code === '23505') return undefined; throw error; });
           if (!row) break;

@@ -55,7 +55,7 @@ const reader = (job: number): ReadBlobs => async (shas) => {
   const blobs = new Map<string, Buffer>();
   let at = 0;
   shas.forEach((sha, i) => {
-    blobs.set(sha, Buffer.from(bytes.buffer, at, sizes[i]!));
+    blobs.set(sha, Buffer.from(bytes.buffer, at, sizes[i]));
     at += sizes[i]!;
   });
   return blobs;

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { request as httpRequest, STATUS_CODES } from 'node:http';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Socket } from 'node:net';
 import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import type { PreviewProxy } from '../http/server.ts';
@@ -61,7 +60,7 @@ export function createPreviewProxy(ctx: Context): PreviewProxy {
   }
 
   function ask(request: IncomingMessage, upstream: Duplex, isUpgrade: boolean): ClientRequest {
-    return httpRequest({ method: request.method, path: pathOf(request.url!), headers: toPreview(request, { isUpgrade }), createConnection: () => upstream as Socket, setHost: false });
+    return httpRequest({ method: request.method, path: pathOf(request.url!), headers: toPreview(request, { isUpgrade }), createConnection: () => upstream, setHost: false });
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -151,7 +150,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: ApiEr
   if (response.headersSent || response.destroyed) return void response.destroy();
   // An unread body would be taken for the next request.
   if (!request.complete) response.setHeader('connection', 'close');
-  const isPage = String(request.headers.accept ?? '').includes('text/html');
+  const isPage = (request.headers.accept ?? '').includes('text/html');
   const refresh = error.headers['retry-after'] ? '<meta http-equiv="refresh" content="1">' : '';
   const body = isPage ? `<!doctype html><meta charset="utf-8">${refresh}<title>Preview</title><p>${error.message}</p>\n` : JSON.stringify(error.body(randomUUID()));
   response.writeHead(error.status, { ...error.headers, 'content-type': isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store' });

@@ -21,7 +21,7 @@ interface TestFile {
   executable: boolean;
 }
 const file = (path: string, content: string | Buffer, executable = false): TestFile => ({ path, content: Buffer.from(content), executable });
-const TREE = [file('README.md', '# App\n'), file('bin/run', '#!/bin/sh\n', true), file('empty', ''), file(`long/${'p'.repeat(150)}/${'q'.repeat(120)}`, 'long'), file('ümlaut/検索', 'u'), file('😀', 'e'), file(`${'n'.repeat(100)}`, '100'), file(`${'n'.repeat(101)}`, '101'), file('same', '# App\n'), file('block', Buffer.alloc(512, 1))];
+const TREE = [file('README.md', '# App\n'), file('bin/run', '#!/bin/sh\n', true), file('empty', ''), file(`long/${'p'.repeat(150)}/${'q'.repeat(120)}`, 'long'), file('ümlaut/検索', 'u'), file('😀', 'e'), file(('n'.repeat(100)), '100'), file(('n'.repeat(101)), '101'), file('same', '# App\n'), file('block', Buffer.alloc(512, 1))];
 const MANY = Array.from({ length: 3_000 }, (_, i) => file(`d${i % 30}/f${i}`, Buffer.alloc((i * 37) % 2000, `content ${i} `)));
 
 /** A store of some packs that counts what is read. */

@@ -57,8 +57,8 @@ describe('objects', () => {
     const staged = await stageBlobs(ctx, project, treeOf({ a: 'stubborn' }).blobs);
     await abandon(ctx, project, staged);
     const failing = { ...ctx, store: { ...ctx.store, delete: vi.fn().mockRejectedValue(new StorageUnavailableError('away')) } };
-    await cleanUp(failing as never);
-    await cleanUp(failing as never);
+    await cleanUp(failing);
+    await cleanUp(failing);
     const row = await ctx.db.selectFrom('objects').select(['attempts', sql<number>`extract(epoch from delete_after - now())::int`.as('wait')]).where('project_id', '=', project.id).executeTakeFirstOrThrow();
     expect(failing.store.delete).toHaveBeenCalledTimes(1);
     expect(row.attempts).toBe(1);

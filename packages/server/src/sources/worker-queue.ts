@@ -80,7 +80,7 @@ export class WorkerQueue {
     return new Promise((resolve, reject) => {
       if (this.isClosed) return reject(new PoolError('closed', 'The service stops.'));
       if (this.queue.length >= this.maxQueue && !request.isUrgent) return reject(new PoolError('overloaded', 'Too many imports wait.'));
-      const queued: Queued = { ...request, id: ++this.lastId, queuedAt: performance.now(), patience: setTimeout(() => this.giveUp(queued), this.timeoutMs), resolve: resolve as Queued['resolve'], reject };
+      const queued: Queued = { ...request, id: ++this.lastId, queuedAt: performance.now(), patience: setTimeout(() => this.giveUp(queued), this.timeoutMs), resolve: resolve, reject };
       this.queue.push(queued);
       this.wake();
     });
