@@ -1,8 +1,8 @@
 /**
  * Idempotent writes. A receipt is one row of `operations`; its id is the answer's x-operation-id.
  *
- *   transaction   The write, its events, jobs and its settled receipt are one transaction. A rival with the same key meets an
- *                 advisory lock and is told `request_in_progress` at once.
+ *   transaction   The write, its events, jobs and its settled receipt are one transaction. A rival with the same key waits
+ *                 for it, a second at most (here, or at an advisory lock), and replays.
  *   claimed       Work outside of a transaction (bytes to stage, a command to run): the claim commits first, with a lease that this
  *                 process renews, and the work settles it in its own last transaction. When the process dies the lease runs out: a retry
  *                 takes over with a higher fence (`staged`), or the job that the claim enqueued settles it (`job`).
@@ -56,8 +56,16 @@ const RESERVED = sql<Date>`now() + interval '8 days'`;
 const LEASE_SECONDS = 15;
 const RENEW_MS = 4_000;
 
+interface UnderWay {
+  /** What the write's operation will be, unless the write turns out to be a replay. */
+  operationId: string;
+  fingerprint: Buffer;
+  /** `pending` once the operation can be read as such; `over` when the write has ended, whatever its answer was. */
+  state: Promise<'pending' | 'over'>;
+}
+
 /** Writes under way in this process: a rival learns their operation and payload without the database. */
-const underWay = new Map<string, { operationId: string; fingerprint: Buffer; /** Settled once the operation can be read, or never will be. */ claimed?: Promise<unknown> }>();
+const underWay = new Map<string, UnderWay>();
 const lockKey = (r: WriteRequest) => createHash('sha256').update(`${r.principal.orgId}\n${r.principal.actorId}\n${r.key}`).digest().readBigInt64BE(0).toString();
 
 const conflict = () => new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request. Use a new key for a new operation.');
@@ -69,15 +77,39 @@ function publish(tx: Tx, request: WriteRequest, operationId: string, status: str
   appendEvent(tx, { orgId: request.principal.orgId, projectId: scope?.projectId ?? request.projectId, feed: 'direct' }, 'operation.updated', { id: operationId, status });
 }
 
-/** Refuses a rival of this process: with another payload at once, with the same as soon as it can read the operation that it is told of. */
-async function refuseRival(rival: { operationId: string; fingerprint: Buffer; claimed?: Promise<unknown> }, request: WriteRequest): Promise<never> {
-  if (!rival.fingerprint.equals(request.fingerprint)) throw conflict();
-  await rival.claimed;
-  throw inProgress(rival.operationId);
-}
-
 const LOCK_TRIES = 50;
 const LOCK_RETRY_MS = 20;
+const RIVAL_MS = LOCK_TRIES * LOCK_RETRY_MS;
+
+/**
+ * Before a write begins: refuses a rival of this process, with another payload at once, with the same as soon as it can read the operation
+ * that it is told of. Returns when there is none any more: the receipt of the one before can be read then. A write that is one transaction
+ * is waited for, as `lockAndRead` waits for other processes: it may be a replay itself, and its operation one that never exists.
+ */
+async function meetRivals(local: string, request: WriteRequest): Promise<void> {
+  const patience = sleep(RIVAL_MS, 'late' as const, { ref: false });
+  for (let rival = underWay.get(local); rival; rival = underWay.get(local)) {
+    if (!rival.fingerprint.equals(request.fingerprint)) throw conflict();
+    if (await Promise.race([rival.state, patience]) !== 'over') throw inProgress(rival.operationId);
+  }
+}
+
+/** Registers a write under way; `end` has to be called. */
+function beginWrite(local: string, operationId: string, request: WriteRequest): { setPending: (id: string) => void; end: () => void } {
+  const { promise, resolve } = Promise.withResolvers<'pending' | 'over'>();
+  const entry: UnderWay = { operationId, fingerprint: request.fingerprint, state: promise };
+  underWay.set(local, entry);
+  return {
+    setPending(id) {
+      entry.operationId = id;
+      resolve('pending');
+    },
+    end() {
+      underWay.delete(local);
+      resolve('over');
+    },
+  };
+}
 
 /**
  * Locks the key and reads its receipt. Another process may hold the lock for the length of one transaction: it is tried for a second,
@@ -129,10 +161,9 @@ export interface Receipt {
  */
 export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx: Tx, receipt: Receipt) => Promise<WriteResult>): Promise<Answer> {
   const local = `${request.principal.orgId} ${request.principal.actorId} ${request.key}`;
-  const rival = underWay.get(local);
-  if (rival) return refuseRival(rival, request);
+  await meetRivals(local, request);
   const operationId = newId('op');
-  underWay.set(local, { operationId, fingerprint: request.fingerprint });
+  const { end } = beginWrite(local, operationId, request);
   try {
     return await transaction(ctx, async (tx) => {
       const found = await lockAndRead(tx, request);
@@ -153,7 +184,7 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
     if (!(error instanceof ApiError) || !settles(error)) throw error;
     return await refuse(ctx, request, operationId, error);
   } finally {
-    underWay.delete(local);
+    end();
   }
 }
 
@@ -188,11 +219,9 @@ export async function writeClaimed(
   work: (claim: Claim) => Promise<WriteResult>,
 ): Promise<Answer> {
   const local = `${request.principal.orgId} ${request.principal.actorId} ${request.key}`;
-  const rival = underWay.get(local);
-  if (rival) return refuseRival(rival, request);
+  await meetRivals(local, request);
   let operationId: string = newId('op');
-  const { promise: claimed, resolve: readable } = Promise.withResolvers<void>();
-  underWay.set(local, { operationId, fingerprint: request.fingerprint, claimed });
+  const { setPending, end } = beginWrite(local, operationId, request);
   let renewal: NodeJS.Timeout | undefined;
   try {
     let fence = 1;
@@ -222,8 +251,7 @@ export async function writeClaimed(
       throw error;
     });
     if (earlier) return earlier;
-    underWay.set(local, { operationId, fingerprint: request.fingerprint });
-    readable();
+    setPending(operationId);
     if (options.mode === 'staged') {
       renewal = setInterval(() => {
         ctx.db.updateTable('operations').set({ lease_until: sql<Date>`now() + ${LEASE_SECONDS} * interval '1 second'` }).where('id', '=', operationId).where('fence', '=', fence).where('status', '=', 'pending').execute().catch(() => {});
@@ -241,8 +269,7 @@ export async function writeClaimed(
     }
   } finally {
     clearInterval(renewal);
-    readable();
-    underWay.delete(local);
+    end();
   }
 }
 
