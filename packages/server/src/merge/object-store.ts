@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { constants, deflateSync, inflateSync } from 'node:zlib';
@@ -80,7 +80,7 @@ export function createObjectStore(parent: string): ObjectStore {
     const objects = pending;
     pending = [];
     if (objects.length <= MAX_LOOSE) {
-      for (const { oid, type, body } of objects) writeFileSync(file(oid), deflateSync(withHeader(type, body), { level: constants.Z_NO_COMPRESSION }));
+      for (const { oid, type, body } of objects) writeLoose(file(oid), deflateSync(withHeader(type, body), { level: constants.Z_NO_COMPRESSION }));
       return;
     }
     const { name, pack, index, places } = encodePack(objects);
@@ -126,6 +126,15 @@ export function createObjectStore(parent: string): ObjectStore {
     reset,
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
+}
+
+/** What git merged it has written itself, whole and read-only: only root may write it again, and nobody needs to. */
+function writeLoose(path: string, content: Buffer): void {
+  try {
+    writeFileSync(path, content);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES' || !existsSync(path)) throw error;
+  }
 }
 
 const withHeader = (type: string, body: Buffer): Buffer => Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
