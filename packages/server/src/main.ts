@@ -54,4 +54,9 @@ try {
   process.exit(1);
 }
 for (const notice of service.notices) console.log(notice);
-if (service.address) console.log(`headrace listening on ${service.address}`);
+if (service.address) {
+  if (service.notices.length === 0) console.log('Owner and service keys are as before: they were shown, or given, at the first start.');
+  console.log(`Documentation: ${service.address}/docs`);
+  // Last, and alone on its line: what starts the service waits for it.
+  console.log(`headrace listening on ${service.address}`);
+}
