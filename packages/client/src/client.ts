@@ -1,7 +1,6 @@
 /** The Platform API's main job, typed: an app's sources and head, threads and their runs, applies, builds, previews, events. */
 import { randomUUID } from 'node:crypto';
 import { createEvents } from './events.ts';
-import type { Events } from './events.ts';
 import { createHttp } from './http.ts';
 import type { CallOptions, ClientOptions, Http, Query } from './http.ts';
 import type { App, Apply, ApplyDecision, ApplyPreview, Build, BuildInput, Change, Diff, Exec, FileInput, Head, Logs, Manifest, Message, Page, Preview, Run, Source, SourceFile, SourceFileContent, Thread, Tool } from './types.ts';

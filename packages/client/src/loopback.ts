@@ -22,11 +22,12 @@ export interface Loopback extends AsyncDisposable {
 export async function loopback(answer: (response: ServerResponse, request: Seen, number: number) => void): Promise<Loopback> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const one = { method: request.method!, url: request.url!, headers: request.headers, body };
-      answer(response, one, seen.push(one));
-    });
+    void receive(request, response);
   });
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const one = { method: request.method!, url: request.url!, headers: request.headers, body: await text(request) };
+    answer(response, one, seen.push(one));
+  }
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
   return {
     seen,
