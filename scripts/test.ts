@@ -1,4 +1,4 @@
-/** `npm test`: lint, types and tests, all of them even when one fails; ends with the counts alone on a line. */
+/** `npm test`: lint, the API document, types and tests, all of them even when one fails; ends with the counts alone on a line. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ const report = join(scratch, 'report.json');
 
 const steps: { name: string; argv: string[]; limitMinutes: number }[] = [
   { name: 'lint', argv: ['oxlint', '--type-aware', '--deny-warnings'], limitMinutes: 5 },
+  { name: 'document', argv: ['redocly', 'lint', 'openapi.json'], limitMinutes: 2 },
   { name: 'types', argv: ['tsc', '-p', 'tsconfig.json'], limitMinutes: 5 },
   { name: 'tests', argv: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)], limitMinutes: 30 },
 ];
@@ -22,7 +23,7 @@ for (const { name, argv, limitMinutes } of steps) {
   const started = performance.now();
   const end = await run(argv, limitMinutes * 60_000);
   if (end !== 'ok') failedSteps++;
-  summary.push(`${name.padEnd(6)} ${end} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+  summary.push(`${name.padEnd(8)} ${end} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
 }
 const { passed, failed } = counts();
 rmSync(scratch, { recursive: true, force: true });
@@ -31,7 +32,7 @@ process.exitCode = failedSteps === 0 && failed === 0 && passed > 0 ? 0 : 1;
 
 /** Runs one of node_modules' commands under this Node: `ok`, or how it ended. */
 function run([command, ...args]: string[], milliseconds: number): Promise<string> {
-  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
   const child = spawn(process.execPath, [join(bin, command!), ...args], { cwd: root, env, stdio: 'inherit', timeout: milliseconds });
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
