@@ -9,17 +9,15 @@ import { threadView } from '../packages/server/src/threads/view.ts';
 /** The service's own, see db/database.ts. */
 const POOL_SIZE = 24;
 
-const PROJECT = "select * from projects where org_id = $1 and id = $2 and deleted_at is null and kind = 'platform'";
-const THREAD = 'select * from threads where org_id = $1 and id = $2 and deleted_at is null and project_id = $3';
+const THREAD = "select t.* from threads t inner join projects p on p.id = t.project_id where t.org_id = $1 and t.id = $2 and t.deleted_at is null and p.deleted_at is null and p.id = $3 and p.kind = 'platform'";
 const DETAILS = `
-  select t.id, r.id as run_id, q.queued, q.held, a.approvals
+  select t.id as of_thread, q.queued_runs, q.is_held, a.pending_approvals, r.*
   from unnest($1::text[]) as t(id)
   left join lateral (
-    select id from runs where thread_id = t.id
+    select * from runs where thread_id = t.id
     order by case when status in ('running', 'waiting') then 0 when status = 'queued' then 1 else 2 end, case when status = 'queued' then id end, id desc limit 1) r on true
-  left join lateral (select count(*) as queued, bool_or(held) as held from runs where thread_id = t.id and status = 'queued') q on true
-  left join lateral (select array_agg(id order by id) as approvals from approvals where thread_id = t.id and status = 'pending') a on true`;
-const RUNS = 'select * from runs where id in ($1)';
+  left join lateral (select count(*) as queued_runs, bool_or(held) as is_held from runs where thread_id = t.id and status = 'queued') q on true
+  left join lateral (select array_agg(id order by id) as pending_approvals from approvals where thread_id = t.id and status = 'pending') a on true`;
 
 const orgId = process.env.BENCH_ORG_ID;
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: POOL_SIZE });
@@ -27,10 +25,9 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 const app = Fastify();
 app.get<{ Params: { appId: string; threadId: string } }>('/api/platform/v1/apps/:appId/threads/:threadId', async (request, reply) => {
-  const { rows: [project] } = await pool.query(PROJECT, [orgId, request.params.appId]);
-  const { rows: [thread] } = await pool.query(THREAD, [orgId, request.params.threadId, project.id]);
+  const { rows: [thread] } = await pool.query(THREAD, [orgId, request.params.threadId, request.params.appId]);
   const { rows: [details] } = await pool.query(DETAILS, [[thread.id]]);
-  const run = details.run_id === null ? null : (await pool.query(RUNS, [details.run_id])).rows[0];
-  return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ ok: true, thread: threadView({ thread, run, queuedRuns: details.queued, isHeld: details.held ?? false, pendingApprovals: details.approvals ?? [] }) }));
+  const run = details.id === null ? null : details;
+  return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ ok: true, thread: threadView({ thread, run, queuedRuns: details.queued_runs, isHeld: details.is_held ?? false, pendingApprovals: details.pending_approvals ?? [] }) }));
 });
 process.stdout.write(`bare server listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);

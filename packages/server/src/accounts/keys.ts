@@ -3,13 +3,13 @@
  * first hex digits of the SHA-256 of all that stands before), so that secret scanners and typing errors need no look-up.
  * The secret has 256 random bits: a plain SHA-256 of the key is kept, a slow hash would protect nothing and cost every request.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { newId } from '../ids.ts';
 
 const FORM = /^hrk_([0-7][0-9a-hjkmnp-tv-z]{25})_[A-Za-z0-9_-]{43}[0-9a-f]{6}$/;
 const CHECK_DIGITS = 6;
 
-const checkDigits = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, CHECK_DIGITS);
+const checkDigits = (text: string) => hash('sha256', text, 'hex').slice(0, CHECK_DIGITS);
 
 /** A new key, made offline; it is known to a service once a credential is stored for it. */
 export function makeServiceKey(credentialId: string = newId('cred')): string {
@@ -26,4 +26,4 @@ export function isServiceKey(text: string): boolean {
 export const credentialIdOf = (key: string) => `cred_${FORM.exec(key)![1]}`;
 
 /** What is stored of a key. */
-export const hashKey = (key: string) => createHash('sha256').update(key).digest();
+export const hashKey = (key: string) => hash('sha256', key, 'buffer');

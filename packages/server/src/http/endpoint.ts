@@ -116,15 +116,16 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
   }
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const gone = new AbortController();
-    reply.raw.on('close', () => gone.abort());
+    let signal: AbortSignal | undefined;
     const fields = checkQuery(request.query);
     const body = parseBody(operation, request);
     if (!operation.rawBody) fields.push(...checkBody(body));
     const call: Call = {
       ctx, api, body, principal: (request as FastifyRequest & { principal?: Principal }).principal ?? ANONYMOUS, params: paramsOf(request), query: request.query,
       bytes: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), contentType: (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase(),
-      headers: request.headers, requestId: request.id, address: request.ip, signal: AbortSignal.any([gone.signal, ctx.shutdown]),
+      headers: request.headers, requestId: request.id, address: request.ip,
+      // Most operations never ask for it, and each abort costs an exception with its stack: 6 % of a small read.
+      get signal() { return (signal ??= goneSignal(reply, ctx.shutdown)); },
       hijack: (headers) => {
         reply.hijack();
         reply.raw.writeHead(200, { ...rateHeadersOf(request), 'x-request-id': request.id, ...headers });
@@ -197,6 +198,14 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
   }
 
   return { permit, handle };
+}
+
+/** Aborted when the response's connection has ended, its answer sent or not, or the service stops. */
+function goneSignal({ raw }: FastifyReply, shutdown: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort());
+  if (raw.destroyed) gone.abort();
+  return AbortSignal.any([gone.signal, shutdown]);
 }
 
 /** The path as receipts know it: the `/apps` form. */

@@ -37,6 +37,8 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
   const app: FastifyInstance = Fastify({
     loggerInstance: ctx.log as never,
     logController: new LogController({ disableRequestLogging: true }),
+    // Nobody logs by the request's own logger: one each costs 3 % of a small read.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 1000, caseSensitive: true, ignoreTrailingSlash: false },

@@ -1,6 +1,6 @@
 import { read } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
-import { loadThread } from './policy.ts';
+import { readThread } from './policy.ts';
 import { Thread } from './schemas.ts';
 import { viewThread } from './view.ts';
 
@@ -10,7 +10,7 @@ export const getThread = read({
   access: { permissions: ['thread:read'] },
   responses: { 200: Ok({ thread: Thread }) },
   async handle(call) {
-    const { thread } = await loadThread(call.ctx.db, call);
+    const thread = await readThread(call.ctx.db, call);
     return { status: 200, body: { ok: true, thread: await viewThread(call.ctx.db, thread) } };
   },
 });

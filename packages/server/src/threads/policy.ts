@@ -28,7 +28,18 @@ export async function loadThread(db: Db | Tx['db'], call: Asked): Promise<Loaded
   return find(db, call, false);
 }
 
-/** The same, with the thread's row locked for this transaction. Lock order: project, then thread; the project is not locked here. */
+/** The thread alone, in one statement: for reads, which clients poll. */
+export async function readThread(db: Db, call: Asked): Promise<ThreadRow> {
+  let query = db.selectFrom('threads as t').innerJoin('projects as p', 'p.id', 't.project_id').selectAll('t')
+    .where('t.org_id', '=', call.principal.orgId).where('t.id', '=', call.params.threadId!).where('t.deleted_at', 'is', null).where('p.deleted_at', 'is', null);
+  if (call.params.appId !== undefined) query = query.where('p.id', '=', call.params.appId);
+  if (call.params.appId !== undefined && call.api === 'platform') query = query.where('p.kind', '=', 'platform');
+  const thread = await query.executeTakeFirst();
+  // Which of the two is not there is told by looking for each.
+  return thread && seesProject(call.principal, thread.project_id) ? thread : (await loadThread(db, call)).thread;
+}
+
+/** As loadThread, with the thread's row locked for this transaction. Lock order: project, then thread; the project is not locked here. */
 export async function lockThread(tx: Tx, call: Asked): Promise<LoadedThread> {
   return find(tx.db, call, true);
 }

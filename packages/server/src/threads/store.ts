@@ -21,23 +21,23 @@ export interface ThreadDetails {
   pendingApprovals: string[];
 }
 
+/** A run's columns are null where the thread has none. */
+type DetailsRow = { of_thread: string; queued_runs: number; is_held: boolean | null; pending_approvals: string[] | null } & (RunRow | { id: null });
+
 /** The threads' details in one query. The run: the active one, else the oldest queued, else the last ended. */
 export async function threadDetails(db: Db | Tx['db'], threads: ThreadRow[]): Promise<ThreadDetails[]> {
   if (!threads.length) return [];
-  const ids = threads.map((t) => t.id);
-  const { rows } = await sql<{ id: string; run_id: string | null; queued: number; held: boolean | null; approvals: string[] | null }>`
-    select t.id, r.id as run_id, q.queued, q.held, a.approvals
-    from unnest(${ids}::text[]) as t(id)
+  const { rows } = await sql<DetailsRow>`
+    select t.id as of_thread, q.queued_runs, q.is_held, a.pending_approvals, r.*
+    from unnest(${threads.map((t) => t.id)}::text[]) as t(id)
     left join lateral (
-      select id from runs where thread_id = t.id
-      order by case when status in ('running', 'waiting') then 0 when status = 'queued' then 1 else 2 end, case when status = 'queued' then id end, finished_at desc, id desc limit 1) r on true
-    left join lateral (select count(*) as queued, bool_or(held) as held from runs where thread_id = t.id and status = 'queued') q on true
-    left join lateral (select array_agg(id order by id) as approvals from approvals where thread_id = t.id and status = 'pending') a on true`.execute(db);
-  const runIds = rows.flatMap((row) => (row.run_id ? [row.run_id] : []));
-  const runs = new Map(runIds.length ? (await db.selectFrom('runs').selectAll().where('id', 'in', runIds).execute()).map((run) => [run.id, run]) : []);
-  const found = new Map(rows.map((row) => [row.id, row]));
+      select * from runs where thread_id = t.id
+      order by case when status in ('running', 'waiting') then 0 when status = 'queued' then 1 else 2 end, case when status = 'queued' then id end, id desc limit 1) r on true
+    left join lateral (select count(*) as queued_runs, bool_or(held) as is_held from runs where thread_id = t.id and status = 'queued') q on true
+    left join lateral (select array_agg(id order by id) as pending_approvals from approvals where thread_id = t.id and status = 'pending') a on true`.execute(db);
+  const found = new Map(rows.map((row) => [row.of_thread, row]));
   return threads.map((thread) => {
-    const row = found.get(thread.id)!;
-    return { thread, run: row.run_id ? runs.get(row.run_id)! : null, queuedRuns: row.queued, isHeld: row.held ?? false, pendingApprovals: row.approvals ?? [] };
+    const { queued_runs: queuedRuns, is_held: isHeld, pending_approvals: pendingApprovals, ...row } = found.get(thread.id)!;
+    return { thread, run: row.id === null ? null : row, queuedRuns, isHeld: isHeld ?? false, pendingApprovals: pendingApprovals ?? [] };
   });
 }
