@@ -38,20 +38,21 @@ export const VERSION = '0.1.0';
 
 type Stop = () => Promise<void> | void;
 
-export async function startService(config: Config, log: Logger): Promise<Service> {
+/** `onFatal`: the embedded database stays down; the process should end, the next start brings it up. */
+export async function startService(config: Config, log: Logger, onFatal: () => void = () => {}): Promise<Service> {
   const stops: Stop[] = [];
   const stopAll = async () => { for (const stop of stops.splice(0).reverse()) await stop(); };
   try {
-    return await boot(config, log, stops, stopAll);
+    return await boot(config, log, stops, stopAll, onFatal);
   } catch (error) {
     await stopAll();
     throw error;
   }
 }
 
-async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => Promise<void>): Promise<Service> {
+async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => Promise<void>, onFatal: () => void): Promise<Service> {
   await mkdir(config.dataDir, { recursive: true });
-  const connection = await connectionOf(config, log, stops);
+  const connection = await connectionOf(config, log, stops, onFatal);
   await migrate(connection);
   const database = openDatabase(connection);
   stops.push(() => database.close());
@@ -92,10 +93,10 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   };
 }
 
-async function connectionOf(config: Config, log: Logger, stops: Stop[]): Promise<pg.PoolConfig> {
+async function connectionOf(config: Config, log: Logger, stops: Stop[], onFatal: () => void): Promise<pg.PoolConfig> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl };
   stops.push(lockDataDir(config.dataDir));
-  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log, onStatus: (status) => { if (status === 'failed') onFatal(); } });
   stops.push(() => postgres.stop());
   return postgres.connection;
 }

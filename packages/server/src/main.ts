@@ -48,7 +48,10 @@ process.on('SIGINT', () => void stop());
 process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection was not handled'));
 
 try {
-  service = await startService(config, log);
+  service = await startService(config, log, () => {
+    log.fatal('the embedded database stays down; see its log in the data folder');
+    process.exit(1);
+  });
 } catch (error) {
   console.error(`headrace could not start: ${(error as Error).message}`);
   process.exit(1);

@@ -66,6 +66,8 @@ export function createObjectStore(parent: string): ObjectStore {
   let bytes = 0;
   let packs = 0;
   let pending: GitObject[] = [];
+  /** A write failed: `known` names objects that are not there. */
+  let isBroken = false;
 
   const file = (oid: string): string => join(dir, 'objects', oid.slice(0, 2), oid.slice(2));
   const write: ObjectStore['write'] = (type, body) => {
@@ -79,8 +81,10 @@ export function createObjectStore(parent: string): ObjectStore {
   const flush = (): void => {
     const objects = pending;
     pending = [];
+    isBroken = true;
     if (objects.length <= MAX_LOOSE) {
       for (const { oid, type, body } of objects) writeLoose(file(oid), deflateSync(withHeader(type, body), { level: constants.Z_NO_COMPRESSION }));
+      isBroken = false;
       return;
     }
     const { name, pack, index, places } = encodePack(objects);
@@ -89,6 +93,7 @@ export function createObjectStore(parent: string): ObjectStore {
     writeFileSync(`${path}.idx`, index);
     packs++;
     for (const [oid, place] of places) packed.set(oid, { path: `${path}.pack`, ...place });
+    isBroken = false;
   };
   const reset = (): void => {
     discard(dir);
@@ -98,6 +103,7 @@ export function createObjectStore(parent: string): ObjectStore {
     bytes = 0;
     packs = 0;
     pending = [];
+    isBroken = false;
     mkdirSync(join(dir, 'refs'), { recursive: true });
     mkdirSync(join(dir, 'objects', 'pack'), { recursive: true });
     for (let i = 0; i < 256; i++) mkdirSync(join(dir, 'objects', i.toString(16).padStart(2, '0')), { recursive: true });
@@ -122,7 +128,7 @@ export function createObjectStore(parent: string): ObjectStore {
       const object = inflateSync(readFileSync(file(oid)));
       return object.subarray(object.indexOf(0) + 1);
     },
-    isFull: () => known.size > MAX_OBJECTS || bytes > MAX_BYTES || packs > MAX_PACKS,
+    isFull: () => isBroken || known.size > MAX_OBJECTS || bytes > MAX_BYTES || packs > MAX_PACKS,
     reset,
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
