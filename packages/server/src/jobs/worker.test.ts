@@ -61,14 +61,22 @@ describe('claiming', () => {
     for (const name of ['a1', 'a2', 'b1', 'a3']) await add(name, { key: name[0]! });
     await start({ 'run.work': { run, concurrency: 10 } });
     await vi.waitFor(() => expect(names(begun).sort()).toEqual(['a1', 'b1']));
-    for (const next of ['a2', 'a3']) {
-      begun.find(({ job }) => job.payload.threadId.startsWith('a') && job.payload.threadId < next && !(job as { ended?: boolean }).ended)!.end();
-      begun.forEach(({ job }) => { if (job.payload.threadId.startsWith('a') && job.payload.threadId < next) (job as { ended?: boolean }).ended = true; });
+    for (const [ended, next] of [['a1', 'a2'], ['a2', 'a3']] as const) {
+      begun.find(({ job }) => job.payload.threadId === ended)!.end();
       await vi.waitFor(() => expect(names(begun).at(-1)).toBe(next));
     }
     for (const { end } of begun) end();
     await gone();
     expect(begun.every(({ job }) => job.attempt === 1)).toBe(true);
+  });
+
+  test('a job that failed and waits keeps its place before the later ones of its key', async () => {
+    const order: string[] = [];
+    await add('a1', { key: 'a' });
+    await add('a2', { key: 'a' });
+    await start({ 'run.work': { run: async (job) => { order.push(job.payload.threadId); if (order.length === 1) throw new Error('once'); }, concurrency: 4 } });
+    await gone();
+    expect(order).toEqual(['a1', 'a1', 'a2']);
   });
 
   test('no more of a kind at once than its concurrency, a kind without a handler never', async () => {

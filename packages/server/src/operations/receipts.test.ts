@@ -255,11 +255,15 @@ describe('a staged claim', () => {
     const dead = writeClaimed(ctx, request, STAGED, async (claim) => { claimed.resolve(claim); await stuck; return settled(claim, { status: 201, body: { ok: true, late: true } }); });
     const { operationId } = await claimed.promise;
     await sql`update operations set lease_until = now() - interval '1 second' where id = ${operationId}`.execute(ctx.db);
-    const answer = await other.writeClaimed(ctx, request, STAGED, async (claim) => { expect(claim.operationId).toBe(operationId); return settled(claim); });
-    expect(await rowOf(operationId)).toMatchObject({ fence: 2, status: 'succeeded', response: JSON.stringify(OK.body) });
-    revive();
-    expect(await refusalOf(dead)).toBe('request_in_progress');
+    const answer = await other.writeClaimed(ctx, request, STAGED, async (claim) => {
+      expect(claim.operationId).toBe(operationId);
+      revive();
+      expect(await refusalOf(dead)).toBe('request_in_progress');
+      expect(await rowOf(operationId)).toMatchObject({ fence: 2, status: 'pending' });
+      return settled(claim);
+    });
     expect(await rowOf(operationId)).toMatchObject({ fence: 2, status: 'succeeded', response: answer.text });
+    expect(answer.text).toBe(JSON.stringify(OK.body));
   });
 
   test('that nobody takes over is failed by the reconciler, and its key is free then', async () => {
