@@ -156,6 +156,27 @@ test('over HTTP: operation.updated is published for writes that concern no app, 
   expect(await Promise.all([direct, refused, ofApp, source].map((a) => published(receiptOf(a)!)))).toEqual([['succeeded'], [], [], []]);
 });
 
+test('over HTTP: a command\'s receipt is its job\'s to settle; the caller who waits gets it, and a replay is JSON whatever it accepts', async () => {
+  const project = (await s.call('POST', '/api/projects', { name: 'n' })).body.project.id as string;
+  const thread = (await s.call('POST', '/api/threads', { projectId: project })).body.thread.id as string;
+  const idem = randomUUID();
+  const send = (command: string, headers = {}) => s.call('POST', `/api/threads/${thread}/exec`, { command }, { idem, headers });
+  const waiting = send('true');
+  const row = await vi.waitFor(() => ctx.db.selectFrom('operations').selectAll().where('idempotency_key', '=', idem).executeTakeFirstOrThrow());
+  expect(row).toMatchObject({ status: 'pending', lease_until: null, published: true, project_id: project });
+  const rival = await send('true');
+  expect([code(rival), rival.body.error.operationId]).toEqual(['409 request_in_progress', row.id]);
+  expect(code(await send('false'))).toBe('409 idempotency_conflict');
+  expect((await s.call('GET', `/api/operations/${row.id}`)).body.operation).toMatchObject({ status: 'pending', response: null, reservedUntil: null });
+  // No worker runs here.
+  await transaction(ctx, (tx) => settle(tx, row.id, undefined, { status: 200, body: { ok: true, exec: { exitCode: 0 } } }, { orgId, projectId: project, feed: 'direct' }));
+  const first = await waiting;
+  expect([first.status, first.text, receiptOf(first), isReplay(first)]).toEqual([200, '{"ok":true,"exec":{"exitCode":0}}', row.id, false]);
+  const again = await send('true', { accept: 'text/event-stream' });
+  expect([again.status, again.text, receiptOf(again), isReplay(again)]).toEqual([200, first.text, row.id, true]);
+  expect(await published(row.id)).toEqual(['pending', 'succeeded']);
+});
+
 /* The function level: what HTTP cannot time. */
 
 const principal = (): Principal => ({ kind: 'key', orgId, actorId: 'sa_test', accountId: 'sa_test', userId: null, credentialId: null, role: null, permissions: new Set(), projectIds: null, platformApi: true });
