@@ -20,6 +20,7 @@ import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { loadTree } from '../sources/index.ts';
+import type { Staged } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { awaitRunner, captureWorkspace, changeWorkspace, freshDeadline, prepareWorkspace, putBack, stageCapture, WorkspaceChanged, WorkspaceUnavailable } from '../workspaces/index.ts';
@@ -195,26 +196,34 @@ async function settleTurn(ctx: Context, job: Job<'run.work'>, run: RunRow, threa
     const message = end.timedOut ? 'The run took longer than an hour.' : clean(end.error?.message ?? 'The agent failed.').slice(0, 4000);
     return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text || message, error: { code: end.error?.code ?? 'agent_error', message } });
   }
-  const capture = await captureWorkspace(ctx, thread, run.base_source_id).catch((error: unknown) => unreadable(job, error));
-  const staged = capture === null || capture.fault !== null || capture.isUnchanged ? null : await stageCapture(ctx, thread, capture, run.base_source_id).catch((error: unknown) => unreadable(job, error));
-  if (capture === null || (staged === null && capture.fault === null && !capture.isUnchanged)) {
+  const read = await readResult(ctx, thread, run).catch((error: unknown) => unreadable(ctx, job, error));
+  if (!read) {
     return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text || '[interrupted]', error: { code: 'sandbox_lost', message: 'The result could not be read out of the sandbox. Retry the run.' } });
   }
+  const { capture, staged } = read;
   const { warnings } = capture;
   if (capture.fault !== null) return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text || capture.fault, warnings, error: { code: 'invalid_result', message: `The result breaks a rule for sources: ${capture.fault}` } }, capture);
   const completed: RunEnd = { status: 'completed', reply: text || 'Done.', warnings };
   const parents = run.base_source_id === null ? [] : [run.base_source_id];
-  const settled = staged === null
+  const settled = capture.isUnchanged
     ? await settle(ctx, job, run, { ...completed, resultSourceId: run.base_source_id })
     : await settle(ctx, job, run, { ...completed, source: { tree: capture.tree, staged, origin: 'run', parents } });
   if (settled === 'stopped') await settleFailure(ctx, job, run, thread, stopped, capture);
 }
 
+/** What the run left, its new contents staged (null where all of them are known). */
+async function readResult(ctx: Context, thread: ThreadRow, run: RunRow): Promise<{ capture: Capture; staged: Staged }> {
+  const capture = await captureWorkspace(ctx, thread, run.base_source_id);
+  const isSource = capture.fault === null && !capture.isUnchanged;
+  return { capture, staged: isSource ? await stageCapture(ctx, thread, capture, run.base_source_id) : null };
+}
+
 /** A capture that the runner refuses for good (not: that it is away, or that the store is) makes the run fail; null then. Anything else is tried again. */
-function unreadable(job: Job<'run.work'>, error: unknown): null {
-  const isSandboxs = error instanceof WorkspaceChanged || (error instanceof RunnerError && error.status !== 409);
-  if (isSandboxs && (job.failures > 0 || (error as RunnerError).status === 404)) return null;
-  throw error;
+function unreadable(ctx: Context, job: Job<'run.work'>, err: unknown): null {
+  const isSandboxs = err instanceof WorkspaceChanged || (err instanceof RunnerError && err.status !== 409 && err.status !== 503);
+  if (!isSandboxs || (job.failures === 0 && (err as RunnerError).status !== 404)) throw err;
+  ctx.log.warn({ err, thread: job.payload.threadId }, 'a workspace could not be captured');
+  return null;
 }
 
 /**

@@ -50,7 +50,9 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
       } else if (entry.type === 'tool') {
         await transaction(ctx, async (tx) => {
           await job.fence(tx);
-          await whileOpen(tx, run, () => recordTool(tx, project, run, entry));
+          await whileOpen(tx, run, async () => {
+            if (!await endsWithRun(tx, run, entry)) await recordTool(tx, project, run, entry);
+          });
         });
       }
       else if (entry.type === 'permission') await asked(ctx, job, project, run, entry, rules);
@@ -66,6 +68,13 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
     stopReading.abort();
     watch.stop();
   }
+}
+
+/** The runner closes what is open when its task ends: a cancelled call, or one whose question nobody answered. The run's own end tells of those. */
+async function endsWithRun(tx: Tx, run: RunRow, entry: Extract<JournalEntry, { type: 'tool' }>): Promise<boolean> {
+  if (entry.status !== 'failed') return entry.status === 'cancelled';
+  const open = await tx.db.selectFrom('approvals').innerJoin('tools', 'tools.id', 'approvals.tool_id').select('approvals.id').where('tools.run_id', '=', run.id).where('tools.call_id', '=', callKey(entry.toolCallId)).where('approvals.status', '=', 'pending').executeTakeFirst();
+  return open !== undefined;
 }
 
 /** Runs `work` only while the run is open: an archive may have ended it meanwhile. */

@@ -10,8 +10,10 @@ import { captureWorkspace, stageCapture } from './capture-workspace.ts';
 
 export interface Unsaved {
   tree: Tree;
-  /** Its contents, staged; null where the files break a rule for sources and can be none. */
-  staged: Staged | null;
+  /** False where the files break a rule for sources. */
+  isSource: boolean;
+  /** Its new contents; null where all of them are known. */
+  staged: Staged;
 }
 
 /** The source that a workspace was last brought to; after an archive cut its work off, its latest one. */
@@ -21,12 +23,13 @@ const baseOf = (thread: ThreadRow) => thread.workspace_source_id ?? thread.lates
 export async function readUnsaved(ctx: Context, thread: ThreadRow): Promise<Unsaved | null> {
   const capture = await captureWorkspace(ctx, thread, baseOf(thread));
   if (capture.isUnchanged) return null;
-  return { tree: capture.tree, staged: capture.fault === null ? await stageCapture(ctx, thread, capture, baseOf(thread)) : null };
+  const isSource = capture.fault === null;
+  return { tree: capture.tree, isSource, staged: isSource ? await stageCapture(ctx, thread, capture, baseOf(thread)) : null };
 }
 
 /** Keeps it as a `recovery` source with a checkpoint. The workspace stands at that source from then on: nothing is kept twice. */
 export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved): Promise<string | null> {
-  if (!unsaved.staged) return null;
+  if (!unsaved.isSource) return null;
   const { thread, project } = loaded;
   const base = baseOf(thread);
   const source = await insertSource(tx, project, { tree: unsaved.tree, parents: base === null ? [] : [base], origin: 'recovery', threadId: thread.id, runId: null, message: null, staged: unsaved.staged });
