@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseFrames } from '../events/fixture.ts';
+import { startTestServer } from '../test-server.ts';
+import type { TestServer } from '../test-server.ts';
+import { newBench, ok, refusal, sh, until } from '../threads/bench.ts';
+import type { Bench } from '../threads/bench.ts';
+
+let s: TestServer;
+beforeAll(async () => { s = await startTestServer(); });
+afterAll(async () => { await s?.close(); });
+
+const exec = (b: Bench, command: string, fields: object = {}, options: { idem?: string; headers?: Record<string, string> } = {}) => s.call('POST', `${b.at}/exec`, { command, ...fields }, options);
+
+describe('200', () => {
+  test('what the command did: its code, both streams, its input; nothing changed', async () => {
+    const b = await newBench(s);
+    let result: object;
+    const words = await b.during(async () => { result = (await ok(exec(b, 'cat; echo err >&2; cat a.txt; exit 3', { stdin: 'in\n' }))).exec; });
+    expect(result!).toEqual({ exitCode: 3, signal: null, timedOut: false, stdout: 'in\na\n', stderr: 'err\n', truncated: false, durationMs: expect.any(Number), sourceId: null });
+    expect(words).toEqual([]);
+  });
+
+  test('changed files become a new source, on which the thread goes on', async () => {
+    const b = await newBench(s);
+    let result: { sourceId: string };
+    const words = await b.during(async () => { result = (await ok(exec(b, 'echo b > b.txt'))).exec; });
+    expect(words).toEqual(['platform.source.imported', 'checkpoint.created']);
+    expect([(await b.thread()).latestSourceId, await b.files(result!.sourceId)]).toEqual([result!.sourceId, { 'a.txt': 'a\n', 'b.txt': 'b\n' }]);
+    expect((await ok(s.call('GET', `${b.app}/sources/${result!.sourceId}`))).source).toMatchObject({ origin: 'edit', parentSourceIds: [b.sourceId], runId: null });
+    expect((await b.list('checkpoints'))[0].kind).toBe('edit');
+  });
+
+  test('what may be no source is undone, and said', async () => {
+    const b = await newBench(s);
+    const result = (await ok(exec(b, 'head -c 8388609 /dev/zero > big.bin; rm a.txt'))).exec;
+    expect([result.exitCode, result.sourceId, result.stderr.includes('big.bin')]).toEqual([0, null, true]);
+    expect((await ok(exec(b, 'ls'))).exec.stdout).toBe('a.txt\n');
+  });
+
+  test('a command beyond its time is killed', async () => {
+    const b = await newBench(s);
+    const at = Date.now();
+    expect((await ok(exec(b, 'echo x; sleep 60', { timeoutSeconds: 1 }))).exec).toMatchObject({ timedOut: true, exitCode: null, stdout: 'x\n' });
+    expect(Date.now() - at).toBeLessThan(8_000);
+  });
+
+  test('output is cut at 1 MiB a stream; NUL and broken UTF-8 are kept as text', async () => {
+    const b = await newBench(s);
+    const result = (await ok(exec(b, `printf 'a\\000\\377b' >&2; head -c 2000000 /dev/zero | tr '\\0' x`))).exec;
+    expect([result.stderr, result.stdout.length, result.truncated]).toEqual(['a\u{fffd}\u{fffd}b', 1024 * 1024, true]);
+  });
+
+  test('a stream of frames with Accept: text/event-stream; a retry of it is JSON', async () => {
+    const b = await newBench(s);
+    const idem = randomUUID();
+    const headers = { accept: 'text/event-stream' };
+    const streamed = await exec(b, 'echo one; echo two >&2; exit 4', {}, { idem, headers });
+    expect([streamed.status, streamed.headers.get('content-type'), streamed.headers.get('x-operation-id')]).toEqual([200, 'text/event-stream; charset=utf-8', expect.stringMatching(/^op_/)]);
+    const { frames } = parseFrames(streamed.text);
+    const text = (stream: string) => frames.filter((f) => f.event === 'output' && f.data.stream === stream).map((f) => f.data.text).join('');
+    expect([text('stdout'), text('stderr'), frames.at(-1)]).toEqual(['one\n', 'two\n', { event: 'exit', data: { exitCode: 4, signal: null, timedOut: false, truncated: false, durationMs: expect.any(Number), sourceId: null } }]);
+    const again = await exec(b, 'echo one; echo two >&2; exit 4', {}, { idem, headers });
+    expect([again.headers.get('idempotent-replayed'), again.body.exec]).toMatchObject(['true', { exitCode: 4, stdout: 'one\n', stderr: 'two\n' }]);
+  });
+
+  test('who goes away cancels nothing: a retry gets the stored result, and it ran once', async () => {
+    const b = await newBench(s);
+    const idem = randomUUID();
+    const body = JSON.stringify({ command: 'echo x >> log.txt; sleep 1; echo done' });
+    const gone = new AbortController();
+    const request = fetch(`${s.base}${b.at}/exec`, { method: 'POST', signal: gone.signal, body, headers: { 'x-api-key': s.key, 'idempotency-key': idem, 'content-type': 'application/json' } }).catch(() => 'gone');
+    await until('the command to run', async () => (await s.service.ctx.runner.tasks()).some((t) => t.workspaceId === b.threadId && t.status === 'running'));
+    gone.abort();
+    expect(await request).toBe('gone');
+    expect(await refusal(s.call('POST', `${b.at}/exec`, body, { idem }))).toBe('409 request_in_progress');
+    const again = await until('the result', async () => { const answer = await s.call('POST', `${b.at}/exec`, body, { idem }); return answer.status === 200 && answer; });
+    expect([again.headers.get('idempotent-replayed'), again.body.exec.stdout]).toEqual(['true', 'done\n']);
+    expect((await b.files(again.body.exec.sourceId))['log.txt']).toBe('x\n');
+  });
+});
+
+describe('409', () => {
+  test('one thing at a time: exec refuses while a run is open, and the other way round', async () => {
+    const b = await newBench(s);
+    const { run } = await b.send(sh('sleep 60'));
+    await b.working(run.id);
+    expect(await refusal(exec(b, 'true'))).toBe('409 thread_busy run');
+    await ok(s.call('POST', `${b.at}/stop`, {}));
+    await b.ended(run.id);
+    const running = exec(b, 'sleep 2');
+    await until('the command', async () => (await s.service.ctx.runner.tasks()).some((t) => t.workspaceId === b.threadId && t.kind === 'exec' && t.status === 'running'));
+    expect(await refusal(exec(b, 'true'))).toBe('409 thread_busy exec');
+    expect(await refusal(s.call('POST', `${b.at}/messages`, { content: 'x' }))).toBe('409 thread_busy exec');
+    expect(await refusal(s.call('POST', `${b.at}/edits`, { expectedSourceId: b.sourceId, changes: [{ path: 'b', content: 'b' }] }))).toBe('409 thread_busy exec');
+    expect((await running).status).toBe(200);
+  });
+
+  test('an archive ends the command', async () => {
+    const b = await newBench(s);
+    const running = exec(b, 'sleep 60');
+    await until('the command', async () => (await s.service.ctx.runner.tasks()).some((t) => t.workspaceId === b.threadId && t.status === 'running'));
+    await ok(s.call('PATCH', b.at, { archived: true }));
+    expect((await ok(running)).exec).toMatchObject({ exitCode: null, timedOut: false });
+    await until('the workspace to be put away', async () => (await b.thread()).workspaceStatus === 'archived');
+    expect(await refusal(exec(b, 'true'))).toBe('409 thread_archived');
+  });
+});
+
+describe('503', () => {
+  test('without a sandbox nothing is run, and the key is free again', async () => {
+    const b = await newBench(s);
+    const { runner } = s.service.ctx;
+    const { startTask, workspaceExists, putWorkspace } = runner;
+    runner.workspaceExists = () => Promise.resolve(false);
+    runner.putWorkspace = () => Promise.reject(new Error('no room'));
+    const idem = randomUUID();
+    const run = () => exec(b, 'echo ran', {}, { idem });
+    expect(await refusal(run())).toBe('503 source_workspace_unavailable');
+    Object.assign(runner, { startTask, workspaceExists, putWorkspace });
+    expect((await ok(run())).exec.stdout).toBe('ran\n');
+  });
+});

@@ -1,0 +1,121 @@
+/**
+ * A run that repairs the conflicts of an apply. It starts from files that are no source, and what it leaves is none: the apply decides on
+ * it and publishes it. This domain works the run; what an attempt is and what becomes of its end is told by `Repairs`.
+ *
+ *   workspace at the draft --> put to the attempt's files --> turn --> captured, report read --> run ended with its result --> back to the draft
+ */
+import { RunnerError } from '@headrace/runner/client';
+import type { TaskEnd } from '@headrace/runner/protocol';
+import type { Context } from '../context.ts';
+import { clean } from '../db/clean-text.ts';
+import type { Repair, RunRow, ThreadRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import type { Job } from '../jobs/worker.ts';
+import { loadTree, sourceSha256 } from '../sources/index.ts';
+import type { Staged, Tree } from '../sources/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
+import { captureWorkspace, patchTar, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
+import type { Capture } from '../workspaces/index.ts';
+import type { RunEnd } from './finish-run.ts';
+import { pathsWithMarkers } from './repair-markers.ts';
+import { readReport } from './repair-report.ts';
+
+/** The folder of what a repair finds and reports; never part of a source. */
+const FOLDER = '.hoplite/repair';
+
+export interface Evidence {
+  path: string;
+  content: string;
+  encoding: 'utf8' | 'base64';
+}
+
+/** What a repair starts from. The same for every worker that takes the run: it is made of sources that never change. */
+export interface Attempt {
+  /** The clean merge; what is in conflict as in the draft. */
+  files: Tree;
+  /** Contents of it that the project does not have, by SHA-256. */
+  made: ReadonlyMap<string, Buffer>;
+  evidence: Evidence[];
+  /** Paths in which a conflict marker is left over, not somebody's text. */
+  unmarked: string[];
+}
+
+export interface RepairResult {
+  /** Why it is no candidate; null for one, and for a report that says unresolved. */
+  error: string | null;
+  report: Repair['report'];
+  /** SHA-256 of the files it left; null when they could not be read. */
+  fingerprint: string | null;
+  /** What may be applied. */
+  candidate: { tree: Tree; staged: Staged } | null;
+}
+
+/** The domain of applies, which this one does not know. */
+export interface Repairs {
+  attempt(ctx: Context, run: RunRow): Promise<Attempt>;
+  /** In the transaction that ends the run. `result` is null when it was stopped. */
+  ended(tx: Tx, loaded: LoadedThread, run: RunRow, result: RepairResult | null): Promise<void>;
+}
+
+/** Puts a workspace that holds the draft to the attempt's files, without what an earlier one left. Does so again after a worker that died at it. */
+export async function beginAttempt(ctx: Context, thread: ThreadRow, { files, made }: Attempt): Promise<void> {
+  // From here it holds no source: who finds it so, after whatever end, puts it back.
+  await ctx.db.updateTable('threads').set({ workspace_source_id: null }).where('id', '=', thread.id).execute();
+  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, await draftOf(ctx, thread), files, { made, remove: [FOLDER] }));
+}
+
+/** Puts it back to the draft. Where this fails, the next use of the workspace does it. */
+export async function endAttempt(ctx: Context, thread: ThreadRow, present: Tree): Promise<void> {
+  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, present, await draftOf(ctx, thread), { remove: [FOLDER] }));
+  await ctx.db.updateTable('threads').set({ workspace_source_id: thread.latest_source_id }).where('id', '=', thread.id).execute();
+}
+
+/** An apply keeps a thread's latest source as it is: the draft. */
+async function draftOf(ctx: Context, thread: ThreadRow): Promise<Tree> {
+  return thread.latest_source_id === null ? new Map() : loadTree(ctx, thread.latest_source_id);
+}
+
+export interface Worked {
+  end: RunEnd;
+  result: RepairResult | null;
+  /** Null when the workspace could not be read. */
+  capture: Capture | null;
+}
+
+/** What a repair's turn came to. `lost`: its sandbox is gone, or nobody can say. Throws what is to be tried again. */
+export async function whatRepairMade(ctx: Context, job: Job, run: RunRow, thread: ThreadRow, attempt: Attempt, turn: { end: TaskEnd | 'lost'; text: string }): Promise<Worked> {
+  const { end, text } = turn;
+  if (end === 'lost') return failed(null, text, { code: 'sandbox_lost', message: 'The sandbox of this repair was lost.' });
+  try {
+    const read = end.outcome === 'completed' ? await readReport(ctx, run, `${FOLDER}/report.json`) : { report: null, fault: null };
+    const capture = await captureWorkspace(ctx, thread, attempt.files);
+    if (end.outcome === 'cancelled') return { end: { status: 'cancelled', reply: text ? `${text}\n\n[interrupted]` : '[interrupted]' }, result: null, capture };
+    if (end.outcome === 'failed') return failed(capture, text, { code: end.error?.code ?? 'agent_error', message: end.timedOut ? 'The repair took longer than an hour.' : clean(end.error?.message ?? 'The agent failed.').slice(0, 4000) });
+    return await judged(ctx, thread, attempt, text, capture, read);
+  } catch (error) {
+    const isSandboxs = error instanceof WorkspaceChanged || error instanceof RunnerError;
+    if (!isSandboxs || (job.failures === 0 && (error as RunnerError).status !== 404)) throw error;
+    if (end.outcome === 'cancelled') return { end: { status: 'cancelled', reply: '[interrupted]' }, result: null, capture: null };
+    return failed(null, text, { code: 'sandbox_lost', message: 'What the repair left could not be read out of the sandbox.' });
+  }
+}
+
+/** A turn that ended well: resolved, unresolved, or no candidate after all. */
+async function judged(ctx: Context, thread: ThreadRow, attempt: Attempt, text: string, capture: Capture, { report, fault }: { report: Repair['report']; fault: string | null }): Promise<Worked> {
+  const end: RunEnd = { status: 'completed', reply: text || 'Done.', warnings: capture.warnings };
+  const result: RepairResult = { error: null, report, fingerprint: sourceSha256(capture.tree), candidate: null };
+  const refused = (error: string): Worked => ({ end, result: { ...result, error }, capture });
+  if (capture.fault !== null) return { ...failed(capture, text, { code: 'invalid_result', message: `The result breaks a rule for sources: ${capture.fault}` }, report), capture };
+  if (report === null) return refused(`invalid_report: ${fault}`);
+  if (report.status === 'unresolved') return { end, result, capture };
+  const marked = await pathsWithMarkers(ctx, thread.id, capture.tree, attempt.unmarked);
+  if (marked.length) return refused(`conflict_markers: Conflict markers are left in ${marked.slice(0, 10).join(', ')}${marked.length > 10 ? ' and more' : ''}.`);
+  return { end, result: { ...result, candidate: { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) } }, capture };
+}
+
+function failed(capture: Capture | null, text: string, error: NonNullable<RunEnd['error']>, report: Repair['report'] = null): Worked {
+  return {
+    end: { status: 'failed', reply: text || error.message, error, ...(capture ? { warnings: capture.warnings } : {}) },
+    result: { error: `${error.code}: ${error.message}`, report, fingerprint: capture && sourceSha256(capture.tree), candidate: null }, capture,
+  };
+}

@@ -1,0 +1,127 @@
+/** The service as a process of its own on one database and data folder: stopped, or killed, in the middle of work, and started again. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, describe, expect, test } from 'vitest';
+import { makeServiceKey } from '../accounts/index.ts';
+import { createTestDatabase } from '../db/test-database.ts';
+import type { TestAnswer, TestServer } from '../test-server.ts';
+import { newBench, ok, sh, until } from '../threads/bench.ts';
+
+const MAIN = new URL('../main.ts', import.meta.url).pathname;
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => { for (const close of opened.splice(0).toReversed()) await close(); });
+
+/** A data folder with a database; `start` gives the service that works on them now. */
+async function place() {
+  const database = await createTestDatabase();
+  opened.push(() => database.drop());
+  const dataDir = await mkdtemp(join(tmpdir(), 'headrace-test-'));
+  opened.push(() => rm(dataDir, { recursive: true, force: true }));
+  const key = makeServiceKey();
+  const { host, port, user, database: name } = database.connection;
+  let child: ChildProcess | undefined;
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const over = once(child, 'exit');
+    child.kill(signal);
+    await over;
+  };
+  // Its runner leaves by itself when nobody has asked it for half a minute.
+  opened.push(() => end('SIGTERM'));
+  return {
+    end,
+    async start(roles = 'api,worker,runner'): Promise<TestServer> {
+      child = spawn(process.execPath, [MAIN], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: {
+          PATH: process.env.PATH, HEADRACE_PORT: '0', HEADRACE_DATA_DIR: dataDir, DATABASE_URL: `postgresql:///${name}?${new URLSearchParams({ host, port: String(port), user })}`, HEADRACE_SECRET_KEY: 'test secret of at least 32 characters',
+          HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_RATE_LIMIT: '1000000', HEADRACE_LOG_LEVEL: 'fatal', HEADRACE_ROLES: roles,
+        },
+      });
+      let base = '';
+      for await (const line of createInterface({ input: child.stdout! })) {
+        base = /^headrace listening on (\S+)$/.exec(line)?.[1] ?? '';
+        if (base) break;
+      }
+      expect(base).not.toBe('');
+      const call = async (method: string, path: string, body?: unknown, options: { idem?: string | false } = {}): Promise<TestAnswer> => {
+        const response = await fetch(base + path, { method, headers: { 'x-api-key': key, 'idempotency-key': options.idem || randomUUID(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+        const text = await response.text();
+        return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+      };
+      return { base, key, call } as TestServer;
+    },
+  };
+}
+
+/** What a run published, in order. */
+async function eventsOf(s: TestServer, app: string, runId: string): Promise<string[]> {
+  const { events } = await ok(s.call('GET', `${app}/events?limit=500&runId=${runId}`));
+  return events.map((e: { type: string; data: { status?: string } }) => (e.type === 'tool.updated' ? `${e.type}:${e.data.status!}` : e.type)).filter((w: string) => w !== 'tool.updated:pending');
+}
+
+const WORK = sh('echo one; while [ ! -e /tmp/go ]; do sleep 0.1; i=$((i+1)); [ $i -lt 40 ] || touch /tmp/go; done; echo two > two.txt');
+
+describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of a run', (signal) => {
+  test('the runner goes on with it; the next start reads its journal again and doubles nothing', async () => {
+    const at = await place();
+    let s = await at.start();
+    const b = await newBench(s);
+    const { run } = await b.send([sh('echo first'), WORK].join('\n\n'));
+    await until('the second call', async () => (await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools.some((t: { status: string }) => t.status === 'running'));
+    await at.end(signal);
+    s = await at.start();
+    const ended = (await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run;
+    expect([ended.status, ended.error]).toEqual(['completed', null]);
+    const events = (await eventsOf(s, b.app, run.id)).filter((w) => w !== 'platform.source.imported');
+    expect(events).toEqual(['run.queued', 'run.running', 'tool.updated:running', 'tool.updated:completed', 'tool.updated:running', 'tool.updated:completed', 'checkpoint.created', 'message.persisted', 'run.completed']);
+    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools.map((t: { status: string }) => t.status)).toEqual(['completed', 'completed']);
+    const { run: next } = await ok(s.call('POST', `${b.at}/messages`, { content: sh('cat two.txt') }));
+    expect((await ok(s.call('GET', `${b.at}/runs/${next.id}?waitSeconds=30`))).run.status).toBe('completed');
+  });
+});
+
+describe('a service that is away', () => {
+  test('a question that was open stays the one question, and is answered after the start', async () => {
+    const at = await place();
+    let s = await at.start();
+    const b = await newBench(s, { settings: { approvals: [{ tool: 'sh', decision: 'ask' }] } });
+    const { run } = await b.send(sh('echo b > b.txt'));
+    const pending = async () => (await ok(s.call('GET', `${b.at}/approvals`))).approvals;
+    await until('the question', async () => (await pending()).length === 1);
+    await at.end('SIGKILL');
+    s = await at.start();
+    const [asked] = await pending();
+    expect(asked.status).toBe('pending');
+    await ok(s.call('POST', `${b.at}/approvals/${asked.id}`, { decision: 'approve' }));
+    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run.status).toBe('completed');
+    expect((await pending()).length).toBe(1);
+    const events = await eventsOf(s, b.app, run.id);
+    for (const once of ['approval.requested', 'approval.resolved', 'run.waiting', 'tool.updated:completed']) expect(events.filter((e) => e === once)).toEqual([once]);
+  });
+
+  test('an api alone takes a stop and leaves runs queued; a worker does both', async () => {
+    const at = await place();
+    let s = await at.start();
+    const b = await newBench(s);
+    const { run } = await b.send(sh('sleep 60'));
+    await b.working(run.id);
+    await at.end('SIGKILL');
+    s = await at.start('api');
+    const { run: queued } = await ok(s.call('POST', `${b.at}/messages`, { content: 'Hello.' }));
+    expect((await ok(s.call('GET', `${b.at}/runs/${queued.id}?waitSeconds=1`))).run.status).toBe('queued');
+    expect((await ok(s.call('POST', `${b.at}/stop`, {}))).run.id).toBe(run.id);
+    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=1`))).run.status).toBe('running');
+    await at.end('SIGTERM');
+    s = await at.start();
+    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run.status).toBe('cancelled');
+    const { run: next } = await ok(s.call('POST', `${b.at}/messages`, { content: 'Hello.' }));
+    expect((await ok(s.call('GET', `${b.at}/runs/${next.id}?waitSeconds=30`))).run.status).toBe('completed');
+  });
+});
