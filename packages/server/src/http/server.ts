@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
 import { isDatabaseAway } from '../db/faults.ts';
+import { readBody } from './body.ts';
 import { serveDocs } from './docs.ts';
 import { endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
@@ -50,7 +51,7 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
   }) as never;
   // Bodies are parsed by endpoint.ts (or by a worker): here they are bytes.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', (request, payload, done) => readBody(request, payload, BODY_LIMIT, done));
 
   app.decorateRequest('principal', undefined);
   app.decorateRequest('refusal', undefined);
