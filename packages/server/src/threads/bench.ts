@@ -8,10 +8,10 @@ export const P = '/api/platform/v1';
 export type Files = Record<string, string>;
 
 /** Resolves when `look` gives something; fails after `ms`. */
-export async function until<T>(what: string, look: () => T | Promise<T>, ms = 25_000): Promise<NonNullable<T>> {
+export async function until<T>(what: string, look: () => T | Promise<T>, ms = 25_000): Promise<Exclude<T, false | null | undefined>> {
   for (const end = Date.now() + ms; ;) {
     const found = await look();
-    if (found) return found;
+    if (found) return found as Exclude<T, false | null | undefined>;
     if (Date.now() > end) throw new Error(`${what}: it did not happen within ${ms} ms`);
     await sleep(25);
   }
