@@ -23,6 +23,6 @@ export function serveDocs(app: FastifyInstance, version: string, routes: Route[]
 async function createUi(document: Record<string, unknown>): Promise<FastifyInstance> {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   const app = Fastify();
-  await app.register(scalar, { routePrefix: '/docs', configuration: { content: document, withDefaultFonts: false }, openApiDocumentEndpoints: { json: '/ui.json', yaml: '/ui.yaml' } } as never);
+  await app.register(scalar, { routePrefix: '/docs', configuration: { content: document, withDefaultFonts: false, telemetry: false, hideClientButton: true, showDeveloperTools: 'never', agent: { disabled: true }, mcp: { disabled: true } }, openApiDocumentEndpoints: { json: '/openapi.json', yaml: '/openapi.yaml' } } as never);
   return app;
 }

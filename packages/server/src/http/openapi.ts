@@ -100,6 +100,9 @@ function errorExample(status: number): Json {
   return { ok: false, error: { code, message: `${STATUS[status]}.`, requestId, ...(status === 400 ? { fields } : {}) } };
 }
 
+/** Tells the further paths of an operation apart from its first. */
+const FURTHER: Record<string, string> = { byProject: ' (project path)', direct: ' (Direct path)' };
+
 /** The whole document, in the order of the routes. */
 export function openapiDocument(routes: Route[], version: string): Json {
   const paths: Record<string, Json> = {};
@@ -114,7 +117,7 @@ export function openapiDocument(routes: Route[], version: string): Json {
       [route.method.toLowerCase()]: {
         operationId: route.operationId,
         tags: [operation.name.split('.')[0]],
-        summary: operation.summary,
+        summary: operation.summary + (FURTHER[route.operationId.split('.')[2] ?? ''] ?? ''),
         description: [operation.description, permissionText(operation.access)].filter(Boolean).join('\n\n'),
         security: security(operation.access),
         parameters: parameters(route),
