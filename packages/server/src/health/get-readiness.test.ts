@@ -18,6 +18,11 @@ describe('200', () => {
     }
     expect((await ready()).body).toEqual({ ok: true, status: 'ready' });
   });
+
+  test('a process that only answers does not wait for a sandbox', async () => {
+    const api = await startTestServer({ HEADRACE_ROLES: 'api' });
+    try { expect((await api.call('GET', '/health/ready', undefined, { key: null })).status).toBe(200); } finally { await api.close(); }
+  });
 });
 
 describe('503', () => {

@@ -21,8 +21,10 @@ async function failingParts(ctx: Context): Promise<string[]> {
   ];
   const results = await Promise.all(checks.map(async ([name, check]) => ({ name, works: await within(check) })));
   const failing = results.filter((r) => !r.works).map((r) => r.name);
-  // A second old at most, and judged by what the configuration demands of the sandboxes' limits.
-  return ctx.runnerStatus()?.ok ? failing : [...failing, 'sandbox'];
+  // A process that only answers has no runner to know of: its runs are the workers'. Elsewhere what was said a second ago at most, judged
+  // by what the configuration demands of the sandboxes' limits.
+  const isApiAlone = !ctx.config.roles.has('worker') && !ctx.config.roles.has('runner');
+  return isApiAlone || ctx.runnerStatus()?.ok ? failing : [...failing, 'sandbox'];
 }
 
 export const getReadiness = read({
