@@ -7,11 +7,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeServiceKey } from '../accounts/index.ts';
 import { createTestDatabase } from '../db/test-database.ts';
 import type { TestAnswer, TestServer } from '../test-server.ts';
 import { newBench, ok, sh, until } from '../threads/bench.ts';
+
+// Each starts the whole service two or three times.
+vi.setConfig({ testTimeout: 90_000 });
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
 const opened: (() => Promise<unknown>)[] = [];
@@ -104,6 +107,24 @@ describe('a service that is away', () => {
     expect((await pending()).length).toBe(1);
     const events = await eventsOf(s, b.app, run.id);
     for (const once of ['approval.requested', 'approval.resolved', 'run.waiting', 'tool.updated:completed']) expect(events.filter((e) => e === once)).toEqual([once]);
+  });
+
+  test('a command goes on and is run once; its retry gets what it did', async () => {
+    const at = await place();
+    let s = await at.start();
+    const b = await newBench(s);
+    const idem = randomUUID();
+    const exec = () => s.call('POST', `${b.at}/exec`, { command: 'echo x >> log.txt; sleep 2; echo done' }, { idem });
+    const cut = exec().catch(() => 'cut');
+    // Refused without effect either way.
+    await until('the command', async () => (await s.call('POST', `${b.at}/edits`, { expectedSourceId: 'src_x', changes: [{ path: 'b', content: 'b' }] })).body.error?.reason === 'exec');
+    await at.end('SIGKILL');
+    expect(await cut).toBe('cut');
+    s = await at.start();
+    const answer = await until('the result', async () => { const again = await exec(); return again.status === 200 && again; });
+    expect([answer.headers.get('idempotent-replayed'), answer.body.exec.stdout]).toEqual(['true', 'done\n']);
+    const { file } = await ok(s.call('GET', `${b.app}/sources/${answer.body.exec.sourceId as string}/file?path=log.txt`));
+    expect(file.content).toBe('x\n');
   });
 
   test('an api alone takes a stop and leaves runs queued; a worker does both', async () => {
