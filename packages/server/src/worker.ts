@@ -1,7 +1,7 @@
 /** The worker's composition: which job is done by which domain, and what goes on in the background. */
 import type pg from 'pg';
 import { reconcileBuilds, workBuilds } from './builds/index.ts';
-import { mergeApplies, reconcileApplies } from './applies/index.ts';
+import { mergeApplies, reconcileApplies, repairs } from './applies/index.ts';
 import type { Context } from './context.ts';
 import { execDied, workExec } from './execs/exec-work.job.ts';
 import { startWorker } from './jobs/worker.ts';
@@ -22,7 +22,7 @@ const GRACE_MS = 4_000;
 export async function startWork(ctx: Context, connection: pg.PoolConfig): Promise<Work> {
   const handlers: JobHandlers = {
     'thread.initialize': { run: (job) => initializeThread(ctx, job, failQueuedRuns), concurrency: 8, onDead: ({ threadId }) => initializationDied(ctx, threadId, failQueuedRuns) },
-    'run.work': { run: (job) => workRuns(ctx, job), concurrency: ctx.config.runConcurrency, onDead: ({ threadId }) => runsDied(ctx, threadId) },
+    'run.work': { run: (job) => workRuns(ctx, job, repairs), concurrency: ctx.config.runConcurrency, onDead: ({ threadId }) => runsDied(ctx, threadId) },
     'exec.work': { run: (job) => workExec(ctx, job), concurrency: ctx.config.runConcurrency, onDead: (payload) => execDied(ctx, payload) },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },

@@ -18,8 +18,14 @@ export async function endApply(tx: Tx, loaded: LoadedThread, applyId: string, en
   return row;
 }
 
+/** Forgets what a repair left: it was applied, or is not to be. Its contents stay with the project. */
+export async function dropCandidate(tx: Tx, applyId: string): Promise<void> {
+  await tx.db.deleteFrom('repair_candidates').where('apply_id', '=', applyId).execute();
+}
+
 /** Fails the queued apply of a locked thread, if it has one: its thread is archived or deleted. */
 export async function cancelApply(tx: Tx, loaded: LoadedThread): Promise<void> {
   if (!loaded.thread.active_apply_id) return;
+  await dropCandidate(tx, loaded.thread.active_apply_id);
   await endApply(tx, loaded, loaded.thread.active_apply_id, { status: 'failed', error: 'cancelled: the thread was archived or deleted' });
 }

@@ -5,7 +5,8 @@
  *   queued --merged, head as it was--> applied
  *   queued --merged, head moved meanwhile--> queued
  *   queued --its pinned head is not the head--> conflicted `stale_head`
- *   queued --conflicts--> conflicted
+ *   queued --conflicts, manual mode or no agent--> conflicted
+ *   queued --conflicts, agent mode--> queued, under repair: passed over until its run has ended (repair-verdict.ts)
  *   queued --result breaks a rule for sources--> failed `invalid_result`
  *   queued --sources cannot be read or merged, ATTEMPTS times--> failed `source_unavailable`
  */
@@ -13,9 +14,10 @@ import type { Context } from '../context.ts';
 import type { ApplyRow } from '../db/schema.ts';
 import type { Job } from '../jobs/worker.ts';
 import { LostJob } from '../jobs/worker.ts';
-import type { MergeResult } from '../merge/pool.ts';
 import { abandon, stageBlobs } from '../sources/index.ts';
-import { mergeRequest } from './merge-request.ts';
+import { invalidResult, mergeRequest } from './merge-request.ts';
+import { candidateOutcome, conflictOutcome, lastVerdict } from './repair-outcome.ts';
+import type { Verdict } from './repair-verdict.ts';
 import { settleApply } from './settle-apply.ts';
 import type { Head, Outcome } from './settle-apply.ts';
 
@@ -26,8 +28,9 @@ export async function mergeApplies(ctx: Context, job: Job<'apply.merge'>): Promi
   while (!job.signal.aborted) {
     const next = await nextApply(ctx, job.payload.projectId);
     if (!next) return;
-    const { apply, head } = next;
-    const outcome = await outcomeOf(ctx, job, apply, head);
+    const verdict = await lastVerdict(ctx, next.apply);
+    const [apply, { head }] = [verdict ? { ...next.apply, repairs: verdict.repairs } : next.apply, next];
+    const outcome = await outcomeOf(ctx, job, apply, head, verdict);
     const isSettled = await settleApply(ctx, job, apply, head, outcome);
     if (!isSettled && outcome.status === 'applied' && 'tree' in outcome) await abandon(ctx, { org_id: apply.org_id, id: apply.project_id }, outcome.staged);
     // The attempts were this apply's: those behind it get their own, by the job that its end enqueued.
@@ -35,19 +38,21 @@ export async function mergeApplies(ctx: Context, job: Job<'apply.merge'>): Promi
   }
 }
 
-/** The project's oldest queued apply, with the head as it stands. */
+/** The project's oldest queued apply that is not under repair, with the head as it stands. */
 async function nextApply(ctx: Context, projectId: string): Promise<{ apply: ApplyRow; head: Head } | undefined> {
   const row = await ctx.db.selectFrom('applies as a').innerJoin('projects as p', 'p.id', 'a.project_id').innerJoin('threads as t', 't.id', 'a.thread_id').selectAll('a').select(['p.head_source_id as now_source_id', 'p.head_revision as now_revision'])
-    .where('a.project_id', '=', projectId).where('a.status', '=', 'queued').where('p.deleted_at', 'is', null).where('t.deleted_at', 'is', null).orderBy('a.sequence').limit(1).executeTakeFirst();
+    .where('a.project_id', '=', projectId).where('a.status', '=', 'queued').where('p.deleted_at', 'is', null).where('t.deleted_at', 'is', null)
+    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('runs as r').select('r.id').whereRef('r.apply_id', '=', 'a.id').where('r.status', 'in', ['queued', 'running', 'waiting'])))).orderBy('a.sequence').limit(1).executeTakeFirst();
   if (!row) return undefined;
   const { now_source_id: sourceId, now_revision: revision, ...apply } = row;
   return { apply, head: { sourceId: sourceId!, revision: revision! } };
 }
 
-async function outcomeOf(ctx: Context, job: Job, apply: ApplyRow, head: Head): Promise<Outcome> {
+async function outcomeOf(ctx: Context, job: Job, apply: ApplyRow, head: Head, verdict: Verdict | null): Promise<Outcome> {
+  if (verdict?.error) return { status: 'conflicted', conflicts: apply.conflicts, error: verdict.error, headSourceId: verdict.repairs.at(-1)!.headSourceId };
   if (apply.expected_head_source_id !== null && apply.expected_head_source_id !== head.sourceId) return { status: 'conflicted', conflicts: [], error: 'stale_head: The head has moved since this apply was decided. Look at the new head and decide anew.', headSourceId: null };
   try {
-    return await reusedSource(ctx, apply, head) ?? await mergeOutcome(ctx, apply, head);
+    return await candidateOutcome(ctx, apply, head) ?? await reusedSource(ctx, apply, head) ?? await mergeOutcome(ctx, apply, head, verdict?.exhausted ?? null);
   } catch (error) {
     if (error instanceof LostJob || job.signal.aborted || job.failures + 1 < ATTEMPTS) throw error;
     ctx.log.error({ err: error, apply: apply.id }, 'an apply failed: its sources could not be merged');
@@ -64,22 +69,11 @@ async function reusedSource(ctx: Context, { base_source_id: base, draft_source_i
   return base === head.sourceId ? { status: 'applied', sourceId: draft } : null;
 }
 
-async function mergeOutcome(ctx: Context, apply: ApplyRow, head: Head): Promise<Outcome> {
+async function mergeOutcome(ctx: Context, apply: ApplyRow, head: Head, exhausted: string | null): Promise<Outcome> {
   const sides = { projectId: apply.project_id, base: apply.base_source_id, head: head.sourceId, draft: apply.draft_source_id };
   const merge = await ctx.merger.merge(mergeRequest(ctx, sides, apply.resolutions));
-  if (merge.status === 'conflicted') return { status: 'conflicted', conflicts: merge.conflicts.map((c) => c.path), error: unresolvedError(apply), headSourceId: head.sourceId };
+  if (merge.status === 'conflicted') return conflictOutcome(ctx, apply, head, merge.conflicts.map((c) => c.path), exhausted);
   if (merge.invalid.length) return { status: 'failed', error: invalidResult(merge), headSourceId: head.sourceId };
   if (merge.changes.length === 0) return { status: 'applied', sourceId: head.sourceId };
   return { status: 'applied', tree: merge.tree, staged: await stageBlobs(ctx, { org_id: apply.org_id, id: apply.project_id }, merge.newBlobs) };
-}
-
-/** Whose conflicts they are to resolve: in manual mode, and with resolutions, the caller's. */
-function unresolvedError(apply: ApplyRow): string | null {
-  if (apply.conflict_resolution === 'manual' || apply.resolutions.length > 0) return null;
-  return 'not_configured: No agent is configured that repairs conflicts. Resolve them by another apply with expectedHeadSourceId and resolutions.';
-}
-
-function invalidResult({ invalid }: MergeResult): string {
-  const shown = invalid.slice(0, 10).map(({ path, message }) => (path === null ? message : `${path} ${message}`));
-  return `invalid_result: The merge breaks a rule for sources: ${shown.join('; ')}${invalid.length > shown.length ? '; and more' : ''}.`;
 }

@@ -2,25 +2,46 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
+import { cancelRuns } from '../runs/index.ts';
+import { changeThread } from '../threads/index.ts';
 import { applyKey } from './create-apply.ts';
+import { lockProjectAndThread } from './policy.ts';
 
 const EVERY_MS = 2_000;
 const BATCH = 100;
 
-/** Gives a job to projects with queued applies and none: after one that failed too often. Safe in every process at once. */
+/**
+ * Gives a job to projects with queued applies and none: after one that failed too often, and after a repair that was ended by others. Ends
+ * repairs whose time is over. Safe in every process at once.
+ */
 export function reconcileApplies(ctx: Context): void {
   let isBusy = false;
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    void enqueueMissing(ctx).catch((err: unknown) => ctx.log.debug({ err }, 'applies were not reconciled')).finally(() => { isBusy = false; });
+    void endOverdue(ctx).then(() => enqueueMissing(ctx)).catch((err: unknown) => ctx.log.debug({ err }, 'applies were not reconciled')).finally(() => { isBusy = false; });
   }, EVERY_MS);
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+}
+
+const underRepair = sql`exists (select 1 from runs r where r.apply_id = a.id and r.status in ('queued', 'running', 'waiting'))`;
+
+/** The run ends in these rows, wherever its worker is: that notices and kills the sandbox. */
+async function endOverdue(ctx: Context): Promise<void> {
+  const { rows } = await sql<{ id: string; project_id: string; thread_id: string }>`select a.id, a.project_id, a.thread_id from applies a where a.status = 'queued' and a.repair_deadline <= now() and ${underRepair} limit ${BATCH}`.execute(ctx.db);
+  for (const { id, project_id: projectId, thread_id: threadId } of rows) {
+    await transaction(ctx, async (tx) => {
+      const loaded = await lockProjectAndThread(tx, projectId, threadId);
+      if (loaded?.thread.active_apply_id !== id || !(await cancelRuns(tx, loaded, 'all')).length) return;
+      await changeThread(tx, loaded, {}, 'always');
+      await enqueue(tx, 'apply.merge', { projectId }, { key: applyKey(projectId) });
+    });
+  }
 }
 
 async function enqueueMissing(ctx: Context): Promise<void> {
   const { rows } = await sql<{ project_id: string }>`
     select distinct a.project_id from applies a join projects p on p.id = a.project_id
-    where a.status = 'queued' and p.deleted_at is null and not exists (select 1 from jobs j where j.key = 'apply:' || a.project_id) limit ${BATCH}`.execute(ctx.db);
+    where a.status = 'queued' and p.deleted_at is null and not ${underRepair} and not exists (select 1 from jobs j where j.key = 'apply:' || a.project_id) limit ${BATCH}`.execute(ctx.db);
   for (const { project_id: projectId } of rows) await transaction(ctx, (tx) => enqueue(tx, 'apply.merge', { projectId }, { key: applyKey(projectId) }));
 }

@@ -386,6 +386,14 @@ export interface AppliesTable {
   finished_at: TimeOrNull;
 }
 
+export interface RepairCandidatesTable {
+  org_id: string;
+  apply_id: string;
+  run_id: string;
+  manifest: Buffer;
+  created_at: GeneratedTime;
+}
+
 export interface BuildsTable {
   org_id: string;
   id: string;
@@ -553,6 +561,7 @@ export interface Database {
   checkpoints: CheckpointsTable;
   workspace_records: WorkspaceRecordsTable;
   applies: AppliesTable;
+  repair_candidates: RepairCandidatesTable;
   builds: BuildsTable;
   build_logs: BuildLogsTable;
   previews: PreviewsTable;

@@ -1,6 +1,8 @@
 export { cancelRuns, failQueuedRuns, finishRun } from './finish-run.ts';
 export { agentOf, queueRun, threadKey } from './queue-run.ts';
 export { clean } from '../db/clean-text.ts';
+export type { Attempt, RepairResult, Repairs } from './repair.ts';
+export { hasMarkers } from './repair-markers.ts';
 export { runsDied, workRuns } from './run-work.job.ts';
 export { Run, Tool } from './schemas.ts';
 export { runView, toolView } from './view.ts';

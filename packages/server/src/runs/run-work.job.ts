@@ -19,7 +19,7 @@ import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
-import { loadTree } from '../sources/index.ts';
+import { abandon, loadTree } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
@@ -29,6 +29,8 @@ import { finishRun } from './finish-run.ts';
 import type { RunEnd } from './finish-run.ts';
 import { clean } from '../db/clean-text.ts';
 import { threadKey } from './queue-run.ts';
+import { beginAttempt, endAttempt, whatRepairMade } from './repair.ts';
+import type { Attempt, RepairResult, Repairs } from './repair.ts';
 import type { RunError } from './schemas.ts';
 import { driveTurn, turnRequest } from './turn.ts';
 import type { TurnEnd } from './turn.ts';
@@ -42,7 +44,11 @@ const GIVEN_UP_MS = 2 * 60 * 60_000;
 const READS = 3;
 const AGAIN_SECONDS = 20;
 
-export async function workRuns(ctx: Context, job: Job<'run.work'>): Promise<void> {
+/** The job, and the domain that tells what a repair is and takes its end. */
+type RunJob = Job<'run.work'> & { repairs: Repairs };
+
+export async function workRuns(ctx: Context, claimed: Job<'run.work'>, repairs: Repairs): Promise<void> {
+  const job = { ...claimed, repairs };
   while (!job.signal.aborted) {
     const run = await nextRun(ctx, job.payload.threadId);
     if (!run) return;
@@ -57,7 +63,7 @@ async function nextRun(ctx: Context, threadId: string): Promise<RunRow | undefin
 }
 
 /** Returns false when the job has to end without the run being done (held back, or left to another worker). */
-async function startAndWork(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<boolean> {
+async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
   if (await isHeld(ctx, job, run)) return false;
   if (run.kind === 'restore') return restoreCheckpoint(ctx, job, run);
   let thread: ThreadRow | undefined;
@@ -90,7 +96,7 @@ function refusalOf(run: RunRow, thread: ThreadRow): { code: RunError; message: s
 }
 
 /** queued → running: one active run a thread, recorded before the agent starts. Undefined when the run was ended meanwhile, `held` when another took the last place. */
-async function start(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<RunRow | 'held' | undefined> {
+async function start(ctx: Context, job: RunJob, run: RunRow): Promise<RunRow | 'held' | undefined> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
@@ -123,7 +129,7 @@ async function holdBack(tx: Tx, run: RunRow): Promise<void> {
 }
 
 /** Before a workspace is prepared for nothing; `start` decides. */
-async function isHeld(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<boolean> {
+async function isHeld(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
   if (!await isBeyondLimit(ctx.db, run)) return false;
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -133,7 +139,7 @@ async function isHeld(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<
 }
 
 /** A run that a worker before this one started. The same task id is never started twice; where the runner is another one, it is lost. */
-async function resume(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<boolean> {
+async function resume(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
   if (run.kind === 'restore') return restoreCheckpoint(ctx, job, run);
   if (Date.now() - run.started_at!.getTime() < GIVEN_UP_MS) return work(ctx, job, run, 'worker_lost');
   await settle(ctx, job, run, { status: 'failed', reply: '[interrupted]', error: { code: 'worker_lost', message: 'The end of this run could not be recorded. Retry the run.' } }, 'unknown');
@@ -148,15 +154,17 @@ export async function runsDied(ctx: Context, threadId: string): Promise<void> {
   });
 }
 
-async function work(ctx: Context, job: Job<'run.work'>, run: RunRow, lostCode: 'sandbox_lost' | 'worker_lost'): Promise<boolean> {
+async function work(ctx: Context, job: RunJob, run: RunRow, lostCode: 'sandbox_lost' | 'worker_lost'): Promise<boolean> {
   const { thread, project } = await transaction(ctx, async (tx) => (await lockThreadById(tx, run.thread_id)) ?? { thread: undefined, project: undefined });
   if (!thread || !project) return false;
   const rules = (await effectiveSettings(ctx.db, run)).approvals ?? [];
-  const isStarted = await ensureTask(ctx, run, thread, rules);
+  const attempt = run.kind === 'repair' ? await job.repairs.attempt(ctx, run) : null;
+  const isStarted = await ensureTask(ctx, run, thread, rules, attempt);
   const turn: TurnEnd = isStarted ? await readTurn(ctx, job, project, run, rules) : { kind: 'lost', text: '' };
   if (turn.kind === 'left') return false;
-  if (turn.kind === 'ended') await settleTurn(ctx, job, run, thread, turn.end, turn.text);
-  if (turn.kind === 'lost') await settleFailure(ctx, job, run, thread, { status: 'failed', reply: turn.text || '[interrupted]', error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' } });
+  if (attempt) { if (turn.kind !== 'gone') await settleRepair(ctx, job, run, thread, attempt, { end: turn.kind === 'ended' ? turn.end : 'lost', text: turn.text }); }
+  else if (turn.kind === 'ended') await settleTurn(ctx, job, run, thread, turn.end, turn.text);
+  else if (turn.kind === 'lost') await settleFailure(ctx, job, run, thread, { status: 'failed', reply: turn.text || '[interrupted]', error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' } });
   // Only now: until the end is recorded, a worker after this one has to find the task.
   await ctx.runner.deleteTask(run.id).catch((err: unknown) => ctx.log.debug({ err, run: run.id }, 'a task was not removed; the runner forgets it'));
   return true;
@@ -171,12 +179,13 @@ async function readTurn(...args: Parameters<typeof driveTurn>): Promise<TurnEnd>
 }
 
 /** Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say whether it ran. */
-async function ensureTask(ctx: Context, run: RunRow, thread: ThreadRow, rules: Parameters<typeof turnRequest>[2]): Promise<boolean> {
+async function ensureTask(ctx: Context, run: RunRow, thread: ThreadRow, rules: Parameters<typeof turnRequest>[2], attempt: Attempt | null): Promise<boolean> {
   const runnerId = await awaitRunner(ctx).catch(() => null);
   if (runnerId === null) return false;
   if (await isTaskThere(ctx, run)) return true;
   if (thread.runner_id !== runnerId || !await ctx.runner.workspaceExists(thread.id)) return false;
-  await ctx.runner.startTask(run.id, turnRequest(run, await promptOf(ctx, run), rules));
+  if (attempt) await beginAttempt(ctx, thread, attempt);
+  await ctx.runner.startTask(run.id, { ...turnRequest(run, await promptOf(ctx, run), rules), ...(attempt ? { evidence: attempt.evidence } : {}) });
   return true;
 }
 
@@ -189,7 +198,7 @@ async function promptOf(ctx: Context, run: RunRow): Promise<string> {
   return (await ctx.db.selectFrom('messages').select('content').where('id', '=', run.message_id!).executeTakeFirstOrThrow()).content;
 }
 
-async function settleTurn(ctx: Context, job: Job<'run.work'>, run: RunRow, thread: ThreadRow, end: TaskEnd, text: string): Promise<void> {
+async function settleTurn(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, end: TaskEnd, text: string): Promise<void> {
   const stopped: RunEnd = { status: 'cancelled', reply: text ? `${text}\n\n[interrupted]` : '[interrupted]' };
   if (end.outcome === 'cancelled') return settleFailure(ctx, job, run, thread, stopped);
   if (end.outcome === 'failed') {
@@ -219,7 +228,7 @@ async function readResult(ctx: Context, thread: ThreadRow, run: RunRow): Promise
 }
 
 /** A capture that the runner refuses for good (not: that it is away, or that the store is) makes the run fail; null then. Anything else is tried again. */
-function unreadable(ctx: Context, job: Job<'run.work'>, err: unknown): null {
+function unreadable(ctx: Context, job: RunJob, err: unknown): null {
   const isSandboxs = err instanceof WorkspaceChanged || (err instanceof RunnerError && err.status !== 409 && err.status !== 503);
   if (!isSandboxs || (job.failures === 0 && (err as RunnerError).status !== 404)) throw err;
   ctx.log.warn({ err, thread: job.payload.threadId }, 'a workspace could not be captured');
@@ -230,7 +239,7 @@ function unreadable(ctx: Context, job: Job<'run.work'>, err: unknown): null {
  * A bad end: what had changed is kept as a `recovery` source where it may be one, then the source files are put back. Settled first:
  * a worker that dies in between would find the workspace put back, and nothing to keep.
  */
-async function settleFailure(ctx: Context, job: Job<'run.work'>, run: RunRow, thread: ThreadRow, end: RunEnd, known?: Capture): Promise<void> {
+async function settleFailure(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, end: RunEnd, known?: Capture): Promise<void> {
   const parents = run.base_source_id === null ? [] : [run.base_source_id];
   let capture: Capture | null = null;
   let source: RunEnd['source'];
@@ -248,11 +257,22 @@ async function settleFailure(ctx: Context, job: Job<'run.work'>, run: RunRow, th
   }
 }
 
+/** A repair's end, and its result for the apply; the workspace goes back to the draft. */
+async function settleRepair(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, attempt: Attempt, turn: { end: TaskEnd | 'lost'; text: string }): Promise<void> {
+  const { end, result, capture } = await whatRepairMade(ctx, job, run, thread, attempt, turn);
+  const leftover: Leftover = capture ? 'at base' : 'unknown';
+  const settled = await settle(ctx, job, run, end, leftover, result);
+  if (settled !== 'ended' && result?.candidate) await abandon(ctx, { org_id: run.org_id, id: run.project_id }, result.candidate.staged);
+  if (settled === 'gone') return;
+  if (settled === 'stopped') await settle(ctx, job, run, { status: 'cancelled', reply: '[interrupted]' }, leftover);
+  if (capture) await endAttempt(ctx, thread, capture.tree).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
+}
+
 /** What the workspace holds when a run has ended badly: its base, something else, or nobody knows. */
 type Leftover = 'at base' | 'changed' | 'unknown';
 
 /** The run's last transaction. `gone`: it was ended by somebody else meanwhile; `stopped`: a stop was accepted before it completed. Nothing is written then. */
-async function settle(ctx: Context, job: Job<'run.work'>, run: RunRow, end: RunEnd, leftover: Leftover = 'at base'): Promise<'ended' | 'stopped' | 'gone'> {
+async function settle(ctx: Context, job: RunJob, run: RunRow, end: RunEnd, leftover: Leftover = 'at base', repaired: RepairResult | null = null): Promise<'ended' | 'stopped' | 'gone'> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
@@ -263,6 +283,7 @@ async function settle(ctx: Context, job: Job<'run.work'>, run: RunRow, end: RunE
     const sourceId = await finishRun(tx, now, open, end);
     const thread = await changeThread(tx, now, { ...await threadAfter(ctx, tx.db, now, open, end, sourceId), ...(leftover === 'changed' ? { workspace_source_id: sourceId } : {}) }, 'always');
     if (leftover === 'unknown' && thread.workspace_status === 'ready') await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', { runId: run.id, change: { idle_expires_at: null } });
+    if (open.kind === 'repair') await job.repairs.ended(tx, now, open, repaired);
     return 'ended';
   });
 }
@@ -279,7 +300,7 @@ async function threadAfter(ctx: Context, db: Parameters<typeof freshDeadline>[0]
 }
 
 /** A restore is a run without an agent: a new source with the checkpoint's files. */
-async function restoreCheckpoint(ctx: Context, job: Job<'run.work'>, run: RunRow): Promise<boolean> {
+async function restoreCheckpoint(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
   const started = run.status === 'queued' ? await start(ctx, job, run) : run;
   if (started === 'held') return false;
   if (!started) return true;

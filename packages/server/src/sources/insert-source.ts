@@ -45,7 +45,7 @@ const HASH_BYTES = 32;
  * `source_storage_unavailable` when the staged object was cleaned up meanwhile.
  */
 export async function insertSource(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>, source: NewSource): Promise<SourceRow> {
-  if (source.staged) await insertPack(tx, project, source.staged);
+  await commitStaged(tx, project, source.staged);
   const encoded = 'manifest' in source.tree ? source.tree : measure(source.tree);
   const row = await tx.db.insertInto('sources').values({
     org_id: project.org_id, id: newId('src'), project_id: project.id, thread_id: source.threadId, run_id: source.runId, parent_source_ids: source.parents, origin: source.origin,
@@ -57,7 +57,10 @@ export async function insertSource(tx: Tx, project: Pick<ProjectRow, 'org_id' | 
   return row;
 }
 
-async function insertPack(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id'>, { packId, objectKey, byteSize, index }: NonNullable<Staged>): Promise<void> {
+/** Makes staged contents the project's, before or without a source that refers to them. Throws as insertSource. */
+export async function commitStaged(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id'>, staged: Staged): Promise<void> {
+  if (!staged) return;
+  const { packId, objectKey, byteSize, index } = staged;
   const object = await tx.db.updateTable('objects').set({ committed_at: sql<Date>`now()` }).where('key', '=', objectKey).where('delete_after', 'is', null).returning('key').executeTakeFirst();
   if (!object) throw stagedTooLong();
   await tx.db.insertInto('packs').values({ org_id: project.org_id, id: packId, project_id: project.id, object_key: objectKey, byte_size: byteSize, index }).execute();

@@ -23,9 +23,12 @@ export interface Capture {
   isUnchanged: boolean;
 }
 
-/** Reads what a workspace holds, by the rules of the contract. Nothing of it may be live. Out of the sandbox: every hash is checked again when contents are read. */
-export async function captureWorkspace(ctx: Context, thread: ThreadRow, baseSourceId: string | null): Promise<Capture> {
-  const base: Tree = baseSourceId === null ? new Map() : await loadTree(ctx, baseSourceId);
+/**
+ * Reads what a workspace holds, by the rules of the contract, beside `from`: a source, or files that are none. Nothing of it may be live.
+ * Out of the sandbox: every hash is checked again when contents are read.
+ */
+export async function captureWorkspace(ctx: Context, thread: ThreadRow, from: string | Tree | null): Promise<Capture> {
+  const base: Tree = from === null ? new Map() : typeof from === 'string' ? await loadTree(ctx, from) : from;
   const { files, warnings } = await ctx.runner.capture(thread.id, [...base.keys()]);
   const sorted = files.toSorted((a, b) => comparePaths(a.path, b.path));
   const tree: Tree = new Map(sorted.map(({ path, sha256, byteSize, executable }) => [path, { sha256, byteSize, executable }]));
@@ -39,11 +42,13 @@ export async function stageCapture(ctx: Context, thread: ThreadRow, capture: Cap
   const known = new Set([...base.values()].map((entry) => entry.sha256));
   const wanted = new Map<string, { path: string; byteSize: number }>();
   for (const [path, { sha256, byteSize }] of capture.tree) if (!known.has(sha256) && !wanted.has(sha256)) wanted.set(sha256, { path, byteSize });
-  const blobs = wanted.size ? await fetchBlobs(ctx, thread.id, wanted) : new Map<string, Buffer>();
+  const blobs = await readCaptured(ctx, thread.id, wanted);
   return stageBlobs(ctx, { org_id: thread.org_id, id: thread.project_id }, blobs);
 }
 
-async function fetchBlobs(ctx: Context, threadId: string, wanted: Map<string, { path: string; byteSize: number }>): Promise<Map<string, Buffer>> {
+/** Contents of the last capture by SHA-256, each from a path that has it. Throws WorkspaceChanged when they are not what was captured. */
+export async function readCaptured(ctx: Context, threadId: string, wanted: ReadonlyMap<string, { path: string; byteSize: number }>): Promise<Map<string, Buffer>> {
+  if (wanted.size === 0) return new Map();
   const shaOf = new Map([...wanted].map(([sha256, { path }]) => [path, sha256]));
   const blobs = new Map<string, Buffer>();
   const tar = extract();

@@ -1,4 +1,4 @@
-export { captureWorkspace, stageCapture, WorkspaceChanged } from './capture-workspace.ts';
+export { captureWorkspace, readCaptured, stageCapture, WorkspaceChanged } from './capture-workspace.ts';
 export type { Capture } from './capture-workspace.ts';
 export { changeWorkspace } from './change-workspace.ts';
 export { freshDeadline } from './idle.ts';

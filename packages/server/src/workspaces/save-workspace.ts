@@ -10,7 +10,7 @@ import { captureWorkspace, stageCapture } from './capture-workspace.ts';
 
 export interface Unsaved {
   tree: Tree;
-  /** False where the files break a rule for sources. */
+  /** False where the files break a rule for sources, and where they are a repair's. */
   isSource: boolean;
   /** Its new contents; null where all of them are known. */
   staged: Staged;
@@ -23,8 +23,15 @@ const baseOf = (thread: ThreadRow) => thread.workspace_source_id ?? thread.lates
 export async function readUnsaved(ctx: Context, thread: ThreadRow): Promise<Unsaved | null> {
   const capture = await captureWorkspace(ctx, thread, baseOf(thread));
   if (capture.isUnchanged) return null;
-  const isSource = capture.fault === null;
+  const isSource = capture.fault === null && !await isOfRepair(ctx, thread);
   return { tree: capture.tree, isSource, staged: isSource ? await stageCapture(ctx, thread, capture, baseOf(thread)) : null };
+}
+
+/** A repair was cut off in it: what it made is published by its apply or not at all. */
+async function isOfRepair(ctx: Context, thread: ThreadRow): Promise<boolean> {
+  if (thread.workspace_source_id !== null) return false;
+  const last = await ctx.db.selectFrom('runs').select('kind').where('thread_id', '=', thread.id).where('started_at', 'is not', null).orderBy('id', 'desc').limit(1).executeTakeFirst();
+  return last?.kind === 'repair';
 }
 
 /** Keeps it as a `recovery` source with a checkpoint. The workspace stands at that source from then on: nothing is kept twice. */

@@ -326,6 +326,7 @@ create table runs (
   finished_at timestamptz(3)
 );
 create index runs_thread on runs (thread_id, id);
+create index runs_apply on runs (apply_id) where apply_id is not null;
 -- Usage is summed over the runs of an organization in a time.
 create index runs_usage on runs (org_id, created_at);
 create unique index runs_active on runs (thread_id) where status in ('running', 'waiting');
@@ -446,6 +447,16 @@ create table applies (
 );
 create index applies_project on applies (project_id, id);
 create index applies_queued on applies (project_id, sequence) where status = 'queued';
+
+-- What the last repair of a queued apply left, when it may be applied: published only by its apply, and gone with its end.
+create table repair_candidates (
+  org_id text not null,
+  apply_id text primary key references applies,
+  run_id text not null,
+  -- Its files, as sources have them; their contents are in the project.
+  manifest bytea not null,
+  created_at timestamptz(3) not null default now()
+);
 
 create table builds (
   org_id text not null,
