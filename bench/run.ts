@@ -89,5 +89,9 @@ rmSync(scratch, { recursive: true, force: true });
 const results = join(import.meta.dirname, 'results');
 mkdirSync(results, { recursive: true });
 writeFileSync(join(results, `${report.date.replaceAll(':', '-')}.json`), `${JSON.stringify(report, null, 2)}\n`);
-if (options.write) writeFileSync(join(import.meta.dirname, '../docs/benchmarks/main-job.md'), `${markdown(report).trimEnd()}\n`);
+if (options.write) {
+  const documents = join(import.meta.dirname, '../docs/benchmarks');
+  mkdirSync(documents, { recursive: true });
+  writeFileSync(join(documents, 'main-job.md'), `${markdown(report).trimEnd()}\n`);
+}
 process.exit(report.failures.length ? 1 : 0);
