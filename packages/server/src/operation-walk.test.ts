@@ -1,4 +1,4 @@
-/** Every operation on every one of its paths, asked by those who may not: the answers of spec 5.4 and 7.1 in one table. */
+/** Every operation on every one of its paths, asked by those who may not: the answers in one table. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeServiceKey } from './accounts/index.ts';

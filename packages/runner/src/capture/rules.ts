@@ -13,7 +13,7 @@ const SPECIAL = new RegExp(`(?:^|/)(?:${[...DEPENDENCY_FOLDERS, ...RESERVED].map
 export interface Choice { files: Listed[]; warnings: CaptureResult['warnings'] }
 
 /**
- * Which entries of a tree are its source (contract: every regular file at a base path, and what is not ignored outside dependency and
+ * Which entries of a tree are its source (every regular file at a base path, and what is not ignored outside dependency and
  * reserved folders), and what to say of the rest: one warning per file, or per whole left-out folder that holds no base path.
  * What .gitignore excludes is left out in silence.
  */

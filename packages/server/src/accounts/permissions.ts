@@ -1,4 +1,4 @@
-/** What a service account may be allowed (spec 5.2), and what each role may. */
+/** What a service account may be allowed, and what each role may. */
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import { Enum } from '../http/schemas.ts';

@@ -11,7 +11,7 @@ export interface Principal {
   credentialId: string | null;
   /** Only with a session. */
   role: Role | null;
-  /** `thread:update`, … (spec 5.2). */
+  /** `thread:update`, … */
   permissions: ReadonlySet<string>;
   /** null = every project of the organization. */
   projectIds: ReadonlySet<string> | null;

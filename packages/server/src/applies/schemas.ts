@@ -10,7 +10,7 @@ const Repair = Type.Object({
   candidateFingerprint: Type.Optional(Text('3f7a0c')),
 });
 
-/** Spec 2.3: every field is always there. */
+/** Every field is always there. */
 export const Apply = Type.Object({
   id: Id('apl'), sequence: { ...Counter, description: 'Its position in the queue of its project.' }, conflictResolution: Enum(['agent', 'manual']), repairs: Type.Array(Repair, { examples: [[]] }),
   orgId: Id('org'), projectId: Id('prj'), threadId: Id('thr'), baseSourceId: Nullable(Id('src', 'What the draft started from.')), draftSourceId: Id('src'),

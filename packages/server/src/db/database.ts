@@ -4,7 +4,7 @@ import type { Database } from './schema.ts';
 
 export type Db = Kysely<Database>;
 
-// bigint columns are counters up to 2^53 - 1 (spec 2): numbers, not strings.
+// bigint columns are counters up to 2^53 - 1: numbers, not strings.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 export interface DatabaseHandle {

@@ -509,7 +509,7 @@ export interface StoredSettings {
   preview?: { frameAncestors: string[] } | null;
 }
 
-/** Spec 2.3. */
+/** One attempt of an agent at an apply's conflicts, as the API shows it. */
 export interface Repair {
   runId: string;
   headSourceId: string;

@@ -20,7 +20,7 @@ const Change = Body({
 
 const EditBody = Body({ expectedSourceId: IdInput('src', 'The thread\'s latest source.'), changes: Type.Array(Change, { minItems: 1, maxItems: 10_000 }), message: Type.Optional(Text('Fix the answer', { maxLength: 10_000 })) });
 
-/** What an edit needs of its thread, in the contract's order. */
+/** What an edit needs of its thread, in the order of refusals: archived, sealed, busy, unknown, stale. */
 async function requireEditable(tx: Tx, loaded: LoadedThread, expectedSourceId: string): Promise<void> {
   requireOpen(loaded.thread);
   await requireIdle(tx, loaded.thread);

@@ -29,7 +29,7 @@ const WAIT = { waitSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 30
 
 const queries = <P extends TProperties>(own: P) => ({
   list: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT, ...WAIT }),
-  // One query serves all three: what has no meaning for the head or a stream is let pass (spec 6.2, 6.3).
+  // One query serves all three: what has no meaning for the head or a stream is let pass.
   head: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT }),
   stream: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT }),
 });

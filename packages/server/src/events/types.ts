@@ -1,4 +1,4 @@
-/** Every event type with the fields of its `data` (spec 6.2, 6.4), and the envelope (spec 6.1). `data` holds identities and public status only. */
+/** Every event type with the fields of its `data`, and the envelope. `data` holds identities and public status only. */
 import { Type } from 'typebox';
 import type { TObject, TProperties } from 'typebox';
 import { Counter, Enum, Id, Nullable, Sha256, Text, Time } from '../http/schemas.ts';

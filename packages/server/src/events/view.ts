@@ -5,7 +5,7 @@ import type { Binding } from './cursor.ts';
 /** Where the log stands behind this event. */
 export const positionOf = (e: EventRow) => ({ sequence: e.sequence, time: e.published_at.getTime() });
 
-/** The envelope (spec 6.1), with the cursor that a reader of this binding resumes with. */
+/** The envelope, with the cursor that a reader of this binding resumes with. */
 export const eventView = (e: EventRow, secret: Buffer, binding: Binding) => ({
   id: e.event_id, type: e.type, sequence: String(e.sequence), orgId: e.org_id, ...(e.feed === 'platform' ? { appId: e.project_id } : {}), projectId: e.project_id,
   threadId: e.thread_id, runId: e.run_id, data: e.data, occurredAt: e.occurred_at.toISOString(), publishedAt: e.published_at.toISOString(),

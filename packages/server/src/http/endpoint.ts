@@ -1,6 +1,6 @@
 /**
- * From a request to an operation and back: permission and app scope, schema, receipt, operation. The order of refusals is the
- * contract's: rate limit, route, authentication (server.ts) - permission, schema, receipt (here) - resource, state (the operation).
+ * From a request to an operation and back: permission and app scope, schema, receipt, operation. The order of refusals is
+ * fixed: rate limit, route, authentication (server.ts) - permission, schema, receipt (here) - resource, state (the operation).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/principal.ts';
@@ -22,7 +22,7 @@ import { compile } from './validate.ts';
 const ANONYMOUS: Principal = { kind: 'session', orgId: '', actorId: '', accountId: null, userId: null, credentialId: null, role: null, permissions: new Set(), projectIds: null, platformApi: true };
 const RANK = { user: 0, member: 1, admin: 2, owner: 3 } as const;
 
-/** Throws 401 or 403 when the caller may not call the operation, whatever it asks for (contract §1). */
+/** Throws 401 or 403 when the caller may not call the operation, whatever it asks for. */
 export function authorize(access: Access, principal: Principal, api: 'platform' | 'direct', params: Record<string, string>): void {
   if (access === 'public') return;
   const refuse = (message: string) => (api === 'platform' || principal.kind === 'session' ? new ApiError('forbidden', message) : new ApiError('unauthorized', message));

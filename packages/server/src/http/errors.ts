@@ -75,7 +75,7 @@ const BUSY: Record<BusyReason, string> = {
 };
 export const threadBusy = (reason: BusyReason) => new ApiError('thread_busy', BUSY[reason], { details: { reason } });
 
-/** Codes under which a write reserves nothing, so that its key may be used again (contract §1). */
+/** Codes under which a write reserves nothing, so that its key may be used again. */
 const RELEASING = new Set<ErrorCode>(['thread_busy', 'build_busy', 'request_in_progress', 'idempotency_conflict']);
 export function settles(error: ApiError): boolean {
   return ![400, 401, 402, 403, 413, 415, 429].includes(error.status) && error.status < 500 && !RELEASING.has(error.code);

@@ -54,7 +54,7 @@ export interface Documentation {
   access: Access;
   query?: TSchema;
   body?: TSchema;
-  /** JSON pointers in the body that must equal the Idempotency-Key (spec 5.3). */
+  /** JSON pointers in the body that must equal the Idempotency-Key. */
   legacyKeys?: readonly string[];
   /** The handler parses the body itself, in a worker: the framework hands over bytes. */
   rawBody?: readonly string[];
@@ -76,7 +76,7 @@ export interface Operation extends Documentation {
 
 export interface ClaimOptions {
   mode: 'staged' | 'job';
-  /** `operation.updated` with `pending` at the claim (contract §6). */
+  /** `operation.updated` with `pending` at the claim. */
   publishesPending: boolean;
   /** Before the receipt: authorizes, parses and validates; its digest stands for the body in the fingerprint. */
   prepare: (call: Call) => Promise<{ bodyDigest?: Buffer; legacyKey?: { path: string; value: string }[]; scope?: EventScope; prepared: unknown; onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined> }>;

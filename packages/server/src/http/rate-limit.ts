@@ -75,7 +75,7 @@ export function createRateLimiter(limit: number, windowSeconds: number, clock: (
   };
 }
 
-/** The headers of spec §8. */
+/** The rate limit headers that every answer carries. */
 export function rateHeaders(state: RateState, now = Date.now()): Record<string, string> {
   return {
     RateLimit: `"ingress";r=${state.remaining};t=${state.resetSeconds}`,

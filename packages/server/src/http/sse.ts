@@ -1,7 +1,7 @@
 /** Server-sent events: framing, backpressure, and the cut of readers that are too slow. Knows nothing of what is sent. */
 import type { ServerResponse } from 'node:http';
 
-/** Live bytes that may wait for a reader before it is disconnected (contract §6). */
+/** Live bytes that may wait for a reader before it is disconnected. */
 const WAITING_LIMIT = 1024 * 1024;
 
 /** What an ended stream's reader has not taken by then is thrown away with its connection. */

@@ -11,7 +11,6 @@ export interface JobKinds {
   'build.work': { buildId: string };
   'preview.work': { previewId: string };
   'workspace.archive': { threadId: string };
-  'workspace.destroy': { threadId: string };
 }
 export type JobKind = keyof JobKinds;
 

@@ -188,7 +188,7 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
   }
 }
 
-/** Stores a refusal that settles; its events are none (contract §6: only where its pending was published). */
+/** Stores a refusal that settles; it publishes nothing, since its pending was not published either. */
 async function refuse(ctx: Context, request: WriteRequest, operationId: string, error: ApiError): Promise<Answer> {
   const text = JSON.stringify(error.body(request.requestId));
   return transaction(ctx, async (tx) => {

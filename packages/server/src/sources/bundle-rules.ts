@@ -1,4 +1,4 @@
-/** The rules that every source obeys (spec 8), wherever it comes from, and the places at which a breach is reported. */
+/** The rules that every source obeys, wherever it comes from, and the places at which a breach is reported. */
 import type { Field } from '../http/errors.ts';
 import { checkPath, findCollisions } from './paths.ts';
 

@@ -54,7 +54,7 @@ export function foldPath(path: string): string {
   return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
 }
 
-/** Order by the bytes of the paths in UTF-8, as the contract wants it everywhere. UTF-16 order differs only where surrogates take part. */
+/** Order by the bytes of the paths in UTF-8, the same everywhere. UTF-16 order differs only where surrogates take part. */
 export function comparePaths(a: string, b: string): number {
   if (a === b) return 0;
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));

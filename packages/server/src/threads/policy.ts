@@ -1,6 +1,6 @@
 /**
  * Loading a thread = being allowed to see it: its organization, its project under the path that was asked, the key's projects, not
- * deleted. What a thread takes no more (archived, sealed, busy) is refused here too, in the contract's order.
+ * deleted. What a thread takes no more (archived, sealed, busy) is refused here too, in that order.
  */
 import type { Principal } from '../accounts/principal.ts';
 import { seesProject } from '../accounts/principal.ts';

@@ -19,7 +19,7 @@ export const ExecutionTarget = Body({
   provider: Enum(['agent_a', 'agent_b']), workspaceMode: Enum(['direct', 'worktree']),
 });
 
-/** Spec 2.1: every field is always there. */
+/** Every field is always there. */
 export const Thread = Type.Object({
   id: Id('thr'), projectId: Id('prj'), sourceId: Nullable(Id('src', 'The version it started from; never changes.')), latestSourceId: Nullable(Id('src', 'Its latest successful version.')), modelId: Nullable(Text('scripted')),
   scmPullRequestNumber: Nullable(Counter), title: Nullable(Text('Overdue reminders')), status: Enum(THREAD_STATUSES), archivedAt: NullableTime,

@@ -24,7 +24,7 @@ export interface Capture {
 }
 
 /**
- * Reads what a workspace holds, by the rules of the contract, beside `from`: a source, or files that are none. Nothing of it may be live.
+ * Reads what a workspace holds, by the runner's rules for captures, beside `from`: a source, or files that are none. Nothing of it may be live.
  * Out of the sandbox: every hash is checked again when contents are read.
  */
 export async function captureWorkspace(ctx: Context, thread: ThreadRow, from: string | Tree | null): Promise<Capture> {
