@@ -64,9 +64,11 @@ export async function beginAttempt(ctx: Context, thread: ThreadRow, { files, mad
   await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, await draftOf(ctx, thread), files, { made, remove: [FOLDER] }));
 }
 
-/** Puts it back to the draft. Where this fails, the next use of the workspace does it. */
-export async function endAttempt(ctx: Context, thread: ThreadRow, present: Tree): Promise<void> {
-  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, present, await draftOf(ctx, thread), { remove: [FOLDER] }));
+/** Puts it back to the draft, whatever the repair came to: also one that somebody else ended. No task may live in it. */
+export async function endAttempt(ctx: Context, thread: ThreadRow, { files }: Attempt): Promise<void> {
+  if (!await ctx.runner.workspaceExists(thread.id)) return;
+  const { tree } = await captureWorkspace(ctx, thread, files);
+  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, tree, await draftOf(ctx, thread), { remove: [FOLDER] }));
   await ctx.db.updateTable('threads').set({ workspace_source_id: thread.latest_source_id }).where('id', '=', thread.id).execute();
 }
 

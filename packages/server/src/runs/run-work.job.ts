@@ -167,6 +167,8 @@ async function work(ctx: Context, job: RunJob, run: RunRow, lostCode: 'sandbox_l
   else if (turn.kind === 'lost') await settleFailure(ctx, job, run, thread, { status: 'failed', reply: turn.text || '[interrupted]', error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' } });
   // Only now: until the end is recorded, a worker after this one has to find the task.
   await ctx.runner.deleteTask(run.id).catch((err: unknown) => ctx.log.debug({ err, run: run.id }, 'a task was not removed; the runner forgets it'));
+  // Where this fails, the next use of the workspace does it.
+  if (attempt) await endAttempt(ctx, thread, attempt).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
   return true;
 }
 
@@ -257,15 +259,13 @@ async function settleFailure(ctx: Context, job: RunJob, run: RunRow, thread: Thr
   }
 }
 
-/** A repair's end, and its result for the apply; the workspace goes back to the draft. */
+/** A repair's end, and its result for the apply. */
 async function settleRepair(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, attempt: Attempt, turn: { end: TaskEnd | 'lost'; text: string }): Promise<void> {
   const { end, result, capture } = await whatRepairMade(ctx, job, run, thread, attempt, turn);
   const leftover: Leftover = capture ? 'at base' : 'unknown';
   const settled = await settle(ctx, job, run, end, leftover, result);
   if (settled !== 'ended' && result?.candidate) await abandon(ctx, { org_id: run.org_id, id: run.project_id }, result.candidate.staged);
-  if (settled === 'gone') return;
   if (settled === 'stopped') await settle(ctx, job, run, { status: 'cancelled', reply: '[interrupted]' }, leftover);
-  if (capture) await endAttempt(ctx, thread, capture.tree).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
 }
 
 /** What the workspace holds when a run has ended badly: its base, something else, or nobody knows. */

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestServer } from '../test-server.ts';
+import type { TestServer } from '../test-server.ts';
+import { ok, sh, until, wordsDuring } from '../threads/bench.ts';
+import { draftsOf, P } from './fixture.ts';
+import type { Draft, TestApply } from './fixture.ts';
+
+interface Repaired extends TestApply {
+  repairs: { runId: string; headSourceId: string; revision: number; error: string | null; report: { status: string; summary: string; checks: string[] } | null; candidateFingerprint?: string }[];
+}
+type Clash = Draft & { base: string; head: string };
+
+/** Longer than any test waits: the repair is ended from outside. */
+const HELD = 'sleep 60';
+const report = (status: string, summary = 'Read both sides.', checks: string[] = []) => `cat > .hoplite/repair/report.json <<'END'\n${JSON.stringify({ status, summary, checks })}\nEND`;
+const markers = "printf '<<<<<<< head\\nhead\\n=======\\ndraft\\n>>>>>>> draft\\n' > a.txt";
+const lines = (changed: Record<number, string> = {}) => Array.from({ length: 20 }, (_, i) => `${changed[i + 1] ?? `line ${i + 1}`}\n`).join('');
+
+function repairsOf(server: TestServer) {
+  const d = draftsOf(server);
+  const thread = async ({ appId, threadId }: Draft) => (await ok(server.call('GET', `${P}/apps/${appId}/threads/${threadId}`))).thread;
+  const list = async ({ appId, threadId }: Draft, name: string) => (await ok(server.call('GET', `${P}/apps/${appId}/threads/${threadId}/${name}?limit=200`)))[name];
+  return {
+    ...d, thread, list,
+    /** a.txt in conflict, m.txt merged cleanly into contents that neither side has; the head also has head.txt, the draft new.txt. */
+    async clash(...commands: string[]): Promise<Clash> {
+      const made = await d.diverged({ 'a.txt': 'base\n', 'm.txt': lines(), '.gitignore': 'cache\n' }, { 'a.txt': 'head\n', 'm.txt': lines({ 2: 'HEAD' }), 'head.txt': 'h\n' }, { 'a.txt': 'draft\n', 'm.txt': lines({ 18: 'DRAFT' }), 'new.txt': 'new\n' });
+      if (commands.length) await this.script(made, ...commands);
+      return made;
+    },
+    script: async ({ appId }: Draft, ...commands: string[]) => { await ok(server.call('PATCH', `${P}/apps/${appId}`, { metadata: { 'headrace.repairScript': sh(commands.join('\n')) } })); },
+    repair: async (draft: Draft) => await d.finish(draft) as Repaired,
+    /** Has every command of a repair wait for an answer. */
+    ask: async ({ appId }: Draft) => { await ok(server.call('PATCH', `${P}/apps/${appId}/settings`, { approvals: [{ tool: 'sh', decision: 'ask' }] })); },
+    asked: async (draft: Draft) => until('a repair to ask', async () => ((await list(draft, 'approvals')) as { id: string; status: string }[]).find((a) => a.status === 'pending')?.id),
+    allow: (draft: Draft, id: string) => ok(server.call('POST', `${P}/apps/${draft.appId}/threads/${draft.threadId}/approvals/${id}`, { decision: 'approve' })),
+    running: async (draft: Draft) => until('a repair to run', async () => ((await list(draft, 'runs')) as { id: string; status: string }[]).find((r) => r.status === 'running')),
+    stop: (draft: Draft) => ok(server.call('POST', `${P}/apps/${draft.appId}/threads/${draft.threadId}/stop`, {})),
+    /** The draft takes work again, in a workspace that holds it alone. */
+    async expectReopened(draft: Clash): Promise<void> {
+      expect(await thread(draft)).toMatchObject({ latestSourceId: draft.sourceId, sealedAt: null, status: 'ready' });
+      expect((await d.head(draft.appId)).sourceId).toBe(draft.head);
+      const { run } = await ok(server.call('POST', `${P}/apps/${draft.appId}/threads/${draft.threadId}/messages`, { content: sh('ls -A > seen; cat a.txt >> seen') }));
+      const ended = (await ok(server.call('GET', `${P}/apps/${draft.appId}/threads/${draft.threadId}/runs/${run.id}?waitSeconds=30`))).run;
+      expect((await d.files(draft.appId, ended.resultSourceId)).seen?.split('\n').filter((name) => name !== 'cache')).toEqual(['.gitignore', 'a.txt', 'm.txt', 'new.txt', 'seen', 'draft', '']);
+      expect(await list(draft, 'checkpoints')).toMatchObject([{ kind: 'run' }, { kind: 'edit' }]);
+    },
+  };
+}
+
+let server: TestServer;
+let r: ReturnType<typeof repairsOf>;
+beforeAll(async () => {
+  server = await startTestServer();
+  r = repairsOf(server);
+});
+afterAll(() => server.close());
+
+describe('a repair that resolves', () => {
+  test('is applied; published row by row, without a checkpoint', async () => {
+    const d = await r.clash('echo both > a.txt', report('resolved', 'Kept both.', ['a.txt has both']));
+    let apply!: Repaired;
+    const words = await wordsDuring(server, `${P}/apps/${d.appId}`, async () => { apply = await r.repair(d); });
+    expect(words.filter((w) => w !== 'tool.updated:pending')).toEqual([
+      'platform.apply.queued', 'thread.updated:blocked', 'run.queued', 'run.running', 'thread.updated:running', 'tool.updated:running', 'tool.updated:completed', 'message.persisted:assistant', 'run.completed', 'thread.updated:blocked',
+      'platform.source.imported', 'platform.apply.applied', 'platform.head.updated', 'thread.updated:ready',
+    ]);
+    expect(apply).toMatchObject({ status: 'applied', conflicts: [], error: null, headSourceId: d.head });
+    expect(apply.repairs).toEqual([{ runId: expect.stringMatching(/^run_/), headSourceId: d.head, revision: 2, startedAt: expect.any(String), error: null, report: { status: 'resolved', summary: 'Kept both.', checks: ['a.txt has both'] }, candidateFingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    const { source } = await ok(server.call('GET', `${P}/apps/${d.appId}/sources/${apply.resultSourceId}`));
+    expect(source).toMatchObject({ origin: 'apply', parentSourceIds: [d.head, d.sourceId], sha256: apply.repairs[0]!.candidateFingerprint });
+    expect(await r.files(d.appId, source.id)).toEqual({ '.gitignore': 'cache\n', 'a.txt': 'both\n', 'm.txt': lines({ 2: 'HEAD', 18: 'DRAFT' }), 'head.txt': 'h\n', 'new.txt': 'new\n' });
+    expect((await r.list(d, 'runs'))[0]).toMatchObject({ id: apply.repairs[0]!.runId, kind: 'repair', status: 'completed', resultSourceId: null });
+    expect(await server.service.ctx.db.selectFrom('repair_candidates').select('apply_id').where('apply_id', '=', apply.id).execute()).toEqual([]);
+  });
+
+  test('starts as the clean merge with the conflict as in the draft, and finds what each side has', async () => {
+    const d = await r.clash(
+      'set -x; test "$(cat a.txt)" = draft; sed -n 2p m.txt | grep -q HEAD; sed -n 18p m.txt | grep -q DRAFT; test -f head.txt; test -f new.txt', 'cd .hoplite/repair',
+      'for side in base head draft; do test "$(cat $side/a.txt)" = $side; done; test "$(cat merge/a.txt)" = draft; cmp merge/m.txt ../../m.txt; test ! -e base/new.txt',
+      'grep -q \'"path": "a.txt"\' conflicts.json; grep -q hunks conflicts.json; test "$(cat failures.json)" = "[]"', 'cd ../..; cp .hoplite/repair/head/a.txt a.txt', report('resolved'),
+    );
+    const apply = await r.repair(d);
+    expect([apply.status, apply.error, apply.repairs.length]).toEqual(['applied', null, 1]);
+    expect(Object.keys(await r.files(d.appId, apply.resultSourceId!))).toEqual(['.gitignore', 'a.txt', 'head.txt', 'm.txt', 'new.txt']);
+  });
+
+  test('that is just the head needs no new source', async () => {
+    const d = await r.clash('cp .hoplite/repair/head/* .; rm new.txt', report('resolved'));
+    expect(await r.repair(d)).toMatchObject({ status: 'applied', resultSourceId: d.head });
+  });
+
+  test('hears why it was refused, and begins anew each time', async () => {
+    const d = await r.clash('test ! -e left.txt; test ! -e .hoplite/repair/report.json; touch left.txt', `if grep -q conflict_markers .hoplite/repair/failures.json; then echo both > a.txt; rm left.txt; else ${markers}; fi`, report('resolved'));
+    const apply = await r.repair(d);
+    expect([apply.status, apply.repairs.map((x) => x.error?.split(':')[0] ?? null)]).toEqual(['applied', ['conflict_markers', null]]);
+    expect(Object.keys(await r.files(d.appId, apply.resultSourceId!))).not.toContain('left.txt');
+  });
+
+  test('a script without a fence is a shell script', async () => {
+    const d = await r.clash();
+    await ok(server.call('PATCH', `${P}/apps/${d.appId}`, { metadata: { 'headrace.repairScript': `echo both > a.txt\n${report('resolved')}` } }));
+    expect((await r.repair(d)).status).toBe('applied');
+  });
+});
+
+describe('a repair that stops', () => {
+  test('unresolved: with its summary; the draft is open in a workspace of its own files', async () => {
+    const d = await r.clash('echo half > a.txt; touch cache', report('unresolved', 'The intents exclude each other.'));
+    const apply = await r.repair(d);
+    expect(apply).toMatchObject({ status: 'conflicted', conflicts: ['a.txt'], error: 'unresolved: The intents exclude each other.', headSourceId: d.head, resultSourceId: null });
+    expect(apply.repairs[0]).toMatchObject({ error: null, report: { status: 'unresolved' } });
+    await r.expectReopened(d);
+  });
+
+  test('without a script: at once, and with no repair', async () => {
+    const d = await r.clash();
+    const apply = await r.repair(d);
+    expect([apply.status, apply.conflicts, apply.repairs, apply.error?.split(':')[0]]).toEqual(['conflicted', ['a.txt'], [], 'not_configured']);
+    expect(await r.list(d, 'runs')).toEqual([]);
+  });
+
+  test('with a model that is not configured: by its run', async () => {
+    const d = await r.clash('true');
+    await ok(server.call('PATCH', `${P}/apps/${d.appId}/settings`, { modelId: 'nobody/nothing' }));
+    const apply = await r.repair(d);
+    expect([apply.status, apply.error?.split(':')[0], apply.repairs.length]).toEqual(['conflicted', 'not_configured', 1]);
+  });
+
+  test.each([
+    ['leaves conflict markers', `${markers}\n${report('resolved')}`, 'conflict_markers', 'completed'],
+    ['leaves no report', 'echo both > a.txt', 'invalid_report', 'completed'],
+    ['leaves a report that is none', `echo both > a.txt; echo '{"status":"fine","summary":"","checks":[]}' > .hoplite/repair/report.json`, 'invalid_report', 'completed'],
+    ['leaves a link for a report', 'echo both > a.txt; ln -s /etc/passwd .hoplite/repair/report.json', 'invalid_report', 'completed'],
+    ['leaves a pipe for a report', 'echo both > a.txt; mkfifo .hoplite/repair/report.json', 'invalid_report', 'completed'],
+    ['breaks a rule for sources', `echo both > a.txt; head -c 8388609 /dev/zero > big.bin\n${report('resolved')}`, 'invalid_result', 'failed'],
+    ['fails', `echo both > a.txt\n${report('resolved')}\nexit 3`, 'script_failed', 'failed'],
+  ])('identical_candidates: one that %s three times', async (_, script, error, status) => {
+    const d = await r.clash(script);
+    const apply = await r.repair(d);
+    expect([apply.status, apply.conflicts, apply.error?.split(':')[0], apply.repairs.map((x) => x.error?.split(':')[0])]).toEqual(['conflicted', ['a.txt'], 'identical_candidates', [error, error, error]]);
+    expect([new Set(apply.repairs.map((x) => x.candidateFingerprint)).size, new Set(apply.repairs.map((x) => x.runId)).size]).toEqual([1, 3]);
+    expect((await r.list(d, 'runs')).map((run: { status: string }) => run.status)).toEqual([status, status, status]);
+    await r.expectReopened(d);
+  });
+
+  test('markers that a side had before are its text', async () => {
+    const text = '<<<<<<< like this\n';
+    const d = await r.diverged({ 'a.txt': 'base\n' }, { 'a.txt': `${text}head\n` }, { 'a.txt': 'draft\n' });
+    await r.script(d, 'cat .hoplite/repair/head/a.txt .hoplite/repair/draft/a.txt > a.txt', report('resolved'));
+    const apply = await r.repair(d);
+    expect([apply.status, await r.files(d.appId, apply.resultSourceId!)]).toEqual(['applied', { 'a.txt': `${text}head\ndraft\n` }]);
+  });
+
+  test('cancelled: by a stop of its run', async () => {
+    const d = await r.clash('echo both > a.txt', HELD);
+    const { id } = await r.queue(d);
+    const run = await r.running(d);
+    await r.stop(d);
+    const apply = await r.ended(d.appId, id) as Repaired;
+    expect([apply.status, apply.conflicts, apply.error?.split(':')[0], apply.repairs[0]?.runId]).toEqual(['conflicted', ['a.txt'], 'cancelled', run.id]);
+    await r.expectReopened(d);
+  });
+
+  test('cancelled: by an archive, which keeps nothing of it', async () => {
+    const d = await r.clash('echo both > a.txt', HELD);
+    const { id } = await r.queue(d);
+    await r.running(d);
+    await until('the repair to have written', async () => (await server.service.ctx.db.selectFrom('tools').select('id').where('thread_id', '=', d.threadId).where('status', '=', 'running').execute()).length > 0);
+    await ok(server.call('PATCH', `${P}/apps/${d.appId}/threads/${d.threadId}`, { archived: true }));
+    expect(await r.ended(d.appId, id)).toMatchObject({ status: 'failed', conflicts: [], error: expect.stringMatching(/^cancelled:/) });
+    await until('the workspace to be put away', async () => (await r.thread(d)).workspaceStatus === 'archived');
+    await ok(server.call('PATCH', `${P}/apps/${d.appId}/threads/${d.threadId}`, { archived: false }));
+    await r.expectReopened(d);
+  });
+});
+
+describe('others go on while a repair works', () => {
+  test('its thread takes no work, and its candidate is merged with the head of then', async () => {
+    const d = await r.clash('echo both > a.txt', report('resolved'));
+    await r.ask(d);
+    const { id } = await r.queue(d);
+    const question = await r.asked(d);
+    const refused = await server.call('POST', `${P}/apps/${d.appId}/threads/${d.threadId}/edits`, { expectedSourceId: d.sourceId, changes: [{ path: 'x', content: 'x' }] });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'thread_busy']);
+    const other = await r.finish(await r.draft(d.appId, d.head, { 'head.txt': 'later\n' }));
+    expect([other.status, (await r.thread(d)).status]).toEqual(['applied', 'waiting']);
+    await r.allow(d, question);
+    const apply = await r.ended(d.appId, id) as Repaired;
+    expect([apply.status, apply.headSourceId, apply.repairs.map((x) => x.headSourceId)]).toEqual(['applied', other.resultSourceId, [d.head]]);
+    expect(await r.files(d.appId, apply.resultSourceId!)).toMatchObject({ 'a.txt': 'both\n', 'head.txt': 'later\n', 'new.txt': 'new\n' });
+  });
+
+  test('where it conflicts with that head, it is repaired again for it', async () => {
+    const d = await r.clash('cat .hoplite/repair/head/a.txt .hoplite/repair/draft/a.txt > a.txt', report('resolved'));
+    await r.ask(d);
+    const { id } = await r.queue(d);
+    const question = await r.asked(d);
+    const other = await r.finish(await r.draft(d.appId, d.head, { 'a.txt': 'later\n' }));
+    expect(other.status).toBe('applied');
+    await r.allow(d, question);
+    await r.allow(d, await r.asked(d));
+    const apply = await r.ended(d.appId, id) as Repaired;
+    expect([apply.status, apply.headSourceId, apply.repairs.map((x) => [x.headSourceId, x.revision, x.error])]).toEqual(['applied', other.resultSourceId, [[d.head, 2, null], [other.resultSourceId, 3, null]]]);
+    expect((await r.files(d.appId, apply.resultSourceId!))['a.txt']).toBe('later\ndraft\n');
+  });
+});
+
+describe('the time for repairs', () => {
+  let short: TestServer;
+  beforeAll(async () => { short = await startTestServer({ HEADRACE_REPAIR_BUDGET_SECONDS: '3' }); });
+  afterAll(() => short.close());
+
+  test('budget: ends the repair that works', async () => {
+    const own = repairsOf(short);
+    const d = await own.clash('echo both > a.txt', HELD);
+    const apply = await own.repair(d);
+    expect([apply.status, apply.conflicts, apply.error?.split(':')[0], apply.repairs.length]).toEqual(['conflicted', ['a.txt'], 'budget', 1]);
+    await own.expectReopened(d);
+  });
+
+  test('budget: ends those that fail in ever new ways', async () => {
+    const own = repairsOf(short);
+    const d = await own.clash('date +%N > a.txt');
+    const apply = await own.repair(d);
+    expect([apply.status, apply.error?.split(':')[0], apply.repairs.length > 1]).toEqual(['conflicted', 'budget', true]);
+    await own.expectReopened(d);
+  });
+});
