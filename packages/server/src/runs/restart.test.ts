@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeServiceKey } from '../accounts/index.ts';
+import { draftsOf, P } from '../applies/fixture.ts';
 import { createTestDatabase } from '../db/test-database.ts';
 import type { TestAnswer, TestServer } from '../test-server.ts';
 import { newBench, ok, sh, until } from '../threads/bench.ts';
@@ -91,6 +92,25 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of a run', (sig
 });
 
 describe('a service that is away', () => {
+  test('a repair goes on where its sandbox lives, and its apply with what it left', async () => {
+    const at = await place();
+    let s = await at.start();
+    const d = draftsOf(s);
+    const draft = await d.diverged({ 'a.txt': 'base\n' }, { 'a.txt': 'head\n', 'h.txt': 'h\n' }, { 'a.txt': 'draft\n' });
+    const [app, thread] = [`${P}/apps/${draft.appId}`, `${P}/apps/${draft.appId}/threads/${draft.threadId}`];
+    const report = JSON.stringify({ status: 'resolved', summary: 'Both.', checks: [] });
+    await ok(s.call('PATCH', app, { metadata: { 'headrace.repairScript': sh(`test -f h.txt; echo both > a.txt; echo '${report}' > .hoplite/repair/report.json`) } }));
+    await ok(s.call('PATCH', `${app}/settings`, { approvals: [{ tool: 'sh', decision: 'ask' }] }));
+    const { id } = await d.queue(draft);
+    const asked = await until('the question', async () => (await ok(s.call('GET', `${thread}/approvals`))).approvals[0]);
+    await at.end('SIGKILL');
+    s = await at.start();
+    await ok(s.call('POST', `${thread}/approvals/${asked.id}`, { decision: 'approve' }));
+    const apply = (await ok(s.call('GET', `${app}/applies/${id}?waitSeconds=30`))).apply;
+    expect([apply.status, apply.error, apply.repairs.length]).toEqual(['applied', null, 1]);
+    expect(await draftsOf(s).files(draft.appId, apply.resultSourceId)).toEqual({ 'a.txt': 'both\n', 'h.txt': 'h\n' });
+  });
+
   test('a question that was open stays the one question, and is answered after the start', async () => {
     const at = await place();
     let s = await at.start();
