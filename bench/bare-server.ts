@@ -15,7 +15,7 @@ const DETAILS = `
   from unnest($1::text[]) as t(id)
   left join lateral (
     select * from runs where thread_id = t.id
-    order by case when status in ('running', 'waiting') then 0 when status = 'queued' then 1 else 2 end, case when status = 'queued' then id end, id desc limit 1) r on true
+    order by case when status in ('running', 'waiting') then 0 when status = 'queued' then 1 else 2 end, case when status = 'queued' then id end, finished_at desc, id desc limit 1) r on true
   left join lateral (select count(*) as queued_runs, bool_or(held) as is_held from runs where thread_id = t.id and status = 'queued') q on true
   left join lateral (select array_agg(id order by id) as pending_approvals from approvals where thread_id = t.id and status = 'pending') a on true`;
 
