@@ -104,6 +104,25 @@ describe('a repair that resolves', () => {
   });
 });
 
+describe('whatever the conflict is', () => {
+  const long = lines();
+  test.each<[string, Record<string, string>, Record<string, string | null>, Record<string, string | null>]>([
+    ['a file against a folder', { z: 'z\n' }, { 'x/y': 'head\n' }, { x: 'draft\n' }],
+    ['a folder against a file', { z: 'z\n' }, { x: 'head\n' }, { 'x/y': 'draft\n' }],
+    ['deleted in the head, changed in the draft', { x: long }, { x: null, z: 'z\n' }, { x: lines({ 5: 'DRAFT' }) }],
+    ['changed in the head, deleted in the draft', { x: long, z: 'z\n' }, { x: lines({ 5: 'HEAD' }) }, { x: null }],
+    ['added by both', { z: 'z\n' }, { 'd/x': 'head\n' }, { 'd/x': 'draft\n' }],
+    ['moved to two places', { x: long }, { x: null, h: long }, { x: null, d: long }],
+    ['names that differ in case', { z: 'z\n' }, { Name: 'head\n' }, { name: 'draft\n' }],
+  ])('%s is repaired', async (_, base, head, draft) => {
+    const d = await r.diverged(base, head, draft);
+    await r.script(d, 'test -s .hoplite/repair/conflicts.json; rm -rf x d h Name name; echo done > result', report('resolved'));
+    const apply = await r.repair(d);
+    expect([apply.status, apply.error, apply.repairs.map((x) => x.error)]).toEqual(['applied', null, [null]]);
+    expect((await r.files(d.appId, apply.resultSourceId!)).result).toBe('done\n');
+  });
+});
+
 describe('a repair that stops', () => {
   test('unresolved: with its summary; the draft is open in a workspace of its own files', async () => {
     const d = await r.clash('echo half > a.txt; touch cache', report('unresolved', 'The intents exclude each other.'));
