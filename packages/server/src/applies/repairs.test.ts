@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { ok, sh, until, wordsDuring } from '../threads/bench.ts';
+import { patchTar } from '../workspaces/index.ts';
 import { draftsOf, P } from './fixture.ts';
 import type { Draft, TestApply } from './fixture.ts';
 
@@ -190,6 +191,17 @@ describe('a repair that stops', () => {
     expect(await r.ended(d.appId, id)).toMatchObject({ status: 'failed', conflicts: [], error: expect.stringMatching(/^cancelled:/) });
     await until('the workspace to be put away', async () => (await r.thread(d)).workspaceStatus === 'archived');
     await ok(server.call('PATCH', `${P}/apps/${d.appId}/threads/${d.threadId}`, { archived: false }));
+    await r.expectReopened(d);
+  });
+
+  test('by a worker that died after it: what it left is kept as no source', async () => {
+    const d = await r.clash('true', report('unresolved'));
+    await r.repair(d);
+    const { ctx } = server.service;
+    const row = () => ctx.db.selectFrom('threads').where('id', '=', d.threadId);
+    await until('the workspace to be put back', async () => (await row().select('workspace_source_id').executeTakeFirst())?.workspace_source_id === d.sourceId);
+    await ctx.db.updateTable('threads').set({ workspace_source_id: null }).where('id', '=', d.threadId).execute();
+    await ctx.runner.patch(d.threadId, await patchTar(ctx, d.appId, new Map(), new Map(), { remove: ['new.txt'] }));
     await r.expectReopened(d);
   });
 });
