@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { ok, sh, until, wordsDuring } from '../threads/bench.ts';
+import { ok, sh, until, wordsDuring } from '../threads/fixture.ts';
 import { patchTar } from '../workspaces/index.ts';
 import { draftsOf, P } from './fixture.ts';
 import type { Draft, TestApply } from './fixture.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { newBench, ok, refusal, sh, until } from '../threads/bench.ts';
-import type { Bench } from '../threads/bench.ts';
+import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
+import type { Bench } from '../threads/fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer({ HEADRACE_APPROVAL_TIMEOUT_SECONDS: '2' }); });

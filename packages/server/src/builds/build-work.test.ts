@@ -7,7 +7,7 @@ import { startService } from '../boot.ts';
 import type { Service } from '../boot.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { startTestServer } from '../test-server.ts';
-import { newBench, until } from './bench.ts';
+import { newBench, until } from './fixture.ts';
 
 const server = await startTestServer();
 let restarted: Service | undefined;

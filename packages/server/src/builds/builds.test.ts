@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readTar } from '../sources/index.ts';
 import { startTestServer } from '../test-server.ts';
-import { newBench, newThread, until } from './bench.ts';
+import { newBench, newThread, until } from './fixture.ts';
 import { LOG_BYTES } from './schemas.ts';
 
 const server = await startTestServer();

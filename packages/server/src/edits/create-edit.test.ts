@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { newBench, ok, refusal, sh } from '../threads/bench.ts';
-import type { Bench } from '../threads/bench.ts';
+import { newBench, ok, refusal, sh } from '../threads/fixture.ts';
+import type { Bench } from '../threads/fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); });

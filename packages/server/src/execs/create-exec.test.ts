@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseFrames } from '../events/fixture.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { newBench, ok, refusal, sh, until } from '../threads/bench.ts';
-import type { Bench } from '../threads/bench.ts';
+import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
+import type { Bench } from '../threads/fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); });

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startService } from '../boot.ts';
 import { startTestServer } from '../test-server.ts';
-import { newBench, until, visit } from './bench.ts';
+import { newBench, until, visit } from './fixture.ts';
 
 const server = await startTestServer();
 afterAll(() => server.close());

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newAccount, signedIn, tenant } from '../accounts/test-callers.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { newApp, newBench, ok, P, refusal, sh, until } from '../threads/bench.ts';
+import { newApp, newBench, ok, P, refusal, sh, until } from '../threads/fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); });

@@ -12,7 +12,7 @@ import { makeServiceKey } from '../accounts/index.ts';
 import { draftsOf, P } from '../applies/fixture.ts';
 import { createTestDatabase } from '../db/test-database.ts';
 import type { TestAnswer, TestServer } from '../test-server.ts';
-import { newBench, ok, sh, until } from '../threads/bench.ts';
+import { newBench, ok, sh, until } from '../threads/fixture.ts';
 
 // Each starts the whole service two or three times.
 vi.setConfig({ testTimeout: 90_000 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectStatus, newAccount, signedIn, tenant } from '../accounts/test-callers.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { newApp, newBench, ok, refusal, sh, until } from './bench.ts';
+import { newApp, newBench, ok, refusal, sh, until } from './fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); });

@@ -4,8 +4,8 @@ import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { newBench, ok, refusal, sh, until } from '../threads/bench.ts';
-import type { Bench } from '../threads/bench.ts';
+import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
+import type { Bench } from '../threads/fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); });
