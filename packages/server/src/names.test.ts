@@ -19,7 +19,7 @@ const imports = new Map(code.map((file) => [file, importsOf(file)]));
 
 /** Tests and what only they use. */
 function isTest(file: string): boolean {
-  return file.endsWith('.test.ts') || /(^|\/)(test-[\w-]+|[\w-]*fixtures?|bench)\.ts$/.test(file);
+  return file.endsWith('.test.ts') || /(^|\/)(test-[\w-]+|[\w-]*fixtures?)\.ts$/.test(file);
 }
 
 function importsOf(file: string): Import[] {
