@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeServiceKey } from '../accounts/index.ts';
 import { draftsOf, P } from '../applies/fixture.ts';
@@ -17,7 +18,7 @@ import { newBench, ok, sh, until } from '../threads/fixture.ts';
 // Each starts the whole service two or three times.
 vi.setConfig({ testTimeout: 90_000 });
 
-const MAIN = new URL('../main.ts', import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const opened: (() => Promise<unknown>)[] = [];
 afterEach(async () => { for (const close of opened.splice(0).toReversed()) await close(); });
 
@@ -44,7 +45,7 @@ async function place() {
       child = spawn(process.execPath, [MAIN], {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: {
-          PATH: process.env.PATH, HEADRACE_PORT: '0', HEADRACE_DATA_DIR: dataDir, DATABASE_URL: `postgresql:///${name}?${new URLSearchParams({ host, port: String(port), user })}`, HEADRACE_SECRET_KEY: 'test secret of at least 32 characters',
+          PATH: process.env.PATH, HEADRACE_PORT: '0', HEADRACE_DATA_DIR: dataDir, DATABASE_URL: `postgresql:///${name}?${new URLSearchParams({ host, port: String(port), user }).toString()}`, HEADRACE_SECRET_KEY: 'test secret of at least 32 characters',
           HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_RATE_LIMIT: '1000000', HEADRACE_LOG_LEVEL: 'fatal', HEADRACE_ROLES: roles,
         },
       });

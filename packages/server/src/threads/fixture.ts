@@ -99,7 +99,7 @@ export async function newBench(server: TestServer, { files, settings, fields, th
     async files(id) {
       const { files: list } = await ok(server.call('GET', `${app}/sources/${id}/files?limit=200`));
       const contents = await Promise.all(list.map(async ({ path }: { path: string }) => [path, (await ok(server.call('GET', `${app}/sources/${id}/file?path=${encodeURIComponent(path)}`))).file.content]));
-      return Object.fromEntries(contents) as Files;
+      return Object.fromEntries(contents);
     },
     during: (act, only) => wordsDuring(server, app, act, only),
   };
