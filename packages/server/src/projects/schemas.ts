@@ -6,7 +6,7 @@ const METADATA_PAIRS = 50;
 /** At most 50 pairs; keys up to 64, values up to 500 characters, the repair script up to 20,000. */
 export const Metadata = Type.Unsafe<Record<string, string>>({
   type: 'object', maxProperties: METADATA_PAIRS, examples: [{ team: 'garden' }],
-  properties: { 'headrace.repairScript': { type: 'string', maxLength: 20_000, description: 'A message text with fenced blocks: what the scripted agent does to repair conflicts.' } },
+  properties: { 'headrace.repairScript': { type: 'string', maxLength: 20_000, description: 'A message text with fenced blocks, or a bare shell script: what the scripted agent does to repair conflicts.' } },
   propertyNames: { type: 'string', maxLength: 64 },
   additionalProperties: { type: 'string', maxLength: 500 },
 });
