@@ -67,18 +67,20 @@ describe.skipIf(!bench)('a sandbox', () => {
   });
 
   test('cannot take more memory than its limit', async () => {
-    const { code, oom } = await run('head -c 1073741824 /dev/zero | tail', { ...DEFAULT_LIMITS, memoryBytes: 64 * MEBI });
+    const { code, oom } = await run('head -c 1073741824 /dev/zero | tail > /dev/null', { ...DEFAULT_LIMITS, memoryBytes: 64 * MEBI });
     if (bench!.host.cgroups) expect([code === 0, oom]).toEqual([false, true]);
   });
 
   test('a fork bomb stays within its processes, and ends with a kill', async () => {
+    // Without cgroups the limit counts everything that this user runs, these tests among it.
+    const processes = bench!.host.cgroups ? 64 : DEFAULT_LIMITS.processes;
     // Not a shell: one that cannot fork ends, and the bomb with it.
-    const bomb = "for (let i = 0; i < 500; i++) require('child_process').spawn('sleep', ['60']).on('error', () => {}); setInterval(() => {}, 60000)";
-    const sandbox = start(`exec node -e "${bomb}"`, { ...DEFAULT_LIMITS, processes: 64 });
+    const bomb = "for (let i = 0; i < 600; i++) require('child_process').spawn('sleep', ['60']).on('error', () => {}); setInterval(() => {}, 60000)";
+    const sandbox = start(`exec node -e "${bomb}"`, { ...DEFAULT_LIMITS, processes });
     const size = (): number => processTree(sandbox.initPid() ?? -1).length;
     expect(await settled(() => size() >= 32, 10_000)).toBe(true);
     const init = sandbox.initPid()!;
-    for (let i = 0; i < 20; i++) expect(size()).toBeLessThanOrEqual(70);
+    for (let i = 0; i < 20; i++) expect(size()).toBeLessThanOrEqual(processes + 6);
     const at = Date.now();
     await sandbox.kill();
     expect(Date.now() - at).toBeLessThan(2000);

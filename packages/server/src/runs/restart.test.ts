@@ -66,9 +66,11 @@ async function place() {
 }
 
 /** What a run published, in order. */
+/** Once the run's end is published: the log shows it a moment after the run itself does. */
 async function eventsOf(s: TestServer, app: string, runId: string): Promise<string[]> {
-  const { events } = await ok(s.call('GET', `${app}/events?limit=500&runId=${runId}`));
-  return events.map((e: { type: string; data: { status?: string } }) => (e.type === 'tool.updated' ? `${e.type}:${e.data.status!}` : e.type)).filter((w: string) => w !== 'tool.updated:pending');
+  const read = async () => (await ok(s.call('GET', `${app}/events?limit=500&runId=${runId}`))).events;
+  await until('the end of the run in the log', async () => (await read()).some((e: { type: string }) => /^run\.(completed|failed|cancelled)$/.test(e.type)));
+  return (await read()).map((e: { type: string; data: { status?: string } }) => (e.type === 'tool.updated' ? `${e.type}:${e.data.status!}` : e.type)).filter((w: string) => w !== 'tool.updated:pending');
 }
 
 const WORK = sh('echo one; while [ ! -e /tmp/go ]; do sleep 0.1; i=$((i+1)); [ $i -lt 40 ] || touch /tmp/go; done; echo two > two.txt');

@@ -79,7 +79,7 @@ describe.each([['a folder', local], ['S3', s3]])('%s', (_name, make) => {
   });
 
   test('what is not there is not found, and deleting it is no fault', async () => {
-    for (const read of [store.get('none/at/all'), store.getStream('none/at/all'), store.getRange('none/at/all', 0, 1)]) await expect(read).rejects.toThrow(ObjectNotFoundError);
+    for (const read of [() => store.get('none/at/all'), () => store.getStream('none/at/all'), () => store.getRange('none/at/all', 0, 1)]) await expect(read()).rejects.toThrow(ObjectNotFoundError);
     expect(await store.head('none/at/all')).toBeNull();
     await store.delete('none/at/all');
     await store.put('gone', Buffer.from('x'));
