@@ -62,7 +62,7 @@ function parseBody(operation: Operation, request: FastifyRequest): unknown {
     parsed = parseStrictJson(bytes);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw invalid({ path: '', message: `The body is not valid JSON: ${error.message}` });
+    throw invalid({ path: '', message: error.message });
   }
   if (parsed.faults.length) throw invalid(...parsed.faults.map(({ path, message }) => ({ path, message })));
   if (parsed.value === null || typeof parsed.value !== 'object' || Array.isArray(parsed.value)) throw invalid({ path: '', message: 'The body has to be a JSON object' });
@@ -88,7 +88,7 @@ function atPointer(body: unknown, pointer: string): unknown {
   return pointer.split('/').slice(1).reduce<unknown>((value, part) => (value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[part] : undefined), body);
 }
 
-/** Builds the Fastify handler of a route. `principalOf` is what server.ts authenticated before the body was read. */
+/** Builds the Fastify handlers of a route: `permit` before the body is read, `handle` after. */
 export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: FastifyRequest) => Record<string, string>) {
   const { operation } = route;
   const api = route.path.startsWith(PLATFORM) ? 'platform' as const : 'direct' as const;
