@@ -18,7 +18,7 @@ export interface RunnerLink {
 }
 
 /** `starts`: whether this process may start a runner (roles worker and runner). `limits`: whether memory and processes have to be bounded by cgroups. */
-export async function openRunner({ dataDir, starts, limits, log }: { dataDir: string; starts: boolean; limits: 'required' | 'best-effort'; log: Logger }): Promise<RunnerLink> {
+export async function openRunner({ dataDir, starts, driver, limits, log }: { dataDir: string; starts: boolean; driver: 'auto' | 'bubblewrap' | 'container'; limits: 'required' | 'best-effort'; log: Logger }): Promise<RunnerLink> {
   const stateDir = join(dataDir, 'runner');
   // A unix socket's path has at most 107 bytes, a data folder's any number.
   const folder = join(tmpdir(), `headrace-${userInfo().uid}`);
@@ -34,6 +34,8 @@ export async function openRunner({ dataDir, starts, limits, log }: { dataDir: st
     last = judged(await client.status());
   };
   const judged = (status: RunnerStatus): RunnerStatus => {
+    // Asked for by name, it is never replaced by another one.
+    if (driver === 'container') return { ...status, ok: false, missing: [...status.missing, 'the container driver, which this version does not have: set HEADRACE_SANDBOX_DRIVER=bubblewrap'] };
     if (limits === 'best-effort' || (status.limits.memory === 'cgroup' && status.limits.processes === 'cgroup')) return status;
     return { ...status, ok: false, missing: [...status.missing, 'control groups for memory and processes: delegate them to this user, or set HEADRACE_SANDBOX_LIMITS=best-effort'] };
   };
