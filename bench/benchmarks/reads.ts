@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { newAppWith, newReadyThread } from '../lib/apps.ts';
 import type { Benchmark, Setup } from '../lib/benchmark.ts';
-import { startDatabase } from '../lib/database.ts';
+import { startDatabase, startServiceOn } from '../lib/database.ts';
 import { makeFiles } from '../lib/files.ts';
 import { load } from '../lib/load.ts';
 import { addressOf } from '../lib/service.ts';
@@ -17,7 +17,7 @@ export const readsBenchmark: Benchmark = {
   async run(setup) {
     const database = await startDatabase(setup.scratch);
     setup.atEnd(() => database.stop());
-    const service = await setup.start({ env: { DATABASE_URL: database.url, HEADRACE_SECRET_KEY: 'a secret of the benchmark, 32 characters' } });
+    const service = await startServiceOn(setup, database);
     const { app, sourceId } = await newAppWith(service, makeFiles(10, 10_000));
     const thread = await newReadyThread(service, app, sourceId);
     const sent = await service.call('POST', `${thread}/messages`, { content: 'Nothing to do.' });

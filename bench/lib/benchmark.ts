@@ -17,7 +17,7 @@ export interface Setup {
 
 export interface Row {
   what: string;
-  unit: 'ms' | 'requests/s';
+  unit: 'ms' | 'requests/s' | 'events/s';
   figures: Summary;
 }
 
@@ -27,7 +27,7 @@ export interface Aim {
   bound: 'most' | 'least';
   limit: number;
   value: number;
-  unit: 'ms' | '×' | '%';
+  unit: 'ms' | '×' | '%' | 'KiB';
 }
 
 export interface Outcome {

@@ -2,6 +2,8 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/server/src/db/embedded/index.ts';
+import type { Setup } from './benchmark.ts';
+import type { Service } from './service.ts';
 
 export interface BenchDatabase {
   url: string;
@@ -14,3 +16,7 @@ export async function startDatabase(scratch: string): Promise<BenchDatabase> {
   // pg reads a unix socket's folder from the query.
   return { url: `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`, stop };
 }
+
+/** The service on that database. */
+export const startServiceOn = (setup: Setup, { url }: BenchDatabase, env: Record<string, string> = {}, nodeArgs: string[] = []): Promise<Service> =>
+  setup.start({ env: { DATABASE_URL: url, HEADRACE_SECRET_KEY: 'a secret of the benchmark, 32 characters', ...env }, nodeArgs });

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
+import { mulberry32 } from './random.ts';
 
 export interface AppFile {
   path: string;
@@ -26,16 +27,6 @@ function textOf(length: number, random: () => number): string {
     text += `${'  '.repeat(Math.floor(random() * 3))}${words.join(' ')};\n`;
   }
   return `${text.slice(0, length - 1)}\n`;
-}
-
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 export function writeFiles(folder: string, files: readonly AppFile[]): void {
