@@ -1,0 +1,43 @@
+/** The run's result as lines for the console and as Markdown. */
+import type { Machine } from '../../bench/lib/machine.ts';
+import type { PartResult } from './part.ts';
+
+export interface Result extends PartResult {
+  name: string;
+  title: string;
+  /** How long it took. */
+  took: number;
+  /** The machine's load (one minute) before and after. */
+  load: [number, number];
+}
+
+export interface Report {
+  date: string;
+  seed: number;
+  /** What the run was given; 600 means the full counts. */
+  seconds: number;
+  machine: Machine;
+  results: Result[];
+}
+
+const FAILURES_SHOWN = 20;
+
+export const lineOf = ({ name, line, took, failures }: Result, seed: number) => `${failures.length ? 'FAILED' : 'ok'} ${name}: ${line} (${took.toFixed(0)} s, seed ${seed})`;
+
+export function failureText({ failures }: Result): string {
+  const more = failures.length - FAILURES_SHOWN;
+  return [...failures.slice(0, FAILURES_SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].map((failure) => `  - ${failure}`).join('\n');
+}
+
+export function markdown({ date, seed, seconds, machine: m, results }: Report): string {
+  return [
+    '# Promises under faults', '',
+    `Written by \`npm run torture -- --write --seconds ${seconds} --seed ${seed}\` on ${date}.`, '',
+    `${m.cores} cores (${m.processor}), ${m.memoryGiB} GiB, Linux ${m.kernel}, ${m.fileSystem}, Node ${m.node}. Services, PostgreSQL (embedded, fsync on), sandboxes, writers and readers share these cores.`, '',
+    ...results.flatMap((result) => [
+      `## ${result.title}`, '', `    ${lineOf(result, seed)}`, '',
+      `Machine's load over one minute: ${result.load.join(' → ')}.`, '',
+      ...(result.failures.length ? [failureText(result), ''] : []),
+    ]),
+  ].join('\n');
+}
