@@ -1,7 +1,7 @@
 /** One caller of the service over keep-alive connections. On node:http: fetch costs half a millisecond a call, which would be measured too. */
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 export interface Answer {
   status: number;
@@ -10,11 +10,28 @@ export interface Answer {
   ms: number;
 }
 
+/** An answer as it came, whatever its status. */
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+export interface SendOptions {
+  /** Objects are sent as JSON, bytes as they are. */
+  body?: object | Buffer;
+  /** Over the caller's own; undefined leaves one out. */
+  headers?: Record<string, string | undefined>;
+  limitMs?: number;
+}
+
 export interface Caller {
+  /** One request as it is, without a key of its own. Throws only where no whole answer comes. */
+  send(method: string, path: string, options?: SendOptions): Promise<RawAnswer>;
   /** Throws on any status but 2xx. Objects are sent as JSON, bytes with `contentType`. Each write has a key of its own. */
   call(method: string, path: string, body?: object | Buffer, options?: { contentType?: string; key?: string }): Promise<Answer>;
-  /** A response to be read as it comes. */
-  open(path: string): Promise<IncomingMessage>;
+  /** A stream of events to be read as it comes. Throws on any status but 200. */
+  open(path: string, headers?: Record<string, string>): Promise<IncomingMessage>;
   close(): void;
 }
 
@@ -24,28 +41,34 @@ const LIMIT_MS = 120_000;
 export function createCaller(base: string, serviceKey: string): Caller {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port } = new URL(base);
-  const send = (method: string, path: string, headers: Record<string, string | number>, bytes?: Buffer) => new Promise<IncomingMessage>((resolve, reject) => {
-    const outgoing = request({ agent, hostname, port, method, path, headers: { 'x-api-key': serviceKey, ...headers } }, resolve);
-    outgoing.once('error', reject).setTimeout(LIMIT_MS, () => outgoing.destroy(new Error(`${method} ${path}: no answer within ${LIMIT_MS / 1000} s`)));
+  const begin = (method: string, path: string, headers: Record<string, string | undefined>, bytes?: Buffer, limitMs = LIMIT_MS) => new Promise<IncomingMessage>((resolve, reject) => {
+    const own = Object.entries({ 'x-api-key': serviceKey, ...headers }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const outgoing = request({ agent, hostname, port, method, path, headers: Object.fromEntries(own) }, resolve);
+    outgoing.once('error', reject).setTimeout(limitMs, () => outgoing.destroy(new Error(`${method} ${path}: no answer within ${limitMs / 1000} s`)));
     outgoing.end(bytes);
   });
+  const send: Caller['send'] = async (method, path, { body, headers = {}, limitMs } = {}) => {
+    const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+    const sized = bytes ? { 'content-type': 'application/json', 'content-length': String(bytes.length), ...headers } : headers;
+    const response = await begin(method, path, sized, bytes, limitMs);
+    const parts: Buffer[] = [];
+    for await (const part of response) parts.push(part as Buffer);
+    return { status: response.statusCode!, headers: response.headers, text: Buffer.concat(parts).toString() };
+  };
   return {
+    send,
     async call(method, path, body, { contentType = 'application/json', key = randomUUID() } = {}) {
-      const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
-      const headers = { ...(method === 'GET' ? {} : { 'idempotency-key': key }), ...(bytes ? { 'content-type': contentType, 'content-length': bytes.length } : {}) };
       const from = performance.now();
-      const response = await send(method, path, headers, bytes);
-      const parts: Buffer[] = [];
-      for await (const part of response) parts.push(part as Buffer);
+      const { status, text } = await send(method, path, { body, headers: { ...(method === 'GET' ? {} : { 'idempotency-key': key }), ...(body ? { 'content-type': contentType } : {}) } });
       const ms = performance.now() - from;
-      const text = Buffer.concat(parts).toString();
-      if (response.statusCode! >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 500)}`);
-      return { status: response.statusCode!, body: JSON.parse(text) as Answer['body'], ms };
+      if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text.slice(0, 500)}`);
+      return { status, body: JSON.parse(text) as Answer['body'], ms };
     },
-    async open(path) {
-      const response = await send('GET', path, { accept: 'text/event-stream' });
-      if (response.statusCode !== 200) throw new Error(`GET ${path}: ${response.statusCode}`);
-      return response;
+    async open(path, headers = {}) {
+      const response = await begin('GET', path, { accept: 'text/event-stream', ...headers });
+      if (response.statusCode === 200) return response;
+      response.destroy();
+      throw new Error(`GET ${path}: ${response.statusCode}`);
     },
     close: () => agent.destroy(),
   };

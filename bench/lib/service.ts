@@ -5,6 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeServiceKey } from '../../packages/server/src/accounts/keys.ts';
+import { placeOf } from '../../packages/server/src/db/embedded/place.ts';
+import { stopProcesses } from '../../packages/server/src/db/embedded/processes.ts';
 import { createCaller } from './http.ts';
 import type { Caller } from './http.ts';
 
@@ -12,43 +14,64 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** For Node, before the script: `--import`, `--cpu-prof`. */
   nodeArgs?: string[];
+  /** A folder that is there already, so that processes share it or one starts again on it; default a fresh one. */
+  dataDir?: string;
+  /** The key of the first start; default a fresh one. */
+  key?: string;
 }
 
 export interface Service extends Caller {
   base: string;
   key: string;
+  dataDir: string;
   pid: number;
-  /** Ends the service, and its runner, which would wait half a minute for the next start. */
+  /** Resolves when the process has ended, however that was. */
+  ended: Promise<void>;
+  /** Ends the service, its runner, which would wait half a minute for the next start, and what a killed service leaves. */
   stop(): Promise<void>;
+  /** `kill -9` of the service's own process; its runner and its database live on. */
+  kill9(): Promise<void>;
 }
 
 const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts');
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 12_000;
 
-export async function startService(scratch: string, { env = {}, nodeArgs = [] }: StartOptions = {}): Promise<Service> {
-  const dataDir = mkdtempSync(join(scratch, 'data-'));
-  const key = makeServiceKey();
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArgs, MAIN], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, HEADRACE_DATA_DIR: dataDir, HEADRACE_PORT: '0', HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_OWNER_EMAIL: 'owner@example.test', HEADRACE_OWNER_PASSWORD: 'a password of a benchmark', HEADRACE_RATE_LIMIT: '1000000000', ...env },
-  });
+export async function startService(scratch: string, { env = {}, nodeArgs = [], dataDir = mkdtempSync(join(scratch, 'data-')), key = makeServiceKey() }: StartOptions = {}): Promise<Service> {
+  const child = spawnService({ env, nodeArgs, dataDir, key });
   let base: string;
   try {
     base = await addressOf(child);
   } catch (error) {
-    await end(child, dataDir);
+    await endProcess(child);
+    await endLeftovers(dataDir);
     throw error;
   }
   const caller = createCaller(base, key);
   return {
-    ...caller, base, key, pid: child.pid!,
+    ...caller, base, key, dataDir, pid: child.pid!, ended: endOf(child),
     async stop() {
       caller.close();
-      await end(child, dataDir);
+      await endProcess(child);
+      await endLeftovers(dataDir);
+    },
+    async kill9() {
+      child.kill('SIGKILL');
+      await endOf(child);
     },
   };
 }
+
+/** One process of the service, not waited for. */
+export function spawnService({ env = {}, nodeArgs = [], dataDir, key }: StartOptions & { dataDir: string; key: string }): ChildProcess {
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArgs, MAIN], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, HEADRACE_DATA_DIR: dataDir, HEADRACE_PORT: '0', HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_OWNER_EMAIL: OWNER.email, HEADRACE_OWNER_PASSWORD: OWNER.password, HEADRACE_RATE_LIMIT: '1000000000', ...env },
+  });
+}
+
+/** Who signs in at every service that is started here. */
+export const OWNER = { email: 'owner@example.test', password: 'a password of a benchmark' };
 
 /** A server says its address in one line once it takes requests. */
 export function addressOf(child: ChildProcess): Promise<string> {
@@ -73,15 +96,22 @@ export function addressOf(child: ChildProcess): Promise<string> {
   });
 }
 
-async function end(child: ChildProcess, dataDir: string): Promise<void> {
-  const ended = new Promise((resolve) => { child.once('exit', resolve); });
-  if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
-    child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
-    await ended;
-    clearTimeout(timer);
-  }
+export async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) await new Promise((resolve) => { child.once('exit', resolve); });
+}
+
+/** SIGTERM, and SIGKILL for one that does not end. */
+export async function endProcess(child: ChildProcess): Promise<void> {
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+  await endOf(child);
+  clearTimeout(timer);
+}
+
+/** Ends what services of a data folder leave running: the runner, and the embedded database of one that was killed. */
+export async function endLeftovers(dataDir: string): Promise<void> {
   await endRunner(join(dataDir, 'runner'));
+  await stopProcesses(placeOf(dataDir, {}, ''));
 }
 
 /** The runner has a session of its own; it is found by the folder on its command line. */
