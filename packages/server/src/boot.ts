@@ -15,6 +15,8 @@ import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
 import { migrate } from './db/migrate.ts';
 import { EventHub, startPublisher } from './events/index.ts';
 import { newId } from './ids.ts';
+import { openLimits } from './limits/limiter.ts';
+import { openWindowStore } from './limits/store.ts';
 import { createMergeEngine } from './merge/pool.ts';
 import { openRunner } from './runner-link.ts';
 import { ImportPool } from './sources/import-pool.ts';
@@ -59,6 +61,8 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   const processId = newId('wrk');
   const bus = await openBus(connection, processId, log);
   stops.push(() => bus.close());
+  const limits = openLimits(openWindowStore(connection), bus, processId);
+  stops.push(() => limits.close());
   const shutdown = new AbortController();
   const runner = await openRunner({ dataDir: config.dataDir, starts: config.roles.has('worker') || config.roles.has('runner'), driver: config.sandboxDriver, limits: config.sandboxLimits, log });
   stops.push(() => runner.close());
@@ -68,7 +72,7 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   stops.push(() => merger.close());
   const basis = { config, db: database.db, bus, log, secretKey: await secretKeyOf(config), shutdown: shutdown.signal };
   const ctx: Context = {
-    ...basis, events: new EventHub(basis), store: await openStore(config), pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION, listening: { port: config.port },
+    ...basis, events: new EventHub(basis), store: await openStore(config), limits, pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION, listening: { port: config.port },
   };
   const notices = await firstStart(ctx);
   // In each process: whichever holds the lock publishes, the others stand by.

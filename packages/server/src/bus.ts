@@ -8,7 +8,7 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-export type Channel = 'outbox' | 'events' | 'jobs' | 'drafts' | 'accounts' | 'control' | 'operations';
+export type Channel = 'outbox' | 'events' | 'jobs' | 'drafts' | 'accounts' | 'control' | 'operations' | 'limits';
 type Listener = (payload: string) => void;
 
 const COALESCE_MS = 5;
@@ -21,6 +21,8 @@ export interface Bus {
   listen(channel: Channel, listener: Listener): () => void;
   /** Called after a lost connection came back: hints may have been missed. */
   onReconnect(listener: () => void): void;
+  /** False from the moment that the connection was lost: the first sign that the database is away. */
+  isConnected(): boolean;
   close(): Promise<void>;
 }
 
@@ -34,7 +36,7 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
   let reconnectTimer: NodeJS.Timeout | null = null;
   let isClosed = false;
   let isSending = false;
-  const CHANNELS: Channel[] = ['outbox', 'events', 'jobs', 'drafts', 'accounts', 'control', 'operations'];
+  const CHANNELS: Channel[] = ['outbox', 'events', 'jobs', 'drafts', 'accounts', 'control', 'operations', 'limits'];
 
   const deliver = (channel: Channel, payload: string) => {
     for (const listener of listeners.get(channel) ?? []) listener(payload);
@@ -108,6 +110,7 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
       return () => set.delete(listener);
     },
     onReconnect(listener) { reconnectListeners.push(listener); },
+    isConnected: () => client !== null,
     async close() {
       isClosed = true;
       if (timer) clearTimeout(timer);

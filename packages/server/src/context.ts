@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import type { Db } from './db/database.ts';
 import type { EventHub } from './events/index.ts';
 import type { ImportPool } from './sources/import-pool.ts';
+import type { Limits } from './limits/limiter.ts';
 import type { MergeEngine } from './merge/pool.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
@@ -16,6 +17,8 @@ export interface Context {
   bus: Bus;
   log: Logger;
   store: ObjectStore;
+  /** Rolling windows of requests, shared by all processes. */
+  limits: Limits;
   /** Signs cursors and preview addresses, seals stored secrets. */
   secretKey: Buffer;
   /** Hashing, packing and parsing off the event loop. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { routes } from './app.ts';
 
 const ROOT = import.meta.dirname;
-const INFRASTRUCTURE = new Set(['http', 'db', 'jobs', 'storage', 'merge']);
+const INFRASTRUCTURE = new Set(['http', 'db', 'jobs', 'limits', 'storage', 'merge']);
 
 interface Import {
   /** Path from src, with `/`. */
@@ -96,13 +96,13 @@ describe('imports', () => {
     expect(show(wrong)).toEqual([]);
   });
 
-  test('http, db, jobs, storage and merge know no domain, but types', () => {
+  test('http, db, jobs, limits, storage and merge know no domain, but types', () => {
     const wrong = edges().filter(({ file, to, typeOnly }) => INFRASTRUCTURE.has(domainOf(file) ?? '') && isDomain(domainOf(to)) && !typeOnly && !isAllowed(file, to));
     expect(show(wrong)).toEqual([]);
   });
 
-  test('storage, merge and jobs know nothing of HTTP, and db nothing but types', () => {
-    const wrong = edges().filter(({ file, to }) => ['storage', 'merge', 'jobs', 'db'].includes(domainOf(file) ?? '') && domainOf(to) === 'http');
+  test('storage, merge, limits and jobs know nothing of HTTP, and db nothing but types', () => {
+    const wrong = edges().filter(({ file, to }) => ['storage', 'merge', 'limits', 'jobs', 'db'].includes(domainOf(file) ?? '') && domainOf(to) === 'http');
     expect(show(wrong)).toEqual([]);
   });
 

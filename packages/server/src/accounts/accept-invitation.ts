@@ -11,7 +11,7 @@ import { newId } from '../ids.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { findUser, openSession, Session, sessionBody } from './sessions.ts';
 import { hashToken, sessionCookie } from './session-cookie.ts';
-import { countFailure, requireAttempt } from './sign-in-limits.ts';
+import { attempt } from './sign-in-limits.ts';
 
 /** An open invitation of an organization that exists, by somebody who may still invite that role. */
 const openInvitation = (db: Context['db'] | Tx['db'], token: string) => db.selectFrom('invitations as i')
@@ -23,9 +23,7 @@ const openInvitation = (db: Context['db'] | Tx['db'], token: string) => db.selec
 
 /** The password is the user's own, where the address has a user. */
 async function requirePassword(ctx: Context, user: UserRow, password: string, address: string): Promise<void> {
-  requireAttempt(user.email, address);
-  if (await verifyPassword(password, user.password_hash)) return;
-  countFailure(user.email, address);
+  if (await attempt(ctx, user.email, address, () => verifyPassword(password, user.password_hash))) return;
   throw new ApiError('unauthorized', 'This address has a user already. Give the password of that user.');
 }
 

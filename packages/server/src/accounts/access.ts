@@ -6,12 +6,15 @@
  * second. That costs one look-up a second for each key in use; a global version row would serialize all account changes.
  */
 import type { Bus } from '../bus.ts';
+import { within } from '../deadline.ts';
 import type { Db } from '../db/database.ts';
 import type { Principal } from './principal.ts';
 import { loadKey, loadSession } from './load-access.ts';
 import type { Loaded } from './load-access.ts';
 
 const MAX_AGE_MS = 900;
+/** A database that hangs is away for whoever waits for it. */
+const LOOK_UP_MS = 3_000;
 const MAX_ENTRIES = 50_000;
 
 /** `key cred_…` or `session <hash in hex>`. */
@@ -64,7 +67,7 @@ export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
       if (entry && performance.now() < entry.freshUntil) return entry;
       const underWay = loading.get(name);
       if (underWay) return underWay;
-      const promise = load(name);
+      const promise = within(LOOK_UP_MS, load(name));
       loading.set(name, promise);
       try {
         const loaded = await promise;

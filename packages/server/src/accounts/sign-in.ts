@@ -6,7 +6,7 @@ import { Body, Text } from '../http/schemas.ts';
 import { verifyPassword } from './passwords.ts';
 import { findUser, openSession, Session, sessionBody } from './sessions.ts';
 import { sessionCookie } from './session-cookie.ts';
-import { countFailure, requireAttempt } from './sign-in-limits.ts';
+import { attempt } from './sign-in-limits.ts';
 
 export const signIn = plain({
   name: 'accounts.signIn',
@@ -16,10 +16,8 @@ export const signIn = plain({
   body: Body({ email: Text('kim@example.com', { minLength: 1, maxLength: 320 }), password: Text('correct horse battery staple', { minLength: 1, maxLength: 1000 }) }),
   responses: { 200: Session },
   async handle({ ctx, body: { email, password }, headers, address }) {
-    requireAttempt(email, address);
     const user = await findUser(ctx.db, email);
-    if (!(await verifyPassword(password, user?.password_hash)) || !user) {
-      countFailure(email, address);
+    if (!(await attempt(ctx, email, address, () => verifyPassword(password, user?.password_hash))) || !user) {
       ctx.log.info({ address }, 'a sign-in was refused');
       throw new ApiError('unauthorized', 'The e-mail address or the password is wrong.');
     }

@@ -1,25 +1,21 @@
 import { sql } from 'kysely';
 import Type from 'typebox';
 import type { Context } from '../context.ts';
+import { within } from '../deadline.ts';
 import { ApiError } from '../http/errors.ts';
 import { read } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 
 const LIMIT_MS = 3_000;
 
-async function within(check: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error('late')), LIMIT_MS); });
-  return Promise.race([check, late]).then(() => true, () => false).finally(() => clearTimeout(timer));
-}
-
 /** Parts that do not work now, by name. */
 async function failingParts(ctx: Context): Promise<string[]> {
   const checks: [string, Promise<unknown>][] = [
     ['database', sql`select 1`.execute(ctx.db)],
     ['storage', ctx.store.probe()],
+    ['rate limiter', ctx.limits.probe()],
   ];
-  const results = await Promise.all(checks.map(async ([name, check]) => ({ name, works: await within(check) })));
+  const results = await Promise.all(checks.map(async ([name, check]) => ({ name, works: await within(LIMIT_MS, check).then(() => true, () => false) })));
   const failing = results.filter((r) => !r.works).map((r) => r.name);
   // A process that only answers has no runner to know of: its runs are the workers'. Elsewhere what was said a second ago at most, judged
   // by what the configuration demands of the sandboxes' limits.
@@ -29,7 +25,7 @@ async function failingParts(ctx: Context): Promise<string[]> {
 
 export const getReadiness = read({
   name: 'health.getReadiness',
-  summary: 'Whether every part works: database, object storage, sandbox',
+  summary: 'Whether every part works: database, object storage, rate limiter, sandbox',
   access: 'public',
   responses: { 200: Ok({ status: Type.Literal('ready') }) },
   async handle({ ctx }) {

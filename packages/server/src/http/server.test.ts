@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeServiceKey } from '../accounts/index.ts';
 import { newAccount, signedIn } from '../accounts/test-callers.ts';
@@ -58,6 +60,47 @@ describe('refusals come in this order', () => {
       expect((await get('/api/projects', makeServiceKey())).headers.get('x-ratelimit-remaining')).toBe('1');
     } finally {
       await limited.close();
+    }
+  });
+});
+
+describe('while the rate limiter is away', () => {
+  test('every answer is 503 at once, with nothing remaining; health says which part it is', async () => {
+    const own = await startTestServer({ HEADRACE_ROLES: 'api' });
+    const { db } = own.service.ctx;
+    try {
+      expect((await own.call('GET', '/api/projects')).status).toBe(200);
+      await sql`alter table rate_windows rename to rate_windows_away`.execute(db);
+      await own.call('GET', '/api/projects', undefined, { key: null });
+      const from = performance.now();
+      for (const [method, path, key] of [['GET', '/api/projects', own.key], ['POST', '/api/projects', own.key], ['GET', '/api/nonsense', null], ['GET', `${P}/events/stream`, own.key], ['GET', '/docs/openapi.json', null]] as const) {
+        const answer = await own.call(method, path, method === 'POST' ? { name: 'n' } : undefined, { key });
+        expect([told(answer), answer.headers.get('ratelimit'), answer.headers.get('x-ratelimit-remaining'), answer.headers.get('retry-after'), answer.headers.get('x-retry-after')], path).toEqual(['503 unavailable', '"ingress";r=0;t=1', '0', '1', '1']);
+      }
+      expect(performance.now() - from).toBeLessThan(3_000);
+      const ready = await own.call('GET', '/health/ready', undefined, { key: null });
+      expect([ready.status, ready.body.error.failing]).toEqual([503, ['rate limiter']]);
+      expect((await own.call('GET', '/health', undefined, { key: null })).status).toBe(200);
+      await sql`alter table rate_windows_away rename to rate_windows`.execute(db);
+      await expect.poll(async () => (await own.call('GET', '/api/projects')).status, { timeout: 3_000, interval: 20 }).toBe(200);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('also where the database hangs: a lock that nobody gives back', async () => {
+    const own = await startTestServer({ HEADRACE_ROLES: 'api' });
+    const holder = new pg.Client(own.service.ctx.config.databaseUrl!);
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('lock table rate_windows in access exclusive mode');
+      const from = performance.now();
+      expect(told(await own.call('GET', '/api/projects'))).toBe('503 unavailable');
+      expect(performance.now() - from).toBeLessThan(5_000);
+    } finally {
+      await holder.end();
+      await own.close();
     }
   });
 });

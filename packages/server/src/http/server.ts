@@ -13,8 +13,8 @@ import { serveDocs } from './docs.ts';
 import { endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import type { Route } from './operation.ts';
-import { createRateLimiter, rateHeaders, retryHeaders } from './rate-limit.ts';
-import type { RateState } from './rate-limit.ts';
+import type { RateState } from '../limits/limiter.ts';
+import { rateHeaders, retryHeaders } from './rate-limit.ts';
 
 const BODY_LIMIT = 64 * 1024 * 1024;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
@@ -32,7 +32,7 @@ export interface PreviewProxy {
 type Known = FastifyRequest & { principal?: Principal; refusal?: ApiError; rate?: RateState };
 
 export async function createHttpServer(ctx: Context, parts: { routes: Route[]; authenticate: Authenticate; preview?: PreviewProxy }): Promise<FastifyInstance> {
-  const limiter = createRateLimiter(ctx.config.rateLimit, ctx.config.rateWindowSeconds);
+  const limiter = ctx.limits.limiter('ingress', ctx.config.rateLimit, ctx.config.rateWindowSeconds);
   const headersOf = (request: FastifyRequest) => rateHeaders((request as Known).rate ?? limiter.peek(`address ${request.ip}`));
 
   const app: FastifyInstance = Fastify({
@@ -60,12 +60,25 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
   app.addHook('onRequest', async (request: Known, reply) => {
     void reply.header('x-request-id', request.id);
     const isCounted = !UNCOUNTED.has(request.url.split('?')[0]!);
-    const known = isCounted ? await parts.authenticate(request.headers, request.ip) : { bucket: `address ${request.ip}` };
-    Object.assign(request, known);
-    request.rate = isCounted ? limiter.take(known.bucket) : limiter.peek(known.bucket);
+    request.rate = isCounted ? await admit(request) : limiter.peek(`address ${request.ip}`);
     void reply.headers(rateHeaders(request.rate));
-    if (!request.rate.allowed) throw new ApiError('rate_limited', `Too many requests. Retry in ${request.rate.resetSeconds} s.`, { headers: retryHeaders(request.rate.resetSeconds) });
+    const { verdict, resetSeconds } = request.rate;
+    if (verdict === 'refused') throw new ApiError('rate_limited', `Too many requests. Retry in ${resetSeconds} s.`, { headers: retryHeaders(resetSeconds) });
+    if (verdict === 'away') throw new ApiError('unavailable', 'The rate limiter is away. Retry in a moment.', { headers: retryHeaders(resetSeconds) });
   });
+
+  /** Counts the request for its caller; without the database neither is known. */
+  async function admit(request: Known): Promise<RateState> {
+    try {
+      const known = await parts.authenticate(request.headers, request.ip);
+      Object.assign(request, known);
+      return await limiter.take(known.bucket);
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      ctx.log.warn({ err: error, requestId: request.id }, 'a caller could not be looked up');
+      return limiter.away();
+    }
+  }
   app.setErrorHandler((error, request, reply) => sendError(ctx, request, reply, error, headersOf(request)));
   app.setNotFoundHandler((request, reply) => sendError(ctx, request, reply, new ApiError('not_found', 'There is no such path. See /docs for all of them.'), headersOf(request)));
 
