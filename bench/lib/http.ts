@@ -23,6 +23,7 @@ export interface SendOptions {
   /** Over the caller's own; undefined leaves one out. */
   headers?: Record<string, string | undefined>;
   limitMs?: number;
+  signal?: AbortSignal;
 }
 
 export interface Caller {
@@ -31,7 +32,7 @@ export interface Caller {
   /** Throws on any status but 2xx. Objects are sent as JSON, bytes with `contentType`. Each write has a key of its own. */
   call(method: string, path: string, body?: object | Buffer, options?: { contentType?: string; key?: string }): Promise<Answer>;
   /** A stream of events to be read as it comes. Throws on any status but 200. */
-  open(path: string, headers?: Record<string, string>): Promise<IncomingMessage>;
+  open(path: string, options?: Pick<SendOptions, 'headers' | 'limitMs' | 'signal'>): Promise<IncomingMessage>;
   close(): void;
 }
 
@@ -41,16 +42,16 @@ const LIMIT_MS = 120_000;
 export function createCaller(base: string, serviceKey: string): Caller {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port } = new URL(base);
-  const begin = (method: string, path: string, headers: Record<string, string | undefined>, bytes?: Buffer, limitMs = LIMIT_MS) => new Promise<IncomingMessage>((resolve, reject) => {
+  const begin = (method: string, path: string, { headers = {}, limitMs = LIMIT_MS, signal }: SendOptions, bytes?: Buffer) => new Promise<IncomingMessage>((resolve, reject) => {
     const own = Object.entries({ 'x-api-key': serviceKey, ...headers }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const outgoing = request({ agent, hostname, port, method, path, headers: Object.fromEntries(own) }, resolve);
+    const outgoing = request({ agent, hostname, port, method, path, signal, headers: Object.fromEntries(own) }, resolve);
     outgoing.once('error', reject).setTimeout(limitMs, () => outgoing.destroy(new Error(`${method} ${path}: no answer within ${limitMs / 1000} s`)));
     outgoing.end(bytes);
   });
-  const send: Caller['send'] = async (method, path, { body, headers = {}, limitMs } = {}) => {
+  const send: Caller['send'] = async (method, path, { body, headers = {}, ...options } = {}) => {
     const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
     const sized = bytes ? { 'content-type': 'application/json', 'content-length': String(bytes.length), ...headers } : headers;
-    const response = await begin(method, path, sized, bytes, limitMs);
+    const response = await begin(method, path, { ...options, headers: sized }, bytes);
     const parts: Buffer[] = [];
     for await (const part of response) parts.push(part as Buffer);
     return { status: response.statusCode!, headers: response.headers, text: Buffer.concat(parts).toString() };
@@ -64,8 +65,8 @@ export function createCaller(base: string, serviceKey: string): Caller {
       if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text.slice(0, 500)}`);
       return { status, body: JSON.parse(text) as Answer['body'], ms };
     },
-    async open(path, headers = {}) {
-      const response = await begin('GET', path, { accept: 'text/event-stream', ...headers });
+    async open(path, { headers, ...options } = {}) {
+      const response = await begin('GET', path, { ...options, headers: { accept: 'text/event-stream', ...headers } });
       if (response.statusCode === 200) return response;
       response.destroy();
       throw new Error(`GET ${path}: ${response.statusCode}`);
