@@ -15,7 +15,7 @@ import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
 import { migrate } from './db/migrate.ts';
 import { EventHub, startPublisher } from './events/index.ts';
 import { newId } from './ids.ts';
-import { openLimits } from './limits/limiter.ts';
+import { openLimits } from './limits/limits.ts';
 import { openWindowStore } from './limits/store.ts';
 import { createMergeEngine } from './merge/pool.ts';
 import { openRunner } from './runner-link.ts';
@@ -61,7 +61,7 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   const processId = newId('wrk');
   const bus = await openBus(connection, processId, log);
   stops.push(() => bus.close());
-  const limits = openLimits(openWindowStore(connection), bus, processId);
+  const limits = openLimits(openWindowStore(connection), bus, processId, log);
   stops.push(() => limits.close());
   const shutdown = new AbortController();
   const runner = await openRunner({ dataDir: config.dataDir, starts: config.roles.has('worker') || config.roles.has('runner'), driver: config.sandboxDriver, limits: config.sandboxLimits, log });

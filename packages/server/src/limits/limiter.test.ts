@@ -8,8 +8,8 @@ import { openBus } from '../bus.ts';
 import type { Bus } from '../bus.ts';
 import { createTestDatabase } from '../db/test-database.ts';
 import type { TestDatabase } from '../db/test-database.ts';
-import { openLimits } from './limiter.ts';
-import type { Limits } from './limiter.ts';
+import { openLimits } from './limits.ts';
+import type { Limits } from './limits.ts';
 import { openWindowStore } from './store.ts';
 import type { WindowStore } from './store.ts';
 
@@ -24,7 +24,7 @@ afterAll(async () => {
 async function newProcess(store: WindowStore = openWindowStore(database.connection)): Promise<Limits> {
   const id = `wrk_${randomUUID()}`;
   const bus = await openBus(database.connection, id, pino({ level: 'silent' }));
-  const limits = openLimits(store, bus, id);
+  const limits = openLimits(store, bus, id, { warn: () => {} });
   opened.push({ limits, bus });
   return limits;
 }
@@ -92,6 +92,16 @@ test('four processes at once: no window has more than the limit', async () => {
   expect(counted.length).toBeGreaterThanOrEqual(100);
   // Each was counted between its two times: those that lie wholly within a second were in one window.
   for (const { sent } of counted) expect(counted.filter((c) => c.sent >= sent && c.answered < sent + 1_000).length).toBeLessThanOrEqual(40);
+});
+
+test('what a process has used up leaves the window in time for the others too', async () => {
+  const name = randomUUID();
+  const [one, two] = [(await newProcess()).limiter(name, 4, 1), (await newProcess()).limiter(name, 4, 1)];
+  for (let i = 0; i < 4; i++) expect((await one.take('k')).verdict).toBe('allowed');
+  const from = Date.now();
+  await expect.poll(async () => (await two.take('k')).verdict, { timeout: 5_000, interval: 10 }).toBe('allowed');
+  // Unreported, its last lease would have counted for half a second more.
+  expect(Date.now() - from).toBeLessThan(1_450);
 });
 
 test('a process that died holds its lease no longer than that lasts, and its requests count on', async () => {

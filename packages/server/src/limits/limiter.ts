@@ -22,40 +22,48 @@ export interface RateState {
   windowSeconds: number;
 }
 
-export interface RateLimiter {
-  /** Counts one request of `bucket`, unless the window is full. Never throws. */
-  take(bucket: string): Promise<RateState>;
-  /** Uncounts a request taken just before. */
-  giveBack(bucket: string): void;
-  /** What this process knows of the bucket, without counting or asking: for answers that do not count. */
-  peek(bucket: string): RateState;
-  /** The state of every bucket while the store is away. */
-  away(): RateState;
+/** What the limiters of a process share. */
+export interface Shared {
+  store: WindowStore;
+  bus: Bus;
+  /** Names this process. */
+  holder: string;
+  clock: DatabaseClock;
+  /** When the store failed last, in ms of performance.now(). */
+  failedAt: number;
 }
 
-export interface Limits {
-  /** The limiter of that name; its windows are apart from those of other names. */
-  limiter(name: string, limit: number, windowSeconds: number): RateLimiter;
-  /** Resolves where the store answers. */
-  probe(): Promise<void>;
-  /** Gives back what this process holds unused, as far as that goes in a second. */
-  close(): Promise<void>;
+/** PostgreSQL's clock as this process knows it, in ms. */
+export class DatabaseClock {
+  private offset = Date.now() - performance.now();
+
+  now(): number {
+    return performance.now() + this.offset;
+  }
+
+  /** The database said `time` to a question that was sent at `sentAt` (ms of performance.now()). */
+  set(time: number, sentAt: number): void {
+    this.offset = time - sentAt;
+  }
 }
 
-interface Bucket {
-  used: Used;
-  granted: number;
-  until: number;
-  others: Used;
-  othersLeased: number;
+class Bucket {
+  used: Used = [];
+  /** What is left of this process's lease, and until when. */
+  granted = 0;
+  until = 0;
+  /** The store counts a lease of this process that it has not reported on. */
+  isLeasing = false;
+  others: Used = [];
+  othersLeased = 0;
   /** Refused without asking until then. */
-  fullUntil: number;
+  fullUntil = 0;
   /** Requests that are not decided yet. */
-  waiting: number;
-  renewing: Promise<void> | null;
-  recalling: Promise<void> | null;
-  /** Ends the wait for the others. */
-  heard: () => void;
+  waiting = 0;
+  renewing: Promise<void> | null = null;
+  recalling: Promise<void> | null = null;
+  /** Ends the wait for the other processes. */
+  heard = () => {};
 }
 
 /** A store that failed is not asked for so long: refusals stay fast, and it is not run down when it comes back. */
@@ -64,172 +72,155 @@ const REST_MS = 250;
 const RECALL_MS = 100;
 const RECALLS = 2;
 const ROUNDS = 5;
-const CLOSE_MS = 1_000;
 
-/** `holder` names this process. */
-export function openLimits(store: WindowStore, bus: Bus, holder: string): Limits {
-  const limiters = new Map<string, ReturnType<typeof open>>();
-  let failedAt = -Infinity;
-  /** PostgreSQL's clock beside this process's. */
-  let offset = Date.now() - performance.now();
-  const now = () => performance.now() + offset;
-  const isResting = () => performance.now() - failedAt < REST_MS;
+export class Limiter {
+  private readonly shared: Shared;
+  private readonly name: string;
+  private readonly limit: number;
+  private readonly windowSeconds: number;
+  private readonly windowMs: number;
+  private readonly buckets = new Map<string, Bucket>();
 
-  bus.listen('limits', (message) => {
-    const [kind, name, ...bucket] = message.split(' ');
-    const limiter = limiters.get(name!);
-    if (kind === 'returned') limiter?.heard(bucket.join(' '));
-    else void limiter?.surrender(bucket.join(' '));
-  });
-
-  function open(name: string, limit: number, windowSeconds: number) {
-    const windowMs = windowSeconds * 1000;
-    const buckets = new Map<string, Bucket>();
-    const fresh = (): Bucket => ({ used: [], granted: 0, until: 0, others: [], othersLeased: 0, fullUntil: 0, waiting: 0, renewing: null, recalling: null, heard: () => {} });
-
-    function of(bucket: string): Bucket {
-      const known = buckets.get(bucket) ?? fresh();
-      buckets.set(bucket, known);
-      return known;
-    }
-
-    function forget(entry: Bucket): void {
-      const at = now();
-      entry.used = prune(entry.used, at, windowMs);
-      entry.others = prune(entry.others, at, windowMs);
-    }
-
-    function stateOf(entry: Bucket, verdict: 'allowed' | 'refused'): RateState {
-      forget(entry);
-      const first = oldest(entry.used, entry.others);
-      const remaining = verdict === 'refused' ? 0 : Math.max(0, limit - sum(entry.used) - sum(entry.others));
-      return { verdict, limit, remaining, resetSeconds: first === undefined ? (verdict === 'refused' ? 1 : 0) : Math.min(windowSeconds, Math.max(1, Math.ceil((first + windowMs - now()) / 1000))), windowSeconds };
-    }
-
-    const away = (): RateState => ({ verdict: 'away', limit, remaining: 0, resetSeconds: 1, windowSeconds });
-
-    /** Counts a request where the lease allows it. */
-    function use(entry: Bucket): boolean {
-      if (entry.granted <= 0 || now() >= entry.until) return false;
-      entry.granted--;
-      const at = stepOf(now(), windowMs);
-      const last = entry.used.at(-1);
-      if (last && last[0] >= at) last[1]++;
-      else entry.used.push([at, 1]);
-      return true;
-    }
-
-    async function renewOnce(bucket: string, entry: Bucket): Promise<void> {
-      // What is used from here on would be neither in this report nor in the lease: nothing may be.
-      entry.granted = 0;
-      forget(entry);
-      const sentAt = performance.now();
-      try {
-        const renewed = await store.renew(`${name} ${bucket}`, { holder, used: entry.used, waiting: entry.waiting }, limit, windowMs);
-        offset = renewed.now - sentAt;
-        Object.assign(entry, { granted: renewed.granted, until: renewed.until, others: renewed.others, othersLeased: renewed.othersLeased });
-        const isFull = renewed.granted === 0 && entry.waiting > 0 && renewed.othersLeased === 0;
-        entry.fullUntil = isFull ? (oldest(entry.used, entry.others) ?? now()) + windowMs : 0;
-      } catch (error) {
-        failedAt = performance.now();
-        throw error;
-      }
-    }
-
-    function renew(bucket: string, entry: Bucket): Promise<void> {
-      entry.renewing ??= renewOnce(bucket, entry).finally(() => { entry.renewing = null; });
-      return entry.renewing;
-    }
-
-    /** Asks the other processes for what they hold unused; resolves when one gave back, at the latest after RECALL_MS. */
-    function recall(bucket: string, entry: Bucket): Promise<void> {
-      entry.recalling ??= new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, RECALL_MS);
-        entry.heard = () => { clearTimeout(timer); resolve(); };
-        bus.notify('limits', `recall ${name} ${bucket}`);
-      }).finally(() => { entry.recalling = null; });
-      return entry.recalling;
-    }
-
-    async function admit(bucket: string, entry: Bucket): Promise<RateState> {
-      // A lost connection of the bus is the first sign that the database is away: leases rest until it has answered.
-      let isKnownThere = bus.isConnected();
-      for (let round = 1; ; round++) {
-        if (isKnownThere && use(entry)) return stateOf(entry, 'allowed');
-        if (isKnownThere && (now() < entry.fullUntil || round > ROUNDS)) return stateOf(entry, 'refused');
-        await renew(bucket, entry);
-        isKnownThere = true;
-        if (entry.granted > 0 || entry.othersLeased === 0) continue;
-        if (round <= RECALLS) await recall(bucket, entry);
-        else entry.fullUntil = now() + REST_MS;
-      }
-    }
-
-    return {
-      async take(bucket: string): Promise<RateState> {
-        if (isResting()) return away();
-        const entry = of(bucket);
-        entry.waiting++;
-        try {
-          return await admit(bucket, entry);
-        } catch {
-          return away();
-        } finally {
-          entry.waiting--;
-        }
-      },
-      giveBack(bucket: string): void {
-        const entry = buckets.get(bucket);
-        const last = entry?.used.at(-1);
-        if (!last) return;
-        if (--last[1] === 0) entry!.used.pop();
-        entry!.granted++;
-        entry!.fullUntil = 0;
-      },
-      peek: (bucket: string): RateState => stateOf(buckets.get(bucket) ?? fresh(), 'allowed'),
-      away,
-      heard(bucket: string): void {
-        buckets.get(bucket)?.heard();
-      },
-      /** Reports, and gives back what waits for nobody here. */
-      async surrender(bucket: string): Promise<void> {
-        const entry = buckets.get(bucket);
-        if (!entry || entry.granted === 0) return;
-        await renew(bucket, entry).then(() => bus.notify('limits', `returned ${name} ${bucket}`), () => {});
-      },
-      leases: () => [...buckets].filter(([, entry]) => entry.granted > 0).map(([bucket]) => bucket),
-      /** Forgets what was silent for a window. */
-      sweep(): void {
-        for (const [bucket, entry] of buckets) {
-          forget(entry);
-          if (!entry.used.length && !entry.others.length && !entry.waiting && now() >= entry.until) buckets.delete(bucket);
-        }
-      },
-    };
+  constructor(shared: Shared, name: string, limit: number, windowSeconds: number) {
+    this.shared = shared;
+    this.name = name;
+    this.limit = limit;
+    this.windowSeconds = windowSeconds;
+    this.windowMs = windowSeconds * 1000;
   }
 
-  const sweeping = setInterval(() => {
-    for (const limiter of limiters.values()) limiter.sweep();
-    store.purge().catch(() => {});
-  }, 30_000).unref();
+  /** Counts one request of `name`, unless the window is full. Never throws. */
+  async take(name: string): Promise<RateState> {
+    if (performance.now() - this.shared.failedAt < REST_MS) return this.away();
+    const bucket = this.buckets.get(name) ?? new Bucket();
+    this.buckets.set(name, bucket);
+    bucket.waiting++;
+    try {
+      return await this.admit(name, bucket);
+    } catch {
+      return this.away();
+    } finally {
+      bucket.waiting--;
+    }
+  }
 
-  return {
-    limiter(name, limit, windowSeconds) {
-      const known = limiters.get(name) ?? open(name, limit, windowSeconds);
-      limiters.set(name, known);
-      return known;
-    },
-    async probe() {
-      await store.purge();
-      if (isResting()) failedAt = -Infinity;
-    },
-    async close() {
-      clearInterval(sweeping);
-      const surrendering = Promise.all([...limiters.values()].flatMap((limiter) => limiter.leases().map((bucket) => limiter.surrender(bucket))));
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([surrendering, new Promise((resolve) => { timer = setTimeout(resolve, CLOSE_MS); })]);
-      clearTimeout(timer);
-      await store.close();
-    },
-  };
+  /** Uncounts a request taken just before. */
+  giveBack(name: string): void {
+    const bucket = this.buckets.get(name);
+    const last = bucket?.used.at(-1);
+    if (!bucket || !last) return;
+    if (--last[1] === 0) bucket.used.pop();
+    bucket.granted++;
+    bucket.fullUntil = 0;
+  }
+
+  /** What this process knows of the bucket, without counting or asking: for answers that do not count. */
+  peek(name: string): RateState {
+    return this.stateOf(this.buckets.get(name) ?? new Bucket(), 'allowed');
+  }
+
+  /** The state of every bucket while the store is away. */
+  away(): RateState {
+    return { verdict: 'away', limit: this.limit, remaining: 0, resetSeconds: 1, windowSeconds: this.windowSeconds };
+  }
+
+  /** Another process gave back what it held of the bucket. */
+  heard(name: string): void {
+    this.buckets.get(name)?.heard();
+  }
+
+  /** Reports what was used, and gives back what waits for nobody here. */
+  async surrender(name: string): Promise<void> {
+    const bucket = this.buckets.get(name);
+    if (!bucket?.isLeasing) return;
+    await this.renew(name, bucket).then(() => this.shared.bus.notify('limits', `returned ${this.name} ${name}`), () => {});
+  }
+
+  /** `surrender` of all buckets. */
+  async surrenderAll(): Promise<void> {
+    await Promise.all([...this.buckets.keys()].map((name) => this.surrender(name)));
+  }
+
+  /** Forgets what was silent for a window. */
+  sweep(): void {
+    for (const [name, bucket] of this.buckets) {
+      this.forget(bucket);
+      if (!bucket.used.length && !bucket.others.length && !bucket.waiting && this.shared.clock.now() >= bucket.until) this.buckets.delete(name);
+    }
+  }
+
+  private async admit(name: string, bucket: Bucket): Promise<RateState> {
+    const { bus, clock } = this.shared;
+    // A lost connection of the bus is the first sign that the database is away: leases rest until it has answered.
+    let isKnownThere = bus.isConnected();
+    for (let round = 1; ; round++) {
+      if (isKnownThere && this.use(bucket)) return this.stateOf(bucket, 'allowed');
+      if (isKnownThere && (clock.now() < bucket.fullUntil || round > ROUNDS)) return this.stateOf(bucket, 'refused');
+      await this.renew(name, bucket);
+      isKnownThere = true;
+      if (bucket.granted > 0 || bucket.othersLeased === 0) continue;
+      if (round <= RECALLS) await this.recall(name, bucket);
+      else bucket.fullUntil = clock.now() + REST_MS;
+    }
+  }
+
+  /** Counts a request where the lease allows it. */
+  private use(bucket: Bucket): boolean {
+    const now = this.shared.clock.now();
+    if (bucket.granted <= 0 || now >= bucket.until) return false;
+    bucket.granted--;
+    const at = stepOf(now, this.windowMs);
+    const last = bucket.used.at(-1);
+    if (last && last[0] >= at) last[1]++;
+    else bucket.used.push([at, 1]);
+    return true;
+  }
+
+  private renew(name: string, bucket: Bucket): Promise<void> {
+    bucket.renewing ??= this.renewOnce(name, bucket).finally(() => { bucket.renewing = null; });
+    return bucket.renewing;
+  }
+
+  private async renewOnce(name: string, bucket: Bucket): Promise<void> {
+    const { shared } = this;
+    // What is used from here on would be neither in this report nor in the lease: nothing may be.
+    bucket.granted = 0;
+    this.forget(bucket);
+    const sentAt = performance.now();
+    try {
+      const { now, granted, until, others, othersLeased } = await shared.store.renew(`${this.name} ${name}`, { holder: shared.holder, used: bucket.used, waiting: bucket.waiting }, this.limit, this.windowMs);
+      shared.clock.set(now, sentAt);
+      const isFull = granted === 0 && bucket.waiting > 0 && othersLeased === 0;
+      Object.assign(bucket, { granted, until, others, othersLeased, isLeasing: granted > 0, fullUntil: isFull ? (oldest(bucket.used, others) ?? now) + this.windowMs : 0 });
+    } catch (error) {
+      shared.failedAt = performance.now();
+      throw error;
+    }
+  }
+
+  /** Asks the other processes for what they hold unused; resolves when one gave back, at the latest after RECALL_MS. */
+  private recall(name: string, bucket: Bucket): Promise<void> {
+    bucket.recalling ??= new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, RECALL_MS);
+      bucket.heard = () => { clearTimeout(timer); resolve(); };
+      this.shared.bus.notify('limits', `recall ${this.name} ${name}`);
+    }).finally(() => { bucket.recalling = null; });
+    return bucket.recalling;
+  }
+
+  private forget(bucket: Bucket): void {
+    const now = this.shared.clock.now();
+    bucket.used = prune(bucket.used, now, this.windowMs);
+    bucket.others = prune(bucket.others, now, this.windowMs);
+  }
+
+  private stateOf(bucket: Bucket, verdict: 'allowed' | 'refused'): RateState {
+    this.forget(bucket);
+    const { limit, windowSeconds } = this;
+    const remaining = verdict === 'refused' ? 0 : Math.max(0, limit - sum(bucket.used) - sum(bucket.others));
+    const first = oldest(bucket.used, bucket.others);
+    // Refused with nothing counted: by leases of others, which end.
+    const seconds = first === undefined ? Number(verdict === 'refused') : Math.max(1, Math.ceil((first + this.windowMs - this.shared.clock.now()) / 1000));
+    return { verdict, limit, remaining, resetSeconds: Math.min(windowSeconds, seconds), windowSeconds };
+  }
 }
