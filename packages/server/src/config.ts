@@ -1,4 +1,5 @@
 /** The only file that reads the environment. All faults are reported together, by name and without values that may be secret. */
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
@@ -16,6 +17,8 @@ export interface Config {
   bootstrapKey: string | null;
   rateLimit: number;
   rateWindowSeconds: number;
+  /** Addresses or networks (CIDR) whose X-Forwarded-For is believed. */
+  trustedProxies: string[];
   idleTimeoutMinutes: number;
   sandboxDriver: 'auto' | 'bubblewrap' | 'container';
   sandboxLimits: 'required' | 'best-effort';
@@ -38,6 +41,12 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
     this.faults = faults;
   }
+}
+
+function isNetwork(text: string): boolean {
+  const [address, bits, ...rest] = text.split('/');
+  const family = isIP(address!);
+  return family !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)));
 }
 
 type Env = Record<string, string | undefined>;
@@ -81,6 +90,9 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
   const previewDomain = text('HEADRACE_PREVIEW_DOMAIN') ?? 'localhost';
   if (!/^[a-z0-9.-]{1,200}$/i.test(previewDomain)) faults.push('HEADRACE_PREVIEW_DOMAIN: is not a host name');
 
+  const trustedProxies = (text('HEADRACE_TRUSTED_PROXIES') ?? '').split(',').map((p) => p.trim()).filter(Boolean);
+  if (!trustedProxies.every(isNetwork)) faults.push('HEADRACE_TRUSTED_PROXIES: has to be a comma-separated list of addresses or networks, as 10.0.0.0/8');
+
   const config: Config = {
     host,
     port: whole('HEADRACE_PORT', 4400, 0, 65_535),
@@ -93,6 +105,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     bootstrapKey,
     rateLimit: whole('HEADRACE_RATE_LIMIT', 600, 1, 1_000_000_000),
     rateWindowSeconds: whole('HEADRACE_RATE_WINDOW_SECONDS', 60, 1, 86_400),
+    trustedProxies,
     idleTimeoutMinutes: whole('HEADRACE_IDLE_TIMEOUT_MINUTES', 15, 1, 60),
     sandboxDriver: oneOf('HEADRACE_SANDBOX_DRIVER', 'auto', ['auto', 'bubblewrap', 'container'] as const),
     sandboxLimits: oneOf('HEADRACE_SANDBOX_LIMITS', isLoopback ? 'best-effort' : 'required', ['required', 'best-effort'] as const),

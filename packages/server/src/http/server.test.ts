@@ -64,6 +64,26 @@ describe('refusals come in this order', () => {
   });
 });
 
+describe('the address of a caller', () => {
+  const remaining = async (server: TestServer, forwarded: string) => Number((await server.call('GET', '/api/projects', undefined, { key: null, headers: { 'x-forwarded-for': forwarded } })).headers.get('x-ratelimit-remaining'));
+
+  test('is the connection\'s, whatever it claims', async () => {
+    const first = await remaining(s, '203.0.113.1');
+    expect(await remaining(s, '203.0.113.2')).toBe(first - 1);
+  });
+
+  test('is what a trusted proxy says', async () => {
+    const proxied = await startTestServer({ HEADRACE_ROLES: 'api', HEADRACE_TRUSTED_PROXIES: '127.0.0.0/8,::1', HEADRACE_RATE_LIMIT: '50' });
+    try {
+      expect([await remaining(proxied, '203.0.113.1'), await remaining(proxied, '203.0.113.1'), await remaining(proxied, '203.0.113.2')]).toEqual([49, 48, 49]);
+      // Only the nearest that is no proxy of ours: what stands before it anybody may write.
+      expect(await remaining(proxied, '198.51.100.7, 203.0.113.2')).toBe(48);
+    } finally {
+      await proxied.close();
+    }
+  });
+});
+
 describe('while the rate limiter is away', () => {
   test('every answer is 503 at once, with nothing remaining; health says which part it is', async () => {
     const own = await startTestServer({ HEADRACE_ROLES: 'api' });

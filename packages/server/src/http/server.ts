@@ -42,6 +42,8 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     exposeHeadRoutes: false,
+    // Limits by address would count a proxy's callers as one, and an address that anybody may claim as many.
+    trustProxy: ctx.config.trustedProxies.length ? ctx.config.trustedProxies : false,
     routerOptions: { maxParamLength: 1000, caseSensitive: true, ignoreTrailingSlash: false },
     forceCloseConnections: 'idle',
     genReqId: (request) => requestId(request.headers['x-request-id']),
