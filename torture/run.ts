@@ -18,8 +18,9 @@ import { startService } from '../bench/lib/service.ts';
 import type { Part, PartResult } from './lib/part.ts';
 import { failureText, lineOf, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
+import { logPart } from './log/index.ts';
 
-const PARTS: Part[] = [];
+const PARTS: Part[] = [logPart];
 const FULL_SECONDS = 600;
 const LEAST_LIMIT_SECONDS = 60;
 

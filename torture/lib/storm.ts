@@ -1,0 +1,52 @@
+/**
+ * Kills spread over some work: the next process is killed when the work has come so far, and the work waits where it is ahead of
+ * the kills. So all kills fall into the work, on machines of any speed.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../bench/lib/random.ts';
+import type { Fleet } from './fleet.ts';
+
+export interface Storm {
+  /** To be awaited before each of the `total` steps of work; the caller counts nothing. */
+  step(): Promise<void>;
+  /** How much of the work has begun, 0 to 1. */
+  progress(): number;
+  /** Resolves when the last one was killed. */
+  over: Promise<void>;
+  kills: { api: number; worker: number };
+}
+
+const LOOK_MS = 10;
+/** So that a killed process can have begun to start again. */
+const LEAST_GAP_MS = 300;
+
+export function startStorm(fleet: Fleet, random: Random, { total, kills, signal }: { total: number; kills: number; signal: AbortSignal }): Storm {
+  let begun = 0;
+  let killed = 0;
+  const counts = { api: 0, worker: 0 };
+
+  async function rage(): Promise<void> {
+    while (killed < kills) {
+      const at = ((killed + random.next()) / kills) * total;
+      // One api has to take requests for the work to go on; which process is hit then is drawn, those that are just starting too.
+      while (begun < Math.min(at, total - 1) || !fleet.members.some((m) => m.role === 'api' && m.isUp())) await sleep(LOOK_MS, undefined, { signal });
+      const victim = random.pick(fleet.members);
+      await victim.kill9();
+      counts[victim.role]++;
+      killed++;
+      await sleep(LEAST_GAP_MS, undefined, { signal });
+    }
+  }
+
+  const over = rage();
+  // Its failure is that of whoever awaits it; until then it is nobody's.
+  over.catch(() => {});
+  return {
+    async step() {
+      while (killed < kills && begun >= ((killed + 1) / kills) * total) await sleep(LOOK_MS, undefined, { signal });
+      begun++;
+    },
+    progress: () => Math.min(1, begun / total),
+    over, kills: counts,
+  };
+}

@@ -1,0 +1,122 @@
+/** Readers that follow a feed over reconnects, and remember each event that they were given, in the order in which they were. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createParser } from 'eventsource-parser';
+import type { Caller } from '../../bench/lib/http.ts';
+import type { Random } from '../../bench/lib/random.ts';
+import type { LoggedEvent } from '../lib/log-table.ts';
+
+export interface Feed {
+  what: string;
+  /** Path of the feed. */
+  path: string;
+  /** Its filters, with `?` or `&` not in front. */
+  query: string;
+  /** What the log's rows have to be for this feed to show them. */
+  shows(event: LoggedEvent): boolean;
+}
+
+export interface Reader {
+  name: string;
+  feed: Feed;
+  /** Ids in the order of their arrival, repeated ones too. */
+  seen: string[];
+  failures: string[];
+  /** Drops the connection; the reader goes on from where it was, wherever it then comes. */
+  reconnect(): void;
+  running: Promise<void>;
+}
+
+interface Envelope {
+  id: string;
+  type: string;
+  cursor: string;
+}
+
+const PAUSE_MS = 50;
+/** Two heartbeats and a half: a stream that says nothing for so long is dead. */
+const SILENCE_MS = 37_500;
+/** Ids are kept by every reader: one string for all of them. */
+const interned = new Map<string, string>();
+
+function intern(id: string): string {
+  const known = interned.get(id);
+  if (known !== undefined) return known;
+  interned.set(id, id);
+  return id;
+}
+
+/** The feed's end now, with its filters. */
+export async function headOf(caller: Caller, { path, query }: Feed): Promise<string> {
+  return (await caller.call('GET', `${path}/head?${query}`)).body.cursor as string;
+}
+
+interface Start {
+  name: string;
+  feed: Feed;
+  cursor: string;
+  callers: readonly Caller[];
+  random: Random;
+  /** Aborted when nothing more is to be read. */
+  signal: AbortSignal;
+}
+
+/** What polling and streaming readers share: a connection that is made again, somewhere, whenever it ends. */
+function follow({ name, feed, callers, random, signal }: Start, attend: (caller: Caller, reader: Reader, signal: AbortSignal) => Promise<void>): Reader {
+  let connection = new AbortController();
+  const reader: Reader = { name: `${name} of ${feed.what}`, feed, seen: [], failures: [], reconnect: () => connection.abort(), running: Promise.resolve() };
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      connection = new AbortController();
+      try {
+        await attend(random.pick(callers), reader, AbortSignal.any([connection.signal, signal]));
+      } catch (error) {
+        // Killed processes and dropped connections are what this is about; what the reader was given is looked at at the end.
+        if (isFault(error as Error)) reader.failures.push(`${reader.name}: ${(error as Error).message}`);
+        await sleep(connection.signal.aborted ? 0 : PAUSE_MS, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+  reader.running = run();
+  return reader;
+}
+
+class BadAnswer extends Error {}
+
+/** What no killed process explains: silence, an error frame, any refusal but 503. */
+const isFault = (error: Error) => error instanceof BadAnswer || /no answer within|: (?!503)[345]\d\d$/.test(error.message);
+
+/** Reads pages, and waits at the feed's end. */
+export function pollingReader(start: Start): Reader {
+  let { cursor } = start;
+  return follow(start, async (caller, reader, signal) => {
+    for (;;) {
+      const answer = await caller.send('GET', `${start.feed.path}?${start.feed.query}&limit=500&waitSeconds=10&cursor=${encodeURIComponent(cursor)}`, { signal, limitMs: SILENCE_MS });
+      if (answer.status === 503) throw new Error('unavailable');
+      if (answer.status !== 200) throw new BadAnswer(`${answer.status} ${answer.text.slice(0, 300)}`);
+      const page = JSON.parse(answer.text) as { events: Envelope[]; nextCursor: string };
+      for (const { id } of page.events) reader.seen.push(intern(id));
+      cursor = page.nextCursor;
+    }
+  });
+}
+
+/** Reads a stream; resumes behind the last frame that had an id, heartbeats too. */
+export function streamingReader(start: Start): Reader {
+  let { cursor } = start;
+  return follow(start, async (caller, reader, signal) => {
+    const response = await caller.open(`${start.feed.path}/stream?${start.feed.query}`, { headers: { 'last-event-id': cursor }, signal, limitMs: SILENCE_MS });
+    const parser = createParser({
+      onEvent({ event: type, id, data }) {
+        if (type === 'error') throw new BadAnswer(`an error frame: ${data}`);
+        if (id === undefined) return;
+        if (type !== 'heartbeat') {
+          const event = JSON.parse(data) as Envelope;
+          if (event.cursor !== id || event.type !== type) reader.failures.push(`${reader.name}: a frame ${type} ${id} with ${event.type} ${event.cursor} in it`);
+          reader.seen.push(intern(event.id));
+        }
+        cursor = id;
+      },
+    });
+    for await (const part of response.setEncoding('utf8')) parser.feed(part as string);
+  });
+}

@@ -1,0 +1,135 @@
+/** The operations as the checked-in document tells them: what clients read, and nothing that only the service knows. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv';
+
+/** The part of JSON Schema 2020-12 that the document uses. */
+export interface Schema {
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  examples?: unknown[];
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  items?: Schema;
+  minItems?: number;
+  maxItems?: number;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  propertyNames?: Schema;
+  patternProperties?: Record<string, Schema>;
+  maxProperties?: number;
+  dependentRequired?: Record<string, string[]>;
+  anyOf?: Schema[];
+}
+
+export interface Parameter {
+  name: string;
+  required: boolean;
+  schema: Schema;
+  isValid: (value: unknown) => boolean;
+}
+
+export interface Response {
+  headers: string[];
+  /** By media type; the validator is null where the answer is no JSON. */
+  content: Map<string, ValidateFunction | null>;
+}
+
+export interface Operation {
+  id: string;
+  /** The id without `.byProject` and `.direct`. */
+  base: string;
+  method: string;
+  /** `/api/platform/v1/apps/{appId}` */
+  path: string;
+  pathParameters: string[];
+  query: Parameter[];
+  body: { required: boolean; schema: Schema; validate: ValidateFunction; types: string[] } | null;
+  /** It has a receipt: takes an Idempotency-Key, answers with x-operation-id. */
+  isWrite: boolean;
+  isPlatform: boolean;
+  isPublic: boolean;
+  takesKey: boolean;
+  isStream: boolean;
+  responses: Map<number, Response>;
+}
+
+interface Media { schema: Schema }
+interface DocumentResponse { $ref?: string; headers?: Record<string, unknown>; content?: Record<string, Media> }
+interface DocumentOperation {
+  operationId: string;
+  security: Record<string, unknown>[];
+  parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
+  requestBody?: { required: boolean; content: Record<string, Media> };
+  responses: Record<string, DocumentResponse>;
+}
+interface OpenApi {
+  paths: Record<string, Record<string, DocumentOperation>>;
+  components: { schemas: Record<string, Schema>; responses: Record<string, DocumentResponse> };
+}
+
+export interface ApiDocument {
+  operations: Operation[];
+  /** Says what is wrong with an error's body; null when it is as documented. */
+  validateError: ValidateFunction;
+}
+
+const FILE = join(import.meta.dirname, '../../openapi.json');
+const ID = 'openapi.json';
+const DATE_TIME = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+export function readDocument(): ApiDocument {
+  const document = JSON.parse(readFileSync(FILE, 'utf8')) as OpenApi;
+  for (const schema of answersOf(document)) close(schema);
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addFormat('date-time', DATE_TIME).addFormat('uri', (text: string) => URL.canParse(text)).addFormat('email', /^[^\s@]+@[^\s@]+$/);
+  ajv.addSchema({ ...document, $id: ID });
+  const compile = (...pointer: string[]) => ajv.compile({ $ref: `${ID}#/${pointer.map(token).join('/')}` });
+
+  function responseOf(answer: DocumentResponse, ...pointer: string[]): Response {
+    if (answer.$ref) {
+      const name = answer.$ref.split('/').at(-1)!;
+      return responseOf(document.components.responses[name]!, 'components', 'responses', name);
+    }
+    const content = Object.keys(answer.content ?? {}).map((type) => [type, type === 'application/json' ? compile(...pointer, 'content', type, 'schema') : null] as const);
+    return { headers: Object.keys(answer.headers ?? {}), content: new Map(content) };
+  }
+
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, told]): Operation => {
+    const parameters = told.parameters ?? [];
+    const at = ['paths', path, method];
+    const schemes = told.security.flatMap((one) => Object.keys(one));
+    const types = Object.keys(told.requestBody?.content ?? {});
+    return {
+      id: told.operationId, base: told.operationId.split('.').slice(0, 2).join('.'), method: method.toUpperCase(), path,
+      pathParameters: parameters.filter((p) => p.in === 'path').map((p) => p.name),
+      query: parameters.flatMap((p, i) => (p.in === 'query' ? [{ name: p.name, required: p.required, schema: p.schema, isValid: compile(...at, 'parameters', String(i), 'schema') as (value: unknown) => boolean }] : [])),
+      body: told.requestBody ? { required: told.requestBody.required, schema: told.requestBody.content['application/json']!.schema, validate: compile(...at, 'requestBody', 'content', 'application/json', 'schema'), types } : null,
+      isWrite: parameters.some((p) => p.in === 'header' && p.name === 'Idempotency-Key'),
+      isPlatform: path.startsWith('/api/platform/'), isPublic: schemes.length === 0, takesKey: schemes.includes('serviceKey'),
+      isStream: Object.values(told.responses).some((r) => r.content?.['text/event-stream'] && Object.keys(r.content).length === 1),
+      responses: new Map(Object.entries(told.responses).map(([status, answer]) => [Number(status), responseOf(answer, ...at, 'responses', status)])),
+    };
+  }));
+  return { operations, validateError: compile('components', 'schemas', 'Error') };
+}
+
+const token = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+
+function answersOf({ paths, components }: OpenApi): Schema[] {
+  const inPaths = Object.values(paths).flatMap((methods) => Object.values(methods)).flatMap((told) => Object.values(told.responses)).flatMap((answer) => Object.values(answer.content ?? {})).map(({ schema }) => schema);
+  return [...inPaths, ...Object.values(components.schemas)];
+}
+
+/** A client may be sent members that it does not know; but the document has to tell of all that there are. */
+function close(schema: Schema): void {
+  if (schema.properties && schema.additionalProperties === undefined && !schema.patternProperties) schema.additionalProperties = false;
+  for (const one of [...Object.values(schema.properties ?? {}), ...(schema.anyOf ?? []), ...(schema.items ? [schema.items] : [])]) close(one);
+}
