@@ -35,12 +35,13 @@ function databaseUrl({ host, port, user, database }: { host: string; port: numbe
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
 }
 
-export async function startTestServer(env: Record<string, string> = {}): Promise<TestServer> {
-  const database = await createTestDatabase();
+/** With `beside`, a further process's worth of that service: on its database, with its key. Close it first. */
+export async function startTestServer(env: Record<string, string> = {}, beside?: TestServer): Promise<TestServer> {
+  const database = beside ? null : await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'headrace-test-'));
-  const key = makeServiceKey();
+  const key = beside?.key ?? makeServiceKey();
   const config = readConfig({
-    HEADRACE_PORT: '0', HEADRACE_DATA_DIR: dataDir, DATABASE_URL: databaseUrl(database.connection), HEADRACE_SECRET_KEY: 'test secret of at least 32 characters', HEADRACE_OWNER_EMAIL: OWNER.email,
+    HEADRACE_PORT: '0', HEADRACE_DATA_DIR: dataDir, DATABASE_URL: database ? databaseUrl(database.connection) : beside!.service.ctx.config.databaseUrl!, HEADRACE_SECRET_KEY: 'test secret of at least 32 characters', HEADRACE_OWNER_EMAIL: OWNER.email,
     HEADRACE_OWNER_PASSWORD: OWNER.password, HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_RATE_LIMIT: '1000000', ...env,
   }, isServiceKey);
   const service = await startService(config, pino({ level: process.env.HEADRACE_TEST_LOG ?? 'fatal' }));
@@ -59,7 +60,7 @@ export async function startTestServer(env: Record<string, string> = {}): Promise
     },
     async close() {
       await service.stop();
-      await database.drop();
+      await database?.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

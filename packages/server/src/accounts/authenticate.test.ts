@@ -87,6 +87,26 @@ describe('401', () => {
   });
 });
 
+describe('over two services', () => {
+  test('a key that one of them changes is refused by the other within a second', async () => {
+    const other = await startTestServer({ HEADRACE_ROLES: 'api' }, s);
+    try {
+      for (const change of ['revoke', 'disable', 'narrow'] as const) {
+        const { key, account, credential } = await newAccount(s, owner);
+        const status = async () => (await other.call('GET', '/api/projects', undefined, { key })).status;
+        expect(await status()).toBe(200);
+        const path = `/api/service-accounts/${account.id}`;
+        const changed = await (change === 'revoke' ? s.call('DELETE', `${path}/credentials/${credential.id}`, undefined, { cookie: owner })
+          : s.call('PATCH', path, change === 'disable' ? { disabled: true } : { permissions: { thread: ['read'] } }, { cookie: owner }));
+        expect(changed.status).toBe(200);
+        await expect.poll(status, { timeout: 1_000, interval: 5, message: change }).toBe(401);
+      }
+    } finally {
+      await other.close();
+    }
+  });
+});
+
 describe('403', () => {
   test('an organization without the entitlement, by key and by session, on the Platform API only', async () => {
     const { cookie, organization } = await tenant(s);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startTestServer } from '../test-server.ts';
 import { rateHeaders, retryHeaders } from './rate-limit.ts';
 
 test('the headers tell the policy and what is left of it', () => {
@@ -6,4 +7,19 @@ test('the headers tell the policy and what is left of it', () => {
     RateLimit: '"ingress";r=599;t=60', 'RateLimit-Policy': '"ingress";q=600;qu="requests";w=60', 'X-RateLimit-Limit': '600', 'X-RateLimit-Remaining': '599', 'X-RateLimit-Reset': '1790000061',
   });
   expect(retryHeaders(3)).toEqual({ 'Retry-After': '3', 'X-Retry-After': '3' });
+});
+
+test('two services on one database share the window of a key', async () => {
+  const env = { HEADRACE_ROLES: 'api', HEADRACE_RATE_LIMIT: '24', HEADRACE_RATE_WINDOW_SECONDS: '3600' };
+  const one = await startTestServer(env);
+  const two = await startTestServer(env, one);
+  try {
+    const answers = [];
+    for (let i = 0; i < 30; i++) answers.push(await (i % 3 ? one : two).call('GET', '/api/projects'));
+    expect(answers.map((a) => a.status)).toEqual([...Array.from({ length: 24 }, () => 200), ...Array.from({ length: 6 }, () => 429)]);
+    for (const answer of answers.slice(24)) expect([answer.headers.get('ratelimit'), Number(answer.headers.get('retry-after')) > 3500]).toEqual([expect.stringContaining('r=0;'), true]);
+  } finally {
+    await two.close();
+    await one.close();
+  }
 });
