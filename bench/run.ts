@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { applyBenchmark } from './benchmarks/apply.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
+import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
 import { readsBenchmark } from './benchmarks/reads.ts';
@@ -24,7 +25,7 @@ import { consoleText, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
 import { startService } from './lib/service.ts';
 
-const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, applyBenchmark, publishBenchmark, eventLagBenchmark, readsBenchmark, eventLoopBenchmark];
+const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, applyBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, eventLoopBenchmark];
 const RUN_LIMIT_MS = 10 * 60_000;
 
 const { values: options } = parseArgs({ options: {

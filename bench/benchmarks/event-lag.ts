@@ -86,10 +86,15 @@ async function send(total: number, rate: number, write: Write): Promise<Map<stri
   for (let i = 0; i < total; i++) {
     const wait = from + (i * 1000) / rate - performance.now();
     if (wait > 0) await sleep(wait);
-    pending.push(write(i).then((event) => { answered.set(event, now()); }));
+    pending.push(one(i));
   }
   await Promise.all(pending);
   return answered;
+
+  async function one(i: number): Promise<void> {
+    const event = await write(i);
+    answered.set(event, now());
+  }
 }
 
 const now = () => performance.timeOrigin + performance.now();

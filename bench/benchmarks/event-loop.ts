@@ -1,22 +1,17 @@
 /** Whether a large import holds up everybody else: the delay of the service's event loop while it imports 32 MiB. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { newApp } from '../lib/apps.ts';
 import type { Benchmark } from '../lib/benchmark.ts';
-import type { Summary } from '../lib/statistics.ts';
+import { makeProbe } from '../lib/probe.ts';
 import { prepare } from './import.ts';
-
-const PRELOAD = join(import.meta.dirname, '../loop-delay.mjs');
-const ANSWER_LIMIT_MS = 5_000;
 
 export const eventLoopBenchmark: Benchmark = {
   name: 'event-loop',
   title: 'Event loop of the service during imports of 32 MiB',
   async run(setup) {
     const { json, archive } = await prepare(setup);
-    const file = join(setup.scratch, 'loop-delay.json');
-    const service = await setup.start({ nodeArgs: ['--import', PRELOAD], env: { HEADRACE_BENCH_LOOP_FILE: file } });
+    const probe = makeProbe(setup.scratch);
+    const service = await setup.start(probe.options);
+    const seen = async () => (await probe.ask(service.pid)).loop;
     await imports(json, 1);
     await seen();
     const rounds = setup.quick ? 2 : 8;
@@ -35,14 +30,6 @@ export const eventLoopBenchmark: Benchmark = {
         const app = await newApp(service);
         await service.call('POST', `${app}/sources`, body, { contentType });
       }
-    }
-
-    /** What the service saw since it was asked last. */
-    async function seen(): Promise<Summary> {
-      rmSync(file, { force: true });
-      process.kill(service.pid, 'SIGUSR2');
-      for (const deadline = Date.now() + ANSWER_LIMIT_MS; !existsSync(file); await sleep(5)) if (Date.now() > deadline) throw new Error('The service did not tell of its event loop');
-      return JSON.parse(readFileSync(file, 'utf8')) as Summary;
     }
   },
 };
