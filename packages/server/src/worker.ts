@@ -31,7 +31,8 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4, onDead: ({ threadId }) => archivingDied(ctx, threadId) },
   };
   const worker = await startWorker(ctx, connection, handlers);
-  maintainReceipts(ctx);
+  // No operation of this version has an effect outside.
+  maintainReceipts(ctx, {});
   const cleanup = startCleanup(ctx);
   sweepWorkspaces(ctx);
   reconcilePreviews(ctx);

@@ -111,6 +111,10 @@ export interface OperationsTable {
   status: 'pending' | 'succeeded' | 'failed' | 'uncertain';
   fence: Generated<number>;
   lease_until: TimeOrNull;
+  look_name: string | null;
+  look_target: JsonOrNull<Record<string, unknown>>;
+  looks: Generated<number>;
+  uncertain_at: TimeOrNull;
   response_status: number | null;
   response: string | null;
   created_at: GeneratedTime;

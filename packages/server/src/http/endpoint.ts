@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { isId, NO_ID } from '../ids.ts';
 import { fingerprint } from '../operations/fingerprint.ts';
 import { writeClaimed, writeOnce } from '../operations/receipts.ts';
-import type { Answer, WriteRequest } from '../operations/receipts.ts';
+import type { Answer, WriteRequest } from '../operations/write-request.ts';
 import { ApiError, invalid } from './errors.ts';
 import type { Field } from './errors.ts';
 import { PLATFORM } from './operation.ts';
@@ -176,7 +176,7 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
     const prepared = await operation.claim!.prepare(call);
     const key = idempotencyKey(route, call, [...legacyOf(call.body), ...(prepared.legacyKey ?? [])], []);
     const { mode, publishesPending } = operation.claim!;
-    return writeClaimed(ctx, requestOf(call, key ?? `-${call.requestId}-${Math.random()}`, prepared.bodyDigest), { mode, publishesPending, scope: prepared.scope, onClaim: prepared.onClaim }, (claim) => operation.claimed!(call, claim, prepared.prepared));
+    return writeClaimed(ctx, requestOf(call, key ?? `-${call.requestId}-${Math.random()}`, prepared.bodyDigest), { mode, publishesPending, scope: prepared.scope, onClaim: prepared.onClaim, look: prepared.look }, (claim) => operation.claimed!(call, claim, prepared.prepared));
   }
 
   function answered(reply: FastifyReply, answer: Answer & { headers?: Record<string, string | string[]> }): FastifyReply {

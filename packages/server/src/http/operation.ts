@@ -8,7 +8,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
-import type { Claim, Receipt, WriteResult } from '../operations/receipts.ts';
+import type { Claim, Receipt, WriteResult } from '../operations/write-request.ts';
 
 /**
  * Who may call it. `permissions`: all of them, by key or session. `session`: a browser session of at least that role in its organization
@@ -75,11 +75,22 @@ export interface Operation extends Documentation {
 }
 
 export interface ClaimOptions {
-  mode: 'staged' | 'job';
+  mode: 'staged' | 'job' | 'outside';
   /** `operation.updated` with `pending` at the claim. */
   publishesPending: boolean;
   /** Before the receipt: authorizes, parses and validates; its digest stands for the body in the fingerprint. */
-  prepare: (call: Call) => Promise<{ bodyDigest?: Buffer; legacyKey?: { path: string; value: string }[]; scope?: EventScope; prepared: unknown; onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined> }>;
+  prepare: (call: Call) => Promise<Prepared<unknown>>;
+}
+
+/** What a claimed write knows before its claim. */
+export interface Prepared<P> {
+  bodyDigest?: Buffer;
+  legacyKey?: { path: string; value: string }[];
+  scope?: EventScope;
+  prepared: P;
+  onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined>;
+  /** Mode `outside`: see operations/outside-write.ts. */
+  look?: { name: string; target: Record<string, unknown> };
 }
 
 type Q<S> = S extends TSchema ? Static<S> : Record<string, never>;
@@ -108,7 +119,7 @@ export const claimedWrite = <P, QS extends TSchema | undefined = undefined, BS e
   definition: Definition<QS, BS> & {
     mode: ClaimOptions['mode'];
     publishesPending: boolean;
-    prepare: (call: Call<Q<QS>, Q<BS>>) => Promise<{ bodyDigest?: Buffer; legacyKey?: { path: string; value: string }[]; scope?: EventScope; prepared: P; onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined> }>;
+    prepare: (call: Call<Q<QS>, Q<BS>>) => Promise<Prepared<P>>;
     handle: (call: Call<Q<QS>, Q<BS>>, claim: Claim, prepared: P) => Promise<WriteResult>;
   },
 ): Operation => {

@@ -1,2 +1,4 @@
+export { outsideWrite } from './outside-write.ts';
+export type { Effect, Effects, Mark } from './outside.ts';
 export { settle, writeClaimed, writeOnce } from './receipts.ts';
-export type { Claim, Receipt, WriteResult } from './receipts.ts';
+export type { Claim, Receipt, WriteResult } from './write-request.ts';

@@ -1,29 +1,60 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import { appendEvent, transaction } from '../db/transaction.ts';
+import { transaction } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
+import { createLooker } from './outside.ts';
+import type { Effects } from './outside.ts';
+import { makeUncertain, settle } from './receipts.ts';
 
-const EVERY_MS = 5_000;
+const LOOK_MS = 500;
+const FORGET_MS = 5_000;
 const BATCH = 500;
+/** A retry may take a staged claim over once its lease is over; after this it is ended without one. */
+const STAGED_GRACE_SECONDS = 5;
+/** A released claim's operation can be read as long as a receipt is reserved. */
+const RELEASED_KEPT_DAYS = 8;
 
 /**
- * Ends staged claims whose process died (their lease is over by 5 s: a retry may take them over until then and after), and forgets
- * receipts whose reservation is over, in small batches. Safe in every process at once.
+ * Ends claims whose process died, looks after uncertain receipts, and forgets receipts whose reservation is over, in small batches.
+ * Runs in every worker at once and keeps nothing in memory: when one dies, the others' next rounds go on.
  */
-export function maintainReceipts(ctx: Context): void {
-  const timer = setInterval(() => { void once(ctx).catch((err: unknown) => ctx.log.debug({ err }, 'receipts were not maintained')); }, EVERY_MS);
+export function maintainReceipts(ctx: Context, effects: Effects): void {
+  const lookAround = createLooker(ctx, effects);
+  every(ctx, LOOK_MS, async () => {
+    await endLostClaims(ctx);
+    await lookAround();
+  });
+  every(ctx, FORGET_MS, () => forgetReceipts(ctx));
+}
+
+/** One round at a time. */
+function every(ctx: Context, ms: number, round: () => Promise<void>): void {
+  let isBusy = false;
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    round().catch((err: unknown) => ctx.log.debug({ err }, 'receipts were not maintained')).finally(() => { isBusy = false; });
+  }, ms);
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
 }
 
-async function once(ctx: Context): Promise<void> {
+const LOST = new ApiError('unavailable', 'The process that worked on this request ended. Retry with the same Idempotency-Key.').body('none');
+
+async function endLostClaims(ctx: Context): Promise<void> {
+  const isLost = sql<boolean>`status = 'pending' and lease_until < now() - case when look_name is null then ${STAGED_GRACE_SECONDS} else 0 end * interval '1 second'`;
+  // Mostly there are none: one statement then, and no transaction.
+  const any = await ctx.db.selectFrom('operations').select('id').where(isLost).limit(1).executeTakeFirst();
+  if (!any) return;
   await transaction(ctx, async (tx) => {
-    const lost = await tx.db.selectFrom('operations').select(['id', 'org_id', 'project_id', 'published']).where('status', '=', 'pending')
-      .where('lease_until', '<', sql<Date>`now() - interval '5 seconds'`).limit(BATCH).forUpdate().skipLocked().execute();
-    const body = new ApiError('unavailable', 'The process that worked on this request ended. Retry with the same Idempotency-Key.').body('none');
-    for (const { id, org_id: orgId, project_id: projectId, published } of lost) {
-      await tx.db.updateTable('operations').set({ status: 'failed', response_status: 503, response: JSON.stringify(body), settled_at: sql<Date>`clock_timestamp()`, lease_until: null }).where('id', '=', id).execute();
-      if (published) appendEvent(tx, { orgId, projectId, feed: 'direct' }, 'operation.updated', { id, status: 'failed' });
+    const lost = await tx.db.selectFrom('operations').select(['id', 'fence', 'look_name']).where(isLost).limit(BATCH).forUpdate().skipLocked().execute();
+    for (const { id, fence, look_name: lookName } of lost) {
+      if (lookName === null) await settle(tx, id, fence, { status: 503, body: LOST }, undefined, false);
+      else await makeUncertain(tx, id, fence);
     }
   });
+}
+
+async function forgetReceipts(ctx: Context): Promise<void> {
   await sql`delete from operations where id in (select id from operations where reserved_until < now() limit ${BATCH} for update skip locked)`.execute(ctx.db);
+  await sql`delete from operations where id in (select id from operations where reserved_until is null and settled_at < now() - ${RELEASED_KEPT_DAYS} * interval '1 day' limit ${BATCH} for update skip locked)`.execute(ctx.db);
 }

@@ -12,18 +12,26 @@ import { startTestServer } from '../test-server.ts';
 import type { TestAnswer, TestServer } from '../test-server.ts';
 import { maintainReceipts } from './maintain.ts';
 import { settle, writeClaimed, writeOnce } from './receipts.ts';
-import type { Claim, WriteRequest, WriteResult } from './receipts.ts';
+import type { Claim, WriteRequest, WriteResult } from './write-request.ts';
 
 const P = '/api/platform/v1';
 let s: TestServer;
 let ctx: Context;
+/** A second service on the same database: what is under way in the first is not in its memory. */
+let other: TestServer;
+let elsewhere: Context;
 let orgId: string;
 beforeAll(async () => {
   s = await startTestServer({ HEADRACE_ROLES: 'api' });
   ctx = s.service.ctx;
+  other = await startTestServer({ HEADRACE_ROLES: 'api', DATABASE_URL: ctx.config.databaseUrl! });
+  elsewhere = other.service.ctx;
   ({ id: orgId } = await ctx.db.selectFrom('organizations').select('id').executeTakeFirstOrThrow());
 });
-afterAll(async () => { await s?.close(); });
+afterAll(async () => {
+  await other?.close();
+  await s?.close();
+});
 
 const rowOf = (id: string) => ctx.db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 /** The statuses that were told of an operation. One statement: an event moves from the outbox to the log meanwhile. */
@@ -183,11 +191,6 @@ const principal = (): Principal => ({ kind: 'key', orgId, actorId: 'sa_test', ac
 let request: WriteRequest;
 beforeEach(() => { request = { principal: principal(), key: randomUUID(), fingerprint: digest('one'), method: 'POST', path: '/api/x', projectId: null, permissions: [], requestId: 'req-1', direct: true }; });
 function digest(text: string): Buffer { return createHash('sha256').update(text).digest(); }
-/** As if asked of another process: this one knows nothing of what is under way. */
-const elsewhere = async () => {
-  vi.resetModules();
-  return import('./receipts.ts');
-};
 const OK: WriteResult = { status: 201, body: { ok: true, first: true } };
 const refusalOf = async (promise: Promise<unknown>) => promise.then(() => 'no refusal', (error: unknown) => (error as { code: string }).code);
 const STAGED = { mode: 'staged' as const, publishesPending: true };
@@ -223,9 +226,8 @@ describe('writeOnce', () => {
     await begun.promise;
     const changed = { ...request, fingerprint: digest('two') };
     expect(await refusalOf(writeOnce(ctx, changed, async () => OK))).toBe('idempotency_conflict');
-    const other = await elsewhere();
     const write = vi.fn(async () => OK);
-    const rivals = [writeOnce(ctx, request, write), other.writeOnce(ctx, request, write)];
+    const rivals = [writeOnce(ctx, request, write), writeOnce(elsewhere, request, write)];
     open();
     const { text, operationId, replayed } = await first;
     expect(replayed).toBe(false);
@@ -260,8 +262,7 @@ describe('a staged claim', () => {
     const answer = await writeClaimed(ctx, request, STAGED, async (claim) => {
       seen.push((await rowOf(claim.operationId)).status, ...await published(claim.operationId));
       seen.push(await refusalOf(writeClaimed(ctx, request, STAGED, async () => OK)), await refusalOf(writeOnce(ctx, { ...request, fingerprint: digest('two') }, async () => OK)));
-      const other = await elsewhere();
-      seen.push(await refusalOf(other.writeClaimed(ctx, request, STAGED, async () => OK)));
+        seen.push(await refusalOf(writeClaimed(elsewhere, request, STAGED, async () => OK)));
       return settled(claim);
     });
     expect(seen).toEqual(['pending', 'pending', 'request_in_progress', 'idempotency_conflict', 'request_in_progress']);
@@ -270,13 +271,12 @@ describe('a staged claim', () => {
   });
 
   test('whose process died is taken over when its lease is over, with a higher fence; the old one cannot settle any more', async () => {
-    const other = await elsewhere();
     const { promise: stuck, resolve: revive } = Promise.withResolvers<void>();
     const claimed = Promise.withResolvers<Claim>();
     const dead = writeClaimed(ctx, request, STAGED, async (claim) => { claimed.resolve(claim); await stuck; return settled(claim, { status: 201, body: { ok: true, late: true } }); });
     const { operationId } = await claimed.promise;
     await sql`update operations set lease_until = now() - interval '1 second' where id = ${operationId}`.execute(ctx.db);
-    const answer = await other.writeClaimed(ctx, request, STAGED, async (claim) => {
+    const answer = await writeClaimed(elsewhere, request, STAGED, async (claim) => {
       expect(claim.operationId).toBe(operationId);
       revive();
       expect(await refusalOf(dead)).toBe('request_in_progress');
@@ -293,7 +293,7 @@ describe('a staged claim', () => {
     const shutdown = new AbortController();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
-      maintainReceipts({ ...ctx, shutdown: shutdown.signal });
+      maintainReceipts({ ...ctx, shutdown: shutdown.signal }, {});
       vi.advanceTimersByTime(5_000);
     } finally {
       vi.useRealTimers();

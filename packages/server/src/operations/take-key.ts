@@ -1,0 +1,96 @@
+/**
+ * Locks a key and reads its receipt, in one statement. Its snapshot is older than the lock, so that it may miss a receipt that the
+ * lock's last holder has just committed: the unique key of `operations` refuses the second one then, everything is rolled back, and the
+ * write begins anew (`retryLostKey`). A second statement for the read would cost every write a round trip to save that one.
+ *
+ * The lock's holder shows its operation's id as its connection's application_name: a rival in another process can name the operation
+ * that it met, although nothing of it is committed yet.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { seesProject } from '../accounts/principal.ts';
+import type { OperationRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import type { Answer, WriteRequest } from './write-request.ts';
+
+const LOCK_TRIES = 50;
+const LOCK_RETRY_MS = 20;
+/** How long a rival waits for a write that is one transaction, in this process or another. */
+export const RIVAL_MS = LOCK_TRIES * LOCK_RETRY_MS;
+
+export const conflict = () => new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request. Use a new key for a new operation.');
+export const inProgress = (operationId: string) => new ApiError('request_in_progress', 'A request with this Idempotency-Key is still in progress. Read its operation, or retry in a moment.', { details: { operationId } });
+
+export type Found = Pick<OperationRow, 'id' | 'fingerprint' | 'status' | 'fence' | 'response_status' | 'response' | 'project_id' | 'look_name'> & {
+  /** Settled, and its reservation is over (or there was none): the key is free. On the database's clock, as all of these times. */
+  is_over: boolean;
+  is_lease_over: boolean;
+};
+
+const lockKey = (r: WriteRequest) => createHash('sha256').update(`${r.principal.orgId}\n${r.principal.actorId}\n${r.key}`).digest().readBigInt64BE(0).toString();
+
+/**
+ * Takes the key for `operationId`. The answer of an earlier request, or the receipt that is in the way: one that is over, or a staged
+ * claim whose lease is. Throws `idempotency_conflict`, and `request_in_progress` when somebody else is at it: another process may hold
+ * the lock for the length of one transaction, so it is tried for a second.
+ */
+export async function takeKey(tx: Tx, request: WriteRequest, operationId: string): Promise<{ answer?: Answer; found?: Found }> {
+  const key = lockKey(request);
+  for (let tries = 1; ; tries++) {
+    const { rows: [row] } = await sql<{ held: boolean } & (Found | { [K in keyof Found]: null })>`
+      select case when pg_try_advisory_xact_lock(${key}::bigint) then set_config('application_name', ${operationId}, true) end is not null as held,
+        o.id, o.fingerprint, o.status, o.fence, o.response_status, o.response, o.project_id, o.look_name,
+        o.status in ('succeeded', 'failed') and (o.reserved_until is null or o.reserved_until < clock_timestamp()) as is_over, coalesce(o.lease_until < clock_timestamp(), false) as is_lease_over
+      from (select 1) as one left join operations o on o.org_id = ${request.principal.orgId} and o.actor_id = ${request.principal.actorId} and o.idempotency_key = ${request.key}`.execute(tx.db);
+    const found = row!.id === null ? undefined : row as Found;
+    // What is decided needs no lock.
+    const answer = found && answerOf(found, request);
+    if (answer) return { answer };
+    if (row!.held) return found ? { found } : {};
+    const rival = tries < LOCK_TRIES ? undefined : await holderOf(tx, key);
+    // Its last holder may have gone at this moment.
+    if (rival !== undefined || tries >= 2 * LOCK_TRIES) throw inProgress(rival ?? operationId);
+    await sleep(LOCK_RETRY_MS);
+  }
+}
+
+/** What an existing receipt answers; undefined when this request may have the key. */
+function answerOf(found: Found, request: WriteRequest): Answer | undefined {
+  if (found.is_over) return undefined;
+  requireSight(found, request);
+  if (!found.fingerprint.equals(request.fingerprint)) throw conflict();
+  // Only a staged claim is taken over: what an outside effect became is not known before it was looked at.
+  if (found.status === 'pending' && found.is_lease_over && found.look_name === null) return undefined;
+  if (found.status === 'pending' || found.status === 'uncertain') throw inProgress(found.id);
+  return { status: found.response_status!, text: found.response!, operationId: found.id, replayed: true };
+}
+
+/** A Direct path does not name its project: a key that has lost it since gets the refusal that the write itself would give, no replay. */
+function requireSight(found: Found, request: WriteRequest): void {
+  if (found.project_id === null || seesProject(request.principal, found.project_id)) return;
+  throw notFound(request.path.startsWith('/api/threads/') ? 'thread' : 'project');
+}
+
+/** The operation of whoever holds the key's lock; undefined when nobody does now. */
+async function holderOf(tx: Tx, key: string): Promise<string | undefined> {
+  const { rows } = await sql<{ operation: string }>`
+    select a.application_name as operation from pg_locks l join pg_stat_activity a on a.pid = l.pid
+    where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and (l.classid::bigint << 32 | l.objid::bigint) = ${key}::bigint
+      and l.database = (select oid from pg_database where datname = current_database()) and a.application_name like 'op\\_%'`.execute(tx.db);
+  return rows[0]?.operation;
+}
+
+const TRIES = 3;
+
+/** Runs `attempt` again when another process took the key between its snapshot and its lock; its transaction left nothing then. */
+export async function retryLostKey<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if ((error as { constraint?: string }).constraint !== 'operations_key' || tries === TRIES) throw error;
+    }
+  }
+}
