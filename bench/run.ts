@@ -18,6 +18,7 @@ import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
 import { readsBenchmark } from './benchmarks/reads.ts';
+import { receiptsBenchmark } from './benchmarks/receipts.ts';
 import { runBenchmark } from './benchmarks/run.ts';
 import type { Benchmark, Outcome } from './lib/benchmark.ts';
 import { loadNow, machineOf } from './lib/machine.ts';
@@ -25,7 +26,7 @@ import { consoleText, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
 import { startService } from './lib/service.ts';
 
-const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, applyBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, eventLoopBenchmark];
+const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, applyBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
 const RUN_LIMIT_MS = 10 * 60_000;
 
 const { values: options } = parseArgs({ options: {

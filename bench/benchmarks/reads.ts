@@ -27,7 +27,7 @@ export const readsBenchmark: Benchmark = {
     await expectSame(service.base, bare, thread, service.key);
 
     const seconds = setup.quick ? 1 : 3;
-    const ask = (base: string, headers: Record<string, string>) => load(base, thread, headers, CONNECTIONS, seconds);
+    const ask = (base: string, headers: Record<string, string>) => load(base, () => ({ method: 'GET', path: thread, headers }), CONNECTIONS, seconds);
     const [ours, theirs]: [number[], number[]] = [[], []];
     for (let round = -1; round < (setup.quick ? 2 : 8); round++) {
       const rates = [await ask(service.base, { 'x-api-key': service.key }), await ask(bare, {})] as const;
