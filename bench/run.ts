@@ -5,7 +5,7 @@
  *   --quick           few samples: to see that everything works
  *   --dir <folder>    file system to measure on (the system's temporary folder)
  *   --profile <dir>   CPU profiles of the service, one file per thread
- *   --write           docs/benchmarks/main-job.md
+ *   --write           docs/benchmarks/results.md
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,6 +95,6 @@ writeFileSync(join(results, `${report.date.replaceAll(':', '-')}.json`), `${JSON
 if (options.write) {
   const documents = join(import.meta.dirname, '../docs/benchmarks');
   mkdirSync(documents, { recursive: true });
-  writeFileSync(join(documents, 'main-job.md'), `${markdown(report).trimEnd()}\n`);
+  writeFileSync(join(documents, 'results.md'), `${markdown(report).trimEnd()}\n`);
 }
 process.exit(report.failures.length ? 1 : 0);

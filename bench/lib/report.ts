@@ -37,7 +37,7 @@ const tableRow = (row: string[]) => `| ${row.join(' | ')} |`;
 export function markdown({ date, quick, machine: m, results, failures }: Report): string {
   const aims = results.flatMap((result) => result.aims.map((aim) => [result.title, aim.what, `${number(aim.value)} ${aim.unit}`, `${aim.bound === 'most' ? '≤' : '≥'} ${aim.limit} ${aim.unit}`, isMet(aim) ? 'yes' : '**no**', result.load.join(' → ')]));
   return [
-    '# The main job, measured', '',
+    '# Benchmark results', '',
     `Written by \`npm run bench -- --write\` on ${date}${quick ? ' in the short form: too few samples to rely on' : ''}.`, '',
     `${m.cores} cores (${m.processor}), ${m.memoryGiB} GiB, Linux ${m.kernel}, ${m.fileSystem}, Node ${m.node}, git ${m.git}. Service, PostgreSQL (embedded, fsync on), sandboxes, load and git share these cores. *Load* is the machine's load average over one minute, before and after the benchmark.`, '',
     tableRow(['Benchmark', 'Figure', 'Measured', 'Aim', 'Met', 'Load']), tableRow(['---', '---', '---:', '---:', '---', '---']), ...aims.map(tableRow), '',
