@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { PUBLISHER_LOCK } from '../db/advisory-locks.ts';
 import { openDatabase } from '../db/database.ts';
 import type { DatabaseHandle } from '../db/database.ts';
 import { createTestDatabase } from '../db/test-database.ts';
@@ -56,4 +57,14 @@ test('of several processes that start at once one fills the database and tells',
   expect(told.filter((lines) => lines.length > 0)).toHaveLength(1);
   expect(await handle.db.selectFrom('organizations').select('id').execute()).toHaveLength(1);
   expect(await handle.db.selectFrom('service_accounts').select('id').execute()).toHaveLength(1);
+});
+
+test('a process that was first and publishes already does not stop the ones that start beside it', async () => {
+  const publisher = await handle.pool.connect();
+  try {
+    await publisher.query('select pg_advisory_lock($1)', [PUBLISHER_LOCK]);
+    expect(await start()).toHaveLength(3);
+  } finally {
+    publisher.release(true);
+  }
 });

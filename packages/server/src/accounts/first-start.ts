@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Config } from '../config.ts';
+import { FIRST_START_LOCK } from '../db/advisory-locks.ts';
 import type { Db } from '../db/database.ts';
 import { json } from '../db/schema.ts';
 import { newId } from '../ids.ts';
@@ -9,8 +10,6 @@ import { credentialIdOf, hashKey, makeServiceKey } from './keys.ts';
 import { hashPassword } from './passwords.ts';
 import { PERMISSIONS } from './permissions.ts';
 
-/** Any constant: processes that start at once take turns on it. */
-const LOCK = 4_400_002;
 const BOOTSTRAP_KEY_YEARS = 10;
 
 const isEmpty = async (db: Db) => (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) === undefined;
@@ -24,7 +23,7 @@ export async function firstStart(ctx: { db: Db; config: Pick<Config, 'ownerEmail
   const key = bootstrapKey ?? makeServiceKey();
   const passwordHash = await hashPassword(password);
   const isFirst = await ctx.db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
+    await sql`select pg_advisory_xact_lock(${FIRST_START_LOCK})`.execute(tx);
     if (!(await isEmpty(tx))) return false;
     const [orgId, userId, accountId] = [newId('org'), newId('usr'), newId('sa')];
     await tx.insertInto('organizations').values({ id: orgId, name: 'Organization' }).execute();

@@ -2,10 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { PoolConfig } from 'pg';
 import pg from 'pg';
+import { MIGRATION_LOCK } from './advisory-locks.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
-/** Any constant: every process of every version takes the same lock. */
-const LOCK = 4_400_001;
 
 /** Brings the database to this version's schema. Throws when it is newer than this version, or older than PostgreSQL 15. */
 export async function migrate(connection: PoolConfig): Promise<void> {
@@ -15,7 +14,7 @@ export async function migrate(connection: PoolConfig): Promise<void> {
   try {
     const { rows: [server] } = await client.query<{ version: number }>("select current_setting('server_version_num')::int as version");
     if (server!.version < 150_000) throw new Error('PostgreSQL 15 or newer is required');
-    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query('create table if not exists schema_migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())');
     const { rows } = await client.query<{ number: number }>('select number from schema_migrations');
     const applied = new Set(rows.map((r) => r.number));

@@ -11,10 +11,9 @@
 import { Client } from 'pg';
 import type { PoolConfig } from 'pg';
 import type { Context } from '../context.ts';
+import { PUBLISHER_LOCK } from '../db/advisory-locks.ts';
 import { createPartitions, expireEvents } from './partitions.ts';
 
-/** Any constant: every process of every version takes the same lock. */
-const LOCK = 4_400_002;
 const RIVAL_POLL_MS = 400;
 const OUTBOX_POLL_MS = 200;
 const BATCH = 500;
@@ -68,7 +67,7 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
   const unlisten = ctx.bus.listen('outbox', () => { if (isHolder) nudge(); });
 
   async function hold(client: Client): Promise<boolean> {
-    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [LOCK]);
+    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [PUBLISHER_LOCK]);
     return rows[0]!.held;
   }
 
