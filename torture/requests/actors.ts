@@ -21,7 +21,7 @@ export type Made = Record<string, any>;
 export interface Calls {
   wire: Wire;
   base: string;
-  /** The answer's body; throws on any status but 2xx. */
+  /** The answer's body, and its receipt as `operationId`; throws on any status but 2xx. */
   call(actor: Actor, method: string, target: string, body?: object, key?: string): Promise<Made>;
   /** A session of this user. */
   signIn(who: { email: string; password: string }): Promise<Actor>;
@@ -46,7 +46,10 @@ export function createCalls(wire: Wire, base: string): Calls {
 
   const calls: Calls = {
     wire, base,
-    call: async (...args) => parsed(await send(...args)),
+    async call(...args) {
+      const answer = await send(...args);
+      return { ...parsed(answer), operationId: answer.headers.get('x-operation-id')?.[0] };
+    },
     signIn: async ({ email, password }) => sessionOf(await send(browser, 'POST', '/api/auth/sign-in/email', { email, password })),
     async invite(by, role) {
       const [email, password] = [`${randomUUID()}@example.test`, randomUUID()];

@@ -2,7 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+
+/** Everything that is off a schema; none when the value fits. */
+export type FaultsOf = (value: unknown) => ErrorObject[];
 
 /** The part of JSON Schema 2020-12 that the document uses. */
 export interface Schema {
@@ -33,13 +36,13 @@ export interface Parameter {
   name: string;
   required: boolean;
   schema: Schema;
-  isValid: (value: unknown) => boolean;
+  faultsOf: FaultsOf;
 }
 
 export interface Response {
   headers: string[];
-  /** By media type; the validator is null where the answer is no JSON. */
-  content: Map<string, ValidateFunction | null>;
+  /** By media type; null where the answer is no JSON. */
+  content: Map<string, FaultsOf | null>;
 }
 
 export interface Operation {
@@ -51,7 +54,7 @@ export interface Operation {
   path: string;
   pathParameters: string[];
   query: Parameter[];
-  body: { required: boolean; schema: Schema; validate: ValidateFunction; types: string[] } | null;
+  body: { required: boolean; schema: Schema; faultsOf: FaultsOf; types: string[] } | null;
   /** It has a receipt: takes an Idempotency-Key, answers with x-operation-id. */
   isWrite: boolean;
   isPlatform: boolean;
@@ -77,51 +80,58 @@ interface OpenApi {
 
 export interface ApiDocument {
   operations: Operation[];
-  /** Says what is wrong with an error's body; null when it is as documented. */
-  validateError: ValidateFunction;
+  errorFaults: FaultsOf;
 }
 
 const FILE = join(import.meta.dirname, '../../openapi.json');
-const ID = 'openapi.json';
 const DATE_TIME = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 export function readDocument(): ApiDocument {
   const document = JSON.parse(readFileSync(FILE, 'utf8')) as OpenApi;
   for (const schema of answersOf(document)) close(schema);
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  ajv.addFormat('date-time', DATE_TIME).addFormat('uri', (text: string) => URL.canParse(text)).addFormat('email', /^[^\s@]+@[^\s@]+$/);
-  ajv.addSchema({ ...document, $id: ID });
-  const compile = (...pointer: string[]) => ajv.compile({ $ref: `${ID}#/${pointer.map(token).join('/')}` });
+  const validatorOf = createValidators(document.components.schemas);
 
-  function responseOf(answer: DocumentResponse, ...pointer: string[]): Response {
-    if (answer.$ref) {
-      const name = answer.$ref.split('/').at(-1)!;
-      return responseOf(document.components.responses[name]!, 'components', 'responses', name);
-    }
-    const content = Object.keys(answer.content ?? {}).map((type) => [type, type === 'application/json' ? compile(...pointer, 'content', type, 'schema') : null] as const);
+  function responseOf(answer: DocumentResponse): Response {
+    if (answer.$ref) return responseOf(document.components.responses[answer.$ref.split('/').at(-1)!]!);
+    const content = Object.entries(answer.content ?? {}).map(([type, { schema }]) => [type, type === 'application/json' ? validatorOf(schema) : null] as const);
     return { headers: Object.keys(answer.headers ?? {}), content: new Map(content) };
   }
 
   const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, told]): Operation => {
     const parameters = told.parameters ?? [];
-    const at = ['paths', path, method];
     const schemes = told.security.flatMap((one) => Object.keys(one));
-    const types = Object.keys(told.requestBody?.content ?? {});
+    const { required, content } = told.requestBody ?? {};
+    const schema = content?.['application/json']?.schema;
     return {
       id: told.operationId, base: told.operationId.split('.').slice(0, 2).join('.'), method: method.toUpperCase(), path,
       pathParameters: parameters.filter((p) => p.in === 'path').map((p) => p.name),
-      query: parameters.flatMap((p, i) => (p.in === 'query' ? [{ name: p.name, required: p.required, schema: p.schema, isValid: compile(...at, 'parameters', String(i), 'schema') as (value: unknown) => boolean }] : [])),
-      body: told.requestBody ? { required: told.requestBody.required, schema: told.requestBody.content['application/json']!.schema, validate: compile(...at, 'requestBody', 'content', 'application/json', 'schema'), types } : null,
+      query: parameters.filter((p) => p.in === 'query').map((p) => ({ name: p.name, required: p.required, schema: p.schema, faultsOf: validatorOf(p.schema) })),
+      body: schema ? { required: required ?? false, schema, faultsOf: validatorOf(schema), types: Object.keys(content!) } : null,
       isWrite: parameters.some((p) => p.in === 'header' && p.name === 'Idempotency-Key'),
       isPlatform: path.startsWith('/api/platform/'), isPublic: schemes.length === 0, takesKey: schemes.includes('serviceKey'),
       isStream: Object.values(told.responses).some((r) => r.content?.['text/event-stream'] && Object.keys(r.content).length === 1),
-      responses: new Map(Object.entries(told.responses).map(([status, answer]) => [Number(status), responseOf(answer, ...at, 'responses', status)])),
+      responses: new Map(Object.entries(told.responses).map(([status, answer]) => [Number(status), responseOf(answer)])),
     };
   }));
-  return { operations, validateError: compile('components', 'schemas', 'Error') };
+  return { operations, errorFaults: validatorOf(document.components.schemas.Error!) };
 }
 
-const token = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+/** Compiled when first used, and equal schemas once: compiled one by one, the whole document takes ten seconds. */
+function createValidators(named: Record<string, Schema>): (schema: Schema) => FaultsOf {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addFormat('date-time', DATE_TIME).addFormat('uri', (text: string) => URL.canParse(text)).addFormat('email', /^[^\s@]+@[^\s@]+$/);
+  const own = (schema: Schema) => JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"')) as Schema;
+  for (const [name, schema] of Object.entries(named)) ajv.addSchema(own(schema), name);
+  const compiled = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const text = JSON.stringify(own(schema));
+    return (value) => {
+      const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text) as Schema);
+      compiled.set(text, validate);
+      return validate(value) ? [] : [...validate.errors!];
+    };
+  };
+}
 
 function answersOf({ paths, components }: OpenApi): Schema[] {
   const inPaths = Object.values(paths).flatMap((methods) => Object.values(methods)).flatMap((told) => Object.values(told.responses)).flatMap((answer) => Object.values(answer.content ?? {})).map(({ schema }) => schema);

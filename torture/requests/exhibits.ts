@@ -1,61 +1,61 @@
-/** One of everything, at rest: what reads read, and what refused requests name. Made once for each organization. */
+/** One of everything, at rest: what reads read, and what refused requests name. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor, Calls, Made } from './actors.ts';
 
 export const PLATFORM = '/api/platform/v1';
+/** A command that the exhibited app's settings have people asked about. */
+export const ASKING = 'ask=1';
+export const FILES = ['README.md', 'src/index.ts', 'bin/run'];
 
-/** Ids by the name of the path's parameter. `projectId` is a Direct project. */
+/** Ids by the name of the path's parameter; `projectId` is a Direct project. */
 export type Ids = Record<string, string>;
 
 export interface Exhibits {
   ids: Ids;
-  /** Paths of the exhibited source's files. */
-  files: string[];
-  /** A source of the app before the exhibited one. */
-  baseSourceId: string;
-  /** A Platform app whose commands ask. */
-  askingAppId: string;
+  /** The head, which is the exhibited source's parent. */
+  headSourceId: string;
 }
 
 const WAIT_MS = 60_000;
 
-/** `runs`: a worker and a runner are there. Without, there is an app, sources and a thread with a message only. */
+/** Takes a worker and a runner. */
 export async function makeExhibits({ call, account, invite }: Calls, key: Actor, owner: Actor, organizationId: string): Promise<Exhibits> {
-  const app = (await call(key, 'POST', `${PLATFORM}/apps`, { name: 'Exhibit' })).app.id as string;
-  const at = `${PLATFORM}/apps/${app}`;
-  const files = ['README.md', 'src/index.ts', 'bin/run'];
-  const first = (await call(key, 'POST', `${at}/sources`, { files: files.map((path) => ({ path, content: `${path}\n`, executable: path === 'bin/run' })) })).source.id as string;
-  await call(key, 'POST', `${at}/source-head/initialize`, { sourceId: first });
-  const threadId = (await call(key, 'POST', `${at}/threads`, {})).thread.id as string;
-  const edited = await call(key, 'POST', `${at}/threads/${threadId}/edits`, { expectedSourceId: first, changes: [{ path: 'src/index.ts', content: 'edited\n' }] });
-  const thread = `${at}/threads/${threadId}`;
-  const checkpointId = (await call(key, 'GET', `${thread}/checkpoints`)).checkpoints[0].id as string;
+  const { app: { id: appId } } = await call(key, 'POST', `${PLATFORM}/apps`, { name: 'Exhibit' });
+  const app = `${PLATFORM}/apps/${appId}`;
+  await call(key, 'PATCH', `${app}/settings`, { approvals: [{ tool: 'sh', pattern: `${ASKING}*`, decision: 'ask' }] });
+  const { source: { id: headSourceId } } = await call(key, 'POST', `${app}/sources`, { files: FILES.map((path) => ({ path, content: `${path}\n`, executable: path === 'bin/run' })) });
+  await call(key, 'POST', `${app}/source-head/initialize`, { sourceId: headSourceId });
+  const applyId = await applied(call, key, app, headSourceId);
+  const { thread: { id: threadId } } = await call(key, 'POST', `${app}/threads`, {});
+  const thread = `${app}/threads/${threadId}`;
+  const { run: { id: runId } } = await call(key, 'POST', `${thread}/messages`, { content: `\`\`\`sh\n${ASKING}\n\`\`\`` });
+  const approvalId = await openApproval(call, key, thread);
+  await call(key, 'POST', `${thread}/approvals/${approvalId}`, { decision: 'approve' });
+  await until(() => call(key, 'GET', `${thread}/runs/${runId}?waitSeconds=10`), ({ run }) => run.status === 'completed', 'the run');
+  const { source: { id: sourceId }, operationId } = await call(key, 'POST', `${thread}/edits`, { expectedSourceId: headSourceId, changes: [{ path: 'src/index.ts', content: 'edited\n' }] });
+  const { checkpoints: [{ id: checkpointId }] } = await call(key, 'GET', `${thread}/checkpoints`);
+  const { build: { id: buildId } } = await call(key, 'POST', `${thread}/builds`, { command: 'echo built > out.txt', outputDirectory: '.' });
+  await until(() => call(key, 'GET', `${app}/builds/${buildId}?waitSeconds=10`), ({ build }) => build.status === 'ready', 'the build');
+  const { preview: { id: previewId } } = await call(key, 'POST', `${thread}/previews`, { command: 'true', port: 3000 });
+  await call(key, 'DELETE', `${app}/previews/${previewId}`);
+  const { project: { id: projectId } } = await call(key, 'POST', '/api/projects', { name: 'Direct' });
+  const [{ accountId, credentialId }, { userId }] = [await account(owner), await invite(owner, 'member')];
+  return { headSourceId, ids: { appId, projectId, sourceId, threadId, runId, approvalId, checkpointId, buildId, previewId, applyId, operationId, accountId, credentialId, userId, organizationId, provider: 'openai', token: 'a'.repeat(43) } };
+}
 
-  const askingAppId = (await call(key, 'POST', `${PLATFORM}/apps`, { name: 'Asks', metadata: {} })).app.id as string;
-  const asking = `${PLATFORM}/apps/${askingAppId}`;
-  await call(key, 'PATCH', `${asking}/settings`, { approvals: [{ tool: 'sh', decision: 'ask' }] });
-  const askingSource = (await call(key, 'POST', `${asking}/sources`, { files: [] })).source.id as string;
-  await call(key, 'POST', `${asking}/source-head/initialize`, { sourceId: askingSource });
+async function applied(call: Calls['call'], key: Actor, app: string, sourceId: string): Promise<string> {
+  const { thread: { id: threadId } } = await call(key, 'POST', `${app}/threads`, {});
+  const clientOperationId = randomUUID();
+  const { apply: { id } } = await call(key, 'POST', `${app}/threads/${threadId}/apply`, { expectedSourceId: sourceId, clientOperationId }, clientOperationId);
+  await until(() => call(key, 'GET', `${app}/applies/${id}?waitSeconds=10`), ({ apply }) => apply.status === 'applied', 'the apply');
+  return id as string;
+}
 
-  const runId = (await call(key, 'POST', `${thread}/messages`, { content: '```sh\necho shown > shown.txt\n```' })).run.id as string;
-  await until(() => call(key, 'GET', `${thread}/runs/${runId}?waitSeconds=10`), ({ run }) => ['completed', 'failed'].includes(run.status as string), 'the run');
-  const buildId = (await call(key, 'POST', `${thread}/builds`, { command: 'echo built > out.txt', outputDirectory: '.' })).build.id as string;
-  const previewId = (await call(key, 'POST', `${thread}/previews`, { command: 'sleep 600', port: 3000 })).preview.id as string;
-  await until(() => call(key, 'GET', `${at}/builds/${buildId}?waitSeconds=10`), ({ build }) => build.status === 'ready', 'the build');
-  await call(key, 'DELETE', `${at}/previews/${previewId}`);
-  const applied = (await call(key, 'POST', `${at}/threads`, {})).thread.id as string;
-  const clientOperationId = 'the exhibited apply';
-  const applyId = (await call(key, 'POST', `${at}/threads/${applied}/apply`, { expectedSourceId: first, clientOperationId: clientOperationId.replaceAll(' ', '-') }, clientOperationId.replaceAll(' ', '-'))).apply.id as string;
-  await until(() => call(key, 'GET', `${at}/applies/${applyId}?waitSeconds=10`), ({ apply }) => apply.status === 'applied', 'the apply');
-  const { accountId, credentialId } = await account(owner);
-  const operations = await call(key, 'POST', '/api/projects', { name: 'Direct' });
-  return {
-    files, baseSourceId: first, askingAppId,
-    ids: {
-      appId: app, projectId: operations.project.id as string, sourceId: edited.source.id as string, threadId, runId, checkpointId, applyId, buildId, previewId, accountId, credentialId, organizationId,
-      userId: (await invite(owner, 'member')).userId, provider: 'openai', token: 'a'.repeat(43),
-    },
-  };
+/** The first approval of a thread, once it is asked for. */
+export async function openApproval(call: Calls['call'], key: Actor, thread: string): Promise<string> {
+  const { approvals } = await until(() => call(key, 'GET', `${thread}/approvals`), (answer) => answer.approvals.some((a: Made) => a.status === 'pending'), 'the approval');
+  return approvals.find((a: Made) => a.status === 'pending').id as string;
 }
 
 /** Asks until the answer is right; throws when that takes too long. */

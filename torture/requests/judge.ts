@@ -1,6 +1,6 @@
 /** Whether an answer is as the document and the general rules say. What is wrong is said in words that do not depend on the draw. */
-import type { ValidateFunction } from 'ajv';
-import type { ApiDocument, Operation } from './document.ts';
+import type { ErrorObject } from 'ajv';
+import type { ApiDocument, FaultsOf, Operation } from './document.ts';
 import type { Answer } from './wire.ts';
 
 const RATE = /^"ingress";r=(\d+);t=(\d+)$/;
@@ -30,7 +30,7 @@ export const errorOf = ({ body }: Answer): ErrorOf | undefined => {
 };
 
 /** `operation`: null where the path has none. */
-export function judge({ validateError }: ApiDocument, operation: Operation | null, answer: Answer, method: string): string[] {
+export function judge({ errorFaults: faultsOf }: ApiDocument, operation: Operation | null, answer: Answer, method: string): string[] {
   if (answer.fault !== undefined) return [answer.fault];
   const { status, headers } = answer;
   const said = (name: string) => headers.get(name)?.[0];
@@ -48,7 +48,7 @@ export function judge({ validateError }: ApiDocument, operation: Operation | nul
   if (operation && !documented && !OF_NO_OPERATION.has(status)) wrong.push(`answers ${status}, which is not documented`);
   if (status === 405 && !said('allow')) wrong.push('405 without Allow');
   if (method === 'HEAD') return wrong;
-  if (status >= 400) wrong.push(...errorFaults(answer, validateError));
+  if (status >= 400) wrong.push(...errorFaults(answer, faultsOf));
   else if (documented) wrong.push(...bodyFaults(answer, documented.content));
   for (const name of documented?.headers ?? []) {
     const isOfReceipts = name === 'x-operation-id' || name === 'idempotent-replayed';
@@ -75,12 +75,13 @@ function rateFaults(headers: Answer['headers']): string[] {
   return [];
 }
 
-function errorFaults(answer: Answer, validate: ValidateFunction): string[] {
+function errorFaults(answer: Answer, faultsOf: FaultsOf): string[] {
   const { status, headers } = answer;
   if (headers.get('content-type')?.[0] !== 'application/json; charset=utf-8') return [`${status} is not JSON by its content-type: ${headers.get('content-type')?.[0] ?? 'none'}`];
   let value: unknown;
   try { value = JSON.parse(answer.body.toString()); } catch { return [`${status} is not JSON`]; }
-  if (!validate(value)) return [`${status} is off the schema of errors: ${told(validate)}`];
+  const faults = faultsOf(value);
+  if (faults.length) return [`${status} is off the schema of errors: ${told(faults)}`];
   const { code, message, requestId, fields } = (value as { error: ErrorOf }).error;
   const wrong: string[] = [];
   if (!/^[a-z]+(_[a-z]+)*$/.test(code)) wrong.push(`${status} with the code ${code}`);
@@ -90,7 +91,7 @@ function errorFaults(answer: Answer, validate: ValidateFunction): string[] {
   return wrong;
 }
 
-function bodyFaults(answer: Answer, content: Map<string, ValidateFunction | null>): string[] {
+function bodyFaults(answer: Answer, content: Map<string, FaultsOf | null>): string[] {
   const { status, headers, body } = answer;
   const type = headers.get('content-type')?.[0];
   if (content.size === 0) return body.length ? [`${status} with a body`] : [];
@@ -98,12 +99,13 @@ function bodyFaults(answer: Answer, content: Map<string, ValidateFunction | null
   if (!content.has(media)) return [`${status} with the content-type ${type ?? 'none'}`];
   if (media.startsWith('application/json') && type !== 'application/json; charset=utf-8') return [`${status} with the content-type ${type}`];
   if (media === 'application/gzip') return body.readUInt16BE(0) === 0x1f8b ? [] : [`${status} is no gzip`];
-  const validate = content.get(media);
-  if (!validate) return [];
+  const faultsOf = content.get(media);
+  if (!faultsOf) return [];
   let value: unknown;
   try { value = JSON.parse(body.toString()); } catch { return [`${status} is not JSON`]; }
-  return validate(value) ? [] : [`${status} is off its schema: ${told(validate)}`];
+  const faults = faultsOf(value);
+  return faults.length ? [`${status} is off its schema: ${told(faults)}`] : [];
 }
 
 /** Array indexes left out: one fault of many items is one. */
-const told = (validate: ValidateFunction) => [...new Set((validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath.replaceAll(/\/\d+/g, '/*')} ${message}${'additionalProperty' in params ? ` (${String(params.additionalProperty)})` : ''}`))].slice(0, 3).join('; ');
+const told = (faults: ErrorObject[]) => [...new Set(faults.map(({ instancePath, message, params }) => `${instancePath.replaceAll(/\/\d+/g, '/*')} ${message}${'additionalProperty' in params ? ` (${String(params.additionalProperty)})` : ''}`))].slice(0, 3).join('; ');

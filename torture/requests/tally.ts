@@ -1,4 +1,6 @@
 /** What came of it: counts, and each kind of fault once, with its first example and how often it came. */
+import type { Answer, Request } from './wire.ts';
+
 export interface Tally {
   count(name: string): void;
   counts: Map<string, number>;
@@ -21,3 +23,13 @@ export function createTally(): Tally {
     failures: () => [...faults].toSorted(([, a], [, b]) => b.times - a.times).map(([what, { example, times }]) => `${what} (${times}×), first: ${example}`),
   };
 }
+
+const SHOWN = 600;
+
+/** A request and its answer as they went over the wire, shortened; keys and cookies left out. */
+export function shown({ method, target, headers, body, raw }: Request, answer: Answer): string {
+  const told = raw ? visible(raw) : `${method} ${target.slice(0, 300)} ${headers.filter(([name]) => !SECRET.has(name.toLowerCase())).map((pair) => pair.join(': ').slice(0, 100)).join(', ')} ${body ? visible(body) : ''}`;
+  return `${told} → ${answer.status} ${visible(answer.body)}`;
+}
+const SECRET = new Set(['x-api-key', 'authorization', 'cookie']);
+const visible = (bytes: Buffer) => JSON.stringify(bytes.subarray(0, SHOWN).toString('latin1')).slice(1, -1);

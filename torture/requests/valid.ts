@@ -1,0 +1,50 @@
+/** Valid requests of every operation, as many as its weight says, on several lanes. */
+import type { Random } from '../../bench/lib/random.ts';
+import type { ApiDocument, Operation } from './document.ts';
+import { errorOf, judge } from './judge.ts';
+import { drawSpecimen, requestOf } from './specimen.ts';
+import { weightOf } from './recipes.ts';
+import type { Tally } from './tally.ts';
+import { shown } from './tally.ts';
+import type { World } from './world.ts';
+
+const LANES = 8;
+
+interface Task { operation: Operation; isPlain: boolean; random: Random }
+
+/** `total` requests, each operation at least once; what is over goes to those that cost least. */
+export function plan(operations: Operation[], total: number, random: Random): Task[] {
+  const weights = operations.reduce((sum, operation) => sum + weightOf(operation), 0);
+  const tasks = operations.flatMap((operation) => Array.from({ length: Math.max(1, Math.floor((total * weightOf(operation)) / weights)) }, (_, i): Task => ({ operation, isPlain: i === 0, random: random.fork(`${operation.id} ${i}`) })));
+  const cheap = operations.filter((operation) => weightOf(operation) === 1);
+  while (tasks.length < total) tasks.push({ operation: cheap[tasks.length % cheap.length]!, isPlain: false, random: random.fork(`more ${tasks.length}`) });
+  for (let i = tasks.length - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [tasks[i], tasks[j]] = [tasks[j]!, tasks[i]!];
+  }
+  return tasks;
+}
+
+export async function sendValid(document: ApiDocument, world: World, tasks: Task[], tally: Tally, signal: AbortSignal): Promise<void> {
+  const queue = [...tasks];
+  await Promise.all(Array.from({ length: LANES }, async () => {
+    for (let task = queue.pop(); task && !signal.aborted; task = queue.pop()) await one(document, world, task, tally);
+  }));
+}
+
+async function one(document: ApiDocument, world: World, { operation, isPlain, random }: Task, tally: Tally): Promise<void> {
+  const { specimen, after } = await drawSpecimen({ world, operation, random, isPlain });
+  const request = requestOf(specimen);
+  const answer = await world.calls.wire.send(request);
+  const isSuccess = answer.status >= 200 && answer.status < 400;
+  tally.count('sent');
+  tally.count(`${operation.id} sent`);
+  if (isSuccess) tally.count(`${operation.id} succeeded`);
+  tally.count(isSuccess ? 'succeeded' : `refused ${answer.status} ${errorOf(answer)?.code ?? ''}`);
+  const example = () => shown(request, answer);
+  for (const fault of judge(document, operation, answer, request.method)) tally.fault(`valid ${operation.id}: ${fault}`, example);
+  if (isPlain && !isSuccess) tally.fault(`valid ${operation.id}: the plain request is refused: ${answer.status} ${errorOf(answer)?.code ?? ''}`, example);
+  const receipt = answer.headers.get('x-operation-id')?.[0];
+  if (receipt && specimen.actor !== world.elsewhere && specimen.actor !== world.wanderer) world.operations.push(receipt);
+  await after?.(answer.headers.get('content-type')?.[0]?.includes('json') && answer.body.length ? JSON.parse(answer.body.toString()) as Record<string, unknown> : undefined);
+}
