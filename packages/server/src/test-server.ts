@@ -9,6 +9,7 @@ import { startService } from './boot.ts';
 import type { Service } from './boot.ts';
 import { readConfig } from './config.ts';
 import { createTestDatabase } from './db/test-database.ts';
+import { auditLog } from './events/audit.ts';
 
 export const OWNER = { email: 'owner@example.test', password: 'correct horse battery staple' };
 
@@ -59,9 +60,14 @@ export async function startTestServer(env: Record<string, string> = {}, beside?:
       return { status: response.status, headers: response.headers, text, body: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined };
     },
     async close() {
-      await service.stop();
-      await database?.drop();
-      await rm(dataDir, { recursive: true, force: true });
+      try {
+        await service.stop();
+        // Whatever a test was about: each event that came of it is held against its type's schema.
+        if (database) await auditLog(database.connection);
+      } finally {
+        await database?.drop();
+        await rm(dataDir, { recursive: true, force: true });
+      }
     },
   };
 }

@@ -1,59 +1,62 @@
 /** Every event type with the fields of its `data`, and the envelope. `data` holds identities and public status only. */
 import { Type } from 'typebox';
 import type { TObject, TProperties } from 'typebox';
-import { Counter, Enum, Id, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
+import { Counter, Enum, EXAMPLE_ID, Id, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
 import type { IdPrefix } from '../ids.ts';
 
-const RUN = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 const THREAD = ['queued', 'running', 'waiting', 'blocked', 'ready', 'failed', 'archived'] as const;
 const TOOL = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 const PREVIEW = ['starting', 'ready', 'failed', 'stopped'] as const;
 const OPERATION = ['pending', 'succeeded', 'failed', 'uncertain'] as const;
 
 const data = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false });
-const withStatus = (prefix: IdPrefix | 'pr', status: readonly string[] | null) => data({ id: Id(prefix), status: status ? Enum(status) : Text('open') });
+/** By its whole form: nothing but an id passes, no text either that begins like one. */
+const Named = (prefix: IdPrefix | 'pr' | 'exe') => Type.String({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, examples: [`${prefix}_${EXAMPLE_ID}`] });
+/** One word of a status set that is not the service's own. */
+const Word = (example: string) => Type.String({ pattern: '^[a-z_]{1,32}$', examples: [example] });
+const withStatus = (prefix: IdPrefix, status: readonly string[]) => data({ id: Named(prefix), status: Enum(status) });
 
 const thread = withStatus('thr', THREAD);
-const run = withStatus('run', RUN);
-const approval = data({ id: Id('apr'), sourceEventId: Nullable(Id('evt')) });
-const app = data({ id: Id('prj'), externalId: Nullable(Text('customer-42')), createdAt: Time, updatedAt: Time });
+const run = (status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled') => withStatus('run', [status]);
+const approval = data({ id: Named('apr'), sourceEventId: Nullable(Named('evt')) });
+const app = data({ id: Named('prj'), externalId: Nullable(Text('customer-42', { maxLength: 128 })), createdAt: Time, updatedAt: Time });
 const apply = (status: 'queued' | 'applied' | 'conflicted' | 'failed') =>
-  data({ id: Id('apl'), status: Enum([status]), sourceId: status === 'applied' ? Id('src') : Type.Null({ description: 'The result, known when applied.' }) });
-const build = (status: 'queued' | 'building' | 'failed') => data({ id: Id('bld'), status: Enum([status]), sourceId: Id('src') });
+  data({ id: Named('apl'), status: Enum([status]), sourceId: status === 'applied' ? Named('src') : Type.Null({ description: 'The result, known when applied.' }) });
+const build = (status: 'queued' | 'building' | 'failed') => data({ id: Named('bld'), status: Enum([status]), sourceId: Named('src') });
 
 /** Type → schema of `data`. The keys are all types there are. */
 export const EVENT_DATA = {
   'thread.updated': thread,
   'thread.deleted': thread,
-  'run.queued': run,
-  'run.running': run,
-  'run.waiting': run,
-  'run.completed': run,
-  'run.failed': run,
-  'run.cancelled': run,
-  'message.persisted': data({ id: Id('msg'), role: Enum(['user', 'assistant', 'system']) }),
+  'run.queued': run('queued'),
+  'run.running': run('running'),
+  'run.waiting': run('waiting'),
+  'run.completed': run('completed'),
+  'run.failed': run('failed'),
+  'run.cancelled': run('cancelled'),
+  'message.persisted': data({ id: Named('msg'), role: Enum(['user', 'assistant', 'system']) }),
   'tool.updated': withStatus('tool', TOOL),
   'approval.requested': approval,
   'approval.resolved': approval,
-  'checkpoint.created': data({ id: Id('chk') }),
-  'workspace.recovery.updated': data({ id: Id('wsr') }),
+  'checkpoint.created': data({ id: Named('chk') }),
+  'workspace.recovery.updated': data({ id: Named('wsr') }),
   'preview.updated': withStatus('prv', PREVIEW),
-  'pull_request.updated': withStatus('pr', null),
-  'automation.execution.updated': data({ id: Text('exe_01k9x3v5e8f7arh2m4t6w8y0zb'), status: Text('completed') }),
+  'pull_request.updated': data({ id: Named('pr'), status: Word('open') }),
+  'automation.execution.updated': data({ id: Named('exe'), status: Word('completed') }),
   'operation.updated': withStatus('op', OPERATION),
   'platform.app.created': app,
   'platform.app.updated': app,
   'platform.app.deleted': app,
-  'platform.source.imported': data({ id: Id('src'), sha256: Sha256, byteSize: Counter, fileCount: Counter }),
+  'platform.source.imported': data({ id: Named('src'), sha256: Sha256, byteSize: Counter, fileCount: Counter }),
   'platform.apply.queued': apply('queued'),
   'platform.apply.applied': apply('applied'),
   'platform.apply.conflicted': apply('conflicted'),
   'platform.apply.failed': apply('failed'),
   'platform.build.queued': build('queued'),
   'platform.build.building': build('building'),
-  'platform.build.ready': data({ id: Id('bld'), status: Enum(['ready']), sourceId: Id('src'), artifactSha256: Sha256 }),
+  'platform.build.ready': data({ id: Named('bld'), status: Enum(['ready']), sourceId: Named('src'), artifactSha256: Sha256 }),
   'platform.build.failed': build('failed'),
-  'platform.head.updated': data({ id: Id('prj'), sourceId: Id('src'), revision: Counter }),
+  'platform.head.updated': data({ id: Named('prj'), sourceId: Named('src'), revision: Counter }),
 } as const satisfies Record<string, TObject>;
 
 export type EventType = keyof typeof EVENT_DATA;

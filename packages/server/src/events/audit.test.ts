@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../db/database.ts';
+import type { DatabaseHandle } from '../db/database.ts';
+import { createTestDatabase } from '../db/test-database.ts';
+import type { TestDatabase } from '../db/test-database.ts';
+import { newId } from '../ids.ts';
+import { auditLog } from './audit.ts';
+
+let database: TestDatabase;
+let handle: DatabaseHandle;
+const [org, app, project] = [newId('org'), newId('prj'), newId('prj')];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  handle = openDatabase(database.connection, 2);
+  await sql`insert into organizations (id, name) values (${org}, 'org')`.execute(handle.db);
+  for (const [id, kind] of [[app, 'platform'], [project, 'direct']]) await sql`insert into projects (org_id, id, kind, name) values (${org}, ${id}, ${kind}, 'name')`.execute(handle.db);
+});
+afterAll(async () => {
+  await handle?.close();
+  await database?.drop();
+});
+
+interface Row { type: string; data: Record<string, unknown>; feed?: string; projectId?: string | null; threadId?: string | null; runId?: string | null }
+const [threadId, runId] = [newId('thr'), newId('run')];
+const RUN: Row = { type: 'run.queued', data: { id: runId, status: 'queued' }, threadId, runId };
+const OPERATION: Row = { type: 'operation.updated', data: { id: newId('op'), status: 'succeeded' }, feed: 'direct', projectId: null };
+
+/** What the audit says of an outbox with these events alone. */
+async function audit(...rows: Row[]): Promise<string> {
+  await sql`delete from outbox`.execute(handle.db);
+  for (const row of rows) {
+    const { type, data, feed = 'platform', projectId = app, threadId: thread = null, runId: run = null } = row;
+    await sql`insert into outbox (event_id, org_id, feed, type, project_id, thread_id, run_id, data) values (${newId('evt')}, ${org}, ${feed}, ${type}, ${projectId}, ${thread}, ${run}, ${JSON.stringify(data)}::jsonb)`.execute(handle.db);
+  }
+  return auditLog(database.connection).then(() => 'passed', (error: Error) => error.message.split('\n').slice(1).join('\n'));
+}
+
+test('what is as it must be passes, on both feeds', async () => {
+  expect(await audit(RUN, { ...RUN, feed: 'direct', projectId: project }, OPERATION, { ...OPERATION, projectId: project })).toBe('passed');
+});
+
+test.each<[string, Row]>([
+  ['run.queued: data/content: is not a known field', { ...RUN, data: { ...RUN.data, content: 'a message' } }],
+  ['run.queued: data/status: is required', { ...RUN, data: { id: runId } }],
+  ['run.queued: data/status: must be one of queued', { ...RUN, data: { id: runId, status: 'running' } }],
+  ['run.queued: runId: differs from data.id', { ...RUN, runId: newId('run') }],
+  ['run.queued: threadId: is missing', { ...RUN, threadId: null }],
+  ['run.queued: feed: direct, of a project that is platform', { ...RUN, feed: 'direct' }],
+  ['run.queued: feed: platform, of a project that is direct', { ...RUN, projectId: project }],
+  ['run.finished: type: there is none of this name', { ...RUN, type: 'run.finished' }],
+  ['operation.updated: feed: receipts of an app are published nowhere', { ...OPERATION, feed: 'platform', projectId: app }],
+  ['checkpoint.created: data/id: must match pattern "^chk_[0-7][0-9a-hjkmnp-tv-z]{25}$"', { type: 'checkpoint.created', data: { id: 'chk_ the text of a message' }, threadId }],
+])('%s', async (fault, row) => {
+  expect(await audit(RUN, row)).toBe(fault);
+});
