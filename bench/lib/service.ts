@@ -33,7 +33,7 @@ export interface Service extends Caller {
   kill9(): Promise<void>;
 }
 
-const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts');
+export const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts');
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 12_000;
 

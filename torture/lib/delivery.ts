@@ -22,13 +22,15 @@ export interface Delivered extends RawAnswer {
 export interface Weather {
   /** Requests that were sent, and ended without an answer. */
   unanswered: number;
+  /** Connections that were refused: the service did not live. */
+  refused: number;
   unavailable: number;
   inProgress: number;
   /** Answers that are broken promises: 5xx but 503, 503 without Retry-After. */
   faults: string[];
 }
 
-export const newWeather = (): Weather => ({ unanswered: 0, unavailable: 0, inProgress: 0, faults: [] });
+export const newWeather = (): Weather => ({ unanswered: 0, refused: 0, unavailable: 0, inProgress: 0, faults: [] });
 
 const ATTEMPT_LIMIT_MS = 30_000;
 const DELIVERY_LIMIT_MS = 120_000;
@@ -49,7 +51,9 @@ export async function deliver(callers: readonly Caller[], write: Write, random: 
     } catch (error) {
       signal.throwIfAborted();
       if (!isLost(error)) throw error;
-      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') {
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {
+        weather.refused++;
+      } else {
         unanswered++;
         weather.unanswered++;
       }

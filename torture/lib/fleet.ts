@@ -1,12 +1,14 @@
 /** Several processes of the service on one PostgreSQL and one data folder, each started again on its address when it ends. */
+import { execFile } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { createCaller } from '../../bench/lib/http.ts';
 import type { Caller } from '../../bench/lib/http.ts';
-import { addressOf, endLeftovers, endOf, endProcess, spawnService } from '../../bench/lib/service.ts';
+import { addressOf, endLeftovers, endOf, endProcess, MAIN, spawnService } from '../../bench/lib/service.ts';
 import { makeServiceKey } from '../../packages/server/src/accounts/keys.ts';
 import type { Setup } from './part.ts';
 
@@ -39,7 +41,9 @@ export async function startFleet(setup: Setup, url: string, { apis, workers }: {
   const key = makeServiceKey();
   const deaths: string[] = [];
   let isEnding = false;
-  const env = { DATABASE_URL: url, HEADRACE_SECRET_KEY: SECRET };
+  // Half of a start's work is reading its modules: kept, so that what is killed is soon back. Only a process that ends by itself writes it.
+  const env = { DATABASE_URL: url, HEADRACE_SECRET_KEY: SECRET, NODE_COMPILE_CACHE: join(setup.scratch, 'modules') };
+  await promisify(execFile)(process.execPath, [MAIN, '--help'], { env: { ...process.env, ...env }, timeout: UP_LIMIT_MS });
 
   function member(role: Member['role'], name: string, port: number): Member & { end(): Promise<void> } {
     let child: ChildProcess;
@@ -56,7 +60,11 @@ export async function startFleet(setup: Setup, url: string, { apis, workers }: {
       started.stdout!.on('data', listen);
       started.stderr!.on('data', listen);
       isUp = role === 'worker';
-      if (role === 'api') addressOf(started).then(() => { isUp = started === child && !isKilled; }, () => {});
+      const listens = async () => {
+        await addressOf(started);
+        isUp = started === child && !isKilled;
+      };
+      if (role === 'api') listens().catch(() => {});
       started.once('exit', (code, signal) => {
         isUp = false;
         if (isEnding) return;

@@ -21,19 +21,19 @@ const LOOK_MS = 10;
 const LEAST_GAP_MS = 300;
 
 export function startStorm(fleet: Fleet, random: Random, { total, kills, signal }: { total: number; kills: number; signal: AbortSignal }): Storm {
-  let begun = 0;
-  let killed = 0;
+  const state = { begun: 0, killed: 0 };
   const counts = { api: 0, worker: 0 };
+  const isAhead = () => state.killed < kills && state.begun >= ((state.killed + 1) / kills) * total;
 
   async function rage(): Promise<void> {
-    while (killed < kills) {
-      const at = ((killed + random.next()) / kills) * total;
+    while (state.killed < kills) {
+      const at = ((state.killed + random.next()) / kills) * total;
       // One api has to take requests for the work to go on; which process is hit then is drawn, those that are just starting too.
-      while (begun < Math.min(at, total - 1) || !fleet.members.some((m) => m.role === 'api' && m.isUp())) await sleep(LOOK_MS, undefined, { signal });
+      while (state.begun < Math.min(at, total - 1) || !fleet.members.some((m) => m.role === 'api' && m.isUp())) await sleep(LOOK_MS, undefined, { signal });
       const victim = random.pick(fleet.members);
       await victim.kill9();
       counts[victim.role]++;
-      killed++;
+      state.killed++;
       await sleep(LEAST_GAP_MS, undefined, { signal });
     }
   }
@@ -43,10 +43,10 @@ export function startStorm(fleet: Fleet, random: Random, { total, kills, signal 
   over.catch(() => {});
   return {
     async step() {
-      while (killed < kills && begun >= ((killed + 1) / kills) * total) await sleep(LOOK_MS, undefined, { signal });
-      begun++;
+      while (isAhead()) await sleep(LOOK_MS, undefined, { signal });
+      state.begun++;
     },
-    progress: () => Math.min(1, begun / total),
+    progress: () => Math.min(1, state.begun / total),
     over, kills: counts,
   };
 }

@@ -50,7 +50,7 @@ export const logPart: Part = {
     const storm = startStorm(fleet, setup.random.fork('victims'), { total: events, kills, signal: setup.signal });
     const from = performance.now();
     const writing = {
-      fleet, world, weather, signal: setup.signal, acknowledged, failures,
+      callers: fleet.callers, world, weather, signal: setup.signal, acknowledged, failures,
       // A write may publish several events or none that can be told apart: as many writes as events are enough.
       step: () => { written++; return storm.step(); },
       isEnough: () => written >= events,

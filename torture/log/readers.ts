@@ -33,6 +33,8 @@ interface Envelope {
 }
 
 const PAUSE_MS = 50;
+/** On average between two pages: asking again at once is a request for nearly every event. */
+const POLL_PAUSE_MS = 200;
 /** Two heartbeats and a half: a stream that says nothing for so long is dead. */
 const SILENCE_MS = 37_500;
 /** Ids are kept by every reader: one string for all of them. */
@@ -88,6 +90,7 @@ const isFault = (error: Error) => error instanceof BadAnswer || /no answer withi
 /** Reads pages, and waits at the feed's end. */
 export function pollingReader(start: Start): Reader {
   let { cursor } = start;
+  const random = start.random.fork('pauses');
   return follow(start, async (caller, reader, signal) => {
     for (;;) {
       const answer = await caller.send('GET', `${start.feed.path}?${start.feed.query}&limit=500&waitSeconds=10&cursor=${encodeURIComponent(cursor)}`, { signal, limitMs: SILENCE_MS });
@@ -96,6 +99,7 @@ export function pollingReader(start: Start): Reader {
       const page = JSON.parse(answer.text) as { events: Envelope[]; nextCursor: string };
       for (const { id } of page.events) reader.seen.push(intern(id));
       cursor = page.nextCursor;
+      await sleep(random.below(2 * POLL_PAUSE_MS), undefined, { signal });
     }
   });
 }

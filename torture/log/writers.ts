@@ -1,9 +1,9 @@
 /** Writers, and what they were told: each acknowledged write names the events that have to be in the log just once. */
 import { PLATFORM } from '../../bench/lib/http.ts';
+import type { Caller } from '../../bench/lib/http.ts';
 import type { Random } from '../../bench/lib/random.ts';
 import { deliver } from '../lib/delivery.ts';
 import type { Delivered, Weather, Write } from '../lib/delivery.ts';
-import type { Fleet } from '../lib/fleet.ts';
 import type { LoggedEvent } from '../lib/log-table.ts';
 
 /** An acknowledged write. */
@@ -78,7 +78,7 @@ function choose(world: World, random: Random, name: string): Choice {
 const made = ({ text }: Delivered) => JSON.parse(text) as Made;
 
 export interface Writing {
-  fleet: Fleet;
+  callers: readonly Caller[];
   world: World;
   weather: Weather;
   signal: AbortSignal;
@@ -92,12 +92,12 @@ export interface Writing {
 
 /** One writer, one write at a time, until there is enough. */
 export async function writer(number: number, random: Random, writing: Writing): Promise<void> {
-  const { fleet, world, weather, signal, acknowledged, failures } = writing;
+  const { callers, world, weather, signal, acknowledged, failures } = writing;
   for (let n = 0; !writing.isEnough(); n++) {
     await writing.step();
     const name = `w${number}-${n}`;
     const { write, marks, then } = choose(world, random, name);
-    const answer = await deliver(fleet.callers, { ...write, key: `torture-log-${name}` }, random, weather, signal);
+    const answer = await deliver(callers, { ...write, key: `torture-log-${name}` }, random, weather, signal);
     if (answer.status >= 300 || !answer.headers['x-operation-id']) {
       failures.push(`${write.method} ${write.path}: ${answer.status} ${answer.text.slice(0, 300)} (operation ${String(answer.headers['x-operation-id'])})`);
       continue;
