@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { PreparingClient } from './prepared.ts';
 import type { Database } from './schema.ts';
 
 export type Db = Kysely<Database>;
@@ -17,7 +18,7 @@ export interface DatabaseHandle {
 
 /** Opens a pool. `max` connections; every statement is bounded in time, so that no request hangs on a lost server. */
 export function openDatabase(connection: pg.PoolConfig, max = 24): DatabaseHandle {
-  const pool = new pg.Pool({ ...connection, max, connectionTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, statement_timeout: 30_000, idle_in_transaction_session_timeout: 60_000 });
+  const pool = new pg.Pool({ ...connection, Client: PreparingClient, max, connectionTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, statement_timeout: 30_000, idle_in_transaction_session_timeout: 60_000 });
   // A broken idle connection is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });

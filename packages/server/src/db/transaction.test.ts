@@ -48,8 +48,8 @@ describe('events', () => {
       await sql`select 'more state'`.execute(tx.db);
       return [first, second];
     });
-    expect(queries.filter((q) => q.includes('"outbox"') && q.startsWith('insert'))).toHaveLength(1);
-    expect(queries.slice(-2)).toEqual([expect.stringMatching(/^insert into "outbox"/), 'commit']);
+    expect(queries.filter((q) => q.includes('insert into outbox'))).toHaveLength(1);
+    expect(queries.slice(-2)).toEqual([expect.stringMatching(/^insert into outbox/), 'commit']);
     expect(await outbox()).toEqual([
       { event_id: ids[0], type: 'thread.updated', thread_id: 'thr_1', run_id: null, project_id: 'prj_1', feed: 'direct', data: { id: 'thr_1', status: 'ready' } },
       { event_id: ids[1], type: 'operation.updated', thread_id: null, run_id: null, project_id: null, feed: 'direct', data: { id: 'op_1', status: 'succeeded' } },

@@ -2,12 +2,29 @@
  * One transaction holds state, event, job and receipt. Events are buffered here and written in one statement just before COMMIT,
  * when all locks are held: the outbox's identity order is then causal order. Wake-ups go out after the commit.
  */
-import type { Insertable, Transaction } from 'kysely';
+import { CompiledQuery } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Bus, Channel } from '../bus.ts';
 import { newId } from '../ids.ts';
-import { json } from './schema.ts';
-import type { Database, OperationsTable } from './schema.ts';
+import { prepared } from './prepared.ts';
+import type { Database } from './schema.ts';
 import type { Db } from './database.ts';
+
+/** A settled receipt as a transaction stores it; see operations/receipts.ts. */
+export interface SettledReceipt {
+  orgId: string;
+  id: string;
+  actorId: string;
+  key: string;
+  fingerprint: Buffer;
+  method: string;
+  path: string;
+  projectId: string | null;
+  permissions: string[];
+  published: boolean;
+  responseStatus: number;
+  response: string;
+}
 
 /** Where an event is published: an app's feed and the all-apps feed, or the Direct feed. */
 export interface EventScope {
@@ -29,7 +46,7 @@ export interface Tx {
   /** Buffered until just before COMMIT; see appendEvent. */
   events: PendingEvent[];
   /** The settled receipt of the write: inserted with its events, in the same statement. */
-  receipt?: Insertable<OperationsTable>;
+  receipt?: SettledReceipt;
   /** Runs after COMMIT, in order; must not throw. */
   afterCommit: (() => void)[];
   /** Sends a wake-up after COMMIT. */
@@ -67,14 +84,32 @@ async function once<T>(ctx: { db: Db; bus: Bus }, work: (tx: Tx) => Promise<T>):
   return result;
 }
 
+/** Seven days are promised; both times are the database's. */
+const INSERT_RECEIPT = `
+  insert into operations (org_id, id, actor_id, idempotency_key, fingerprint, method, path, project_id, permissions, published, response_status, response, status, settled_at, reserved_until)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, case when $11 < 400 then 'succeeded' else 'failed' end, clock_timestamp(), now() + interval '8 days')`;
+const EVENT_COLUMNS = 8;
+const insertEvents = (count: number, first: number) => `insert into outbox (event_id, org_id, feed, type, project_id, thread_id, run_id, data) values ${
+  Array.from({ length: count }, (_, row) => `(${Array.from({ length: EVENT_COLUMNS }, (_, column) => `$${first + row * EVENT_COLUMNS + column}`).join(', ')})`).join(', ')}`;
+
+/** By the number of events; more of them than this are rare, and a statement of their own. */
+const MOST_PREPARED = 8;
+const flushing = Array.from({ length: MOST_PREPARED + 1 }, (_, count) => ({
+  events: prepared(`insert_events_${count}`, insertEvents(count, 1)),
+  receipt: prepared(`insert_receipt_${count}`, count ? `with receipt as (${INSERT_RECEIPT}) ${insertEvents(count, 13)}` : INSERT_RECEIPT),
+}));
+
 /** Events and receipt, in one round trip for both. */
 async function flush({ db, events, receipt, wake }: Tx): Promise<void> {
-  const rows = events.map((e) => ({ event_id: e.id, org_id: e.orgId, feed: e.feed, type: e.type, project_id: e.projectId, thread_id: e.threadId, run_id: e.runId, data: json(e.data) }));
-  if (rows.length && receipt) await db.with('receipt', (q) => q.insertInto('operations').values(receipt)).insertInto('outbox').values(rows).execute();
-  else if (rows.length) await db.insertInto('outbox').values(rows).execute();
-  else if (receipt) await db.insertInto('operations').values(receipt).execute();
-  if (rows.length) wake('outbox');
+  const isMany = events.length > MOST_PREPARED;
+  const rows = events.flatMap((e) => [e.id, e.orgId, e.feed, e.type, e.projectId, e.threadId, e.runId, JSON.stringify(e.data)]);
+  if (receipt) await db.executeQuery(flushing[isMany ? 0 : events.length]!.receipt([...receiptValues(receipt), ...(isMany ? [] : rows)]));
+  else if (events.length && !isMany) await db.executeQuery(flushing[events.length]!.events(rows));
+  if (isMany) await db.executeQuery(CompiledQuery.raw(insertEvents(events.length, 1), rows));
+  if (events.length) wake('outbox');
 }
+
+const receiptValues = (r: SettledReceipt) => [r.orgId, r.id, r.actorId, r.key, r.fingerprint, r.method, r.path, r.projectId, r.permissions, r.published, r.responseStatus, r.response];
 
 /** Adds an event to the transaction; returns its id. */
 export function appendEvent(tx: Tx, scope: EventScope, type: string, data: Record<string, unknown>, at: { threadId?: string | null; runId?: string | null } = {}): string {

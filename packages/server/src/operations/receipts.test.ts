@@ -198,7 +198,8 @@ const DIRECT: EventScope = { get orgId() { return orgId; }, projectId: null, fee
 
 describe('writeOnce', () => {
   test('runs once, in one transaction with its receipt; the operation\'s event comes last', async () => {
-    const write = vi.fn(async (tx: Parameters<typeof appendEvent>[0]) => { appendEvent(tx, DIRECT, 'thread.updated', { id: request.key }); return OK; });
+    const threadId = newId('thr');
+    const write = vi.fn(async (tx: Parameters<typeof appendEvent>[0]) => { appendEvent(tx, DIRECT, 'thread.updated', { id: threadId, status: 'ready' }, { threadId }); return OK; });
     const first = await writeOnce(ctx, request, write);
     const again = await writeOnce(ctx, request, write);
     expect([first, again]).toEqual([{ status: 201, text: JSON.stringify(OK.body), operationId: first.operationId, replayed: false }, { ...first, replayed: true }]);
@@ -209,7 +210,7 @@ describe('writeOnce', () => {
   });
 
   test('a refusal that settles leaves its receipt and nothing else; one that releases leaves nothing at all', async () => {
-    const settling = await writeOnce(ctx, request, async (tx) => { appendEvent(tx, DIRECT, 'thread.updated', {}); throw notFound('thread'); });
+    const settling = await writeOnce(ctx, request, async (tx) => { appendEvent(tx, DIRECT, 'thread.updated', { id: newId('thr'), status: 'ready' }); throw notFound('thread'); });
     expect(settling).toMatchObject({ status: 404, replayed: false });
     expect(await published(settling.operationId!)).toEqual([]);
     expect(await writeOnce(ctx, request, async () => OK)).toMatchObject({ status: 404, text: settling.text, replayed: true });

@@ -20,7 +20,7 @@ import type { Context } from '../context.ts';
 import { json } from '../db/schema.ts';
 import type { OperationsTable } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
-import type { EventScope, Tx } from '../db/transaction.ts';
+import type { EventScope, SettledReceipt, Tx } from '../db/transaction.ts';
 import { ApiError, settles } from '../http/errors.ts';
 import { newId } from '../ids.ts';
 import { holdLease, LEASE_SECONDS } from './lease.ts';
@@ -30,7 +30,7 @@ import { inProgress, retryLostKey, takeKey } from './take-key.ts';
 import type { Found } from './take-key.ts';
 import type { Answer, Claim, Receipt, WriteRequest, WriteResult } from './write-request.ts';
 
-/** Seven days are promised; counted from the transaction's begin, on the database's clock. */
+/** As of a write in one transaction (db/transaction.ts). */
 const RESERVED = sql<Date>`now() + interval '8 days'`;
 
 /** The operation's event, where it is published at all. Called once per status. */
@@ -39,14 +39,8 @@ function publish(tx: Tx, request: WriteRequest, operationId: string, status: str
   appendEvent(tx, { orgId: request.principal.orgId, projectId: scope?.projectId ?? request.projectId, feed: 'direct' }, 'operation.updated', { id: operationId, status });
 }
 
-/** What a receipt keeps of the request. */
-const rowOf = (request: WriteRequest, operationId: string, scope?: EventScope) => ({
-  org_id: request.principal.orgId, id: operationId, actor_id: request.principal.actorId, idempotency_key: request.key, fingerprint: request.fingerprint,
-  method: request.method, path: request.path, project_id: scope?.projectId ?? request.projectId, permissions: request.permissions, published: request.direct && scope?.feed !== 'platform',
-});
-
-const settledRow = (request: WriteRequest, operationId: string, status: number, response: string, scope?: EventScope): Insertable<OperationsTable> => ({
-  ...rowOf(request, operationId, scope), status: status < 400 ? 'succeeded' : 'failed', response_status: status, response, settled_at: sql<Date>`clock_timestamp()`, reserved_until: RESERVED,
+const settledReceipt = (request: WriteRequest, operationId: string, responseStatus: number, response: string, scope?: EventScope): SettledReceipt => ({
+  ...request, orgId: request.principal.orgId, actorId: request.principal.actorId, id: operationId, projectId: scope?.projectId ?? request.projectId, published: request.direct && scope?.feed !== 'platform', responseStatus, response,
 });
 
 /** Frees the key of a receipt that is in the way. One that changed since it was read is left: the unique key refuses us then. */
@@ -69,7 +63,7 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
       let isPublished = false;
       const receipt: Receipt = { operationId, publish: (t, scope) => { isPublished = true; publish(t, request, operationId, 'succeeded', scope); } };
       const result = await write(tx, receipt);
-      tx.receipt = settledRow(request, operationId, result.status, JSON.stringify(result.replay ?? result.body), result.scope);
+      tx.receipt = settledReceipt(request, operationId, result.status, JSON.stringify(result.replay ?? result.body), result.scope);
       if (!isPublished) publish(tx, request, operationId, 'succeeded', result.scope);
       return { status: result.status, text: JSON.stringify(result.body), operationId, replayed: false };
     }));
@@ -92,7 +86,7 @@ async function refuse(ctx: Context, request: WriteRequest, operationId: string, 
       return { status: error.status, text, operationId: found.id, replayed: false };
     }
     if (found) await forget(tx, found);
-    tx.receipt = settledRow(request, operationId, error.status, text);
+    tx.receipt = settledReceipt(request, operationId, error.status, text);
     return { status: error.status, text, operationId, replayed: false };
   }));
 }
@@ -149,7 +143,10 @@ async function claimKey(ctx: Context, request: WriteRequest, newOperationId: str
       const operationId = takenOver?.id ?? newOperationId;
       const fence = (takenOver?.fence ?? 0) + 1;
       const scope = (await options.onClaim?.(tx, operationId)) ?? options.scope;
-      const row = { ...rowOf(request, operationId, scope), fence, ...claimColumns(options) };
+      const row = {
+        org_id: request.principal.orgId, id: operationId, actor_id: request.principal.actorId, idempotency_key: request.key, fingerprint: request.fingerprint, method: request.method, path: request.path,
+        project_id: scope?.projectId ?? request.projectId, permissions: request.permissions, published: request.direct && scope?.feed !== 'platform', fence, ...claimColumns(options),
+      };
       if (takenOver) await takeOver(tx, takenOver, row);
       else await tx.db.insertInto('operations').values(row).execute();
       if (options.publishesPending && !takenOver) publish(tx, request, operationId, 'pending', scope);

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { seesProject } from '../accounts/principal.ts';
+import { prepared } from '../db/prepared.ts';
 import type { OperationRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
@@ -31,6 +32,12 @@ export type Found = Pick<OperationRow, 'id' | 'fingerprint' | 'status' | 'fence'
 
 const lockKey = (r: WriteRequest) => createHash('sha256').update(`${r.principal.orgId}\n${r.principal.actorId}\n${r.key}`).digest().readBigInt64BE(0).toString();
 
+const TAKE_KEY = prepared<{ held: boolean } & (Found | { [K in keyof Found]: null })>('take_key', `
+  select case when pg_try_advisory_xact_lock($1::bigint) then set_config('application_name', $2, true) end is not null as held,
+    o.id, o.fingerprint, o.status, o.fence, o.response_status, o.response, o.project_id, o.look_name,
+    o.status in ('succeeded', 'failed') and (o.reserved_until is null or o.reserved_until < clock_timestamp()) as is_over, coalesce(o.lease_until < clock_timestamp(), false) as is_lease_over
+  from (select 1) as one left join operations o on o.org_id = $3 and o.actor_id = $4 and o.idempotency_key = $5`);
+
 /**
  * Takes the key for `operationId`. The answer of an earlier request, or the receipt that is in the way: one that is over, or a staged
  * claim whose lease is. Throws `idempotency_conflict`, and `request_in_progress` when somebody else is at it: another process may hold
@@ -39,11 +46,7 @@ const lockKey = (r: WriteRequest) => createHash('sha256').update(`${r.principal.
 export async function takeKey(tx: Tx, request: WriteRequest, operationId: string): Promise<{ answer?: Answer; found?: Found }> {
   const key = lockKey(request);
   for (let tries = 1; ; tries++) {
-    const { rows: [row] } = await sql<{ held: boolean } & (Found | { [K in keyof Found]: null })>`
-      select case when pg_try_advisory_xact_lock(${key}::bigint) then set_config('application_name', ${operationId}, true) end is not null as held,
-        o.id, o.fingerprint, o.status, o.fence, o.response_status, o.response, o.project_id, o.look_name,
-        o.status in ('succeeded', 'failed') and (o.reserved_until is null or o.reserved_until < clock_timestamp()) as is_over, coalesce(o.lease_until < clock_timestamp(), false) as is_lease_over
-      from (select 1) as one left join operations o on o.org_id = ${request.principal.orgId} and o.actor_id = ${request.principal.actorId} and o.idempotency_key = ${request.key}`.execute(tx.db);
+    const { rows: [row] } = await tx.db.executeQuery(TAKE_KEY([key, operationId, request.principal.orgId, request.principal.actorId, request.key]));
     const found = row!.id === null ? undefined : row as Found;
     // What is decided needs no lock.
     const answer = found && answerOf(found, request);

@@ -1,0 +1,24 @@
+/**
+ * Statements that every write runs, prepared once per connection: planning them costs PostgreSQL more than running them (the receipt's
+ * look-up 170 µs against 37, its insert 170 against 83). A prepared statement names its columns, no `*`: it would break with
+ * the migration that adds one.
+ */
+import { CompiledQuery } from 'kysely';
+import pg from 'pg';
+
+const names = new Map<string, string>();
+
+/** A statement of constant text; returns what makes the query of its values. */
+export function prepared<Row>(name: string, text: string): (values: unknown[]) => CompiledQuery<Row> {
+  names.set(text, name);
+  return (values) => CompiledQuery.raw(text, values) as CompiledQuery<Row>;
+}
+
+/** Sends such statements by their names. */
+export class PreparingClient extends pg.Client {
+  // Kysely hands over text and values; what else pg takes goes through as it is.
+  override query = ((text: unknown, values?: unknown, ...rest: unknown[]) => {
+    const name = typeof text === 'string' && values !== undefined ? names.get(text) : undefined;
+    return (super.query as (...args: unknown[]) => unknown)(name === undefined ? text : { name, text, values }, ...(name === undefined ? [values, ...rest] : rest));
+  }) as pg.Client['query'];
+}
