@@ -54,7 +54,12 @@ describe('a query', () => {
   });
 
   test('is told of under /query, unknown names too', () => {
-    for (const limit of ['0', '201', '1.5', 'x', '', ' ', '1e1000', '-1']) expect(paths(check({ limit })), limit).toEqual(['/query/limit']);
+    for (const limit of ['0', '201', '1.5', 'x', '', ' ', '1e1000', '-1', '0x10', '1e1', ' 5', '5 ', '+5', '5.0']) expect(paths(check({ limit })), limit).toEqual(['/query/limit']);
     expect(paths(check({ limit: ['1', '2'], archived: 'perhaps', moon: '1', cursor: '' }))).toEqual(['/query/archived', '/query/cursor', '/query/limit', '/query/moon']);
+  });
+
+  test('holds no NUL and no lone surrogate: the database takes neither', () => {
+    expect(paths(check({ cursor: 'a\0b' }))).toEqual(['/query/cursor']);
+    expect(paths(check({ cursor: '\ud800', 'moon\0': '1', limit: '\0' }))).toEqual(['/query/cursor', '/query/limit', '/query/moon\0']);
   });
 });

@@ -25,13 +25,26 @@ function field(error: ErrorObject): Field {
   return { path: instancePath, message: error.message ?? 'is invalid' };
 }
 
+/** What a query's texts say that coercion would read as something else (`0x10`, ` 5`, `1e1`), or that no text of the database may hold. */
+function textFaults(query: Record<string, unknown>, properties: Record<string, TSchema & { type?: string }>): Field[] {
+  return Object.entries(query).flatMap(([name, value]) => {
+    if (typeof value !== 'string') return [];
+    const path = `/query/${escape(name)}`;
+    if (value.includes('\0')) return [{ path, message: 'must not contain NUL' }];
+    if (!value.isWellFormed()) return [{ path, message: 'must not contain a lone surrogate' }];
+    return Object.hasOwn(properties, name) && properties[name]!.type === 'integer' && !/^-?\d+$/.test(value) ? [{ path, message: 'must be integer' }] : [];
+  });
+}
+
 /** A validator that returns the faults, none when the value fits. `prefix` stands before each path. */
 export function compile(schema: TSchema, kind: 'body' | 'query'): (value: unknown) => Field[] {
   const validate: ValidateFunction = (kind === 'body' ? bodies : queries).compile(schema);
   const prefix = kind === 'query' ? '/query' : '';
+  const { properties = {} } = schema as { properties?: Record<string, TSchema> };
   return (value) => {
-    if (validate(value)) return [];
-    const seen = new Map<string, Field>();
+    const ofTexts = kind === 'query' ? textFaults(value as Record<string, unknown>, properties) : [];
+    if (validate(value)) return ofTexts;
+    const seen = new Map<string, Field>(ofTexts.map((one) => [one.path, one]));
     for (const error of validate.errors ?? []) {
       if (error.keyword === 'anyOf' || error.keyword === 'oneOf' || error.keyword === 'if' || error.keyword === 'propertyNames') {
         if (seen.size) continue;
