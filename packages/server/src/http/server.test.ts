@@ -185,7 +185,8 @@ describe('every kind of answer', () => {
       [403, await s.call('POST', '/api/projects', {}, { key: null, headers: { cookie } })], [404, await s.call('GET', '/api/nonsense')], [404, await s.call('GET', `/api/projects/${newId('prj')}`)], [405, await s.call('PUT', '/api/projects')],
       [409, await s.call('GET', `${P}/apps/${app}/source-head`)], [415, await raw('x', { 'content-type': 'text/plain' })], [413, await exchange('POST', `${P}/apps`, { 'content-type': 'application/json', 'content-length': '99999999' })],
       [200, await s.call('GET', '/health')], [200, await s.call('GET', '/health/ready')], [200, await s.call('GET', '/docs/openapi.json', undefined, { key: null })], [308, await s.call('GET', '/openapi.json', undefined, { key: null })],
-      [431, await exchange('GET', '/api/projects', { 'x-large': 'x'.repeat(70_000) })], [400, await malformed()],
+      [431, await exchange('GET', '/api/projects', { 'x-large': 'x'.repeat(70_000) })], [400, await bare('GET /api projects HTTP/9.9\r\nno header')],
+      [400, await bare('GET /health HTTP/1.1\r\nconnection: close')], [200, await exchange('GET', '/api/projects', { expect: 'the-unexpected' })],
     ];
     for (const [status, answer] of answers) {
       expect(answer.status).toBe(status);
@@ -223,10 +224,10 @@ function exchange(method: string, path: string, headers: Record<string, string>,
   });
 }
 
-/** What is no HTTP. */
-function malformed(): Promise<TestAnswer> {
+/** What no client sends. */
+function bare(head: string): Promise<TestAnswer> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(s.base).port), '127.0.0.1', () => { socket.write('GET /api projects HTTP/9.9\r\nno header\r\n\r\n'); });
+    const socket = connect(Number(new URL(s.base).port), '127.0.0.1', () => { socket.write(`${head}\r\n\r\n`); });
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; }).on('error', reject).on('close', () => {
       const [head, body] = text.split('\r\n\r\n') as [string, string];

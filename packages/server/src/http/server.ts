@@ -11,7 +11,7 @@ import { isDatabaseAway } from '../db/faults.ts';
 import { readBody } from './body.ts';
 import { serveDocs } from './docs.ts';
 import { endpoint } from './endpoint.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, invalid } from './errors.ts';
 import type { Route } from './operation.ts';
 import type { RateState } from '../limits/limiter.ts';
 import { rateHeaders, retryHeaders } from './rate-limit.ts';
@@ -67,6 +67,7 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     const { verdict, resetSeconds } = request.rate;
     if (verdict === 'refused') throw new ApiError('rate_limited', `Too many requests. Retry in ${resetSeconds} s.`, { headers: retryHeaders(resetSeconds) });
     if (verdict === 'away') throw new ApiError('unavailable', 'The rate limiter is away. Retry in a moment.', { headers: retryHeaders(resetSeconds) });
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw invalid({ path: '/headers/host', message: 'is required' });
   });
 
   /** Counts the request for its caller; without the database neither is known. */
@@ -115,10 +116,13 @@ function requestId(header: string | string[] | undefined): string {
 const isWebSocket = (request: IncomingMessage) => request.headers.upgrade?.toLowerCase() === 'websocket';
 
 function serverWithPreviews(handler: (request: IncomingMessage, response: ServerResponse) => void, preview?: PreviewProxy): Server {
-  const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 300_000, shouldUpgradeCallback: (request) => isWebSocket(request) && (preview?.handles(request) ?? false) }, (request, response) => {
+  // Node's own answers to a request without Host and to an unknown Expect are bare: no body, none of our headers.
+  const options = { maxHeaderSize: 64 * 1024, keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 300_000, requireHostHeader: false, shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) && (preview?.handles(request) ?? false) };
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (preview?.handles(request)) preview.request(request, response);
     else handler(request, response);
-  });
+  };
+  const server = createServer(options, serve).on('checkExpectation', serve);
   // Any other upgrade is a request like those without: its headers would pass what follows by.
   server.on('upgrade', (request, socket, head) => preview!.upgrade(request, socket, head));
   return server;
