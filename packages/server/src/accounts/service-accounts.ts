@@ -13,7 +13,7 @@ export const AccountName = Text('Backend', { minLength: 1, maxLength: 100 });
 export const ProjectIds = Type.Array(Type.String({ minLength: 1, maxLength: 128, examples: ['prj_01k9x3v5e8f7arh2m4t6w8y0zb'] }), { minItems: 1, maxItems: 100, description: 'Only these projects; null: all of the organization.' });
 
 export const Account = Type.Object({
-  id: Id('sa'), orgId: Id('org'), name: AccountName, permissions: Permissions, projectIds: Nullable(Type.Array(Id('prj'))), disabled: Type.Boolean({ examples: [false] }), createdAt: Time, updatedAt: Time,
+  id: Id('sa'), orgId: Id('org'), name: AccountName, permissions: Permissions, projectIds: Nullable(ProjectIds), disabled: Type.Boolean({ examples: [false] }), createdAt: Time, updatedAt: Time,
 });
 export const Credential = Type.Object({ id: Id('cred'), accountId: Id('sa'), expiresAt: Time, revoked: Type.Boolean({ examples: [false] }), createdAt: Time });
 
