@@ -19,9 +19,10 @@ import type { Part, PartResult } from './lib/part.ts';
 import { failureText, lineOf, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
 import { logPart } from './log/index.ts';
+import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
 
-const PARTS: Part[] = [logPart, receiptsPart];
+const PARTS: Part[] = [logPart, receiptsPart, postmasterPart];
 const FULL_SECONDS = 600;
 const LEAST_LIMIT_SECONDS = 60;
 

@@ -2,19 +2,27 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/server/src/db/embedded/index.ts';
+import type { EmbeddedPostgres } from '../../packages/server/src/db/embedded/index.ts';
 import type { Setup } from './benchmark.ts';
 import type { Service } from './service.ts';
 
 export interface BenchDatabase {
   url: string;
+  /** Of the server, for who looks for its processes. */
+  dataDir: string;
   stop(): Promise<void>;
 }
 
 export async function startDatabase(scratch: string): Promise<BenchDatabase> {
   const quiet = { info() {}, warn() {}, error() {} };
-  const { connection: { host, port, user, database }, stop } = await startEmbeddedPostgres({ dataDir: mkdtempSync(join(scratch, 'database-')), log: quiet });
-  // pg reads a unix socket's folder from the query.
-  return { url: `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`, stop };
+  const dataDir = mkdtempSync(join(scratch, 'database-'));
+  const { connection, stop } = await startEmbeddedPostgres({ dataDir, log: quiet });
+  return { url: urlOf(connection), dataDir, stop };
+}
+
+/** pg reads a unix socket's folder from the query. */
+export function urlOf({ host, port, user, database }: EmbeddedPostgres['connection']): string {
+  return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
 }
 
 /** The service on that database. */

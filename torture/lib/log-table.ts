@@ -29,6 +29,12 @@ export async function readLog(client: pg.Client): Promise<LoggedEvent[]> {
   return rows;
 }
 
+/** The log's published end. */
+export async function lastSequence(client: pg.Client): Promise<number> {
+  const { rows: [state] } = await client.query<{ last: number }>('select last_sequence::float8 as last from log_state');
+  return state!.last;
+}
+
 const SETTLE_LIMIT_MS = 90_000;
 
 /** Resolves when nothing is left to be published, done or settled. Throws, saying what is left, after a minute and a half. */

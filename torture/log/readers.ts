@@ -4,16 +4,9 @@ import { createParser } from 'eventsource-parser';
 import type { Caller } from '../../bench/lib/http.ts';
 import type { Random } from '../../bench/lib/random.ts';
 import type { LoggedEvent } from '../lib/log-table.ts';
-
-export interface Feed {
-  what: string;
-  /** Path of the feed. */
-  path: string;
-  /** Its filters, with `?` or `&` not in front. */
-  query: string;
-  /** What the log's rows have to be for this feed to show them. */
-  shows(event: LoggedEvent): boolean;
-}
+import type { Setup } from '../lib/part.ts';
+import { feedsOf } from './world.ts';
+import type { Feed, World } from './world.ts';
 
 export interface Reader {
   name: string;
@@ -37,6 +30,7 @@ const PAUSE_MS = 50;
 const POLL_PAUSE_MS = 200;
 /** Two heartbeats and a half: a stream that says nothing for so long is dead. */
 const SILENCE_MS = 37_500;
+const CATCH_UP_LIMIT_MS = 60_000;
 /** Ids are kept by every reader: one string for all of them. */
 const interned = new Map<string, string>();
 
@@ -48,7 +42,7 @@ function intern(id: string): string {
 }
 
 /** The feed's end now, with its filters. */
-export async function headOf(caller: Caller, { path, query }: Feed): Promise<string> {
+async function headOf(caller: Caller, { path, query }: Feed): Promise<string> {
   return (await caller.call('GET', `${path}/head?${query}`)).body.cursor as string;
 }
 
@@ -88,7 +82,7 @@ class BadAnswer extends Error {}
 const isFault = (error: Error) => error instanceof BadAnswer || /no answer within|: (?!503)[345]\d\d$/.test(error.message);
 
 /** Reads pages, and waits at the feed's end. */
-export function pollingReader(start: Start): Reader {
+function pollingReader(start: Start): Reader {
   let { cursor } = start;
   const random = start.random.fork('pauses');
   return follow(start, async (caller, reader, signal) => {
@@ -105,7 +99,7 @@ export function pollingReader(start: Start): Reader {
 }
 
 /** Reads a stream; resumes behind the last frame that had an id, heartbeats too. */
-export function streamingReader(start: Start): Reader {
+function streamingReader(start: Start): Reader {
   let { cursor } = start;
   return follow(start, async (caller, reader, signal) => {
     const response = await caller.open(`${start.feed.path}/stream?${start.feed.query}`, { headers: { 'last-event-id': cursor }, signal, limitMs: SILENCE_MS });
@@ -123,4 +117,32 @@ export function streamingReader(start: Start): Reader {
     });
     for await (const part of response.setEncoding('utf8')) parser.feed(part as string);
   });
+}
+
+/** `count` readers of the world's feeds from now on, every other one polling; they end with the part. */
+export async function startReaders(setup: Setup, callers: readonly Caller[], world: World, count: number): Promise<{ all: Reader[]; stop(): Promise<void> }> {
+  const feeds = feedsOf(world);
+  const stopped = new AbortController();
+  const all: Reader[] = [];
+  for (let n = 0; n < count; n++) {
+    const feed = feeds[(n >> 1) % feeds.length]!;
+    const cursor = await headOf(callers[0]!, feed);
+    const start = { name: `reader ${n}`, feed, cursor, callers, random: setup.random.fork(`reader ${n}`), signal: stopped.signal };
+    all.push(n % 2 === 0 ? pollingReader({ ...start, name: `polling ${start.name}` }) : streamingReader({ ...start, name: `streaming ${start.name}` }));
+  }
+  const stop = async () => {
+    stopped.abort();
+    await Promise.all(all.map((reader) => reader.running));
+  };
+  setup.atEnd(stop);
+  return { all, stop };
+}
+
+/** Resolves when every reader has as many events as its feed, or does not get any further in its time. */
+export async function caughtUp(readers: readonly Reader[], log: readonly LoggedEvent[], signal: AbortSignal): Promise<void> {
+  const wanted = new Map<Feed, number>();
+  for (const { feed } of readers) if (!wanted.has(feed)) wanted.set(feed, log.filter((event) => feed.shows(event)).length);
+  for (const deadline = Date.now() + CATCH_UP_LIMIT_MS; Date.now() < deadline; await sleep(50, undefined, { signal })) {
+    if (readers.every((reader) => reader.seen.length >= wanted.get(reader.feed)!)) return;
+  }
 }

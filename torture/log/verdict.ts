@@ -92,3 +92,6 @@ const TOLD = 5;
 function note(verdict: Verdict, kind: 'lost' | 'doubled' | 'misordered' | 'unknown', failure: string): void {
   if (++verdict[kind] <= TOLD) verdict.failures.push(failure);
 }
+
+/** As it stands in a line. */
+export const lossesOf = (v: Verdict) => `${v.lost} lost, ${v.doubled} duplicates, ${v.unknown} unknown, ${v.misordered ? `${v.misordered} OUT OF ORDER` : 'one order for all readers'}`;

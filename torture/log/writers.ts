@@ -5,6 +5,7 @@ import type { Random } from '../../bench/lib/random.ts';
 import { deliver } from '../lib/delivery.ts';
 import type { Delivered, Weather, Write } from '../lib/delivery.ts';
 import type { LoggedEvent } from '../lib/log-table.ts';
+import type { World } from './world.ts';
 
 /** An acknowledged write. */
 export interface Acknowledged {
@@ -13,15 +14,6 @@ export interface Acknowledged {
   marks: string[];
   sentAt: number;
   answeredAt: number;
-}
-
-export interface World {
-  apps: string[];
-  projects: string[];
-  /** Paths of threads. */
-  threads: string[];
-  /** Of an app with a head: new threads are opened in it. */
-  home: string;
 }
 
 /** What tells an event from all others by what its writer was told; null where nothing does. */
@@ -36,7 +28,7 @@ interface Choice {
   write: Omit<Write, 'key'>;
   marks(answer: Delivered): string[];
   /** Takes what was made into the world. */
-  then?(body: Made): void;
+  take?(body: Made): void;
 }
 
 interface Made {
@@ -58,7 +50,7 @@ function choose(world: World, random: Random, name: string): Choice {
     return {
       write: { method: 'POST', path: `${PLATFORM}/apps`, body: { name } },
       marks: (answer) => [`platform.app.created ${made(answer).app.id}`],
-      then: ({ app }) => { world.apps.push(`${PLATFORM}/apps/${app.id}`); },
+      take: ({ app }) => { world.apps.push(`${PLATFORM}/apps/${app.id}`); },
     };
   }
   if (dice < 960) {
@@ -71,7 +63,7 @@ function choose(world: World, random: Random, name: string): Choice {
       const { message, run } = made(answer);
       return [`message.persisted ${message.id}`, `run.queued ${run.id}`, `run.running ${run.id}`, `run.completed ${run.id}`];
     },
-    then: ({ thread }) => { world.threads.push(`${world.home}/threads/${thread.id}`); },
+    take: ({ thread }) => { world.threads.push(`${world.home}/threads/${thread.id}`); },
   };
 }
 
@@ -96,13 +88,13 @@ export async function writer(number: number, random: Random, writing: Writing): 
   for (let n = 0; !writing.isEnough(); n++) {
     await writing.step();
     const name = `w${number}-${n}`;
-    const { write, marks, then } = choose(world, random, name);
+    const { write, marks, take } = choose(world, random, name);
     const answer = await deliver(callers, { ...write, key: `torture-log-${name}` }, random, weather, signal);
     if (answer.status >= 300 || !answer.headers['x-operation-id']) {
       failures.push(`${write.method} ${write.path}: ${answer.status} ${answer.text.slice(0, 300)} (operation ${String(answer.headers['x-operation-id'])})`);
       continue;
     }
     acknowledged.push({ writer: number, marks: marks(answer), sentAt: answer.sentAt, answeredAt: answer.answeredAt });
-    then?.(made(answer));
+    take?.(made(answer));
   }
 }
