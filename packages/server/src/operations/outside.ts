@@ -38,9 +38,9 @@ export interface Effect<Target extends Record<string, unknown>, Found> {
   record(tx: Tx, target: Target, found: Found): Promise<WriteResult>;
 }
 
-/** By the name of their operation: what a worker can look after. */
-export type Effects = Record<string, Effect<never, never>>;
 type AnyEffect = Effect<Record<string, unknown>, unknown>;
+/** By the name of their operation: what a worker can look after. */
+export type Effects = Record<string, AnyEffect>;
 
 const LOOK_LEASE_MS = 1_200;
 const RENEW_LOOK_MS = 400;
@@ -75,7 +75,7 @@ export function createLooker(ctx: Context, effects: Effects): () => Promise<void
     if (looks >= MAX_LOOKS) return;
     for (const row of await claimDue(ctx, MAX_LOOKS - looks)) {
       looks++;
-      lookAfter(ctx, row, effects[row.look_name!] as AnyEffect | undefined)
+      lookAfter(ctx, row, effects[row.look_name!])
         .catch((err: unknown) => ctx.log.warn({ err, operation: row.id }, 'an uncertain receipt could not be looked after; another look follows'))
         .finally(() => { looks--; });
     }
@@ -91,19 +91,18 @@ async function claimDue(ctx: Context, limit: number): Promise<Uncertain[]> {
 }
 
 async function lookAfter(ctx: Context, row: Uncertain, effect: AnyEffect | undefined): Promise<void> {
-  let found: unknown;
   try {
     if (!effect) throw new Error(`this version knows no effect of ${row.look_name}`);
-    found = await lookOnce(ctx, row, effect);
+    const found = await lookOnce(ctx, row, effect);
+    await transaction(ctx, async (tx) => {
+      if (found === null) return settle(tx, row.id, row.fence, refusal(NOT_DONE), undefined, false);
+      const result = await effect.record(tx, row.look_target, found);
+      await settle(tx, row.id, row.fence, result, result.scope);
+    });
   } catch (err) {
     ctx.log.warn({ err, operation: row.id, looks: row.looks + 1 }, 'what became of a write outside cannot be told yet');
-    return row.is_given_up ? giveUp(ctx, row) : lookLater(ctx, row);
+    await (row.is_given_up ? giveUp(ctx, row) : lookLater(ctx, row));
   }
-  await transaction(ctx, async (tx) => {
-    if (found === null) return settle(tx, row.id, row.fence, refusal(NOT_DONE), undefined, false);
-    const result = await effect.record(tx, row.look_target, found);
-    await settle(tx, row.id, row.fence, result, result.scope);
-  });
 }
 
 /** One look, within its limit; the row stays this process's own meanwhile. */
