@@ -34,14 +34,14 @@ const alter = (db: Db, statement: string) => db.transaction().execute(async (tx)
 });
 
 /**
- * Makes today's partition and the seven after it. A day of which the default partition has rows already stays there and fails; the
+ * Makes today's partition and those of the days after it. A day of which the default partition has rows already stays there and fails; the
  * others are made all the same, and the first failure is thrown at the end.
  */
-export async function createPartitions(db: Db): Promise<void> {
+export async function createPartitions(db: Db, daysAhead = DAYS_AHEAD): Promise<void> {
   const today = dayOf(await databaseNow(db)).getTime();
   const existing = new Set(await listPartitions(db));
   const failures: unknown[] = [];
-  for (let i = 0; i <= DAYS_AHEAD; i++) {
+  for (let i = 0; i <= daysAhead; i++) {
     const from = new Date(today + i * DAY_MS);
     if (existing.has(nameOf(from))) continue;
     await alter(db, `create table if not exists ${nameOf(from)} partition of events for values from ('${from.toISOString()}') to ('${new Date(from.getTime() + DAY_MS).toISOString()}')`)
