@@ -42,8 +42,19 @@ test.each<[string, unknown[], string[]]>([
   ['a path named twice', [good, { path: 'good.txt', content: null }], ['/changes/1/path']],
   ['too many bytes', Array.from({ length: 5 }, (_, i) => ({ path: `p${i}`, content: 'x'.repeat(7 * MIB) })), ['/changes']],
   ['too many files', Array.from({ length: 9_998 }, (_, i) => ({ path: `p${i}`, content: '' })), ['/changes']],
+  ['a rename from what cannot be a path', ['a\0b', '\ud800', 'x'.repeat(1025), '../x'].map((renameFrom, i) => ({ path: `p${i}`, renameFrom })), [0, 1, 2, 3].map((i) => `/changes/${i}/renameFrom`)],
   ['NUL and lone surrogates', [{ path: 'a\0', content: 'fine\0' }, { path: 'b', content: '\ud800' }], ['/changes/0/path', '/changes/1/content']],
 ])('invalid_bundle: %s', (_what, changes, paths) => expect(edit(changes)).toEqual(['invalid_bundle', ...paths]));
+
+test('an unknown path to be renamed is told of when the source is there, one that breaks a rule before', () => {
+  expect(parse([{ path: 'a', renameFrom: 'none' }])).toMatchObject({ ok: true });
+  expect(parse([{ path: 'a', renameFrom: 'no\0ne' }])).toMatchObject({ ok: false, fields: [{ path: '/changes/0/renameFrom' }] });
+});
+
+test('an expected source is measured in code points', () => {
+  expect(parse([good], { expectedSourceId: '🙂'.repeat(128) })).toMatchObject({ ok: true });
+  expect(parse([good], { expectedSourceId: '🙂'.repeat(129) })).toMatchObject({ ok: false, fields: [{ path: '/expectedSourceId' }] });
+});
 
 describe('invalid_request', () => {
   test.each<[string, unknown, object, string[]]>([

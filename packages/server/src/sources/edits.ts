@@ -78,6 +78,8 @@ function checkChange(change: unknown, path: string, faults: Field[]): void {
 function readChange({ path, content, encoding, executable, renameFrom }: ChangeMember, index: number, faults: BundleFaults): Change {
   const rule = checkPath(path);
   if (rule !== null) faults.at(index, 'path', rule);
+  const ruleFrom = renameFrom === undefined ? null : checkPath(renameFrom);
+  if (ruleFrom !== null) faults.at(index, 'renameFrom', ruleFrom);
   const decoded = typeof content === 'string' ? decodeContent(content, encoding) : content;
   if (typeof decoded === 'string') faults.at(index, 'content', decoded);
   return { path, content: typeof decoded === 'string' ? undefined : decoded, executable, renameFrom };

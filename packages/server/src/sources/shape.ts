@@ -22,7 +22,7 @@ export const anyString: Check = (v) => (typeof v === 'string' ? null : 'must be 
 export const aBoolean: Check = (v) => (typeof v === 'boolean' ? null : 'must be true or false');
 export const anArray: Check = (v) => (Array.isArray(v) ? null : 'must be an array');
 export const anEncoding: Check = (v) => (v === 'utf8' || v === 'base64' ? null : 'must be "utf8" or "base64"');
-export const anId: Check = (v) => (typeof v === 'string' && v.length >= 1 && v.length <= 128 ? null : 'must be a string of 1 to 128 characters');
+export const anId: Check = (v) => (typeof v === 'string' && v !== '' && [...v].length <= 128 ? null : 'must be a string of 1 to 128 characters');
 export const aMessage: Check = (v) => (typeof v === 'string' && [...v].length <= MAX_MESSAGE ? null : `must be a string of at most ${MAX_MESSAGE} characters`);
 
 /** Adds the faults of an object at `path`: members that are unknown, missing or wrong; stops when a thousand are known. */
