@@ -10,6 +10,8 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 export async function migrate(connection: PoolConfig): Promise<void> {
   const files = (await readdir(FOLDER)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
   const client = new pg.Client(connection);
+  // What breaks fails the statement under way or the next one.
+  client.on('error', () => {});
   await client.connect();
   try {
     const { rows: [server] } = await client.query<{ version: number }>("select current_setting('server_version_num')::int as version");
