@@ -30,6 +30,8 @@ export const inviteMember = write({
     }).returningAll().executeTakeFirstOrThrow();
     await audit(tx, { principal, address }, 'member.invited', invitation.id);
     // The Origin was found to be this service's own (http/endpoint.ts).
-    return { status: 201, body: { ok: true, invitation: invitationView(invitation, `${headers.origin}/invitations/${token}`) } };
+    const view = invitationView(invitation, `${headers.origin}/invitations/${token}`);
+    // Whoever reads the receipt may be an admin, and the invitation an owner's.
+    return { status: 201, body: { ok: true, invitation: view }, shown: { ok: true, invitation: { ...view, url: null } } };
   },
 });

@@ -117,6 +117,7 @@ export interface OperationsTable {
   uncertain_at: TimeOrNull;
   response_status: number | null;
   response: string | null;
+  response_sealed: Buffer | null;
   created_at: GeneratedTime;
   settled_at: TimeOrNull;
   reserved_until: TimeOrNull;

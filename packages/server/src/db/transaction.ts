@@ -24,6 +24,7 @@ export interface SettledReceipt {
   published: boolean;
   responseStatus: number;
   response: string;
+  responseSealed: Buffer | null;
 }
 
 /** Where an event is published: an app's feed and the all-apps feed, or the Direct feed. */
@@ -86,8 +87,8 @@ async function once<T>(ctx: { db: Db; bus: Bus }, work: (tx: Tx) => Promise<T>):
 
 /** Seven days are promised; both times are the database's. */
 const INSERT_RECEIPT = `
-  insert into operations (org_id, id, actor_id, idempotency_key, fingerprint, method, path, project_id, permissions, published, response_status, response, status, settled_at, reserved_until)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, case when $11 < 400 then 'succeeded' else 'failed' end, clock_timestamp(), now() + interval '8 days')`;
+  insert into operations (org_id, id, actor_id, idempotency_key, fingerprint, method, path, project_id, permissions, published, response_status, response, response_sealed, status, settled_at, reserved_until)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when $11 < 400 then 'succeeded' else 'failed' end, clock_timestamp(), now() + interval '8 days')`;
 const EVENT_COLUMNS = 8;
 const insertEvents = (count: number, first: number) => `insert into outbox (event_id, org_id, feed, type, project_id, thread_id, run_id, data) values ${
   Array.from({ length: count }, (_, row) => `(${Array.from({ length: EVENT_COLUMNS }, (_, column) => `$${first + row * EVENT_COLUMNS + column}`).join(', ')})`).join(', ')}`;
@@ -96,7 +97,7 @@ const insertEvents = (count: number, first: number) => `insert into outbox (even
 const MOST_PREPARED = 8;
 const flushing = Array.from({ length: MOST_PREPARED + 1 }, (_, count) => ({
   events: prepared(`insert_events_${count}`, insertEvents(count, 1)),
-  receipt: prepared(`insert_receipt_${count}`, count ? `with receipt as (${INSERT_RECEIPT}) ${insertEvents(count, 13)}` : INSERT_RECEIPT),
+  receipt: prepared(`insert_receipt_${count}`, count ? `with receipt as (${INSERT_RECEIPT}) ${insertEvents(count, 14)}` : INSERT_RECEIPT),
 }));
 
 /** Events and receipt, in one round trip for both. */
@@ -109,7 +110,7 @@ async function flush({ db, events, receipt, wake }: Tx): Promise<void> {
   if (events.length) wake('outbox');
 }
 
-const receiptValues = (r: SettledReceipt) => [r.orgId, r.id, r.actorId, r.key, r.fingerprint, r.method, r.path, r.projectId, r.permissions, r.published, r.responseStatus, r.response];
+const receiptValues = (r: SettledReceipt) => [r.orgId, r.id, r.actorId, r.key, r.fingerprint, r.method, r.path, r.projectId, r.permissions, r.published, r.responseStatus, r.response, r.responseSealed];
 
 /** Adds an event to the transaction; returns its id. */
 export function appendEvent(tx: Tx, scope: EventScope, type: string, data: Record<string, unknown>, at: { threadId?: string | null; runId?: string | null } = {}): string {

@@ -26,6 +26,7 @@ import { newId } from '../ids.ts';
 import { holdLease, LEASE_SECONDS } from './lease.ts';
 import type { Lease } from './lease.ts';
 import { takeTurn } from './rivals.ts';
+import { sealAnswer } from './sealed-answer.ts';
 import { inProgress, retryLostKey, takeKey } from './take-key.ts';
 import type { Found } from './take-key.ts';
 import type { Answer, Claim, Receipt, WriteRequest, WriteResult } from './write-request.ts';
@@ -39,9 +40,14 @@ function publish(tx: Tx, request: WriteRequest, operationId: string, status: str
   appendEvent(tx, { orgId: request.principal.orgId, projectId: scope?.projectId ?? request.projectId, feed: 'direct' }, 'operation.updated', { id: operationId, status });
 }
 
-const settledReceipt = (request: WriteRequest, operationId: string, responseStatus: number, response: string, scope?: EventScope): SettledReceipt => ({
-  ...request, orgId: request.principal.orgId, actorId: request.principal.actorId, id: operationId, projectId: scope?.projectId ?? request.projectId, published: request.direct && scope?.feed !== 'platform', responseStatus, response,
-});
+/** Keeps the answer as a replay gives it; sealed, beside what the receipt shows, where a replay repeats a secret. */
+function settledReceipt(ctx: Context, request: WriteRequest, operationId: string, { status, body, replay, shown, scope }: WriteResult): SettledReceipt {
+  const answer = JSON.stringify(replay ?? body);
+  return {
+    ...request, orgId: request.principal.orgId, actorId: request.principal.actorId, id: operationId, projectId: scope?.projectId ?? request.projectId, published: request.direct && scope?.feed !== 'platform',
+    responseStatus: status, response: shown ? JSON.stringify(shown) : answer, responseSealed: shown ? sealAnswer(ctx, request, answer) : null,
+  };
+}
 
 /** Frees the key of a receipt that is in the way. One that changed since it was read is left: the unique key refuses us then. */
 async function forget(tx: Tx, found: Found): Promise<void> {
@@ -57,13 +63,13 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
   const turn = await takeTurn(ctx, request, operationId);
   try {
     return await retryLostKey(() => transaction(ctx, async (tx) => {
-      const { answer, found } = await takeKey(tx, request, operationId);
+      const { answer, found } = await takeKey(ctx, tx, request, operationId);
       if (answer) return answer;
       if (found) await forget(tx, found);
       let isPublished = false;
       const receipt: Receipt = { operationId, publish: (t, scope) => { isPublished = true; publish(t, request, operationId, 'succeeded', scope); } };
       const result = await write(tx, receipt);
-      tx.receipt = settledReceipt(request, operationId, result.status, JSON.stringify(result.replay ?? result.body), result.scope);
+      tx.receipt = settledReceipt(ctx, request, operationId, result);
       if (!isPublished) publish(tx, request, operationId, 'succeeded', result.scope);
       return { status: result.status, text: JSON.stringify(result.body), operationId, replayed: false };
     }));
@@ -77,16 +83,17 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
 
 /** Stores a refusal that settles. It is published where its pending was: when a retry that took a claim over is refused. */
 async function refuse(ctx: Context, request: WriteRequest, operationId: string, error: ApiError): Promise<Answer> {
-  const text = JSON.stringify(error.body(request.requestId));
+  const result = { status: error.status, body: error.body(request.requestId) };
+  const text = JSON.stringify(result.body);
   return retryLostKey(() => transaction(ctx, async (tx) => {
-    const { answer, found } = await takeKey(tx, request, operationId);
+    const { answer, found } = await takeKey(ctx, tx, request, operationId);
     if (answer) return answer;
     if (found?.status === 'pending') {
-      await settle(tx, found.id, found.fence, { status: error.status, body: error.body(request.requestId) });
+      await settle(tx, found.id, found.fence, result);
       return { status: error.status, text, operationId: found.id, replayed: false };
     }
     if (found) await forget(tx, found);
-    tx.receipt = settledReceipt(request, operationId, error.status, text);
+    tx.receipt = settledReceipt(ctx, request, operationId, result);
     return { status: error.status, text, operationId, replayed: false };
   }));
 }
@@ -136,7 +143,7 @@ interface Claimed {
 async function claimKey(ctx: Context, request: WriteRequest, newOperationId: string, options: ClaimOptions): Promise<{ claimed: Claimed; answer?: never } | { claimed?: never; answer: Answer }> {
   try {
     return await retryLostKey(() => transaction(ctx, async (tx) => {
-      const { answer, found } = await takeKey(tx, request, newOperationId);
+      const { answer, found } = await takeKey(ctx, tx, request, newOperationId);
       if (answer) return { answer };
       const takenOver = found?.status === 'pending' ? found : undefined;
       if (found && !takenOver) await forget(tx, found);
@@ -194,6 +201,7 @@ async function workOn(ctx: Context, request: WriteRequest, claim: Claimed & Pick
  * frees the key: what was asked for was certainly not done.
  */
 export async function settle(tx: Tx, operationId: string, fence: number | undefined, result: WriteResult, scope?: EventScope, isReserved = true): Promise<void> {
+  if (result.shown) throw new Error('only a write in one transaction may have a secret in its replay');
   let update = tx.db.updateTable('operations').set({
     status: result.status < 400 ? 'succeeded' : 'failed', response_status: result.status, response: JSON.stringify(result.replay ?? result.body), settled_at: sql<Date>`clock_timestamp()`,
     reserved_until: isReserved ? RESERVED : null, lease_until: null,

@@ -10,10 +10,12 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { seesProject } from '../accounts/principal.ts';
+import type { Context } from '../context.ts';
 import { prepared } from '../db/prepared.ts';
 import type { OperationRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
+import { unsealAnswer } from './sealed-answer.ts';
 import type { Answer, WriteRequest } from './write-request.ts';
 
 const LOCK_TRIES = 50;
@@ -24,7 +26,7 @@ export const RIVAL_MS = LOCK_TRIES * LOCK_RETRY_MS;
 export const conflict = () => new ApiError('idempotency_conflict', 'This Idempotency-Key was used for another request. Use a new key for a new operation.');
 export const inProgress = (operationId: string) => new ApiError('request_in_progress', 'A request with this Idempotency-Key is still in progress. Read its operation, or retry in a moment.', { details: { operationId } });
 
-export type Found = Pick<OperationRow, 'id' | 'fingerprint' | 'status' | 'fence' | 'response_status' | 'response' | 'project_id' | 'look_name'> & {
+export type Found = Pick<OperationRow, 'id' | 'fingerprint' | 'status' | 'fence' | 'response_status' | 'response' | 'response_sealed' | 'project_id' | 'look_name'> & {
   /** Settled, and its reservation is over (or there was none): the key is free. On the database's clock, as all of these times. */
   is_over: boolean;
   is_lease_over: boolean;
@@ -34,7 +36,7 @@ const lockKey = (r: WriteRequest) => createHash('sha256').update(`${r.principal.
 
 const TAKE_KEY = prepared<{ held: boolean } & (Found | { [K in keyof Found]: null })>('take_key', `
   select case when pg_try_advisory_xact_lock($1::bigint) then set_config('application_name', $2, true) end is not null as held,
-    o.id, o.fingerprint, o.status, o.fence, o.response_status, o.response, o.project_id, o.look_name,
+    o.id, o.fingerprint, o.status, o.fence, o.response_status, o.response, o.response_sealed, o.project_id, o.look_name,
     o.status in ('succeeded', 'failed') and (o.reserved_until is null or o.reserved_until < clock_timestamp()) as is_over, coalesce(o.lease_until < clock_timestamp(), false) as is_lease_over
   from (select 1) as one left join operations o on o.org_id = $3 and o.actor_id = $4 and o.idempotency_key = $5`);
 
@@ -43,13 +45,13 @@ const TAKE_KEY = prepared<{ held: boolean } & (Found | { [K in keyof Found]: nul
  * claim whose lease is. Throws `idempotency_conflict`, and `request_in_progress` when somebody else is at it: another process may hold
  * the lock for the length of one transaction, so it is tried for a second.
  */
-export async function takeKey(tx: Tx, request: WriteRequest, operationId: string): Promise<{ answer?: Answer; found?: Found }> {
+export async function takeKey(ctx: Pick<Context, 'secretKey'>, tx: Tx, request: WriteRequest, operationId: string): Promise<{ answer?: Answer; found?: Found }> {
   const key = lockKey(request);
   for (let tries = 1; ; tries++) {
     const { rows: [row] } = await tx.db.executeQuery(TAKE_KEY([key, operationId, request.principal.orgId, request.principal.actorId, request.key]));
     const found = row!.id === null ? undefined : row as Found;
     // What is decided needs no lock.
-    const answer = found && answerOf(found, request);
+    const answer = found && answerOf(ctx, found, request);
     if (answer) return { answer };
     if (row!.held) return found ? { found } : {};
     const rival = tries < LOCK_TRIES ? undefined : await holderOf(tx, key);
@@ -60,14 +62,14 @@ export async function takeKey(tx: Tx, request: WriteRequest, operationId: string
 }
 
 /** What an existing receipt answers; undefined when this request may have the key. */
-function answerOf(found: Found, request: WriteRequest): Answer | undefined {
+function answerOf(ctx: Pick<Context, 'secretKey'>, found: Found, request: WriteRequest): Answer | undefined {
   if (found.is_over) return undefined;
   requireSight(found, request);
   if (!found.fingerprint.equals(request.fingerprint)) throw conflict();
   // Only a staged claim is taken over: what an outside effect became is not known before it was looked at.
   if (found.status === 'pending' && found.is_lease_over && found.look_name === null) return undefined;
   if (found.status === 'pending' || found.status === 'uncertain') throw inProgress(found.id);
-  return { status: found.response_status!, text: found.response!, operationId: found.id, replayed: true };
+  return { status: found.response_status!, text: found.response_sealed ? unsealAnswer(ctx, request, found.response_sealed) : found.response!, operationId: found.id, replayed: true };
 }
 
 /** A Direct path does not name its project: a key that has lost it since gets the refusal that the write itself would give, no replay. */

@@ -20,6 +20,8 @@ export interface WriteResult {
   body: Record<string, unknown>;
   /** What a replay answers where it differs: secrets left out. */
   replay?: Record<string, unknown>;
+  /** What its receipt shows where a replay repeats a secret: the answer without it. The replay is stored sealed then. */
+  shown?: Record<string, unknown>;
   /** The project that the write concerned, where its path does not name it. */
   scope?: EventScope;
 }

@@ -1,31 +1,17 @@
-/** Providers' keys: sealed with AES-256-GCM under a key derived from the service's secret, bound to their organization and provider. */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+/** Providers' keys: sealed, bound to their organization and provider. */
 import Type from 'typebox';
 import type { Context } from '../context.ts';
 import type { ModelKeyRow } from '../db/schema.ts';
 import { Text, Time } from '../http/schemas.ts';
 import { invalid } from '../http/errors.ts';
+import { seal, unseal } from '../sealing.ts';
 
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
+const PURPOSE = 'headrace model keys';
 
-const sealingKey = (secretKey: Buffer) => Buffer.from(hkdfSync('sha256', secretKey, '', 'headrace model keys', 32));
-const boundTo = (orgId: string, provider: string) => Buffer.from(`${orgId} ${provider}`);
-
-/** iv, tag and ciphertext in one. */
-export function sealModelKey(secretKey: Buffer, orgId: string, provider: string, key: string): Buffer {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', sealingKey(secretKey), iv).setAAD(boundTo(orgId, provider));
-  const sealed = Buffer.concat([cipher.update(key, 'utf8'), cipher.final()]);
-  return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
-}
+export const sealModelKey = (secretKey: Buffer, orgId: string, provider: string, key: string): Buffer => seal(secretKey, PURPOSE, `${orgId} ${provider}`, key);
 
 /** Throws when the secret is another one, or the row was moved to another organization or provider. */
-export function unsealModelKey(secretKey: Buffer, orgId: string, provider: string, sealed: Buffer): string {
-  const decipher = createDecipheriv('aes-256-gcm', sealingKey(secretKey), sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
-    .setAAD(boundTo(orgId, provider)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
-}
+export const unsealModelKey = (secretKey: Buffer, orgId: string, provider: string, sealed: Buffer): string => unseal(secretKey, PURPOSE, `${orgId} ${provider}`, sealed);
 
 /** The organization's key of a provider, for the calls that the service itself makes; null where there is none. */
 export async function openModelKey(ctx: Pick<Context, 'db' | 'secretKey'>, orgId: string, provider: string): Promise<string | null> {

@@ -10,3 +10,6 @@ comment on column operations.lease_until is 'pending: the end of the claim''s le
 create index operations_uncertain on operations (lease_until) where status = 'uncertain';
 -- Released claims: read for a while, reserved by nobody, then forgotten.
 create index operations_released on operations (settled_at) where settled_at is not null and reserved_until is null;
+
+-- Answers that a replay repeats with a secret in them (an invitation's address): the whole answer sealed, `response` without the secret.
+alter table operations add column response_sealed bytea;
