@@ -106,7 +106,7 @@ export function readDocument(): ApiDocument {
       id: told.operationId, base: told.operationId.split('.').slice(0, 2).join('.'), method: method.toUpperCase(), path,
       pathParameters: parameters.filter((p) => p.in === 'path').map((p) => p.name),
       query: parameters.filter((p) => p.in === 'query').map((p) => ({ name: p.name, required: p.required, schema: p.schema, faultsOf: validatorOf(p.schema) })),
-      body: schema ? { required: required ?? false, schema, faultsOf: validatorOf(schema), types: Object.keys(content!) } : null,
+      body: schema ? { required: required ?? false, schema, faultsOf: validatorOf(schema), types: Object.keys(content ?? {}) } : null,
       isWrite: parameters.some((p) => p.in === 'header' && p.name === 'Idempotency-Key'),
       isPlatform: path.startsWith('/api/platform/'), isPublic: schemes.length === 0, takesKey: schemes.includes('serviceKey'),
       isStream: Object.values(told.responses).some((r) => r.content?.['text/event-stream'] && Object.keys(r.content).length === 1),

@@ -49,36 +49,45 @@ function fits(one: string, { pattern, format, minLength = 0, maxLength = Infinit
   return one.length >= minLength && one.length <= maxLength;
 }
 
-/** `plain`: only what is required, nothing at its limit. */
-export function sample(schema: Schema, random: Random, plain = false): Json {
+/** How much of what is not required is there; `plain`: nothing, and nothing at its limit. */
+export type Richness = 'plain' | 'usual' | 'rich';
+const OPTIONAL_SHARE: Record<Richness, number> = { plain: 0, usual: 0.4, rich: 0.9 };
+
+export function sample(schema: Schema, random: Random, richness: Richness = 'usual'): Json {
   if ('const' in schema) return schema.const as Json;
   if (schema.enum) return random.pick(schema.enum) as Json;
-  if (schema.anyOf) return sample(random.pick(schema.anyOf), random, plain);
+  if (schema.anyOf) return sample(random.pick(schema.anyOf), random, richness);
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   const type = types.includes('null') && types.length > 1 ? (random.next() < 0.25 ? 'null' : types.find((one) => one !== 'null')) : types[0];
   switch (type) {
     case 'null': return null;
     case 'boolean': return random.next() < 0.5;
     case 'integer': case 'number': return integer(random, schema);
-    case 'string': return plain && schema.pattern === undefined && schema.format === undefined ? 'plain'.padEnd(schema.minLength ?? 0, 'n') : string(random, schema);
-    case 'array': return Array.from({ length: arrayLength(random, schema, plain) }, () => sample(schema.items ?? {}, random, plain));
-    case 'object': return object(schema, random, plain);
+    case 'string': return richness === 'plain' && schema.pattern === undefined && schema.format === undefined ? 'plain'.padEnd(schema.minLength ?? 0, 'n') : string(random, schema);
+    case 'array': return Array.from({ length: arrayLength(random, schema, richness) }, () => sample(schema.items ?? {}, random, richness));
+    case 'object': return object(schema, random, richness);
     default: return random.pick([null, true, 1, 'any', [], {}]);
   }
 }
 
-function arrayLength(random: Random, { minItems = 0, maxItems = Infinity }: Schema, plain: boolean): number {
-  return plain ? minItems : Math.min(maxItems, minItems + random.below(3));
+/** As it stands in a query. */
+export function sampleText(schema: Schema, random: Random, richness?: Richness): string {
+  const value = sample(schema, random, richness);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function object(schema: Schema, random: Random, plain: boolean): JsonObject {
+function arrayLength(random: Random, { minItems = 0, maxItems = Infinity }: Schema, richness: Richness): number {
+  return richness === 'plain' ? minItems : Math.min(maxItems, Math.max(minItems, richness === 'rich' ? 1 : 0) + random.below(3));
+}
+
+function object(schema: Schema, random: Random, richness: Richness): JsonObject {
   const properties = Object.entries(schema.properties ?? {});
-  const chosen = new Set(properties.map(([name]) => name).filter((name) => schema.required?.includes(name) || (!plain && random.next() < 0.4)));
+  const chosen = new Set(properties.map(([name]) => name).filter((name) => schema.required?.includes(name) || random.next() < OPTIONAL_SHARE[richness]));
   for (const [name, needed] of Object.entries(schema.dependentRequired ?? {})) if (chosen.has(name)) for (const one of needed) chosen.add(one);
   const value: JsonObject = {};
-  for (const [name, one] of properties) if (chosen.has(name)) value[name] = sample(one, random, plain);
-  if (typeof schema.additionalProperties === 'object' && !plain) {
-    for (let more = random.below(4); more > 0; more--) value[`${text(random, lengthOf(random, schema.propertyNames ?? {})).slice(0, 30)}`] = sample(schema.additionalProperties, random);
+  for (const [name, one] of properties) if (chosen.has(name)) value[name] = sample(one, random, richness);
+  if (typeof schema.additionalProperties === 'object' && richness !== 'plain') {
+    for (let more = random.below(4); more > 0; more--) value[text(random, Math.min(30, lengthOf(random, schema.propertyNames ?? {})))] = sample(schema.additionalProperties, random);
   }
   return value;
 }

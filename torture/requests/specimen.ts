@@ -5,7 +5,7 @@ import type { Operation } from './document.ts';
 import type { Ids } from './exhibits.ts';
 import { cursorFor, eventFilters, RECIPES } from './recipes.ts';
 import type { Prepared } from './recipes.ts';
-import { sample } from './sample.ts';
+import { sample, sampleText } from './sample.ts';
 import type { Json, JsonObject } from './sample.ts';
 import type { Request } from './wire.ts';
 import { pathOf } from './world.ts';
@@ -51,14 +51,14 @@ function actorFor({ world, operation, random, isPlain }: Draw): Actor {
 /** `waitSeconds` is left out or short: what is waited for is there already. */
 function drawQuery({ operation, random, isPlain }: Draw, given: Record<string, string | undefined>): Record<string, string> {
   const drawn = operation.query.filter(({ name, required }) => !(name in given) && (required || (!isPlain && random.next() < 0.4)))
-    .map(({ name, schema }): [string, string] => [name, name === 'waitSeconds' ? String(random.below(2)) : String(sample(schema, random))]);
+    .map(({ name, schema }): [string, string] => [name, name === 'waitSeconds' ? String(random.below(2)) : sampleText(schema, random)]);
   return { ...Object.fromEntries(drawn), ...defined(given) };
 }
 
 const defined = <T>(members: Record<string, T | undefined>) => Object.fromEntries(Object.entries(members).filter((pair): pair is [string, T] => pair[1] !== undefined));
 
 function drawBody({ operation, random, isPlain }: Draw, given: Record<string, Json | undefined>, key: string | undefined): JsonObject {
-  const drawn = sample(operation.body!.schema, random, isPlain) as JsonObject;
+  const drawn = sample(operation.body!.schema, random, isPlain ? 'plain' : 'usual') as JsonObject;
   const body = defined({ ...drawn, ...given });
   return withKey(body, key);
 }
@@ -66,7 +66,7 @@ function drawBody({ operation, random, isPlain }: Draw, given: Record<string, Js
 /** The older members that have to equal the key; without a key they are it, so that they have to be new. */
 export function withKey(body: JsonObject, key: string = randomUUID()): JsonObject {
   for (const name of ['clientOperationId', 'clientMessageId']) if (name in body) body[name] = key;
-  if (body.message !== null && typeof body.message === 'object' && 'clientMessageId' in body.message) (body.message as JsonObject).clientMessageId = key;
+  if (body.message !== null && typeof body.message === 'object' && 'clientMessageId' in body.message) body.message.clientMessageId = key;
   return body;
 }
 
@@ -76,8 +76,8 @@ export function restingSpecimen({ world, operation, random }: Draw): Specimen {
   const key = operation.isWrite ? randomUUID() : undefined;
   return {
     operation, path: pathOf(operation, world.exhibits.ids), actor, headers: [], key,
-    query: Object.fromEntries(operation.query.filter(({ required }) => required).map(({ name, schema }) => [name, String(sample(schema, random, true))])),
-    body: operation.body ? withKey(sample(operation.body.schema, random) as JsonObject, key) : undefined,
+    query: Object.fromEntries(operation.query.filter(({ required }) => required).map(({ name, schema }) => [name, sampleText(schema, random, 'plain')])),
+    body: operation.body ? withKey(sample(operation.body.schema, random, random.pick(['usual', 'rich'])) as JsonObject, key) : undefined,
   };
 }
 

@@ -32,4 +32,4 @@ export function shown({ method, target, headers, body, raw }: Request, answer: A
   return `${told} → ${answer.status} ${visible(answer.body)}`;
 }
 const SECRET = new Set(['x-api-key', 'authorization', 'cookie']);
-const visible = (bytes: Buffer) => JSON.stringify(bytes.subarray(0, SHOWN).toString('latin1')).slice(1, -1);
+const visible = (bytes: Buffer) => JSON.stringify(bytes.subarray(0, SHOWN).toString()).slice(1, -1);

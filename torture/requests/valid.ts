@@ -38,13 +38,14 @@ async function one(document: ApiDocument, world: World, { operation, isPlain, ra
   const answer = await world.calls.wire.send(request);
   const isSuccess = answer.status >= 200 && answer.status < 400;
   tally.count('sent');
+  if (answer.status >= 500) tally.count('5xx');
   tally.count(`${operation.id} sent`);
   if (isSuccess) tally.count(`${operation.id} succeeded`);
-  tally.count(isSuccess ? 'succeeded' : `refused ${answer.status} ${errorOf(answer)?.code ?? ''}`);
+  tally.count(isSuccess ? 'succeeded' : `refused ${operation.base} ${answer.status} ${errorOf(answer)?.code ?? ''}`);
   const example = () => shown(request, answer);
   for (const fault of judge(document, operation, answer, request.method)) tally.fault(`valid ${operation.id}: ${fault}`, example);
   if (isPlain && !isSuccess) tally.fault(`valid ${operation.id}: the plain request is refused: ${answer.status} ${errorOf(answer)?.code ?? ''}`, example);
   const receipt = answer.headers.get('x-operation-id')?.[0];
-  if (receipt && specimen.actor !== world.elsewhere && specimen.actor !== world.wanderer) world.operations.push(receipt);
+  if (receipt && operation.takesKey) world.operations.push(receipt);
   await after?.(answer.headers.get('content-type')?.[0]?.includes('json') && answer.body.length ? JSON.parse(answer.body.toString()) as Record<string, unknown> : undefined);
 }

@@ -26,9 +26,11 @@ export interface World {
   /** Receipts of the key's writes. */
   operations: string[];
   threads: Threads;
+  /** What each path takes. */
+  methods: Map<string, string[]>;
 }
 
-export async function makeWorld(service: Service, wire: Wire): Promise<World> {
+export async function makeWorld(service: Service, wire: Wire, operations: Operation[]): Promise<World> {
   const calls = createCalls(wire, service.base);
   const [owner, wanderer, leaver] = [await calls.signIn(OWNER), await calls.signIn(OWNER), await calls.signIn(OWNER)];
   const { activeOrganizationId: home } = await calls.call(owner, 'GET', '/api/session');
@@ -43,6 +45,7 @@ export async function makeWorld(service: Service, wire: Wire): Promise<World> {
   return {
     calls, serviceKey: service.key, key, bearer: byBearer(service.key), owner, elsewhere, wanderer, leaver, organizations: [home as string, organizationId], exhibits,
     spare: { appId, threadId, projectId, accountId, userId }, operations: [exhibits.ids.operationId!], threads: createThreads(calls, key, exhibits),
+    methods: new Map(Object.entries(Object.groupBy(operations, ({ path }) => path)).map(([path, all]) => [path, all!.map(({ method }) => method)])),
   };
 }
 

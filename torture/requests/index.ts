@@ -1,0 +1,55 @@
+/**
+ * Valid and malformed requests of every operation in `openapi.json`, drawn from it: whether every answer is one that the document tells of.
+ * Both kinds go at once: what is valid waits for sandboxes, what is malformed is refused at the door.
+ */
+import type { Part, PartResult } from '../lib/part.ts';
+import { OWNER_ENV } from './actors.ts';
+import { readDocument } from './document.ts';
+import type { Operation } from './document.ts';
+import { sendMalformed } from './malformed.ts';
+import { createTally } from './tally.ts';
+import type { Tally } from './tally.ts';
+import { plan, sendValid } from './valid.ts';
+import { openWire } from './wire.ts';
+import { makeWorld } from './world.ts';
+
+const MALFORMED = 50_000;
+const VALID = 10_000;
+
+export const requestsPart: Part = {
+  name: 'requests',
+  title: `${MALFORMED.toLocaleString('en')} malformed and ${VALID.toLocaleString('en')} valid requests over every operation`,
+  seconds: 200,
+  async run({ random, count, start, atEnd, signal, say }) {
+    const document = readDocument();
+    const service = await start({ env: OWNER_ENV });
+    const wire = openWire(service.base);
+    atEnd(() => wire.close());
+    const world = await makeWorld(service, wire, document.operations);
+    say('the world is made');
+    const [valid, malformed] = [createTally(), createTally()];
+    const tasks = plan(document.operations, count(VALID, document.operations.length), random.fork('plan'));
+    await Promise.all([sendValid(document, world, tasks, valid, signal), sendMalformed(document, world, count(MALFORMED, document.operations.length), random.fork('malformed'), malformed, signal)]);
+    return resultOf(document.operations, valid, malformed);
+  },
+};
+
+function resultOf(operations: Operation[], valid: Tally, malformed: Tally): PartResult {
+  const of = (tally: Tally, name: string) => tally.counts.get(name) ?? 0;
+  const never = operations.filter(({ id }) => of(valid, `${id} succeeded`) === 0);
+  const failures = [...never.map(({ id }) => `${id} never succeeded, of ${of(valid, `${id} sent`)} valid requests`), ...valid.failures(), ...malformed.failures()];
+  const [good, bad] = [of(valid, 'sent'), of(malformed, 'sent')];
+  const share = (100 * of(valid, 'succeeded')) / good;
+  return {
+    line: `${bad} malformed and ${good} valid requests over ${operations.length} operations: ${of(valid, '5xx') + of(malformed, '5xx')} answers of 5xx, ${failures.length} kinds of answers off the document; ${share.toFixed(1)} % of the valid ones succeeded`,
+    figures: {
+      operations: operations.length, valid: good, malformed: bad, 'answers of 5xx': of(valid, '5xx') + of(malformed, '5xx'), 'valid succeeded %': Math.round(share * 10) / 10,
+      ...prefixed('malformed: ', [...malformed.counts].filter(([name]) => name !== 'sent' && name !== '5xx')),
+      ...prefixed('valid, refused: ', [...valid.counts].flatMap(([name, times]): [string, number][] => (name.startsWith('refused ') ? [[name.slice('refused '.length), times]] : []))),
+      ...prefixed('succeeded %: ', operations.map(({ id }) => [id, Math.round((100 * of(valid, `${id} succeeded`)) / of(valid, `${id} sent`))])),
+    },
+    failures,
+  };
+}
+
+const prefixed = (prefix: string, counts: [string, number][]) => Object.fromEntries(counts.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => [prefix + name, value]));
