@@ -14,6 +14,7 @@ import { summarize } from '../lib/statistics.ts';
 
 const WRITES = 200;
 const COMMITS = 500;
+const SECONDS = 20;
 const APPS = 50;
 const CONNECTIONS = 24;
 const DRAIN_LIMIT_MS = 10_000;
@@ -28,9 +29,9 @@ export const eventLagBenchmark: Benchmark = {
     const stream = await service.open(`${PLATFORM}/events/stream?types=platform.app.updated`);
     setup.atEnd(() => void stream.destroy());
     const frames = collect(stream);
-    const written = await lags(setup, frames, WRITES, await renaming(service), 30);
+    const written = await lags(setup, frames, WRITES, await renaming(service));
     const log = await openLog(setup, service, database.url, CONNECTIONS);
-    const committed = await lags(setup, frames, COMMITS, () => log.commit(), 20);
+    const committed = await lags(setup, frames, COMMITS, () => log.commit());
     return {
       rows: [...written.rows, ...committed.rows],
       aims: [
@@ -57,12 +58,12 @@ async function renaming(service: Caller): Promise<Write> {
   };
 }
 
-async function lags(setup: Setup, frames: Frames, rate: number, write: Write, seconds: number): Promise<Pick<Outcome, 'rows'> & { lag: ReturnType<typeof summarize> }> {
+async function lags(setup: Setup, frames: Frames, rate: number, write: Write): Promise<Pick<Outcome, 'rows'> & { lag: ReturnType<typeof summarize> }> {
   // Connections and statements are made before anything is counted.
   await send(rate, rate, write);
   await frames.arrived(rate);
   frames.clear();
-  const count = rate * (setup.quick ? 3 : seconds);
+  const count = rate * (setup.quick ? 3 : SECONDS);
   const answered = await send(count, rate, write);
   await frames.arrived(count);
   const sinceEvent = frames.all().map(({ event, at }) => at - Date.parse(event.occurredAt));

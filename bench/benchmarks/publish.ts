@@ -13,7 +13,7 @@ import { summarize } from '../lib/statistics.ts';
 import { newId } from '../../packages/server/src/ids.ts';
 
 const WRITERS = 16;
-const WAITING = 20_000;
+const WAITING = 10_000;
 const PER_COMMIT = 100;
 
 const RAW_TABLE = `
@@ -38,7 +38,7 @@ export const publishBenchmark: Benchmark = {
     await log.pool.query(RAW_TABLE);
     const insert = rawInsert(log);
 
-    const ms = setup.quick ? 500 : 1500;
+    const ms = setup.quick ? 500 : 1200;
     const rates = { raw: [] as number[], service: [] as number[], rawAlone: [] as number[], serviceAlone: [] as number[], drain: [] as number[] };
     for (let round = -1; round < (setup.quick ? 2 : 6); round++) {
       const now = {

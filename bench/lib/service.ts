@@ -66,7 +66,7 @@ export async function startService(scratch: string, { env = {}, nodeArgs = [], d
 export function spawnService({ env = {}, nodeArgs = [], dataDir, key }: StartOptions & { dataDir: string; key: string }): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArgs, MAIN], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, HEADRACE_DATA_DIR: dataDir, HEADRACE_PORT: '0', HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_OWNER_EMAIL: OWNER.email, HEADRACE_OWNER_PASSWORD: OWNER.password, HEADRACE_RATE_LIMIT: '1000000000', ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HEADRACE_DATA_DIR: dataDir, HEADRACE_PORT: '0', HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_OWNER_EMAIL: OWNER.email, HEADRACE_OWNER_PASSWORD: OWNER.password, HEADRACE_RATE_LIMIT: '1000000000', ...env },
   });
 }
 
