@@ -1,14 +1,12 @@
 /** Several processes of the service on one PostgreSQL and one data folder, each started again on its address when it ends. */
-import { execFile } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { createCaller } from '../../bench/lib/http.ts';
 import type { Caller } from '../../bench/lib/http.ts';
-import { addressOf, endLeftovers, endOf, endProcess, MAIN, spawnService } from '../../bench/lib/service.ts';
+import { addressOf, endLeftovers, endOf, endProcess, spawnService } from '../../bench/lib/service.ts';
 import { makeServiceKey } from '../../packages/server/src/accounts/keys.ts';
 import type { Setup } from './part.ts';
 
@@ -41,9 +39,7 @@ export async function startFleet(setup: Setup, url: string, { apis, workers }: {
   const key = makeServiceKey();
   const deaths: string[] = [];
   let isEnding = false;
-  // Half of a start's work is reading its modules: kept, so that what is killed is soon back. Only a process that ends by itself writes it.
-  const env = { DATABASE_URL: url, HEADRACE_SECRET_KEY: SECRET, NODE_COMPILE_CACHE: join(setup.scratch, 'modules') };
-  await promisify(execFile)(process.execPath, [MAIN, '--help'], { env: { ...process.env, ...env }, timeout: UP_LIMIT_MS });
+  const env = { DATABASE_URL: url, HEADRACE_SECRET_KEY: SECRET };
 
   function member(role: Member['role'], name: string, port: number): Member & { end(): Promise<void> } {
     let child: ChildProcess;

@@ -121,21 +121,22 @@ async function kill(setup: Setup, { what, callers, dataDir }: Target, kills: num
     await sleep(random.below(200), undefined, { signal: setup.signal });
     const from = performance.now();
     const isUpAgain = killPostmaster(dataDir);
-    for (; ; await sleep(20, undefined, { signal: setup.signal })) {
-      if (isUpAgain() && await areReady(callers)) break;
-      if (performance.now() - from > READY_LIMIT_MS) throw new Error(`${what}: not ready within ${READY_LIMIT_MS / 1000} s of kill ${n}`);
+    for (let unready = ['another server']; ; await sleep(20, undefined, { signal: setup.signal })) {
+      unready = isUpAgain() ? await unreadyParts(callers) : unready;
+      if (unready.length === 0) break;
+      if (performance.now() - from > READY_LIMIT_MS) throw new Error(`${what}: not ready within ${READY_LIMIT_MS / 1000} s of kill ${n}: ${unready.join(', ')}`);
     }
     slowest = Math.max(slowest, performance.now() - from);
   }
   return slowest;
 }
 
-/** Throws when a process gives another answer than 200 or a proper 503, or does not say that it lives. */
-async function areReady(callers: readonly Caller[]): Promise<boolean> {
+/** What is not ready, as the processes say it. Throws when one gives another answer than 200 or a proper 503, or does not say that it lives. */
+async function unreadyParts(callers: readonly Caller[]): Promise<string[]> {
   const answers = await Promise.all(callers.flatMap((caller) => ['/health', '/health/ready'].map((path) => caller.send('GET', path, { limitMs: READY_LIMIT_MS }))));
   for (const [i, { status, headers, text }] of answers.entries()) {
     if (status === 200 || (i % 2 === 1 && status === 503 && Number(headers['retry-after']) > 0)) continue;
     throw new Error(`${i % 2 ? '/health/ready' : '/health'} answered ${status} ${text.slice(0, 300)}`);
   }
-  return answers.every(({ status }) => status === 200);
+  return answers.flatMap(({ status, text }) => (status === 200 ? [] : [text]));
 }
