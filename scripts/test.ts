@@ -1,8 +1,8 @@
-/** `npm test`: lint, the API document, types and tests, all of them even when one fails; ends with the counts alone on a line. */
+/** `npm test`: lint, the API document, types, tests and a short torture, all of them even when one fails; ends with the counts alone on a line. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join, resolve } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
@@ -14,12 +14,13 @@ const steps: { name: string; argv: string[]; limitMinutes: number }[] = [
   { name: 'document', argv: ['redocly', 'lint', 'openapi.json'], limitMinutes: 2 },
   { name: 'types', argv: ['tsc', '-p', 'tsconfig.json'], limitMinutes: 5 },
   { name: 'tests', argv: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)], limitMinutes: 30 },
+  { name: 'torture', argv: [join(root, 'torture/run.ts'), '--seconds', '60'], limitMinutes: 5 },
 ];
 
 const summary: string[] = [];
 let failedSteps = 0;
 for (const { name, argv, limitMinutes } of steps) {
-  process.stdout.write(`\n== ${name}: ${argv[0]}\n`);
+  process.stdout.write(`\n== ${name}: ${basename(argv[0]!)}\n`);
   const started = performance.now();
   const end = await run(argv, limitMinutes * 60_000);
   if (end !== 'ok') failedSteps++;
@@ -30,13 +31,13 @@ rmSync(scratch, { recursive: true, force: true });
 process.stdout.write(`\n${summary.join('\n')}\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failedSteps === 0 && failed === 0 && passed > 0 ? 0 : 1;
 
-/** Runs one of node_modules' commands under this Node: `ok`, or how it ended. */
+/** Runs one of node_modules' commands, or a script by its path, under this Node: `ok`, or how it ended. */
 function run([command, ...args]: string[], milliseconds: number): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
-  const child = spawn(process.execPath, [join(bin, command!), ...args], { cwd: root, env, stdio: 'inherit', timeout: milliseconds });
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, signal) => resolve(code === 0 ? 'ok' : `FAILED (${signal ?? `exit ${code}`})`));
+  const child = spawn(process.execPath, [resolve(bin, command!), ...args], { cwd: root, env, stdio: 'inherit', timeout: milliseconds });
+  return new Promise((done) => {
+    child.once('error', (error) => done(error.message));
+    child.once('close', (code, signal) => done(code === 0 ? 'ok' : `FAILED (${signal ?? `exit ${code}`})`));
   });
 }
 

@@ -4,12 +4,12 @@
  *   --only <part>     one part (may be repeated)
  *   --seconds <n>     scales the work to about that time (600: the full counts)
  *   --seed <n>        what is drawn: keys, victims, moments (default: drawn, and said)
- *   --dir <folder>    file system to work on (/dev/shm where there is one, else the system's temporary folder)
+ *   --dir <folder>    file system to work on (/dev/shm where that has room, else the system's temporary folder)
  *   --json            the report as JSON on stdout instead of the lines
  *   --write           docs/benchmarks/torture.md
  */
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -55,12 +55,16 @@ const seed = options.seed === undefined ? 1 + Math.floor(Math.random() * 999_999
 /** Services have to be started for however little work. */
 const share = Math.max(LEAST_SHARE, (seconds - START_SECONDS) / (FULL_SECONDS - START_SECONDS));
 
-/** Memory where there is some: the promises are the same on a slow disk, only later. */
+const MEMORY = '/dev/shm';
+const MEMORY_LEAST_BYTES = 4 * 2 ** 30;
+
+/** Memory where there is enough: the promises are the same on a slow disk, only later. */
 function folder(): string {
   if (options.dir !== undefined) return resolve(options.dir);
   try {
-    accessSync('/dev/shm', constants.W_OK);
-    return '/dev/shm';
+    accessSync(MEMORY, constants.W_OK);
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= MEMORY_LEAST_BYTES ? MEMORY : tmpdir();
   } catch {
     return tmpdir();
   }
