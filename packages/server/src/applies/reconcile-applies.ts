@@ -7,7 +7,7 @@ import { changeThread } from '../threads/index.ts';
 import { applyKey } from './create-apply.ts';
 import { lockProjectAndThread } from './policy.ts';
 
-const EVERY_MS = 2_000;
+const EVERY_MS = 1_000;
 const BATCH = 100;
 
 /**

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 
-const EVERY_MS = 2_000;
+const EVERY_MS = 1_000;
 const BATCH = 100;
 
 /** One job at a time works on a build. */

@@ -92,7 +92,7 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
         await floor.look(client);
         const { rowCount } = await client.query({ name: 'publish', text: PUBLISH, values: [floor.id] });
         if (rowCount) ctx.bus.notify('events');
-        if (rowCount! === BATCH) continue;
+        if (rowCount === BATCH) continue;
         floor.rise();
         await rest(OUTBOX_POLL_MS);
       }
@@ -103,7 +103,7 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
   }
 
   async function attend(): Promise<void> {
-    const client = new Client({ ...connection, keepAlive: true, connectionTimeoutMillis: 5_000, statement_timeout: 10_000, query_timeout: 15_000, application_name: 'headrace-publisher' });
+    const client = new Client({ ...connection, keepAlive: true, connectionTimeoutMillis: 5_000, statement_timeout: 10_000, query_timeout: 15_000, application_name: `headrace-publisher ${process.pid}` });
     client.on('error', () => {});
     try {
       await client.connect();

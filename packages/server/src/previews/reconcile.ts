@@ -6,7 +6,7 @@ import { enqueue } from '../jobs/enqueue.ts';
 import { changePreview } from './change-preview.ts';
 import { START_SECONDS } from './schemas.ts';
 
-const EVERY_MS = 5_000;
+const EVERY_MS = 1_000;
 const BATCH = 100;
 /** The job itself fails a preview after START_SECONDS; later, no job has got to it. */
 const GRACE_SECONDS = 10;
