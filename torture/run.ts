@@ -19,12 +19,13 @@ import { MAIN, startService } from '../bench/lib/service.ts';
 import type { Part, PartResult } from './lib/part.ts';
 import { failureText, lineOf, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
+import { accessPart } from './access/index.ts';
 import { logPart } from './log/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
 import { requestsPart } from './requests/index.ts';
 
-const PARTS: Part[] = [logPart, receiptsPart, postmasterPart, requestsPart];
+const PARTS: Part[] = [logPart, receiptsPart, postmasterPart, requestsPart, accessPart];
 const FULL_SECONDS = 600;
 const START_SECONDS = 40;
 const LEAST_SHARE = 0.01;

@@ -60,6 +60,10 @@ export interface Operation {
   isPlatform: boolean;
   isPublic: boolean;
   takesKey: boolean;
+  /** The permissions that its description names. */
+  permissions: string[];
+  /** Its description asks for the session of an owner, or of an owner or admin. */
+  needsAdmin: boolean;
   isStream: boolean;
   responses: Map<number, Response>;
 }
@@ -68,6 +72,7 @@ interface Media { schema: Schema }
 interface DocumentResponse { $ref?: string; headers?: Record<string, unknown>; content?: Record<string, Media> }
 interface DocumentOperation {
   operationId: string;
+  description: string;
   security: Record<string, unknown>[];
   parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
   requestBody?: { required: boolean; content: Record<string, Media> };
@@ -109,6 +114,7 @@ export function readDocument(): ApiDocument {
       body: schema ? { required: required ?? false, schema, faultsOf: validatorOf(schema), types: Object.keys(content ?? {}) } : null,
       isWrite: parameters.some((p) => p.in === 'header' && p.name === 'Idempotency-Key'),
       isPlatform: path.startsWith('/api/platform/'), isPublic: schemes.length === 0, takesKey: schemes.includes('serviceKey'),
+      permissions: [...(/Permission: (.*)\.$/m.exec(told.description)?.[1] ?? '').matchAll(/`(\w+:\w+)`/g)].map(([, permission]) => permission!), needsAdmin: /browser session of an owner/.test(told.description),
       isStream: Object.values(told.responses).some((r) => r.content?.['text/event-stream'] && Object.keys(r.content).length === 1),
       responses: new Map(Object.entries(told.responses).map(([status, answer]) => [Number(status), responseOf(answer)])),
     };

@@ -5,6 +5,7 @@ import { errorOf, judge } from './judge.ts';
 import { drawSpecimen, requestOf } from './specimen.ts';
 import { weightOf } from './recipes.ts';
 import type { Tally } from './tally.ts';
+import { shuffled } from './shuffled.ts';
 import { shown } from './tally.ts';
 import type { World } from './world.ts';
 
@@ -18,11 +19,7 @@ export function plan(operations: Operation[], total: number, random: Random): Ta
   const tasks = operations.flatMap((operation) => Array.from({ length: Math.max(1, Math.floor((total * weightOf(operation)) / weights)) }, (_, i): Task => ({ operation, isPlain: i === 0, random: random.fork(`${operation.id} ${i}`) })));
   const cheap = operations.filter((operation) => weightOf(operation) === 1);
   while (tasks.length < total) tasks.push({ operation: cheap[tasks.length % cheap.length]!, isPlain: false, random: random.fork(`more ${tasks.length}`) });
-  for (let i = tasks.length - 1; i > 0; i--) {
-    const j = random.below(i + 1);
-    [tasks[i], tasks[j]] = [tasks[j]!, tasks[i]!];
-  }
-  return tasks;
+  return shuffled(tasks, random);
 }
 
 export async function sendValid(document: ApiDocument, world: World, tasks: Task[], tally: Tally, signal: AbortSignal): Promise<void> {

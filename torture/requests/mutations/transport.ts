@@ -23,7 +23,7 @@ function noHttp({ method, target, headers }: Request, random: Random): string {
   const line = `${method} ${target} HTTP/1.1\r\n`;
   return random.pick([
     `${line}host: a\r\n${credentials}no colon here\r\n\r\n`, `${line}host: a\r\n${credentials}na me: v\r\n\r\n`, `${line}host: a\r\n${credentials}n\0: v\r\n\r\n`, `${line}host: a\r\n${credentials}n: a\0b\r\n\r\n`, `${line}host: a\r\n${credentials}: v\r\n\r\n`,
-    `FETCH ${target} HTTP/1.1\r\nhost: a\r\n\r\n`, `${method} ${target} HTTP/9.9\r\nhost: a\r\n\r\n`, `${method} ${target}\r\n\r\n`, `${method}\r\n\r\n`, `\0\0\0\0\r\n\r\n`, `\x16\x03\x01\x02\x00\x01\r\n\r\n`, `${method} /a b c HTTP/1.1\r\nhost: a\r\n\r\n`, `${method} ${target} HTTP/1.1\nhost a\n\n\n`,
+    `FETCH ${target} HTTP/1.1\r\nhost: a\r\n\r\n`, `${method} ${target} HTTP/9.9\r\nhost: a\r\n\r\n`, `${method}\r\n\r\n`, `\0\0\0\0\r\n\r\n`, `\x16\x03\x01\x02\x00\x01\r\n\r\n`, `${method} /a b c HTTP/1.1\r\nhost: a\r\n\r\n`, `${method} ${target} HTTP/1.1\nhost a\n\n\n`,
     `${line}host: a\r\n${credentials}content-length: -1\r\n\r\n`, `${line}host: a\r\n${credentials}content-length: 1x\r\n\r\n`, `${line}host: a\r\n${credentials}content-length: 99999999999999999999999\r\n\r\n`, `${line}host: a\r\n${credentials}content-length: 1\r\ncontent-length: 2\r\n\r\n{}`,
     `${line}host: a\r\n${credentials}transfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n{}`, `${line}host: a\r\n${credentials}transfer-encoding: none\r\n\r\n`, `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`, `${line}${credentials}\r\n`,
   ]);
