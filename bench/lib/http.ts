@@ -45,7 +45,8 @@ export function createCaller(base: string, serviceKey: string): Caller {
   const begin = (method: string, path: string, { headers = {}, limitMs = LIMIT_MS, signal }: SendOptions, bytes?: Buffer) => new Promise<IncomingMessage>((resolve, reject) => {
     const own = Object.entries({ 'x-api-key': serviceKey, ...headers }).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const outgoing = request({ agent, hostname, port, method, path, signal, headers: Object.fromEntries(own) }, resolve);
-    outgoing.once('error', reject).setTimeout(limitMs, () => outgoing.destroy(new Error(`${method} ${path}: no answer within ${limitMs / 1000} s`)));
+    const lost = (error: NodeJS.ErrnoException) => reject(Object.assign(new Error(`${method} ${path}: ${error.message}`, { cause: error }), { code: error.code }));
+    outgoing.once('error', lost).setTimeout(limitMs, () => outgoing.destroy(new Error(`no answer within ${limitMs / 1000} s`)));
     outgoing.end(bytes);
   });
   const send: Caller['send'] = async (method, path, { body, headers = {}, ...options } = {}) => {

@@ -25,8 +25,10 @@ export interface Service extends Caller {
   key: string;
   dataDir: string;
   pid: number;
-  /** Resolves when the process has ended, however that was. */
-  ended: Promise<void>;
+  /** Whether the process lives. */
+  isUp(): boolean;
+  /** The last of what it said. */
+  said(): string;
   /** Ends the service, its runner, which would wait half a minute for the next start, and what a killed service leaves. */
   stop(): Promise<void>;
   /** `kill -9` of the service's own process; its runner and its database live on. */
@@ -48,8 +50,10 @@ export async function startService(scratch: string, { env = {}, nodeArgs = [], d
     throw error;
   }
   const caller = createCaller(base, key);
+  const said = lastOf(child);
   return {
-    ...caller, base, key, dataDir, pid: child.pid!, ended: endOf(child),
+    ...caller, base, key, dataDir, pid: child.pid!, said,
+    isUp: () => isAlive(child),
     async stop() {
       caller.close();
       await endProcess(child);
@@ -96,8 +100,20 @@ export function addressOf(child: ChildProcess): Promise<string> {
   });
 }
 
+const isAlive = (child: ChildProcess) => child.exitCode === null && child.signalCode === null && child.pid !== undefined;
+
+/** What a process says from now on, the last 2,000 characters of it. */
+export function lastOf(child: ChildProcess): () => string {
+  let said = '';
+  const listen = (part: Buffer) => { said = (said + part.toString()).slice(-2000); };
+  child.stdout!.on('data', listen);
+  child.stderr!.on('data', listen);
+  return () => said.trim();
+}
+
+/** Resolves when the process has ended, however that was. */
 export async function endOf(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) await new Promise((resolve) => { child.once('exit', resolve); });
+  if (isAlive(child)) await new Promise((resolve) => { child.once('exit', resolve); });
 }
 
 /** SIGTERM, and SIGKILL for one that does not end. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCaller } from '../../bench/lib/http.ts';
 import type { Caller } from '../../bench/lib/http.ts';
-import { addressOf, endLeftovers, endOf, endProcess, spawnService } from '../../bench/lib/service.ts';
+import { addressOf, endLeftovers, endOf, endProcess, lastOf, spawnService } from '../../bench/lib/service.ts';
 import { makeServiceKey } from '../../packages/server/src/accounts/keys.ts';
 import type { Setup } from './part.ts';
 
@@ -45,16 +45,12 @@ export async function startFleet(setup: Setup, url: string, { apis, workers }: {
     let child: ChildProcess;
     let isUp = false;
     let isKilled = false;
-    let said = '';
 
     function start(): void {
       const started = spawnService({ dataDir, key, env: { ...env, HEADRACE_ROLES: role, HEADRACE_PORT: String(port) } });
       child = started;
-      said = '';
       isKilled = false;
-      const listen = (part: Buffer) => { said = (said + part.toString()).slice(-2000); };
-      started.stdout!.on('data', listen);
-      started.stderr!.on('data', listen);
+      const said = lastOf(started);
       isUp = role === 'worker';
       const listens = async () => {
         await addressOf(started);
@@ -64,7 +60,10 @@ export async function startFleet(setup: Setup, url: string, { apis, workers }: {
       started.once('exit', (code, signal) => {
         isUp = false;
         if (isEnding) return;
-        if (!isKilled) deaths.push(`${name} ended by itself (${code ?? signal}): ${said.trim()}`);
+        if (!isKilled) {
+          deaths.push(`${name} ended by itself (${code ?? signal}): ${said()}`);
+          setup.say(deaths.at(-1)!);
+        }
         // What ends by itself at its start does so again: not in a busy loop.
         setTimeout(() => { if (!isEnding) start(); }, isKilled ? 0 : 500);
       });

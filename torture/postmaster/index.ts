@@ -66,11 +66,10 @@ export const postmasterPart: Part = {
 
 async function embeddedTarget(setup: Setup): Promise<Target> {
   const service = await setup.start();
-  let isEnding = false;
-  setup.atEnd(() => { isEnding = true; });
-  const deaths: string[] = [];
-  service.ended.then(() => { if (!isEnding) deaths.push('the service ended by itself'); }, () => {});
-  return { what: 'embedded', callers: [service], dataDir: service.dataDir, url: urlOf(embeddedConnection(service.dataDir)), deaths: () => deaths };
+  return {
+    what: 'embedded', callers: [service], dataDir: service.dataDir, url: urlOf(embeddedConnection(service.dataDir)),
+    deaths: () => (service.isUp() ? [] : [`the service ended by itself: ${service.said()}`]),
+  };
 }
 
 async function sharedTarget(setup: Setup): Promise<Target> {
