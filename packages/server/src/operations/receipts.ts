@@ -24,8 +24,7 @@ import type { EventScope, SettledReceipt, Tx } from '../db/transaction.ts';
 import { ApiError, settles } from '../http/errors.ts';
 import { newId } from '../ids.ts';
 import { holdLease, LEASE_SECONDS } from './lease.ts';
-import type { Lease } from './lease.ts';
-import { takeTurn } from './rivals.ts';
+import { inTurn } from './rivals.ts';
 import { sealAnswer } from './sealed-answer.ts';
 import { inProgress, retryLostKey, takeKey } from './take-key.ts';
 import type { Found } from './take-key.ts';
@@ -60,25 +59,25 @@ async function forget(tx: Tx, found: Found): Promise<void> {
  */
 export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx: Tx, receipt: Receipt) => Promise<WriteResult>): Promise<Answer> {
   const operationId = newId('op');
-  const turn = await takeTurn(ctx, request, operationId);
-  try {
-    return await retryLostKey(() => transaction(ctx, async (tx) => {
-      const { answer, found } = await takeKey(ctx, tx, request, operationId);
-      if (answer) return answer;
-      if (found) await forget(tx, found);
-      let isPublished = false;
-      const receipt: Receipt = { operationId, publish: (t, scope) => { isPublished = true; publish(t, request, operationId, 'succeeded', scope); } };
-      const result = await write(tx, receipt);
-      tx.receipt = settledReceipt(ctx, request, operationId, result);
-      if (!isPublished) publish(tx, request, operationId, 'succeeded', result.scope);
-      return { status: result.status, text: JSON.stringify(result.body), operationId, replayed: false };
-    }));
-  } catch (error) {
-    if (!(error instanceof ApiError) || !settles(error)) throw error;
-    return await refuse(ctx, request, operationId, error);
-  } finally {
-    turn.end();
-  }
+  return inTurn(ctx, request, async (turn) => {
+    try {
+      return await retryLostKey(() => transaction(ctx, async (tx) => {
+        const { answer, found } = await takeKey(ctx, tx, request, operationId);
+        if (answer) return answer;
+        turn.hold(operationId);
+        if (found) await forget(tx, found);
+        let isPublished = false;
+        const receipt: Receipt = { operationId, publish: (t, scope) => { isPublished = true; publish(t, request, operationId, 'succeeded', scope); } };
+        const result = await write(tx, receipt);
+        tx.receipt = settledReceipt(ctx, request, operationId, result);
+        if (!isPublished) publish(tx, request, operationId, 'succeeded', result.scope);
+        return { status: result.status, text: JSON.stringify(result.body), operationId, replayed: false };
+      }));
+    } catch (error) {
+      if (!(error instanceof ApiError) || !settles(error)) throw error;
+      return await refuse(ctx, request, operationId, error);
+    }
+  });
 }
 
 /** Stores a refusal that settles. It is published where its pending was: when a retry that took a claim over is refused. */
@@ -117,20 +116,19 @@ export class OutcomeUnknown extends Error {}
  * returns the same result. A refusal settles or releases the key.
  */
 export async function writeClaimed(ctx: Context, request: WriteRequest, options: ClaimOptions, work: (claim: Claim) => Promise<WriteResult>): Promise<Answer> {
-  const operationId = newId('op');
-  const turn = await takeTurn(ctx, request, operationId);
-  let lease: Lease | undefined;
-  const began = performance.now();
-  try {
-    const { answer, claimed } = await claimKey(ctx, request, operationId, options);
+  return inTurn(ctx, request, async (turn) => {
+    const began = performance.now();
+    const { answer, claimed } = await claimKey(ctx, request, newId('op'), options);
     if (!claimed) return answer;
-    turn.setPending(claimed.operationId);
-    lease = holdLease(ctx, claimed, options.mode === 'job' ? null : { began });
-    return await workOn(ctx, request, { ...claimed, mode: options.mode, publishesPending: options.publishesPending, signal: lease.signal }, work);
-  } finally {
-    lease?.release();
-    turn.end();
-  }
+    turn.hold(claimed.operationId);
+    turn.setPending();
+    const lease = holdLease(ctx, claimed, options.mode === 'job' ? null : { began });
+    try {
+      return await workOn(ctx, request, { ...claimed, mode: options.mode, publishesPending: options.publishesPending, signal: lease.signal }, work);
+    } finally {
+      lease.release();
+    }
+  });
 }
 
 interface Claimed {

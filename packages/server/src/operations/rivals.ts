@@ -1,57 +1,70 @@
 /** Writes under way in this process: a rival learns their operation and payload without the database. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
+import { ApiError } from '../http/errors.ts';
 import { conflict, inProgress, RIVAL_MS } from './take-key.ts';
 import type { WriteRequest } from './write-request.ts';
 
 interface UnderWay {
-  /** What the write's operation will be, unless the write turns out to be a replay. */
-  operationId: string;
   fingerprint: Buffer;
+  /** Its operation, once it has the key and is no replay. */
+  operationId: string | undefined;
+  /** The operation in another process that it was refused for. */
+  blockedBy: string | undefined;
   /** `pending` once the operation can be read as such; `over` when the write has ended, whatever its answer was. */
   state: Promise<'pending' | 'over'>;
 }
 
 export interface Turn {
+  /** This write has the key; its operation will be this one. */
+  hold(operationId: string): void;
   /** The operation can be read as pending from now on. */
-  setPending(operationId: string): void;
-  /** Has to be called, whatever became of the write. */
-  end(): void;
+  setPending(): void;
 }
 
 const underWay = new WeakMap<Context['db'], Map<string, UnderWay>>();
 
 /**
- * The turn of a write among those of its key in this process. A rival with another payload is refused at once, one with the same as soon
- * as it can read the operation that it is told of. A write that is one transaction is waited for, as `takeKey` waits for other processes:
- * it may be a replay itself, and its operation one that never exists. Those who wait go on one after the other.
+ * Runs a write in its turn among those of its key in this process. A rival with another payload is refused at once, one with the same as
+ * soon as it can read the operation that it is told of. A write that is one transaction is waited for, as `takeKey` waits for other processes:
+ * it may be a replay itself. Those who wait go on one after the other.
  */
-export async function takeTurn(ctx: Pick<Context, 'db'>, request: WriteRequest, operationId: string): Promise<Turn> {
+export async function inTurn<T>(ctx: Pick<Context, 'db'>, request: WriteRequest, write: (turn: Turn) => Promise<T>): Promise<T> {
   const writes = underWay.get(ctx.db) ?? new Map<string, UnderWay>();
   underWay.set(ctx.db, writes);
   const name = `${request.principal.orgId} ${request.principal.actorId} ${request.key}`;
-  const patience = new AbortController();
-  let late: Promise<'late'> | undefined;
+  await meetRivals(() => writes.get(name), request);
   // No await stands between the last look and the entry: two that waited for the same write must not both go on.
-  for (let rival = writes.get(name); rival; rival = writes.get(name)) {
-    late ??= sleep(RIVAL_MS, 'late' as const, { ref: false, signal: patience.signal }).catch(() => 'late');
-    const isOver = rival.fingerprint.equals(request.fingerprint) && await Promise.race([rival.state, late]) === 'over';
-    if (isOver) continue;
-    patience.abort();
-    throw rival.fingerprint.equals(request.fingerprint) ? inProgress(rival.operationId) : conflict();
-  }
-  patience.abort();
   const { promise, resolve } = Promise.withResolvers<'pending' | 'over'>();
-  const entry: UnderWay = { operationId, fingerprint: request.fingerprint, state: promise };
+  const entry: UnderWay = { fingerprint: request.fingerprint, operationId: undefined, blockedBy: undefined, state: promise };
   writes.set(name, entry);
-  return {
-    setPending(id) {
-      entry.operationId = id;
-      resolve('pending');
-    },
-    end() {
-      writes.delete(name);
-      resolve('over');
-    },
-  };
+  try {
+    return await write({ hold: (operationId) => { entry.operationId = operationId; }, setPending: () => resolve('pending') });
+  } catch (error) {
+    if (entry.operationId === undefined && error instanceof ApiError && error.code === 'request_in_progress') entry.blockedBy = error.details.operationId as string;
+    throw error;
+  } finally {
+    writes.delete(name);
+    resolve('over');
+  }
+}
+
+/** Returns when there is none any more: the receipt of the one before can be read then. */
+async function meetRivals(rivalNow: () => UnderWay | undefined, request: WriteRequest): Promise<void> {
+  let rival = rivalNow();
+  if (!rival) return;
+  const patience = new AbortController();
+  const late = sleep(RIVAL_MS, 'late' as const, { ref: false, signal: patience.signal }).catch(() => 'late' as const);
+  try {
+    for (; rival; rival = rivalNow()) {
+      if (!rival.fingerprint.equals(request.fingerprint)) throw conflict();
+      let state: 'pending' | 'over' | 'late' = await Promise.race([rival.state, late]);
+      // It waits for another process itself, a second at most: then it knows for whom.
+      if (state === 'late' && rival.operationId === undefined) state = await rival.state;
+      if (rival.blockedBy !== undefined) throw inProgress(rival.blockedBy);
+      if (state !== 'over') throw inProgress(rival.operationId!);
+    }
+  } finally {
+    patience.abort();
+  }
 }
