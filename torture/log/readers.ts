@@ -30,7 +30,8 @@ const PAUSE_MS = 50;
 const POLL_PAUSE_MS = 200;
 /** Two heartbeats and a half: a stream that says nothing for so long is dead. */
 const SILENCE_MS = 37_500;
-const CATCH_UP_LIMIT_MS = 60_000;
+/** Longer than between two heartbeats: they tell a stream that nothing is missing. */
+const CATCH_UP_LIMIT_MS = 20_000;
 /** Ids are kept by every reader: one string for all of them. */
 const interned = new Map<string, string>();
 
@@ -138,11 +139,15 @@ export async function startReaders(setup: Setup, callers: readonly Caller[], wor
   return { all, stop };
 }
 
-/** Resolves when every reader has as many events as its feed, or does not get any further in its time. */
+/** Resolves when every reader has as many events as its feed, or nobody has got any further for a while. */
 export async function caughtUp(readers: readonly Reader[], log: readonly LoggedEvent[], signal: AbortSignal): Promise<void> {
   const wanted = new Map<Feed, number>();
   for (const { feed } of readers) if (!wanted.has(feed)) wanted.set(feed, log.filter((event) => feed.shows(event)).length);
-  for (const deadline = Date.now() + CATCH_UP_LIMIT_MS; Date.now() < deadline; await sleep(50, undefined, { signal })) {
+  const given = () => readers.reduce((sum, { seen }) => sum + seen.length, 0);
+  for (let before = given(), since = Date.now(); Date.now() - since < CATCH_UP_LIMIT_MS; await sleep(50, undefined, { signal })) {
     if (readers.every((reader) => reader.seen.length >= wanted.get(reader.feed)!)) return;
+    if (given() === before) continue;
+    before = given();
+    since = Date.now();
   }
 }
