@@ -97,8 +97,13 @@ export async function openOutside(): Promise<Outside> {
   return outside;
 }
 
-/** A process of its own on the database: `write` makes one thing, `maintain` looks after receipts as a worker does. */
-export function startProcess(databaseUrl: string, task: { write: { request: WriteRequest; target: Target } } | { maintain: true }): ChildProcess {
+type Task = { write: { request: WriteRequest; target: Target } } | { maintain: true } | { once: { request: WriteRequest; dies: 'before the commit' | 'after the commit'; project: string } };
+
+/**
+ * A process of its own on the database: `write` makes one thing outside, `maintain` looks after receipts as a worker does, `once` renames a
+ * project in one transaction and kills itself.
+ */
+export function startProcess(databaseUrl: string, task: Task): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', PROCESS, JSON.stringify({ databaseUrl, task })], { cwd: import.meta.dirname, stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
@@ -109,15 +114,23 @@ const PROCESS = `
   import { effects } from './fixture.ts';
   import { maintainReceipts } from './maintain.ts';
   import { actOutside } from './outside.ts';
-  import { writeClaimed } from './receipts.ts';
-  const { databaseUrl, task: { write } } = JSON.parse(process.argv[1]);
+  import { writeClaimed, writeOnce } from './receipts.ts';
+  const { databaseUrl, task: { write, once } } = JSON.parse(process.argv[1]);
   const connection = { connectionString: databaseUrl };
   const log = pino({ level: 'silent' });
   const ctx = { db: openDatabase(connection, 4).db, bus: await openBus(connection, 'prc_' + process.pid, log), log, shutdown: new AbortController().signal };
   const name = 'tests.makeThing';
-  if (!write) maintainReceipts(ctx, effects);
+  const revived = ({ request }) => ({ ...request, fingerprint: Buffer.from(request.fingerprint) });
+  const die = async () => { process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); };
+  if (once) {
+    await writeOnce(ctx, revived(once), async (tx) => {
+      await tx.db.updateTable('projects').set((q) => ({ version: q('version', '+', 1) })).where('id', '=', once.project).execute();
+      if (once.dies === 'before the commit') await die();
+      return { status: 200, body: { ok: true, by: 'the process that died' } };
+    });
+    await die();
+  } else if (!write) maintainReceipts(ctx, effects);
   else {
-    const request = { ...write.request, fingerprint: Buffer.from(write.request.fingerprint) };
-    await writeClaimed(ctx, request, { mode: 'outside', publishesPending: true, look: { name, target: write.target } }, (claim) => actOutside(ctx, effects[name], write.target, claim));
+    await writeClaimed(ctx, revived(write), { mode: 'outside', publishesPending: true, look: { name, target: write.target } }, (claim) => actOutside(ctx, effects[name], write.target, claim));
   }
 `;

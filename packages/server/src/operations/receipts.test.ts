@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newAccount, signedIn } from '../accounts/test-callers.ts';
-import type { Principal } from '../accounts/principal.ts';
 import type { Context } from '../context.ts';
 import type { EventScope } from '../db/transaction.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
@@ -10,6 +10,8 @@ import { ApiError, notFound, threadBusy } from '../http/errors.ts';
 import { newId } from '../ids.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestAnswer, TestServer } from '../test-server.ts';
+import { digest, requestOf, startProcess } from './fixture.ts';
+import { holdLease } from './lease.ts';
 import { maintainReceipts } from './maintain.ts';
 import { settle, writeClaimed, writeOnce } from './receipts.ts';
 import type { Claim, WriteRequest, WriteResult } from './write-request.ts';
@@ -187,10 +189,8 @@ test('over HTTP: a command\'s receipt is its job\'s to settle; the caller who wa
 
 /* The function level: what HTTP cannot time. */
 
-const principal = (): Principal => ({ kind: 'key', orgId, actorId: 'sa_test', accountId: 'sa_test', userId: null, credentialId: null, role: null, permissions: new Set(), projectIds: null, platformApi: true });
 let request: WriteRequest;
-beforeEach(() => { request = { principal: principal(), key: randomUUID(), fingerprint: digest('one'), method: 'POST', path: '/api/x', projectId: null, permissions: [], requestId: 'req-1', direct: true }; });
-function digest(text: string): Buffer { return createHash('sha256').update(text).digest(); }
+beforeEach(() => { request = requestOf(orgId); });
 const OK: WriteResult = { status: 201, body: { ok: true, first: true } };
 const refusalOf = async (promise: Promise<unknown>) => promise.then(() => 'no refusal', (error: unknown) => (error as { code: string }).code);
 const STAGED = { mode: 'staged' as const, publishesPending: true };
@@ -255,6 +255,64 @@ describe('writeOnce', () => {
   });
 });
 
+describe('a process that dies in a transaction', () => {
+  const version = async (project: string) => (await ctx.db.selectFrom('projects').select('version').where('id', '=', project).executeTakeFirstOrThrow()).version;
+
+  test.each([['before the commit', 'is forgotten: a retry does it', false], ['after the commit', 'has answered nobody: a retry gets the answer', true]] as const)('%s %s', async (dies, _, isDone) => {
+    const project = (await s.call('POST', '/api/projects', { name: 'n' })).body.project.id as string;
+    const before = await version(project);
+    const child = startProcess(ctx.config.databaseUrl!, { once: { request, dies, project } });
+    expect((await once(child, 'exit'))[1]).toBe('SIGKILL');
+    const again = await writeOnce(ctx, request, async (tx) => {
+      await tx.db.updateTable('projects').set((q) => ({ version: q('version', '+', 1) })).where('id', '=', project).execute();
+      return { status: 200, body: { ok: true, by: 'the retry' } };
+    });
+    expect([again.replayed, JSON.parse(again.text).by, await version(project)]).toEqual([isDone, isDone ? 'the process that died' : 'the retry', before + 1]);
+  });
+});
+
+describe('the lease of a claim', () => {
+  const claimed = async () => {
+    const operationId = newId('op');
+    await ctx.db.insertInto('operations').values({ org_id: orgId, id: operationId, actor_id: 'sa_test', idempotency_key: request.key, fingerprint: request.fingerprint, method: 'POST', path: '/api/x', project_id: null, permissions: [], published: false, status: 'pending', lease_until: sql<Date>`now() + interval '2 seconds'` }).execute();
+    return { operationId, fence: 1 };
+  };
+  const left = async (id: string) => (await sql<{ s: number }>`select extract(epoch from lease_until - now())::float as s from operations where id = ${id}`.execute(ctx.db)).rows[0]!.s;
+  beforeEach(() => { vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }); });
+  afterEach(() => { vi.useRealTimers(); });
+
+  test('is renewed while its work goes on', async () => {
+    const claim = await claimed();
+    const lease = holdLease(ctx, claim, { began: performance.now() });
+    vi.advanceTimersByTime(4_000);
+    vi.useRealTimers();
+    await vi.waitFor(async () => expect(await left(claim.operationId)).toBeGreaterThan(12));
+    expect(lease.signal.aborted).toBe(false);
+    lease.release();
+  });
+
+  test('that somebody else has by now stops the work as soon as that is seen, and is not renewed', async () => {
+    const claim = await claimed();
+    const lease = holdLease(ctx, claim, { began: performance.now() });
+    await sql`update operations set fence = 2 where id = ${claim.operationId}`.execute(ctx.db);
+    vi.advanceTimersByTime(4_000);
+    vi.useRealTimers();
+    await vi.waitFor(() => expect(lease.signal.aborted).toBe(true));
+    expect(await left(claim.operationId)).toBeLessThan(2);
+    lease.release();
+  });
+
+  test('that cannot be renewed stops the work before anybody else may think it dead', () => {
+    const away = { updateTable: () => { throw new Error('the database is away'); } } as unknown as Context['db'];
+    const lease = holdLease({ db: away }, { operationId: 'op_x', fence: 1 }, { began: performance.now() });
+    vi.advanceTimersByTime(11_000);
+    expect(lease.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1_500);
+    expect(lease.signal.aborted).toBe(true);
+    lease.release();
+  });
+});
+
 describe('a staged claim', () => {
   const settled = (claim: Claim, result = OK) => transaction(ctx, (tx) => claim.settle(tx, result)).then(() => result);
 
@@ -286,6 +344,16 @@ describe('a staged claim', () => {
     });
     expect(await rowOf(operationId)).toMatchObject({ fence: 2, status: 'succeeded', response: answer.text });
     expect(answer.text).toBe(JSON.stringify(OK.body));
+    expect(await published(operationId)).toEqual(['pending', 'succeeded']);
+  });
+
+  test('that is taken over by a retry whose claim is refused is told as failed', async () => {
+    const operationId = newId('op');
+    await ctx.db.insertInto('operations').values({ org_id: orgId, id: operationId, actor_id: 'sa_test', idempotency_key: request.key, fingerprint: request.fingerprint, method: 'POST', path: '/api/x', project_id: null, permissions: [], published: true, status: 'pending', lease_until: sql<Date>`now() - interval '1 second'` }).execute();
+    const refused = await writeClaimed(ctx, request, { ...STAGED, onClaim: async () => { throw notFound('thread'); } }, async () => OK);
+    expect(refused).toMatchObject({ status: 404, operationId, replayed: false });
+    expect([await rowOf(operationId), await published(operationId)]).toMatchObject([{ status: 'failed', response_status: 404, reserved_until: expect.any(Date) }, ['failed']]);
+    expect(await writeClaimed(ctx, request, STAGED, async () => OK)).toMatchObject({ status: 404, text: refused.text, replayed: true });
   });
 
   test('that nobody takes over is failed by the reconciler, and its key is free then', async () => {
@@ -310,8 +378,6 @@ describe('a staged claim', () => {
     const work = (error: unknown) => writeClaimed(ctx, { ...request, key: randomUUID() }, STAGED, async () => { throw error; }).catch((e: unknown) => e as ApiError & { operationId: string });
     const final = await work(notFound('source')) as ApiError & { operationId: string };
     const passing = await work(threadBusy('run')) as ApiError & { operationId: string };
-    const fault = await ctx.db.selectFrom('operations').select('id').where('status', '=', 'pending').where('actor_id', '=', 'sa_test').execute();
-    expect(fault).toEqual([]);
     expect(await rowOf(final.operationId)).toMatchObject({ status: 'failed', response_status: 404, reserved_until: expect.any(Date) });
     expect(await rowOf(passing.operationId)).toMatchObject({ status: 'failed', response_status: 409, reserved_until: null });
     expect(await Promise.all([final, passing].map((e) => published(e.operationId)))).toEqual([['pending', 'failed'], ['pending', 'failed']]);
