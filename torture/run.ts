@@ -89,6 +89,7 @@ async function leave(why: string): Promise<void> {
   process.exit(1);
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(signal));
+process.once('unhandledRejection', (error) => void leave(error instanceof Error ? error.stack ?? error.message : String(error)));
 
 /** Runs a part within its time. What it throws is a failure of its own. */
 async function torture(part: Part): Promise<PartResult> {

@@ -49,6 +49,8 @@ export const logPart: Part = {
       isEnough: () => begun >= writes,
     };
     const reconnected = reconnect(setup, storm, readers.all, reconnects);
+    // Where the writers fail first, their failure is the one to be told.
+    reconnected.catch(() => {});
     await Promise.all(Array.from({ length: WRITERS }, (_, n) => writer(n, setup.random.fork(`writer ${n}`), writing)));
     const seconds = (performance.now() - from) / 1000;
     await Promise.all([storm.over, reconnected]);
