@@ -11,8 +11,8 @@ const AN_ID = /\b[a-z]{2,4}_[0-7][0-9a-hjkmnp-tv-z]{25}\b/;
 const POINTER = /^(\/.*)?$/s;
 /** These come before an operation is found, or of the HTTP parser. */
 const OF_NO_OPERATION = new Set([405, 431]);
-/** Refusals that leave no receipt. */
-const WITHOUT_RECEIPT = new Set(['thread_busy', 'build_busy', 'request_in_progress', 'idempotency_conflict']);
+/** Refusals that leave no receipt; `not_found`: of a path that is none. */
+const WITHOUT_RECEIPT = new Set(['not_found', 'thread_busy', 'build_busy', 'request_in_progress', 'idempotency_conflict']);
 
 export interface ErrorOf {
   code: string;
@@ -60,8 +60,7 @@ export function judge({ errorFaults: faultsOf }: ApiDocument, operation: Operati
 
 function leavesReceipt(answer: Answer): boolean {
   if (answer.status < 300) return true;
-  // A 404 of a project, app or thread may come before the receipt's claim, where the operation stages its work.
-  return answer.status === 409 && !WITHOUT_RECEIPT.has(errorOf(answer)?.code ?? '');
+  return (answer.status === 404 || answer.status === 409) && !WITHOUT_RECEIPT.has(errorOf(answer)?.code ?? '');
 }
 
 function rateFaults(headers: Answer['headers']): string[] {

@@ -28,7 +28,7 @@ const SHOWN = 600;
 
 /** A request and its answer as they went over the wire, shortened; keys and cookies left out. */
 export function shown({ method, target, headers, body, raw }: Request, answer: Answer): string {
-  const told = raw ? visible(raw) : `${method} ${target.slice(0, 300)} ${headers.filter(([name]) => !SECRET.has(name.toLowerCase())).map((pair) => pair.join(': ').slice(0, 100)).join(', ')} ${body ? visible(body) : ''}`;
+  const told = raw ? visible(Buffer.from(raw.toString('latin1').replaceAll(/^(x-api-key|authorization|cookie): .*\r\n/gim, ''), 'latin1')) : `${method} ${target.slice(0, 300)} ${headers.filter(([name]) => !SECRET.has(name.toLowerCase())).map((pair) => pair.join(': ').slice(0, 100)).join(', ')} ${body ? visible(body) : ''}`;
   return `${told} → ${answer.status} ${visible(answer.body)}`;
 }
 const SECRET = new Set(['x-api-key', 'authorization', 'cookie']);

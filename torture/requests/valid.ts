@@ -3,13 +3,18 @@ import type { Random } from '../../bench/lib/random.ts';
 import type { ApiDocument, Operation } from './document.ts';
 import { errorOf, judge } from './judge.ts';
 import { drawSpecimen, requestOf } from './specimen.ts';
+import type { Specimen } from './specimen.ts';
 import { weightOf } from './recipes.ts';
 import type { Tally } from './tally.ts';
+import { conflict, replay } from './replay.ts';
 import { shuffled } from './shuffled.ts';
 import { shown } from './tally.ts';
+import type { Answer } from './wire.ts';
 import type { World } from './world.ts';
 
 const LANES = 8;
+/** The share of the settled writes that are. */
+const REPEATED = 0.3;
 
 interface Task { operation: Operation; isPlain: boolean; random: Random }
 
@@ -42,7 +47,20 @@ async function one(document: ApiDocument, world: World, { operation, isPlain, ra
   const example = () => shown(request, answer);
   for (const fault of judge(document, operation, answer, request.method)) tally.fault(`valid ${operation.id}: ${fault}`, example);
   if (isPlain && !isSuccess) tally.fault(`valid ${operation.id}: the plain request is refused: ${answer.status} ${errorOf(answer)?.code ?? ''}`, example);
+  if (answer.status === 400) tally.fault(`valid ${operation.base}: 400 ${errorOf(answer)?.fields?.map(({ path }) => path).join(' ')}, which the document does not tell`, example);
+  if (specimen.key !== undefined && specimen.actor !== world.wanderer && (isSuccess || answer.status === 404 || answer.status === 409)) await repeat(document, world, specimen, answer, random, tally);
   const receipt = answer.headers.get('x-operation-id')?.[0];
   if (receipt && operation.takesKey) world.operations.push(receipt);
   await after?.(answer.headers.get('content-type')?.[0]?.includes('json') && answer.body.length ? JSON.parse(answer.body.toString()) as Record<string, unknown> : undefined);
+}
+
+/** Some settled writes are sent once more, and their key with something else. Not those that change their own organization: keys are per organization. */
+async function repeat(document: ApiDocument, { calls: { wire } }: World, specimen: Specimen, first: Answer, random: Random, tally: Tally): Promise<void> {
+  const { operation } = specimen;
+  for (const [name, replayed] of [['replays', random.next() < REPEATED && await replay(wire, specimen, first)], ['other payloads under a key', random.next() < REPEATED && await conflict(wire, specimen, random)]] as const) {
+    if (!replayed) continue;
+    tally.count(name);
+    const { request, answer } = replayed;
+    for (const fault of [...replayed.faults, ...judge(document, operation, answer, request.method)]) tally.fault(`valid ${operation.id}: ${fault}`, () => `${shown(request, answer)}, after ${shown(request, first)}`);
+  }
 }
