@@ -17,6 +17,7 @@ import type { RateState } from '../limits/limiter.ts';
 import { rateHeaders, retryHeaders } from './rate-limit.ts';
 
 const BODY_LIMIT = 64 * 1024 * 1024;
+const CLOSE_IDLE_MS = 20;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 const UNCOUNTED = new Set(['/health', '/health/ready']);
 
@@ -51,6 +52,7 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     clientErrorHandler: (error, socket) => clientError(error as NodeJS.ErrnoException, socket, rateHeaders(limiter.peek('parse'))),
     frameworkErrors: (error, request, reply) => { void sendError(ctx, request, reply, error, headersOf(request)); },
   }) as never;
+  closeAnswered(app.server, ctx.shutdown);
   // Bodies are parsed by endpoint.ts (or by a worker): here they are bytes.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (request, payload, done) => readBody(request, payload, BODY_LIMIT, done));
@@ -107,6 +109,14 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     });
   }
   return app;
+}
+
+/** A connection whose request is answered while the server closes, a long poll's, is idle only then: it would hold the end up for its keep-alive. */
+function closeAnswered(server: Server, shutdown: AbortSignal): void {
+  shutdown.addEventListener('abort', () => {
+    const timer = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
+    server.once('close', () => clearInterval(timer));
+  }, { once: true });
 }
 
 function requestId(header: string | string[] | undefined): string {
