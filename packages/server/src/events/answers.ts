@@ -22,7 +22,7 @@ export const PageOf = <S extends TSchema>(event: S) => Type.Object({
 });
 export const Head = Ok({ cursor: Text('tYc1…', { description: 'Stands behind everything published so far.' }) });
 export const StreamAnswer = {
-  description: 'Server-sent events. `id` is the event’s cursor, `event` its type, `data` its JSON. A `heartbeat` every 15 seconds carries a cursor. With `threadId`: `draft` {threadId, messageId, runId, revision, content} and `draft.removed` {threadId, messageId}, without a cursor. `error` {code, message} before the service ends a stream whose scope changed.',
+  description: 'Server-sent events. `id` is the event’s cursor, `event` its type, `data` its JSON. A `heartbeat` every 15 seconds carries a cursor. With `threadId`: `draft` {threadId, messageId, runId, revision, content (the whole text so far, at most its first 100,000 characters)} and `draft.removed` {threadId, messageId}, without a cursor. `error` {code, message} before the service ends a stream whose scope changed. 503 with `Retry-After` where the process has as many open streams and waiting requests as it takes (10,000).',
   content: { 'text/event-stream': { schema: { type: 'string' }, example: 'id: tYc1\nevent: run.completed\ndata: {"id":"evt_01k9x3v5e8f7arh2m4t6w8y0zb"}\n\n' } },
 };
 

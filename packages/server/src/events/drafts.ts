@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { clean } from '../db/clean-text.ts';
 import type { Db } from '../db/database.ts';
 import type { DraftRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -18,7 +19,7 @@ export interface Draft {
   /** The id that the message will have once it is persisted. */
   messageId: string;
   runId: string;
-  /** The whole text so far. */
+  /** The whole text so far; shown are its first 100,000 code points, as many as a message that is sent may have. */
   content: string;
 }
 
@@ -26,11 +27,20 @@ type Deps = Pick<Context, 'db' | 'bus' | 'log'>;
 
 /** At most ten revisions a second and thread. */
 const INTERVAL_MS = 100;
+/** Each revision is the whole text, stored and sent to each reader ten times a second. */
+const CONTENT_CODE_POINTS = 100_000;
 /** The next revision of each thread that waits for its turn; null while none does. */
 const turns = new Map<string, { next: Draft | null }>();
 
+function cut(text: string): string {
+  if (text.length <= CONTENT_CODE_POINTS) return text;
+  let end = 0;
+  for (let count = 0; count < CONTENT_CODE_POINTS && end < text.length; count++) end += text.codePointAt(end)! > 0xffff ? 2 : 1;
+  return text.slice(0, end);
+}
+
 async function store(ctx: Deps, draft: Draft): Promise<void> {
-  await ctx.db.insertInto('drafts').values({ thread_id: draft.threadId, org_id: draft.orgId, message_id: draft.messageId, run_id: draft.runId, revision: 1, content: draft.content.replaceAll('\0', '\uFFFD') })
+  await ctx.db.insertInto('drafts').values({ thread_id: draft.threadId, org_id: draft.orgId, message_id: draft.messageId, run_id: draft.runId, revision: 1, content: clean(cut(draft.content)) })
     .onConflict((conflict) => conflict.column('thread_id').doUpdateSet({
       message_id: sql<string>`excluded.message_id`, run_id: sql<string>`excluded.run_id`, content: sql<string>`excluded.content`, removed: false, updated_at: sql<Date>`now()`,
       revision: sql<number>`case when drafts.message_id = excluded.message_id then drafts.revision + 1 else 1 end`,

@@ -1,67 +1,17 @@
-import { get } from 'node:http';
-import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer, OWNER } from '../test-server.ts';
-import type { TestAnswer, TestServer } from '../test-server.ts';
+import { startTestServer } from '../test-server.ts';
+import type { TestServer } from '../test-server.ts';
 import { newId } from '../ids.ts';
 import { compile } from '../http/validate.ts';
-import { readFrames, until } from './fixture.ts';
-import type { Reader } from './fixture.ts';
+import { feedClient, feedsOf, framesOf, P, PATHS, query, typesOn } from './feed-client.ts';
+import { until } from './fixture.ts';
 import { DirectEvent, PlatformEvent } from './types.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer({ HEADRACE_ROLES: 'api' }); });
 afterAll(() => s?.close());
 
-const P = '/api/platform/v1';
-const FEEDS = (appId: string) => [`${P}/apps/${appId}/events`, `${P}/projects/${appId}/events`, `${P}/events`, '/api/events'];
-const PATHS = ['', '/head', '/stream'];
-
-async function createApp(): Promise<string> {
-  const res = await s.call('POST', `${P}/apps`, { name: 'App' });
-  expect(res.status).toBe(201);
-  return res.body.app.id;
-}
-async function createProject(): Promise<string> {
-  const res = await s.call('POST', '/api/projects', { name: 'Project' });
-  expect(res.status).toBe(201);
-  return res.body.project.id;
-}
-const rename = async (appId: string) => expect((await s.call('PATCH', `${P}/apps/${appId}`, { name: `Name ${Math.random()}` })).status).toBe(200);
-
-const query = (fields: Record<string, string | number>) => new URLSearchParams(Object.entries(fields).map(([k, v]) => [k, String(v)])).toString();
-/** One page, whole. */
-async function page(feed: string, fields: Record<string, string | number> = {}, key?: string) {
-  const res = await s.call('GET', `${feed}?${query(fields)}`, undefined, key ? { key } : {});
-  expect(res.status, res.text).toBe(200);
-  return res.body as { events: { id: string; type: string; cursor: string; appId: string; projectId: string; data: { id: string } }[]; nextCursor: string; hasMore: boolean };
-}
-const pageOf = (feed: string, count: number, fields = {}) => until(async () => { const got = await page(feed, fields); return got.events.length >= count ? got : undefined; });
-const head = async (feed: string, fields = {}): Promise<string> => (await s.call('GET', `${feed}/head?${query(fields)}`)).body.cursor;
-
-async function refused(path: string, status: number, code: string, field?: string): Promise<TestAnswer> {
-  const res = await s.call('GET', path);
-  expect([res.status, res.body?.error?.code], `${path}: ${res.text}`).toEqual([status, code]);
-  if (field) expect(res.body.error.fields.map((f: { path: string }) => f.path)).toEqual([field]);
-  return res;
-}
-
-async function stream(path: string, headers: Record<string, string> = {}): Promise<Reader> {
-  const request = get(`${s.base}${path}`, { agent: false, headers: { 'x-api-key': s.key, ...headers } });
-  const response = await new Promise<IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject));
-  return readFrames(response, () => request.destroy());
-}
-const typesOn = (reader: Reader) => reader.frames.map((f) => f.event!).filter((name) => name !== 'heartbeat');
-
-/** An account with `thread:read`, made by the owner. */
-async function account(projectIds?: string[]) {
-  const signedIn = await s.call('POST', '/api/auth/sign-in/email', OWNER, { key: null, idem: false, headers: { origin: s.base } });
-  const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
-  const made = await s.call('POST', '/api/service-accounts', { name: 'reader', permissions: { thread: ['read'] }, ...(projectIds ? { projectIds } : {}) }, { cookie });
-  expect(made.status, made.text).toBe(201);
-  const at = `/api/service-accounts/${made.body.account.id}`;
-  return { key: made.body.key as string, patch: async (body: unknown) => expect((await s.call('PATCH', at, body, { cookie })).status).toBe(200), revoke: () => s.call('DELETE', `${at}/credentials/${made.body.credential.id}`, undefined, { cookie }) };
-}
+const { createApp, createProject, rename, page, pageOf, head, refused, stream, account } = feedClient(() => s);
 
 describe('200: pages', () => {
   test('an app’s events in their envelope, the same on its feed’s both forms and on that of all apps', async () => {
@@ -116,7 +66,7 @@ describe('200: pages', () => {
     const feed = `${P}/apps/${app}/events`;
     await pageOf(feed, 2);
     expect((await page(feed, { types: 'platform.app.updated,run.failed' })).events.map((e) => e.type)).toEqual(['platform.app.updated']);
-    for (const one of FEEDS(app)) expect((await page(one, { runId: newId('run') })).events).toEqual([]);
+    for (const one of feedsOf(app)) expect((await page(one, { runId: newId('run') })).events).toEqual([]);
   });
 
   test('waitSeconds: an empty page waits for the first event that fits, and no longer than asked', async () => {
@@ -147,12 +97,11 @@ describe('200: streams', () => {
     expect(replayed.response.headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
     expect(replayed.response.headers['x-ratelimit-limit']).toBeDefined();
     expect(replayed.response.headers['x-request-id']).toBeDefined();
-    await until(() => fresh.frames.length === 1);
     await rename(app);
     await until(() => typesOn(replayed).length === 3 && typesOn(fresh).length === 1);
     const all = (await pageOf(feed, 5)).events;
-    expect(replayed.frames.filter((f) => f.event !== 'heartbeat')).toEqual(all.slice(2).map((e) => ({ id: e.cursor, event: e.type, data: e })));
-    expect(fresh.frames[1]!.data).toEqual(all[4]);
+    expect(framesOf(replayed)).toEqual(all.slice(2).map((e) => ({ id: e.cursor, event: e.type, data: e })));
+    expect(framesOf(fresh)[0]!.data).toEqual(all[4]);
     replayed.close();
     fresh.close();
   });
@@ -191,7 +140,6 @@ describe('200: streams', () => {
     const app = await createApp();
     const [one, two] = [await account(), await account()];
     const [revoked, disabled] = await Promise.all([stream(`${P}/apps/${app}/events/stream`, { 'x-api-key': one.key }), stream('/api/events/stream', { 'x-api-key': two.key })]);
-    await until(() => revoked.frames.length && disabled.frames.length);
     await one.revoke();
     await two.patch({ disabled: true });
     await until(() => revoked.isOver && disabled.isOver, 3_000);
@@ -218,19 +166,19 @@ describe('200: streams', () => {
 describe('400', () => {
   test('types, limit, waitSeconds and what is unknown, each at its place', async () => {
     const app = await createApp();
-    for (const feed of FEEDS(app)) {
+    for (const feed of feedsOf(app)) {
       for (const path of PATHS) {
-        for (const types of ['platform.app', 'run.*', 'run.queued,', 'run.finished']) await refused(`${feed}${path}?${query({ types })}`, 400, 'invalid_request', '/query/types');
-        await refused(`${feed}${path}?since=1`, 400, 'invalid_request', '/query/since');
+        for (const types of ['platform.app', 'run.*', 'run.queued,', 'run.finished']) await refused(`${feed}${path}?${query({ types })}`, 400, 'invalid_request', { field: '/query/types' });
+        await refused(`${feed}${path}?since=1`, 400, 'invalid_request', { field: '/query/since' });
       }
-      for (const limit of ['0', '501', '1.5', '']) await refused(`${feed}?limit=${limit}`, 400, 'invalid_request', '/query/limit');
-      for (const wait of ['31', '-1', '']) await refused(`${feed}?waitSeconds=${wait}`, 400, 'invalid_request', '/query/waitSeconds');
+      for (const limit of ['0', '501', '1.5', '']) await refused(`${feed}?limit=${limit}`, 400, 'invalid_request', { field: '/query/limit' });
+      for (const wait of ['31', '-1', '']) await refused(`${feed}?waitSeconds=${wait}`, 400, 'invalid_request', { field: '/query/waitSeconds' });
     }
   });
 
   test('a cursor of another feed, on pages and streams', async () => {
     const app = await createApp();
-    const feeds = FEEDS(app).filter((feed) => !feed.includes('/projects/'));
+    const feeds = feedsOf(app).filter((feed) => !feed.includes('/projects/'));
     for (const made of feeds) {
       const cursor = await head(made);
       for (const used of feeds.filter((feed) => feed !== made)) {
@@ -247,7 +195,7 @@ describe('401, 403, 404', () => {
     const [app, other] = [await createApp(), await createApp()];
     const limited = await account([app]);
     for (const path of PATHS) {
-      for (const feed of FEEDS(app)) expect((await s.call('GET', `${feed}${path}`, undefined, { key: null })).status).toBe(401);
+      for (const feed of feedsOf(app)) expect((await s.call('GET', `${feed}${path}`, undefined, { key: null })).status).toBe(401);
       expect((await s.call('GET', `${P}/apps/${other}/events${path}`, undefined, { key: limited.key })).status).toBe(403);
     }
   });
@@ -255,7 +203,7 @@ describe('401, 403, 404', () => {
   test('a thread that is not the feed’s; a project that is none of the Direct feed', async () => {
     const app = await createApp();
     for (const path of PATHS) {
-      for (const feed of FEEDS(app)) await refused(`${feed}${path}?threadId=${newId('thr')}`, 404, 'thread_not_found');
+      for (const feed of feedsOf(app)) await refused(`${feed}${path}?threadId=${newId('thr')}`, 404, 'thread_not_found');
       for (const projectId of [app, newId('prj'), 'nonsense']) await refused(`/api/events${path}?projectId=${projectId}`, 404, 'project_not_found');
       await refused(`${P}/apps/${newId('prj')}/events${path}`, 404, 'app_not_found');
     }

@@ -4,6 +4,8 @@ import { onAccessChanged, recheck } from '../accounts/index.ts';
 import type { Principal } from '../accounts/index.ts';
 import type { Context } from '../context.ts';
 import type { EventRow } from '../db/schema.ts';
+import { ApiError } from '../http/errors.ts';
+import { retryHeaders } from '../http/rate-limit.ts';
 import { openSse } from '../http/sse.ts';
 import type { Binding } from './cursor.ts';
 import { startDraftFeed } from './drafts.ts';
@@ -21,12 +23,17 @@ const HEARTBEAT_MS = 15_000;
 /** Replays that read at the same time: after a restart all readers come back at once, and requests need connections too. */
 const REPLAYS = 6;
 const CHECKS = 8;
+/** Open streams and waiting pages of a process, 25 KiB each; beyond, others are asked to come back: to this process or to another. */
+const READERS = 10_000;
+const RETRY_SECONDS = 5;
 
 type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'config' | 'secretKey' | 'shutdown'>;
 
 export class EventHub {
   /** Of streams opened from now on; tests shorten it. */
   heartbeatMs = HEARTBEAT_MS;
+  /** How many streams and waiting pages there may be; tests lower it. */
+  maxReaders = READERS;
   readonly retentionSeconds: number;
   readonly secretKey: Buffer;
   readonly log: Context['log'];
@@ -34,6 +41,7 @@ export class EventHub {
   private tail: Tail | null = null;
   private draftFeed: DraftFeed | null = null;
   private readonly streams = new Set<EventStream>();
+  private readonly watches = new Set<Watch>();
   private readonly frames = new WeakMap<EventRow, Map<string, string>>();
   private readonly inReplay = limitConcurrency(REPLAYS);
   private readonly inCheck = limitConcurrency(CHECKS);
@@ -100,9 +108,15 @@ export class EventHub {
     return this.streams.size;
   }
 
-  /** Subscribes before the caller looks at anything, so that nothing published since is missed. `done` when it comes to no stream or wait. */
+  /**
+   * Subscribes before the caller looks at anything, so that nothing published since is missed. `done` when it comes to no stream or wait.
+   * Throws `unavailable` (503) where this process has as many readers as it takes.
+   */
   watch(): Watch {
-    return new Watch(this.tail!);
+    if (this.watches.size >= this.maxReaders) throw new ApiError('unavailable', 'Too many streams and waiting requests are open. Retry in a moment.', { headers: retryHeaders(RETRY_SECONDS) });
+    const watch = new Watch(this.tail!, () => { this.watches.delete(watch); });
+    this.watches.add(watch);
+    return watch;
   }
 
   /** Answers with the stream; it lives until its reader or its access is gone. */
@@ -118,9 +132,11 @@ export class Watch {
   private seen: EventRow[] = [];
   private listener: (events: readonly EventRow[]) => void = (events) => { this.seen.push(...events); };
   private readonly unsubscribe: () => void;
+  private readonly onDone: () => void;
 
-  constructor(tail: Tail) {
+  constructor(tail: Tail, onDone: () => void) {
     this.unsubscribe = tail.subscribe((events) => this.listener(events));
+    this.onDone = onDone;
   }
 
   /** `listener` gets what came since, and all that follows. */
@@ -146,5 +162,6 @@ export class Watch {
   done(): void {
     this.listener = () => {};
     this.unsubscribe();
+    this.onDone();
   }
 }
