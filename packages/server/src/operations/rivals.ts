@@ -33,8 +33,9 @@ export async function inTurn<T>(ctx: Pick<Context, 'db'>, request: WriteRequest,
   const writes = underWay.get(ctx.db) ?? new Map<string, UnderWay>();
   underWay.set(ctx.db, writes);
   const name = `${request.principal.orgId} ${request.principal.actorId} ${request.key}`;
-  await meetRivals(() => writes.get(name), request);
-  // No await stands between the last look and the entry: two that waited for the same write must not both go on.
+  let patience: Promise<'late'> | undefined;
+  // No await stands between the last look and the entry: of those that waited for one write, one goes on.
+  for (let rival = writes.get(name); rival; rival = writes.get(name)) await meet(rival, request, patience ??= sleep(RIVAL_MS, 'late' as const, { ref: false }));
   const { promise, resolve } = Promise.withResolvers<'pending' | 'over'>();
   const entry: UnderWay = { fingerprint: request.fingerprint, operationId: undefined, blockedBy: undefined, state: promise };
   writes.set(name, entry);
@@ -49,22 +50,12 @@ export async function inTurn<T>(ctx: Pick<Context, 'db'>, request: WriteRequest,
   }
 }
 
-/** Returns when there is none any more: the receipt of the one before can be read then. */
-async function meetRivals(rivalNow: () => UnderWay | undefined, request: WriteRequest): Promise<void> {
-  let rival = rivalNow();
-  if (!rival) return;
-  const patience = new AbortController();
-  const late = sleep(RIVAL_MS, 'late' as const, { ref: false, signal: patience.signal }).catch(() => 'late' as const);
-  try {
-    for (; rival; rival = rivalNow()) {
-      if (!rival.fingerprint.equals(request.fingerprint)) throw conflict();
-      let state: 'pending' | 'over' | 'late' = await Promise.race([rival.state, late]);
-      // It waits for another process itself, a second at most: then it knows for whom.
-      if (state === 'late' && rival.operationId === undefined) state = await rival.state;
-      if (rival.blockedBy !== undefined) throw inProgress(rival.blockedBy);
-      if (state !== 'over') throw inProgress(rival.operationId!);
-    }
-  } finally {
-    patience.abort();
-  }
+/** Returns when the rival's write is over: its receipt can be read then. Refuses once that takes too long. */
+async function meet(rival: UnderWay, request: WriteRequest, patience: Promise<'late'>): Promise<void> {
+  if (!rival.fingerprint.equals(request.fingerprint)) throw conflict();
+  let state = await Promise.race([rival.state, patience]);
+  // It waits for another process itself, a second at most: then it knows for whom.
+  if (state === 'late' && rival.operationId === undefined) state = await rival.state;
+  if (rival.blockedBy !== undefined) throw inProgress(rival.blockedBy);
+  if (state !== 'over') throw inProgress(rival.operationId!);
 }

@@ -10,6 +10,8 @@ import { startTestServer } from '../test-server.ts';
 import type { TestAnswer, TestServer } from '../test-server.ts';
 import { digest, requestOf } from './fixture.ts';
 import { writeClaimed, writeOnce } from './receipts.ts';
+import { inTurn } from './rivals.ts';
+import { inProgress, RIVAL_MS } from './take-key.ts';
 import type { WriteResult } from './write-request.ts';
 
 const P = '/api/platform/v1';
@@ -110,6 +112,14 @@ describe('a transaction that is held open in one', () => {
     expect(await refusalOf(writeOnce(elsewhere, { ...request, fingerprint: digest('two') }, async () => OK))).toMatchObject({ code: 'idempotency_conflict' });
     expect(await refusalOf(writeOnce(elsewhere, request, async () => OK))).toMatchObject({ code: 'request_in_progress' });
   });
+});
+
+test('who waits in one service for a rival that waits for another process is told of that process\'s operation', async () => {
+  const request = requestOf(orgId);
+  // As `takeKey` gives up, a little later than this process loses its patience.
+  const first = inTurn(here, request, async () => { await new Promise((resolve) => { setTimeout(resolve, RIVAL_MS + 300); }); throw inProgress('op_far'); });
+  const second = inTurn(here, request, async () => 'went on');
+  for (const rival of await Promise.all([refusalOf(first), refusalOf(second)])) expect(rival).toMatchObject({ code: 'request_in_progress', details: { operationId: 'op_far' } });
 });
 
 test('waiters of one key in one service go on one after the other, and none is left behind', async () => {
