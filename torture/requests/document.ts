@@ -65,6 +65,8 @@ export interface Operation {
   /** Its description asks for the session of an owner, or of an owner or admin. */
   needsAdmin: boolean;
   isStream: boolean;
+  /** What is off in an event as a frame of the stream has it; null where it is none. */
+  eventFaults: FaultsOf | null;
   responses: Map<number, Response>;
 }
 
@@ -116,11 +118,15 @@ export function readDocument(): ApiDocument {
       isPlatform: path.startsWith('/api/platform/'), isPublic: schemes.length === 0, takesKey: schemes.includes('serviceKey'),
       permissions: [...(/Permission: (.*)\.$/m.exec(told.description)?.[1] ?? '').matchAll(/`(\w+:\w+)`/g)].map(([, permission]) => permission!), needsAdmin: /browser session of an owner/.test(told.description),
       isStream: Object.values(told.responses).some((r) => r.content?.['text/event-stream'] && Object.keys(r.content).length === 1),
+      eventFaults: path.endsWith('/events/stream') ? validatorOf(eventOf(document, path.replace(/\/stream$/, ''))) : null,
       responses: new Map(Object.entries(told.responses).map(([status, answer]) => [Number(status), responseOf(answer)])),
     };
   }));
   return { operations, errorFaults: validatorOf(document.components.schemas.Error!) };
 }
+
+/** A feed's events, as its list tells of them. */
+const eventOf = ({ paths }: OpenApi, list: string): Schema => paths[list]!.get!.responses[200]!.content!['application/json']!.schema.properties!.events!.items!;
 
 /** Compiled when first used, and equal schemas once: compiled one by one, the whole document takes ten seconds. */
 function createValidators(named: Record<string, Schema>): (schema: Schema) => FaultsOf {

@@ -50,6 +50,7 @@ export function judge({ errorFaults: faultsOf }: ApiDocument, operation: Operati
   if (method === 'HEAD') return wrong;
   if (status >= 400) wrong.push(...errorFaults(answer, faultsOf));
   else if (documented) wrong.push(...bodyFaults(answer, documented.content));
+  if (status === 200 && operation?.eventFaults) wrong.push(...frameFaults(answer.body, operation.eventFaults));
   for (const name of documented?.headers ?? []) {
     const isOfReceipts = name === 'x-operation-id' || name === 'idempotent-replayed';
     if (!isOfReceipts && !headers.has(name.toLowerCase())) wrong.push(`${status} without ${name}`);
@@ -104,6 +105,22 @@ function bodyFaults(answer: Answer, content: Map<string, FaultsOf | null>): stri
   try { value = JSON.parse(body.toString()); } catch { return [`${status} is not JSON`]; }
   const faults = faultsOf(value);
   return faults.length ? [`${status} is off its schema: ${told(faults)}`] : [];
+}
+
+const OF_NO_EVENT = new Set(['heartbeat', 'draft', 'draft.removed', 'error']);
+
+/** The stream's whole frames: events are as their list has them, named by their type, with their cursor as id. */
+function frameFaults(body: Buffer, faultsOf: FaultsOf): string[] {
+  return body.toString().split('\n\n').slice(0, -1).flatMap((frame) => {
+    const member = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1];
+    const [type, id, data] = [member('event'), member('id'), member('data')];
+    if (type === undefined || data === undefined) return ['a frame without event or data'];
+    const value = JSON.parse(data) as { type?: string; cursor?: string };
+    if (OF_NO_EVENT.has(type)) return type === 'heartbeat' && value.cursor !== id ? ['a heartbeat whose id is not its cursor'] : [];
+    if (value.type !== type || value.cursor !== id) return ['a frame whose event is not its type, or whose id is not its cursor'];
+    const faults = faultsOf(value);
+    return faults.length ? [`an event off its schema: ${told(faults)}`] : [];
+  });
 }
 
 /** Array indexes left out: one fault of many items is one. */

@@ -6,6 +6,7 @@ import { HEADER_MUTATIONS } from './mutations/headers.ts';
 import type { Broken, Mutation } from './mutations/mutation.ts';
 import { PATH_MUTATIONS } from './mutations/paths.ts';
 import { QUERY_MUTATIONS } from './mutations/queries.ts';
+import { RULE_MUTATIONS } from './mutations/rules.ts';
 import { TEXT_MUTATIONS } from './mutations/texts.ts';
 import { TRANSPORT_MUTATIONS } from './mutations/transport.ts';
 import { VALUE_MUTATIONS } from './mutations/values.ts';
@@ -16,7 +17,7 @@ import type { Answer } from './wire.ts';
 import type { World } from './world.ts';
 
 const LANES = 8;
-const MUTATIONS: Mutation[] = [...VALUE_MUTATIONS, ...TEXT_MUTATIONS, ...QUERY_MUTATIONS, ...PATH_MUTATIONS, ...HEADER_MUTATIONS, ...TRANSPORT_MUTATIONS];
+const MUTATIONS: Mutation[] = [...VALUE_MUTATIONS, ...TEXT_MUTATIONS, ...QUERY_MUTATIONS, ...PATH_MUTATIONS, ...RULE_MUTATIONS, ...HEADER_MUTATIONS, ...TRANSPORT_MUTATIONS];
 /** A body that happens to have nothing to break so is drawn again, a few times. */
 const DRAWS = 20;
 

@@ -47,7 +47,7 @@ function twice(specimen: Specimen, random: Random): Broken | undefined {
   const name = random.pick(Object.keys(value));
   const again = random.next() < 0.5 ? JSON.stringify(value[name]) : random.pick(['null', '1', '"other"', '{}']);
   value[MARK] = MARK;
-  return sent(specimen, Buffer.from(JSON.stringify(body).replace(`"${MARK}":"${MARK}"`, `${random.next() < 0.5 ? JSON.stringify(name) : escaped(name)}:${again}`)), [`${pointer}/${token(name)}`]);
+  return sent(specimen, Buffer.from(JSON.stringify(body).replace(`"${MARK}":"${MARK}"`, () => `${random.next() < 0.5 ? JSON.stringify(name) : escaped(name)}:${again}`)), [`${pointer}/${token(name)}`]);
 }
 /** The same name in other letters. */
 const escaped = (name: string) => `"${[...name].map((one) => [...Array(one.length).keys()].map((i) => `\\u${one.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')).join('')}"`;
