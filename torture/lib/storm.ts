@@ -3,8 +3,8 @@
  * the kills. So all kills fall into the work, on machines of any speed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../bench/lib/random.ts';
 import type { Fleet } from './fleet.ts';
+import type { Setup } from './part.ts';
 
 export interface Storm {
   /** To be awaited before each of the `total` steps of work; the caller counts nothing. */
@@ -19,13 +19,24 @@ export interface Storm {
 const LOOK_MS = 10;
 /** So that a killed process can have begun to start again. */
 const LEAST_GAP_MS = 300;
+const TELL_MS = 10_000;
 
-export function startStorm(fleet: Fleet, random: Random, { total, kills, signal }: { total: number; kills: number; signal: AbortSignal }): Storm {
+export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet, { total, kills }: { total: number; kills: number }): Storm {
+  const random = seeded.fork('victims');
   const state = { begun: 0, killed: 0 };
   const counts = { api: 0, worker: 0 };
   const isAhead = () => state.killed < kills && state.begun >= ((state.killed + 1) / kills) * total;
 
   async function rage(): Promise<void> {
+    const teller = setInterval(() => say(`${state.begun} of ${total}, ${state.killed} of ${kills} killed`), TELL_MS);
+    try {
+      await killAll();
+    } finally {
+      clearInterval(teller);
+    }
+  }
+
+  async function killAll(): Promise<void> {
     while (state.killed < kills) {
       const at = ((state.killed + random.next()) / kills) * total;
       // One api has to take requests for the work to go on; which process is hit then is drawn, those that are just starting too.

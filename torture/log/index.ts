@@ -40,7 +40,7 @@ export const logPart: Part = {
     const failures: string[] = [];
     let begun = 0;
 
-    const storm = startStorm(fleet, setup.random.fork('victims'), { total: writes, kills, signal: setup.signal });
+    const storm = startStorm(setup, fleet, { total: writes, kills });
     const from = performance.now();
     const writing = {
       callers: fleet.callers, world, weather, signal: setup.signal, acknowledged, failures,

@@ -56,7 +56,7 @@ export const receiptsPart: Part = {
     const before = await groundRows(table);
 
     const weather = newWeather();
-    const storm = startStorm(fleet, setup.random.fork('victims'), { total: count, kills, signal: setup.signal });
+    const storm = startStorm(setup, fleet, { total: count, kills });
     const from = performance.now();
     await inLanes(LANES, keys, async (key, n) => {
       await storm.step();
