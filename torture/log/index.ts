@@ -43,7 +43,7 @@ export const logPart: Part = {
     const storm = startStorm(setup, fleet, { total: writes, kills });
     const from = performance.now();
     const writing = {
-      callers: fleet.callers, world, weather, signal: setup.signal, acknowledged, failures,
+      callers: fleet.callers, world, runsInThousand: 4, weather, signal: setup.signal, acknowledged, failures,
       step: () => { begun++; return storm.step(); },
       // A write publishes one event or more, but for changes of threads, which go beside: as many writes as events are enough.
       isEnough: () => begun >= writes,

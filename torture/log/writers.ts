@@ -40,23 +40,28 @@ interface Made {
 
 const SCRIPT = 'Write a file.\n\n```file notes.md\nwritten\n```\n';
 
-/** What a writer does next: mostly small writes, so that many transactions overlap; some that workers go on with. `name` is used for nothing else. */
-function choose(world: World, random: Random, name: string): Choice {
-  const dice = random.below(1000);
-  if (dice < 780) {
+/** What a writer does next: mostly small writes, so that many transactions overlap. `name` is used for nothing else. */
+function choose({ world, runsInThousand }: Writing, random: Random, name: string): Choice {
+  if (random.below(1000) < runsInThousand) return newThread(world, name);
+  const dice = random.below(100);
+  if (dice < 78) {
     return { write: { method: 'PATCH', path: random.pick(world.apps), body: { externalId: name } }, marks: () => [`platform.app.updated ${name}`] };
   }
-  if (dice < 830) {
+  if (dice < 83) {
     return {
       write: { method: 'POST', path: `${PLATFORM}/apps`, body: { name } },
       marks: (answer) => [`platform.app.created ${made(answer).app.id}`],
       take: ({ app }) => { world.apps.push(`${PLATFORM}/apps/${app.id}`); },
     };
   }
-  if (dice < 960) {
+  if (dice < 96) {
     return { write: { method: 'PATCH', path: random.pick(world.projects), body: { name } }, marks: ({ headers }) => [`operation.updated ${String(headers['x-operation-id'])}`] };
   }
-  if (dice < 996) return { write: { method: 'PATCH', path: random.pick(world.threads), body: { title: name } }, marks: () => [] };
+  return { write: { method: 'PATCH', path: random.pick(world.threads), body: { title: name } }, marks: () => [] };
+}
+
+/** Workers go on with it: a workspace, a run, its result. */
+function newThread(world: World, name: string): Choice {
   return {
     write: { method: 'POST', path: `${world.home}/threads`, body: { title: name, message: { content: SCRIPT } } },
     marks(answer) {
@@ -72,6 +77,8 @@ const made = ({ text }: Delivered) => JSON.parse(text) as Made;
 export interface Writing {
   callers: readonly Caller[];
   world: World;
+  /** Of so many writes in a thousand workers have a run to do. */
+  runsInThousand: number;
   weather: Weather;
   signal: AbortSignal;
   /** Awaited before each write. */
@@ -84,11 +91,11 @@ export interface Writing {
 
 /** One writer, one write at a time, until there is enough. */
 export async function writer(number: number, random: Random, writing: Writing): Promise<void> {
-  const { callers, world, weather, signal, acknowledged, failures } = writing;
+  const { callers, weather, signal, acknowledged, failures } = writing;
   for (let n = 0; !writing.isEnough(); n++) {
     await writing.step();
     const name = `w${number}-${n}`;
-    const { write, marks, take } = choose(world, random, name);
+    const { write, marks, take } = choose(writing, random, name);
     const answer = await deliver(callers, { ...write, key: `torture-log-${name}` }, random, weather, signal);
     if (answer.status >= 300 || !answer.headers['x-operation-id']) {
       failures.push(`${write.method} ${write.path}: ${answer.status} ${answer.text.slice(0, 300)} (operation ${String(answer.headers['x-operation-id'])})`);

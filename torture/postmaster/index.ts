@@ -88,7 +88,7 @@ async function storm(setup: Setup, target: Target, kills: number): Promise<Outco
   const acknowledged: Acknowledged[] = [];
   const failures: string[] = [];
   let isOver = false;
-  const writing = { callers, world, weather, signal: setup.signal, acknowledged, failures, step: () => Promise.resolve(), isEnough: () => isOver };
+  const writing = { callers, world, runsInThousand: 30, weather, signal: setup.signal, acknowledged, failures, step: () => Promise.resolve(), isEnough: () => isOver };
   const all = Promise.all(Array.from({ length: WRITERS }, (_, n) => writer(n, setup.random.fork(`${target.what} writer ${n}`), writing)));
   const killing = kill(setup, target, kills, () => acknowledged.length).finally(() => { isOver = true; });
   const [slowest] = await Promise.all([killing, all]);
