@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAuthenticator } from '../accounts/index.ts';
 import type { Context } from '../context.ts';
+import { transaction } from '../db/transaction.ts';
 import { directRoute } from '../http/operation.ts';
 import { createHttpServer } from '../http/server.ts';
 import { startTestServer } from '../test-server.ts';
@@ -14,7 +15,7 @@ import { answers, effects, IS_AWAY, LOSES_ITS_ANSWER, MAKES, openOutside, reques
 import type { Outside } from './fixture.ts';
 import { maintainReceipts } from './maintain.ts';
 import { actOutside } from './outside.ts';
-import { writeClaimed } from './receipts.ts';
+import { makeUncertain, writeClaimed } from './receipts.ts';
 
 let s: TestServer;
 let ctx: Context;
@@ -222,7 +223,7 @@ describe('whose process died', () => {
     expect(outside.asked).toEqual(['POST', 'GET']);
   });
 
-  test('one that was only slow cannot settle any more once it was looked after', async () => {
+  test('one that was only slow cannot settle any more once it is uncertain: looking does', async () => {
     const open = Promise.withResolvers<void>();
     outside.onPost = (_request, response, done) => {
       const thing = done();
@@ -233,11 +234,12 @@ describe('whose process died', () => {
       expect(outside.things.size).toBe(1);
       return [...outside.things.keys()];
     });
-    await runOut(id!);
-    startWorker();
-    await settled(id!, 'succeeded');
+    await transaction(ctx, (tx) => makeUncertain(tx, id!, 1));
     open.resolve();
     expect(code(await slow)).toBe('503 unavailable');
+    expect((await operation(id!)).status).toBe('uncertain');
+    startWorker();
+    await settled(id!, 'succeeded');
     expect((await operation(id!)).response.thing).toEqual(outside.things.get(id!));
     expect(await published(id!)).toEqual(['pending', 'uncertain', 'succeeded']);
   });

@@ -281,13 +281,18 @@ describe('the lease of a claim', () => {
   beforeEach(() => { vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }); });
   afterEach(() => { vi.useRealTimers(); });
 
-  test('is renewed while its work goes on', async () => {
+  test('is renewed while its work goes on, however long that is', async () => {
     const claim = await claimed();
     const lease = holdLease(ctx, claim, { began: performance.now() });
-    vi.advanceTimersByTime(4_000);
-    vi.useRealTimers();
-    await vi.waitFor(async () => expect(await left(claim.operationId)).toBeGreaterThan(12));
-    expect(lease.signal.aborted).toBe(false);
+    const end = async () => (await rowOf(claim.operationId)).lease_until!.getTime();
+    for (let renewal = 1; renewal <= 4; renewal++) {
+      const before = await end();
+      vi.advanceTimersByTime(4_000);
+      while (await end() === before);
+      // The answer to the statement that was seen.
+      await ctx.db.selectFrom('operations').select('id').limit(1).execute();
+    }
+    expect([lease.signal.aborted, await left(claim.operationId) > 12]).toEqual([false, true]);
     lease.release();
   });
 
