@@ -27,7 +27,7 @@ import { requestsPart } from './requests/index.ts';
 
 const PARTS: Part[] = [logPart, receiptsPart, postmasterPart, requestsPart, accessPart];
 const FULL_SECONDS = 600;
-const START_SECONDS = 40;
+const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;
 const LEAST_LIMIT_SECONDS = 90;
 
