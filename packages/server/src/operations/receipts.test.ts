@@ -112,6 +112,15 @@ describe('over HTTP: the key', () => {
     for (const answer of refused) expect([code(answer), answer.body.error.fields]).toEqual(['400 idempotency_key_required', [{ path: '/headers/idempotency-key', message: 'is required' }]]);
   });
 
+  test('is required of sessions for every write to a service account, and nothing is changed without', async () => {
+    const cookie = await signedIn(s);
+    const { account, credential, key } = await newAccount(s, cookie);
+    const at = `/api/service-accounts/${account.id}`;
+    const writes = [['POST', '/api/service-accounts', { name: 'n', permissions: {} }], ['PATCH', at, { disabled: true }], ['POST', `${at}/credentials`, {}], ['DELETE', `${at}/credentials/${credential.id}`, undefined], ['DELETE', at, undefined]] as const;
+    for (const [method, path, body] of writes) expect(code(await s.call(method, path, body, { cookie, idem: false })), `${method} ${path}`).toBe('400 idempotency_key_required');
+    expect([(await s.call('GET', `${P}/apps`, undefined, { key })).status, (await s.call('GET', `${at}/credentials`, undefined, { cookie })).body.credentials]).toEqual([200, [credential]]);
+  });
+
   test('has 1 to 128 visible ASCII characters', async () => {
     for (const idem of ['a b', 'é', 'x'.repeat(129)]) expect((await s.call('POST', `${P}/apps`, { name: 'n' }, { idem })).body.error.fields, idem).toMatchObject([{ path: '/headers/idempotency-key' }]);
     for (const idem of [`~${randomUUID()}!`, randomUUID().padEnd(128, 'x')]) expect((await s.call('POST', `${P}/apps`, { name: 'n' }, { idem })).status).toBe(201);
