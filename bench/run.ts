@@ -43,12 +43,15 @@ const scratch = mkdtempSync(join(resolve(options.dir), 'headrace-bench-'));
 const ends: (() => Promise<void> | void)[] = [];
 const say = (line: string) => process.stderr.write(`  ${line}\n`);
 
+let isLeaving = false;
+
 async function cleanUp(): Promise<void> {
-  for (const end of ends.splice(0).toReversed()) await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
+  for (let end = ends.pop(); end; end = ends.pop()) await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
 }
 
 async function leave(why: string): Promise<void> {
   console.error(`\n${why}; cleaning up`);
+  isLeaving = true;
   await cleanUp();
   rmSync(scratch, { recursive: true, force: true });
   process.exit(1);
@@ -70,6 +73,8 @@ async function measure(benchmark: Benchmark): Promise<Outcome> {
       },
     });
   } finally {
+    // The benchmark fails when what it runs on is taken away; the process ends when all of that is gone.
+    if (isLeaving) await new Promise(() => {});
     await cleanUp();
   }
 }
