@@ -4,6 +4,8 @@ import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startDatabase } from '../../bench/lib/database.ts';
+import type { BenchDatabase } from '../../bench/lib/database.ts';
 import { createCaller } from '../../bench/lib/http.ts';
 import type { Caller } from '../../bench/lib/http.ts';
 import { addressOf, endLeftovers, endOf, endProcess, lastOf, spawnService } from '../../bench/lib/service.ts';
@@ -20,6 +22,8 @@ export interface Member {
 }
 
 export interface Fleet {
+  /** What they share. */
+  database: BenchDatabase;
   members: Member[];
   /** One for each api, in their order; good over its restarts. */
   callers: Caller[];
@@ -33,13 +37,15 @@ export interface Fleet {
 const UP_LIMIT_MS = 60_000;
 const SECRET = 'a secret of the torture, of 32 characters';
 
-/** Starts `apis` and `workers` at the same time on the empty database at `url`; they end with the part. */
-export async function startFleet(setup: Setup, url: string, { apis, workers }: { apis: number; workers: number }): Promise<Fleet> {
+/** Starts an empty database, and `apis` and `workers` on it at the same time; they end with the part. */
+export async function startFleet(setup: Setup, { apis, workers }: { apis: number; workers: number }): Promise<Fleet> {
+  const database = await startDatabase(setup.scratch);
+  setup.atEnd(() => database.stop());
   const dataDir = mkdtempSync(join(setup.scratch, 'data-'));
   const key = makeServiceKey();
   const deaths: string[] = [];
   let isEnding = false;
-  const env = { DATABASE_URL: url, HEADRACE_SECRET_KEY: SECRET };
+  const env = { DATABASE_URL: database.url, HEADRACE_SECRET_KEY: SECRET };
 
   function member(role: Member['role'], name: string, port: number): Member & { end(): Promise<void> } {
     let child: ChildProcess;
@@ -94,7 +100,7 @@ export async function startFleet(setup: Setup, url: string, { apis, workers }: {
     await endLeftovers(dataDir);
   });
   const fleet: Fleet = {
-    members, callers, key, deaths,
+    database, members, callers, key, deaths,
     async allUp() {
       for (const deadline = Date.now() + UP_LIMIT_MS; !members.every((m) => m.isUp()); await sleep(20)) {
         setup.signal.throwIfAborted();

@@ -1,6 +1,5 @@
 /** Writers and readers over two apis, while processes are killed. Truth: what writers were told, and the table itself. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startDatabase } from '../../bench/lib/database.ts';
 import { newWeather } from '../lib/delivery.ts';
 import { startFleet } from '../lib/fleet.ts';
 import { lastSequence, openTable, settled } from '../lib/log-table.ts';
@@ -14,7 +13,7 @@ import type { Reader } from './readers.ts';
 import { lossesOf } from './verdict.ts';
 import { makeWorld } from './world.ts';
 import { writer } from './writers.ts';
-import type { Acknowledged } from './writers.ts';
+import type { Writing } from './writers.ts';
 
 const WRITERS = 16;
 const READERS = 32;
@@ -24,50 +23,59 @@ export const logPart: Part = {
   title: 'No event is missed, doubled or reordered while processes are killed',
   seconds: 240,
   async run(setup) {
-    const writes = setup.count(50_000);
-    const kills = setup.count(100, 3);
-    const reconnects = setup.count(1000, READERS);
-    const database = await startDatabase(setup.scratch);
-    setup.atEnd(() => database.stop());
-    const fleet = await startFleet(setup, database.url, { apis: 2, workers: 2 });
-    const table = await openTable(setup, database.url);
-    const world = await makeWorld(fleet.callers[0]!);
-    await settled(table, setup.signal);
-    const firstSequence = await lastSequence(table);
-    const readers = await startReaders(setup, fleet.callers, world, READERS);
-    const weather = newWeather();
-    const acknowledged: Acknowledged[] = [];
-    const failures: string[] = [];
-    let begun = 0;
-
-    const storm = startStorm(setup, fleet, { total: writes, kills });
-    const from = performance.now();
-    const writing = {
-      callers: fleet.callers, world, runsInThousand: 4, weather, signal: setup.signal, acknowledged, failures,
-      step: () => { begun++; return storm.step(); },
-      // A write publishes one event or more, but for changes of threads, which go beside: as many writes as events are enough.
-      isEnough: () => begun >= writes,
-    };
-    const reconnected = reconnect(setup, storm, readers.all, reconnects);
-    // Where the writers fail first, their failure is the one to be told.
-    reconnected.catch(() => {});
-    await Promise.all(Array.from({ length: WRITERS }, (_, n) => writer(n, setup.random.fork(`writer ${n}`), writing)));
-    const seconds = (performance.now() - from) / 1000;
-    await Promise.all([storm.over, reconnected]);
-    setup.say(`${acknowledged.length} writes in ${seconds.toFixed(0)} s; waiting for what is left`);
-    await fleet.allUp();
-    const verdict = await judge(table, { acknowledged, readers, firstSequence }, setup.signal);
-    failures.push(...verdict.failures, ...weather.faults, ...fleet.deaths);
-
-    const figures = {
-      writers: WRITERS, readers: READERS, events: verdict.log.length, acknowledged: acknowledged.length, eventsPerSecond: Math.round(verdict.log.length / seconds), reconnects, kills, killedApis: storm.kills.api, killedWorkers: storm.kills.worker,
-      unanswered: weather.unanswered, lost: verdict.lost, duplicates: verdict.doubled, unknown: verdict.unknown, misordered: verdict.misordered,
-    };
-    const line = `${WRITERS} writers, ${counted(figures.events)} events of ${counted(figures.acknowledged)} acknowledged writes (${figures.unanswered} answers lost, sent again), ${READERS} readers (half polling, half SSE), `
-      + `${counted(reconnects)} reconnects, ${kills} kill -9 (${storm.kills.api} api, ${storm.kills.worker} worker), ${figures.eventsPerSecond} events/s: ${lossesOf(verdict)}`;
-    return { line, figures, failures } satisfies PartResult;
+    const ground = await prepare(setup);
+    const done = await write(setup, ground);
+    await ground.fleet.allUp();
+    const verdict = await judge(ground.table, { ...ground, acknowledged: done.acknowledged }, setup.signal);
+    return { ...told(done, verdict), failures: [...done.failures, ...verdict.failures, ...done.weather.faults, ...ground.fleet.deaths] };
   },
 };
+
+/** The services with something to write to, and readers that follow from now on. */
+async function prepare(setup: Setup) {
+  const fleet = await startFleet(setup, { apis: 2, workers: 2 });
+  const table = await openTable(setup, fleet.database.url);
+  const world = await makeWorld(fleet.callers[0]!);
+  await settled(table, setup.signal);
+  const firstSequence = await lastSequence(table);
+  return { fleet, table, world, firstSequence, readers: await startReaders(setup, fleet.callers, world, READERS) };
+}
+
+type Ground = Awaited<ReturnType<typeof prepare>>;
+
+/** All writes, kills and reconnects; resolves when each write is answered. */
+async function write(setup: Setup, { fleet, world, readers }: Ground) {
+  const writes = setup.count(50_000);
+  const kills = setup.count(100, 3);
+  const reconnects = setup.count(1000, READERS);
+  const storm = startStorm(setup, fleet, { total: writes, kills });
+  let begun = 0;
+  const writing: Writing = {
+    callers: fleet.callers, world, runsInThousand: 4, weather: newWeather(), signal: setup.signal, acknowledged: [], failures: [],
+    step: () => { begun++; return storm.step(); },
+    // A write publishes one event or more, but for changes of threads, which go beside: as many writes as events are enough.
+    isEnough: () => begun >= writes,
+  };
+  const from = performance.now();
+  const reconnected = reconnect(setup, storm, readers.all, reconnects);
+  // Where the writers fail first, their failure is the one to be told.
+  reconnected.catch(() => {});
+  await Promise.all(Array.from({ length: WRITERS }, (_, n) => writer(n, setup.random.fork(`writer ${n}`), writing)));
+  const seconds = (performance.now() - from) / 1000;
+  await Promise.all([storm.over, reconnected]);
+  setup.say(`${writing.acknowledged.length} writes in ${seconds.toFixed(0)} s; waiting for what is left`);
+  return { ...writing, seconds, reconnects, kills, killed: storm.kills };
+}
+
+function told({ acknowledged, weather, seconds, reconnects, kills, killed }: Awaited<ReturnType<typeof write>>, verdict: Awaited<ReturnType<typeof judge>>): Omit<PartResult, 'failures'> {
+  const figures = {
+    writers: WRITERS, readers: READERS, events: verdict.log.length, acknowledged: acknowledged.length, eventsPerSecond: Math.round(verdict.log.length / seconds), reconnects, kills, killedApis: killed.api, killedWorkers: killed.worker,
+    unanswered: weather.unanswered, lost: verdict.lost, duplicates: verdict.doubled, unknown: verdict.unknown, misordered: verdict.misordered,
+  };
+  const line = `${WRITERS} writers, ${counted(figures.events)} events of ${counted(figures.acknowledged)} acknowledged writes (${weather.unanswered} answers lost, sent again), ${READERS} readers (half polling, half SSE), `
+    + `${counted(reconnects)} reconnects, ${kills} kill -9 (${killed.api} api, ${killed.worker} worker), ${figures.eventsPerSecond} events/s: ${lossesOf(verdict)}`;
+  return { line, figures };
+}
 
 /** Drops connections of drawn readers, spread over the work. */
 async function reconnect(setup: Setup, storm: Storm, readers: readonly Reader[], count: number): Promise<void> {

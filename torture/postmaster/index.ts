@@ -3,7 +3,7 @@
  * processes share, which its own supervisor brings up. The processes of the service are not touched: they have to answer all along.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startDatabase, urlOf } from '../../bench/lib/database.ts';
+import { urlOf } from '../../bench/lib/database.ts';
 import type { Caller } from '../../bench/lib/http.ts';
 import { embeddedConnection } from '../../packages/server/src/db/embedded/index.ts';
 import { newWeather } from '../lib/delivery.ts';
@@ -74,10 +74,8 @@ async function embeddedTarget(setup: Setup): Promise<Target> {
 }
 
 async function sharedTarget(setup: Setup): Promise<Target> {
-  const database = await startDatabase(setup.scratch);
-  setup.atEnd(() => database.stop());
-  const fleet = await startFleet(setup, database.url, { apis: 2, workers: 2 });
-  return { what: 'shared', callers: fleet.callers, dataDir: database.dataDir, url: database.url, deaths: () => fleet.deaths };
+  const { callers, database, deaths } = await startFleet(setup, { apis: 2, workers: 2 });
+  return { what: 'shared', callers, dataDir: database.dataDir, url: database.url, deaths: () => deaths };
 }
 
 async function storm(setup: Setup, target: Target, kills: number): Promise<Outcome> {
