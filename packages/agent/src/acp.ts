@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline';
+import { linesOf } from './lines.ts';
 import type { PromptResponse, RequestPermissionRequest, RequestPermissionResponse, SessionNotification } from '@agentclientprotocol/sdk';
 
 /**
@@ -51,5 +51,9 @@ export function serveAgent(take: (turn: Turn) => Promise<PromptResponse>): void 
     if (!handler) return send({ id, error: { code: METHOD_NOT_FOUND, message: `no method ${method}` } });
     try { send({ id, result: await handler(params ?? {}) }); } catch (fault) { send({ id, error: { code: INTERNAL_ERROR, message: String(fault) } }); }
   };
-  createInterface({ input: process.stdin, crlfDelay: Infinity }).on('line', (line) => { if (line !== '') void receive(JSON.parse(line) as Message); }).on('close', () => process.exit());
+  const listen = async (): Promise<void> => {
+    for await (const line of linesOf(process.stdin)) if (line !== '') void receive(JSON.parse(line) as Message);
+    process.exit();
+  };
+  void listen();
 }

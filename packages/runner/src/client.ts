@@ -1,7 +1,7 @@
 import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
-import { createInterface } from 'node:readline';
 import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { linesOf } from '../../agent/src/lines.ts';
 import { RunnerError } from './errors.ts';
 import type { CaptureResult, JournalEntry, RunnerStatus, TaskRequest, TaskState } from './protocol.ts';
 
@@ -83,14 +83,13 @@ export function createRunnerClient(socketPath: string): RunnerClient {
 
 /** Lines of a journal; one that stops before its end entry was broken off. */
 async function* entriesOf(res: IncomingMessage): AsyncGenerator<JournalEntry> {
-  const lines = createInterface({ input: res, crlfDelay: Infinity });
   try {
-    for await (const line of lines) {
+    for await (const line of linesOf(res)) {
       const entry = JSON.parse(line) as JournalEntry;
       yield entry;
       if (entry.type === 'end') return;
     }
-  } catch (error) { throw unavailable(error as Error); } finally { lines.close(); res.destroy(); }
+  } catch (error) { throw unavailable(error as Error); } finally { res.destroy(); }
   throw unavailable(new Error('the journal broke off'));
 }
 

@@ -32,6 +32,14 @@ describe('a completed run', () => {
     expect(await b.thread()).toMatchObject({ sourceId: b.sourceId, latestSourceId: run.resultSourceId, latestRunId: run.id, runStatus: 'completed', runActiveDurationProvenance: 'accounted' });
   });
 
+  test('line and paragraph separators are text like any other: in the message, the command, the files and the reply', async () => {
+    const b = await newBench(s);
+    const text = 'a\u2028b\u2029c';
+    const run = await b.work(`${text}\n${sh(`printf '%s' '${text}' | tee said.txt`)}`);
+    expect((await b.files(run.resultSourceId))['said.txt']).toBe(text);
+    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools[0].output).toContain(text);
+  });
+
   test('without a change its result is its base', async () => {
     const b = await newBench(s);
     expect(await b.work(sh('true'))).toMatchObject({ resultSourceId: b.sourceId, baseSourceId: b.sourceId });
