@@ -51,6 +51,12 @@ describe('200', () => {
     expect([result.stderr, result.stdout.length, result.truncated]).toEqual(['a\u{fffd}\u{fffd}b', 1024 * 1024, true]);
   });
 
+  test('line and paragraph separators are text like any other', async () => {
+    const b = await newBench(s);
+    const text = 'a\u2028b\u2029c\u0085d';
+    expect((await ok(exec(b, 'cat', { stdin: text }))).exec).toMatchObject({ exitCode: 0, stdout: text });
+  });
+
   test('a stream of frames with Accept: text/event-stream; a retry of it is JSON', async () => {
     const b = await newBench(s);
     const idem = randomUUID();
@@ -116,7 +122,9 @@ describe('503', () => {
     runner.putWorkspace = () => Promise.reject(new Error('no room'));
     const idem = randomUUID();
     const run = () => exec(b, 'echo ran', {}, { idem });
-    expect(await refusal(run())).toBe('503 source_workspace_unavailable');
+    const refused = await run();
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'source_workspace_unavailable', requestId: refused.headers.get('x-request-id') } } });
+    expect([refused.headers.get('retry-after'), refused.headers.get('x-retry-after')]).toEqual(['1', '1']);
     Object.assign(runner, { startTask, workspaceExists, putWorkspace });
     expect((await ok(run())).exec.stdout).toBe('ran\n');
   });

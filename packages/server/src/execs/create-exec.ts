@@ -10,6 +10,7 @@ import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { exampleOf } from '../http/example.ts';
 import { claimedWrite } from '../http/operation.ts';
+import type { Call } from '../http/operation.ts';
 import { Body, Counter, Id, Nullable, Ok, Text } from '../http/schemas.ts';
 import { waitFor } from '../http/wait-for.ts';
 import { enqueue } from '../jobs/enqueue.ts';
@@ -47,7 +48,7 @@ export const createExec = claimedWrite({
         await requireIdle(tx, loaded.thread);
         if (call.ctx.runnerStatus()?.ok === false) throw new ApiError('source_workspace_unavailable', 'No sandbox can be made here. Ask the operator to install one.');
         const { command, timeoutSeconds = 60, stdin } = call.body;
-        const payload: ExecPayload = { operationId, threadId: loaded.thread.id, command, timeoutSeconds, ...(stdin === undefined ? {} : { stdin }) };
+        const payload: ExecPayload = { operationId, requestId: call.requestId, threadId: loaded.thread.id, command, timeoutSeconds, ...(stdin === undefined ? {} : { stdin }) };
         await enqueue(tx, 'exec.work', payload, { key: threadKey(loaded.thread.id) });
         await changeThread(tx, loaded, { exec_operation_id: operationId });
         return scopeOf(loaded.project);
@@ -58,7 +59,7 @@ export const createExec = claimedWrite({
     const { ctx, headers, signal } = call;
     if ((headers.accept ?? '').includes('text/event-stream')) {
       const response = call.hijack({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no', 'x-operation-id': claim.operationId });
-      await stream(ctx, claim.operationId, signal, response, call.body.timeoutSeconds ?? 60).finally(() => response.end());
+      await stream(call, claim.operationId, response, call.body.timeoutSeconds ?? 60).finally(() => response.end());
       return { status: 200, body: {} };
     }
     const settled = await settlement(ctx, claim.operationId, signal, call.body.timeoutSeconds ?? 60);
@@ -77,7 +78,7 @@ async function settlement(ctx: Context, operationId: string, signal: AbortSignal
 const frame = (event: string, data: unknown) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** The output as it is written, read from the runner's journal; from the stored result where the command was faster than we are. */
-async function stream(ctx: Context, operationId: string, signal: AbortSignal, response: ServerResponse, timeoutSeconds: number): Promise<void> {
+async function stream({ ctx, signal, requestId }: Pick<Call, 'ctx' | 'signal' | 'requestId'>, operationId: string, response: ServerResponse, timeoutSeconds: number): Promise<void> {
   const deadline = Date.now() + (timeoutSeconds + SETTLING_SECONDS) * 1000;
   const seen = new OutputCollector();
   let isShown = false;
@@ -97,7 +98,7 @@ async function stream(ctx: Context, operationId: string, signal: AbortSignal, re
     }
   }
   if (signal.aborted) return;
-  const settled = await settlement(ctx, operationId, signal, timeoutSeconds).catch((error: unknown) => { if (error instanceof ApiError) return { status: error.status, text: JSON.stringify(error.body('none')) }; throw error; });
+  const settled = await settlement(ctx, operationId, signal, timeoutSeconds).catch((error: unknown) => { if (error instanceof ApiError) return { status: error.status, text: JSON.stringify(error.body(requestId)) }; throw error; });
   const { status, text } = settled;
   const body = JSON.parse(text) as { exec?: { stdout: string; stderr: string }; error?: unknown };
   if (!body.exec) return void response.write(frame('error', { status, ...(body.error as object) }));

@@ -19,6 +19,8 @@ import { OutputCollector } from './collect-output.ts';
 
 export interface ExecPayload extends Record<string, unknown> {
   operationId: string;
+  /** Of the request that asked for it: what an error says. */
+  requestId: string;
   threadId: string;
   command: string;
   timeoutSeconds: number;
@@ -137,13 +139,13 @@ export const execDied = (ctx: Context, payload: ExecPayload): Promise<void> => f
  * `lost`: nobody knows what the command did; told once, and stored, so that a retry does not run it again. `not started`: no sandbox could
  * be made, its key is free again.
  */
-async function fail(ctx: Context, { operationId, threadId }: ExecPayload, why: 'lost' | 'not started', job?: Job<'exec.work'>): Promise<void> {
+async function fail(ctx: Context, { operationId, requestId, threadId }: ExecPayload, why: 'lost' | 'not started', job?: Job<'exec.work'>): Promise<void> {
   const error = new ApiError('source_workspace_unavailable', why === 'lost' ? 'The sandbox of this command was lost. Check what the command did, then send it again with a new Idempotency-Key.' : 'No sandbox could be made for this command. Retry in a moment.');
   await transaction(ctx, async (tx) => {
     await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (now) await changeThread(tx, now, { exec_operation_id: null });
-    await settle(tx, operationId, undefined, { status: error.status, body: error.body('none') }, now ? scopeOf(now.project) : undefined);
+    await settle(tx, operationId, undefined, { status: error.status, body: error.body(requestId) }, now ? scopeOf(now.project) : undefined);
     if (why === 'not started') await tx.db.updateTable('operations').set({ reserved_until: null }).where('id', '=', operationId).execute();
   });
 }

@@ -15,6 +15,7 @@ import type { Field } from './errors.ts';
 import { PLATFORM } from './operation.ts';
 import type { Access, Call, Operation, Reply, Route } from './operation.ts';
 import { PARAM_PREFIX } from './path-params.ts';
+import { retryHeaders } from './rate-limit.ts';
 import { Body } from './schemas.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { compile } from './validate.ts';
@@ -182,6 +183,7 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
   function answered(reply: FastifyReply, answer: Answer & { headers?: Record<string, string | string[]> }): FastifyReply {
     if (answer.operationId) void reply.header('x-operation-id', answer.operationId);
     if (answer.replayed) void reply.header('idempotent-replayed', 'true');
+    if (answer.status === 503) void reply.headers(retryHeaders(1));
     if (answer.headers) void reply.headers(answer.headers);
     return reply.code(answer.status).header('content-type', 'application/json; charset=utf-8').send(answer.text);
   }
