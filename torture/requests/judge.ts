@@ -59,7 +59,8 @@ export function judge({ errorFaults: faultsOf }: ApiDocument, operation: Operati
   return wrong;
 }
 
-function leavesReceipt(answer: Answer): boolean {
+/** Whether a write's answer is one that its key keeps. */
+export function leavesReceipt(answer: Answer): boolean {
   if (answer.status < 300) return true;
   return (answer.status === 404 || answer.status === 409) && !WITHOUT_RECEIPT.has(errorOf(answer)?.code ?? '');
 }

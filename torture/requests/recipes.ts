@@ -57,11 +57,11 @@ export const RECIPES: Record<string, Recipe> = {
   'sources.getArchive': ({ random }) => ({ headers: conditional(random) }),
   'sources.getDiff': ({ world }) => ({ query: { base: world.exhibits.headSourceId } }),
   'threads.createThread': ({ world, random, isPlain }) => ({ body: { sourceId: sometimes(random, 0.3) ? world.exhibits.headSourceId : undefined, ...firstWork(random, isPlain) } }),
-  'threads.createDirectThread': ({ world, random, isPlain }) => ({ body: { projectId: random.pick([world.exhibits.ids.projectId!, world.exhibits.ids.appId!]), sourceId: undefined, executionTarget: undefined, ...firstWork(random, isPlain) } }),
+  'threads.createDirectThread': ({ world, random, isPlain }) => ({ body: { projectId: random.pick([world.exhibits.ids.projectId!, world.exhibits.ids.appId!]), sourceId: undefined, ...(sometimes(random, 0.8) ? { executionTarget: undefined } : {}), ...firstWork(random, isPlain) } }),
   'threads.listAllThreads': ({ world, random }) => ({ query: { projectId: sometimes(random, 0.3) ? world.exhibits.ids.appId : undefined } }),
   'threads.updateThread': ({ world, random }) => ({ ids: { threadId: world.spare.threadId! }, body: { ...seldom(random, 'expectedVersion', 'expectedTitleVersion', 'expectedArchiveVersion'), ...(sometimes(random, 0.5) ? { archived: undefined } : { status: undefined }) } }),
   'threads.deleteThread': async ({ world }) => ({ ids: { threadId: (await world.threads.take()).id as string } }),
-  'messages.sendMessage': (draw) => inThread(draw, () => ({ body: { content: draw.random.pick(CONTENTS), modelId: sometimes(draw.random, 0.2) ? draw.random.pick(MODELS) : undefined } })),
+  'messages.sendMessage': (draw) => inThread(draw, () => ({ body: { ...(sometimes(draw.random, 0.3) && !draw.isPlain ? {} : { content: draw.random.pick(CONTENTS) }), modelId: sometimes(draw.random, 0.2) ? draw.random.pick(MODELS) : undefined } })),
   'runs.stopRun': (draw) => inThread(draw, async (thread) => {
     await draw.world.calls.call(draw.world.key, 'POST', `${thread.path}/messages`, { content: '```sh\nsleep 60\n```' });
     return {};
@@ -85,13 +85,13 @@ export const RECIPES: Record<string, Recipe> = {
   'applies.listApplies': ({ world, random }) => ({ query: { threadId: sometimes(random, 0.3) ? world.exhibits.ids.threadId : undefined } }),
   'edits.createEdit': (draw) => inThread(draw, (thread) => ({ body: { expectedSourceId: thread.latestSourceId as string, changes: bundle(draw.random, 1) } })),
   'execs.createExec': (draw) => inThread(draw, () => ({
-    body: { command: draw.random.pick(['true', 'cat', 'echo told >&2; exit 3', 'date > now.txt']) }, headers: !draw.isPlain && sometimes(draw.random, 0.4) ? [['accept', 'text/event-stream']] : [],
+    body: command(draw, 'true', 'cat', 'echo told >&2; exit 3', 'date > now.txt'), headers: !draw.isPlain && sometimes(draw.random, 0.4) ? [['accept', 'text/event-stream']] : [],
   })),
   'approvals.answerApproval': (draw) => inThread(draw, async (thread) => {
     await draw.world.calls.call(draw.world.key, 'POST', `${thread.path}/messages`, { content: `\`\`\`sh\n${ASKING}${randomUUID()}\n\`\`\`` });
     return { ids: { approvalId: await openApproval(draw.world.calls.call, draw.world.key, thread.path) } };
   }),
-  'builds.createBuild': (draw) => inThread(draw, () => ({ body: { command: draw.random.pick(['true', 'false', 'mkdir out && date > out/now']), outputDirectory: draw.random.pick(['.', 'out', 'src']), sourceId: sometimes(draw.random, 0.3) ? draw.world.exhibits.headSourceId : undefined } })),
+  'builds.createBuild': (draw) => inThread(draw, () => ({ body: { ...command(draw, 'true', 'false', 'mkdir out && date > out/now'), outputDirectory: draw.random.pick(['.', 'out', 'src']), sourceId: sometimes(draw.random, 0.3) ? draw.world.exhibits.headSourceId : undefined } })),
   'builds.cancelBuild': (draw) => inThread(draw, async (thread) => ({ ids: { buildId: (await draw.world.calls.call(draw.world.key, 'POST', `${thread.path}/builds`, { command: 'sleep 60', outputDirectory: '.' })).build.id as string } })),
   'builds.getArtifact': ({ random }) => ({ headers: conditional(random) }),
   'builds.getLogs': ({ random }) => ({ headers: sometimes(random, 0.4) ? [['accept', 'text/plain']] : [] }),
@@ -167,6 +167,11 @@ async function inThread({ world }: Draw, prepare: (thread: Thread) => Prepared |
       world.threads.giveBack(taken.id as string);
     },
   };
+}
+
+/** One of these commands, or whatever text was drawn: the shell makes of it what it can, within a second. */
+function command({ random, isPlain }: Draw, ...known: string[]): Record<string, Json | undefined> {
+  return isPlain || sometimes(random, 0.7) ? { command: random.pick(known) } : { timeoutSeconds: 1 };
 }
 
 function firstWork(random: Random, isPlain: boolean): Record<string, Json | undefined> {

@@ -1,7 +1,7 @@
 /** Valid requests of every operation, as many as its weight says, on several lanes. */
 import type { Random } from '../../bench/lib/random.ts';
 import type { ApiDocument, Operation } from './document.ts';
-import { errorOf, judge } from './judge.ts';
+import { errorOf, judge, leavesReceipt } from './judge.ts';
 import { drawSpecimen, requestOf } from './specimen.ts';
 import type { Specimen } from './specimen.ts';
 import { weightOf } from './recipes.ts';
@@ -36,6 +36,8 @@ export async function sendValid(document: ApiDocument, world: World, tasks: Task
 
 async function one(document: ApiDocument, world: World, { operation, isPlain, random }: Task, tally: Tally): Promise<void> {
   const { specimen, after } = await drawSpecimen({ world, operation, random, isPlain });
+  const requestId = random.next() < 0.3 ? `request-${random.below(1e9)}~` : undefined;
+  if (requestId !== undefined) specimen.headers.push(['x-request-id', requestId]);
   const request = requestOf(specimen);
   const answer = await world.calls.wire.send(request);
   const isSuccess = answer.status >= 200 && answer.status < 400;
@@ -47,8 +49,9 @@ async function one(document: ApiDocument, world: World, { operation, isPlain, ra
   const example = () => shown(request, answer);
   for (const fault of judge(document, operation, answer, request.method)) tally.fault(`valid ${operation.id}: ${fault}`, example);
   if (isPlain && !isSuccess) tally.fault(`valid ${operation.id}: the plain request is refused: ${answer.status} ${errorOf(answer)?.code ?? ''}`, example);
+  if (requestId !== undefined && answer.headers.get('x-request-id')?.[0] !== requestId) tally.fault(`valid ${operation.id}: x-request-id is not taken over`, example);
   if (answer.status === 400) tally.fault(`valid ${operation.base}: 400 ${errorOf(answer)?.fields?.map(({ path }) => path).join(' ')}, which the document does not tell`, example);
-  if (specimen.key !== undefined && specimen.actor !== world.wanderer && (isSuccess || answer.status === 404 || answer.status === 409)) await repeat(document, world, specimen, answer, random, tally);
+  if (specimen.key !== undefined && specimen.actor !== world.wanderer && leavesReceipt(answer)) await repeat(document, world, specimen, answer, random, tally);
   const receipt = answer.headers.get('x-operation-id')?.[0];
   if (receipt && operation.takesKey) world.operations.push(receipt);
   await after?.(answer.headers.get('content-type')?.[0]?.includes('json') && answer.body.length ? JSON.parse(answer.body.toString()) as Record<string, unknown> : undefined);

@@ -95,7 +95,8 @@ function exchange(socket: Socket, bytes: Buffer, method: string, halfClose: bool
       if (!head) return;
       const { answer, start } = head;
       const rest = received.subarray(start);
-      if (answer.headers.get('content-type')?.[0]?.startsWith('text/event-stream')) {
+      // A feed goes on for ever; what streams the answer to a write ends.
+      if (method === 'GET' && answer.headers.get('content-type')?.[0]?.startsWith('text/event-stream')) {
         answer.body = dechunked(rest).body;
         if (answer.body.toString().split('\n\n').length > 3) return done();
         streamTimer ??= setTimeout(() => done(), STREAM_MS);
