@@ -2,12 +2,14 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { authorize } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
 import type { Access, Reply } from '../http/operation.ts';
 import { Ok, Text } from '../http/schemas.ts';
 import { openPosition, requireRetained, sealPosition } from './cursor.ts';
 import { openFeed } from './feeds.ts';
 import type { Feed, FeedCall, FeedName } from './feeds.ts';
 import { matches } from './filter.ts';
+import type { Watch } from './hub.ts';
 import { readEnd, readEvents } from './store.ts';
 import type { LogPage, Position } from './store.ts';
 import { eventView, positionOf } from './view.ts';
@@ -33,23 +35,39 @@ async function readPage(call: FeedCall, feed: Feed, after: Position | null): Pro
   return page;
 }
 
+const accessEnded = () => new ApiError('unauthorized', 'The access of this key or session ended while the request waited.');
+
 /** One page behind the cursor; with `waitSeconds` an empty one waits for the first event, or the service's end. */
 export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply> {
-  const { ctx, query } = call;
-  const deadline = Date.now() + (query.waitSeconds ?? 0) * 1000;
-  const watch = query.waitSeconds ? ctx.events.watch() : null;
+  const deadline = Date.now() + (call.query.waitSeconds ?? 0) * 1000;
+  const watch = call.query.waitSeconds ? call.ctx.events.watch() : null;
   try {
-    const feed = await openFeed(call, name);
-    const after = query.cursor === undefined ? null : openPosition(ctx.secretKey, feed.binding, query.cursor);
-    let page = await readPage(call, feed, after);
-    if (watch && page.rows.length === 0) {
-      await watch.first((event) => matches(feed.filter, event), deadline, call.signal);
-      page = await readPage(call, feed, after);
+    for (let now = call; ; now = await rechecked(call)) {
+      const feed = await openFeed(now, name);
+      const after = now.query.cursor === undefined ? null : openPosition(now.ctx.secretKey, feed.binding, now.query.cursor);
+      const page = await readPage(now, feed, after);
+      if (!watch || page.rows.length || Date.now() >= deadline || call.signal.aborted) return pageReply(now, feed, page);
+      await firstEvent(call, watch, feed, deadline);
     }
-    return pageReply(call, feed, page);
   } finally {
     watch?.done();
   }
+}
+
+/** Until an event fits or the caller's access may have changed. */
+async function firstEvent({ ctx, principal, signal }: FeedCall, watch: Watch, feed: Feed, deadline: number): Promise<void> {
+  const changed = new AbortController();
+  const stop = ctx.events.onAccessChanged(principal, () => changed.abort());
+  await watch.first((event) => matches(feed.filter, event), deadline, AbortSignal.any([signal, changed.signal]));
+  stop();
+}
+
+/** The call as its caller may make it now: half a minute is long enough for a key to be revoked or narrowed. */
+async function rechecked(call: FeedCall): Promise<FeedCall> {
+  const principal = call.signal.aborted ? call.principal : await call.ctx.events.recheck(call.principal);
+  if (!principal) throw accessEnded();
+  authorize(FEED_ACCESS, principal, call.api, call.params);
+  return { ...call, principal };
 }
 
 function pageReply({ ctx, query }: FeedCall, feed: Feed, page: LogPage): Reply {

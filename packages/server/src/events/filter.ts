@@ -33,6 +33,8 @@ export function matches(filter: EventFilter, event: EventRow): boolean {
 /**
  * `matches` as a condition on `events`. A run's events are found by its thread's index: there is none by run. With a project, which is
  * of this organization, the organization is left out: the planner joins its index in otherwise (600,000 events: 5 ms against 0.5).
+ * Types have no index: types that 20,000 events of an organization do not have take 85 ms, against 3 with one, but it would add 40% to what
+ * publishing each event costs; and only a reader that begins far behind ever looks at so many.
  */
 export function condition(filter: EventFilter): RawBuilder<boolean> {
   const parts = [sql`feed = ${filter.feed}`, filter.projectId === null ? sql`org_id = ${filter.orgId}` : sql`project_id = ${filter.projectId}`];

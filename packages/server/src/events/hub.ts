@@ -108,6 +108,11 @@ export class EventHub {
     return this.streams.size;
   }
 
+  /** The same with the pages that wait. */
+  readerCount(): number {
+    return this.watches.size;
+  }
+
   /**
    * Subscribes before the caller looks at anything, so that nothing published since is missed. `done` when it comes to no stream or wait.
    * Throws `unavailable` (503) where this process has as many readers as it takes.
@@ -130,7 +135,8 @@ export class EventHub {
 /** The tail's events since a moment, kept for whoever takes them over. */
 export class Watch {
   private seen: EventRow[] = [];
-  private listener: (events: readonly EventRow[]) => void = (events) => { this.seen.push(...events); };
+  private readonly keep = (events: readonly EventRow[]) => { this.seen.push(...events); };
+  private listener = this.keep;
   private readonly unsubscribe: () => void;
   private readonly onDone: () => void;
 
@@ -148,7 +154,7 @@ export class Watch {
     return () => this.done();
   }
 
-  /** Resolves at the first event that fits, at `deadline` (ms) or when `signal` aborts. */
+  /** Resolves at the first event that fits, at `deadline` (ms) or when `signal` aborts. May be asked again: what comes meanwhile is kept. */
   async first(fits: (event: EventRow) => boolean, deadline: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, Math.max(0, deadline - Date.now()));
@@ -157,6 +163,7 @@ export class Watch {
       if (signal.aborted) end();
       this.handOver((events) => { if (events.some(fits)) end(); });
     });
+    this.listener = this.keep;
   }
 
   done(): void {

@@ -27,9 +27,9 @@ async function listPartitions(db: Db): Promise<string[]> {
   return rows.map((r) => r.name);
 }
 
-/** Changes the partitions under a short lock wait: readers of the log must never queue behind us for long. */
+/** Changes the partitions under a short lock wait: behind a dump's lock we would wait for long, and all readers of the log behind us. */
 const alter = (db: Db, statement: string) => db.transaction().execute(async (tx) => {
-  await sql`set local lock_timeout = '2s'`.execute(tx);
+  await sql`set local lock_timeout = '300ms'`.execute(tx);
   await sql.raw(statement).execute(tx);
 });
 

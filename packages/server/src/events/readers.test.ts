@@ -27,11 +27,8 @@ describe('503', () => {
     try {
       const open = await stream(`${feed}/stream`);
       const poll = page(feed, { cursor, waitSeconds: 20 });
-      const tooMany = await until(async () => {
-        const res = await s.call('GET', `${feed}/stream`, undefined, { headers: { 'last-event-id': 'none' } });
-        return res.status === 503 ? res : undefined;
-      });
-      expect(tooMany.body.error.code).toBe('unavailable');
+      await until(() => hub().readerCount() === 2);
+      const tooMany = await refused(`${feed}/stream`, 503, 'unavailable');
       expect(tooMany.headers.get('retry-after')).toBe('5');
       await refused(`${feed}?${query({ cursor, waitSeconds: 1 })}`, 503, 'unavailable');
       await page(feed, { cursor });
@@ -135,6 +132,25 @@ describe('access that ends while a stream is open', () => {
     staying.close();
   });
 
+  test('a long poll that waits ends with it: 401 for a revoked key, 410 on all apps for one that reads other apps, 403 for an app it lost', async () => {
+    const [app, other] = [await createApp(), await createApp()];
+    const [revoked, narrowed, another] = [await account(), await account([app, other]), await account()];
+    await until(() => hub().readerCount() === 0);
+    const feeds: [string, string][] = [[`${P}/events`, revoked.key], [`${P}/events`, narrowed.key], [`${P}/apps/${other}/events`, narrowed.key], [`${P}/apps/${app}/events`, another.key]];
+    const cursors = await Promise.all(feeds.map(([feed, key]) => head(feed, {}, key)));
+    const polls = feeds.map(async ([feed, key], i) => {
+      const res = await s.call('GET', `${feed}?${query({ cursor: cursors[i]!, waitSeconds: 30 })}`, undefined, { key });
+      return [res.status, res.body.error?.code ?? res.body.events.length];
+    });
+    await until(() => hub().readerCount() === 4);
+    await Promise.all([revoked.revoke(), narrowed.patch({ projectIds: [app] })]);
+    expect(await Promise.all(polls.slice(0, 3))).toEqual([[401, 'unauthorized'], [410, 'cursor_scope_changed'], [403, 'forbidden']]);
+    // One that was woken by others' changes waits on, and misses nothing.
+    await another.patch({ name: 'renamed' });
+    await rename(app);
+    expect(await polls[3]).toEqual([200, 1]);
+  });
+
   test('ends the stream behind all that it had sent, and a stream of a deleted app ends with platform.app.deleted as its last event', async () => {
     const app = await createApp();
     const limited = await account();
@@ -160,9 +176,7 @@ test('a service that stops ends streams and answers long polls, and does not wai
   const cursor = await feeds.head(feed);
   const open = await feeds.stream(`${feed}/stream`);
   const polls = Array.from({ length: 3 }, () => feeds.page(feed, { cursor, waitSeconds: 30 }));
-  // As many readers as were opened: the polls wait.
-  own.service.ctx.events.maxReaders = 4;
-  await until(async () => (await own.call('GET', `${feed}/stream`, undefined, { headers: { 'last-event-id': 'none' } })).status === 503);
+  await until(() => own.service.ctx.events.readerCount() === 4);
   const from = performance.now();
   await own.close();
   expect(performance.now() - from).toBeLessThan(5_000);

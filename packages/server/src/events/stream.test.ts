@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
 import { openPosition, bindingOf } from './cursor.ts';
@@ -76,6 +77,26 @@ describe('replay and live', () => {
     await until(() => seen.length + ofLog(resumed).length >= written);
     expect([...seen, ...sequences(resumed)]).toEqual(await stored(filter));
     resumed.close();
+  });
+});
+
+describe('the deletion of its app', () => {
+  test.each([null, new Set(['run.failed'] as const)])('ends the stream also where a page had it before the tail has seen it (types %s)', async (types) => {
+    // Without a publisher nobody tells the tail: it looks by itself, a quarter of a second later.
+    const quiet = await openTestLog();
+    try {
+      const filter = { ...quiet.filter(newId('prj')), types };
+      await quiet.write(['run.queued', 'platform.app.deleted'], { projectId: filter.projectId! });
+      await sql`
+        with gone as (delete from outbox returning *), state as (update log_state set last_sequence = 2)
+        insert into events (org_id, sequence, event_id, feed, type, project_id, data, occurred_at, published_at)
+        select org_id, row_number() over (order by id), event_id, feed, type, project_id, data, occurred_at, clock_timestamp() from gone`.execute(quiet.ctx.db);
+      const reader = await quiet.read(filter, { position: { sequence: 0, time: Date.now() } });
+      await until(() => reader.isOver, 3_000);
+      expect(ofLog(reader).map((f) => f.event)).toEqual(types ? [] : ['run.queued', 'platform.app.deleted']);
+    } finally {
+      await quiet.close();
+    }
   });
 });
 

@@ -125,7 +125,8 @@ export class EventStream {
     const { filter } = this.request;
     if (filter.feed === 'platform' && filter.projectId !== null) {
       const deletion = events.find((e) => e.type === 'platform.app.deleted' && isInScope(filter, e));
-      if (deletion && deletion.sequence > this.position.sequence) this.lastSequence = deletion.sequence;
+      // Also where a page brought it, or passed it by, before the tail has seen it.
+      if (deletion) this.lastSequence = deletion.sequence;
     }
     if (this.phase === 'live') this.deliver(events);
     else if (this.held && this.held.length + events.length > HELD_LIMIT) this.held = null;
