@@ -60,7 +60,8 @@ describe('deleting an app', () => {
     const { run } = await b.send(sh('sleep 60'));
     await b.working(run.id);
     await b.send('later');
-    const before = (await allEvents(b.appId)).length;
+    // What was answered is published a moment later.
+    const before = await until('both runs on the feed', async () => { const list = await allEvents(b.appId); return list.filter((e: { type: string }) => e.type === 'run.queued').length === 2 && list.length; });
     await ok(s.call('DELETE', b.app));
     const events = await until('the deletion', async () => { const list = await allEvents(b.appId); return list.some((e: { type: string }) => e.type === 'platform.app.deleted') && list; });
     expect(events.slice(before).map((e: { type: string }) => e.type)).toEqual(['tool.updated', 'message.persisted', 'run.cancelled', 'run.cancelled', 'platform.app.deleted']);
