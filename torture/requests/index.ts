@@ -44,7 +44,7 @@ function resultOf(operations: Operation[], valid: Tally, malformed: Tally): Part
     line: `${bad} malformed and ${good} valid requests over ${operations.length} operations: ${of(valid, '5xx') + of(malformed, '5xx')} answers of 5xx, ${failures.length} kinds of answers off the document; ${share.toFixed(1)} % of the valid ones succeeded`,
     figures: {
       operations: operations.length, valid: good, malformed: bad, 'answers of 5xx': of(valid, '5xx') + of(malformed, '5xx'), 'valid succeeded %': Math.round(share * 10) / 10,
-      replays: of(valid, 'replays'), 'other payloads under a key': of(valid, 'other payloads under a key'),
+      'runs, builds and applies that ended': of(valid, 'ended'), replays: of(valid, 'replays'), 'other payloads under a key': of(valid, 'other payloads under a key'),
       ...prefixed('malformed: ', [...malformed.counts].filter(([name]) => name !== 'sent' && name !== '5xx')),
       ...prefixed('valid, refused: ', [...valid.counts].flatMap(([name, times]): [string, number][] => (name.startsWith('refused ') ? [[name.slice('refused '.length), times]] : []))),
       ...prefixed('succeeded %: ', operations.map(({ id }) => [id, Math.round((100 * of(valid, `${id} succeeded`)) / of(valid, `${id} sent`))])),

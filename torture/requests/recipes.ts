@@ -63,7 +63,8 @@ export const RECIPES: Record<string, Recipe> = {
   'threads.deleteThread': async ({ world }) => ({ ids: { threadId: (await world.threads.take()).id as string } }),
   'messages.sendMessage': (draw) => inThread(draw, () => ({ body: { ...(sometimes(draw.random, 0.3) && !draw.isPlain ? {} : { content: draw.random.pick(CONTENTS) }), modelId: sometimes(draw.random, 0.2) ? draw.random.pick(MODELS) : undefined } })),
   'runs.stopRun': (draw) => inThread(draw, async (thread) => {
-    await draw.world.calls.call(draw.world.key, 'POST', `${thread.path}/messages`, { content: '```sh\nsleep 60\n```' });
+    // A retry may repeat it.
+    await draw.world.calls.call(draw.world.key, 'POST', `${thread.path}/messages`, { content: '```sh\nsleep 5\n```' });
     return {};
   }),
   'runs.retryRun': (draw) => inThread(draw, async (thread) => {

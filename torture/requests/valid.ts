@@ -1,6 +1,9 @@
 /** Valid requests of every operation, as many as its weight says, on several lanes. */
 import type { Random } from '../../bench/lib/random.ts';
+import type { Made } from './actors.ts';
 import type { ApiDocument, Operation } from './document.ts';
+import { createEnds } from './ends.ts';
+import type { Ends } from './ends.ts';
 import { errorOf, judge, leavesReceipt } from './judge.ts';
 import { drawSpecimen, requestOf } from './specimen.ts';
 import type { Specimen } from './specimen.ts';
@@ -28,13 +31,15 @@ export function plan(operations: Operation[], total: number, random: Random): Ta
 }
 
 export async function sendValid(document: ApiDocument, world: World, tasks: Task[], tally: Tally, signal: AbortSignal): Promise<void> {
+  const ends = createEnds();
   const queue = [...tasks];
   await Promise.all(Array.from({ length: LANES }, async () => {
-    for (let task = queue.pop(); task && !signal.aborted; task = queue.pop()) await one(document, world, task, tally);
+    for (let task = queue.pop(); task && !signal.aborted; task = queue.pop()) await one(document, world, task, tally, ends);
   }));
+  await ends.check(world, tally, signal);
 }
 
-async function one(document: ApiDocument, world: World, { operation, isPlain, random }: Task, tally: Tally): Promise<void> {
+async function one(document: ApiDocument, world: World, { operation, isPlain, random }: Task, tally: Tally, ends: Ends): Promise<void> {
   const { specimen, after } = await drawSpecimen({ world, operation, random, isPlain });
   const requestId = random.next() < 0.3 ? `request-${random.below(1e9)}~` : undefined;
   if (requestId !== undefined) specimen.headers.push(['x-request-id', requestId]);
@@ -54,7 +59,9 @@ async function one(document: ApiDocument, world: World, { operation, isPlain, ra
   if (specimen.key !== undefined && specimen.actor !== world.wanderer && leavesReceipt(answer)) await repeat(document, world, specimen, answer, random, tally);
   const receipt = answer.headers.get('x-operation-id')?.[0];
   if (receipt && operation.takesKey) world.operations.push(receipt);
-  await after?.(answer.headers.get('content-type')?.[0]?.includes('json') && answer.body.length ? JSON.parse(answer.body.toString()) as Record<string, unknown> : undefined);
+  const made = isSuccess && answer.headers.get('content-type')?.[0]?.includes('json') && answer.body.length ? JSON.parse(answer.body.toString()) as Made : undefined;
+  if (operation.method === 'POST') ends.note(made);
+  await after?.(made);
 }
 
 /** Some settled writes are sent once more, and their key with something else. Not those that change their own organization: keys are per organization. */
