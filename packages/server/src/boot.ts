@@ -82,7 +82,7 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   let app: FastifyInstance | null = null;
   let address: string | null = null;
   if (config.roles.has('api')) {
-    await ctx.events.start();
+    await ctx.events.start(connection);
     app = await createApp(ctx);
     address = await app.listen({ host: config.host, port: config.port });
     ctx.listening.port = Number(new URL(address).port);

@@ -101,7 +101,7 @@ export async function openTestLog(settings: { eventRetentionSeconds?: number } =
   const bus = await openBus(database.connection, newId('wrk'), log);
   const basis = { db: handle.db, bus, log, secretKey: randomBytes(32), shutdown: shutdown.signal, config: { eventRetentionSeconds: settings.eventRetentionSeconds ?? 604_800 } as Context['config'] };
   const ctx: TestContext = { ...basis, events: new EventHub(basis) };
-  await ctx.events.start();
+  await ctx.events.start(database.connection);
   const publishers: Publisher[] = [];
   const opening = new Map<string, (server: Parameters<Parameters<typeof createServer>[1] & object>[1]) => void>();
   const server: Server = createServer((request, response) => opening.get(request.url!)!(response));

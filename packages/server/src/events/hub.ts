@@ -1,5 +1,6 @@
 /** What a process's streams and long polls share: the tail of the log, the drafts, cached frames, a bound on replays, checks of access. */
 import type { ServerResponse } from 'node:http';
+import type { PoolConfig } from 'pg';
 import { onAccessChanged, recheck } from '../accounts/index.ts';
 import type { Principal } from '../accounts/index.ts';
 import type { Context } from '../context.ts';
@@ -54,9 +55,9 @@ export class EventHub {
   }
 
   /** Begins to read; a process without the API never does. Ends with `ctx.shutdown`. */
-  async start(): Promise<void> {
+  async start(connection: PoolConfig): Promise<void> {
     const { ctx } = this;
-    const tail = await startTail(ctx);
+    const tail = await startTail(ctx, connection);
     const drafts = startDraftFeed(ctx);
     Object.assign(this, { tail, draftFeed: drafts });
     ctx.shutdown.addEventListener('abort', () => {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { prepared } from '../db/prepared.ts';
 import type { EventRow } from '../db/schema.ts';
 import { condition } from './filter.ts';
 import type { EventFilter } from './filter.ts';
@@ -30,6 +31,10 @@ async function read(db: Db, where: RawBuilder<boolean>, limit: number): Promise<
   const { rows } = await sql<Joined>`
     select s.last_sequence as end_sequence, clock_timestamp() as now, e.*
     from log_state s left join lateral (select * from events where ${where} order by sequence limit ${limit}) e on true`.execute(db);
+  return pageOf(rows);
+}
+
+function pageOf(rows: Joined[]): LogPage {
   const { end_sequence: sequence, now } = rows[0]!;
   return { rows: rows[0]!.sequence === null ? [] : rows as EventRow[], end: { sequence, time: now.getTime() } };
 }
@@ -42,9 +47,17 @@ export function readEvents(db: Db, filter: EventFilter, after: Position | null, 
   return read(db, sql<boolean>`${condition(filter)} and ${from}`, limit);
 }
 
+const READ_ALL = prepared<Joined>('read_all_events', `
+  select s.last_sequence as end_sequence, clock_timestamp() as now, e.*
+  from log_state s left join lateral (
+    select org_id, sequence, event_id, feed, type, project_id, thread_id, run_id, data, occurred_at, published_at
+    from events where sequence > $1 and published_at >= $2 order by sequence limit $3) e on true`);
+
 /** Every event behind `after`, of all organizations: for the process's tail. */
-export const readAll = (db: Db, after: Position, limit: number): Promise<LogPage> =>
-  read(db, sql<boolean>`sequence > ${after.sequence} and published_at >= ${new Date(after.time - PRUNE_SLACK_MS)}`, limit);
+export async function readAll(db: Db, after: Position, limit: number): Promise<LogPage> {
+  const { rows } = await db.executeQuery(READ_ALL([after.sequence, new Date(after.time - PRUNE_SLACK_MS), limit]));
+  return pageOf(rows);
+}
 
 /** Where the log ends now. */
 export async function readEnd(db: Db): Promise<Position> {

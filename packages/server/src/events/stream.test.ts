@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
 import { openPosition, bindingOf } from './cursor.ts';
-import { openTestLog, until } from './fixture.ts';
+import { openTestLog, ORG, until } from './fixture.ts';
 import type { Reader, TestLog } from './fixture.ts';
 import { readEvents } from './store.ts';
 
@@ -116,6 +117,27 @@ describe('heartbeats', () => {
     const first = openPosition(log.ctx.secretKey, bindingOf(filter), reader.frames[0]!.id!);
     expect(first.sequence).toBeLessThan(rows[0]!.sequence);
   });
+});
+
+test('requests that hold every connection of the pool do not hold up streams', async () => {
+  const filter = log.filter(newId('prj'));
+  const reader = await log.read(filter);
+  await until(() => reader.frames.length === 1);
+  const writer = new Client(log.connection);
+  await writer.connect();
+  const free = Promise.withResolvers<void>();
+  let holding = 0;
+  const requests = Promise.all(Array.from({ length: 40 }, () => log.ctx.db.transaction().execute(async () => { holding++; await free.promise; })));
+  try {
+    await until(() => holding === 12);
+    await writer.query("insert into outbox (event_id, org_id, feed, type, project_id, data) values ($1, $2, 'platform', 'run.queued', $3, '{}')", [newId('evt'), ORG, filter.projectId]);
+    await until(() => ofLog(reader).length === 1, 3_000);
+  } finally {
+    free.resolve();
+    await requests;
+    await writer.end();
+  }
+  reader.close();
 });
 
 describe('latency', () => {

@@ -2,7 +2,9 @@
  * Each API process reads the log once, as it grows, and hands every event to its streams and long polls in memory. The bus wakes it;
  * it also looks by itself, so that a lost hint costs a fraction of a second and no event.
  */
+import type { PoolConfig } from 'pg';
 import type { Context } from '../context.ts';
+import { openDatabase } from '../db/database.ts';
 import type { EventRow } from '../db/schema.ts';
 import { readAll, readEnd } from './store.ts';
 import type { Position } from './store.ts';
@@ -23,15 +25,20 @@ export interface Tail {
   stop(): void;
 }
 
-export async function startTail(ctx: Pick<Context, 'db' | 'bus' | 'log'>): Promise<Tail> {
+/**
+ * On a connection of its own: where requests hold all of the pool's, streams go on. Its statement is planned once for all partitions
+ * (0.2 ms a read, against 0.6 planned each time, several hundred times a second).
+ */
+export async function startTail(ctx: Pick<Context, 'bus' | 'log'>, connection: PoolConfig): Promise<Tail> {
+  const { db, close } = openDatabase({ ...connection, options: '-c plan_cache_mode=force_generic_plan' }, 1);
   const listeners = new Set<Listener>();
-  let position = await readEnd(ctx.db);
+  let position = await readEnd(db);
   let isReading = false;
   let readAgain = false;
   const stopped = new AbortController();
 
   async function step(): Promise<boolean> {
-    const { rows, end } = await readAll(ctx.db, position, BATCH);
+    const { rows, end } = await readAll(db, position, BATCH);
     const isWhole = rows.length < BATCH;
     position = isWhole ? end : { sequence: rows.at(-1)!.sequence, time: rows.at(-1)!.published_at.getTime() };
     if (rows.length) for (const listener of listeners) listener(rows);
@@ -65,6 +72,7 @@ export async function startTail(ctx: Pick<Context, 'db' | 'bus' | 'log'>): Promi
       stopped.abort();
       clearInterval(timer);
       unlisten();
+      void close();
     },
   };
 }
