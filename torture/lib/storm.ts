@@ -3,7 +3,7 @@
  * the kills. So all kills fall into the work, on machines of any speed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fleet } from './fleet.ts';
+import type { Fleet, Member } from './fleet.ts';
 import type { Setup } from './part.ts';
 
 export interface Storm {
@@ -36,12 +36,15 @@ export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet,
     }
   }
 
+  /** In rounds, each in an order that is drawn: however few the kills, they hit both roles. */
   async function killAll(): Promise<void> {
+    const round: Member[] = [];
     while (state.killed < kills) {
       const at = ((state.killed + random.next()) / kills) * total;
-      // One api has to take requests for the work to go on; which process is hit then is drawn, those that are just starting too.
+      // One api has to take requests for the work to go on; whether the victim has come up itself since its last kill is left to chance.
       while (state.begun < Math.min(at, total - 1) || !fleet.members.some((m) => m.role === 'api' && m.isUp())) await sleep(LOOK_MS, undefined, { signal });
-      const victim = random.pick(fleet.members);
+      if (round.length === 0) round.push(...fleet.members);
+      const victim = round.splice(random.below(round.length), 1)[0]!;
       await victim.kill9();
       counts[victim.role]++;
       state.killed++;
