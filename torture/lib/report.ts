@@ -34,6 +34,7 @@ export function markdown({ date, seed, seconds, machine: m, results }: Report): 
     '# Promises under faults', '',
     `Written by \`npm run torture -- --write --seconds ${seconds} --seed ${seed}\` on ${date}.`, '',
     `${m.cores} cores (${m.processor}), ${m.memoryGiB} GiB, Linux ${m.kernel}, ${m.fileSystem}, Node ${m.node}. Services, PostgreSQL (embedded, fsync on), sandboxes, writers and readers share these cores.`, '',
+    'Truth is what clients were told, each write being sent again with its key until it is answered, and what the tables hold at the end. `ok` means that nothing was lost, doubled, reordered or answered wrongly; headers in `torture/` say with which faults, put into the service on purpose, parts were seen to fail. A run of fewer than 600 seconds has proportionally smaller counts; the lines say the counts as they were.', '',
     ...results.flatMap((result) => [
       `## ${result.title}`, '', `    ${lineOf(result, seed)}`, '',
       `Machine's load over one minute: ${result.load.join(' → ')}.`, '',

@@ -1,4 +1,9 @@
-/** Copies of each write at the same time over two apis, while processes are killed: one effect, and one answer for all copies. */
+/**
+ * Copies of each write at the same time over two apis, while processes are killed: one effect, and one answer for all copies.
+ *
+ * Seen to fail: a receipt that is overlooked in three of ten look-ups (of 71 keys 85 effects too many, differing answers, 19 changed
+ * payloads that were accepted).
+ */
 import { newApp, newAppWith } from '../../bench/lib/apps.ts';
 import type { Caller } from '../../bench/lib/http.ts';
 import type { Random } from '../../bench/lib/random.ts';
