@@ -4,7 +4,9 @@ import { openDatabase } from '../db/database.ts';
 import type { DatabaseHandle } from '../db/database.ts';
 import { createTestDatabase } from '../db/test-database.ts';
 import type { TestDatabase } from '../db/test-database.ts';
+import { appendEvent, transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
+import { startTestServer } from '../test-server.ts';
 import { auditLog } from './audit.ts';
 
 let database: TestDatabase;
@@ -53,4 +55,15 @@ test.each<[string, Row]>([
   ['checkpoint.created: data/id: must match pattern "^chk_[0-7][0-9a-hjkmnp-tv-z]{25}$"', { type: 'checkpoint.created', data: { id: 'chk_ the text of a message' }, threadId }],
 ])('%s', async (fault, row) => {
   expect(await audit(RUN, row)).toBe(fault);
+});
+
+test('a test’s server says so at its end, published or not, and is gone all the same', async () => {
+  const server = await startTestServer({ HEADRACE_ROLES: 'api' });
+  const made = await server.call('POST', '/api/platform/v1/apps', { name: 'App' });
+  const id = made.body.app.id as string;
+  const data = { id, externalId: null, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z', name: 'App' };
+  const { rows } = await sql<{ org_id: string }>`select org_id from projects where id = ${id}`.execute(server.service.ctx.db);
+  await transaction(server.service.ctx, async (tx) => { appendEvent(tx, { orgId: rows[0]!.org_id, projectId: id, feed: 'platform' }, 'platform.app.updated', data); });
+  await expect(server.close()).rejects.toThrow('platform.app.updated: data/name: is not a known field');
+  await expect(fetch(server.base)).rejects.toThrow('fetch failed');
 });

@@ -122,6 +122,30 @@ describe('put', () => {
     expect(row.revision).toBe(2);
   });
 
+  test('a stream gets at most ten revisions a second, rising, each the newest text of its moment', async () => {
+    const run = await startRun();
+    const reader = await run.open();
+    await until(() => reader.frames.length === 1);
+    const from = performance.now();
+    let written = 0;
+    await until(() => {
+      run.put(`text ${written++}`);
+      return drafts(reader).length >= 6;
+    });
+    expect(performance.now() - from).toBeGreaterThan(490);
+    const numbers = drafts(reader).map(({ data }) => [data.revision, Number(data.content.slice(5))] as const);
+    for (const [i, [revision, text]] of numbers.entries()) if (i > 0) expect(revision > numbers[i - 1]![0] && text > numbers[i - 1]![1]).toBe(true);
+    expect(written).toBeGreaterThan(numbers.length);
+    reader.close();
+  });
+
+  test.each([['letters', 'x'], ['characters of two units', '\u{1f600}']])('of a text that is too long the first 100,000 code points are shown, none cut in two (%s)', async (_, character) => {
+    const run = await startRun();
+    run.put(character.repeat(100_003));
+    const row = await until(() => stored(run.threadId));
+    expect(row.content === character.repeat(100_000)).toBe(true);
+  });
+
   test('a text that comes after the removal changes nothing; the next message’s draft begins anew', async () => {
     const run = await startRun();
     run.put('text');
