@@ -115,6 +115,7 @@ describe('who gets it', () => {
     const restrict = (projectIds: string[] | null) => s.call('PATCH', `/api/service-accounts/${account.id}`, { projectIds }, { cookie });
     await restrict([await newApp()]);
     expect((await Promise.all(writes.map(send))).map(code)).toEqual(writes.map(([, , , refusal]) => refusal));
+    expect(code(await s.call('PATCH', `/api/threads/${thread}`, { title: 'other' }, { key, idem: `${idem}~PATCH~/api/threads/${thread}` }))).toBe('409 idempotency_conflict');
     await restrict(null);
     expect((await Promise.all(writes.map(send))).map((a) => a.text)).toEqual(firsts.map((a) => a.text));
   });

@@ -64,8 +64,8 @@ export async function takeKey(ctx: Pick<Context, 'secretKey'>, tx: Tx, request: 
 /** What an existing receipt answers; undefined when this request may have the key. */
 function answerOf(ctx: Pick<Context, 'secretKey'>, found: Found, request: WriteRequest): Answer | undefined {
   if (found.is_over) return undefined;
-  requireSight(found, request);
   if (!found.fingerprint.equals(request.fingerprint)) throw conflict();
+  requireSight(found, request);
   // Only a staged claim is taken over: what an outside effect became is not known before it was looked at.
   if (found.status === 'pending' && found.is_lease_over && found.look_name === null) return undefined;
   if (found.status === 'pending' || found.status === 'uncertain') throw inProgress(found.id);
