@@ -6,7 +6,8 @@ import type { World } from './world.ts';
 
 /** Ends that are nobody's doing but the service's. */
 const LOST = new Set(['sandbox_lost', 'worker_lost', 'workspace_unavailable', 'agent_error', 'model_error', 'source_unavailable']);
-const ENDED = new Set(['completed', 'failed', 'cancelled', 'ready', 'applied', 'conflicted']);
+/** A run that waits does so for a person: nobody answers here. */
+const ENDED = new Set(['waiting', 'completed', 'failed', 'cancelled', 'ready', 'applied', 'conflicted']);
 
 export interface Ends {
   /** Remembers what an answer says was accepted, if it says so. */
@@ -28,7 +29,7 @@ export function createEnds(): Ends {
         if (signal.aborted) return;
         // With its thread it may have been deleted.
         if ((await wire.send({ method: 'GET', target: path, headers: key })).status === 404) continue;
-        const ended = (await until(() => call(key, 'GET', `${path}?waitSeconds=10`), (answer) => ENDED.has(answer[kind].status as string), path).catch((error: unknown) => { tally.fault(`a ${kind} that stands still`, () => String(error)); return undefined; }))?.[kind] as Made | undefined;
+        const ended = (await until(() => call(key, 'GET', path), (answer) => ENDED.has(answer[kind].status as string), path).catch((error: unknown) => { tally.fault(`a ${kind} that stands still`, () => String(error)); return undefined; }))?.[kind] as Made | undefined;
         tally.count('ended');
         const code = String(ended?.error?.code ?? ended?.error ?? '').split(':')[0]!;
         if (LOST.has(code)) tally.fault(`a ${kind} that ended ${code}`, () => JSON.stringify(ended));
