@@ -26,7 +26,7 @@ import { newId } from '../ids.ts';
 import { holdLease, LEASE_SECONDS } from './lease.ts';
 import { inTurn } from './rivals.ts';
 import { sealAnswer } from './sealed-answer.ts';
-import { inProgress, retryLostKey, takeKey } from './take-key.ts';
+import { inProgress, takeKey } from './take-key.ts';
 import type { Found } from './take-key.ts';
 import type { Answer, Claim, Receipt, WriteRequest, WriteResult } from './write-request.ts';
 
@@ -48,9 +48,9 @@ function settledReceipt(ctx: Context, request: WriteRequest, operationId: string
   };
 }
 
-/** Frees the key of a receipt that is in the way. One that changed since it was read is left: the unique key refuses us then. */
+/** Frees the key of a receipt that is in the way. */
 async function forget(tx: Tx, found: Found): Promise<void> {
-  await tx.db.deleteFrom('operations').where('id', '=', found.id).where('fence', '=', found.fence).where('status', '=', found.status).execute();
+  await tx.db.deleteFrom('operations').where('id', '=', found.id).execute();
 }
 
 /**
@@ -61,7 +61,7 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
   const operationId = newId('op');
   return inTurn(ctx, request, async (turn) => {
     try {
-      return await retryLostKey(() => transaction(ctx, async (tx) => {
+      return await transaction(ctx, async (tx) => {
         const { answer, found } = await takeKey(ctx, tx, request, operationId);
         if (answer) return answer;
         turn.hold(operationId);
@@ -72,7 +72,7 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
         tx.receipt = settledReceipt(ctx, request, operationId, result);
         if (!isPublished) publish(tx, request, operationId, 'succeeded', result.scope);
         return { status: result.status, text: JSON.stringify(result.body), operationId, replayed: false };
-      }));
+      });
     } catch (error) {
       if (!(error instanceof ApiError) || !settles(error)) throw error;
       return await refuse(ctx, request, operationId, error);
@@ -84,7 +84,7 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
 async function refuse(ctx: Context, request: WriteRequest, operationId: string, error: ApiError): Promise<Answer> {
   const result = { status: error.status, body: error.body(request.requestId) };
   const text = JSON.stringify(result.body);
-  return retryLostKey(() => transaction(ctx, async (tx) => {
+  return transaction(ctx, async (tx) => {
     const { answer, found } = await takeKey(ctx, tx, request, operationId);
     if (answer) return answer;
     if (found?.status === 'pending') {
@@ -94,7 +94,7 @@ async function refuse(ctx: Context, request: WriteRequest, operationId: string, 
     if (found) await forget(tx, found);
     tx.receipt = settledReceipt(ctx, request, operationId, result);
     return { status: error.status, text, operationId, replayed: false };
-  }));
+  });
 }
 
 export interface ClaimOptions {
@@ -140,7 +140,7 @@ interface Claimed {
 /** Commits the claim; or answers for an earlier request, or by a refusal of the claim's own transaction, which settles like any. */
 async function claimKey(ctx: Context, request: WriteRequest, newOperationId: string, options: ClaimOptions): Promise<{ claimed: Claimed; answer?: never } | { claimed?: never; answer: Answer }> {
   try {
-    return await retryLostKey(() => transaction(ctx, async (tx) => {
+    return await transaction(ctx, async (tx) => {
       const { answer, found } = await takeKey(ctx, tx, request, newOperationId);
       if (answer) return { answer };
       const takenOver = found?.status === 'pending' ? found : undefined;
@@ -156,7 +156,7 @@ async function claimKey(ctx: Context, request: WriteRequest, newOperationId: str
       else await tx.db.insertInto('operations').values(row).execute();
       if (options.publishesPending && !takenOver) publish(tx, request, operationId, 'pending', scope);
       return { claimed: { operationId, fence, scope } };
-    }));
+    });
   } catch (error) {
     if (error instanceof ApiError && settles(error)) return { answer: await refuse(ctx, request, newOperationId, error) };
     throw error;

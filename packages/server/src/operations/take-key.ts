@@ -1,7 +1,5 @@
 /**
- * Locks a key and reads its receipt, in one statement. Its snapshot is older than the lock, so that it may miss a receipt that the
- * lock's last holder has just committed: the unique key of `operations` refuses the second one then, everything is rolled back, and the
- * write begins anew (`retryLostKey`). A second statement for the read would cost every write a round trip to save that one.
+ * Locks a key and reads its receipt, in one round trip (the function `take_key` of migration 0003).
  *
  * The lock's holder shows its operation's id as its connection's application_name: a rival in another process can name the operation
  * that it met, although nothing of it is committed yet.
@@ -34,11 +32,8 @@ export type Found = Pick<OperationRow, 'id' | 'fingerprint' | 'status' | 'fence'
 
 const lockKey = (r: WriteRequest) => createHash('sha256').update(`${r.principal.orgId}\n${r.principal.actorId}\n${r.key}`).digest().readBigInt64BE(0).toString();
 
-const TAKE_KEY = prepared<{ held: boolean } & (Found | { [K in keyof Found]: null })>('take_key', `
-  select case when pg_try_advisory_xact_lock($1::bigint) then set_config('application_name', $2, true) end is not null as held,
-    o.id, o.fingerprint, o.status, o.fence, o.response_status, o.response, o.response_sealed, o.project_id, o.look_name,
-    o.status in ('succeeded', 'failed') and (o.reserved_until is null or o.reserved_until < clock_timestamp()) as is_over, coalesce(o.lease_until < clock_timestamp(), false) as is_lease_over
-  from (select 1) as one left join operations o on o.org_id = $3 and o.actor_id = $4 and o.idempotency_key = $5`);
+const TAKE_KEY = prepared<{ held: boolean } & (Found | { [K in keyof Found]: null })>('take_key',
+  'select held, id, fingerprint, status, fence, response_status, response, response_sealed, project_id, look_name, is_over, is_lease_over from take_key($1, $2, $3, $4, $5)');
 
 /**
  * Takes the key for `operationId`. The answer of an earlier request, or the receipt that is in the way: one that is over, or a staged
@@ -85,17 +80,4 @@ async function holderOf(tx: Tx, key: string): Promise<string | undefined> {
     where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and (l.classid::bigint << 32 | l.objid::bigint) = ${key}::bigint
       and l.database = (select oid from pg_database where datname = current_database()) and a.application_name like 'op\\_%'`.execute(tx.db);
   return rows[0]?.operation;
-}
-
-const TRIES = 3;
-
-/** Runs `attempt` again when another process took the key between its snapshot and its lock; its transaction left nothing then. */
-export async function retryLostKey<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if ((error as { constraint?: string }).constraint !== 'operations_key' || tries === TRIES) throw error;
-    }
-  }
 }

@@ -3,9 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Context } from '../context.ts';
-import { appendEvent } from '../db/transaction.ts';
 import type { ApiError } from '../http/errors.ts';
-import { newId } from '../ids.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestAnswer, TestServer } from '../test-server.ts';
 import { digest, requestOf } from './fixture.ts';
@@ -88,22 +86,6 @@ describe('a transaction that is held open in one', () => {
     });
     const { rows } = await sql<{ names: number }>`select count(*)::int as names from pg_stat_activity where datname = current_database() and application_name like 'op\\_%'`.execute(here.db);
     expect(rows[0]!.names).toBe(0);
-  });
-
-  test('whose process takes the key between a rival\'s look and its lock wins: the rival rolls back and replays', async () => {
-    const request = requestOf(orgId);
-    const [operationId, threadId] = [newId('op'), newId('thr')];
-    const write = vi.fn(async (tx: Parameters<typeof appendEvent>[0]) => {
-      appendEvent(tx, { orgId, projectId: null, feed: 'direct' }, 'thread.updated', { id: threadId, status: 'ready' }, { threadId });
-      // As if committed by a process whose lock was free already.
-      await sql`insert into operations (org_id, id, actor_id, idempotency_key, fingerprint, method, path, permissions, published, status, response_status, response, settled_at, reserved_until)
-        values (${orgId}, ${operationId}, ${request.principal.actorId}, ${request.key}, ${request.fingerprint}, 'POST', '/api/x', '{}', false, 'succeeded', 201, '{"ok":"theirs"}', now(), now() + interval '8 days')`.execute(here.db);
-      return OK;
-    });
-    expect(await writeOnce(here, request, write)).toEqual({ status: 201, text: '{"ok":"theirs"}', operationId, replayed: true });
-    expect(write).toHaveBeenCalledTimes(1);
-    const { rows } = await sql`select 1 from (select data from events union all select data from outbox) as e where data ->> 'id' = ${threadId}`.execute(here.db);
-    expect(rows).toEqual([]);
   });
 
   test('with another payload is a conflict as soon as the first is committed or claimed, also while that is pending', async () => {
