@@ -5,13 +5,13 @@ import type { ApiDocument, Operation } from './document.ts';
 import { createEnds } from './ends.ts';
 import type { Ends } from './ends.ts';
 import { errorOf, judge, leavesReceipt } from './judge.ts';
-import { drawSpecimen, requestOf } from './specimen.ts';
-import type { Specimen } from './specimen.ts';
 import { weightOf } from './recipes.ts';
-import type { Tally } from './tally.ts';
 import { conflict, replay } from './replay.ts';
 import { shuffled } from './shuffled.ts';
+import { drawSpecimen, requestOf } from './specimen.ts';
+import type { Specimen } from './specimen.ts';
 import { shown } from './tally.ts';
+import type { Tally } from './tally.ts';
 import type { Answer } from './wire.ts';
 import type { World } from './world.ts';
 
@@ -45,23 +45,33 @@ async function one(document: ApiDocument, world: World, { operation, isPlain, ra
   if (requestId !== undefined) specimen.headers.push(['x-request-id', requestId]);
   const request = requestOf(specimen);
   const answer = await world.calls.wire.send(request);
-  const isSuccess = answer.status >= 200 && answer.status < 400;
-  tally.count('sent');
-  if (answer.status >= 500) tally.count('5xx');
-  tally.count(`${operation.id} sent`);
-  if (isSuccess) tally.count(`${operation.id} succeeded`);
-  tally.count(isSuccess ? 'succeeded' : `refused ${operation.base} ${answer.status} ${errorOf(answer)?.code ?? ''}`);
-  const example = () => shown(request, answer);
-  for (const fault of judge(document, operation, answer, request.method)) tally.fault(`valid ${operation.id}: ${fault}`, example);
-  if (isPlain && !isSuccess) tally.fault(`valid ${operation.id}: the plain request is refused: ${answer.status} ${errorOf(answer)?.code ?? ''}`, example);
-  if (requestId !== undefined && answer.headers.get('x-request-id')?.[0] !== requestId) tally.fault(`valid ${operation.id}: x-request-id is not taken over`, example);
-  if (answer.status === 400) tally.fault(`valid ${operation.base}: 400 ${errorOf(answer)?.fields?.map(({ path }) => path).join(' ')}, which the document does not tell`, example);
+  count(operation, answer, tally);
+  const faults = [...judge(document, operation, answer, request.method), ...validFaults(answer, isPlain, requestId)];
+  for (const fault of faults) tally.fault(`valid ${operation.id}: ${fault}`, () => shown(request, answer));
   if (specimen.key !== undefined && specimen.actor !== world.wanderer && leavesReceipt(answer)) await repeat(document, world, specimen, answer, random, tally);
   const receipt = answer.headers.get('x-operation-id')?.[0];
   if (receipt && operation.takesKey) world.operations.push(receipt);
-  const made = isSuccess && answer.headers.get('content-type')?.[0]?.includes('json') && answer.body.length ? JSON.parse(answer.body.toString()) as Made : undefined;
+  const made = madeBy(answer);
   if (operation.method === 'POST') ends.note(made);
   await after?.(made);
+}
+
+const isSuccess = ({ status }: Answer) => status >= 200 && status < 400;
+const madeBy = (answer: Answer) => (isSuccess(answer) && answer.headers.get('content-type')?.[0]?.includes('json') && answer.body.length ? JSON.parse(answer.body.toString()) as Made : undefined);
+
+function count({ id, base }: Operation, answer: Answer, tally: Tally): void {
+  for (const name of ['sent', `${id} sent`, ...(answer.status >= 500 ? ['5xx'] : [])]) tally.count(name);
+  for (const name of isSuccess(answer) ? ['succeeded', `${id} succeeded`] : [`refused ${base} ${answer.status} ${errorOf(answer)?.code ?? ''}`]) tally.count(name);
+}
+
+/** What may not be said of a valid request, whatever the document allows. */
+function validFaults(answer: Answer, isPlain: boolean, requestId: string | undefined): string[] {
+  const error = errorOf(answer);
+  return [
+    ...(isPlain && !isSuccess(answer) ? [`the plain request is refused: ${answer.status} ${error?.code ?? ''}`] : []),
+    ...(answer.status === 400 ? [`400 ${error?.fields?.map(({ path }) => path).join(' ')}, which the document does not tell`] : []),
+    ...(requestId !== undefined && answer.headers.get('x-request-id')?.[0] !== requestId ? ['x-request-id is not taken over'] : []),
+  ];
 }
 
 /** Some settled writes are sent once more, and their key with something else. Not those that change their own organization: keys are per organization. */
