@@ -68,6 +68,16 @@ describe('order', () => {
     await until(async () => await count() === 1);
     expect((await published())[0]!.published_at).toEqual(before);
   });
+
+  test('nor does what a stream sees: a clock that is behind the last event of the log hides nothing', async () => {
+    await sql`update log_state set last_published_at = clock_timestamp() + interval '3 days'`.execute(log.ctx.db);
+    log.publish();
+    const reader = await log.read(log.filter());
+    for (const type of ['run.queued', 'run.running']) await log.write([type]);
+    await until(() => reader.frames.filter((frame) => frame.event !== 'heartbeat').length === 2);
+    expect(reader.frames.slice(1).map((frame) => frame.event)).toEqual(['run.queued', 'run.running']);
+    reader.close();
+  });
 });
 
 describe('one publisher', () => {

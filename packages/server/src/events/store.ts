@@ -53,16 +53,20 @@ const READ_ALL = prepared<Joined>('read_all_events', `
     select org_id, sequence, event_id, feed, type, project_id, thread_id, run_id, data, occurred_at, published_at
     from events where sequence > $1 and published_at >= $2 order by sequence limit $3) e on true`);
 
-/** Every event behind `after`, of all organizations: for the process's tail. */
-export async function readAll(db: Db, after: Position, limit: number): Promise<LogPage> {
-  const { rows } = await db.executeQuery(READ_ALL([after.sequence, new Date(after.time - PRUNE_SLACK_MS), limit]));
+/**
+ * Every event behind `sequence`, of all organizations: for the process's tail. They were published at `since` or later: publishing times
+ * never go back, the clock may, and a tail that went by it would then see nothing until it has caught up.
+ */
+export async function readAll(db: Db, sequence: number, since: Date, limit: number): Promise<LogPage> {
+  const { rows } = await db.executeQuery(READ_ALL([sequence, since, limit]));
   return pageOf(rows);
 }
 
-/** Where the log ends now. */
-export async function readEnd(db: Db): Promise<Position> {
-  const { rows } = await sql<{ sequence: number; now: Date }>`select last_sequence as sequence, clock_timestamp() as now from log_state`.execute(db);
-  return { sequence: rows[0]!.sequence, time: rows[0]!.now.getTime() };
+/** Where the log ends now; `publishedAt` is the time of its last event. */
+export async function readEnd(db: Db): Promise<Position & { publishedAt: Date }> {
+  const { rows } = await sql<{ sequence: number; now: Date; publishedAt: Date }>`select last_sequence as sequence, clock_timestamp() as now, last_published_at as "publishedAt" from log_state`.execute(db);
+  const { sequence, now, publishedAt } = rows[0]!;
+  return { sequence, time: now.getTime(), publishedAt };
 }
 
 /** The project of a thread of this organization, deleted ones included: their events stay readable. */

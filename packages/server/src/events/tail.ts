@@ -8,6 +8,7 @@ import { openDatabase } from '../db/database.ts';
 import type { EventRow } from '../db/schema.ts';
 import { readAll, readEnd } from './store.ts';
 import type { Position } from './store.ts';
+import { positionOf } from './view.ts';
 
 const POLL_MS = 250;
 const BATCH = 500;
@@ -32,15 +33,18 @@ export interface Tail {
 export async function startTail(ctx: Pick<Context, 'bus' | 'log'>, connection: PoolConfig): Promise<Tail> {
   const { db, close } = openDatabase({ ...connection, options: '-c plan_cache_mode=force_generic_plan' }, 1);
   const listeners = new Set<Listener>();
-  let position = await readEnd(db);
+  const start = await readEnd(db);
+  let position: Position = start;
+  let since = start.publishedAt;
   let isReading = false;
   let readAgain = false;
   const stopped = new AbortController();
 
   async function step(): Promise<boolean> {
-    const { rows, end } = await readAll(db, position, BATCH);
+    const { rows, end } = await readAll(db, position.sequence, since, BATCH);
     const isWhole = rows.length < BATCH;
-    position = isWhole ? end : { sequence: rows.at(-1)!.sequence, time: rows.at(-1)!.published_at.getTime() };
+    position = isWhole ? end : positionOf(rows.at(-1)!);
+    since = rows.at(-1)?.published_at ?? since;
     if (rows.length) for (const listener of listeners) listener(rows);
     return isWhole;
   }
