@@ -4,6 +4,7 @@
  */
 import type { Part, PartResult } from '../lib/part.ts';
 import { OWNER_ENV } from './actors.ts';
+import { sendCrowd } from './crowd.ts';
 import { readDocument } from './document.ts';
 import type { Operation } from './document.ts';
 import { sendMalformed } from './malformed.ts';
@@ -15,6 +16,8 @@ import { makeWorld } from './world.ts';
 
 const MALFORMED = 50_000;
 const VALID = 10_000;
+/** Beside the valid ones: those that meet on the same threads. */
+const CROWDED = 3000;
 
 export const requestsPart: Part = {
   name: 'requests',
@@ -27,26 +30,32 @@ export const requestsPart: Part = {
     atEnd(() => wire.close());
     const world = await makeWorld(service, wire, document.operations);
     say('the world is made');
-    const [valid, malformed] = [createTally(), createTally()];
+    const [valid, malformed, crowd] = [createTally(), createTally(), createTally()];
     const tasks = plan(document.operations, count(VALID, document.operations.length), random.fork('plan'));
-    await Promise.all([sendValid(document, world, tasks, valid, signal), sendMalformed(document, world, count(MALFORMED, document.operations.length), random.fork('malformed'), malformed, signal)]);
-    return resultOf(document.operations, valid, malformed);
+    await Promise.all([
+      sendValid(document, world, tasks, valid, signal),
+      sendMalformed(document, world, count(MALFORMED, document.operations.length), random.fork('malformed'), malformed, signal),
+      sendCrowd(document, world, count(CROWDED, 100), random.fork('crowd'), crowd, signal),
+    ]);
+    return resultOf(document.operations, { valid, malformed, crowd });
   },
 };
 
-function resultOf(operations: Operation[], valid: Tally, malformed: Tally): PartResult {
+function resultOf(operations: Operation[], { valid, malformed, crowd }: { valid: Tally; malformed: Tally; crowd: Tally }): PartResult {
   const of = (tally: Tally, name: string) => tally.counts.get(name) ?? 0;
   const never = operations.filter(({ id }) => of(valid, `${id} succeeded`) === 0);
-  const failures = [...never.map(({ id }) => `${id} never succeeded, of ${of(valid, `${id} sent`)} valid requests`), ...valid.failures(), ...malformed.failures()];
-  const [good, bad] = [of(valid, 'sent'), of(malformed, 'sent')];
+  const failures = [...never.map(({ id }) => `${id} never succeeded, of ${of(valid, `${id} sent`)} valid requests`), ...valid.failures(), ...malformed.failures(), ...crowd.failures()];
+  const [good, bad, crowded] = [of(valid, 'sent'), of(malformed, 'sent'), of(crowd, 'sent')];
+  const broken = [valid, malformed, crowd].reduce((sum, tally) => sum + of(tally, '5xx'), 0);
   const share = (100 * of(valid, 'succeeded')) / good;
   return {
-    line: `${bad} malformed and ${good} valid requests over ${operations.length} operations: ${of(valid, '5xx') + of(malformed, '5xx')} answers of 5xx, ${failures.length} kinds of answers off the document; ${share.toFixed(1)} % of the valid ones succeeded`,
+    line: `${bad} malformed, ${good} valid and ${crowded} clashing requests over ${operations.length} operations: ${broken} answers of 5xx, ${failures.length} kinds of answers off the document; ${share.toFixed(1)} % of the valid ones succeeded`,
     figures: {
-      operations: operations.length, valid: good, malformed: bad, 'answers of 5xx': of(valid, '5xx') + of(malformed, '5xx'), 'valid succeeded %': Math.round(share * 10) / 10,
+      operations: operations.length, valid: good, malformed: bad, clashing: crowded, 'answers of 5xx': broken, 'valid succeeded %': Math.round(share * 10) / 10,
       'runs, builds and applies that ended': of(valid, 'ended'), replays: of(valid, 'replays'), 'other payloads under a key': of(valid, 'other payloads under a key'),
       ...prefixed('malformed: ', [...malformed.counts].filter(([name]) => name !== 'sent' && name !== '5xx')),
       ...prefixed('valid, refused: ', [...valid.counts].flatMap(([name, times]): [string, number][] => (name.startsWith('refused ') ? [[name.slice('refused '.length), times]] : []))),
+      ...prefixed('clashing: ', [...crowd.counts].filter(([name]) => name !== 'sent' && name !== '5xx')),
       ...prefixed('succeeded %: ', operations.map(({ id }) => [id, Math.round((100 * of(valid, `${id} succeeded`)) / of(valid, `${id} sent`))])),
     },
     failures,

@@ -113,7 +113,8 @@ const OF_NO_EVENT = new Set(['heartbeat', 'draft', 'draft.removed', 'error']);
 /** The stream's whole frames: events are as their list has them, named by their type, with their cursor as id. */
 function frameFaults(body: Buffer, faultsOf: FaultsOf): string[] {
   return body.toString().split('\n\n').slice(0, -1).flatMap((frame) => {
-    const member = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1];
+    // Not by a pattern: `$` and `.` take U+2028 for a line's end.
+    const member = (name: string) => frame.split('\n').find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
     const [type, id, data] = [member('event'), member('id'), member('data')];
     if (type === undefined || data === undefined) return ['a frame without event or data'];
     const value = JSON.parse(data) as { type?: string; cursor?: string };
