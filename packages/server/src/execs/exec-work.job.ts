@@ -145,7 +145,6 @@ async function fail(ctx: Context, { operationId, requestId, threadId }: ExecPayl
     await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (now) await changeThread(tx, now, { exec_operation_id: null });
-    await settle(tx, operationId, undefined, { status: error.status, body: error.body(requestId) }, now ? scopeOf(now.project) : undefined);
-    if (why === 'not started') await tx.db.updateTable('operations').set({ reserved_until: null }).where('id', '=', operationId).execute();
+    await settle(tx, operationId, undefined, { status: error.status, body: error.body(requestId) }, now ? scopeOf(now.project) : undefined, why === 'lost');
   });
 }
