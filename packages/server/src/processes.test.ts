@@ -20,7 +20,7 @@ import { makeServiceKey } from './accounts/index.ts';
 import { createTestDatabase } from './db/test-database.ts';
 import type { TestDatabase } from './db/test-database.ts';
 import { PUBLISHER_LOCK } from './db/advisory-locks.ts';
-import { auditLog } from './events/audit.ts';
+import { auditLog } from './events/test-audit.ts';
 import { readFrames, until } from './events/fixture.ts';
 import type { Reader } from './events/fixture.ts';
 import { newId } from './ids.ts';

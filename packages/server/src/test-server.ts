@@ -9,7 +9,7 @@ import { startService } from './boot.ts';
 import type { Service } from './boot.ts';
 import { readConfig } from './config.ts';
 import { createTestDatabase } from './db/test-database.ts';
-import { auditLog } from './events/audit.ts';
+import { auditLog } from './events/test-audit.ts';
 
 export const OWNER = { email: 'owner@example.test', password: 'correct horse battery staple' };
 

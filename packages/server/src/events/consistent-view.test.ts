@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { feedClient, P } from './feed-client.ts';
+import { feedClient, P } from './test-feeds.ts';
 import { until } from './fixture.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../../../examples/consistent-view.mjs');

@@ -3,7 +3,7 @@ import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newId } from '../ids.ts';
 import { compile } from '../http/validate.ts';
-import { feedClient, feedsOf, framesOf, P, PATHS, query, typesOn } from './feed-client.ts';
+import { feedClient, feedsOf, framesOf, P, PATHS, query, typesOn } from './test-feeds.ts';
 import { until } from './fixture.ts';
 import { DirectEvent, PlatformEvent } from './types.ts';
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { feedClient, framesOf, P, query } from './feed-client.ts';
-import type { Fields, TestEvent } from './feed-client.ts';
+import { feedClient, framesOf, P, query } from './test-feeds.ts';
+import type { Fields, TestEvent } from './test-feeds.ts';
 import { until } from './fixture.ts';
 
 let s: TestServer;

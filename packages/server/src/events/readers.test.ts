@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { feedClient, framesOf, P, query, typesOn } from './feed-client.ts';
+import { feedClient, framesOf, P, query, typesOn } from './test-feeds.ts';
 import { until } from './fixture.ts';
 
 let s: TestServer;

@@ -4,8 +4,8 @@ import { newId } from '../ids.ts';
 import { makeServiceKey } from '../accounts/index.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { feedClient, P, query } from './feed-client.ts';
-import type { Fields } from './feed-client.ts';
+import { feedClient, P, query } from './test-feeds.ts';
+import type { Fields } from './test-feeds.ts';
 import { until } from './fixture.ts';
 
 let s: TestServer;

@@ -7,7 +7,7 @@ import type { TestDatabase } from '../db/test-database.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { startTestServer } from '../test-server.ts';
-import { auditLog } from './audit.ts';
+import { auditLog } from './test-audit.ts';
 
 let database: TestDatabase;
 let handle: DatabaseHandle;
