@@ -20,7 +20,7 @@ import type { World } from './world.ts';
 const LANES = 12;
 const APPS = 2;
 const THREADS = 3;
-/** Sandboxes are taken by hundreds of these as they are by few. */
+/** One in five of these is enough: each takes a sandbox, or a thread away. */
 const COSTLY = /^(execs|builds\.createBuild|previews\.createPreview|messages\.sendMessage|runs\.retryRun|checkpoints\.restoreCheckpoint|threads\.deleteThread)/;
 /** The apps are deleted in the midst of the last requests. */
 const LAST = 0.97;
@@ -30,7 +30,7 @@ interface Place { app: string; threads: string[]; ids: Ids }
 
 export async function sendCrowd(document: ApiDocument, world: World, total: number, random: Random, tally: Tally, signal: AbortSignal): Promise<void> {
   const places = await Promise.all(Array.from({ length: APPS }, () => makePlace(world)));
-  const takes = ({ takesKey, isStream, pathParameters }: Operation) => takesKey && !isStream && pathParameters.some((name) => name === 'appId' || name === 'threadId' || (name === 'projectId'));
+  const takes = ({ takesKey, isStream, pathParameters }: Operation) => takesKey && !isStream && pathParameters.some((name) => ['appId', 'projectId', 'threadId'].includes(name));
   const asked = document.operations.filter((operation) => takes(operation) && (operation.isPlatform || operation.pathParameters.includes('threadId')));
   const reads = asked.filter(({ method }) => method === 'GET');
   const deletions = asked.filter(({ base }) => base === 'projects.deleteApp');
@@ -38,8 +38,9 @@ export async function sendCrowd(document: ApiDocument, world: World, total: numb
   let next = 0;
   await Promise.all(Array.from({ length: LANES }, async () => {
     while (next++ < total && !signal.aborted) {
-      const operation = random.pick(next > total * LAST && random.next() < 0.1 ? deletions : random.next() < 0.8 ? writes : reads);
-      if (COSTLY.test(operation.base) && random.next() < 0.8) continue;
+      const draw = () => random.pick(next > total * LAST && random.next() < 0.1 ? deletions : random.next() < 0.8 ? writes : reads);
+      let operation = draw();
+      while (COSTLY.test(operation.base) && random.next() < 0.8) operation = draw();
       await one(document, world, random.pick(places), operation, random, tally);
     }
   }));
