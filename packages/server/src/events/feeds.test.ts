@@ -79,7 +79,7 @@ describe('200: pages', () => {
     await rename(app);
     const began = Date.now();
     expect((await waiting).events.map((e) => e.type)).toEqual(['platform.app.updated']);
-    expect(Date.now() - began).toBeLessThan(1_500);
+    expect(Date.now() - began).toBeLessThan(5_000);
     const quiet = Date.now();
     expect((await page(feed, { cursor: await head(feed), waitSeconds: 1 })).events).toEqual([]);
     expect(Date.now() - quiet).toBeGreaterThan(950);
@@ -142,7 +142,7 @@ describe('200: streams', () => {
     const [revoked, disabled] = await Promise.all([stream(`${P}/apps/${app}/events/stream`, { 'x-api-key': one.key }), stream('/api/events/stream', { 'x-api-key': two.key })]);
     await one.revoke();
     await two.patch({ disabled: true });
-    await until(() => revoked.isOver && disabled.isOver, 3_000);
+    await until(() => revoked.isOver && disabled.isOver, 10_000);
   });
 
   test('on all apps, a key that loses an app is told cursor_scope_changed, and its stream ends; cursors are 410', async () => {
@@ -152,14 +152,14 @@ describe('200: streams', () => {
     const ownApp = await stream(`${P}/apps/${a}/events/stream`, { 'x-api-key': limited.key });
     const beat = await until(() => reader.frames[0]);
     await limited.patch({ projectIds: [a] });
-    await until(() => reader.isOver, 3_000);
+    await until(() => reader.isOver, 10_000);
     expect(reader.frames.at(-1)).toMatchObject({ event: 'error', data: { code: 'cursor_scope_changed' } });
     expect(reader.frames.at(-1)!.id).toBeUndefined();
     const res = await s.call('GET', `${P}/events?${query({ cursor: beat.id! })}`, undefined, { key: limited.key });
     expect([res.status, res.body.error.code]).toEqual([410, 'cursor_scope_changed']);
     expect(ownApp.isOver).toBe(false);
     await limited.patch({ projectIds: [b] });
-    await until(() => ownApp.isOver, 3_000);
+    await until(() => ownApp.isOver, 10_000);
   });
 });
 

@@ -87,7 +87,7 @@ async function readTo(name: string, read: () => Promise<string[]>): Promise<stri
   await until(async () => {
     names.push(...await read());
     return names.includes(name);
-  }, 5_000);
+  });
   return names;
 }
 

@@ -99,7 +99,7 @@ describe('410', () => {
     const [all, own, direct] = [await head(`${P}/events`, {}, limited.key), await head(feed(), {}, limited.key), await head('/api/events', {}, limited.key)];
     const open = await stream(`${P}/events/stream`, { 'x-api-key': limited.key });
     await limited.patch({ projectIds: [app, other] });
-    await until(() => open.isOver, 3_000);
+    await until(() => open.isOver, 10_000);
     expect(open.frames.at(-1)).toMatchObject({ event: 'error', data: { code: 'cursor_scope_changed' } });
     await refusedCursor(`${P}/events`, all, {}, 410, 'cursor_scope_changed', limited.key);
     await page(feed(), { cursor: own }, limited.key);
