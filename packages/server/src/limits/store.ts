@@ -4,11 +4,11 @@ import { emptyAt, renew } from './window.ts';
 import type { Renewal, Renewed, Shares } from './window.ts';
 
 const CONNECTIONS = 4;
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 3_000;
 const PURGE_BATCH = 5_000;
 
 export interface WindowStore {
-  /** Reports and leases in one transaction; `now` is the database's clock in ms. Throws where the database does not answer within about a second. */
+  /** Reports and leases in one transaction; `now` is the database's clock in ms. Throws where the database does not answer within a few seconds. */
   renew(bucket: string, renewal: Renewal, limit: number, windowMs: number): Promise<Renewed & { now: number }>;
   /** Forgets windows in which nothing counts. */
   purge(): Promise<void>;
