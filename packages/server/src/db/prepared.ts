@@ -11,7 +11,7 @@ const names = new Map<string, string>();
 /** A statement of constant text; returns what makes the query of its values. */
 export function prepared<Row>(name: string, text: string): (values: unknown[]) => CompiledQuery<Row> {
   names.set(text, name);
-  return (values) => CompiledQuery.raw(text, values) as CompiledQuery<Row>;
+  return (values) => CompiledQuery.raw(text, values);
 }
 
 /** Sends such statements by their names. */
