@@ -1,5 +1,6 @@
 /** The windows in PostgreSQL. On connections of their own, few and impatient: neither slow work nor a database that hangs may hold up what every request passes. */
-import pg from 'pg';
+import type pg from 'pg';
+import { openPool } from '../db/database.ts';
 import { emptyAt, renew } from './window.ts';
 import type { Renewal, Renewed, Shares } from './window.ts';
 
@@ -16,12 +17,11 @@ export interface WindowStore {
 }
 
 export function openWindowStore(connection: pg.PoolConfig): WindowStore {
-  const pool = new pg.Pool({
+  const pool = openPool({
     ...connection, max: CONNECTIONS, connectionTimeoutMillis: PATIENCE_MS, statement_timeout: PATIENCE_MS, query_timeout: PATIENCE_MS, idleTimeoutMillis: 30_000, application_name: 'headrace-limits',
     // A count that a crash of the database's machine loses is reported again by whoever made it.
     options: '-c synchronous_commit=off',
   });
-  pool.on('error', () => {});
 
   async function locked(client: pg.PoolClient, bucket: string): Promise<{ shares: Shares; now: number }> {
     const NOW = '(extract(epoch from clock_timestamp()) * 1000)::float8 as now';
