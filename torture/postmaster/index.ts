@@ -27,6 +27,7 @@ import { killPostmaster } from './kill.ts';
 const WRITERS = 16;
 const READERS = 8;
 const READY_LIMIT_MS = 10_000;
+const LAST_WORDS_MS = 500;
 /** Between a kill and the next one so many writes have to be answered: each one falls into writes that go well. */
 const WRITES_BETWEEN = 50;
 
@@ -92,7 +93,7 @@ async function storm(setup: Setup, target: Target, kills: number): Promise<Outco
   let isOver = false;
   const writing = { callers, world, runsInThousand: 30, weather, signal: setup.signal, acknowledged, failures, step: () => Promise.resolve(), isEnough: () => isOver };
   const all = Promise.all(Array.from({ length: WRITERS }, (_, n) => writer(n, setup.random.fork(`${target.what} writer ${n}`), writing)));
-  const killing = kill(setup, target, kills, () => acknowledged.length).finally(() => { isOver = true; });
+  const killing = kill(setup, target, kills, () => acknowledged.length).catch((error: unknown) => explain(error, target)).finally(() => { isOver = true; });
   const [slowest] = await Promise.all([killing, all]);
   setup.say(`${target.what}: ${acknowledged.length} writes over ${kills} kills, ready within ${(slowest / 1000).toFixed(1)} s; waiting for what is left`);
   const table = await openTable(setup, target.url);
@@ -100,6 +101,12 @@ async function storm(setup: Setup, target: Target, kills: number): Promise<Outco
   failures.push(...verdict.failures, ...weather.faults, ...target.deaths());
   if (weather.refused + weather.unanswered) failures.push(`${target.what}: ${weather.refused} connections were refused and ${weather.unanswered} requests not answered, though the service lives`);
   return { ...verdict, failures, kills, acknowledged: acknowledged.length, events: verdict.log.length, slowest, weather };
+}
+
+/** A lost connection is told together with the process that ended, once that is known. */
+async function explain(error: unknown, target: Target): Promise<never> {
+  await sleep(LAST_WORDS_MS);
+  throw new Error([error instanceof Error ? error.message : String(error), ...target.deaths()].join('; '), { cause: error });
 }
 
 async function endOf(setup: Setup, { url }: Target): Promise<number> {

@@ -34,6 +34,10 @@ const domainOf = (file: string) => (file.includes('/') ? file.split('/')[0]! : n
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const edges = () => [...imports].flatMap(([file, all]) => all.map((one) => ({ file, ...one })));
 
+test('pools are made where their broken connections are heard: unheard, one ends the process', () => {
+  expect(code.filter((file) => /new (pg\.)?Pool\(/.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual(['db/database.ts']);
+});
+
 test('the reader of imports sees them', () => {
   expect(code.length).toBeGreaterThan(150);
   expect(imports.get('app.ts')!.map((i) => i.to)).toEqual(expect.arrayContaining(['accounts/index.ts', 'context.ts', 'http/server.ts']));
