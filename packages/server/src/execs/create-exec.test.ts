@@ -113,6 +113,36 @@ describe('409', () => {
   });
 });
 
+describe('a thread that changes while its workspace is made', () => {
+  /** Does this once, in the midst of making a workspace. */
+  const meanwhile = (change: () => Promise<unknown>) => {
+    const { runner } = s.service.ctx;
+    const { workspaceExists, putWorkspace } = runner;
+    const mend = () => Object.assign(runner, { workspaceExists, putWorkspace });
+    runner.workspaceExists = () => Promise.resolve(false);
+    runner.putWorkspace = async (...args) => {
+      mend();
+      await change();
+      return putWorkspace.apply(runner, args);
+    };
+    return mend;
+  };
+
+  test.each([
+    ['is archived', '409 thread_archived', ['PATCH', { archived: true }]], ['is deleted', '404 thread_not_found', ['DELETE', undefined]],
+  ] as const)('that %s: %s', async (_, expected, [method, body]) => {
+    const b = await newBench(s);
+    const mend = meanwhile(() => ok(s.call(method, b.at, body)));
+    try { expect(await refusal(exec(b, 'true'))).toBe(expected); } finally { mend(); }
+  });
+
+  test('that is archived for a moment only runs the command', async () => {
+    const b = await newBench(s);
+    const mend = meanwhile(async () => { for (const archived of [true, false]) await ok(s.call('PATCH', b.at, { archived })); });
+    try { expect((await ok(exec(b, 'echo ran'))).exec.stdout).toBe('ran\n'); } finally { mend(); }
+  });
+});
+
 describe('503', () => {
   test('without a sandbox nothing is run, and the key is free again', async () => {
     const b = await newBench(s);

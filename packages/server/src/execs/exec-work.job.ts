@@ -7,13 +7,13 @@ import { clean } from '../db/clean-text.ts';
 import { json } from '../db/schema.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, notFound, settles } from '../http/errors.ts';
 import type { Job } from '../jobs/worker.ts';
 import { settle } from '../operations/index.ts';
 import { scopeOf } from '../projects/index.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
-import { changeThread, lockThreadById } from '../threads/index.ts';
+import { archived, changeThread, lockThreadById } from '../threads/index.ts';
 import { captureWorkspace, freshDeadline, prepareWorkspace, putBack, stageCapture } from '../workspaces/index.ts';
 import { OutputCollector } from './collect-output.ts';
 
@@ -28,6 +28,8 @@ export interface ExecPayload extends Record<string, unknown> {
   /** Committed before the command is started: from then on it is never started again. */
   isStarted?: boolean;
 }
+
+const PREPARE_TRIES = 3;
 
 type Outcome = { kind: 'ended'; end: TaskEnd; output: OutputCollector } | { kind: 'lost' } | { kind: 'left' };
 type Changed = { tree: Tree; staged: Staged } | null;
@@ -52,7 +54,7 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
   if (await ctx.runner.task(operationId).then(() => true, (error: unknown) => { if (error instanceof RunnerError) return false; throw error; })) return 'there';
   if (payload.isStarted) return 'lost';
   try {
-    if (!await prepareWorkspace(ctx, threadId, 'exec', null)) return 'not started';
+    if (!await preparedFor(ctx, threadId)) return 'not started';
   } catch (err) {
     ctx.log.warn({ err, threadId }, 'the workspace of a command could not be prepared');
     return 'not started';
@@ -68,6 +70,13 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
     ctx.log.warn({ err, threadId }, 'a command could not be started');
     return 'lost';
   }
+}
+
+/** The thread's workspace; undefined on a thread that is archived or deleted, which one that was archived for a moment is not. */
+async function preparedFor(ctx: Context, threadId: string): Promise<ThreadRow | undefined> {
+  let thread: ThreadRow | undefined;
+  for (let tries = 0; !thread && tries < PREPARE_TRIES; tries++) thread = await prepareWorkspace(ctx, threadId, 'exec', null);
+  return thread;
 }
 
 async function follow(ctx: Context, job: Job<'exec.work'>, { operationId, threadId }: ExecPayload): Promise<Outcome> {
@@ -135,16 +144,25 @@ async function whatChanged(ctx: Context, thread: ThreadRow, output: OutputCollec
 /** The job failed too often, so its result cannot be stored: the thread must not stay busy for ever. */
 export const execDied = (ctx: Context, payload: ExecPayload): Promise<void> => fail(ctx, payload, 'lost');
 
+const LOST = new ApiError('source_workspace_unavailable', 'The sandbox of this command was lost. Check what the command did, then send it again with a new Idempotency-Key.');
+const NO_SANDBOX = new ApiError('source_workspace_unavailable', 'No sandbox could be made for this command. Retry in a moment.');
+
+/** Why a command was not started: its thread was deleted or archived meanwhile, or no sandbox could be made. */
+function whyNotStarted(thread: ThreadRow | undefined): ApiError {
+  if (!thread) return notFound('thread');
+  return thread.archived_at ? archived() : NO_SANDBOX;
+}
+
 /**
- * `lost`: nobody knows what the command did; told once, and stored, so that a retry does not run it again. `not started`: no sandbox could
- * be made, its key is free again.
+ * `lost`: nobody knows what the command did; told once, and stored, so that a retry does not run it again. `not started`: where that may
+ * change by itself its key is free again.
  */
 async function fail(ctx: Context, { operationId, requestId, threadId }: ExecPayload, why: 'lost' | 'not started', job?: Job<'exec.work'>): Promise<void> {
-  const error = new ApiError('source_workspace_unavailable', why === 'lost' ? 'The sandbox of this command was lost. Check what the command did, then send it again with a new Idempotency-Key.' : 'No sandbox could be made for this command. Retry in a moment.');
   await transaction(ctx, async (tx) => {
     await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (now) await changeThread(tx, now, { exec_operation_id: null });
-    await settle(tx, operationId, undefined, { status: error.status, body: error.body(requestId) }, now ? scopeOf(now.project) : undefined, why === 'lost');
+    const error = why === 'lost' ? LOST : whyNotStarted(now?.thread);
+    await settle(tx, operationId, undefined, { status: error.status, body: error.body(requestId) }, now ? scopeOf(now.project) : undefined, why === 'lost' || settles(error));
   });
 }

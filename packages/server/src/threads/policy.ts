@@ -64,9 +64,11 @@ export async function lockThreadById(tx: Tx, threadId: string): Promise<LoadedTh
   return { thread, project: await tx.db.selectFrom('projects').selectAll().where('id', '=', thread.project_id).executeTakeFirstOrThrow() };
 }
 
+export const archived = () => new ApiError('thread_archived', 'The thread is archived. Unarchive it first: PATCH it with status ready.');
+
 /** 409 on an archived or sealed thread, in that order. `sealed: 'allowed'` for what an applied draft still takes (builds, previews). */
 export function requireOpen(thread: ThreadRow, sealed: 'refused' | 'allowed' = 'refused'): void {
-  if (thread.archived_at) throw new ApiError('thread_archived', 'The thread is archived. Unarchive it first: PATCH it with status ready.');
+  if (thread.archived_at) throw archived();
   if (sealed === 'refused' && thread.sealed_at) throw new ApiError('draft_sealed', 'This draft was applied and is sealed. Continue in a new thread from the head.');
 }
 
