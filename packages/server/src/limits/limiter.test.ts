@@ -1,6 +1,6 @@
 /** The limiter on a real database: several processes' worth of them, each with a bus and connections of its own. */
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,6 +12,8 @@ import { openLimits } from './limits.ts';
 import type { Limits } from './limits.ts';
 import { openWindowStore } from './store.ts';
 import type { WindowStore } from './store.ts';
+import { renew } from './window.ts';
+import type { Shares } from './window.ts';
 
 let database: TestDatabase;
 const opened: { limits: Limits; bus: Bus }[] = [];
@@ -92,6 +94,26 @@ test('four processes at once: no window has more than the limit', async () => {
   expect(counted.length).toBeGreaterThanOrEqual(100);
   // Each was counted between its two times: those that lie wholly within a second were in one window.
   for (const { sent } of counted) expect(counted.filter((c) => c.sent >= sent && c.answered < sent + 1_000).length).toBeLessThanOrEqual(40);
+});
+
+test('a store that answers slowly, after it answered fast, lets nobody in early', async () => {
+  const windows = new Map<string, Shares>();
+  let takes = 0; // ms until it reads its clock
+  const renewing: WindowStore['renew'] = async (bucket, renewal, limit, windowMs) => {
+    await setTimeout(takes);
+    const now = performance.now() + 1e9;
+    const renewed = renew(windows.get(bucket) ?? {}, renewal, now, limit, windowMs);
+    windows.set(bucket, renewed.shares);
+    return { ...renewed, now };
+  };
+  const limiter = (await newProcess({ renew: renewing, purge: () => Promise.resolve(), close: () => Promise.resolve() })).limiter(randomUUID(), 1, 1);
+  const from = performance.now();
+  expect((await limiter.take('k')).verdict).toBe('allowed');
+  takes = 750;
+  await limiter.take('another');
+  takes = 0;
+  await expect.poll(async () => (await limiter.take('k')).verdict, { timeout: 5_000, interval: 5 }).toBe('allowed');
+  expect(performance.now() - from).toBeGreaterThanOrEqual(1_000);
 });
 
 test('what a process has used up leaves the window in time for the others too', async () => {

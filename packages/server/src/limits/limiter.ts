@@ -33,17 +33,26 @@ export interface Shared {
   failedAt: number;
 }
 
-/** PostgreSQL's clock as this process knows it, in ms. */
+/**
+ * PostgreSQL's clock as this process knows it, in ms: between two bounds, as far apart as its last question took. Use is recorded by the
+ * later one and forgotten by the earlier one; by one reckoning for both, a slow question after a fast one would forget too early.
+ */
 export class DatabaseClock {
-  private offset = Date.now() - performance.now();
+  private early = Date.now() - performance.now();
+  private late = this.early;
 
-  now(): number {
-    return performance.now() + this.offset;
+  earliest(): number {
+    return performance.now() + this.early;
   }
 
-  /** The database said `time` to a question that was sent at `sentAt` (ms of performance.now()). */
+  latest(): number {
+    return performance.now() + this.late;
+  }
+
+  /** The database said `time` to a question that was sent at `sentAt` (ms of performance.now()) and has just been answered. */
   set(time: number, sentAt: number): void {
-    this.offset = time - sentAt;
+    this.early = time - performance.now();
+    this.late = time - sentAt;
   }
 }
 
@@ -145,7 +154,7 @@ export class Limiter {
   sweep(): void {
     for (const [name, bucket] of this.buckets) {
       this.forget(bucket);
-      if (!bucket.used.length && !bucket.others.length && !bucket.waiting && this.shared.clock.now() >= bucket.until) this.buckets.delete(name);
+      if (!bucket.used.length && !bucket.others.length && !bucket.waiting && this.shared.clock.earliest() >= bucket.until) this.buckets.delete(name);
     }
   }
 
@@ -155,18 +164,18 @@ export class Limiter {
     let isKnownThere = bus.isConnected();
     for (let round = 1; ; round++) {
       if (isKnownThere && this.use(bucket)) return this.stateOf(bucket, 'allowed');
-      if (isKnownThere && (clock.now() < bucket.fullUntil || round > ROUNDS)) return this.stateOf(bucket, 'refused');
+      if (isKnownThere && (clock.earliest() < bucket.fullUntil || round > ROUNDS)) return this.stateOf(bucket, 'refused');
       await this.renew(name, bucket);
       isKnownThere = true;
       if (bucket.granted > 0 || bucket.othersLeased === 0) continue;
       if (round <= RECALLS) await this.recall(name, bucket);
-      else bucket.fullUntil = clock.now() + REST_MS;
+      else bucket.fullUntil = clock.earliest() + REST_MS;
     }
   }
 
   /** Counts a request where the lease allows it. */
   private use(bucket: Bucket): boolean {
-    const now = this.shared.clock.now();
+    const now = this.shared.clock.latest();
     if (bucket.granted <= 0 || now >= bucket.until) return false;
     bucket.granted--;
     const at = stepOf(now, this.windowMs);
@@ -209,7 +218,7 @@ export class Limiter {
   }
 
   private forget(bucket: Bucket): void {
-    const now = this.shared.clock.now();
+    const now = this.shared.clock.earliest();
     bucket.used = prune(bucket.used, now, this.windowMs);
     bucket.others = prune(bucket.others, now, this.windowMs);
   }
@@ -220,7 +229,7 @@ export class Limiter {
     const remaining = verdict === 'refused' ? 0 : Math.max(0, limit - sum(bucket.used) - sum(bucket.others));
     const first = oldest(bucket.used, bucket.others);
     // Refused with nothing counted: by leases of others, which end.
-    const seconds = first === undefined ? Number(verdict === 'refused') : Math.max(1, Math.ceil((first + this.windowMs - this.shared.clock.now()) / 1000));
+    const seconds = first === undefined ? Number(verdict === 'refused') : Math.max(1, Math.ceil((first + this.windowMs - this.shared.clock.earliest()) / 1000));
     return { verdict, limit, remaining, resetSeconds: Math.min(windowSeconds, seconds), windowSeconds };
   }
 }
