@@ -200,6 +200,6 @@ test('windows in which nothing counts are forgotten', async () => {
   await limits.limiter(name, 10, 1).take('k');
   const rows = async () => (await admin.query('select 1 from rate_windows where bucket = $1', [`${name} k`])).rowCount;
   expect(await rows()).toBe(1);
-  await expect.poll(async () => { await limits.probe(); return rows(); }, { timeout: 8_000, interval: 100 }).toBe(0);
+  await expect.poll(async () => { await limits.probe(); return rows(); }, { timeout: 12_000, interval: 100 }).toBe(0);
   await admin.end();
 });

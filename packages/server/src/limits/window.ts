@@ -40,7 +40,10 @@ const SLICE = 8;
 const LEASE_PART = 10;
 const STEPS = 240;
 
-export const leaseMs = (windowMs: number): number => Math.max(500, windowMs / LEASE_PART);
+/** Longer than the store may take to grant it: a lease that is over when it comes is of no use. */
+const LEAST_LEASE_MS = 5_000;
+
+export const leaseMs = (windowMs: number): number => Math.max(LEAST_LEASE_MS, windowMs / LEASE_PART);
 
 /** The end of the step that `now` is in: use is recorded as later than it was, never as earlier. */
 export function stepOf(now: number, windowMs: number): number {
