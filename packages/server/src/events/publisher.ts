@@ -8,6 +8,7 @@
  *
  * The lock and the writes share one connection: when it is gone, so are both, and nothing is published without the lock.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { PoolConfig } from 'pg';
 import type { Context } from '../context.ts';
@@ -17,6 +18,8 @@ import { createPartitions, expireEvents } from './partitions.ts';
 
 const RIVAL_POLL_MS = 400;
 const OUTBOX_POLL_MS = 200;
+/** Batches begin this far apart: one costs about as much for one event as for ten. The first after a silence waits for nothing. */
+const PACE_MS = 5;
 const BATCH = 500;
 
 /**
@@ -89,12 +92,15 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
     const floor = new Floor();
     try {
       while (!stopped.signal.aborted) {
+        const began = performance.now();
         await floor.look(client);
         const { rowCount } = await client.query({ name: 'publish', text: PUBLISH, values: [floor.id] });
         if (rowCount) ctx.bus.notify('events');
         if (rowCount === BATCH) continue;
         floor.rise();
         await rest(OUTBOX_POLL_MS);
+        const early = began + PACE_MS - performance.now();
+        if (early > 0) await sleep(early);
       }
     } finally {
       maintenance.abort();
