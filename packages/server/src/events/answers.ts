@@ -9,7 +9,6 @@ import { openPosition, requireRetained, sealPosition } from './cursor.ts';
 import { openFeed } from './feeds.ts';
 import type { Feed, FeedCall, FeedName } from './feeds.ts';
 import { matches } from './filter.ts';
-import type { Watch } from './hub.ts';
 import { readEnd, readEvents } from './store.ts';
 import type { LogPage, Position } from './store.ts';
 import { eventView, positionOf } from './view.ts';
@@ -42,24 +41,24 @@ export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply>
   const deadline = Date.now() + (call.query.waitSeconds ?? 0) * 1000;
   const watch = call.query.waitSeconds ? call.ctx.events.watch() : null;
   try {
-    for (let now = call; ; now = await rechecked(call)) {
-      const feed = await openFeed(now, name);
-      const after = now.query.cursor === undefined ? null : openPosition(now.ctx.secretKey, feed.binding, now.query.cursor);
-      const page = await readPage(now, feed, after);
-      if (!watch || page.rows.length || Date.now() >= deadline || call.signal.aborted) return pageReply(now, feed, page);
-      await firstEvent(call, watch, feed, deadline);
+    for (;;) {
+      // Listened for before it is looked at: a change in between would be noticed by nobody until the wait is over.
+      const changed = new AbortController();
+      const stop = watch ? call.ctx.events.onAccessChanged(call.principal, () => changed.abort()) : () => {};
+      try {
+        const now = watch ? await rechecked(call) : call;
+        const feed = await openFeed(now, name);
+        const after = now.query.cursor === undefined ? null : openPosition(now.ctx.secretKey, feed.binding, now.query.cursor);
+        const page = await readPage(now, feed, after);
+        if (!watch || page.rows.length || Date.now() >= deadline || call.signal.aborted) return pageReply(now, feed, page);
+        await watch.first((event) => matches(feed.filter, event), deadline, AbortSignal.any([call.signal, changed.signal]));
+      } finally {
+        stop();
+      }
     }
   } finally {
     watch?.done();
   }
-}
-
-/** Until an event fits or the caller's access may have changed. */
-async function firstEvent({ ctx, principal, signal }: FeedCall, watch: Watch, feed: Feed, deadline: number): Promise<void> {
-  const changed = new AbortController();
-  const stop = ctx.events.onAccessChanged(principal, () => changed.abort());
-  await watch.first((event) => matches(feed.filter, event), deadline, AbortSignal.any([signal, changed.signal]));
-  stop();
 }
 
 /** The call as its caller may make it now: half a minute is long enough for a key to be revoked or narrowed. */

@@ -151,6 +151,25 @@ describe('access that ends while a stream is open', () => {
     expect(await polls[3]).toEqual([200, 1]);
   });
 
+  test('a change between a long poll\'s admission and its wait is not missed', async () => {
+    const app = await createApp();
+    const feed = `${P}/apps/${app}/events`;
+    const { key, credentialId } = await account();
+    const cursor = await head(feed, {}, key);
+    const { bus, db } = s.service.ctx;
+    const { watch } = hub();
+    // Known as good from its admission; the change is told just before the wait is set up.
+    hub().watch = function tellFirst(...args) {
+      hub().watch = watch;
+      bus.notify('accounts');
+      return watch.apply(this, args);
+    };
+    await db.updateTable('credentials').set({ revoked: true }).where('id', '=', credentialId).execute();
+    const from = performance.now();
+    const res = await s.call('GET', `${feed}?${query({ cursor, waitSeconds: 20 })}`, undefined, { key });
+    expect([res.status, performance.now() - from < 10_000]).toEqual([401, true]);
+  });
+
   test('ends the stream behind all that it had sent, and a stream of a deleted app ends with platform.app.deleted as its last event', async () => {
     const app = await createApp();
     const limited = await account();
