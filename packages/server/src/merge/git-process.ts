@@ -34,7 +34,7 @@ const MARK_BYTES = 128;
 /** A long-lived git keeps every tree that it has parsed: start it anew before that counts. */
 const MAX_REQUESTS = 5000;
 /** Nothing of the machine's or a user's configuration may reach a merge. */
-const ENVIRONMENT = {
+export const ENVIRONMENT = {
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
