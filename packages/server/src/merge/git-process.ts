@@ -34,7 +34,7 @@ const MARK_BYTES = 128;
 /** A long-lived git keeps every tree that it has parsed: start it anew before that counts. */
 const MAX_REQUESTS = 5000;
 /** Nothing of the machine's or a user's configuration may reach a merge. */
-export const ENVIRONMENT = {
+export const GIT_ENVIRONMENT = {
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
@@ -64,7 +64,7 @@ export function createGitProcess({ gitDir, args, unbuffered, onSpawn }: { gitDir
   }
 
   function start(): ChildProcessWithoutNullStreams {
-    const env = { ...ENVIRONMENT, PATH: process.env['PATH'] ?? '/usr/bin:/bin', GIT_DIR: gitDir };
+    const env = { ...GIT_ENVIRONMENT, PATH: process.env['PATH'] ?? '/usr/bin:/bin', GIT_DIR: gitDir };
     const started = spawn(command[0]!, command.slice(1), { cwd: gitDir, env, stdio: 'pipe' });
     onSpawn?.(started.pid, true);
     let stderr = '';
