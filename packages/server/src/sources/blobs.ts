@@ -81,13 +81,14 @@ class PackReader implements BlobReader {
     let last = first;
     while (last + 1 < frames.length && wanted.has(frameKey(pack, last + 1)) && endOf(frames[last + 1]!) - start <= RANGE_BYTES) last++;
     const range = await this.store.getRange(pack.packKey, start, endOf(frames[last]!));
-    const raw = await Promise.all(frames.slice(first, last + 1).map((frame) => unpack(frame, range.subarray(frame.offset - start, endOf(frame) - start))));
+    const raw = await Promise.all(frames.slice(first, last + 1).map((frame) => unpackFrame(frame, range.subarray(frame.offset - start, endOf(frame) - start))));
     for (const [i, bytes] of raw.entries()) this.frames.set(frameKey(pack, first + i), bytes);
     return raw[0]!;
   }
 }
 
-async function unpack(frame: Frame, compressed: Buffer): Promise<Buffer> {
+/** The decompressed bytes of a frame. Throws `BlobError` when they are not there whole. */
+export async function unpackFrame(frame: Frame, compressed: Buffer): Promise<Buffer> {
   try {
     const raw = await decompress(compressed, { maxOutputLength: Math.max(frame.rawLength, 1) });
     if (raw.length === frame.rawLength) return raw;
