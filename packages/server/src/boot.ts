@@ -20,9 +20,7 @@ import { openWindowStore } from './limits/store.ts';
 import { createMergeEngine } from './merge/pool.ts';
 import { openRunner } from './runner-link.ts';
 import { ImportPool } from './sources/import-pool.ts';
-import { createLocalStore } from './storage/local-store.ts';
-import type { ObjectStore } from './storage/object-store.ts';
-import { createS3Store } from './storage/s3-store.ts';
+import { openStore } from './storage/open-store.ts';
 import { startWork } from './worker.ts';
 import type { Work } from './worker.ts';
 
@@ -103,11 +101,6 @@ async function connectionOf(config: Config, log: Logger, stops: Stop[], onFatal:
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log, onStatus: (status) => { if (status === 'failed') onFatal(); } });
   stops.push(() => postgres.stop());
   return postgres.connection;
-}
-
-function openStore(config: Config): Promise<ObjectStore> {
-  if (!config.s3) return createLocalStore(join(config.dataDir, 'objects'));
-  return createS3Store({ ...config.s3, credentials: null, forcePathStyle: config.s3.endpoint !== null });
 }
 
 /** The given key, or the data folder's own: generated once, readable by the service alone. */

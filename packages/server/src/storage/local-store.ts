@@ -20,6 +20,12 @@ export async function createLocalStore(root: string): Promise<ObjectStore> {
   return new LocalStore(resolve(root));
 }
 
+/** The same folder as it stands, for who only reads. Throws `StorageUnavailableError` where it is missing or empty. */
+export async function openLocalStore(root: string): Promise<ObjectStore> {
+  await assertThere(resolve(root));
+  return new LocalStore(resolve(root));
+}
+
 class LocalStore implements ObjectStore {
   private readonly root: string;
 
@@ -44,7 +50,7 @@ class LocalStore implements ObjectStore {
   }
 
   async getStream(key: string): Promise<Readable> {
-    const file = await open(this.fileOf(key), 'r').catch(rethrow);
+    const file = await this.open(key);
     return createReadStream('', { fd: file });
   }
 
@@ -66,14 +72,16 @@ class LocalStore implements ObjectStore {
       const { size, mtime } = await stat(this.fileOf(key));
       return { key, byteSize: size, modifiedAt: mtime };
     } catch (error) {
-      if (isMissing(error)) return null;
-      throw storageError(error);
+      if (!isMissing(error)) throw storageError(error);
+      await assertThere(this.root);
+      return null;
     }
   }
 
   async delete(key: string): Promise<void> {
-    await unlink(this.fileOf(key)).catch((error) => {
+    await unlink(this.fileOf(key)).catch(async (error) => {
       if (!isMissing(error)) throw storageError(error);
+      await assertThere(this.root);
     });
     await this.removeEmptyFolders(dirname(this.fileOf(key)));
   }
@@ -82,6 +90,7 @@ class LocalStore implements ObjectStore {
     assertPrefix(prefix);
     // The last slash of the prefix is where the folder to walk ends and a name begins.
     const folder = join(this.root, prefix.slice(0, prefix.lastIndexOf('/') + 1));
+    await assertThere(this.root);
     for await (const file of walk(folder)) {
       const key = relative(this.root, file).split(sep).join('/');
       if (!key.startsWith(prefix)) continue;
@@ -108,11 +117,21 @@ class LocalStore implements ObjectStore {
   }
 
   private async withFile<T>(key: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
-    const file = await open(this.fileOf(key), 'r').catch(rethrow);
+    const file = await this.open(key);
     try {
-      return await use(file);
+      return await use(file).catch((error) => { throw storageError(error); });
     } finally {
       await file.close();
+    }
+  }
+
+  private async open(key: string): Promise<FileHandle> {
+    try {
+      return await open(this.fileOf(key), 'r');
+    } catch (error) {
+      if (!isMissing(error)) throw storageError(error);
+      await assertThere(this.root);
+      throw new ObjectNotFoundError('there is no such object', { cause: error });
     }
   }
 
@@ -155,6 +174,21 @@ async function writeDurably(path: string, content: Uint8Array | Readable): Promi
   }
 }
 
+/** In a volume that is away every object looks missing: readers would be told that it is lost, and deletions that they are done. */
+async function assertThere(root: string): Promise<void> {
+  const isEmpty = await isEmptyFolder(root).catch((error) => { throw storageError(error); });
+  if (isEmpty) throw new StorageUnavailableError(`the folder ${root} is empty: is its volume away?`);
+}
+
+async function isEmptyFolder(path: string): Promise<boolean> {
+  const folder = await opendir(path);
+  try {
+    return (await folder.read()) === null;
+  } finally {
+    await folder.close();
+  }
+}
+
 /** Makes a rename durable. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
@@ -193,10 +227,6 @@ async function removeStale(folder: string): Promise<void> {
 function isMissing(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code;
   return code === 'ENOENT' || code === 'ENOTDIR';
-}
-
-function rethrow(error: unknown): never {
-  throw isMissing(error) ? new ObjectNotFoundError('there is no such object', { cause: error }) : storageError(error);
 }
 
 /** A fault of the caller's stream stays what it is. */

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import S3rver from 's3rver';
-import { createLocalStore } from './local-store.ts';
+import { createLocalStore, openLocalStore } from './local-store.ts';
 import { ObjectNotFoundError, StorageUnavailableError, type ObjectStore } from './object-store.ts';
 import { createS3Store } from './s3-store.ts';
 
@@ -122,7 +122,18 @@ test('a folder that went away is unavailable and is not made again', async () =>
   await rename(join(root, 'objects'), join(root, 'elsewhere'));
   await expect(store.probe()).rejects.toThrow(StorageUnavailableError);
   await expect(store.put('a/b', Buffer.from('x'))).rejects.toThrow(StorageUnavailableError);
+  for (const use of [() => store.get('a'), () => store.head('a'), () => store.delete('a'), () => Array.fromAsync(store.list(''))]) await expect(use()).rejects.toThrow(StorageUnavailableError);
+  await expect(openLocalStore(join(root, 'objects'))).rejects.toThrow(StorageUnavailableError);
   expect(await readdir(root)).toEqual(['elsewhere']);
+  await rm(root, { recursive: true });
+});
+
+test('an empty folder is a volume that is away: nothing in it is told as missing or deleted', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'headrace-objects-'));
+  const store = await createLocalStore(root);
+  expect(await store.head('a')).toBeNull();
+  await rm(join(root, '.staging'), { recursive: true });
+  for (const use of [() => store.get('a'), () => store.head('a'), () => store.delete('a')]) await expect(use()).rejects.toThrow(StorageUnavailableError);
   await rm(root, { recursive: true });
 });
 
