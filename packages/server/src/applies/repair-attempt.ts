@@ -34,7 +34,7 @@ export async function attempt(ctx: Context, run: RunRow): Promise<Attempt> {
   const contents = await contentsOf(ctx, apply, merge, pieces);
   const marked = new Set(pieces.filter((piece) => hasMarkers(contents.get(piece.sha256)!)).map((piece) => piece.path));
   return {
-    files: merge.tree, made: merge.newBlobs, unmarked: conflicts.filter((path) => !marked.has(path)),
+    files: merge.tree, made: merge.newBlobs, conflicts, unmarked: conflicts.filter((path) => !marked.has(path)),
     evidence: [
       ...pieces.map(({ side, path, sha256 }) => ({ path: `${FOLDER}/${side}/${path}`, content: contents.get(sha256)!.toString('base64'), encoding: 'base64' as const })),
       asJson('conflicts', merge.conflicts), asJson('failures', apply.repairs.flatMap((repair) => repair.error ?? [])),

@@ -89,7 +89,7 @@ describe('a repair that resolves', () => {
   });
 
   test('that is just the head needs no new source', async () => {
-    const d = await r.clash('cp .hoplite/repair/head/* .; rm new.txt', report('resolved'));
+    const d = await r.clash('cp .hoplite/repair/head/* .; rm new.txt', report('resolved', 'Took the head; m.txt and new.txt go with it.'));
     expect(await r.repair(d)).toMatchObject({ status: 'applied', resultSourceId: d.head });
   });
 
@@ -107,6 +107,49 @@ describe('a repair that resolves', () => {
   });
 });
 
+describe('what a repair changes beside the conflicts', () => {
+  const both = 'echo both > a.txt; echo x >> m.txt; chmod +x new.txt; rm head.txt; mkdir -p lib; touch lib/one lib/two';
+
+  test('goes with a word in its report', async () => {
+    const d = await r.clash(both, report('resolved', 'Kept both; m.txt follows.', ['new.txt runs', 'head.txt is in lib/ now']));
+    const apply = await r.repair(d);
+    expect([apply.status, apply.repairs.map((x) => x.error)]).toEqual(['applied', [null]]);
+    expect(Object.keys(await r.files(d.appId, apply.resultSourceId!))).toEqual(['.gitignore', 'a.txt', 'lib/one', 'lib/two', 'm.txt', 'new.txt']);
+  });
+
+  test('is refused without one, by its paths; the agent hears of it', async () => {
+    const d = await r.clash(`${both}; if grep -q undeclared_changes .hoplite/repair/failures.json; then touch .hoplite/told; fi`, `if [ -e .hoplite/told ]; then ${report('resolved', 'Also m.txt, new.txt, head.txt and lib/.')}\nelse ${report('resolved', 'Kept both, as lib/one and m.text show.')}\nfi`);
+    const apply = await r.repair(d);
+    expect(apply.repairs.map((x) => x.error)).toEqual(['undeclared_changes: Not in conflict, but changed without a word in the report: head.txt, lib/two, m.txt, new.txt. Put it back, or name it in the summary or a check.', null]);
+    expect(apply.status).toBe('applied');
+  });
+
+  test('is named as far as ten paths; three alike end it', async () => {
+    const d = await r.clash('echo both > a.txt; for i in $(seq 10 22); do touch f$i; done', report('resolved'));
+    const apply = await r.repair(d);
+    expect([apply.status, apply.error?.split(':')[0], apply.repairs.map((x) => x.error?.split(':')[0])]).toEqual(['conflicted', 'identical_candidates', Array(3).fill('undeclared_changes')]);
+    expect(apply.repairs[0]!.error).toContain(': f10, f11, f12, f13, f14, f15, f16, f17, f18, f19 and 3 more. ');
+    await r.expectReopened(d);
+  });
+
+  test('both paths of a moved file are in conflict, and free', async () => {
+    const text = lines();
+    const d = await r.diverged({ 'old.txt': text }, { 'old.txt': null, 'new.txt': lines({ 3: 'HEAD' }) }, { 'old.txt': lines({ 3: 'DRAFT' }) });
+    await r.script(d, 'rm -f new.txt; echo both > old.txt', report('resolved'));
+    const apply = await r.repair(d);
+    expect([apply.status, apply.repairs.map((x) => x.error)]).toEqual(['applied', [null]]);
+    expect(await r.files(d.appId, apply.resultSourceId!)).toEqual({ 'old.txt': 'both\n' });
+  });
+
+  test('has no conflict markers that were not there', async () => {
+    const text = '<<<<<<< as text\n';
+    const d = await r.diverged({ 'a.txt': 'base\n', 'git.txt': text, 'm.txt': 'm\n' }, { 'a.txt': 'head\n' }, { 'a.txt': 'draft\n' });
+    await r.script(d, "echo both > a.txt; echo more >> git.txt; printf '<<<<<<< head\\n' >> m.txt", report('resolved', 'Both; git.txt and m.txt too.'));
+    const apply = await r.repair(d);
+    expect(apply.repairs.map((x) => x.error)).toEqual(Array(3).fill('conflict_markers: Conflict markers are left in m.txt.'));
+  });
+});
+
 describe('whatever the conflict is', () => {
   const long = lines();
   test.each<[string, Record<string, string>, Record<string, string | null>, Record<string, string | null>]>([
@@ -119,7 +162,7 @@ describe('whatever the conflict is', () => {
     ['names that differ in case', { z: 'z\n' }, { Name: 'head\n' }, { name: 'draft\n' }],
   ])('%s is repaired', async (_, base, head, draft) => {
     const d = await r.diverged(base, head, draft);
-    await r.script(d, 'test -s .hoplite/repair/conflicts.json; rm -rf x d h Name name; echo done > result', report('resolved'));
+    await r.script(d, 'test -s .hoplite/repair/conflicts.json; rm -rf x d h Name name; echo done > result', report('resolved', 'Put into result.'));
     const apply = await r.repair(d);
     expect([apply.status, apply.error, apply.repairs.map((x) => x.error)]).toEqual(['applied', null, [null]]);
     expect((await r.files(d.appId, apply.resultSourceId!)).result).toBe('done\n');

@@ -1,4 +1,6 @@
 import type { Context } from '../context.ts';
+import type { ThreadRow } from '../db/schema.ts';
+import { readBlobs } from '../sources/index.ts';
 import type { Entry, Tree } from '../sources/index.ts';
 import { readCaptured } from '../workspaces/index.ts';
 
@@ -7,9 +9,25 @@ const MARKER = /^(?:<{7}|>{7})(?: |\r?$)/m;
 
 export const hasMarkers = (content: Buffer): boolean => MARKER.test(content.toString('latin1'));
 
-/** Those of `paths` whose captured contents still have conflict markers. */
-export async function pathsWithMarkers(ctx: Context, threadId: string, tree: Tree, paths: string[]): Promise<string[]> {
-  const present = paths.flatMap((path): [string, Entry][] => { const entry = tree.get(path); return entry ? [[path, entry]] : []; });
-  const contents = await readCaptured(ctx, threadId, new Map(present.map(([path, { sha256, byteSize }]) => [sha256, { path, byteSize }])));
-  return present.filter(([, { sha256 }]) => hasMarkers(contents.get(sha256)!)).map(([path]) => path);
+/** What a repair starts from, as far as markers go (`Attempt`). */
+interface Begun {
+  files: Tree;
+  made: ReadonlyMap<string, Buffer>;
+  unmarked: string[];
+}
+
+/** Paths of a capture in which a repair left conflict markers: of those in conflict, and of what it `changed` beside, where there were none before. */
+export async function leftMarkers(ctx: Context, thread: ThreadRow, begun: Begun, captured: Tree, changed: string[]): Promise<string[]> {
+  const marked = await withMarkers(captured, [...begun.unmarked, ...changed], (present) => readCaptured(ctx, thread.id, new Map([...present].map(([path, { sha256, byteSize }]) => [sha256, { path, byteSize }]))));
+  const before = await withMarkers(begun.files, marked.filter((path) => changed.includes(path)), async (present) => {
+    const shas = [...new Set([...present.values()].map(({ sha256 }) => sha256))];
+    return new Map([...begun.made, ...await readBlobs(ctx, thread.project_id, shas.filter((sha256) => !begun.made.has(sha256)))]);
+  });
+  return marked.filter((path) => !before.includes(path));
+}
+
+async function withMarkers(tree: Tree, paths: string[], read: (present: Map<string, Entry>) => Promise<Map<string, Buffer>>): Promise<string[]> {
+  const present = new Map(paths.flatMap((path) => { const entry = tree.get(path); return entry ? [[path, entry] as const] : []; }));
+  const contents = await read(present);
+  return [...present].filter(([, { sha256 }]) => hasMarkers(contents.get(sha256)!)).map(([path]) => path);
 }

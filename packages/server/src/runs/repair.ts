@@ -17,11 +17,14 @@ import type { LoadedThread } from '../threads/index.ts';
 import { captureWorkspace, patchTar, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
 import type { Capture } from '../workspaces/index.ts';
 import type { RunEnd } from './finish-run.ts';
-import { pathsWithMarkers } from './repair-markers.ts';
+import { changedBeside, unnamed } from './repair-changes.ts';
+import { leftMarkers } from './repair-markers.ts';
 import { readReport } from './repair-report.ts';
 
 /** The folder of what a repair finds and reports; never part of a source. */
 const FOLDER = '.hoplite/repair';
+/** Paths that an error names. */
+const SHOWN = 10;
 
 export interface Evidence {
   path: string;
@@ -36,7 +39,9 @@ export interface Attempt {
   /** Contents of it that the project does not have, by SHA-256. */
   made: ReadonlyMap<string, Buffer>;
   evidence: Evidence[];
-  /** Paths in which a conflict marker is left over, not somebody's text. */
+  /** What it is to resolve. */
+  conflicts: string[];
+  /** Those of them in which a conflict marker is left over, not somebody's text. */
   unmarked: string[];
 }
 
@@ -110,10 +115,15 @@ async function judged(ctx: Context, thread: ThreadRow, attempt: Attempt, text: s
   if (capture.fault !== null) return { ...failed(capture, text, { code: 'invalid_result', message: `The result breaks a rule for sources: ${capture.fault}` }, report), capture };
   if (report === null) return refused(`invalid_report: ${fault}`);
   if (report.status === 'unresolved') return { end, result, capture };
-  const marked = await pathsWithMarkers(ctx, thread.id, capture.tree, attempt.unmarked);
-  if (marked.length) return refused(`conflict_markers: Conflict markers are left in ${marked.slice(0, 10).join(', ')}${marked.length > 10 ? ' and more' : ''}.`);
+  const changed = changedBeside(attempt.files, capture.tree, attempt.conflicts);
+  const marked = await leftMarkers(ctx, thread, attempt, capture.tree, changed);
+  if (marked.length) return refused(`conflict_markers: Conflict markers are left in ${shown(marked)}.`);
+  const silent = unnamed(changed, report);
+  if (silent.length) return refused(`undeclared_changes: Not in conflict, but changed without a word in the report: ${shown(silent)}. Put it back, or name it in the summary or a check.`);
   return { end, result: { ...result, candidate: { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) } }, capture };
 }
+
+const shown = (paths: string[]) => `${paths.slice(0, SHOWN).join(', ')}${paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : ''}`;
 
 function failed(capture: Capture | null, text: string, error: NonNullable<RunEnd['error']>, report: Repair['report'] = null): Worked {
   return {
