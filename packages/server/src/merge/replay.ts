@@ -37,6 +37,8 @@ export interface ReplayOptions {
   /** What is checked. */
   merge?: (input: MergeInput, about: ReplayedMerge) => Promise<Merge>;
   onProgress?: (done: number, all: number) => void;
+  /** Ends the replay with the signal's reason, after the merge under way. */
+  signal?: AbortSignal;
 }
 
 export interface ReplayReport {
@@ -95,6 +97,7 @@ async function replayHistory(run: Run): Promise<ReplayReport> {
   };
   const prepared = await prepare(run, history, triples);
   for (const [i, one] of prepared.entries()) {
+    options.signal?.throwIfAborted();
     await replayOne(run, one, report);
     options.onProgress?.(i + 1, prepared.length);
   }
