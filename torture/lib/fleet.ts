@@ -17,6 +17,8 @@ export interface Member {
   name: string;
   /** Whether it takes requests; of a worker: whether its process lives. */
   isUp(): boolean;
+  /** Of the process that lives, or lived last. */
+  pid(): number;
   /** `kill -9`; it is started again at once. */
   kill9(): Promise<void>;
 }
@@ -24,6 +26,7 @@ export interface Member {
 export interface Fleet {
   /** What they share. */
   database: BenchDatabase;
+  dataDir: string;
   members: Member[];
   /** One for each api, in their order; good over its restarts. */
   callers: Caller[];
@@ -79,6 +82,7 @@ export async function startFleet(setup: Setup, { apis, workers }: { apis: number
     return {
       role, name,
       isUp: () => isUp,
+      pid: () => child.pid!,
       async kill9() {
         const victim = child;
         isUp = false;
@@ -100,7 +104,7 @@ export async function startFleet(setup: Setup, { apis, workers }: { apis: number
     await endLeftovers(dataDir);
   });
   const fleet: Fleet = {
-    database, members, callers, key, deaths,
+    database, dataDir, members, callers, key, deaths,
     async allUp() {
       for (const deadline = Date.now() + UP_LIMIT_MS; !members.every((m) => m.isUp()); await sleep(20)) {
         setup.signal.throwIfAborted();
