@@ -1,0 +1,110 @@
+/** Real histories by Headrace and by git; and that a wrong merge among them is found. */
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createRandom } from '../../../../bench/lib/random.ts';
+import { sha256 } from './fixture.ts';
+import { mergeTrees } from './merge-trees.ts';
+import type { MergeInput } from './merge-trees.ts';
+import { replay } from './replay.ts';
+import type { ReplayedMerge } from './replay.ts';
+import { dropHunk } from './replay-fixture.ts';
+import { sameEntry } from './types.ts';
+import type { Entry, Merge, Sides } from './types.ts';
+
+const bundle = (name: string): string => join(import.meta.dirname, `../../../../fixtures/histories/${name}.bundle`);
+const SEED = Number(process.env['HEADRACE_REPLAY_SEED'] ?? 1);
+
+describe('real histories', () => {
+  test.each([['spinnaker', 376, 60], ['desk', 35, 60], ['storable', 19, 60]])('all merges of %s and drawn reverts and picks are merged as git does', { timeout: 120_000 }, async (name, merges, reverts) => {
+    const report = await replay({ repository: bundle(name), reverts, below: createRandom(SEED).fork(name).below });
+    expect(report.differences, `seed ${SEED}`).toEqual([]);
+    expect([report.merges.merge.replayed, report.merges.revert.replayed, report.merges.pick.replayed]).toEqual([merges, reverts, reverts]);
+    expect(report.merges.revert.clean).toBeGreaterThan(0);
+    expect(report.merges.pick.conflicted).toBeGreaterThan(0);
+    expect(report.milliseconds).toHaveLength(merges + 2 * reverts);
+  });
+});
+
+/** A wrong merge and the path that it is wrong at; undefined where it cannot be spoiled so. */
+type Spoiled = { merge: Merge; path: string | null } | undefined;
+type Spoil = (merge: Merge, input: MergeInput) => Spoiled | Promise<Spoiled>;
+
+interface Found {
+  commit: string;
+  path: string | null;
+  what: string;
+}
+
+/** Replays a history in which `spoil` has changed the first answer that it can. */
+async function replaySpoiled(spoil: Spoil): Promise<{ planted: Omit<Found, 'what'> | undefined; found: Found[] }> {
+  let planted: Omit<Found, 'what'> | undefined;
+  const merge = async (input: MergeInput, about: ReplayedMerge): Promise<Merge> => {
+    const right = await mergeTrees(input);
+    const wrong = planted ? undefined : await spoil(right, input);
+    if (!wrong) return right;
+    planted = { commit: about.commit, path: wrong.path };
+    return wrong.merge;
+  };
+  const report = await replay({ repository: bundle('desk'), merge });
+  return { planted, found: report.differences.map(({ merge: { commit }, path, what }) => ({ commit, path, what })) };
+}
+
+/** The merge with another entry, or none, at one path. */
+const withEntry = (merge: Merge, path: string, entry: Entry | null): Merge => ({ ...merge, changes: [...merge.changes.filter(([p]) => p !== path), [path, entry]] });
+const without = (merge: Merge, path: string): Merge => ({ ...merge, changes: merge.changes.filter(([p]) => p !== path) });
+
+/** In a file that was merged from lines of both sides, what the other side than `kept` did first is dropped. */
+const dropFrom = (kept: 'head' | 'draft'): Spoil => async (merge, input) => {
+  const [path, entry] = merge.changes.find(([path, entry]) => entry && merge.newBlobs.has(entry.sha256) && input[kept].has(path)) ?? [];
+  if (merge.status !== 'clean' || !path || !entry) return undefined;
+  const side = input[kept].get(path)!.sha256;
+  const bytes = Buffer.from(dropHunk(merge.newBlobs.get(entry.sha256)!.toString(), (await input.readBlobs([side])).get(side)!.toString()));
+  const hash = sha256(bytes);
+  return { path, merge: { ...withEntry(merge, path, { ...entry, sha256: hash, byteSize: bytes.length }), newBlobs: new Map([...merge.newBlobs, [hash, bytes]]) } };
+};
+
+describe('a planted wrong merge is found, and nothing else', () => {
+  test.each<[string, string[], Spoil]>([
+    ['a hunk of the draft is dropped', ['content'], dropFrom('head')],
+    ['a hunk of the head is dropped', ['content'], dropFrom('draft')],
+    ['a file that the draft added is dropped', ['missing'], (merge, { head }) => {
+      const [path] = merge.changes.find(([path, entry]) => entry && !head.has(path)) ?? [];
+      return merge.status === 'clean' && path ? { path, merge: without(merge, path) } : undefined;
+    }],
+    ['a file that the draft deleted stays', ['extra'], (merge) => {
+      const [path] = merge.changes.find(([, entry]) => !entry) ?? [];
+      return merge.status === 'clean' && path ? { path, merge: without(merge, path) } : undefined;
+    }],
+    ['an untouched file is lost', ['missing'], (merge, { head }) => {
+      const path = [...head.keys()].find((path) => !merge.touched.includes(path));
+      return path ? { path, merge: withEntry(merge, path, null) } : undefined;
+    }],
+    ['an executable bit is lost', ['mode'], (merge, { head }) => {
+      const [path, entry] = [...head].find(([path, entry]) => entry.executable && !merge.conflicts.some((c) => c.path === path) && !merge.changes.some(([p]) => p === path)) ?? [];
+      return path && entry ? { path, merge: withEntry(merge, path, { ...entry, executable: false }) } : undefined;
+    }],
+    ['the draft\'s older file replaces the head\'s edit', ['content'], (merge, { base, head, draft }) => {
+      const [path] = [...head].find(([path, entry]) => base.has(path) && draft.has(path) && !sameEntry(base.get(path), entry) && sameEntry(base.get(path), draft.get(path))) ?? [];
+      return merge.status === 'clean' && path ? { path, merge: withEntry(merge, path, draft.get(path)!) } : undefined;
+    }],
+    ['a conflict is not named', ['content', 'unnamed conflict'], (merge) => {
+      const [lost, ...conflicts] = merge.conflicts;
+      return lost ? { path: lost.path, merge: { ...merge, conflicts } } : undefined;
+    }],
+    ['a file is in conflict without a reason', ['conflict without reason', 'verdict'], (merge, { base, head, draft }) => {
+      const path = merge.touched.find((path) => head.has(path) && draft.has(path));
+      const sha = (side: Sides['base']): string => side.get(path!)?.sha256 ?? '';
+      return merge.status === 'clean' && path ? { path, merge: { ...merge, status: 'conflicted', conflicts: [{ path, kind: 'content', base: sha(base), head: sha(head), draft: sha(draft) }] } } : undefined;
+    }],
+    ['a conflict is called clean', ['verdict'], (merge) => (merge.status === 'conflicted' ? { path: null, merge: { ...merge, status: 'clean' } } : undefined)],
+    ['a content is not what its hash says', ['content', 'corrupt content'], (merge) => {
+      const [hash] = merge.newBlobs.keys();
+      return hash ? { path: null, merge: { ...merge, newBlobs: new Map([...merge.newBlobs, [hash, Buffer.from('x')]]) } } : undefined;
+    }],
+  ])('%s', async (_, whats, spoil) => {
+    const { planted, found } = await replaySpoiled(spoil);
+    expect(planted).toBeDefined();
+    expect(found.map((f) => [f.commit, f.what]).sort()).toEqual(whats.map((what) => [planted!.commit, what]));
+    expect(found.map((f) => f.path)).toContain(planted!.path);
+  });
+});
