@@ -1,0 +1,63 @@
+/** The guide's example and its commands, run as they stand against a service. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer } from '../test-server.ts';
+import type { TestServer } from '../test-server.ts';
+import { draftsOf, P } from './fixture.ts';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+const EXAMPLE = join(ROOT, 'examples/applies.mjs');
+
+let server: TestServer;
+beforeAll(async () => { server = await startTestServer(); });
+afterAll(() => server?.close());
+
+/** Runs a program to its end, which has to be a good one; returns what it printed. */
+async function said(command: string, args: string[], env: Record<string, string>, input = ''): Promise<string> {
+  const child = spawn(command, args, { stdio: 'pipe', env: { PATH: process.env.PATH, ...env }, timeout: 60_000 });
+  let text = '';
+  for (const pipe of [child.stdout, child.stderr]) pipe.setEncoding('utf8').on('data', (part: string) => { text += part; });
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  expect(code, text).toBe(0);
+  return text;
+}
+
+const blocksOf = async (language: string) => [...(await readFile(join(ROOT, 'docs/guides/applies.md'), 'utf8')).matchAll(new RegExp(`^\`\`\`\`?${language}\\n([\\s\\S]*?)^\`\`\`\`?$`, 'gm'))].map(([, code]) => code!);
+
+test('the example shows conflicts, a stale decision and a repair', async () => {
+  const text = await said(process.execPath, [EXAMPLE], { HEADRACE_URL: server.base, HEADRACE_KEY: server.key });
+  expect(text.replaceAll(/\b(prj|sa)_[0-9a-z]{26}/g, '$1_…')).toBe(`app prj_…
+two drafts change the price of coffee
+  Dearer applied
+what would become of the other one
+  conflicted; changes menu.txt, prices.txt
+  prices.txt: content
+    line 2
+      base  | coffee 3.00
+      head  | coffee 3.20
+      draft | coffee 3.50
+  Dearest conflicted prices.txt
+somebody takes their time to decide, and another draft is applied meanwhile
+  Hours applied
+  stale_head: the head has moved, so this decision is void; look again
+  Dearest applied
+  the head has "tea 2.00\\ncoffee 3.50\\n"
+two drafts add a topping; an agent puts them together
+  Milk applied
+  a repair: undeclared_changes: Not in conflict, but changed without a word in the report: CHANGELOG.md. Put it back, or name it in the summary or a check.
+  a repair: resolved: Kept the toppings of both sides. CHANGELOG.md tells of it.
+  Cinnamon applied
+  the head has "cinnamon\\ncocoa\\noat milk\\n"
+whose work is in the head
+  1 the first source
+  2 Dearer, by sa_…
+  3 Hours, by sa_…
+  4 Dearest, by sa_…
+  5 Milk, by sa_…
+  6 Cinnamon, by sa_…
+`);
+});
