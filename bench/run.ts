@@ -16,6 +16,7 @@ import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
+import { mergeBenchmark } from './benchmarks/merge.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
 import { readsBenchmark } from './benchmarks/reads.ts';
 import { receiptsBenchmark } from './benchmarks/receipts.ts';
@@ -26,7 +27,7 @@ import { consoleText, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
 import { startService } from './lib/service.ts';
 
-const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, applyBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
+const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, applyBenchmark, mergeBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
 const RUN_LIMIT_MS = 10 * 60_000;
 
 const { values: options } = parseArgs({ options: {

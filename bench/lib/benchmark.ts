@@ -17,7 +17,7 @@ export interface Setup {
 
 export interface Row {
   what: string;
-  unit: 'ms' | 'requests/s' | 'events/s';
+  unit: 'ms' | 'requests/s' | 'events/s' | 'applies/s';
   figures: Summary;
 }
 

@@ -1,5 +1,6 @@
 /** git, timed from its start to its end: the process is part of what a user of git pays. */
-import { spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { createGitProcess } from '../../packages/server/src/merge/git-process.ts';
 
 export interface GitOptions {
   cwd: string;
@@ -28,4 +29,27 @@ export function timed(command: string, { cwd, env = {}, input }: GitOptions): Pr
     });
     child.stdin.on('error', () => {}).end(input ?? '');
   });
+}
+
+/** The tree that `git merge-tree --write-tree` makes of two commits of a bare repository, in a process of its own, without a shell. Throws where they conflict. */
+export function mergeTree(repository: string, head: string, draft: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile('git', ['merge-tree', '--write-tree', head, draft], { cwd: repository, env: { PATH: process.env.PATH, ...ENV }, timeout: LIMIT_MS }, (error, output) => (error ? reject(error) : resolve(output.trim())));
+  });
+}
+
+/** The same by one git that stays. `known` is any commit of the repository. */
+export function startMergeTree(repository: string, known: string): { merge(head: string, draft: string): Promise<string>; stop(): void } {
+  const git = createGitProcess({ gitDir: repository, args: ['merge-tree', '--write-tree', '--stdin'], unbuffered: true });
+  // A commit merged with itself tells where the answer ends: with its own tree.
+  const tree = execFileSync('git', ['rev-parse', `${known}^{tree}`], { cwd: repository, encoding: 'utf8', timeout: LIMIT_MS }).trim();
+  const mark = Buffer.from(`1\0${tree}\0\0`);
+  return {
+    async merge(head, draft) {
+      const [clean, merged] = (await git.ask(`${head} ${draft}\n${known} ${known}\n`, mark, LIMIT_MS)).toString().split('\0');
+      if (clean !== '1') throw new Error('git found conflicts');
+      return merged!;
+    },
+    stop: () => git.stop(),
+  };
 }

@@ -11,7 +11,7 @@ type Folder = Map<string, Folder | GitFile>;
 export const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
 /** Writes the tree of these files and gives its id. `written` remembers the tree objects, so that reading a result need not read them again. */
-export function writeTree(store: ObjectStore, files: Iterable<[path: string, file: GitFile]>, written: Map<string, Buffer>): string {
+export function writeTree(store: Pick<ObjectStore, 'write'>, files: Iterable<[path: string, file: GitFile]>, written: Map<string, Buffer>): string {
   const root: Folder = new Map();
   for (const [path, file] of files) {
     const parts = path.split('/');
@@ -27,7 +27,7 @@ export function writeTree(store: ObjectStore, files: Iterable<[path: string, fil
   return writeFolder(store, root, written);
 }
 
-function writeFolder(store: ObjectStore, folder: Folder, written: Map<string, Buffer>): string {
+function writeFolder(store: Pick<ObjectStore, 'write'>, folder: Folder, written: Map<string, Buffer>): string {
   const rows: { key: Buffer; row: Buffer }[] = [];
   for (const [name, value] of folder) {
     const isFolder = value instanceof Map;

@@ -1,0 +1,103 @@
+/** The merge engine by itself, as an apply calls it, beside git on a ready repository: nine merges, in turns. */
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { createMergeEngine } from '../../packages/server/src/merge/pool.ts';
+import type { MergeEngine, TreeRef } from '../../packages/server/src/merge/pool.ts';
+import type { Aim, Benchmark, Row, Setup } from '../lib/benchmark.ts';
+import { cpuOfEnded, cpuOfLiving } from '../lib/cpu.ts';
+import { mergeTree, startMergeTree } from '../lib/git.ts';
+import { makeMerges } from '../lib/merges.ts';
+import type { Merges, Round, Version } from '../lib/merges.ts';
+import { summarize } from '../lib/statistics.ts';
+
+const SIZES = [100, 1000, 10_000];
+/** Of the event loop that serves everybody else. */
+const MAX_BLOCKED_MS = 5;
+const CASES = [
+  { what: 'independent edits', both: 0, limit: 0.5 },
+  { what: 'one file changed on both sides', both: 1, limit: 1.5 },
+  { what: '20 files changed on both sides', both: 20, limit: 1.5 },
+];
+
+export const mergeBenchmark: Benchmark = {
+  name: 'merge',
+  title: 'The merge engine by itself, beside git on a ready repository',
+  async run(setup) {
+    const engine = createMergeEngine({ dir: join(setup.scratch, 'engine') });
+    setup.atEnd(() => engine.close());
+    const rows: Row[] = [];
+    const aims: Aim[] = [];
+    const cpu = ['| CPU per merge, mean | engine | git | ratio |', '| --- | ---: | ---: | ---: |'];
+    for (const files of SIZES) {
+      const merges = await makeMerges(join(setup.scratch, String(files)), { files, both: CASES.map((c) => c.both), rounds: setup.quick ? 8 : 60 });
+      for (const { what, both, limit } of CASES) {
+        const name = `${files} files, ${what}`;
+        const seen = await measure(setup, engine, merges, merges.rounds.get(both)!);
+        const [ours, git, standing, blocked] = [seen.ours, seen.git, seen.standing, seen.blocked].map(summarize);
+        rows.push({ what: `${name}: engine`, unit: 'ms', figures: ours! }, { what: 'git merge-tree', unit: 'ms', figures: git! }, { what: 'git merge-tree --stdin, long-lived', unit: 'ms', figures: standing! });
+        aims.push({ what: `${name}, of git's time (medians)`, bound: 'most', limit, value: ours!.median / git!.median, unit: '×' });
+        if (files === SIZES.at(-1)) {
+          rows.push({ what: 'event loop taken by the engine', unit: 'ms', figures: blocked! });
+          aims.push({ what: `${name}, event loop per merge, p50`, bound: 'most', limit: MAX_BLOCKED_MS, value: blocked!.median, unit: 'ms' });
+        }
+        cpu.push(`| ${name} | ${ms(seen.cpu)} | ${ms(seen.gitCpu)} | ${(seen.cpu / seen.gitCpu).toFixed(2)} × |`);
+        setup.say(`${name}: engine ${ms(ours!.median)}, git ${ms(git!.median)}; CPU ${ms(seen.cpu)}, ${ms(seen.gitCpu)}; event loop ${ms(blocked!.median)}`);
+      }
+    }
+    return { rows, aims, notes: [NOTE, '', ...cpu] };
+  },
+};
+
+const NOTE = 'Each merge has a head and a draft that the engine has not seen. It knows the base, which its thread keeps, and the two trees lie in the caller\'s memory, as after an import, an edit or an apply; contents come from packs in a local store, decompressed anew for each merge. git: one pack, every commit in it, started for each merge from the same process. Every result is compared with git\'s tree.';
+const ms = (value: number) => `${value.toFixed(2)} ms`;
+
+interface Seen {
+  ours: number[];
+  git: number[];
+  /** One git that stays. */
+  standing: number[];
+  blocked: number[];
+  /** Per merge, in ms. */
+  cpu: number;
+  gitCpu: number;
+}
+
+/**
+ * CPU: of the engine, this process's own while it merges (Node tells that of all its threads) and that of its gits, which live on; of git, that of the
+ * children that ended. Both in the same turns as the wall time, and none of it counts the work of starting git here.
+ */
+async function measure(setup: Setup, engine: MergeEngine, { repository, base, treeId }: Merges, rounds: Round[]): Promise<Seen> {
+  const seen: Seen = { ours: [], git: [], standing: [], blocked: [], cpu: 0, gitCpu: 0 };
+  const [warm, ...measured] = rounds;
+  await turn(warm!, { ...seen, ours: [], git: [], blocked: [] });
+  const [living, ended] = [cpuOfLiving(), cpuOfEnded()];
+  for (const round of measured) await turn(round, seen);
+  seen.cpu = (seen.cpu + cpuOfLiving() - living) / measured.length;
+  seen.gitCpu = (cpuOfEnded() - ended) / measured.length;
+  const stays = startMergeTree(repository, base.commit);
+  setup.atEnd(() => stays.stop());
+  await stays.merge(warm!.head.commit, warm!.draft.commit);
+  for (const { head, draft } of measured) seen.standing.push((await timedCall(() => stays.merge(head.commit, draft.commit))).ms);
+  stays.stop();
+  return seen;
+
+  async function turn({ head, draft, readBlobs }: Round, into: Seen): Promise<void> {
+    const ref = ({ commit, tree }: Version): TreeRef => { const made = tree(); return { id: commit, load: () => made }; };
+    const request = { base: ref(base), head: ref(head), draft: ref(draft), readBlobs };
+    const [cpu, loop] = [process.cpuUsage(), performance.eventLoopUtilization()];
+    const { ms: took, value: merge } = await timedCall(() => engine.merge(request));
+    const [used, { active }] = [process.cpuUsage(cpu), performance.eventLoopUtilization(loop)];
+    into.ours.push(took);
+    into.cpu += (used.user + used.system) / 1000;
+    into.blocked.push(active);
+    const byGit = await timedCall(() => mergeTree(repository, head.commit, draft.commit));
+    into.git.push(byGit.ms);
+    if (merge.status !== 'clean' || merge.invalid.length > 0 || treeId(merge.tree, merge.newBlobs) !== byGit.value) throw new Error('The engine and git do not merge alike');
+  }
+}
+
+async function timedCall<T>(call: () => Promise<T>): Promise<{ ms: number; value: T }> {
+  const from = performance.now();
+  const value = await call();
+  return { ms: performance.now() - from, value };
+}
