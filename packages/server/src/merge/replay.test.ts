@@ -1,12 +1,12 @@
 /** Real histories by Headrace and by git; and that a wrong merge among them is found. */
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../../../../bench/lib/random.ts';
 import { sha256 } from './fixture.ts';
 import { mergeTrees } from './merge-trees.ts';
 import type { MergeInput } from './merge-trees.ts';
 import { replay } from './replay.ts';
-import type { ReplayedMerge } from './replay.ts';
+import type { ReplayReport, ReplayedMerge } from './replay.ts';
 import { dropHunk } from './replay-fixture.ts';
 import { sameEntry } from './types.ts';
 import type { Entry, Merge, Sides } from './types.ts';
@@ -29,26 +29,6 @@ describe('real histories', () => {
 type Spoiled = { merge: Merge; path: string | null } | undefined;
 type Spoil = (merge: Merge, input: MergeInput) => Spoiled | Promise<Spoiled>;
 
-interface Found {
-  commit: string;
-  path: string | null;
-  what: string;
-}
-
-/** Replays a history in which `spoil` has changed the first answer that it can. */
-async function replaySpoiled(spoil: Spoil): Promise<{ planted: Omit<Found, 'what'> | undefined; found: Found[] }> {
-  let planted: Omit<Found, 'what'> | undefined;
-  const merge = async (input: MergeInput, about: ReplayedMerge): Promise<Merge> => {
-    const right = await mergeTrees(input);
-    const wrong = planted ? undefined : await spoil(right, input);
-    if (!wrong) return right;
-    planted = { commit: about.commit, path: wrong.path };
-    return wrong.merge;
-  };
-  const report = await replay({ repository: bundle('desk'), merge });
-  return { planted, found: report.differences.map(({ merge: { commit }, path, what }) => ({ commit, path, what })) };
-}
-
 /** The merge with another entry, or none, at one path. */
 const withEntry = (merge: Merge, path: string, entry: Entry | null): Merge => ({ ...merge, changes: [...merge.changes.filter(([p]) => p !== path), [path, entry]] });
 const without = (merge: Merge, path: string): Merge => ({ ...merge, changes: merge.changes.filter(([p]) => p !== path) });
@@ -63,48 +43,88 @@ const dropFrom = (kept: 'head' | 'draft'): Spoil => async (merge, input) => {
   return { path, merge: { ...withEntry(merge, path, { ...entry, sha256: hash, byteSize: bytes.length }), newBlobs: new Map([...merge.newBlobs, [hash, bytes]]) } };
 };
 
-describe('a planted wrong merge is found, and nothing else', () => {
-  test.each<[string, string[], Spoil]>([
-    ['a hunk of the draft is dropped', ['content'], dropFrom('head')],
-    ['a hunk of the head is dropped', ['content'], dropFrom('draft')],
-    ['a file that the draft added is dropped', ['missing'], (merge, { head }) => {
-      const [path] = merge.changes.find(([path, entry]) => entry && !head.has(path)) ?? [];
-      return merge.status === 'clean' && path ? { path, merge: without(merge, path) } : undefined;
-    }],
-    ['a file that the draft deleted stays', ['extra'], (merge) => {
-      const [path] = merge.changes.find(([, entry]) => !entry) ?? [];
-      return merge.status === 'clean' && path ? { path, merge: without(merge, path) } : undefined;
-    }],
-    ['an untouched file is lost', ['missing'], (merge, { head }) => {
-      const path = [...head.keys()].find((path) => !merge.touched.includes(path));
-      return path ? { path, merge: withEntry(merge, path, null) } : undefined;
-    }],
-    ['an executable bit is lost', ['mode'], (merge, { head }) => {
-      const [path, entry] = [...head].find(([path, entry]) => entry.executable && !merge.conflicts.some((c) => c.path === path) && !merge.changes.some(([p]) => p === path)) ?? [];
-      return path && entry ? { path, merge: withEntry(merge, path, { ...entry, executable: false }) } : undefined;
-    }],
-    ['the draft\'s older file replaces the head\'s edit', ['content'], (merge, { base, head, draft }) => {
-      const [path] = [...head].find(([path, entry]) => base.has(path) && draft.has(path) && !sameEntry(base.get(path), entry) && sameEntry(base.get(path), draft.get(path))) ?? [];
-      return merge.status === 'clean' && path ? { path, merge: withEntry(merge, path, draft.get(path)!) } : undefined;
-    }],
-    ['a conflict is not named', ['content', 'unnamed conflict'], (merge) => {
-      const [lost, ...conflicts] = merge.conflicts;
-      return lost ? { path: lost.path, merge: { ...merge, conflicts } } : undefined;
-    }],
-    ['a file is in conflict without a reason', ['conflict without reason', 'verdict'], (merge, { base, head, draft }) => {
-      const path = merge.touched.find((path) => head.has(path) && draft.has(path));
-      const sha = (side: Sides['base']): string => side.get(path!)?.sha256 ?? '';
-      return merge.status === 'clean' && path ? { path, merge: { ...merge, status: 'conflicted', conflicts: [{ path, kind: 'content', base: sha(base), head: sha(head), draft: sha(draft) }] } } : undefined;
-    }],
-    ['a conflict is called clean', ['verdict'], (merge) => (merge.status === 'conflicted' ? { path: null, merge: { ...merge, status: 'clean' } } : undefined)],
-    ['a content is not what its hash says', ['content', 'corrupt content'], (merge) => {
-      const [hash] = merge.newBlobs.keys();
-      return hash ? { path: null, merge: { ...merge, newBlobs: new Map([...merge.newBlobs, [hash, Buffer.from('x')]]) } } : undefined;
-    }],
-  ])('%s', async (_, whats, spoil) => {
-    const { planted, found } = await replaySpoiled(spoil);
-    expect(planted).toBeDefined();
-    expect(found.map((f) => [f.commit, f.what]).sort()).toEqual(whats.map((what) => [planted!.commit, what]));
-    expect(found.map((f) => f.path)).toContain(planted!.path);
+/** What is spoiled, what is found in consequence, and how. */
+const PLANTS: [name: string, found: string[], Spoil][] = [
+  ['a hunk of the draft is dropped', ['content'], dropFrom('head')],
+  ['a hunk of the head is dropped', ['content'], dropFrom('draft')],
+  ['a file that the draft added is dropped', ['missing'], (merge, { head }) => {
+    const [path] = merge.changes.find(([path, entry]) => entry && !head.has(path)) ?? [];
+    return merge.status === 'clean' && path ? { path, merge: without(merge, path) } : undefined;
+  }],
+  ['a file that the draft deleted stays', ['extra'], (merge) => {
+    const [path] = merge.changes.find(([, entry]) => !entry) ?? [];
+    return merge.status === 'clean' && path ? { path, merge: without(merge, path) } : undefined;
+  }],
+  ['an untouched file is lost', ['missing'], (merge, { head }) => {
+    const path = [...head.keys()].find((path) => !merge.touched.includes(path));
+    return path ? { path, merge: withEntry(merge, path, null) } : undefined;
+  }],
+  ['an executable bit is lost', ['mode'], (merge, { head }) => {
+    const [path, entry] = [...head].find(([path, entry]) => entry.executable && !merge.conflicts.some((c) => c.path === path) && !merge.changes.some(([p]) => p === path)) ?? [];
+    return path && entry ? { path, merge: withEntry(merge, path, { ...entry, executable: false }) } : undefined;
+  }],
+  ['the draft\'s older file replaces the head\'s edit', ['content'], (merge, { base, head, draft }) => {
+    const [path] = [...head].find(([path, entry]) => base.has(path) && draft.has(path) && !sameEntry(base.get(path), entry) && sameEntry(base.get(path), draft.get(path))) ?? [];
+    return merge.status === 'clean' && path ? { path, merge: withEntry(merge, path, draft.get(path)!) } : undefined;
+  }],
+  ['a conflict is not named', ['content', 'unnamed conflict'], (merge) => {
+    const [lost, ...conflicts] = merge.conflicts;
+    return lost ? { path: lost.path, merge: { ...merge, conflicts } } : undefined;
+  }],
+  ['a file is in conflict without a reason', ['conflict without reason', 'verdict'], (merge, { base, head, draft }) => {
+    const path = merge.touched.find((path) => head.has(path) && draft.has(path));
+    const sha = (side: Sides['base']): string => side.get(path!)?.sha256 ?? '';
+    return merge.status === 'clean' && path ? { path, merge: { ...merge, status: 'conflicted', conflicts: [{ path, kind: 'content', base: sha(base), head: sha(head), draft: sha(draft) }] } } : undefined;
+  }],
+  ['a conflict is called clean', ['verdict'], (merge) => (merge.status === 'conflicted' ? { path: null, merge: { ...merge, status: 'clean' } } : undefined)],
+  ['a content is not what its hash says', ['content', 'corrupt content'], (merge) => {
+    const [hash] = merge.newBlobs.keys();
+    return hash ? { path: null, merge: { ...merge, newBlobs: new Map([...merge.newBlobs, [hash, Buffer.from('x')]]) } } : undefined;
+  }],
+];
+
+interface Planted {
+  merge: ReplayedMerge;
+  path: string | null;
+}
+
+describe('a wrong merge among right ones', () => {
+  const planted = new Map<string, Planted>();
+  let report: ReplayReport;
+
+  /** Every plant goes into the first merge that can be spoiled so and is not yet. */
+  async function mergeWrongly(input: MergeInput, about: ReplayedMerge): Promise<Merge> {
+    const right = await mergeTrees(input);
+    for (const [name, , spoil] of PLANTS) {
+      const wrong = planted.has(name) ? undefined : await spoil(right, input);
+      if (!wrong) continue;
+      planted.set(name, { merge: about, path: wrong.path });
+      return wrong.merge;
+    }
+    return right;
+  }
+
+  beforeAll(async () => {
+    report = await replay({ repository: bundle('desk'), reverts: 20, below: createRandom(1).below, merge: mergeWrongly });
+  });
+
+  test.each(PLANTS)('%s: found, by commit and path', (name, whats) => {
+    const { merge, path } = planted.get(name)!;
+    const found = report.differences.filter((d) => d.merge === merge);
+    expect(found.map((d) => d.what).sort()).toEqual(whats);
+    expect(found.map((d) => d.path)).toContain(path);
+  });
+
+  test('no other merge is reported', () => {
+    const merges = new Set([...planted.values()].map((p) => p.merge));
+    expect(new Set(report.differences.map((d) => d.merge))).toEqual(merges);
+    expect(merges.size).toBe(PLANTS.length);
+  });
+
+  test('contents are told from the first line that differs', () => {
+    const { merge, path } = planted.get('a hunk of the draft is dropped')!;
+    const [found] = report.differences.filter((d) => d.merge === merge);
+    expect(found).toMatchObject({ path, git: expect.stringMatching(/^line \d+: /), headrace: expect.stringMatching(/^line \d+: /) });
+    expect(found!.git).not.toBe(found!.headrace);
   });
 });
