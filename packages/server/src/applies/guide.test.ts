@@ -61,3 +61,22 @@ whose work is in the head
   6 Cinnamon, by sa_…
 `);
 });
+
+test('the guide shows the example’s own code and words', async () => {
+  const [example, output] = await Promise.all([readFile(EXAMPLE, 'utf8'), readFile(import.meta.filename, 'utf8')]);
+  const [code, words] = await Promise.all([blocksOf('js'), blocksOf('text')]);
+  expect([code.length, words.length]).toEqual([4, 2]);
+  for (const block of code) expect(example).toContain(block);
+  for (const block of words) expect(output).toContain(block);
+});
+
+test('the guide’s commands preview and apply', async () => {
+  const d = draftsOf(server);
+  const draft = await d.diverged({ a: 'base\n' }, { a: 'head\n' }, { a: 'draft\n' });
+  const commands = (await blocksOf('sh')).filter((block) => block.includes('curl'));
+  expect(commands.length).toBe(1);
+  const text = await said('bash', ['-euo', 'pipefail'], { API: server.base + P, KEY: server.key, APP: draft.appId, THREAD: draft.threadId, DRAFT: draft.sourceId }, commands.join('\n'));
+  const [shown, apply] = text.split(/^(?=\{)/m).map((part) => JSON.parse(part));
+  expect(shown).toMatchObject({ status: 'conflicted', conflicts: [{ path: 'a', kind: 'content' }] });
+  expect(apply).toEqual({ status: 'conflicted', conflicts: ['a'], error: null, resultSourceId: null });
+});
