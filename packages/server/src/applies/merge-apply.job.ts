@@ -60,13 +60,12 @@ async function outcomeOf(ctx: Context, job: Job, apply: ApplyRow, head: Head, ve
   }
 }
 
-/** Results that are there already need no merge: the hashes of the three sides tell. */
+/** Results that are there already need no merge. Where the head has moved, only the merge can tell: it has the trees at hand. */
 async function reusedSource(ctx: Context, { base_source_id: base, draft_source_id: draft }: ApplyRow, head: Head): Promise<Outcome | null> {
-  const ids = [draft, head.sourceId, ...(base === null ? [] : [base])];
-  const hashes = new Map((await ctx.db.selectFrom('sources').select(['id', 'sha256']).where('id', 'in', ids).execute()).map((s) => [s.id, s.sha256]));
-  const drafted = hashes.get(draft);
-  if (drafted === hashes.get(head.sourceId) || (base !== null && drafted === hashes.get(base))) return { status: 'applied', sourceId: head.sourceId };
-  return base === head.sourceId ? { status: 'applied', sourceId: draft } : null;
+  if (draft === base) return { status: 'applied', sourceId: head.sourceId };
+  if (base !== head.sourceId) return null;
+  const hashes = await ctx.db.selectFrom('sources').select('sha256').distinct().where('id', 'in', [draft, head.sourceId]).execute();
+  return { status: 'applied', sourceId: hashes.length === 1 ? head.sourceId : draft };
 }
 
 async function mergeOutcome(ctx: Context, apply: ApplyRow, head: Head, exhausted: string | null): Promise<Outcome> {

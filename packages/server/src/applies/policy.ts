@@ -38,6 +38,6 @@ export async function requireApplicable(tx: Tx, { thread, project }: LoadedThrea
 /** Locks project and thread, in this order; undefined when either was deleted. Authorized before. */
 export async function lockProjectAndThread(tx: Tx, projectId: string, threadId: string): Promise<LoadedThread | undefined> {
   // Not FOR UPDATE: a job that holds the thread may wait for the project by a foreign key.
-  const project = await tx.db.selectFrom('projects').select('id').where('id', '=', projectId).where('deleted_at', 'is', null).forNoKeyUpdate().executeTakeFirst();
-  return project && lockThreadById(tx, threadId);
+  const project = await tx.db.selectFrom('projects').selectAll().where('id', '=', projectId).where('deleted_at', 'is', null).forNoKeyUpdate().executeTakeFirst();
+  return project && lockThreadById(tx, threadId, project);
 }

@@ -21,6 +21,7 @@ export async function lastVerdict(ctx: Context, apply: ApplyRow): Promise<Verdic
 
 /** The outcome of the last repair's candidate with the head as it stands; null without one, and where it conflicts with a newer head. */
 export async function candidateOutcome(ctx: Context, apply: ApplyRow, head: Head): Promise<Outcome | null> {
+  if (apply.repairs.length === 0) return null;
   const kept = await ctx.db.selectFrom('repair_candidates').select(['run_id', 'manifest']).where('apply_id', '=', apply.id).executeTakeFirst();
   if (!kept) return null;
   const candidate = decodeManifest(kept.manifest);

@@ -57,11 +57,11 @@ async function find(db: Db | Tx['db'], call: Asked, lock: boolean): Promise<Load
   return { thread, project };
 }
 
-/** Locks a thread for a job; undefined when it was deleted meanwhile. */
-export async function lockThreadById(tx: Tx, threadId: string): Promise<LoadedThread | undefined> {
+/** Locks a thread for a job; undefined when it was deleted meanwhile. `locked`: its project, where the caller holds that row already. */
+export async function lockThreadById(tx: Tx, threadId: string, locked?: ProjectRow): Promise<LoadedThread | undefined> {
   const thread = await tx.db.selectFrom('threads').selectAll().where('id', '=', threadId).where('deleted_at', 'is', null).forUpdate().executeTakeFirst();
   if (!thread) return undefined;
-  return { thread, project: await tx.db.selectFrom('projects').selectAll().where('id', '=', thread.project_id).executeTakeFirstOrThrow() };
+  return { thread, project: locked ?? await tx.db.selectFrom('projects').selectAll().where('id', '=', thread.project_id).executeTakeFirstOrThrow() };
 }
 
 export const archived = () => new ApiError('thread_archived', 'The thread is archived. Unarchive it first: PATCH it with status ready.');
