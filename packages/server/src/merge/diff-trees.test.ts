@@ -76,6 +76,13 @@ describe('diff', () => {
     expect(brief(files)).toEqual({ a: ['modified', false, 1, 1, false], n: ['added', false, 1, 0, true] });
   });
 
+  test('without moved files that were edited where git has not found them in time', async () => {
+    const blobs = new Blobs();
+    const slow: Git = { ...git, diffTree: (from, to, limitMs, renames) => (renames === 'identical' ? git.diffTree(from, to, limitMs, renames) : Promise.reject(new GitFailure('late', true))) };
+    const files = await diffTrees({ from: blobs.tree({ a: lines(9), b: lines(7) }), to: blobs.tree({ c: lines(9, { 2: 'X' }), d: lines(7) }), readBlobs: blobs.read, git: slow });
+    expect(brief(files)).toEqual({ a: ['deleted', false, 0, 9, true], c: ['added', false, 9, 0, true], d: ['renamed', false, 0, 0, false] });
+  });
+
   test('does not obey .gitattributes', async () => {
     const { files } = await diff({ '.gitattributes': '* binary\n', a: 'a\n' }, { '.gitattributes': '* binary\n', a: 'b\n' });
     expect(brief(files)).toEqual({ a: ['modified', false, 1, 1, true] });

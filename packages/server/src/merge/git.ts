@@ -10,8 +10,8 @@ export interface Git {
   store: ObjectStore;
   /** Answer of `git merge-tree` for two commits: see merge-answer.ts. */
   mergeTree(head: string, draft: string, limitMs: number): Promise<Buffer>;
-  /** Answer of `git diff-tree` for two trees, with renames: see diff-answer.ts. */
-  diffTree(from: string, to: string, limitMs: number): Promise<Buffer>;
+  /** Answer of `git diff-tree` for two trees, with renames: see diff-answer.ts. `identical`: a moved file that was edited too is told as deleted and added. */
+  diffTree(from: string, to: string, limitMs: number, renames?: 'similar' | 'identical'): Promise<Buffer>;
   /** The same without renames, line by line as a merge sees it. */
   compareTree(from: string, to: string, limitMs: number): Promise<Buffer>;
   /** To be called before each piece of work, with none under way: a repository over its bounds is dropped and made anew. */
@@ -25,6 +25,7 @@ export interface Git {
 const DIFF = ['diff-tree', '--stdin', '-r', '--raw', '--numstat', '-p', '-z', '--full-index', '--no-textconv', '--no-ext-diff', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
 /** As `git diff` does it. */
 const FOR_PEOPLE = ['-M50%', '--diff-algorithm=myers'];
+const IDENTICAL = ['-M100%', '--diff-algorithm=myers'];
 /** As git's merge compares the sides of a file. */
 const FOR_MERGES = ['--no-renames', '--diff-algorithm=histogram'];
 const DIFF_END = 'end of this diff\n';
@@ -36,8 +37,9 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
   const processOf = (args: string[], unbuffered: boolean) => createGitProcess({ gitDir: store.dir, args, unbuffered, ...(onSpawn && { onSpawn }) });
   const merging = processOf(['merge-tree', '--write-tree', '--stdin'], true);
   const diffing = processOf([...DIFF, ...FOR_PEOPLE], false);
+  const identifying = processOf([...DIFF, ...IDENTICAL], false);
   const comparing = processOf([...DIFF, ...FOR_MERGES], false);
-  const stop = (): void => [merging, diffing, comparing].forEach((git) => git.stop());
+  const stop = (): void => [merging, diffing, identifying, comparing].forEach((git) => git.stop());
   const clear = (): void => {
     stop();
     store.reset();
@@ -61,7 +63,7 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
       const answer = await merging.ask(`${head} ${draft}\n${end} ${end}\n`, mark, limitMs);
       return answer.subarray(0, answer.length - mark.length);
     },
-    diffTree: differ(diffing),
+    diffTree: (from, to, limitMs, renames = 'similar') => differ(renames === 'similar' ? diffing : identifying)(from, to, limitMs),
     compareTree: differ(comparing),
     tidy() {
       if (store.isFull()) clear();
