@@ -7,6 +7,7 @@ import type { GitFile } from './git-trees.ts';
 import { parseMergeAnswer, withoutMadeUpNames } from './merge-answer.ts';
 import type { MergeAnswer } from './merge-answer.ts';
 import { sideRenames } from './side-renames.ts';
+import { mergePath } from './three-way.ts';
 import type { TouchedPath } from './three-way.ts';
 import type { Entry, ReadBlobs, Sides } from './types.ts';
 
@@ -68,7 +69,8 @@ async function ask(work: Work): Promise<GitVerdict> {
   const commit = (side: 'base' | 'head' | 'draft', parent?: string): string => writeCommit(git.store, writeTree(git.store, filesOf(work, side, fileOf), written), side, parent);
   const base = commit('base');
   const [head, draft] = [commit('head', base), commit('draft', base)];
-  const made = withoutMadeUpNames([head, draft]);
+  const withoutSuffix = withoutMadeUpNames([head, draft]);
+  const made = (name: string): string => plan.alone?.[Number(name)]?.path ?? withoutSuffix(name);
   const answer = parseMergeAnswer(await git.mergeTree(head, draft, limitMs), made);
 
   const conflicts = answer.clean ? new Map<string, GitConflict>() : await conflictsOf(answer, work, names, fileOf);
@@ -80,7 +82,16 @@ async function ask(work: Work): Promise<GitVerdict> {
     if (conflicts.has(path)) verdict.standing.add(path);
     else verdict.files.set(path, entryOf(git, file, names.get(file.oid), verdict.contents));
   }
+  if (plan.alone) addUncontested(verdict.files, touched);
   return verdict;
+}
+
+/** What git was not shown. */
+function addUncontested(files: Map<string, Entry>, touched: TouchedPath[]): void {
+  for (const t of touched) {
+    const entry = mergePath(t);
+    if (entry && entry !== 'contested') files.set(t.path, entry);
+  }
 }
 
 /** Puts the contents that git may read into the repository. */
@@ -102,6 +113,10 @@ function oidOf(git: Git, sha256: string, contents: Set<string>): string {
 function* filesOf({ sides, touched, plan }: Work, side: 'base' | 'head' | 'draft', fileOf: (entry: Entry) => GitFile): Generator<[string, GitFile]> {
   if (plan.whole) {
     for (const [path, entry] of sides[side]) yield [path, fileOf(entry)];
+    return;
+  }
+  if (plan.alone) {
+    for (const [i, t] of plan.alone.entries()) if (t[side]) yield [String(i), fileOf(t[side])];
     return;
   }
   for (const t of touched) if (t[side]) yield [t.path, fileOf(t[side])];

@@ -11,6 +11,11 @@ export interface GitPlan {
   whole: boolean;
   /** Folders that would look deleted on a side without their untouched files: they get a placeholder. */
   kept: Set<string>;
+  /**
+   * Where nothing can be a rename, git is shown these paths only, side by side under their numbers: the trees of folders, on three sides
+   * and in the result, would be most of the files that are written for a merge.
+   */
+  alone: TouchedPath[] | undefined;
 }
 
 type Side = 'head' | 'draft';
@@ -35,7 +40,9 @@ export function planGit(sides: Sides, touched: TouchedPath[], contested: Touched
     for (const t of sources) need(t.base);
     if (sources.length > 0) for (const t of added[side]) need(t[side]);
   }
-  return { contents, whole, kept: new Set(folders.flatMap((f) => [...f.kept])) };
+  // Git takes only a deleted file for the source of a rename, and only an added one for its target.
+  const canRename = (['head', 'draft'] as const).some((side) => deleted[side].length > 0 && added[side].length > 0);
+  return { contents, whole, kept: new Set(folders.flatMap((f) => [...f.kept])), alone: canRename ? undefined : contested };
 }
 
 /** Folders of the base to which the other side added files and of which `side` deleted some: `gone` where it deleted all. */
