@@ -14,10 +14,13 @@ export interface GitProcess {
 
 export class GitFailure extends Error {
   readonly timedOut: boolean;
-  constructor(message: string, timedOut: boolean) {
+  /** Git gave up on an assertion of its own: asked again, it does so again. */
+  readonly aborted: boolean;
+  constructor(message: string, timedOut: boolean, aborted = false) {
     super(message);
     this.name = 'GitFailure';
     this.timedOut = timedOut;
+    this.aborted = aborted;
   }
 }
 
@@ -71,14 +74,14 @@ export function createGitProcess({ gitDir, args, unbuffered, onSpawn }: { gitDir
     started.stderr.on('data', (data: Buffer) => { stderr = (stderr + data.toString('latin1')).slice(-MAX_STDERR); });
     started.stdin.on('error', () => undefined); // the end of the process tells what was wrong
     started.stdout.on('data', (data: Buffer) => { if (child === started) take(data); });
-    const ended = (why: string): void => {
+    const ended = (why: string, aborted: boolean): void => {
       onSpawn?.(started.pid, false);
       if (child !== started) return;
       child = undefined;
-      settle((w) => (oneShot && w.size > 0 ? w.resolve(Buffer.concat(w.chunks)) : w.reject(new GitFailure(`${why}: ${stderr.trim()}`, false))));
+      settle((w) => (oneShot && w.size > 0 ? w.resolve(Buffer.concat(w.chunks)) : w.reject(new GitFailure(`${why}: ${stderr.trim()}`, false, aborted))));
     };
-    started.on('error', (error) => ended(`git did not start: ${error.message}`));
-    started.on('close', (code, signal) => ended(`git ended (${code ?? signal})`));
+    started.on('error', (error) => ended(`git did not start: ${error.message}`, false));
+    started.on('close', (code, signal) => ended(`git ended (${code ?? signal})`, signal === 'SIGABRT'));
     requests = 0;
     return started;
   }

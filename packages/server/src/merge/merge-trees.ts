@@ -10,7 +10,7 @@ import type { TouchedPath } from './three-way.ts';
 import { sameEntry } from './types.ts';
 import type { Changes, Conflict, ConflictKind, Entry, Merge, ReadBlobs, Sides, Tree } from './types.ts';
 
-/** Wall time for one question to git. What it has not decided by then is a conflict. */
+/** Wall time for one question to git. What it has not decided by then, or cannot, is a conflict. */
 export const GIT_LIMIT_MS = 10_000;
 
 export interface MergeInput extends Sides {
@@ -54,7 +54,7 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
     try {
       return await mergeWithGit({ git, sides, touched, plan: plan!, readBlobs, limitMs });
     } catch (error) {
-      if (!(error instanceof GitFailure) || !error.timedOut) throw error;
+      if (!(error instanceof GitFailure) || !(error.timedOut || error.aborted)) throw error;
       const undecided = contested.length > 0 ? contested : touched.filter((t) => !t.base);
       const conflicts = new Map(undecided.map((t) => [t.path, { renamed: false, stages: {} }]));
       for (const t of undecided) merged.delete(t.path);

@@ -35,7 +35,7 @@ export async function askGit(git: ReplayGit, trees: ReplayTrees, commits: { head
  * Verdict, conflicting paths, and id and mode of every file of the result that is not in conflict. Headrace may name more than git
  * does: the other path of a file that moved, and names that cannot stand beside each other.
  */
-export async function compareMerge(merge: Merge, expected: GitAnswer, { git, trees, sides }: { git: ReplayGit; trees: ReplayTrees; sides: Sides }): Promise<Difference[]> {
+export async function compareMerge(merge: Merge, expected: GitAnswer, { git, trees, sides }: { git: Pick<ReplayGit, 'objects'>; trees: Pick<ReplayTrees, 'oidOf'>; sides: Sides }): Promise<Difference[]> {
   const differences: Difference[] = [];
   const add = (path: string | null, what: Difference['what'], git: string, headrace: string): void => { differences.push({ path, what, git, headrace }); };
   compareConflicts(merge, expected, sides, add);

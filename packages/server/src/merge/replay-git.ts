@@ -21,9 +21,21 @@ const END = 'end-of-headrace-replay';
 /** Clones `repository` (a folder, a bundle or what else git can clone) into `dir`, which is not there yet. */
 export async function openReplayGit(repository: string, dir: string): Promise<ReplayGit> {
   await command(['clone', '--bare', '--quiet', repository, dir]);
+  const git = await replayGitAt(dir);
+  const format = (await git.run(['rev-parse', '--show-object-format'])).toString().trim();
+  if (format === 'sha1') return git;
+  git.close();
+  throw new Error(`${repository} has ${format} object ids: only sha1 can be replayed`);
+}
+
+/** An empty repository in `dir`, which is not there yet. */
+export async function initReplayGit(dir: string): Promise<ReplayGit> {
+  await command(['init', '--bare', '--quiet', '--template=', '--object-format=sha1', dir]);
+  return replayGitAt(dir);
+}
+
+async function replayGitAt(dir: string): Promise<ReplayGit> {
   const run: ReplayGit['run'] = (args, input) => command(['--git-dir', dir, ...args], input);
-  const format = (await run(['rev-parse', '--show-object-format'])).toString().trim();
-  if (format !== 'sha1') throw new Error(`${repository} has ${format} object ids: only sha1 can be replayed`);
   const reading = createGitProcess({ gitDir: dir, args: ['cat-file', '--batch'], unbuffered: false });
   const merging = createGitProcess({ gitDir: dir, args: ['merge-tree', '--write-tree', '--stdin'], unbuffered: true });
   // The clean merge of a commit with itself ends an answer; no history has this one's tree.

@@ -64,6 +64,14 @@ describe('resolutions', () => {
     expect(await resolved(...trees, { a: 'draft', 'a/': 'draft', 'README.md': 'head', 'readme.md': 'head' })).toEqual({ files: { 'README.md': 'h\n', 'a/b': 'g\n' }, remaining: [], faults: [] });
   });
 
+  test('that clash with what merged cleanly can go on to those paths, in the same list', async () => {
+    const trees: [Literal, Literal, Literal] = [{ 'd/a': 'a\n' }, { d: 'a\n' }, { 'd/a': 'a\n', 'd/new': 'n\n' }];
+    const first: Record<string, 'draft'> = { 'd/new': 'draft', new: 'draft' };
+    expect((await resolved(...trees, first)).remaining).toEqual(['d', 'd/new']);
+    expect(await resolved(...trees, { ...first, d: 'draft' })).toEqual({ files: { 'd/new': 'n\n' }, remaining: [], faults: [] });
+    expect((await resolved(...trees, { 'd/new': 'head', new: 'head', d: 'draft' })).faults.map((f) => f.index)).toEqual([2]);
+  });
+
   test.each<[string, Resolution[], number[]]>([
     ['given twice', [{ path: 'a', take: 'head' }, { path: 'a', take: 'draft' }], [1]],
     ['unknown', [{ path: 'a', take: 'head' }, { path: 'nowhere', take: 'head' }], [1]],

@@ -14,27 +14,37 @@ export interface Resolved {
 
 /**
  * Takes whole sides at conflicting paths: what that side's own tree has there, or nothing. A path that ends in a slash stands for
- * every conflict below that folder; the exact path goes before a folder, the longer folder before the shorter.
+ * every conflict below that folder; the exact path goes before a folder, the longer folder before the shorter. What is taken can clash
+ * with what had merged cleanly: that is in conflict then too, and may be resolved in the same list.
  */
 export function resolveMerge(merge: Merge, sides: Sides, resolutions: Resolution[]): Resolved {
-  const faults = faultsOf(merge.conflicts, resolutions);
-  if (faults.length > 0) return { changes: merge.changes, remaining: merge.conflicts, faults };
   const takes = new Map(resolutions.map((r) => [r.path, r.take]));
+  const conflicts = new Set(merge.conflicts.map((c) => c.path));
   const taken = new Map<string, 'head' | 'draft'>();
-  const open: Conflict[] = [];
-  for (const conflict of merge.conflicts) {
-    const take = takeFor(conflict.path, takes);
-    if (take) taken.set(conflict.path, take);
-    else open.push(conflict);
-  }
   const merged = new Map(merge.changes);
   const at = (path: string): Entry | undefined => {
     const take = taken.get(path);
     if (take) return sides[take].get(path);
     return merged.has(path) ? (merged.get(path) ?? undefined) : sides.head.get(path);
   };
+  const takeAt = (path: string): void => {
+    const take = takeFor(path, takes);
+    if (take) taken.set(path, take);
+  };
+  for (const path of conflicts) takeAt(path);
+  const open = merge.conflicts.filter((c) => !taken.has(c.path));
   const unresolved = new Set(open.map((c) => c.path));
-  const clashes = findClashes(merge.touched.filter((path) => at(path) && !unresolved.has(path)));
+  const clashesNow = (): Set<string> => findClashes(merge.touched.filter((path) => at(path) && !unresolved.has(path)));
+  let clashes = clashesNow();
+  while (!clashes.isSubsetOf(conflicts)) {
+    for (const path of clashes.difference(conflicts)) {
+      conflicts.add(path);
+      takeAt(path);
+    }
+    clashes = clashesNow();
+  }
+  const faults = faultsOf(conflicts, resolutions);
+  if (faults.length > 0) return { changes: merge.changes, remaining: merge.conflicts, faults };
   const remaining = [...open, ...[...clashes].map((path) => clashOf(path, sides))].sort((a, b) => comparePaths(a.path, b.path));
   return { changes: changesOf(sides.head, merge.touched, at), remaining, faults };
 }
@@ -54,9 +64,9 @@ function clashOf(path: string, { base, head, draft }: Sides): Conflict {
   return { path, kind: 'path', base: sha(base), head: sha(head), draft: sha(draft) };
 }
 
-function faultsOf(conflicts: Conflict[], resolutions: Resolution[]): { index: number; message: string }[] {
+function faultsOf(conflicts: Set<string>, resolutions: Resolution[]): { index: number; message: string }[] {
   const known = new Set<string>();
-  for (const { path } of conflicts) {
+  for (const path of conflicts) {
     known.add(path);
     for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) known.add(path.slice(0, slash + 1));
   }

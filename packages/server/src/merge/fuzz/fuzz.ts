@@ -1,0 +1,133 @@
+/** Generated merges, by Headrace and by git: verdict, conflicting paths and result have to be the same. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findCollisions } from '../../sources/paths.ts';
+import { createGit } from '../git.ts';
+import type { Git } from '../git.ts';
+import { mergeTrees } from '../merge-trees.ts';
+import type { MergeInput } from '../merge-trees.ts';
+import { compareMerge } from '../replay-compare.ts';
+import type { Difference, GitAnswer } from '../replay-compare.ts';
+import { compareResolutions } from '../replay-resolutions.ts';
+import type { Merge } from '../types.ts';
+import { generate } from './generators.ts';
+import { askReference } from './reference.ts';
+import { Contents } from './triple.ts';
+import type { Triple } from './triple.ts';
+
+export type Engine = (input: MergeInput) => Promise<Merge>;
+
+export interface Failure {
+  seed: number;
+  index: number;
+  triple: Triple;
+  differences: Difference[];
+}
+
+export interface FuzzReport {
+  /** By generator, as git has it. */
+  merges: Record<string, Record<Verdict, number>>;
+  failures: Failure[];
+}
+
+/** Of git; `aborted` where it gave up on an assertion of its own. */
+export type Verdict = 'clean' | 'conflicted' | 'aborted';
+
+export interface Judgement {
+  verdict: Verdict;
+  differences: Difference[];
+}
+
+/** Merges `triples`, some hundreds at most, with git and with `engine`, in folders of its own below `scratch`. */
+export type Judge = (triples: readonly Triple[]) => Promise<Judgement[]>;
+
+export interface FuzzOptions {
+  seed: number;
+  /** Triples `from` to `from + count - 1` of the seed. */
+  from?: number;
+  count: number;
+  only?: string;
+  engine?: Engine;
+  /** Ends the run between two batches. */
+  signal?: AbortSignal;
+  onBatch?: (report: FuzzReport) => void;
+}
+
+const BATCH = 250;
+/** So many wrong merges are enough to look at. */
+const MAX_FAILURES = 20;
+
+export async function fuzz(options: FuzzOptions, scratch?: string): Promise<FuzzReport> {
+  return withJudge((judge) => fuzzWith(judge, options), { engine: options.engine, scratch });
+}
+
+async function fuzzWith(judge: Judge, { seed, from = 0, count, only, signal, onBatch }: FuzzOptions): Promise<FuzzReport> {
+  const report: FuzzReport = { merges: {}, failures: [] };
+  for (let at = from; at < from + count && report.failures.length < MAX_FAILURES; at += BATCH) {
+    signal?.throwIfAborted();
+    const triples = Array.from({ length: Math.min(BATCH, from + count - at) }, (_, i) => generate(seed, at + i, only));
+    const judgements = await judge(triples);
+    for (const [i, { verdict, differences }] of judgements.entries()) {
+      const triple = triples[i]!;
+      const counts = (report.merges[triple.generator] ??= { clean: 0, conflicted: 0, aborted: 0 });
+      counts[verdict]++;
+      if (differences.length > 0) report.failures.push({ seed, index: at + i, triple, differences });
+    }
+    onBatch?.(report);
+  }
+  return report;
+}
+
+/** All that the judge makes is gone when `work` has ended. @param scratch a folder to work in, else one in the system's temporary folder. */
+export async function withJudge<T>(work: (judge: Judge) => Promise<T>, { engine = mergeTrees, scratch = tmpdir() }: { engine?: Engine | undefined; scratch?: string | undefined } = {}): Promise<T> {
+  const dir = mkdtempSync(join(scratch, 'headrace-fuzz-'));
+  const git = createGit({ dir: join(dir, 'engine') });
+  let batches = 0;
+  try {
+    return await work((triples) => judgeBatch(triples, { engine, git, dir: join(dir, `reference-${batches++}.git`) }));
+  } finally {
+    git.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function judgeBatch(triples: readonly Triple[], { engine, git, dir }: { engine: Engine; git: Git; dir: string }): Promise<Judgement[]> {
+  const reference = await askReference(triples, dir);
+  try {
+    const judgements: Judgement[] = [];
+    for (const [i, triple] of triples.entries()) {
+      const expected = reference.answers[i];
+      judgements.push({ verdict: verdictOf(expected), differences: await differencesOf(triple, { expected, engine, git, objects: reference.git.objects }) });
+    }
+    return judgements;
+  } finally {
+    reference.close();
+  }
+}
+
+const verdictOf = (answer: GitAnswer | undefined): Verdict => (answer ? (answer.clean ? 'clean' : 'conflicted') : 'aborted');
+
+async function differencesOf(triple: Triple, { expected, engine, git, objects }: { expected: GitAnswer | undefined; engine: Engine; git: Git; objects: (oids: string[]) => Promise<Buffer[]> }): Promise<Difference[]> {
+  const contents = new Contents();
+  const sides = contents.sidesOf(triple);
+  try {
+    git.tidy();
+    const merge = await engine({ ...sides, readBlobs: contents.readBlobs, git });
+    if (!expected) return compareResolutions(merge, sides);
+    return [
+      ...(await compareMerge(merge, expected, { git: { objects }, trees: { oidOf: (sha256) => contents.oidOf(sha256) }, sides })),
+      ...compareResolutions(merge, sides),
+      ...unnamedCollisions(merge, expected),
+    ];
+  } catch (error) {
+    return [{ path: null, what: 'error', git: verdictOf(expected), headrace: error instanceof Error ? (error.stack ?? error.message) : String(error) }];
+  }
+}
+
+/** What git lets stand beside each other, and no source may have: told by the rules for sources, not by the engine's own. */
+function unnamedCollisions(merge: Merge, expected: GitAnswer): Difference[] {
+  const named = new Set(merge.conflicts.map((c) => c.path));
+  const paths = [...new Set([...expected.files.keys()].map(expected.made))];
+  return findCollisions(paths).map(({ index }) => paths[index]!).filter((path) => !named.has(path)).map((path) => ({ path, what: 'unnamed conflict', git: 'stands beside another name', headrace: 'not named' }));
+}
