@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { makeServiceKey } from '@headrace/server/accounts/keys.ts';
 import { doctor } from './doctor.ts';
 import { setOrganization } from './organizations.ts';
+import { STORAGE_HELP, verifyStored } from './storage.ts';
 import { UsageError } from './usage-error.ts';
 
 const HELP = `headrace <command>
@@ -10,6 +11,8 @@ const HELP = `headrace <command>
   doctor [--json]     tell what this host offers: Node, git, database, sandbox; exit 1 where something needed is missing
   organizations set --id ORG --platform-api=true|false
                       give or take an organization's access to the Platform API; reads DATABASE_URL or HEADRACE_DATA_DIR as the service does
+  storage verify [--project ID] [--concurrency N] [--json]
+                      read and hash everything that is stored, and tell what is damaged; \`storage verify --help\` tells more
   --help`;
 
 /** The exit code. Throws UsageError, and Error with a message for the operator. */
@@ -17,7 +20,7 @@ async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parsed(argv);
   const command = positionals.join(' ');
   if (values.help || command === 'help') {
-    console.log(HELP);
+    console.log(command === 'storage verify' ? STORAGE_HELP : HELP);
     return 0;
   }
   if (command === 'keys generate') {
@@ -26,12 +29,17 @@ async function run(argv: string[]): Promise<number> {
   }
   if (command === 'doctor') return doctor(values.json === true);
   if (command === 'organizations set') return setOrganization(values.id, values['platform-api']);
+  if (command === 'storage verify') return verifyStored(values);
   throw new UsageError(command === '' ? 'Say which command.' : `There is no command \`${command}\`.`);
 }
 
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' }, json: { type: 'boolean' }, id: { type: 'string' }, 'platform-api': { type: 'string' }, project: { type: 'string' }, concurrency: { type: 'string' },
+} as const;
+
 function parsed(argv: string[]) {
   try {
-    return parseArgs({ args: argv, allowPositionals: true, options: { help: { type: 'boolean', short: 'h' }, json: { type: 'boolean' }, id: { type: 'string' }, 'platform-api': { type: 'string' } } });
+    return parseArgs({ args: argv, allowPositionals: true, options: OPTIONS });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

@@ -1,0 +1,78 @@
+/**
+ * Verifies one project: the bytes of its packs, then its rows against them. What looks wrong is a suspicion until the database was asked
+ * again: beside a running service packs are replaced and projects deleted while it reads.
+ */
+import { confirmContents, confirmFindings } from './verify-confirm.ts';
+import type { LostContent } from './verify-confirm.ts';
+import type { Finding, Use } from './verify-findings.ts';
+import { findUses } from './verify-needs.ts';
+import { verifyPack } from './verify-pack.ts';
+import { readPlacements } from './verify-placements.ts';
+import { findLostReferences, findUnregistered, isLive } from './verify-rows.ts';
+import { forEachOf } from './verify-run.ts';
+import type { Verification } from './verify-run.ts';
+import { verifyCandidates, verifySource } from './verify-sources.ts';
+import type { Suspects } from './verify-sources.ts';
+import { sourceIds, SourceTrees } from './verify-trees.ts';
+
+/** Repacking brings new packs while the old ones are read. */
+const MAX_ROUNDS = 5;
+
+/** Adds to `run.findings`. Throws `StorageUnavailableError`, and what the database throws. */
+export async function verifyProject(run: Verification, projectId: string): Promise<void> {
+  const suspects: Suspects = { findings: [], damaged: new Map(), missing: new Map() };
+  // Before the placements: what is stored while it works is not looked for in rows that are older.
+  const ids = await sourceIds(run.db, projectId);
+  await verifyPacks(run, projectId, suspects);
+  const trees = new SourceTrees(run.db, projectId);
+  await verifyRows(run, projectId, ids, trees, suspects);
+  suspects.findings.push(...await findUnregistered(run.db, projectId), ...await findLostReferences(run.db, projectId));
+  await tell(run, projectId, ids, trees, suspects);
+  run.tally.projects++;
+}
+
+async function verifyPacks(run: Verification, projectId: string, suspects: Suspects): Promise<void> {
+  const seen = new Set<string>();
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const fresh = (await run.db.selectFrom('packs').select('id').where('project_id', '=', projectId).orderBy('id').execute()).filter(({ id }) => !seen.has(id));
+    if (fresh.length === 0) return;
+    await forEachOf(fresh, run.concurrency, async ({ id }) => {
+      seen.add(id);
+      await run.slots.run(() => verifyPackRow(run, projectId, id, suspects));
+    });
+  }
+}
+
+async function verifyPackRow(run: Verification, projectId: string, id: string, { findings, damaged }: Suspects): Promise<void> {
+  const pack = await run.db.selectFrom('packs').select(['id', 'object_key', 'byte_size', 'index']).where('id', '=', id).executeTakeFirst();
+  if (!pack) return;
+  const result = await verifyPack(run, pack);
+  for (const fault of result.faults) findings.push({ ...fault, projectId, packId: id, objectKey: pack.object_key });
+  if (result.contents.size > 0) damaged.set(id, result.contents);
+  run.tally.packs++;
+}
+
+async function verifyRows(run: Verification, projectId: string, ids: readonly string[], trees: SourceTrees, suspects: Suspects): Promise<void> {
+  const placements = await readPlacements(run.db, projectId);
+  for (const sha256 of placements.misplaced()) suspects.missing.set(sha256, 'The pack that it is said to be in does not have it.');
+  for (const id of ids) await verifySource(run, projectId, id, trees, placements, suspects);
+  await verifyCandidates(run, projectId, placements, suspects);
+}
+
+/** What is still so goes into the findings. */
+async function tell(run: Verification, projectId: string, ids: readonly string[], trees: SourceTrees, suspects: Suspects): Promise<void> {
+  const confirmed = await confirmFindings(run.db, suspects.findings);
+  const lost = await confirmContents(run.db, projectId, suspects);
+  if (confirmed.length + lost.length === 0) return;
+  const listed = lost.slice(0, run.findings.room);
+  const uses = await findUses(trees, ids, listed.map((content) => content.sha256));
+  // Last, so that it holds for all of it.
+  if (!(await isLive(run.db, projectId))) return;
+  for (const finding of confirmed) run.findings.add(finding);
+  for (const content of listed) run.findings.add(contentFinding(projectId, content, uses.get(content.sha256)!));
+  for (const { kind } of lost.slice(listed.length)) run.findings.count(kind);
+}
+
+function contentFinding(projectId: string, { sha256, kind, message, packId }: LostContent, neededBy: Use[]): Finding {
+  return { kind, message: neededBy.length === 0 ? `${message} No source needs it.` : message, projectId, ...(packId === null ? {} : { packId }), ...neededBy[0], sha256, neededBy };
+}
