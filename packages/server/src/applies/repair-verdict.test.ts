@@ -36,6 +36,14 @@ describe('the end of a repair', () => {
     expect(codeOf([repair(), invalid('f'), invalid('f')], completed)).toBe(null);
   });
 
+  test('alike are the files, not the errors; three that left none are alike too', () => {
+    const failed = ended('failed', 'sandbox_lost');
+    expect(codeOf([invalid('f'), repair({ error: 'invalid_report: b', candidateFingerprint: 'f' }), repair({ error: 'undeclared_changes: c', candidateFingerprint: 'f' })], completed)).toBe('identical_candidates');
+    const { candidateFingerprint: _, ...lost } = repair({ error: 'sandbox_lost: Gone.', report: null });
+    expect(codeOf([lost, lost], failed)).toBe(null);
+    expect(repairVerdict([lost, invalid('f'), lost, lost], failed, false).error).toBe('identical_candidates: 3 repairs left no files that could be read. sandbox_lost: Gone.');
+  });
+
   test('no further one without time, or after fifty', () => {
     const many = Array.from({ length: 50 }, (_, i) => invalid(`${i}`));
     expect([codeOf([invalid('f')], completed, true), codeOf(many, completed), codeOf(many.slice(1), completed)]).toEqual(['budget', 'budget', null]);

@@ -5,7 +5,7 @@
  *   refused for want of money or of its agent -----> conflicted `spend_limit_reached`, `not_configured`
  *   reported unresolved ---------------------------> conflicted `unresolved`
  *   a candidate -----------------------------------> merged with the head of now
- *   no candidate, its files alike for the third time > conflicted `identical_candidates`
+ *   no candidate, its files (or none at all) alike for the third time > conflicted `identical_candidates`
  *   no candidate, time or attempts used up --------> conflicted `budget`
  *   no candidate ----------------------------------> merged anew: another repair, unless that goes well now
  */
@@ -35,7 +35,8 @@ export function repairVerdict(earlier: Repair[], run: EndedRun, isOver: boolean)
   if (isFinal) return { repairs, exhausted, error: last.error };
   if (last.error === null) return { repairs, exhausted, error: last.report?.status === 'unresolved' ? `unresolved: ${last.report.summary}` : null };
   const alike = repairs.filter((repair) => repair.error !== null && repair.candidateFingerprint === last.candidateFingerprint);
-  return { repairs, exhausted, error: alike.length >= IDENTICAL ? `identical_candidates: ${IDENTICAL} repairs left the same files, which cannot be applied. ${last.error}` : exhausted };
+  const left = last.candidateFingerprint === undefined ? 'no files that could be read.' : 'the same files, which cannot be applied.';
+  return { repairs, exhausted, error: alike.length >= IDENTICAL ? `identical_candidates: ${IDENTICAL} repairs left ${left} ${last.error}` : exhausted };
 }
 
 function withError(repair: Repair, run: EndedRun, isOver: boolean): Repair {

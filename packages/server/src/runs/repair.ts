@@ -89,10 +89,15 @@ export interface Worked {
   capture: Capture | null;
 }
 
-/** What a repair's turn came to. `lost`: its sandbox is gone, or nobody can say. Throws what is to be tried again. */
-export async function whatRepairMade(ctx: Context, job: Job, run: RunRow, thread: ThreadRow, attempt: Attempt, turn: { end: TaskEnd | 'lost'; text: string }): Promise<Worked> {
-  const { end, text } = turn;
-  if (end === 'lost') return failed(null, text, { code: 'sandbox_lost', message: 'The sandbox of this repair was lost.' });
+/** How its agent's turn ended: by itself, or, by a code for its run, with its sandbox. */
+export interface RepairTurn {
+  end: TaskEnd | 'sandbox_lost' | 'worker_lost';
+  text: string;
+}
+
+/** What a repair's turn came to. Throws what is to be tried again. */
+export async function whatRepairMade(ctx: Context, job: Job, run: RunRow, thread: ThreadRow, attempt: Attempt, { end, text }: RepairTurn): Promise<Worked> {
+  if (typeof end === 'string') return failed(null, text, { code: end, message: 'The sandbox of this repair was lost.' });
   try {
     const read = end.outcome === 'completed' ? await readReport(ctx, run, `${FOLDER}/report.json`) : { report: null, fault: null };
     const capture = await captureWorkspace(ctx, thread, attempt.files);

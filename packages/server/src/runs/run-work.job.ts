@@ -30,7 +30,7 @@ import type { RunEnd } from './finish-run.ts';
 import { clean } from '../db/clean-text.ts';
 import { threadKey } from './queue-run.ts';
 import { beginAttempt, endAttempt, whatRepairMade } from './repair.ts';
-import type { Attempt, RepairResult, Repairs } from './repair.ts';
+import type { Attempt, RepairResult, Repairs, RepairTurn } from './repair.ts';
 import type { RunError } from './schemas.ts';
 import { driveTurn, turnRequest } from './turn.ts';
 import type { TurnEnd } from './turn.ts';
@@ -162,7 +162,7 @@ async function work(ctx: Context, job: RunJob, run: RunRow, lostCode: 'sandbox_l
   const isStarted = await ensureTask(ctx, run, thread, rules, attempt);
   const turn: TurnEnd = isStarted ? await readTurn(ctx, job, project, run, rules) : { kind: 'lost', text: '' };
   if (turn.kind === 'left') return false;
-  if (attempt) { if (turn.kind !== 'gone') await settleRepair(ctx, job, run, thread, attempt, { end: turn.kind === 'ended' ? turn.end : 'lost', text: turn.text }); }
+  if (attempt) { if (turn.kind !== 'gone') await settleRepair(ctx, job, run, thread, attempt, { end: turn.kind === 'ended' ? turn.end : lostCode, text: turn.text }); }
   else if (turn.kind === 'ended') await settleTurn(ctx, job, run, thread, turn.end, turn.text);
   else if (turn.kind === 'lost') await settleFailure(ctx, job, run, thread, { status: 'failed', reply: turn.text || '[interrupted]', error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' } });
   // Only now: until the end is recorded, a worker after this one has to find the task.
@@ -260,7 +260,7 @@ async function settleFailure(ctx: Context, job: RunJob, run: RunRow, thread: Thr
 }
 
 /** A repair's end, and its result for the apply. */
-async function settleRepair(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, attempt: Attempt, turn: { end: TaskEnd | 'lost'; text: string }): Promise<void> {
+async function settleRepair(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, attempt: Attempt, turn: RepairTurn): Promise<void> {
   const { end, result, capture } = await whatRepairMade(ctx, job, run, thread, attempt, turn);
   const leftover: Leftover = capture ? 'at base' : 'unknown';
   const settled = await settle(ctx, job, run, end, leftover, result);
