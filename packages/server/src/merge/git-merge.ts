@@ -145,8 +145,10 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
   for (const { paths, type } of answer.messages) {
     if (!type.startsWith('CONFLICT')) continue;
     if (type.includes('rename')) for (const path of paths) if (found.has(path)) found.get(path)!.renamed = true;
+    // A file that both sides have alike at its new place comes without stages even when its old contents clash.
+    if (type.includes('rename') && type.includes('collision')) for (const path of paths) if (inSides(path)) name(path).renamed = true;
     // Conflicts over a folder's new place come without stages or with the new place only.
-    if (type.includes('directory')  && type.includes('rename')) for (const path of paths.flatMap((p) => (inSides(p) ? [p] : addedBelow(p, touched)))) name(path).renamed = true;
+    if (type.includes('directory') && type.includes('rename')) for (const path of paths.flatMap((p) => (inSides(p) ? [p] : addedBelow(p, touched)))) name(path).renamed = true;
   }
   await nameOldPaths();
   return found;

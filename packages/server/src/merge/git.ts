@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { createGitProcess } from './git-process.ts';
 import type { GitProcess } from './git-process.ts';
 import { writeCommit } from './git-trees.ts';
+import { MERGE_TREE, answerOfItself } from './merge-answer.ts';
 import { createObjectStore } from './object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -35,7 +36,7 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
   mkdirSync(dir, { recursive: true });
   const store = createObjectStore(dir);
   const processOf = (args: string[], unbuffered: boolean) => createGitProcess({ gitDir: store.dir, args, unbuffered, ...(onSpawn && { onSpawn }) });
-  const merging = processOf(['merge-tree', '--write-tree', '--stdin'], true);
+  const merging = processOf(MERGE_TREE, true);
   const diffing = processOf([...DIFF, ...FOR_PEOPLE], false);
   const identifying = processOf([...DIFF, ...IDENTICAL], false);
   const comparing = processOf([...DIFF, ...FOR_MERGES], false);
@@ -58,7 +59,7 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
       // Merging a commit with itself is clean at once; its answer tells where the answer to the first question ends.
       const tree = store.write('tree', Buffer.alloc(0));
       const end = writeCommit(store, tree, 'end');
-      const mark = Buffer.from(`1\0${tree}\0\0`);
+      const mark = answerOfItself(tree);
       store.flush();
       const answer = await merging.ask(`${head} ${draft}\n${end} ${end}\n`, mark, limitMs);
       return answer.subarray(0, answer.length - mark.length);

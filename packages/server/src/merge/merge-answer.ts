@@ -1,7 +1,17 @@
 import type { GitFile } from './git-trees.ts';
 
-/** What `git merge-tree --write-tree --stdin` says of one merge. */
+/** What answers many merges, a line `<head> <draft>` of commits each; also of those that it calls clean it tells what it met. */
+export const MERGE_TREE = ['merge-tree', '--write-tree', '--messages', '--stdin'];
+
+/** The answer for a commit of this tree with itself: where no other commit has the tree, it ends what came before. */
+export const answerOfItself = (tree: string): Buffer => Buffer.from(`1\0${tree}\0\0\0`);
+
+/** What git says of one merge. */
 export interface MergeAnswer {
+  /**
+   * Git's word, and no conflict in its messages. Git 2.39 calls a merge clean in which one side moved and edited a file, and the other
+   * edited it in the same place and added the very same file at the new place: its markers stay in the result, or one edit is lost.
+   */
   clean: boolean;
   tree: string;
   /** Each file in conflict by path, as far as git names one: 1 base, 2 head, 3 draft. */
@@ -10,7 +20,7 @@ export interface MergeAnswer {
 }
 
 /**
- * `<1|0> NUL <tree> NUL`, then `<mode> <oid> <stage>TAB<path> NUL` per stage, an empty field, and unless clean messages of
+ * `<1|0> NUL <tree> NUL`, then `<mode> <oid> <stage>TAB<path> NUL` per stage, an empty field, then messages of
  * `<n> NUL <path> NUL … <type> NUL <text> NUL`, an empty field.
  * @param made takes away what git adds to a name that it makes up (`d~<commit>`).
  */
@@ -32,6 +42,7 @@ export function parseMergeAnswer(answer: Buffer, made: (path: string) => string)
     at += 1 + count;
     parsed.messages.push({ paths, type: fields[at] ?? '' });
   }
+  if (parsed.messages.some(({ type }) => type.startsWith('CONFLICT'))) parsed.clean = false;
   if (!/^[0-9a-f]{40,}$/.test(parsed.tree)) throw new Error('git merge-tree answered in an unknown form');
   return parsed;
 }

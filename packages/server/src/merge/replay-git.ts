@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { GIT_ENVIRONMENT, createGitProcess } from './git-process.ts';
+import { MERGE_TREE, answerOfItself } from './merge-answer.ts';
 
 /** Git on a bare clone of the repository that is replayed: what it says is the answer that is wanted. */
 export interface ReplayGit {
@@ -7,7 +8,7 @@ export interface ReplayGit {
   run(args: string[], input?: string | Buffer): Promise<Buffer>;
   /** Bodies of objects, in the order of the ids. */
   objects(oids: string[]): Promise<Buffer[]>;
-  /** Answer of `git merge-tree --write-tree --stdin` for two commits. */
+  /** Answer of `git merge-tree` for two commits: see merge-answer.ts. */
   mergeTree(head: string, draft: string): Promise<Buffer>;
   close(): void;
 }
@@ -37,10 +38,10 @@ export async function initReplayGit(dir: string): Promise<ReplayGit> {
 async function replayGitAt(dir: string): Promise<ReplayGit> {
   const run: ReplayGit['run'] = (args, input) => command(['--git-dir', dir, ...args], input);
   const reading = createGitProcess({ gitDir: dir, args: ['cat-file', '--batch'], unbuffered: false });
-  const merging = createGitProcess({ gitDir: dir, args: ['merge-tree', '--write-tree', '--stdin'], unbuffered: true });
+  const merging = createGitProcess({ gitDir: dir, args: MERGE_TREE, unbuffered: true });
   // The clean merge of a commit with itself ends an answer; no history has this one's tree.
   const last = await commitOf(run, END);
-  const lastAnswer = Buffer.from(`1\0${last.tree}\0\0`);
+  const lastAnswer = answerOfItself(last.tree);
   return {
     run,
     async objects(oids) {

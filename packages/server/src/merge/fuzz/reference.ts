@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseMergeAnswer, withoutMadeUpNames } from '../merge-answer.ts';
+import { MERGE_TREE, answerOfItself, parseMergeAnswer, withoutMadeUpNames } from '../merge-answer.ts';
 import type { GitAnswer } from '../replay-compare.ts';
 import { initReplayGit } from '../replay-git.ts';
 import type { ReplayGit } from '../replay-git.ts';
@@ -92,8 +92,8 @@ const quoted = (path: string): string => `"${path.replaceAll('"', '\\"')}"`;
 async function mergeAll(git: ReplayGit, commits: Commits): Promise<(Buffer | undefined)[]> {
   const { sides, last, lastTree } = commits;
   try {
-    const out = await git.run(['merge-tree', '--write-tree', '--stdin'], sides.map(({ head, draft }) => `${head} ${draft}\n${last} ${last}\n`).join(''));
-    return splitAnswers(out, Buffer.from(`1\0${lastTree}\0\0`), sides.length);
+    const out = await git.run(MERGE_TREE, sides.map(({ head, draft }) => `${head} ${draft}\n${last} ${last}\n`).join(''));
+    return splitAnswers(out, answerOfItself(lastTree), sides.length);
   } catch (error) {
     if (!String(error).includes('SIGABRT')) throw error;
     if (sides.length === 1) return [undefined];
