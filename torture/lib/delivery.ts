@@ -40,6 +40,7 @@ const RETRY_MS = 30;
 export async function deliver(callers: readonly Caller[], write: Write, random: Random, weather: Weather, signal: AbortSignal): Promise<Delivered> {
   const sentAt = performance.now();
   let unanswered = 0;
+  let last = '';
   for (let at = random.below(callers.length), attempt = 0; performance.now() - sentAt < DELIVERY_LIMIT_MS; at++, attempt++) {
     signal.throwIfAborted();
     let wait = RETRY_MS * Math.min(8, 2 ** attempt);
@@ -47,10 +48,12 @@ export async function deliver(callers: readonly Caller[], write: Write, random: 
       const answer = await callers[at % callers.length]!.send(write.method, write.path, { body: write.body, headers: { 'idempotency-key': write.key }, limitMs: ATTEMPT_LIMIT_MS, signal });
       const again = retryIn(answer, write, weather);
       if (again === null) return { ...answer, sentAt, answeredAt: performance.now(), unanswered };
+      last = `${answer.status} ${answer.text.slice(0, 300)}`;
       wait = Math.max(wait, again);
     } catch (error) {
       signal.throwIfAborted();
       if (!isLost(error)) throw error;
+      last = String(error);
       if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {
         weather.refused++;
       } else {
@@ -60,7 +63,7 @@ export async function deliver(callers: readonly Caller[], write: Write, random: 
     }
     await sleep(wait * (0.5 + random.next()), undefined, { signal });
   }
-  throw new Error(`${write.method} ${write.path} with key ${write.key} was not answered within ${DELIVERY_LIMIT_MS / 1000} s`);
+  throw new Error(`${write.method} ${write.path} with key ${write.key} was not answered within ${DELIVERY_LIMIT_MS / 1000} s; at last: ${last}`);
 }
 
 /** Milliseconds until the next attempt; null when this answer is the last one. */
