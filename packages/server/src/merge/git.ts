@@ -28,7 +28,7 @@ const DIFF = ['diff-tree', '--stdin', '-r', '--raw', '--numstat', '-p', '-z', '-
 const FOR_PEOPLE = ['-M50%', '--diff-algorithm=myers'];
 const IDENTICAL = ['-M100%', '--diff-algorithm=myers'];
 /** As git's merge compares the sides of a file. */
-const FOR_MERGES = ['--no-renames', '--diff-algorithm=histogram'];
+const FOR_MERGES = ['--no-renames', '--diff-algorithm=histogram', '--no-indent-heuristic'];
 const DIFF_END = 'end of this diff\n';
 
 /** @param dir a folder for this alone; made where it is not there. `onSpawn` is told of every process that starts and ends. */

@@ -106,8 +106,9 @@ function overlaps(head: Change[], draft: Change[], { base, head: headText, draft
     }
     if (sides.size < 2) continue;
     const cut = (side: 'head' | 'draft'): string[] => lines[side].slice(from + before[side], to + shift[side]);
-    const hunk = { base: lines.base.slice(from, to), head: cut('head'), draft: cut('draft') };
-    if (sameLines(hunk.head, hunk.draft)) continue;
+    const [headLines, draftLines] = [cut('head'), cut('draft')];
+    if (sameLines(headLines, draftLines)) continue;
+    const hunk = { base: lines.base.slice(from, to).map(withoutEnd), head: headLines.map(withoutEnd), draft: draftLines.map(withoutEnd) };
     const start = (at: number, list: string[]): number => (list.length > 0 ? at + 1 : at);
     hunks.push({ baseStart: start(from, hunk.base), headStart: start(from + before.head, hunk.head), draftStart: start(from + before.draft, hunk.draft), ...hunk });
   }
@@ -116,8 +117,7 @@ function overlaps(head: Change[], draft: Change[], { base, head: headText, draft
 
 const sameLines = (a: string[], b: string[]): boolean => a.length === b.length && a.every((line, i) => line === b[i]);
 
-function linesOf(content: Buffer): string[] {
-  const lines = content.toString('utf8').split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return lines;
-}
+/** With their ends: whether the last line has one can be all that the sides differ in. */
+const linesOf = (content: Buffer): string[] => content.toString('utf8').match(/[^\n]*\n|[^\n]+/g) ?? [];
+
+const withoutEnd = (line: string): string => (line.endsWith('\n') ? line.slice(0, -1) : line);
