@@ -6,11 +6,14 @@ export const MERGE_TREE = ['merge-tree', '--write-tree', '--messages', '--stdin'
 /** The answer for a commit of this tree with itself: where no other commit has the tree, it ends what came before. */
 export const answerOfItself = (tree: string): Buffer => Buffer.from(`1\0${tree}\0\0\0`);
 
+const FILE_IN_THE_WAY = 'CONFLICT (file/directory)';
+
 /** What git says of one merge. */
 export interface MergeAnswer {
   /**
-   * Git's word, and no conflict in its messages. Git 2.39 calls a merge clean in which one side moved and edited a file, and the other
-   * edited it in the same place and added the very same file at the new place: its markers stay in the result, or one edit is lost.
+   * Git's word, and no conflict in its messages but of a file in a folder's way: of those it also tells when the file is gone in the end.
+   * Git 2.39 calls a merge clean in which one side moved and edited a file, and the other edited it in the same place and added the
+   * very same file at the new place: its markers stay in the result, or one edit is lost.
    */
   clean: boolean;
   tree: string;
@@ -42,7 +45,7 @@ export function parseMergeAnswer(answer: Buffer, made: (path: string) => string)
     at += 1 + count;
     parsed.messages.push({ paths, type: fields[at] ?? '' });
   }
-  if (parsed.messages.some(({ type }) => type.startsWith('CONFLICT'))) parsed.clean = false;
+  if (parsed.messages.some(({ type }) => type.startsWith('CONFLICT') && type !== FILE_IN_THE_WAY)) parsed.clean = false;
   if (!/^[0-9a-f]{40,}$/.test(parsed.tree)) throw new Error('git merge-tree answered in an unknown form');
   return parsed;
 }

@@ -53,6 +53,7 @@ const TABLE: Record<string, Row> = {
   'folders that differ in case': { base: z, head: { ...z, 'Docs/a': '1\n' }, draft: { ...z, 'docs/b': '2\n' }, merged: { ...z, 'Docs/a': '1\n', 'docs/b': '2\n' } },
   'a file and a folder that differ in case': { base: z, head: { ...z, docs: '1\n' }, draft: { ...z, 'Docs/b': '2\n' }, conflicts: { docs: 'path', 'Docs/b': 'path' }, gitDiffers: true },
   'a file here, a folder there': { base: z, head: { ...z, a: 'f\n' }, draft: { ...z, 'a/b': '1\n', 'a/c/d': '2\n' }, conflicts: { a: 'path', 'a/b': 'path', 'a/c/d': 'path' }, gitDiffers: true },
+  'an empty file that became a folder, with a conflict that git tells of and does not have': { base: { a: '', old: '', ...z }, head: { a: '', ...z }, draft: { 'a/b': '', ...z }, merged: { 'a/b': '', ...z } },
   'a folder here, a file there': { base: z, head: { ...z, 'a/b': '1\n' }, draft: { ...z, a: 'f\n' }, conflicts: { a: 'path', 'a/b': 'path' }, gitDiffers: true },
   'an edited file that became a folder': { base: { a: 'a\n' }, head: { a: 'A\n' }, draft: { 'a/b': 'new\n' }, conflicts: { a: 'path', 'a/b': 'path' }, gitDiffers: true },
   'an edited file that moved into a folder of its name': { base: { a: big }, head: { a: edited }, draft: { 'a/b': big }, merged: { 'a/b': edited } },
@@ -157,6 +158,13 @@ describe('merging trees', () => {
     const late = await mergeTrees({ base, head, draft, readBlobs: blobs.read, git: tooSlow });
     expect(kinds(late)).toEqual({ a: 'content' });
     expect([...withChanges(head, late.changes).keys()]).toEqual(['a', 'd', 'h']);
+  });
+
+  test('what git aborts on is a conflict', async () => {
+    const aborting: Git = { ...git, mergeTree: () => Promise.reject(new GitFailure('an assertion', false, true)) };
+    const blobs = new Blobs();
+    const [base, head, draft] = [blobs.tree({ a: lines(9) }), blobs.tree({ a: lines(9, { 1: 'H' }), h: 'h\n' }), blobs.tree({ a: lines(9, { 9: 'D' }) })];
+    expect(kinds(await mergeTrees({ base, head, draft, readBlobs: blobs.read, git: aborting }))).toEqual({ a: 'content' });
   });
 
   test('git is asked once more, with everything, when it dies', async () => {

@@ -71,7 +71,7 @@ function likeBase(triple: Triple, side: 'head' | 'draft', path: string): Triple 
   return { ...triple, [side]: asSource(files) };
 }
 
-const withFile = (triple: Triple, side: (typeof SIDES)[number], path: string, file: File): Triple => ({ ...triple, [side]: new Map([...triple[side]]).set(path, file) });
+const withFile = (triple: Triple, side: (typeof SIDES)[number], path: string, file: File): Triple => ({ ...triple, [side]: new Map(triple[side]).set(path, file) });
 
 /** Rows go from every content that has them, so that what was alike stays so; then from one file alone. */
 function* contentsShrunk(triple: Triple): Generator<Triple> {

@@ -90,7 +90,7 @@ function move(files: Files, from: string, to: string, random: Random): void {
 
 /** What stands in the way of a path goes: a tree has no file where it has a folder. */
 function put(files: Files, path: string, file: File): void {
-  for (const other of [...files.keys()]) if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other);
+  for (const other of files.keys()) if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other);
   files.set(path, file);
 }
 

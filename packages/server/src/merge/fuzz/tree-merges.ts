@@ -69,7 +69,7 @@ function withName(files: Files, name: string, random: Random): Files {
   const from = files.size > 0 && chance(random, 2) ? random.pick([...files.keys()]) : undefined;
   const file: File = from === undefined ? fileOf(text(random, { length: anyLength(random) })) : files.get(from)!;
   if (from !== undefined) files.delete(from);
-  for (const other of [...files.keys()]) if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`)) files.delete(other);
+  for (const other of files.keys()) if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`)) files.delete(other);
   return files.set(name, file);
 }
 
