@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeServiceKey } from '../accounts/index.ts';
 import { draftsOf, P } from '../applies/fixture.ts';
@@ -41,6 +42,12 @@ async function place() {
   opened.push(() => end('SIGTERM'));
   return {
     end,
+    /** Runs `work` on a connection of its own. */
+    async sql<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+      const client = new pg.Client(database.connection);
+      await client.connect();
+      return work(client).finally(() => client.end());
+    },
     async start(roles = 'api,worker,runner'): Promise<TestServer> {
       child = spawn(process.execPath, [MAIN], {
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -95,23 +102,65 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of a run', (sig
 });
 
 describe('a service that is away', () => {
-  test('a repair goes on where its sandbox lives, and its apply with what it left', async () => {
-    const at = await place();
-    let s = await at.start();
+  const REPORT = `echo '${JSON.stringify({ status: 'resolved', summary: 'Both.', checks: [] })}' > .hoplite/repair/report.json`;
+  /** A conflict under repair by these commands, the first of which asks. */
+  async function repairing(s: TestServer, ...commands: string[]) {
     const d = draftsOf(s);
     const draft = await d.diverged({ 'a.txt': 'base\n' }, { 'a.txt': 'head\n', 'h.txt': 'h\n' }, { 'a.txt': 'draft\n' });
     const [app, thread] = [`${P}/apps/${draft.appId}`, `${P}/apps/${draft.appId}/threads/${draft.threadId}`];
-    const report = JSON.stringify({ status: 'resolved', summary: 'Both.', checks: [] });
-    await ok(s.call('PATCH', app, { metadata: { 'headrace.repairScript': sh(`test -f h.txt; echo both > a.txt; echo '${report}' > .hoplite/repair/report.json`) } }));
+    await ok(s.call('PATCH', app, { metadata: { 'headrace.repairScript': sh(commands.join('\n')) } }));
     await ok(s.call('PATCH', `${app}/settings`, { approvals: [{ tool: 'sh', decision: 'ask' }] }));
     const { id } = await d.queue(draft);
     const asked = await until('the question', async () => (await ok(s.call('GET', `${thread}/approvals`))).approvals[0]);
+    return {
+      draft, thread,
+      allow: (now: TestServer, question = asked) => ok(now.call('POST', `${thread}/approvals/${question.id}`, { decision: 'approve' })),
+      next: (now: TestServer) => until('the next question', async () => (await ok(now.call('GET', `${thread}/approvals`))).approvals.find((a: { id: string; status: string }) => a.status === 'pending' && a.id !== asked.id)),
+      /** Its end: the head has moved once by it. */
+      async applied(now: TestServer) {
+        const apply = (await ok(now.call('GET', `${app}/applies/${id}?waitSeconds=30`))).apply;
+        expect([apply.status, apply.error]).toEqual(['applied', null]);
+        expect(await draftsOf(now).files(draft.appId, apply.resultSourceId)).toEqual({ 'a.txt': 'both\n', 'h.txt': 'h\n' });
+        expect((await draftsOf(now).head(draft.appId))).toMatchObject({ sourceId: apply.resultSourceId, revision: 3 });
+        return apply.repairs.map((r: { error: string | null }) => r.error?.split(':')[0] ?? null);
+      },
+    };
+  }
+
+  test('a repair goes on where its sandbox lives, and its apply with what it left', async () => {
+    const at = await place();
+    const repair = await repairing(await at.start(), 'test -f h.txt; echo both > a.txt', REPORT);
     await at.end('SIGKILL');
+    const s = await at.start();
+    await repair.allow(s);
+    expect(await repair.applied(s)).toEqual([null]);
+  });
+
+  test('a repair whose runner is gone too is lost, and begun anew', async () => {
+    const at = await place();
+    const repair = await repairing(await at.start(), 'echo both > a.txt', REPORT);
+    const runner = await at.sql(async (db) => (await db.query<{ runner_id: string }>('select runner_id from threads where id = $1', [repair.draft.threadId])).rows[0]!.runner_id);
+    await at.end('SIGKILL');
+    process.kill(Number(runner.split(':')[1]), 'SIGKILL');
+    const s = await at.start();
+    await repair.allow(s, await repair.next(s));
+    expect(await repair.applied(s)).toEqual(['worker_lost', null]);
+  });
+
+  test('killed between the end of a repair and its place in the head, it is applied once', async () => {
+    const at = await place();
+    let s = await at.start();
+    const repair = await repairing(s, 'echo both > a.txt', REPORT);
+    await at.sql(async (held) => {
+      await held.query('begin');
+      await held.query('select id from projects where id = $1 for no key update', [repair.draft.appId]);
+      await repair.allow(s);
+      await until('the apply to wait for its settling', async () => (await at.sql((db) => db.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%\"projects\"%'"))).rows.length > 0);
+      expect((await ok(s.call('GET', `${repair.thread}/runs`))).runs[0].status).toBe('completed');
+      await at.end('SIGKILL');
+    });
     s = await at.start();
-    await ok(s.call('POST', `${thread}/approvals/${asked.id}`, { decision: 'approve' }));
-    const apply = (await ok(s.call('GET', `${app}/applies/${id}?waitSeconds=30`))).apply;
-    expect([apply.status, apply.error, apply.repairs.length]).toEqual(['applied', null, 1]);
-    expect(await draftsOf(s).files(draft.appId, apply.resultSourceId)).toEqual({ 'a.txt': 'both\n', 'h.txt': 'h\n' });
+    expect(await repair.applied(s)).toEqual([null]);
   });
 
   test('a question that was open stays the one question, and is answered after the start', async () => {
