@@ -9,7 +9,7 @@ import type { JobHandlers } from './jobs/worker.ts';
 import { maintainReceipts } from './operations/maintain.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
 import { failQueuedRuns, runsDied, workRuns } from './runs/index.ts';
-import { startCleanup } from './sources/index.ts';
+import { reconcileRepacks, repackProject, startCleanup } from './sources/index.ts';
 import { archiveWorkspace, archivingDied, initializationDied, initializeThread, sweepWorkspaces } from './workspaces/index.ts';
 
 export interface Work {
@@ -29,6 +29,8 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     // Held as long as a preview is open; beyond this one worker's previews wait, and fail where none gets free.
     'preview.work': { run: (job) => workPreview(ctx, job), concurrency: 64, onDead: ({ previewId }) => previewDied(ctx, previewId) },
     'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4, onDead: ({ threadId }) => archivingDied(ctx, threadId) },
+    // One at a time: each may take some hundred MiB and a core.
+    'source.repack': { run: (job) => repackProject(ctx, job), concurrency: 1 },
   };
   const worker = await startWorker(ctx, connection, handlers);
   // No operation of this version has an effect outside.
@@ -38,6 +40,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   reconcilePreviews(ctx);
   reconcileBuilds(ctx);
   reconcileApplies(ctx);
+  reconcileRepacks(ctx);
   return {
     async stop() {
       await Promise.all([worker.stop(GRACE_MS), cleanup.stop()]);

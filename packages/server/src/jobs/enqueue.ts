@@ -11,6 +11,7 @@ export interface JobKinds {
   'build.work': { buildId: string };
   'preview.work': { previewId: string };
   'workspace.archive': { threadId: string };
+  'source.repack': { projectId: string };
 }
 export type JobKind = keyof JobKinds;
 

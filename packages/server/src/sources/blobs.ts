@@ -30,6 +30,10 @@ export class BlobError extends Error {
 /** Compressed bytes that one range read fetches at most, a single larger frame apart. */
 const RANGE_BYTES = 2 * 1024 * 1024;
 const CACHE_BYTES = 32 * 1024 * 1024;
+/** Zlib takes no less. */
+const MIN_CHUNK = 64;
+/** Of the cache, what all packs together read ahead: frames of one must not push out those of another before their use. */
+const AHEAD_BYTES = CACHE_BYTES * 3 / 4;
 
 interface Place extends Placement {
   pack: PlacedPack;
@@ -42,11 +46,13 @@ export function createBlobReader(store: Pick<ObjectStore, 'getRange'>, packs: re
 class PackReader implements BlobReader {
   private readonly store: Pick<ObjectStore, 'getRange'>;
   private readonly packs: readonly PlacedPack[];
+  private readonly aheadBytes: number;
   private readonly frames = new FrameCache(CACHE_BYTES);
 
   constructor(store: Pick<ObjectStore, 'getRange'>, packs: readonly PlacedPack[]) {
     this.store = store;
     this.packs = packs;
+    this.aheadBytes = shareOf(AHEAD_BYTES, packs.map(({ index }) => index.frames.reduce((sum, frame) => sum + frame.rawLength, 0)));
   }
 
   async readBlob(sha256: string): Promise<Buffer> {
@@ -79,7 +85,9 @@ class PackReader implements BlobReader {
     const { frames } = pack.index;
     const start = frames[first]!.offset;
     let last = first;
-    while (last + 1 < frames.length && wanted.has(frameKey(pack, last + 1)) && endOf(frames[last + 1]!) - start <= RANGE_BYTES) last++;
+    let ahead = this.aheadBytes - frames[first]!.rawLength;
+    const isRoom = ({ rawLength }: Frame) => (ahead -= rawLength) >= 0;
+    while (last + 1 < frames.length && wanted.has(frameKey(pack, last + 1)) && endOf(frames[last + 1]!) - start <= RANGE_BYTES && isRoom(frames[last + 1]!)) last++;
     const range = await this.store.getRange(pack.packKey, start, endOf(frames[last]!));
     const raw = await Promise.all(frames.slice(first, last + 1).map((frame) => unpackFrame(frame, range.subarray(frame.offset - start, endOf(frame) - start))));
     for (const [i, bytes] of raw.entries()) this.frames.set(frameKey(pack, first + i), bytes);
@@ -90,12 +98,24 @@ class PackReader implements BlobReader {
 /** The decompressed bytes of a frame. Throws `BlobError` when they are not there whole. */
 export async function unpackFrame(frame: Frame, compressed: Buffer): Promise<Buffer> {
   try {
-    const raw = await decompress(compressed, { maxOutputLength: Math.max(frame.rawLength, 1) });
+    // In one piece, with room for the end to be seen: in the usual pieces of 16 KiB the event loop is taken for 0.32 ms instead of 0.13.
+    const raw = await decompress(compressed, { maxOutputLength: Math.max(frame.rawLength, 1), chunkSize: Math.max(frame.rawLength + 1, MIN_CHUNK) });
     if (raw.length === frame.rawLength) return raw;
   } catch (error) {
     throw new BlobError('a pack is damaged', { cause: error });
   }
   throw new BlobError('a pack is damaged');
+}
+
+/** What each may have at most so that all stay within `total`: who needs less leaves it to the others. */
+function shareOf(total: number, needs: readonly number[]): number {
+  let left = total;
+  for (const [i, need] of needs.toSorted((a, b) => a - b).entries()) {
+    const share = left / (needs.length - i);
+    if (need > share) return share;
+    left -= need;
+  }
+  return total;
 }
 
 const endOf = (frame: Frame) => frame.offset + frame.length;

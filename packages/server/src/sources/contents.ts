@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import type { Entry, Tree } from '../merge/types.ts';
+import { ObjectNotFoundError } from '../storage/object-store.ts';
 import { archiveOf as archive, tarOf as tar } from './archive.ts';
 import { createBlobReader } from './blobs.ts';
 import type { BlobReader, PlacedPack } from './blobs.ts';
@@ -28,27 +29,53 @@ function remember(id: string, pack: PlacedPack): void {
   }
 }
 
-async function placedPacks(db: Db, ids: string[]): Promise<PlacedPack[]> {
+/** Packs by id; those that are not there any more are left out. */
+async function placedPacks(db: Db, ids: string[]): Promise<Map<string, PlacedPack>> {
   const found = new Map(ids.flatMap((id) => (indexes.has(id) ? [[id, indexes.get(id)!] as const] : [])));
   const missing = ids.filter((id) => !found.has(id));
   const rows = missing.length ? await db.selectFrom('packs').select(['id', 'object_key', 'index']).where('id', 'in', missing).execute() : [];
   for (const { id, object_key: packKey, index } of rows) found.set(id, { packKey, index: decodeIndex(index) });
   for (const [id, pack] of found) remember(id, pack);
-  return ids.map((id) => found.get(id)!);
+  return found;
+}
+
+interface Held {
+  pack: PlacedPack;
+  sha256s: string[];
+}
+
+/** A pack may be replaced between two looks, and its object be gone before a slow reader is through: then the contents are looked for anew. */
+const LOOKUPS = 3;
+
+/** Where these contents are now. A remembered index is used only for a pack that the database names. */
+async function locate({ db }: Reading, projectId: string, wanted: string[]): Promise<Held[]> {
+  for (let lookups = 1; ; lookups++) {
+    const packs = await findPacks(db, projectId, wanted);
+    const count = packs.reduce((sum, p) => sum + p.sha256s.length, 0);
+    if (count < wanted.length) throw storageCorrupt(new Error(`${wanted.length - count} contents of a source are in no pack`));
+    const placed = await placedPacks(db, packs.map((p) => p.id));
+    if (placed.size === packs.length) return packs.map(({ id, sha256s }) => ({ pack: placed.get(id)!, sha256s }));
+    if (lookups === LOOKUPS) throw storageCorrupt(new Error(`${packs.length - placed.size} packs of a source are not there`));
+  }
 }
 
 /** Finds the packs when the first content is read. Throws 503 `source_storage_unavailable` where the store is away or a content missing or damaged. */
 function projectBlobs(ctx: Reading, projectId: string): Pick<BlobReader, 'readBlobs'> {
   return {
     async *readBlobs(sha256s) {
-      try {
-        const wanted = [...new Set(sha256s)];
-        const packs = await findPacks(ctx.db, projectId, wanted);
-        const placed = packs.reduce((sum, p) => sum + p.sha256s.length, 0);
-        if (placed < wanted.length) throw storageCorrupt(new Error(`${wanted.length - placed} contents of a source are in no pack`));
-        yield* createBlobReader(ctx.store, await placedPacks(ctx.db, packs.map((p) => p.id))).readBlobs(sha256s);
-      } catch (error) {
-        throw sourceFault(error);
+      let next = 0;
+      for (let lookups = 1; ; lookups++) {
+        try {
+          const rest = sha256s.slice(next);
+          const held = await locate(ctx, projectId, [...new Set(rest)]);
+          for await (const blob of createBlobReader(ctx.store, held.map((h) => h.pack)).readBlobs(rest)) {
+            next++;
+            yield blob;
+          }
+          return;
+        } catch (error) {
+          if (!(error instanceof ObjectNotFoundError) || lookups === LOOKUPS) throw sourceFault(error);
+        }
       }
     },
   };
@@ -64,20 +91,22 @@ const PACKS_AT_ONCE = 4;
 export async function readBlobs(ctx: Reading, projectId: string, sha256s: Iterable<string>): Promise<Map<string, Buffer>> {
   const wanted = [...new Set(sha256s)];
   const blobs = new Map<string, Buffer>();
-  try {
-    const packs = await findPacks(ctx.db, projectId, wanted);
-    const placed = await placedPacks(ctx.db, packs.map((p) => p.id));
-    const queue = packs.map(({ sha256s: held }, i) => ({ held, pack: placed[i]! }));
-    const work = async () => { for (let next = queue.shift(); next; next = queue.shift()) await readPack(ctx, next.pack, next.held, blobs); };
-    await Promise.all(Array.from({ length: PACKS_AT_ONCE }, work));
-  } catch (error) {
-    throw sourceFault(error);
+  for (let lookups = 1; ; lookups++) {
+    try {
+      await readHeld(ctx, await locate(ctx, projectId, wanted.filter((sha256) => !blobs.has(sha256))), blobs);
+      return blobs;
+    } catch (error) {
+      if (!(error instanceof ObjectNotFoundError) || lookups === LOOKUPS) throw sourceFault(error);
+    }
   }
-  if (blobs.size < wanted.length) throw storageCorrupt(new Error(`${wanted.length - blobs.size} contents are in no pack of the project`));
-  return blobs;
 }
 
-async function readPack(ctx: Reading, pack: PlacedPack, held: string[], into: Map<string, Buffer>): Promise<void> {
+async function readHeld(ctx: Reading, queue: Held[], into: Map<string, Buffer>): Promise<void> {
+  const work = async () => { for (let next = queue.shift(); next; next = queue.shift()) await readPack(ctx, next, into); };
+  await Promise.all(Array.from({ length: PACKS_AT_ONCE }, work));
+}
+
+async function readPack(ctx: Reading, { pack, sha256s: held }: Held, into: Map<string, Buffer>): Promise<void> {
   // In the pack's order each frame is fetched once.
   const place = (sha256: string) => pack.index.blobs.get(sha256)?.frame ?? 0;
   held.sort((a, b) => place(a) - place(b));

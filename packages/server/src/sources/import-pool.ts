@@ -1,5 +1,6 @@
 /** Parsing, hashing and packing off the event loop. Bodies are parsed only while the contents kept in the worker stay within a bound. */
 import type { Worker } from 'node:worker_threads';
+import { asBuffer, owned } from './buffers.ts';
 import type { Refusal } from './bundle-rules.ts';
 import type { EncodedPack, ExpectedFile, ParsedEdit, ParsedImport, StagedSource } from './import-protocol.ts';
 import { decodeManifest, encodeManifest, type Manifest } from './manifest.ts';
@@ -168,12 +169,6 @@ export class ImportPool {
   }
 }
 
-/** The bytes in an array buffer of their own, which can be handed to the worker; a view into a shared slab is copied. */
-function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer } = bytes;
-  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength ? new Uint8Array(buffer) : new Uint8Array(bytes);
-}
-
 function withManifest<T extends { manifest: Uint8Array }>(output: T): Omit<T, 'manifest'> & { manifest: Manifest; manifestBytes: Buffer } {
   const manifestBytes = asBuffer(output.manifest);
   let manifest: Manifest | undefined;
@@ -183,8 +178,4 @@ function withManifest<T extends { manifest: Uint8Array }>(output: T): Omit<T, 'm
 
 function buffers({ bytes, index }: EncodedPack): Packed {
   return { bytes: asBuffer(bytes), index: asBuffer(index) };
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -13,6 +13,8 @@ export { keepUntilTaken } from './kept-contents.ts';
 export { DiffFile, Source } from './schemas.ts';
 export { abandon, missingBlobs, stageBlobs } from './stage.ts';
 export type { Contents, Staged } from './stage.ts';
+export { repackProject } from './repack.job.ts';
+export { reconcileRepacks } from './reconcile-repacks.ts';
 export { routes } from './routes.ts';
 export { loadSource } from './store.ts';
 export type { SourceRow } from './store.ts';

@@ -7,11 +7,11 @@ import { sameEntry } from '../merge/types.ts';
 import type { Tree } from '../merge/types.ts';
 import { scopeOf } from '../projects/index.ts';
 import { encodeDelta, encodeManifest, manifestOf, sourceSha256, totalBytes } from './manifest.ts';
-import { decodeIndex } from './pack.ts';
+import { summarizeIndex } from './pack.ts';
 import { comparePaths } from './paths.ts';
 import { stagedTooLong } from './stage.ts';
 import type { Staged } from './stage.ts';
-import { findStored, hashBytes, insertBlobs, SOURCE_COLUMNS } from './store.ts';
+import { findStored, insertBlobs, SOURCE_COLUMNS } from './store.ts';
 import type { SourceRow } from './store.ts';
 import { keepTree, loadTree } from './tree.ts';
 
@@ -60,11 +60,15 @@ export async function insertSource(tx: Tx, project: Pick<ProjectRow, 'org_id' | 
 /** Makes staged contents the project's, before or without a source that refers to them. Throws as insertSource. */
 export async function commitStaged(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id'>, staged: Staged): Promise<void> {
   if (!staged) return;
-  const { packId, objectKey, byteSize, index } = staged;
+  await commitPack(tx, project, staged);
+  await insertBlobs(tx, project.id, staged.packId, summarizeIndex(staged.index).hashes);
+}
+
+/** Makes a staged pack the project's; which contents are looked for in it is the caller's to say. Throws as insertSource. */
+export async function commitPack(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id'>, { packId, objectKey, byteSize, index }: NonNullable<Staged>): Promise<void> {
   const object = await tx.db.updateTable('objects').set({ committed_at: sql<Date>`now()` }).where('key', '=', objectKey).where('delete_after', 'is', null).returning('key').executeTakeFirst();
   if (!object) throw stagedTooLong();
   await tx.db.insertInto('packs').values({ org_id: project.org_id, id: packId, project_id: project.id, object_key: objectKey, byte_size: byteSize, index }).execute();
-  await insertBlobs(tx, project.id, packId, hashBytes([...decodeIndex(index).blobs.keys()]));
 }
 
 type MeasuredTree = Omit<EncodedTree, 'manifestBytes'> & Partial<Pick<EncodedTree, 'manifestBytes'>>;

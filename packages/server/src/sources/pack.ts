@@ -1,7 +1,8 @@
 /**
  * A pack: the blobs that one version brought to its project, as zstd frames of about 128 KiB in order of their paths, and the index that says
  * which frame holds which blob. Frames are independent: one blob is one range read of one frame, neighbours in the tree share it. One
- * object per version instead of one per blob: 2 PUTs instead of 10,000 for an import.
+ * object per version instead of one per blob: 2 PUTs instead of 10,000 for an import. Many small packs become one with larger frames; see
+ * repack.job.ts.
  */
 import { constants, zstdCompressSync } from 'node:zlib';
 import { VarintReader, VarintWriter } from './varint.ts';
@@ -32,18 +33,30 @@ export interface PackIndex {
   blobs: ReadonlyMap<string, Placement>;
 }
 
-const FRAME_BYTES = 128 * 1024;
+export interface PackForm {
+  /** Before compression; only a blob that is larger has a larger frame. */
+  frameBytes: number;
+  /** Of zstd. */
+  level: number;
+}
+
+/** A version's own pack is made while somebody waits for it. */
+const VERSION_FORM: PackForm = { frameBytes: 128 * 1024, level: 3 };
 const VERSION = 1;
 const SHA_BYTES = 32;
 
-/** Packs blobs in the order given (path order packs best); a blob given twice is stored once. Blocks its thread: 32 MiB take 100-200 ms. */
-export function buildPack(blobs: Iterable<Blob>): { bytes: Buffer; index: PackIndex } {
-  const pack = new PackBuilder();
+/**
+ * Packs blobs in the order given (path order packs best); a blob given twice is stored once. Blocks its thread: 32 MiB take 100-200 ms.
+ * A blob is taken when the one before is done with.
+ */
+export function buildPack(blobs: Iterable<Blob>, form: PackForm = VERSION_FORM): { bytes: Buffer; index: PackIndex } {
+  const pack = new PackBuilder(form);
   for (const blob of blobs) pack.add(blob);
   return pack.finish();
 }
 
 class PackBuilder {
+  private readonly form: PackForm;
   private readonly chunks: Buffer[] = [];
   private readonly frames: Frame[] = [];
   private readonly placements = new Map<string, Placement>();
@@ -51,9 +64,13 @@ class PackBuilder {
   private pendingBytes = 0;
   private offset = 0;
 
+  constructor(form: PackForm) {
+    this.form = form;
+  }
+
   add({ sha256, bytes }: Blob): void {
     if (this.placements.has(sha256)) return;
-    if (this.pendingBytes > 0 && this.pendingBytes + bytes.length > FRAME_BYTES) this.closeFrame();
+    if (this.pendingBytes > 0 && this.pendingBytes + bytes.length > this.form.frameBytes) this.closeFrame();
     this.placements.set(sha256, { frame: this.frames.length, offset: this.pendingBytes, length: bytes.length });
     this.pending.push(bytes);
     this.pendingBytes += bytes.length;
@@ -65,7 +82,7 @@ class PackBuilder {
   }
 
   private closeFrame(): void {
-    const compressed = zstdCompressSync(Buffer.concat(this.pending), { params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 } });
+    const compressed = zstdCompressSync(Buffer.concat(this.pending), { params: { [constants.ZSTD_c_compressionLevel]: this.form.level, [constants.ZSTD_c_checksumFlag]: 1 } });
     this.chunks.push(compressed);
     this.frames.push({ offset: this.offset, length: compressed.length, rawLength: this.pendingBytes });
     this.offset += compressed.length;
@@ -84,16 +101,28 @@ export function encodeIndex(index: PackIndex): Buffer {
 
 /** Throws when the bytes are damaged or of a newer version. */
 export function decodeIndex(bytes: Uint8Array): PackIndex {
-  const reader = new VarintReader(bytes);
-  const version = reader.read();
-  if (version !== VERSION) throw new Error(`pack index of version ${version}`);
-  const [frameCount, blobCount] = [reader.read(), reader.read()];
+  const { reader, frameCount, blobCount } = readHeader(bytes);
   const frames = readFrames(reader, frameCount);
   const placements: Placement[] = [];
   for (let i = 0; i < blobCount; i++) placements.push(readPlacement(reader, placements.at(-1)));
   if (bytes.length !== reader.offset + blobCount * SHA_BYTES) throw new Error('damaged pack index');
   const hashes = Buffer.from(bytes.buffer, bytes.byteOffset + reader.offset, blobCount * SHA_BYTES).toString('hex');
   return { frames, blobs: new Map(placements.map((p, i) => [hashes.slice(i * 64, i * 64 + 64), p])) };
+}
+
+/** The hashes of a pack's blobs, 32 bytes each, and its bytes after decompression: without the rest of its index, in no time. Throws as `decodeIndex`. */
+export function summarizeIndex(bytes: Uint8Array): { hashes: Buffer; rawBytes: number } {
+  const { reader, frameCount, blobCount } = readHeader(bytes);
+  const rawBytes = readFrames(reader, frameCount).reduce((sum, frame) => sum + frame.rawLength, 0);
+  if (bytes.length < reader.offset + blobCount * SHA_BYTES) throw new Error('damaged pack index');
+  return { hashes: Buffer.from(bytes.buffer, bytes.byteOffset + bytes.length - blobCount * SHA_BYTES, blobCount * SHA_BYTES), rawBytes };
+}
+
+function readHeader(bytes: Uint8Array): { reader: VarintReader; frameCount: number; blobCount: number } {
+  const reader = new VarintReader(bytes);
+  const version = reader.read();
+  if (version !== VERSION) throw new Error(`pack index of version ${version}`);
+  return { reader, frameCount: reader.read(), blobCount: reader.read() };
 }
 
 function readFrames(reader: VarintReader, count: number): Frame[] {

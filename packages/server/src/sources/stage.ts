@@ -38,7 +38,11 @@ export async function missingBlobs(ctx: Pick<Context, 'db'>, projectId: string, 
  */
 export async function stageBlobs(ctx: Staging, project: ProjectKey, contents: Contents): Promise<Staged> {
   const packed = await faultsMapped(pack(ctx, project.id, contents));
-  if (!packed || packed.bytes.length === 0) return null;
+  return packed && packed.bytes.length > 0 ? stagePack(ctx, project, packed) : null;
+}
+
+/** Puts a pack that is not empty into the store. No transaction may be open. Throws 503 `source_storage_unavailable` where the store is away. */
+export async function stagePack(ctx: Pick<Context, 'db' | 'store'>, project: ProjectKey, packed: Packed): Promise<NonNullable<Staged>> {
   const packId = newId('pack');
   const objectKey = `projects/${project.id}/${packId}`;
   await ctx.db.insertInto('objects').values({ org_id: project.org_id, key: objectKey, project_id: project.id }).execute();

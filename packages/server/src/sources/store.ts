@@ -69,3 +69,26 @@ export async function findPacks(db: AnyDb, projectId: string, sha256s: readonly 
 export async function insertBlobs(tx: Tx, projectId: string, packId: string, hashes: Buffer): Promise<void> {
   await sql`insert into blobs (project_id, sha256, pack_id) select ${projectId}, sha256, ${packId} from ${each(hashes)} as fresh order by sha256 on conflict do nothing`.execute(tx.db);
 }
+
+/** Which of these contents are looked for in which of the packs: 32 bytes each, by pack. */
+export async function findPlaced(db: AnyDb, projectId: string, packIds: readonly string[], hashes: Buffer): Promise<Map<string, Buffer>> {
+  const { rows } = await sql<{ id: string; hashes: Buffer }>`
+    select b.pack_id as id, string_agg(b.sha256, ''::bytea) as hashes from blobs b join (select distinct sha256 from ${each(hashes)} as h) as held on held.sha256 = b.sha256
+    where b.project_id = ${projectId} and b.pack_id = any(${packIds}::text[]) group by b.pack_id`.execute(db);
+  return new Map(rows.map((row) => [row.id, row.hashes]));
+}
+
+/** These contents are looked for in another pack from now on, those of them that were looked for in one of `from`. Returns how many. */
+export async function moveBlobs(tx: Tx, projectId: string, from: readonly string[], to: string, hashes: Buffer): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update blobs b set pack_id = ${to} from (select distinct sha256 from ${each(hashes)} as h) as held
+    where b.project_id = ${projectId} and b.sha256 = held.sha256 and b.pack_id = any(${from}::text[])`.execute(tx.db);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Files that sources of the project name, some of them changed since another source: encoded as `decodeManifest` reads it, newest source first, behind `after`. */
+export async function findManifestsBefore(db: AnyDb, projectId: string, after: string | null, limit: number): Promise<Pick<ManifestRow, 'id' | 'manifest'>[]> {
+  let query = db.selectFrom('sources').select(['id', 'manifest']).where('project_id', '=', projectId);
+  if (after !== null) query = query.where('id', '<', after);
+  return query.orderBy('id', 'desc').limit(limit).execute();
+}

@@ -21,7 +21,7 @@ import type { SourceRow } from './store.ts';
 
 export type TestContext = Pick<Context, 'db' | 'store' | 'pool' | 'bus' | 'log' | 'config' | 'shutdown'>;
 
-const silent = { warn: () => {}, debug: () => {}, error: () => {} } as unknown as Logger;
+const silent = { info: () => {}, warn: () => {}, debug: () => {}, error: () => {} } as unknown as Logger;
 const deaf = { notify: () => {} } as unknown as Bus;
 
 export async function openTestContext(cleanupGraceSeconds = 3600): Promise<{ ctx: TestContext; close: () => Promise<void> }> {
