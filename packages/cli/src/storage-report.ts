@@ -8,7 +8,7 @@ export function reportLines(report: StorageReport): string[] {
     ...findings.flatMap((finding) => findingLines('damage ', finding)), ...unlisted('damage ', damage - findings.length),
     ...warningFindings.flatMap((finding) => findingLines('warning', finding)), ...unlisted('warning', warnings - warningFindings.length),
     `${report.projects} projects, ${report.sources} sources, ${report.packs} packs, ${report.contents} contents, ${report.artifacts} artifacts`,
-    `${mebibytes(report.bytes)} read, ${mebibytes(report.contentBytes)} of contents hashed in ${report.seconds} s: ${report.mibPerSecond} MiB/s`,
+    `${mebibytes(report.bytes)} read, ${mebibytes(report.hashedBytes)} hashed in ${report.seconds} s: ${report.mibPerSecond} MiB/s`,
     ...(warnings === 0 ? [] : [`${warnings} warnings, ${mebibytes(warningBytes)} that nothing needs`]),
     report.sound ? 'Everything that is stored is sound.' : `${damage} findings of damage: ${Object.entries(report.counts).map(([kind, count]) => `${count} ${kind}`).join(', ')}`,
   ];

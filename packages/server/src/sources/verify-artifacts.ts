@@ -78,6 +78,7 @@ async function hashOf(run: Verification, key: string, byteSize: number): Promise
     const bytes = await readRange(run, key, start, Math.min(start + RANGE_BYTES, byteSize));
     if (bytes === null) return null;
     hash.update(bytes);
+    run.tally.hashedBytes += bytes.length;
   }
   return hash.digest('hex');
 }

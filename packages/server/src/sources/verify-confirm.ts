@@ -32,7 +32,7 @@ export interface LostContent {
   sha256: string;
   kind: 'content_damaged' | 'content_missing';
   message: string;
-  /** The pack where it is damaged; null where it is in none. */
+  /** The pack that its row names; null where it has no row. */
   packId: string | null;
 }
 
@@ -43,10 +43,10 @@ export async function confirmContents(db: Db, projectId: string, { damaged, miss
   for (const batch of batchesOf(suspected, BATCH)) {
     const places = await findPlaces(db, projectId, batch);
     for (const sha256 of batch) {
-      const packId = places.get(sha256)?.packId;
+      const { packId = null, isThere = false } = places.get(sha256) ?? {};
       // Damaged in a pack where it is not looked for: another one has it, too.
-      const message = packId === undefined ? missing.get(sha256) : damaged.get(packId)?.get(sha256);
-      if (message !== undefined) lost.push({ sha256, kind: packId === undefined ? 'content_missing' : 'content_damaged', message, packId: packId ?? null });
+      const message = isThere ? damaged.get(packId!)?.get(sha256) : missing.get(sha256);
+      if (message !== undefined) lost.push({ sha256, kind: isThere ? 'content_damaged' : 'content_missing', message, packId });
     }
   }
   return lost;

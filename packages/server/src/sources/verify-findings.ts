@@ -35,7 +35,7 @@ export interface Finding {
 export const MAX_LISTED = 1_000;
 
 export class Findings {
-  /** Warnings among them are not damage. */
+  /** Of damage. */
   readonly counts: Partial<Record<Finding['kind'], number>> = {};
   readonly warnings: Finding[] = [];
   damageCount = 0;
@@ -52,16 +52,15 @@ export class Findings {
   }
 
   warn(finding: Finding): void {
-    this.counts[finding.kind] = (this.counts[finding.kind] ?? 0) + 1;
     this.warningCount++;
     this.warningBytes += finding.byteSize ?? 0;
     if (this.warnings.length < MAX_LISTED) this.warnings.push(finding);
   }
 
   /** Counts what is not listed for want of room. */
-  count(kind: DamageKind | WarningKind, times = 1): void {
-    this.counts[kind] = (this.counts[kind] ?? 0) + times;
-    this.damageCount += times;
+  count(kind: Finding['kind']): void {
+    this.counts[kind] = (this.counts[kind] ?? 0) + 1;
+    this.damageCount++;
   }
 
   /** How many contents may still be listed. */

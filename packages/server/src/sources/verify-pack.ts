@@ -87,7 +87,7 @@ function check({ tally }: Verification, [sha256, { offset, length }]: Placed, ra
     return;
   }
   tally.contents++;
-  tally.contentBytes += length;
+  tally.hashedBytes += length;
   if (sha256Of(raw.subarray(offset, offset + length)) !== sha256) contents.set(sha256, 'The bytes at its place have another hash.');
 }
 

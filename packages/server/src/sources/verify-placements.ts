@@ -104,16 +104,13 @@ class Table implements Placements {
   }
 }
 
-/** Where each of these contents is now: its pack and its bytes; not named where no row or no index has it. At most some thousand. */
-export async function findPlaces(db: Db, projectId: string, sha256s: readonly string[]): Promise<Map<string, { packId: string; length: number }>> {
-  const places = new Map<string, { packId: string; length: number }>();
+/** Where each of these contents is now, where it has a row: the pack that the row names, and whether that pack is the project's and has it. At most some thousand. */
+export async function findPlaces(db: Db, projectId: string, sha256s: readonly string[]): Promise<Map<string, { packId: string; isThere: boolean }>> {
+  const places = new Map<string, { packId: string; isThere: boolean }>();
   for (const { id, sha256s: held } of await findPacks(db, projectId, sha256s)) {
     const row = await db.selectFrom('packs').select('index').where('id', '=', id).where('project_id', '=', projectId).executeTakeFirst();
     const index = row && indexOrNull(row.index);
-    for (const sha256 of held) {
-      const placement = index?.blobs.get(sha256);
-      if (placement) places.set(sha256, { packId: id, length: placement.length });
-    }
+    for (const sha256 of held) places.set(sha256, { packId: id, isThere: index?.blobs.has(sha256) ?? false });
   }
   return places;
 }

@@ -18,6 +18,9 @@ import { sourceIds, SourceTrees } from './verify-trees.ts';
 /** Repacking brings new packs while the old ones are read. */
 const MAX_ROUNDS = 5;
 
+/** Damage only where contents are lost by it. */
+const OF_PACKS: ReadonlySet<Finding['kind']> = new Set(['object_missing', 'object_size', 'pack_damaged', 'pack_index']);
+
 /** Adds to `run.findings`. Throws `StorageUnavailableError`, and what the database throws. */
 export async function verifyProject(run: Verification, projectId: string): Promise<void> {
   const suspects: Suspects = { findings: [], damaged: new Map(), missing: new Map() };
@@ -68,7 +71,11 @@ async function tell(run: Verification, projectId: string, ids: readonly string[]
   const uses = await findUses(trees, ids, listed.map((content) => content.sha256));
   // Last, so that it holds for all of it.
   if (!(await isLive(run.db, projectId))) return;
-  for (const finding of confirmed) run.findings.add(finding);
+  const losing = new Set(lost.map((content) => content.packId));
+  for (const finding of confirmed) {
+    if (!OF_PACKS.has(finding.kind) || losing.has(finding.packId!)) run.findings.add(finding);
+    else run.findings.warn({ ...finding, message: `${finding.message} Everything that is looked for in it is sound.` });
+  }
   for (const content of listed) run.findings.add(contentFinding(projectId, content, uses.get(content.sha256)!));
   for (const { kind } of lost.slice(listed.length)) run.findings.count(kind);
 }

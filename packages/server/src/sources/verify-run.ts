@@ -11,9 +11,10 @@ export interface Tally {
   sources: number;
   packs: number;
   artifacts: number;
-  /** Contents that were hashed, and their bytes. */
+  /** Of packs. */
   contents: number;
-  contentBytes: number;
+  /** Of contents and artifacts. */
+  hashedBytes: number;
   /** Read from the store; all that were registered at the start. */
   bytes: number;
   totalBytes: number;

@@ -35,7 +35,7 @@ async function stored() {
 test('sound storage is sound, and everything in it was read', async () => {
   const { project, packs } = await stored();
   const report = await verify(project);
-  expect(report).toMatchObject({ sound: true, projects: 1, sources: 2, packs: 2, contents: 4, contentBytes: 150_000 + 6 + 6 + 8, damage: 0, warnings: 0, findings: [], warningFindings: [] });
+  expect(report).toMatchObject({ sound: true, projects: 1, sources: 2, packs: 2, contents: 4, hashedBytes: 150_000 + 6 + 6 + 8, damage: 0, warnings: 0, findings: [], warningFindings: [] });
   expect(report.bytes).toBe(packs.reduce((sum, p) => sum + p.byte_size, 0));
 });
 
@@ -177,6 +177,18 @@ describe('objects that nothing needs', () => {
     await ctx.store.delete(key);
     expect((await verify(project)).findings).toMatchObject([{ kind: 'object_missing', objectKey: key }]);
   });
+});
+
+test('a pack whose damaged contents were brought back in another is a warning', async () => {
+  const { project, packs: [pack] } = await stored();
+  await change(pack!.object_key, flipped);
+  const lost = (await verify(project)).findings.flatMap((f) => f.sha256 ?? []);
+  await ctx.db.deleteFrom('blobs').where('project_id', '=', project.id).where('sha256', 'in', lost.map((sha256) => Buffer.from(sha256, 'hex'))).execute();
+  expect((await verify(project)).counts).toEqual({ content_missing: 1 });
+  await storeFiles(ctx, project, { again: noise(1, 150_000) });
+  const report = await verify(project);
+  expect(report).toMatchObject({ sound: true, counts: {}, findings: [], warnings: 1 });
+  expect(report.warningFindings).toMatchObject([{ kind: 'pack_damaged', packId: pack!.id, message: expect.stringContaining('Everything that is looked for in it is sound.') }]);
 });
 
 describe('beside a running service', () => {

@@ -29,7 +29,7 @@ export interface VerifyOptions {
 export interface StorageReport extends Omit<Tally, 'totalBytes'> {
   sound: boolean;
   seconds: number;
-  /** Read from the store. */
+  /** Hashed, of contents as they are before packing. */
   mibPerSecond: number;
   /** All of them, also those that are not listed. */
   damage: number;
@@ -44,7 +44,7 @@ export interface StorageReport extends Omit<Tally, 'totalBytes'> {
 
 const PAGE = 500;
 
-export const newTally = (): Tally => ({ projects: 0, sources: 0, packs: 0, artifacts: 0, contents: 0, contentBytes: 0, bytes: 0, totalBytes: 0 });
+export const newTally = (): Tally => ({ projects: 0, sources: 0, packs: 0, artifacts: 0, contents: 0, hashedBytes: 0, bytes: 0, totalBytes: 0 });
 
 /** Throws `StorageUnavailableError` where the store is away, and what the database throws. */
 export async function verifyStorage({ db, store }: { db: Db; store: ReadableStore }, { projectId, concurrency, tally = newTally() }: VerifyOptions): Promise<StorageReport> {
@@ -59,7 +59,7 @@ export async function verifyStorage({ db, store }: { db: Db; store: ReadableStor
   const { totalBytes: _, ...counts } = tally;
   const { damageCount, warningCount, warningBytes, listed, warnings } = run.findings;
   return {
-    sound: damageCount === 0, ...counts, seconds: round(seconds), mibPerSecond: round(tally.bytes / 1024 ** 2 / seconds),
+    sound: damageCount === 0, ...counts, seconds: round(seconds), mibPerSecond: round(tally.hashedBytes / 1024 ** 2 / seconds),
     damage: damageCount, warnings: warningCount, warningBytes, counts: run.findings.counts, findings: listed, warningFindings: warnings,
   };
 }
