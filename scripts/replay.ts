@@ -4,7 +4,7 @@
  * the result. Works on temporary clones; a repository is a folder, a bundle or an address that git can clone. Without one: the bundles
  * of fixtures/histories. Exit 1 when an answer differs from git's.
  *
- *   --reverts <n>   beside the real merges, so many reverts and so many cherry-picks of commits that are drawn (200)
+ *   --reverts <n>   beside the real merges, so many reverts, as many cherry-picks and as many merges of distant commits, all drawn (200)
  *   --seed <n>      what is drawn (1)
  *   --json          the reports as JSON on stdout; the progress goes to stderr in any case
  *   --help
@@ -18,6 +18,7 @@ import { replay } from '../packages/server/src/merge/replay.ts';
 import type { ReplayReport } from '../packages/server/src/merge/replay.ts';
 
 const HISTORIES = join(import.meta.dirname, '../fixtures/histories');
+const NAMES: Record<keyof ReplayReport['merges'], string> = { merge: 'merges', revert: 'reverts', pick: 'picks', distant: 'distant' };
 const PROGRESS_MS = 500;
 /** Differences that are told of in full: the rest are likely of one kind. */
 const TOLD = 20;
@@ -27,7 +28,7 @@ if (options.help) {
   console.log(/\/\*\*\n([^]*?)\n \*\//.exec(readFileSync(import.meta.filename, 'utf8'))![1]!.replaceAll(/^ \* ?/gm, ''));
   process.exit(0);
 }
-const reverts = whole('reverts', options.reverts);
+const drawn = whole('reverts', options.reverts);
 const seed = whole('seed', options.seed);
 const repositories = positionals.length > 0 ? positionals.map(locate) : readdirSync(HISTORIES).filter((name) => name.endsWith('.bundle')).map((name) => join(HISTORIES, name));
 const interrupted = new AbortController();
@@ -36,7 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const reports: ReplayReport[] = [];
 for (const repository of repositories) {
   try {
-    const report = await replay({ repository, reverts, below: createRandom(seed).fork('triples').below, signal: interrupted.signal, onProgress: progressOf(repository) });
+    const report = await replay({ repository, reverts: drawn, below: createRandom(seed).fork('triples').below, signal: interrupted.signal, onProgress: progressOf(repository) });
     reports.push(report);
     if (!options.json) tell(report);
   } catch (error) {
@@ -50,7 +51,7 @@ if (reports.some((report) => report.differences.length > 0)) process.exitCode = 
 
 function tell({ repository, commits, merges, skipped, leftOut, differences, milliseconds }: ReplayReport): void {
   console.log(`\n${repository}: ${commits} commits`);
-  for (const [kind, { replayed, clean, conflicted }] of Object.entries(merges)) console.log(`  ${`${kind}s`.padEnd(8)} ${replayed}: ${clean} clean, ${conflicted} conflicted`);
+  for (const [kind, { replayed, clean, conflicted }] of Object.entries(merges)) console.log(`  ${NAMES[kind as keyof typeof merges].padEnd(8)} ${replayed}: ${clean} clean, ${conflicted} conflicted`);
   if (skipped.crissCross + skipped.unrelated + skipped.octopus > 0) console.log(`  skipped  ${skipped.crissCross} with several bases, ${skipped.unrelated} of unrelated histories, ${skipped.octopus} of more than two parents`);
   if (leftOut.symlink + leftOut.submodule + leftOut.name > 0) console.log(`  left out ${leftOut.symlink} symlinks, ${leftOut.submodule} submodules, ${leftOut.name} names that no source may have`);
   if (milliseconds.length > 0) {

@@ -1,13 +1,13 @@
-/** The commits of a repository, and the merges that they tell of: real ones, and the merges of `git revert` and `git cherry-pick`. */
+/** The commits of a repository, and merges with their contents: real ones, those of `git revert` and `git cherry-pick`, and distant ones. */
 
 /** In an order in which children come before their parents; parents are places in that order. */
 export interface History {
   commits: { oid: string; tree: string; parents: number[] }[];
 }
 
-/** Places in a history. Of a merge, `commit` is the merge; of a revert or pick, the commit that is taken back or over. */
+/** Places in a history. Of a merge, `commit` is the merge; of a revert or pick, the commit that is taken back or over; else the draft. */
 export interface Triple {
-  kind: 'merge' | 'revert' | 'pick';
+  kind: 'merge' | 'revert' | 'pick' | 'distant';
   commit: number;
   base: number;
   head: number;
@@ -48,7 +48,7 @@ const HEAD = 1;
 const DRAFT = 2;
 const BOTH = HEAD | DRAFT;
 const STALE = 4;
-/** A draw that was there already, or has no later commit, is drawn again this often. */
+/** A draw that was there already, or is no merge, is made again this often. */
 const DRAWS = 20;
 const NEAR = 30;
 
@@ -78,31 +78,46 @@ function createBaseFinder({ commits }: History): (head: number, draft: number) =
   };
 }
 
-/**
- * `count` reverts and as many picks. A revert takes `commit` back on a later head: base is the commit, draft its parent. A pick takes
- * it over to any other head: base is its parent, draft the commit. Half of the heads are near, where clashes are likely.
- * @param below draws a whole number from 0 up to, not including, its argument.
- */
-export function sampleTriples({ commits }: History, count: number, below: (end: number) => number): Triple[] {
-  const triples = new Map<string, Triple>();
-  for (const kind of ['revert', 'pick'] as const) {
-    const wanted = triples.size + count;
-    for (let draws = 0; draws < count * DRAWS && triples.size < wanted; draws++) {
-      const commit = below(commits.length);
-      const [parent, ...more] = commits[commit]!.parents;
-      const head = otherHead(kind, commit);
-      if (parent === undefined || more.length > 0 || head === undefined || head === parent) continue;
-      triples.set(`${kind} ${commit} ${head}`, kind === 'revert' ? { kind, commit, base: commit, head, draft: parent } : { kind, commit, base: parent, head, draft: commit });
-    }
-  }
-  return [...triples.values()];
+/** `undefined` where what was drawn is no merge of the kind. */
+type Draw = (commits: History['commits'], below: (end: number) => number) => Triple | undefined;
 
-  function otherHead(kind: 'revert' | 'pick', commit: number): number | undefined {
-    const near = below(2) === 0;
-    const span = kind === 'revert' ? commit : commits.length;
-    if (span === 0) return undefined;
-    const distance = 1 + below(near ? Math.min(NEAR, span) : span);
-    const place = kind === 'pick' && below(2) === 0 ? commit + distance : commit - distance;
-    return commits[place] && place !== commit ? place : undefined;
-  }
+/** Base is the commit, head a later one, draft the commit's parent. Half of the heads are near, where clashes are likely. */
+const drawRevert: Draw = (commits, below) => {
+  const commit = below(commits.length);
+  const [draft, ...more] = commits[commit]!.parents;
+  if (commit === 0 || draft === undefined || more.length > 0) return undefined;
+  return { kind: 'revert', commit, base: commit, head: commit - distance(commit, below), draft };
+};
+
+/** Base is the commit's parent, draft the commit, head any other commit. */
+const drawPick: Draw = (commits, below) => {
+  const commit = below(commits.length);
+  const [base, ...more] = commits[commit]!.parents;
+  const head = commit + (below(2) === 0 ? 1 : -1) * distance(commits.length, below);
+  if (base === undefined || more.length > 0 || !commits[head] || head === base) return undefined;
+  return { kind: 'pick', commit, base, head, draft: commit };
+};
+
+/** Any two commits upon a third one, mostly an older one: branches that went apart long ago, where much moved on both sides. */
+const drawDistant: Draw = (commits, below) => {
+  const first = below(commits.length);
+  const span = [10, 40, 150, commits.length][below(4)]!;
+  const places = [0, 0, 0].map(() => Math.min(first + below(span), commits.length - 1));
+  const base = below(4) === 0 ? places[0]! : Math.max(...places);
+  const [head, draft] = places.filter((place) => place !== base);
+  return head === undefined || draft === undefined ? undefined : { kind: 'distant', commit: draft, base, head, draft };
+};
+
+const distance = (span: number, below: (end: number) => number): number => 1 + below(below(2) === 0 ? Math.min(NEAR, span) : span);
+
+/** `count` merges of each kind that can be drawn, as far as a short history has so many. @param below draws a whole number from 0 up to, not including, its argument. */
+export function sampleTriples({ commits }: History, count: number, below: (end: number) => number): Triple[] {
+  return [drawRevert, drawPick, drawDistant].flatMap((draw) => {
+    const triples = new Map<string, Triple>();
+    for (let draws = 0; draws < count * DRAWS && triples.size < count; draws++) {
+      const triple = draw(commits, below);
+      if (triple) triples.set(`${triple.base} ${triple.head} ${triple.draft}`, triple);
+    }
+    return [...triples.values()];
+  });
 }

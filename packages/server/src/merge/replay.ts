@@ -30,9 +30,9 @@ export interface ReplayedMerge {
 export interface ReplayOptions {
   /** A folder, a bundle or what else git can clone. */
   repository: string;
-  /** So many reverts and so many picks beside the real merges. */
+  /** So many reverts, picks and distant merges, each, beside the real merges. */
   reverts?: number;
-  /** Draws a whole number from 0 up to, not including, its argument. Needed for reverts. */
+  /** Draws a whole number from 0 up to, not including, its argument. Needed for drawn merges. */
   below?: (end: number) => number;
   /** What is checked. */
   merge?: (input: MergeInput, about: ReplayedMerge) => Promise<Merge>;
@@ -93,7 +93,7 @@ async function replayHistory(run: Run): Promise<ReplayReport> {
   if (options.reverts && options.below) triples.push(...sampleTriples(history, options.reverts, options.below));
   const report: ReplayReport = {
     repository: options.repository, commits: history.commits.length, skipped, leftOut: { symlink: 0, submodule: 0, name: 0 }, differences: [], milliseconds: [],
-    merges: { merge: { replayed: 0, clean: 0, conflicted: 0 }, revert: { replayed: 0, clean: 0, conflicted: 0 }, pick: { replayed: 0, clean: 0, conflicted: 0 } },
+    merges: { merge: none(), revert: none(), pick: none(), distant: none() },
   };
   const prepared = await prepare(run, history, triples);
   for (const [i, one] of prepared.entries()) {
@@ -103,6 +103,8 @@ async function replayHistory(run: Run): Promise<ReplayReport> {
   }
   return report;
 }
+
+const none = (): ReplayReport['merges']['merge'] => ({ replayed: 0, clean: 0, conflicted: 0 });
 
 /** Real merges without anything to leave out are git's as they stand; all others get commits of their own. */
 async function prepare({ real, trees, scratch }: Run, { commits }: History, triples: Triple[]): Promise<Prepared[]> {
