@@ -1,100 +1,125 @@
-/** Random merges compared with what git says of the whole trees in a real repository: no clean result may differ, nor any verdict. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** Generated merges beside what git says of the whole trees in a real repository; torture/merges has the many. */
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { Blobs, RealGit, x } from './fixture.ts';
-import type { Literal } from './fixture.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { differencesOf, fuzzWith, withJudge } from './fuzz/fuzz.ts';
+import type { Engine } from './fuzz/fuzz.ts';
+import { generate } from './fuzz/generators.ts';
+import { askReference } from './fuzz/reference.ts';
+import type { Reference } from './fuzz/reference.ts';
+import { rowOf } from './fuzz/row.ts';
+import { shrink } from './fuzz/shrink.ts';
+import { sha256 } from './fixture.ts';
 import { createGit } from './git.ts';
 import { mergeTrees } from './merge-trees.ts';
-import { withChanges } from './with-changes.ts';
+import type { Difference } from './replay-compare.ts';
+import { mergePath, touchedPaths } from './three-way.ts';
+import type { Changes, Conflict, Merge } from './types.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'headrace-fuzz-'));
-const git = createGit({ dir });
-const real = new RealGit();
-afterAll(() => {
-  git.close();
-  real.remove();
-  rmSync(dir, { recursive: true, force: true });
+const SEED = 1;
+const MERGES = 400;
+/** A planted fault is caught within so many. */
+const PLANTED_MERGES = 200;
+
+test(`${MERGES} generated merges are git's`, { timeout: 120_000 }, async () => {
+  const { merges, failures } = await withJudge((judge) => fuzzWith(judge, { seed: SEED, count: MERGES }));
+  expect(failures.map(rowOf).join('\n\n')).toBe('');
+  const count = (verdict: 'clean' | 'conflicted'): number => Object.values(merges).reduce((sum, counts) => sum + counts[verdict], 0);
+  expect([count('clean') > MERGES / 4, count('conflicted') > MERGES / 4]).toEqual([true, true]);
 });
 
-const SEED = Number(process.env['HEADRACE_FUZZ_SEED'] ?? 1);
-const MERGES = Number(process.env['HEADRACE_FUZZ_MERGES'] ?? 60);
+const without = (merge: Merge, isGone: (c: Conflict) => boolean, changes: Changes): Merge => {
+  const conflicts = merge.conflicts.filter((c) => !isGone(c));
+  return { ...merge, conflicts, changes, status: conflicts.length > 0 ? 'conflicted' : 'clean' };
+};
 
-/** mulberry32 */
-function random(seed: number): (n: number) => number {
-  let state = seed;
-  return (n) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % n;
-  };
-}
+/** Engines as others are, and what of them is told. */
+const FAULTS: Record<string, { engine: Engine; what: Difference['what'][] }> = {
+  'the head taken where both sides changed a line': {
+    what: ['verdict', 'unnamed conflict'],
+    async engine(input) {
+      const merge = await mergeTrees(input);
+      const gone = new Set(merge.conflicts.filter((c) => c.kind === 'content').map((c) => c.path));
+      return without(merge, (c) => gone.has(c.path), merge.changes.filter(([path]) => !gone.has(path)));
+    },
+  },
+  'one of two closing braces dropped': {
+    what: ['content'],
+    async engine(input) {
+      const merge = await mergeTrees(input);
+      const fresh = new Map([...merge.newBlobs].map(([old, bytes]) => [old, Buffer.from(bytes.toString('latin1').replace('}\n}\n', '}\n'), 'latin1')]));
+      const entry = (e: Changes[number][1]): Changes[number][1] => (e && fresh.has(e.sha256) ? { ...e, sha256: sha256(fresh.get(e.sha256)!) } : e);
+      return { ...merge, newBlobs: new Map([...fresh.values()].map((bytes) => [sha256(bytes), bytes])), changes: merge.changes.map(([path, e]) => [path, entry(e)]) };
+    },
+  },
+  'folders that do not move': {
+    what: ['verdict', 'unnamed conflict', 'missing', 'extra'],
+    engine(input) {
+      appendFileSync(join(input.git.store.dir, 'config'), '[merge]\n\tdirectoryRenames = false\n');
+      return mergeTrees(input);
+    },
+  },
+  'files that do not move, nor are merged by lines': {
+    what: ['verdict', 'conflict without reason'],
+    async engine({ base, head, draft }) {
+      const touched = touchedPaths({ base, head, draft });
+      const conflicts = touched.filter((t) => mergePath(t) === 'contested').map(({ path }): Conflict => ({ path, kind: 'content', base: null, head: null, draft: null }));
+      const changes = touched.flatMap((t): Changes => { const entry = mergePath(t); return [[t.path, entry === 'contested' ? (t.draft ?? null) : (entry ?? null)]]; });
+      return { status: conflicts.length > 0 ? 'conflicted' : 'clean', changes: changes.sort(([a], [b]) => (a < b ? -1 : 1)), newBlobs: new Map(), conflicts, touched: touched.map((t) => t.path), stages: new Map() };
+    },
+  },
+  'an executable bit forgotten': {
+    what: ['mode'],
+    async engine(input) {
+      const merge = await mergeTrees(input);
+      return { ...merge, changes: merge.changes.map(([path, e]) => [path, e && { ...e, executable: false }]) };
+    },
+  },
+  'names that clash let through': {
+    what: ['verdict', 'unnamed conflict'],
+    async engine(input) {
+      const merge = await mergeTrees(input);
+      return without(merge, (c) => c.kind === 'path', merge.changes);
+    },
+  },
+  'only the first conflict named': {
+    what: ['unnamed conflict'],
+    async engine(input) {
+      const merge = await mergeTrees(input);
+      return without(merge, (c) => c !== merge.conflicts[0], merge.changes);
+    },
+  },
+};
 
-type Files = Map<string, { content: string; executable: boolean }>;
+describe('a planted fault is caught', { timeout: 60_000 }, () => {
+  const dir = mkdtempSync(join(tmpdir(), 'headrace-fuzz-planted-'));
+  const triples = Array.from({ length: PLANTED_MERGES }, (_, i) => generate(SEED, i));
+  let reference: Reference;
+  beforeAll(async () => { reference = await askReference(triples, join(dir, 'reference.git')); });
+  afterAll(() => {
+    reference.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
 
-const FOLDERS = ['', 'src/', 'src/deep/', 'lib/', 'docs/'];
-const WORDS = ['}', '{', '', 'return x;', 'let a = 1;', '// note', 'end', 'if (a) {'];
-
-function content(pick: (n: number) => number): string {
-  const n = pick(5) === 0 ? pick(3) : 3 + pick(25);
-  return Array.from({ length: n }, () => (pick(3) === 0 ? WORDS[pick(WORDS.length)] : `line ${pick(40)}`)).join('\n') + (pick(6) === 0 ? '' : '\n');
-}
-
-function start(pick: (n: number) => number): Files {
-  return new Map(Array.from({ length: 3 + pick(8) }, () => [`${FOLDERS[pick(FOLDERS.length)]}f${pick(12)}`, { content: content(pick), executable: pick(8) === 0 }] as const));
-}
-
-function edit(text: string, pick: (n: number) => number): string {
-  const rows = text.split('\n');
-  for (let i = 0; i <= pick(2); i++) rows.splice(pick(rows.length + 1), pick(3), ...Array.from({ length: pick(3) }, () => (pick(2) === 0 ? WORDS[pick(WORDS.length)]! : `new ${pick(4)}`)));
-  return rows.join('\n');
-}
-
-function change(files: Files, pick: (n: number) => number): Files {
-  const next: Files = new Map(files);
-  const any = (): string => [...next.keys()][pick(next.size)]!;
-  for (let i = 0; i <= pick(4) && next.size > 0; i++) {
-    const path = any();
-    const file = next.get(path)!;
-    const action = pick(12);
-    if (action < 4) next.set(path, { ...file, content: edit(file.content, pick) });
-    else if (action < 5) next.delete(path);
-    else if (action < 7) move(next, path, `${FOLDERS[pick(FOLDERS.length)]}m${pick(4)}`, pick);
-    else if (action < 8) for (const p of files.keys()) { if (p.startsWith('src/') && next.has(p)) move(next, p, `moved/${p.slice(4)}`, pick); }
-    else if (action < 9) next.set(path, { ...file, executable: !file.executable });
-    else next.set(`${FOLDERS[pick(FOLDERS.length)]}n${pick(5)}`, { content: pick(3) === 0 ? 'same\n' : content(pick), executable: pick(6) === 0 });
-  }
-  return next;
-}
-
-function move(files: Files, from: string, to: string, pick: (n: number) => number): void {
-  const file = files.get(from)!;
-  files.delete(from);
-  files.set(to, pick(2) === 0 ? file : { ...file, content: edit(file.content, pick) });
-}
-
-const literal = (files: Files): Literal => Object.fromEntries([...files].map(([path, f]) => [path, f.executable ? x(f.content) : f.content]));
-
-test(`${MERGES} random merges are merged as git merges them`, { timeout: 60_000 + MERGES * 200 }, async () => {
-  for (let i = 0; i < MERGES; i++) {
-    const pick = random(SEED * 1_000_003 + i);
-    const blobs = new Blobs();
-    const files = start(pick);
-    const [base, head, draft] = [files, change(files, pick), change(files, pick)].map((f) => blobs.tree(literal(f)));
-    const merge = await mergeTrees({ base: base!, head: head!, draft: draft!, readBlobs: blobs.read, git });
-    const expected = real.merge(blobs, base!, head!, draft!);
-    const about = `merge ${i} of seed ${SEED}: ${JSON.stringify(merge.conflicts.map((c) => [c.path, c.kind]))} against ${JSON.stringify(expected.names)}`;
-    expect(merge.status, about).toBe(expected.clean ? 'clean' : 'conflicted');
-    const named = merge.conflicts.map((c) => c.path);
-    expect(named, about).toEqual(expect.arrayContaining(expected.names));
-    // What git does not name is the other path of a file that moved, or a collision.
-    expect(merge.conflicts.filter((c) => !expected.names.includes(c.path) && c.kind !== 'rename' && c.kind !== 'path'), about).toEqual([]);
-    const shown = blobs.show(withChanges(head!, merge.changes), merge.newBlobs);
-    // Where git has a conflict, everything else has to be merged as git does all the same.
-    for (const path of new Set([...Object.keys(shown), ...Object.keys(expected.files)])) {
-      if (!named.includes(path.replace(/~(head|draft)\d+(_\d+)?$/, ''))) expect([path, shown[path]], about).toEqual([path, expected.files[path]]);
+  test.each(Object.entries(FAULTS))('%s', async (name, { engine, what }) => {
+    const git = createGit({ dir: join(dir, name) });
+    const caught: Difference[] = [];
+    for (let i = 0; i < triples.length && caught.length === 0; i++) {
+      const differences = await differencesOf(triples[i]!, { expected: reference.answers[i], engine, git, objects: reference.git.objects });
+      caught.push(...differences.filter((d) => what.includes(d.what)));
     }
-  }
+    git.close();
+    expect(caught).not.toEqual([]);
+  });
+
+  test('and shrunk to a row of a few lines', async () => {
+    const { engine } = FAULTS['the head taken where both sides changed a line']!;
+    const row = await withJudge(async (judge) => {
+      const { failures: [first] } = await fuzzWith(judge, { seed: SEED, count: 10 });
+      return rowOf({ ...first!, triple: await shrink(first!.triple, first!.differences[0]!.what, judge) });
+    }, { engine });
+    const sides = new Function('x', `return {${row}}['…']`)((content: string) => content) as Record<'base' | 'head' | 'draft', Record<string, string>>;
+    expect(Object.values(sides).flatMap((files) => Object.values(files).flatMap((text) => String(text).split('\n'))).length).toBeLessThan(12);
+  });
 });

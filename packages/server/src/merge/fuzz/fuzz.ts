@@ -47,8 +47,6 @@ export interface FuzzOptions {
   /** Triples `from` to `from + count - 1` of the seed. */
   from?: number;
   count: number;
-  only?: string;
-  engine?: Engine;
   /** Ends the run between two batches. */
   signal?: AbortSignal;
   onBatch?: (report: FuzzReport) => void;
@@ -58,15 +56,12 @@ const BATCH = 250;
 /** So many wrong merges are enough to look at. */
 const MAX_FAILURES = 20;
 
-export async function fuzz(options: FuzzOptions, scratch?: string): Promise<FuzzReport> {
-  return withJudge((judge) => fuzzWith(judge, options), { engine: options.engine, scratch });
-}
-
-async function fuzzWith(judge: Judge, { seed, from = 0, count, only, signal, onBatch }: FuzzOptions): Promise<FuzzReport> {
+/** Stops early when there are failures enough. */
+export async function fuzzWith(judge: Judge, { seed, from = 0, count, signal, onBatch }: FuzzOptions): Promise<FuzzReport> {
   const report: FuzzReport = { merges: {}, failures: [] };
   for (let at = from; at < from + count && report.failures.length < MAX_FAILURES; at += BATCH) {
     signal?.throwIfAborted();
-    const triples = Array.from({ length: Math.min(BATCH, from + count - at) }, (_, i) => generate(seed, at + i, only));
+    const triples = Array.from({ length: Math.min(BATCH, from + count - at) }, (_, i) => generate(seed, at + i));
     const judgements = await judge(triples);
     for (const [i, { verdict, differences }] of judgements.entries()) {
       const triple = triples[i]!;
@@ -108,7 +103,8 @@ async function judgeBatch(triples: readonly Triple[], { engine, git, dir }: { en
 
 const verdictOf = (answer: GitAnswer | undefined): Verdict => (answer ? (answer.clean ? 'clean' : 'conflicted') : 'aborted');
 
-async function differencesOf(triple: Triple, { expected, engine, git, objects }: { expected: GitAnswer | undefined; engine: Engine; git: Git; objects: (oids: string[]) => Promise<Buffer[]> }): Promise<Difference[]> {
+/** @param expected of the reference, whose `objects` it is in; undefined where git aborted: there only what can be resolved is judged. */
+export async function differencesOf(triple: Triple, { expected, engine, git, objects }: { expected: GitAnswer | undefined; engine: Engine; git: Git; objects: (oids: string[]) => Promise<Buffer[]> }): Promise<Difference[]> {
   const contents = new Contents();
   const sides = contents.sidesOf(triple);
   try {

@@ -10,11 +10,11 @@ const LARGE = 4;
 const LARGE_KINDS = ['large files', 'large trees'];
 const KINDS = Object.keys(GENERATORS).filter((name) => !LARGE_KINDS.includes(name));
 
-/** The triple `index` of `seed`: the same at every run, whatever others are generated. @param only one kind, for those who look for a fault of that kind. */
-export function generate(seed: number, index: number, only?: string): Triple {
+/** The triple `index` of `seed`: the same at every run, whatever others are generated. */
+export function generate(seed: number, index: number): Triple {
   const random = createRandom(seed).fork(`triple ${index}`);
   const drawn = random.below(1000);
-  const generator = only ?? (drawn < LARGE * LARGE_KINDS.length ? LARGE_KINDS[drawn % LARGE_KINDS.length]! : random.pick(KINDS));
+  const generator = drawn < LARGE * LARGE_KINDS.length ? LARGE_KINDS[drawn % LARGE_KINDS.length]! : random.pick(KINDS);
   const { base, head, draft } = GENERATORS[generator]!(random);
   return { generator, base: asSource(base), head: asSource(head), draft: asSource(draft) };
 }
