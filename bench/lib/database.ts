@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/server/src/db/embedded/index.ts';
 import type { EmbeddedPostgres } from '../../packages/server/src/db/embedded/index.ts';
 import type { Setup } from './benchmark.ts';
-import type { Service } from './service.ts';
+import type { Service, StartOptions } from './service.ts';
 
 export interface BenchDatabase {
   url: string;
@@ -25,6 +25,6 @@ export function urlOf({ host, port, user, database }: EmbeddedPostgres['connecti
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
 }
 
-/** The service on that database. */
-export const startServiceOn = (setup: Setup, { url }: BenchDatabase, env: Record<string, string> = {}, nodeArgs: string[] = []): Promise<Service> =>
-  setup.start({ env: { DATABASE_URL: url, HEADRACE_SECRET_KEY: 'a secret of the benchmark, 32 characters', ...env }, nodeArgs });
+/** The service on that database; `again` names the folder and the key of one that was on it before. */
+export const startServiceOn = (setup: Setup, { url }: BenchDatabase, env: Record<string, string> = {}, nodeArgs: string[] = [], again: Pick<StartOptions, 'dataDir' | 'key'> = {}): Promise<Service> =>
+  setup.start({ env: { DATABASE_URL: url, HEADRACE_SECRET_KEY: 'a secret of the benchmark, 32 characters', ...env }, nodeArgs, ...again });

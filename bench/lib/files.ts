@@ -36,9 +36,9 @@ export function writeFiles(folder: string, files: readonly AppFile[]): void {
   }
 }
 
-export async function tarGz(files: readonly AppFile[]): Promise<Buffer> {
+export async function tarGz(files: readonly { path: string; content: string | Buffer; executable?: boolean }[]): Promise<Buffer> {
   const tar = pack();
-  for (const { path, content } of files) tar.entry({ name: path }, content);
+  for (const { path, content, executable } of files) tar.entry({ name: path, mode: executable ? 0o755 : 0o644 }, content);
   tar.finalize();
   const parts: Buffer[] = [];
   for await (const part of tar) parts.push(part as Buffer);
