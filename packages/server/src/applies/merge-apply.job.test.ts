@@ -65,6 +65,18 @@ describe('applied', () => {
     expect(await d.files(draft.appId, apply.resultSourceId!)).toEqual({ a: lines({ 2: 'HEAD', 25: 'DRAFT' }) });
   });
 
+  test('the history leads from each head to its draft and who had it applied', async () => {
+    const { appId, sourceId } = await d.app({ a: 'a\n' });
+    const drafts = [await d.draft(appId, sourceId, { b: 'b\n' }), await d.draft(appId, sourceId, { c: 'c\n' })];
+    for (const draft of drafts) await d.finish(draft);
+    const { heads } = (await server.call('GET', `${P}/apps/${appId}/source-head/history`)).body as { heads: { sourceId: string; applyId: string | null }[] };
+    expect(heads.map((h) => h.applyId === null)).toEqual([true, false, false]);
+    for (const [i, draft] of drafts.entries()) {
+      const { apply } = (await server.call('GET', `${P}/apps/${appId}/applies/${heads[i + 1]!.applyId}`)).body;
+      expect(apply).toMatchObject({ threadId: draft.threadId, draftSourceId: draft.sourceId, resultSourceId: heads[i + 1]!.sourceId, createdByUserId: expect.stringMatching(/^sa_/) });
+    }
+  });
+
   test('many at once go one after the other in the order of their sequence', async () => {
     const { appId, sourceId } = await d.app({ a: 'a\n' });
     const drafts = await Promise.all(Array.from({ length: 8 }, (_, i) => d.draft(appId, sourceId, { [`f${i}`]: `${i}\n` })));
@@ -115,6 +127,8 @@ describe('failed', () => {
     expect(await d.finish(two)).toMatchObject({ status: 'failed', error: expect.stringMatching(/^invalid_result: .*10001 files/), headSourceId: one.sourceId, resultSourceId: null });
     expect(await d.head(appId)).toMatchObject({ sourceId: one.sourceId, revision: 2 });
     expect((await threadOf(two.threadId)).sealedAt).toBe(null);
+    const smaller = await server.call('POST', `${P}/apps/${appId}/threads/${two.threadId}/edits`, { expectedSourceId: two.sourceId, changes: [{ path: 'f0', content: null }] });
+    expect(await d.finish({ ...two, sourceId: smaller.body.source.id })).toMatchObject({ status: 'applied', headSourceId: one.sourceId });
   });
 
   test('archiving the thread cancels its apply, also in the middle of its merge', async () => {

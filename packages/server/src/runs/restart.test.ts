@@ -118,7 +118,7 @@ describe('a service that is away', () => {
       next: (now: TestServer) => until('the next question', async () => (await ok(now.call('GET', `${thread}/approvals`))).approvals.find((a: { id: string; status: string }) => a.status === 'pending' && a.id !== asked.id)),
       /** Its end: the head has moved once by it. */
       async applied(now: TestServer) {
-        const apply = (await ok(now.call('GET', `${app}/applies/${id}?waitSeconds=30`))).apply;
+        const apply = await until('the end of the apply', async () => { const it = (await ok(now.call('GET', `${app}/applies/${id}?waitSeconds=5`))).apply; return it.status !== 'queued' && it; }, 60_000);
         expect([apply.status, apply.error]).toEqual(['applied', null]);
         expect(await draftsOf(now).files(draft.appId, apply.resultSourceId)).toEqual({ 'a.txt': 'both\n', 'h.txt': 'h\n' });
         expect((await draftsOf(now).head(draft.appId))).toMatchObject({ sourceId: apply.resultSourceId, revision: 3 });
