@@ -15,7 +15,7 @@ export interface Git {
   diffTree(from: string, to: string, limitMs: number, renames?: 'similar' | 'identical'): Promise<Buffer>;
   /** The same without renames, line by line as a merge sees it. */
   compareTree(from: string, to: string, limitMs: number): Promise<Buffer>;
-  /** To be called before each piece of work, with none under way: a repository over its bounds is dropped and made anew. */
+  /** To be called after each piece of work, with none under way: a repository over its bounds is dropped and made anew. */
   tidy(): void;
   /** Ends the processes and empties the repository, with no work under way. */
   clear(): void;

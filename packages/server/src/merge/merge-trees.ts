@@ -44,7 +44,7 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
   return {
     status: conflicts.length > 0 ? 'conflicted' : 'clean',
     changes: changesOf(head, all, (path) => (paths.has(path) ? draft.get(path) : verdict.files.get(path))),
-    newBlobs: withoutKnown(verdict.contents, sides),
+    newBlobs: withoutKnown(verdict.contents, base, touched),
     conflicts,
     touched: [...all],
     stages: new Map([...verdict.conflicts].map(([path, c]) => [path, c.stages])),
@@ -87,9 +87,11 @@ function kindOf({ base, head, draft }: { base: Entry | undefined; head: Entry | 
   return base ? 'content' : 'add_add';
 }
 
-function withoutKnown(contents: Map<string, Buffer>, sides: Sides): Map<string, Buffer> {
+/** What none of the three sides has. An entry of head or draft is the base's, or at a touched path. */
+function withoutKnown(contents: Map<string, Buffer>, base: Tree, touched: TouchedPath[]): Map<string, Buffer> {
   const fresh = new Map(contents);
   if (fresh.size === 0) return fresh;
-  for (const tree of Object.values(sides)) for (const { sha256 } of tree.values()) if (fresh.has(sha256)) fresh.delete(sha256);
+  for (const { sha256 } of base.values()) fresh.delete(sha256);
+  for (const { head, draft } of touched) for (const entry of [head, draft]) if (entry) fresh.delete(entry.sha256);
   return fresh;
 }

@@ -1,5 +1,6 @@
 /** The thread that merges and diffs: it owns git, its repository and the trees that it has parsed; contents come from the main thread. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { ChangedTree, wholeTree } from './changed-tree.ts';
 import { diffTrees } from './diff-trees.ts';
 import { createGit } from './git.ts';
 import { withHunks } from './hunks.ts';
@@ -48,7 +49,15 @@ async function treeOf(job: number, id: string, near: { id: string; tree: Tree } 
   return tree;
 }
 
-const treeFrom = (answer: PackedTree | TreeDelta, near: Tree | undefined): Tree => ('changes' in answer ? withChanges(near!, answer.changes) : unpackTree(answer));
+const treeFrom = (answer: PackedTree | TreeDelta, near: Tree | undefined): Tree => ('changes' in answer ? new ChangedTree(near!, answer.changes) : unpackTree(answer));
+
+/** The base, whole: the other two are told by what they changed of it. A base that is new here was mostly made from a head that is not. */
+async function baseOf(job: number, { base: id, head, draft }: { base: string; head: string; draft: string }): Promise<Tree> {
+  const relative = [head, draft].find((known) => trees.has(known));
+  const base = wholeTree(await treeOf(job, id, relative === undefined ? null : { id: relative, tree: trees.get(relative)! }));
+  if (trees.has(id)) trees.set(id, base);
+  return base;
+}
 
 const reader = (job: number): ReadBlobs => async (shas) => {
   const { sizes, bytes } = (await ask(job, { about: 'blobs', shas })) as { sizes: number[]; bytes: Uint8Array<ArrayBuffer> };
@@ -63,7 +72,7 @@ const reader = (job: number): ReadBlobs => async (shas) => {
 
 async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promise<MergeOutput> {
   const readBlobs = reader(job);
-  const base = await treeOf(job, work.base, null);
+  const base = await baseOf(job, work);
   const near = { id: work.base, tree: base };
   const [head, draft] = await Promise.all([treeOf(job, work.head, near), treeOf(job, work.draft, near)]);
   const sides = { base, head, draft };
@@ -93,13 +102,16 @@ async function diff(job: number, { from, to }: { from: string; to: string }): Pr
 
 async function run(job: number, work: Work): Promise<void> {
   clearTimeout(idle);
-  if (active++ === 0) git.tidy();
+  active++;
   try {
     send({ type: 'done', job, output: work.kind === 'merge' ? await merge(job, work) : await diff(job, work) });
   } catch (error) {
     send({ type: 'failed', job, message: error instanceof Error ? error.message : String(error) });
   } finally {
-    if (--active === 0) idle = setTimeout(git.clear, IDLE_MS);
+    if (--active === 0) {
+      git.tidy();
+      idle = setTimeout(git.clear, IDLE_MS);
+    }
   }
 }
 

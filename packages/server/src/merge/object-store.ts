@@ -34,7 +34,8 @@ export interface StoredBlob {
 
 const MAX_OBJECTS = 50_000;
 const MAX_BYTES = 256 * 1024 * 1024;
-const MAX_PACKS = 40;
+/** A hundred more cost git a millisecond per merge, a new repository and git 50 ms. */
+const MAX_PACKS = 100;
 /** Git's own test for a binary file. */
 const BINARY_PROBE = 8000;
 

@@ -120,7 +120,7 @@ describe('limits', () => {
   });
 
   test('a request that takes too long is refused; what was under way beside it is tried again on a new thread', async () => {
-    const hasty = createMergeEngine({ dir, timeoutMs: 1500 });
+    const hasty = createMergeEngine({ dir, timeoutMs: 3000 });
     await hasty.merge(clash());
     const stuck = hasty.merge(clash({ base: { id: 'src_stuck', load: () => new Promise(() => undefined) } }));
     let loads = 0;

@@ -1,3 +1,4 @@
+import { knownChanges } from './changed-tree.ts';
 import { sameEntry } from './types.ts';
 import type { Entry, Sides } from './types.ts';
 
@@ -8,8 +9,10 @@ export interface TouchedPath {
   draft: Entry | undefined;
 }
 
-/** Every path that is not the same on all three sides. 3 ms for three trees of 10,000 files. */
+/** Every path that is not the same on all three sides. 3 ms for three trees of 10,000 files, unless it is known where they may differ. */
 export function touchedPaths({ base, head, draft }: Sides): TouchedPath[] {
+  const [ofHead, ofDraft] = [knownChanges(base, head), knownChanges(base, draft)];
+  if (ofHead && ofDraft) return touchedOf(new Set([...ofHead, ...ofDraft]), { base, head, draft });
   const touched: TouchedPath[] = [];
   for (const [path, entry] of base) {
     const [h, d] = [head.get(path), draft.get(path)];
@@ -18,6 +21,11 @@ export function touchedPaths({ base, head, draft }: Sides): TouchedPath[] {
   for (const [path, entry] of head) if (!base.has(path)) touched.push({ path, base: undefined, head: entry, draft: draft.get(path) });
   for (const [path, entry] of draft) if (!base.has(path) && !head.has(path)) touched.push({ path, base: undefined, head: undefined, draft: entry });
   return touched;
+}
+
+function touchedOf(paths: Iterable<string>, { base, head, draft }: Sides): TouchedPath[] {
+  const all = Array.from(paths, (path): TouchedPath => ({ path, base: base.get(path), head: head.get(path), draft: draft.get(path) }));
+  return all.filter((t) => !sameEntry(t.base, t.head) || !sameEntry(t.base, t.draft));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { checkPath } from '../sources/paths.ts';
+import { bytesOf } from './changed-tree.ts';
 import type { Changes, Tree } from './types.ts';
 
 export interface BundleLimits {
@@ -24,8 +25,7 @@ const MAX_FAULTS = 100;
 export function validateResult(head: Tree, changes: Changes, limits: BundleLimits = BUNDLE_LIMITS): TreeFault[] {
   const faults: TreeFault[] = [];
   let files = head.size;
-  let total = 0;
-  for (const entry of head.values()) total += entry.byteSize;
+  let total = bytesOf(head);
   for (const [path, entry] of changes) {
     const before = head.get(path);
     files += (entry ? 1 : 0) - (before ? 1 : 0);
