@@ -37,6 +37,8 @@ interface Row {
 }
 
 const OID_BYTES = 20;
+/** Folders that are remembered: commits share most of theirs with their neighbours. */
+const MAX_FOLDERS = 50_000;
 const FOLDER = 0o40000;
 const SYMLINK = 0o120000;
 const SUBMODULE = 0o160000;
@@ -69,6 +71,7 @@ export function createReplayTrees(git: ReplayGit): ReplayTrees {
 
   return {
     async list(tree) {
+      if (folders.size > MAX_FOLDERS) folders.clear();
       await readFolders(tree);
       const listing: Listing = { files: new Map(), leftOut: new Map() };
       for (const [bytes, row] of walk(folders, tree, '')) {

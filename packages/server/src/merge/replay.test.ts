@@ -78,6 +78,10 @@ const PLANTS: [name: string, found: string[], Spoil][] = [
     return merge.status === 'clean' && path ? { path, merge: { ...merge, status: 'conflicted', conflicts: [{ path, kind: 'content', base: sha(base), head: sha(head), draft: sha(draft) }] } } : undefined;
   }],
   ['a conflict is called clean', ['verdict'], (merge) => (merge.status === 'conflicted' ? { path: null, merge: { ...merge, status: 'clean' } } : undefined)],
+  ['a conflict cannot be resolved', ['resolution'], (merge, { head, draft }) => {
+    const lost = merge.conflicts.find(({ path }) => !sameEntry(head.get(path), draft.get(path)));
+    return lost ? { path: lost.path, merge: { ...merge, touched: merge.touched.filter((path) => path !== lost.path) } } : undefined;
+  }],
   ['a content is not what its hash says', ['content', 'corrupt content'], (merge) => {
     const [hash] = merge.newBlobs.keys();
     return hash ? { path: null, merge: { ...merge, newBlobs: new Map([...merge.newBlobs, [hash, Buffer.from('x')]]) } } : undefined;
