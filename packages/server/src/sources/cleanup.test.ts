@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StorageUnavailableError } from '../storage/object-store.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
 import { cleanUp } from './cleanup.ts';
 import { readBlobs } from './contents.ts';
 import { abandon, stageBlobs } from './stage.ts';
@@ -56,7 +57,7 @@ describe('objects', () => {
     const project = await makeProject(ctx);
     const staged = await stageBlobs(ctx, project, treeOf({ a: 'stubborn' }).blobs);
     await abandon(ctx, project, staged);
-    const failing = { ...ctx, store: { ...ctx.store, delete: vi.fn().mockRejectedValue(new StorageUnavailableError('away')) } };
+    const failing = { ...ctx, store: Object.assign(Object.create(ctx.store) as ObjectStore, { delete: vi.fn<ObjectStore['delete']>().mockRejectedValue(new StorageUnavailableError('away')) }) };
     await cleanUp(failing);
     await cleanUp(failing);
     const row = await ctx.db.selectFrom('objects').select(['attempts', sql<number>`extract(epoch from delete_after - now())::int`.as('wait')]).where('project_id', '=', project.id).executeTakeFirstOrThrow();

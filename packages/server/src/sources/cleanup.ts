@@ -1,6 +1,6 @@
 /**
- * Removes what nothing refers to any more: objects of deleted projects after the grace, objects of interrupted uploads after an hour, and the
- * source and build metadata of deleted projects. Reconciles from state, safe in several processes at once.
+ * Removes what nothing refers to any more: objects of deleted projects after the grace, objects of interrupted uploads after an hour, what
+ * interrupted puts left in the store, and the source and build metadata of deleted projects. Reconciles from state, safe in several processes at once.
  *
  *   uncommitted, too old ----> to be deleted
  *   to be deleted --claim (attempts + 1, delete_after = the next attempt)--> the store deletes --> (row deleted)
@@ -45,8 +45,10 @@ export function startCleanup(ctx: Cleaning): Cleanup {
 /** One round: all that is due now. */
 export async function cleanUp(ctx: Cleaning): Promise<void> {
   await markInterrupted(ctx);
+  // A store that refuses gets no further batch in this round.
   while (!ctx.shutdown.aborted && (await deleteObjects(ctx)) === BATCH);
   await forgetProjects(ctx);
+  await ctx.store.sweep();
 }
 
 async function markInterrupted({ db, config }: Cleaning): Promise<void> {
@@ -55,22 +57,25 @@ async function markInterrupted({ db, config }: Cleaning): Promise<void> {
   await sql`update objects set delete_after = now() where committed_at is null and delete_after is null and created_at < now() - ${age}::int * interval '1 second'`.execute(db);
 }
 
+/** One batch; how many of it are gone. */
 async function deleteObjects(ctx: Cleaning): Promise<number> {
   const { rows } = await sql<{ key: string; attempts: number }>`
     update objects set attempts = attempts + 1, delete_after = now() + least(5 * 2 ^ least(attempts, 20), ${MAX_BACKOFF_SECONDS}) * interval '1 second'
     where key in (select key from objects where delete_after <= now() order by delete_after limit ${BATCH} for update skip locked) returning key, attempts`.execute(ctx.db);
-  for (const { key, attempts } of rows) await deleteObject(ctx, key, attempts);
-  return rows.length;
+  let deleted = 0;
+  for (const { key, attempts } of rows) if (await deleteObject(ctx, key, attempts)) deleted++;
+  return deleted;
 }
 
-async function deleteObject({ db, store, log }: Cleaning, key: string, attempts: number): Promise<void> {
+async function deleteObject({ db, store, log }: Cleaning, key: string, attempts: number): Promise<boolean> {
   try {
     await store.delete(key);
   } catch (err) {
     log.warn({ err, attempts }, 'a stored object could not be deleted; it is tried again');
-    return;
+    return false;
   }
   await db.deleteFrom('objects').where('key', '=', key).execute();
+  return true;
 }
 
 /** After the grace, so that what still runs in a project that is deleted under it ends in peace. */
@@ -79,6 +84,8 @@ async function forgetProjects(ctx: Cleaning): Promise<void> {
     select p.id from projects p where p.deleted_at <= now() - ${ctx.config.cleanupGraceSeconds}::int * interval '1 second'
     and (exists (select from sources s where s.project_id = p.id) or exists (select from builds b where b.project_id = p.id)) limit ${BATCH}`.execute(ctx.db);
   for (const { id } of rows) {
+    // The deletion marked what there was. Whatever came after it goes too.
+    await ctx.db.updateTable('objects').set({ delete_after: sql<Date>`now()` }).where('project_id', '=', id).where('delete_after', 'is', null).execute();
     for (const table of ['blobs', 'packs', 'head_history', 'builds', 'sources'] as const) await deleteRows(ctx, table, id);
   }
 }

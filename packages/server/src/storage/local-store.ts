@@ -16,7 +16,6 @@ const STALE_STAGING_MS = 60 * 60 * 1000;
  */
 export async function createLocalStore(root: string): Promise<ObjectStore> {
   await mkdir(join(root, STAGING), { recursive: true, mode: 0o700 });
-  await removeStale(join(root, STAGING));
   return new LocalStore(resolve(root));
 }
 
@@ -97,6 +96,10 @@ class LocalStore implements ObjectStore {
       const info = await this.head(key);
       if (info) yield info;
     }
+  }
+
+  async sweep(): Promise<void> {
+    await removeStale(join(this.root, STAGING)).catch((error) => { throw storageError(error); });
   }
 
   async probe(): Promise<void> {

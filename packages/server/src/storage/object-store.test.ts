@@ -1,5 +1,5 @@
 /** One suite for both stores: what the interface promises. */
-import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -144,4 +144,16 @@ test('a bucket or service that is not there is unavailable', async () => {
   await expect(store.probe()).rejects.toThrow(StorageUnavailableError);
   await expect(store.get('a')).rejects.toThrow(StorageUnavailableError);
   store.close();
+});
+
+test('what interrupted puts left in a folder is swept after an hour, and nothing younger', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'headrace-objects-'));
+  const store = await createLocalStore(root);
+  await store.put('a/b', Buffer.from('x'));
+  const [old, young] = [join(root, '.staging', 'old'), join(root, '.staging', 'young')];
+  for (const file of [old, young]) await writeFile(file, 'half');
+  await utimes(old, Date.now() / 1000 - 3_601, Date.now() / 1000 - 3_601);
+  await store.sweep();
+  expect([await readdir(join(root, '.staging')), await keysOf(store, '')]).toEqual([['young'], ['a/b']]);
+  await rm(root, { recursive: true });
 });

@@ -22,6 +22,8 @@ export interface ObjectStore {
   delete(key: string): Promise<void>;
   /** Every object whose key begins with the prefix, in no promised order. */
   list(prefix: string): AsyncIterable<ObjectInfo>;
+  /** Removes what puts that were interrupted left, an hour after their last byte. */
+  sweep(): Promise<void>;
   /** Rejects when objects cannot be written now. */
   probe(): Promise<void>;
   /** Ends connections. */

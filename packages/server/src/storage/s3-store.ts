@@ -101,6 +101,9 @@ class S3Store implements ObjectStore {
     } while (token !== undefined);
   }
 
+  /** A put is one request: it leaves an object or nothing. */
+  async sweep(): Promise<void> {}
+
   async probe(): Promise<void> {
     await this.call(() => this.client.send(new this.sdk.HeadBucketCommand({ Bucket: this.bucket }))).catch((error) => {
       throw error instanceof ObjectNotFoundError ? new StorageUnavailableError('there is no such bucket', { cause: error }) : error;
