@@ -22,11 +22,12 @@ import type { Report, Result } from './lib/report.ts';
 import { accessPart } from './access/index.ts';
 import { appliesPart } from './applies/index.ts';
 import { logPart } from './log/index.ts';
+import { mergesPart } from './merges/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
 import { requestsPart } from './requests/index.ts';
 
-const PARTS: Part[] = [logPart, receiptsPart, postmasterPart, appliesPart, requestsPart, accessPart];
+const PARTS: Part[] = [logPart, receiptsPart, postmasterPart, appliesPart, requestsPart, accessPart, mergesPart];
 const FULL_SECONDS = 600;
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;
