@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestAnswer, TestServer } from '../test-server.ts';
-import { draftsOf, P } from './fixture.ts';
+import { sh, until } from '../threads/fixture.ts';
+import { draftsOf, holdMerges, P } from './fixture.ts';
 
 let server: TestServer;
 let d: ReturnType<typeof draftsOf>;
@@ -114,6 +115,29 @@ describe('409', () => {
     expect(await both(draft)).toEqual(['draft_sealed', 'draft_sealed']);
     await server.call('PATCH', `/api/threads/${draft.threadId}`, { archived: true });
     expect(await both(draft)).toEqual(['thread_archived', 'thread_archived']);
+  });
+
+  test('a thread that is busy says with what, to preview and apply alike', async () => {
+    const { appId, sourceId } = await d.app({ a: 'a\n' });
+    const draft = await d.draft(appId, sourceId, { b: 'b\n' });
+    const both = async () => [await d.send(draft), await preview(draft)].map(({ status, body }) => [status, body.error.code, body.error.reason]);
+    const busy = (reason: string) => Array(2).fill([409, 'thread_busy', reason]);
+    const at = `${P}/apps/${appId}/threads/${draft.threadId}`;
+    expect((await server.call('POST', `${at}/messages`, { content: sh('sleep 60') })).status).toBe(201);
+    expect(await both()).toEqual(busy('run'));
+    await server.call('POST', `${at}/stop`, {});
+    await until('the thread to be idle', async () => (await preview(draft)).status === 200);
+    const { build } = (await server.call('POST', `${at}/builds`, { command: 'sleep 60', outputDirectory: '.' })).body;
+    expect(await both()).toEqual(busy('build'));
+    await server.call('POST', `${P}/apps/${appId}/builds/${build.id}/cancel`, {});
+    await until('the thread to be idle', async () => (await preview(draft)).status === 200);
+    const moved = await d.finish(await d.draft(appId, sourceId, { c: 'c\n' }));
+    const merges = holdMerges(server);
+    const { id } = await d.queue(draft);
+    await merges.begun();
+    expect(await both()).toEqual(busy('apply'));
+    merges.release();
+    expect(await d.ended(appId, id)).toMatchObject({ status: 'applied', headSourceId: moved.resultSourceId });
   });
 
   test('without a head', async () => {

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { ok, sh, until } from '../threads/fixture.ts';
+import { ok, sh, until, wordsDuring } from '../threads/fixture.ts';
 import { holdMerges, P } from './fixture.ts';
 import type { Draft } from './fixture.ts';
 import { HELD, markers, repairsOf, report } from './repair-fixture.ts';
@@ -102,6 +102,45 @@ describe.each(Object.entries(STAGES))('%s', (_, stage) => {
     const { db } = server.service.ctx;
     expect(await db.selectFrom('repair_candidates').select('run_id').where('apply_id', '=', id).execute()).toEqual([]);
     await until('its runs to have ended', async () => (await db.selectFrom('runs').select('status').where('thread_id', '=', draft.threadId).execute()).every(({ status }) => status === 'cancelled' || status === 'completed'));
+  });
+});
+
+describe('what is published', () => {
+  /** The events of an app while `act` is done and until the apply has ended, without those of workspaces. */
+  const during = async (draft: Draft, act: () => Promise<unknown>) => (await wordsDuring(server, `${P}/apps/${draft.appId}`, act)).filter((w) => w !== 'tool.updated:pending' && w !== 'workspace.recovery.updated');
+  const repaired = ['run.running', 'thread.updated:running', 'tool.updated:running', 'tool.updated:completed', 'message.persisted:assistant', 'run.completed', 'thread.updated:blocked'];
+
+  test('of a repair that is refused, and one that gives up', async () => {
+    const draft = await r.clash(`if [ "$(cat .hoplite/repair/failures.json)" = "[]" ]; then ${markers}; ${report('resolved')}\nelse ${report('unresolved', 'No.')}\nfi`);
+    await until('its workspace', async () => (await r.thread(draft)).workspaceStatus === 'ready');
+    expect(await during(draft, () => r.repair(draft))).toEqual([
+      'platform.apply.queued', 'thread.updated:blocked', 'run.queued', ...repaired, 'run.queued', ...repaired, 'platform.apply.conflicted', 'thread.updated:ready',
+    ]);
+  });
+
+  test('by a stop, and by an archive, in the middle of one', async () => {
+    const draft = await r.clash(HELD);
+    const working = () => until('its command to run', async () => (await server.service.ctx.db.selectFrom('tools').select('id').where('thread_id', '=', draft.threadId).where('status', '=', 'running').execute()).length > 0);
+    const first = await r.queue(draft);
+    await working();
+    expect(await during(draft, async () => { await r.stop(draft); await r.ended(draft.appId, first.id); })).toEqual(['tool.updated:cancelled', 'message.persisted:assistant', 'run.cancelled', 'thread.updated:blocked', 'platform.apply.conflicted', 'thread.updated:ready']);
+    const second = await r.queue(draft);
+    await working();
+    const archive = () => ok(server.call('PATCH', `${P}/apps/${draft.appId}/threads/${draft.threadId}`, { archived: true }));
+    expect(await during(draft, async () => { await archive(); await r.ended(draft.appId, second.id); })).toEqual(['tool.updated:cancelled', 'message.persisted:assistant', 'run.cancelled', 'platform.apply.failed', 'thread.updated:archived']);
+  });
+
+  test('by the deletion of the app in the middle of one, which leaves nothing at work', async () => {
+    const draft = await r.clash('echo both > a.txt', HELD);
+    const { id } = await r.queue(draft);
+    await r.running(draft);
+    await ok(server.call('DELETE', `${P}/apps/${draft.appId}`));
+    const { db } = server.service.ctx;
+    expect(await db.selectFrom('applies').select(['status', 'error']).where('id', '=', id).executeTakeFirst()).toMatchObject({ status: 'failed', error: expect.stringMatching(/^cancelled: /) });
+    expect(await db.selectFrom('runs').select('status').where('apply_id', '=', id).execute()).toEqual([{ status: 'cancelled' }]);
+    const types = async () => (await db.selectFrom('events').select('type').where('project_id', '=', draft.appId).orderBy('sequence', 'desc').limit(12).execute()).map((e) => e.type);
+    await until('the last event', async () => (await types())[0] === 'platform.app.deleted');
+    expect((await types()).filter((type) => /^(run|platform)\./.test(type)).slice(0, 3)).toEqual(['platform.app.deleted', 'platform.apply.failed', 'run.cancelled']);
   });
 });
 
