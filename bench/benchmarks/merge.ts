@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createMergeEngine } from '../../packages/server/src/merge/pool.ts';
 import type { MergeEngine, TreeRef } from '../../packages/server/src/merge/pool.ts';
+import type { Tree } from '../../packages/server/src/merge/types.ts';
+import { withChanges } from '../../packages/server/src/merge/with-changes.ts';
 import type { Aim, Benchmark, Row, Setup } from '../lib/benchmark.ts';
 import { cpuOfEnded, cpuOfLiving } from '../lib/cpu.ts';
 import { mergeTree, startMergeTree } from '../lib/git.ts';
 import { makeMerges } from '../lib/merges.ts';
-import type { Merges, Round, Version } from '../lib/merges.ts';
+import type { Merges, Round } from '../lib/merges.ts';
 import { summarize } from '../lib/statistics.ts';
 
 const SIZES = [100, 1000, 10_000];
@@ -48,7 +50,7 @@ export const mergeBenchmark: Benchmark = {
   },
 };
 
-const NOTE = 'Each merge has a head and a draft that the engine has not seen. It knows the base, which its thread keeps, and the two trees lie in the caller\'s memory, as after an import, an edit or an apply; contents come from packs in a local store, decompressed anew for each merge. git: one pack, every commit in it, started for each merge from the same process. Every result is compared with git\'s tree.';
+const NOTE = "Each merge has a head and a draft that the engine has not seen; its base is the head of the merge before, which its thread still has. The trees lie in the caller's memory, as after an import, an edit or an apply; contents are read from packs in a local store and decompressed anew for each merge. Each side edits five files, and the shared ones in addition. git: one pack with every commit, started for each merge by the same process; the long-lived one finds its results written already. Every result is compared with git's tree.";
 const ms = (value: number) => `${value.toFixed(2)} ms`;
 
 interface Seen {
@@ -66,9 +68,10 @@ interface Seen {
  * CPU: of the engine, this process's own while it merges (Node tells that of all its threads) and that of its gits, which live on; of git, that of the
  * children that ended. Both in the same turns as the wall time, and none of it counts the work of starting git here.
  */
-async function measure(setup: Setup, engine: MergeEngine, { repository, base, treeId }: Merges, rounds: Round[]): Promise<Seen> {
+async function measure(setup: Setup, engine: MergeEngine, { repository, base, readBlobs, treeId }: Merges, rounds: Round[]): Promise<Seen> {
   const seen: Seen = { ours: [], git: [], standing: [], blocked: [], cpu: 0, gitCpu: 0 };
   const [warm, ...measured] = rounds;
+  let { commit, tree } = base;
   await turn(warm!, { ...seen, ours: [], git: [], blocked: [] });
   const [living, ended] = [cpuOfLiving(), cpuOfEnded()];
   for (const round of measured) await turn(round, seen);
@@ -81,9 +84,10 @@ async function measure(setup: Setup, engine: MergeEngine, { repository, base, tr
   stays.stop();
   return seen;
 
-  async function turn({ head, draft, readBlobs }: Round, into: Seen): Promise<void> {
-    const ref = ({ commit, tree }: Version): TreeRef => { const made = tree(); return { id: commit, load: () => made }; };
-    const request = { base: ref(base), head: ref(head), draft: ref(draft), readBlobs };
+  async function turn({ head, draft }: Round, into: Seen): Promise<void> {
+    const [headTree, draftTree] = [withChanges(tree, head.changes), withChanges(tree, draft.changes)];
+    const ref = (id: string, at: Tree): TreeRef => ({ id, load: () => at });
+    const request = { base: ref(commit, tree), head: ref(head.commit, headTree), draft: ref(draft.commit, draftTree), readBlobs };
     const [cpu, loop] = [process.cpuUsage(), performance.eventLoopUtilization()];
     const { ms: took, value: merge } = await timedCall(() => engine.merge(request));
     const [used, { active }] = [process.cpuUsage(cpu), performance.eventLoopUtilization(loop)];
@@ -93,6 +97,7 @@ async function measure(setup: Setup, engine: MergeEngine, { repository, base, tr
     const byGit = await timedCall(() => mergeTree(repository, head.commit, draft.commit));
     into.git.push(byGit.ms);
     if (merge.status !== 'clean' || merge.invalid.length > 0 || treeId(merge.tree, merge.newBlobs) !== byGit.value) throw new Error('The engine and git do not merge alike');
+    [commit, tree] = [head.commit, headTree];
   }
 }
 

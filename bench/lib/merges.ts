@@ -1,13 +1,12 @@
-/** Merges to measure with: a base, and heads and drafts that edited some of its files, as sources in a local store and as commits in one pack. */
+/** Merges to measure with: heads that follow each other, and a draft beside each, as sources in a local store and as commits in one pack. */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeTree } from '../../packages/server/src/merge/git-trees.ts';
 import type { Changes, Entry, ReadBlobs, Tree } from '../../packages/server/src/merge/types.ts';
-import { withChanges } from '../../packages/server/src/merge/with-changes.ts';
 import { createBlobReader } from '../../packages/server/src/sources/blobs.ts';
 import type { PlacedPack } from '../../packages/server/src/sources/blobs.ts';
-import { manifestOf, sha256Of } from '../../packages/server/src/sources/manifest.ts';
+import { sha256Of } from '../../packages/server/src/sources/manifest.ts';
 import { buildPack } from '../../packages/server/src/sources/pack.ts';
 import { comparePaths } from '../../packages/server/src/sources/paths.ts';
 import { createLocalStore } from '../../packages/server/src/storage/local-store.ts';
@@ -21,78 +20,102 @@ const OWN = 5;
 /** As much in a file as where an app of 10,000 has 32 MiB. */
 const FILE_BYTES = 3355;
 
-/** A version of the app. The tree is made when it is asked for, as a new one. */
+/** A version of the app, as what it changed of the one before. */
 export interface Version {
-  /** Of the commit, in git. */
+  /** In git. */
   commit: string;
-  tree(): Tree;
+  changes: Changes;
 }
 
+/** Both sides began with the head of the round before. */
 export interface Round {
   head: Version;
   draft: Version;
-  /** The contents of the three sides. Out of their packs, of which nothing is kept from one call to the next. */
-  readBlobs: ReadBlobs;
 }
 
 export interface Merges {
   repository: string;
-  base: Version;
+  /** With which the first round begins. */
+  base: { commit: string; tree: Tree };
   /** By the number of files that both sides edited, so that git can merge them. */
   rounds: Map<number, Round[]>;
-  /** Git's id of a tree, by contents that a version has or `more`. */
+  /** Out of the packs, of which nothing is kept from one call to the next. */
+  readBlobs: ReadBlobs;
+  /** Git's id of a tree of stored contents and `more`. */
   treeId(tree: Tree, more: Map<string, Buffer>): string;
 }
 
 export async function makeMerges(folder: string, { files: count, both, rounds }: { files: number; both: number[]; rounds: number }): Promise<Merges> {
   const files = makeFiles(count, count * FILE_BYTES);
-  const store = await createLocalStore(join(folder, 'store'));
-  const oids = new Map<string, string>();
-  const base = await stored(store, 'base', files, oids);
-  const baseTree = manifestOf(base.entries.map(([path, entry]) => ({ path, ...entry })));
-  const drawn = both.flatMap((shared) => Array.from({ length: rounds }, (_, round) => ({ shared, name: `${shared}-${round}`, ...edits(files, shared, round) })));
+  const drawn = both.flatMap((shared) => draw(files, shared, rounds));
   const repository = await gitHistory(folder, files, drawn);
   const commits = await commitsOf(repository);
-  const made = await Promise.all(drawn.map(async ({ shared, name, head, draft }): Promise<[number, Round]> => {
-    const [ours, theirs] = await Promise.all([stored(store, `head-${name}`, head, oids), stored(store, `draft-${name}`, draft, oids)]);
-    const packs = [base.pack, ours.pack, theirs.pack];
-    const version = (side: string, entries: Changes): Version => ({ commit: commits.get(`${side}-${name}`)!, tree: () => withChanges(baseTree, entries) });
-    return [shared, { head: version('head', ours.entries), draft: version('draft', theirs.entries), readBlobs: (shas) => read(store, packs, shas) }];
-  }));
+  const stored = storeAt(await createLocalStore(join(folder, 'store')));
+  const tree = new Map(await stored.keep('base', files));
+  const version = async (name: string, edits: AppFile[]): Promise<Version> => ({ commit: commits.get(name)!, changes: await stored.keep(name, edits) });
+  const made = await Promise.all(drawn.map(async ({ shared, name, head, draft }) => ({ shared, head: await version(`head-${name}`, head), draft: await version(`draft-${name}`, draft) })));
+  return { repository, base: { commit: commits.get('base')!, tree }, rounds: Map.groupBy(made, (round) => round.shared), readBlobs: stored.readBlobs, treeId: stored.treeId };
+}
+
+interface Drawn {
+  shared: number;
+  name: string;
+  /** The branch with which both sides begin. */
+  from: string;
+  head: AppFile[];
+  draft: AppFile[];
+}
+
+/** Each round edits other files: both sides `OWN` each, and of the shared ones the head the first line and the draft the last. */
+function draw(files: AppFile[], shared: number, rounds: number): Drawn[] {
+  const now = files.map((file) => file.content);
+  const step = Math.floor(files.length / (2 * OWN + shared));
+  return Array.from({ length: rounds }, (_, round) => {
+    const edits = (ns: number[], edit: (content: string) => string) => ns.map((n) => (round * 331 + n * step) % files.length).map((i) => ({ i, path: files[i]!.path, content: edit(now[i]!) }));
+    const numbers = (from: number, length: number) => Array.from({ length }, (_n, i) => from + i);
+    const both = numbers(2 * OWN, shared);
+    const head = edits([...numbers(0, OWN), ...both], (content) => `// head ${round};\n${content}`);
+    const draft = edits([...numbers(OWN, OWN), ...both], (content) => `${content}// draft ${round};\n`);
+    for (const { i, content } of head) now[i] = content;
+    return { shared, name: `${shared}-${round}`, from: round === 0 ? 'base' : `head-${shared}-${round - 1}`, head, draft };
+  });
+}
+
+interface Stored {
+  /** As an import or an edit does it: one pack. Returns the entries in order of their paths. */
+  keep(name: string, files: AppFile[]): Promise<[path: string, entry: Entry][]>;
+  readBlobs: ReadBlobs;
+  treeId: Merges['treeId'];
+}
+
+function storeAt(store: ObjectStore): Stored {
+  const packs = new Map<string, PlacedPack>();
+  const oids = new Map<string, string>();
   return {
-    repository,
-    base: { commit: commits.get('base')!, tree: () => baseTree },
-    rounds: new Map(both.map((shared) => [shared, made.filter(([n]) => n === shared).map(([, round]) => round)])),
+    async keep(name, files) {
+      const blobs = files.map(({ path, content }) => ({ path, bytes: Buffer.from(content), sha256: sha256Of(Buffer.from(content)) })).sort((a, b) => comparePaths(a.path, b.path));
+      const { bytes, index } = buildPack(blobs);
+      const packKey = `projects/bench/${name}`;
+      await store.put(packKey, bytes);
+      for (const { sha256, bytes: content } of blobs) {
+        packs.set(sha256, { packKey, index });
+        oids.set(sha256, gitBlobId(content));
+      }
+      return blobs.map(({ path, sha256, bytes: { length } }) => [path, { sha256, byteSize: length, executable: false }]);
+    },
+    async readBlobs(shas) {
+      const byPack = Map.groupBy(shas, (sha) => packs.get(sha)!.packKey);
+      const found = await Promise.all([...byPack.values()].map((held) => readPack(store, packs.get(held[0]!)!, held)));
+      return new Map(found.flat().map(({ sha256, bytes }) => [sha256, bytes]));
+    },
     treeId: (tree, more) => treeId(tree, (sha256) => oids.get(sha256) ?? gitBlobId(more.get(sha256)!)),
   };
 }
 
-/** Each round edits other files: both sides `OWN` each, and of the shared ones the head the first line and the draft the last. */
-function edits(files: AppFile[], shared: number, round: number): { head: AppFile[]; draft: AppFile[] } {
-  const step = Math.floor(files.length / (2 * OWN + shared));
-  const file = (n: number) => files[(round * 331 + n * step) % files.length]!;
-  const edited = (n: number, side: string) => ({ path: file(n).path, content: side === 'head' ? `// head ${round}\n${file(n).content}` : `${file(n).content}// draft ${round}\n` });
-  const range = (from: number, length: number, side: string) => Array.from({ length }, (_, i) => edited(from + i, side));
-  return { head: [...range(0, OWN, 'head'), ...range(2 * OWN, shared, 'head')], draft: [...range(OWN, OWN, 'draft'), ...range(2 * OWN, shared, 'draft')] };
-}
-
-/** As an import or edit stores them: one pack. Notes git's ids of the contents. */
-async function stored(store: ObjectStore, name: string, files: AppFile[], oids: Map<string, string>): Promise<{ entries: [string, Entry][]; pack: PlacedPack }> {
-  const blobs = files.map(({ path, content }) => ({ path, bytes: Buffer.from(content), sha256: sha256Of(Buffer.from(content)) })).sort((a, b) => comparePaths(a.path, b.path));
-  const { bytes, index } = buildPack(blobs);
-  const packKey = `projects/bench/${name}`;
-  await store.put(packKey, bytes);
-  for (const { sha256, bytes: content } of blobs) oids.set(sha256, gitBlobId(content));
-  return { entries: blobs.map(({ path, sha256, bytes: { length } }) => [path, { sha256, byteSize: length, executable: false }]), pack: { packKey, index } };
-}
-
-async function read(store: ObjectStore, packs: PlacedPack[], shas: string[]): Promise<Map<string, Buffer>> {
-  const frame = (sha: string) => packs.find((p) => p.index.blobs.has(sha))!.index.blobs.get(sha)!.frame;
-  const found = await Promise.all(packs.map(async (pack) => {
-    const held = shas.filter((sha) => pack.index.blobs.has(sha)).sort((a, b) => frame(a) - frame(b));
-    return Array.fromAsync(createBlobReader(store, [pack]).readBlobs(held));
-  }));
-  return new Map(found.flat().map(({ sha256, bytes }) => [sha256, bytes]));
+/** As the service does it: in the pack's order each frame is fetched once. */
+function readPack(store: ObjectStore, pack: PlacedPack, held: string[]): Promise<{ sha256: string; bytes: Buffer }[]> {
+  const frame = (sha: string) => pack.index.blobs.get(sha)!.frame;
+  return Array.fromAsync(createBlobReader(store, [pack]).readBlobs(held.sort((a, b) => frame(a) - frame(b))));
 }
 
 const sha1 = (type: string, body: Buffer): string => createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex');
@@ -104,13 +127,13 @@ function treeId(tree: Tree, oidOf: (sha256: string) => string): string {
 }
 
 /** Every version as a branch; packed as git does it by itself in a repository that is in use. */
-async function gitHistory(folder: string, files: AppFile[], drawn: { name: string; head: AppFile[]; draft: AppFile[] }[]): Promise<string> {
+async function gitHistory(folder: string, files: AppFile[], drawn: Drawn[]): Promise<string> {
   const repository = join(folder, 'repository');
-  mkdirSync(repository);
+  mkdirSync(repository, { recursive: true });
   await timed('git init -q --bare', { cwd: repository });
   const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
   const commit = (name: string, from: string | null, changed: AppFile[]) => [`commit refs/heads/${name}\ncommitter b <b@example.test> 0 +0000\n${data(name)}${from === null ? '' : `from refs/heads/${from}\n`}`, ...changed.map(({ path, content }) => `M 100644 inline ${path}\n${data(content)}`), '\n'];
-  const commits = [commit('base', null, files), ...drawn.flatMap(({ name, head, draft }) => [commit(`head-${name}`, 'base', head), commit(`draft-${name}`, 'base', draft)])];
+  const commits = [commit('base', null, files), ...drawn.flatMap(({ name, from, head, draft }) => [commit(`head-${name}`, from, head), commit(`draft-${name}`, from, draft)])];
   await timed('git fast-import --quiet && git gc --quiet', { cwd: repository, input: commits.flat().join('') });
   return repository;
 }
