@@ -9,6 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { archiveOf, tarOf } from './archive.ts';
 import { BlobError, createBlobReader } from './blobs.ts';
+import type { BlobReader } from './blobs.ts';
 import { manifestOf, sha256Of, sourceSha256 } from './manifest.ts';
 import { buildPack } from './pack.ts';
 import { parseTarGz } from './tar-import.ts';
@@ -106,10 +107,11 @@ describe('tarOf', () => {
 });
 
 describe('a blob reader', () => {
+  const readBlob = async (reader: BlobReader, sha256: string): Promise<Buffer> => (await Array.fromAsync(reader.readBlobs([sha256])))[0]!.bytes;
   const large = Array.from({ length: 40 }, (_, i) => file(`l${i}`, Buffer.from(Array.from({ length: 150_000 }, (_, j) => (i * 31 + j * j) % 256))));
   test('reads one blob by one range of its frame', async () => {
     const { reader, ranges } = placed(large);
-    expect((await reader.readBlob(sha256Of(large[7]!.content))).equals(large[7]!.content)).toBe(true);
+    expect((await readBlob(reader, sha256Of(large[7]!.content))).equals(large[7]!.content)).toBe(true);
     expect(ranges).toHaveLength(1);
   });
   test('reads from several packs in the order asked for', async () => {
@@ -119,11 +121,11 @@ describe('a blob reader', () => {
     expect(got.map((b) => sha256Of(b.bytes))).toEqual(asked.map(sha256Of));
   });
   test('does not know what is in no pack', async () => {
-    await expect(placed(TREE).reader.readBlob(sha256Of(Buffer.from('other')))).rejects.toThrow(BlobError);
+    await expect(readBlob(placed(TREE).reader, sha256Of(Buffer.from('other')))).rejects.toThrow(BlobError);
   });
   test('notices another content under a hash', async () => {
     const { bytes, index } = buildPack([{ sha256: sha256Of(Buffer.from('right')), bytes: Buffer.from('wrong') }]);
     const reader = createBlobReader({ getRange: async () => bytes }, [{ packKey: 'p', index }]);
-    await expect(reader.readBlob(sha256Of(Buffer.from('right')))).rejects.toThrow('damaged');
+    await expect(readBlob(reader, sha256Of(Buffer.from('right')))).rejects.toThrow('damaged');
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Reads blobs of a project out of its packs. Frames that lie side by side in a pack are fetched by one range read and decompressed off the
- * event loop; a small cache keeps them while their neighbours are read. 10,000 files in path order are some dozen range reads.
+ * event loop, each once: of what it holds, the contents that are still to be given are kept. 10,000 files are some dozen range reads.
  */
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
@@ -16,9 +16,10 @@ export interface PlacedPack {
 }
 
 export interface BlobReader {
-  /** Throws `BlobError` when it is unknown or damaged. */
-  readBlob(sha256: string): Promise<Buffer>;
-  /** The blobs in the order asked for, each once per mention. Reads ahead as far as one range, so that a slow consumer holds little. */
+  /**
+   * The blobs in the order asked for, each once per mention. Reads ahead as far as one range; where the order is not that of the packs, it
+   * holds what came along until its turn, which is never more than was asked for. Throws `BlobError` where one is unknown or damaged.
+   */
   readBlobs(sha256s: readonly string[]): AsyncGenerator<{ sha256: string; bytes: Buffer }>;
 }
 
@@ -27,71 +28,84 @@ export class BlobError extends Error {
   override readonly name = 'BlobError';
 }
 
-/** Compressed bytes that one range read fetches at most, a single larger frame apart. */
+/** What one range read fetches at most, compressed and not, a single larger frame apart. */
 const RANGE_BYTES = 2 * 1024 * 1024;
-const CACHE_BYTES = 32 * 1024 * 1024;
+const RAW_BYTES = 12 * 1024 * 1024;
 /** Zlib takes no less. */
 const MIN_CHUNK = 64;
-/** Of the cache, what all packs together read ahead: frames of one must not push out those of another before their use. */
-const AHEAD_BYTES = CACHE_BYTES * 3 / 4;
 
 interface Place extends Placement {
   pack: PlacedPack;
 }
 
 export function createBlobReader(store: Pick<ObjectStore, 'getRange'>, packs: readonly PlacedPack[]): BlobReader {
-  return new PackReader(store, packs);
+  return { readBlobs: (sha256s) => new Reading(store, placesOf(packs, sha256s)).blobs(sha256s) };
 }
 
-class PackReader implements BlobReader {
+function placesOf(packs: readonly PlacedPack[], sha256s: readonly string[]): Map<string, Place> {
+  const places = new Map<string, Place>();
+  for (const sha256 of sha256s) {
+    if (places.has(sha256)) continue;
+    const pack = packs.find(({ index }) => index.blobs.has(sha256));
+    if (!pack) throw new BlobError('a file of the source is in none of its packs');
+    places.set(sha256, { ...pack.index.blobs.get(sha256)!, pack });
+  }
+  return places;
+}
+
+/** One reading of some blobs. */
+class Reading {
   private readonly store: Pick<ObjectStore, 'getRange'>;
-  private readonly packs: readonly PlacedPack[];
-  private readonly aheadBytes: number;
-  private readonly frames = new FrameCache(CACHE_BYTES);
+  private readonly places: ReadonlyMap<string, Place>;
+  /** Which blobs each frame is for, until it was read. */
+  private readonly unread = new Map<string, string[]>();
+  private readonly ready = new Map<string, Buffer>();
 
-  constructor(store: Pick<ObjectStore, 'getRange'>, packs: readonly PlacedPack[]) {
+  constructor(store: Pick<ObjectStore, 'getRange'>, places: ReadonlyMap<string, Place>) {
     this.store = store;
-    this.packs = packs;
-    this.aheadBytes = shareOf(AHEAD_BYTES, packs.map(({ index }) => index.frames.reduce((sum, frame) => sum + frame.rawLength, 0)));
-  }
-
-  async readBlob(sha256: string): Promise<Buffer> {
-    return this.read(sha256, this.place(sha256), new Set());
-  }
-
-  async *readBlobs(sha256s: readonly string[]): AsyncGenerator<{ sha256: string; bytes: Buffer }> {
-    const places = sha256s.map((sha256) => this.place(sha256));
-    const wanted = new Set(places.map((p) => frameKey(p.pack, p.frame)));
-    for (const [i, place] of places.entries()) yield { sha256: sha256s[i]!, bytes: await this.read(sha256s[i]!, place, wanted) };
-  }
-
-  private place(sha256: string): Place {
-    for (const pack of this.packs) {
-      const placement = pack.index.blobs.get(sha256);
-      if (placement) return { ...placement, pack };
+    this.places = places;
+    for (const [sha256, { pack, frame }] of places) {
+      const key = frameKey(pack, frame);
+      const held = this.unread.get(key);
+      if (held) held.push(sha256);
+      else this.unread.set(key, [sha256]);
     }
-    throw new BlobError('a file of the source is in none of its packs');
   }
 
-  private async read(sha256: string, place: Place, wanted: ReadonlySet<string>): Promise<Buffer> {
-    const frame = this.frames.get(frameKey(place.pack, place.frame)) ?? (await this.fetch(place.pack, place.frame, wanted));
-    const bytes = frame.subarray(place.offset, place.offset + place.length);
-    if (sha256Of(bytes) !== sha256) throw new BlobError('a stored file is damaged');
-    return bytes;
+  async *blobs(sha256s: readonly string[]): AsyncGenerator<{ sha256: string; bytes: Buffer }> {
+    const last = new Map(sha256s.map((sha256, i) => [sha256, i]));
+    for (const [i, sha256] of sha256s.entries()) {
+      if (!this.ready.has(sha256)) await this.fetch(this.places.get(sha256)!);
+      const bytes = this.ready.get(sha256)!;
+      if (last.get(sha256) === i) this.ready.delete(sha256);
+      if (sha256Of(bytes) !== sha256) throw new BlobError('a stored file is damaged');
+      yield { sha256, bytes };
+    }
   }
 
-  /** Fetches a frame, and the ones behind it without a gap that are wanted too. */
-  private async fetch(pack: PlacedPack, first: number, wanted: ReadonlySet<string>): Promise<Buffer> {
+  /** Fetches a frame, and the ones behind it without a gap that are still to be read. */
+  private async fetch({ pack, frame: first }: Place): Promise<void> {
     const { frames } = pack.index;
     const start = frames[first]!.offset;
     let last = first;
-    let ahead = this.aheadBytes - frames[first]!.rawLength;
-    const isRoom = ({ rawLength }: Frame) => (ahead -= rawLength) >= 0;
-    while (last + 1 < frames.length && wanted.has(frameKey(pack, last + 1)) && endOf(frames[last + 1]!) - start <= RANGE_BYTES && isRoom(frames[last + 1]!)) last++;
+    let rawBytes = frames[first]!.rawLength;
+    const isRoom = (frame: Frame) => endOf(frame) - start <= RANGE_BYTES && (rawBytes += frame.rawLength) <= RAW_BYTES;
+    while (this.unread.has(frameKey(pack, last + 1)) && isRoom(frames[last + 1]!)) last++;
     const range = await this.store.getRange(pack.packKey, start, endOf(frames[last]!));
     const raw = await Promise.all(frames.slice(first, last + 1).map((frame) => unpackFrame(frame, range.subarray(frame.offset - start, endOf(frame) - start))));
-    for (const [i, bytes] of raw.entries()) this.frames.set(frameKey(pack, first + i), bytes);
-    return raw[0]!;
+    for (const [i, bytes] of raw.entries()) this.take(frameKey(pack, first + i), bytes);
+  }
+
+  private take(key: string, frame: Buffer): void {
+    const held = this.unread.get(key)!;
+    this.unread.delete(key);
+    const wanted = held.map((sha256) => this.places.get(sha256)!);
+    // Slices would keep a whole frame for the sake of one small file.
+    const isMostlyWanted = wanted.reduce((sum, { length }) => sum + length, 0) * 2 > frame.length;
+    for (const [i, { offset, length }] of wanted.entries()) {
+      const bytes = frame.subarray(offset, offset + length);
+      this.ready.set(held[i]!, isMostlyWanted ? bytes : Buffer.from(bytes));
+    }
   }
 }
 
@@ -107,47 +121,5 @@ export async function unpackFrame(frame: Frame, compressed: Buffer): Promise<Buf
   throw new BlobError('a pack is damaged');
 }
 
-/** What each may have at most so that all stay within `total`: who needs less leaves it to the others. */
-function shareOf(total: number, needs: readonly number[]): number {
-  let left = total;
-  for (const [i, need] of needs.toSorted((a, b) => a - b).entries()) {
-    const share = left / (needs.length - i);
-    if (need > share) return share;
-    left -= need;
-  }
-  return total;
-}
-
 const endOf = (frame: Frame) => frame.offset + frame.length;
 const frameKey = (pack: PlacedPack, frame: number) => `${pack.packKey}#${frame}`;
-
-/** Decompressed frames, the least recently used go first. */
-class FrameCache {
-  private readonly maxBytes: number;
-  private readonly frames = new Map<string, Buffer>();
-  private bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
-  }
-
-  get(key: string): Buffer | undefined {
-    const frame = this.frames.get(key);
-    if (frame) {
-      this.frames.delete(key);
-      this.frames.set(key, frame);
-    }
-    return frame;
-  }
-
-  set(key: string, frame: Buffer): void {
-    this.bytes += frame.length - (this.frames.get(key)?.length ?? 0);
-    this.frames.delete(key);
-    this.frames.set(key, frame);
-    for (const [oldest, { length }] of this.frames) {
-      if (this.bytes <= this.maxBytes || oldest === key) break;
-      this.frames.delete(oldest);
-      this.bytes -= length;
-    }
-  }
-}
