@@ -8,12 +8,14 @@ const MIB = 1024 * 1024;
 
 /** A project with fewer small packs than this stays as it is. */
 export const MANY_PACKS = 32;
+/** Fewer than this are not worth the writing. Also after a backlog: the job goes on where this many fit together. */
+export const SOME_PACKS = 8;
 const GROWTH = 2;
 
 /** Larger packs stay as they are: a project may hold far more than memory does. */
-export const MAX_PACK = { bytes: 16 * MIB, indexBytes: 2 * MIB, rawBytes: 512 * MIB };
-/** Of one repacking. More than three times the largest pack, so that packs close to it do not block each other. */
-export const MAX_REPACK = { bytes: 56 * MIB, indexBytes: 6 * MIB, rawBytes: 1024 * MIB, packs: 128 };
+export const MAX_PACK = { bytes: 8 * MIB, indexBytes: MIB, rawBytes: 128 * MIB };
+/** Of one repacking: `SOME_PACKS` of the largest, so that these cannot block each other. */
+export const MAX_REPACK = { bytes: SOME_PACKS * MAX_PACK.bytes, indexBytes: SOME_PACKS * MAX_PACK.indexBytes, rawBytes: SOME_PACKS * MAX_PACK.rawBytes, packs: 512 };
 
 export interface Candidate {
   /** Of the object. */
@@ -22,14 +24,14 @@ export interface Candidate {
   rawBytes: number;
 }
 
-/** Those to be merged, of packs in order of their size; none when there is nothing to gain. */
+/** Those to be merged, of packs in order of their size; none when there is too little to gain. */
 export function choosePacks<T extends Candidate>(packs: readonly T[]): T[] {
-  const [small, raw] = [packs.filter((p) => p.rawBytes <= MAX_PACK.rawBytes), { sum: 0 }];
-  const fitting = small.filter(({ rawBytes }) => (raw.sum += rawBytes) <= MAX_REPACK.rawBytes);
+  let raw = 0;
+  const fitting = packs.filter(({ rawBytes }) => rawBytes <= MAX_PACK.rawBytes && (raw += rawBytes) <= MAX_REPACK.rawBytes);
   let [sum, count] = [0, 0];
   for (const [i, { byteSize }] of fitting.entries()) {
-    if (i > 0 && byteSize <= GROWTH * sum) count = i + 1;
+    if (byteSize <= GROWTH * sum) count = i + 1;
     sum += byteSize;
   }
-  return fitting.slice(0, count);
+  return count >= SOME_PACKS ? fitting.slice(0, count) : [];
 }

@@ -18,7 +18,7 @@ import { ObjectNotFoundError } from '../storage/object-store.ts';
 import { owned } from './buffers.ts';
 import { commitPack } from './insert-source.ts';
 import { summarizeIndex } from './pack.ts';
-import { choosePacks, MANY_PACKS, MAX_PACK, MAX_REPACK } from './repack-plan.ts';
+import { choosePacks, MANY_PACKS, MAX_PACK, MAX_REPACK, SOME_PACKS } from './repack-plan.ts';
 import { RepackDamage, runRepackThread } from './repack-thread.ts';
 import { abandon, stagePack } from './stage.ts';
 import type { ProjectKey, Staged } from './stage.ts';
@@ -44,11 +44,11 @@ const MANIFESTS = 16;
 /** Contents whose path is in none of so many bytes of manifests stay in the order that they have. */
 const MANIFEST_BYTES = 32 * 1024 * 1024;
 
-/** Repacks until the project has few small packs. Throws what is to be tried again. */
+/** Repacks while many packs of the project fit together. Throws what is to be tried again. */
 export async function repackProject(ctx: Repacking, job: RepackJob): Promise<void> {
   const { projectId } = job.payload;
   try {
-    while (!job.signal.aborted && (await repackOnce(ctx, job)));
+    for (let isFirst = true; !job.signal.aborted && (await repackOnce(ctx, job, isFirst ? MANY_PACKS : SOME_PACKS)); isFirst = false);
   } catch (error) {
     if (!(error instanceof RepackDamage) && !(error instanceof ObjectNotFoundError)) throw error;
     // Another attempt finds the same. The reconciler makes one when the project has a new pack.
@@ -56,11 +56,11 @@ export async function repackProject(ctx: Repacking, job: RepackJob): Promise<voi
   }
 }
 
-/** Whether packs became one, so that it is worth to look again. */
-async function repackOnce(ctx: Repacking, job: RepackJob): Promise<boolean> {
+/** Whether packs became one, so that it is worth to look again. Nothing is done for a project that has fewer small packs than `many`. */
+async function repackOnce(ctx: Repacking, job: RepackJob, many: number): Promise<boolean> {
   const { projectId } = job.payload;
   const project = await ctx.db.selectFrom('projects').select(['org_id', 'id']).where('id', '=', projectId).where('deleted_at', 'is', null).executeTakeFirst();
-  const packs = project ? await findCandidates(ctx, projectId) : [];
+  const packs = project ? await findCandidates(ctx, projectId, many) : [];
   if (!project || packs.length === 0) return false;
   const held = await findPlaced(ctx.db, projectId, packs.map((p) => p.id), Buffer.concat(packs.map((p) => p.hashes)));
   const staged = await stage(ctx, job, project, packs.filter((p) => held.has(p.id)), held);
@@ -77,13 +77,13 @@ async function repackOnce(ctx: Repacking, job: RepackJob): Promise<boolean> {
 }
 
 /** The packs that are to become one, or none: the smallest of the project, within the bounds of one repacking. */
-async function findCandidates({ db }: Repacking, projectId: string): Promise<Pack[]> {
-  const { rows } = await sql<{ id: string; object_key: string; byte_size: string; index: Buffer }>`
+async function findCandidates({ db }: Repacking, projectId: string, many: number): Promise<Pack[]> {
+  const { rows } = await sql<{ id: string; object_key: string; byte_size: number; index: Buffer }>`
     with small as (
       select id, object_key, byte_size, index, count(*) over () as count, sum(byte_size) over sized as bytes, sum(octet_length(index)) over sized as index_bytes
       from packs where project_id = ${projectId} and byte_size <= ${MAX_PACK.bytes} and octet_length(index) <= ${MAX_PACK.indexBytes} window sized as (order by byte_size, id)
-    ) select id, object_key, byte_size, index from small where count >= ${MANY_PACKS} and bytes <= ${MAX_REPACK.bytes} and index_bytes <= ${MAX_REPACK.indexBytes} order by byte_size, id limit ${MAX_REPACK.packs}`.execute(db);
-  return choosePacks(rows.map(({ byte_size: byteSize, ...row }) => ({ ...row, byteSize: Number(byteSize), ...summaryOf(row) })));
+    ) select id, object_key, byte_size, index from small where count >= ${many} and bytes <= ${MAX_REPACK.bytes} and index_bytes <= ${MAX_REPACK.indexBytes} order by byte_size, id limit ${MAX_REPACK.packs}`.execute(db);
+  return choosePacks(rows.map(({ byte_size: byteSize, ...row }) => ({ ...row, byteSize, ...summaryOf(row) })));
 }
 
 function summaryOf({ id, index }: Pick<Pack, 'id' | 'index'>): Pick<Pack, 'hashes' | 'rawBytes'> {

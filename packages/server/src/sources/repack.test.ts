@@ -12,6 +12,7 @@ import { readBlobs, tarOf } from './contents.ts';
 import { sha256Of, sourceSha256 } from './manifest.ts';
 import { decodeIndex } from './pack.ts';
 import { enqueueRepacks } from './reconcile-repacks.ts';
+import { choosePacks, MAX_PACK, MAX_REPACK, SOME_PACKS } from './repack-plan.ts';
 import { repackProject } from './repack.job.ts';
 import { makeProject, openTestContext, storeFiles, treeOf } from './test-context.ts';
 import type { TestContext } from './test-context.ts';
@@ -79,6 +80,32 @@ async function expectPlaced(project: ProjectRow): Promise<void> {
   const packs = new Map((await packsOf(project)).map((p) => [p.id, decodeIndex(p.index)]));
   for (const { sha256, pack_id: packId } of await blobsOf(project)) expect(packs.get(packId)?.blobs.has(sha256.toString('hex'))).toBe(true);
 }
+
+describe('the choice', () => {
+  const pack = (byteSize: number, rawBytes = byteSize) => ({ byteSize, rawBytes });
+  const sizes = (packs: { byteSize: number }[]) => choosePacks(packs.map((p) => pack(p.byteSize))).map((p) => p.byteSize);
+  const equal = (count: number, byteSize = 100) => Array.from({ length: count }, () => pack(byteSize));
+
+  test('takes a pack that is at most twice as large as all smaller ones together, and those', () => {
+    expect(sizes([...equal(10), pack(2000), pack(6001)])).toEqual([...equal(10), pack(2000)].map((p) => p.byteSize));
+    expect(sizes([...equal(10), pack(2001), pack(6003)])).toEqual(equal(10).map((p) => p.byteSize));
+    expect(sizes([...equal(10), pack(2001), pack(6002)]).length).toBe(12);
+  });
+
+  test('takes nothing where few fit together', () => {
+    expect(choosePacks(equal(7))).toEqual([]);
+    expect(choosePacks([])).toEqual([]);
+    expect(choosePacks(Array.from({ length: 12 }, (_, i) => pack(4 ** i)))).toEqual([]);
+  });
+
+  test('leaves out what is too much after decompression, and of the rest as much as is', () => {
+    const [{ rawBytes: one }, { rawBytes: all }] = [MAX_PACK, MAX_REPACK];
+    expect(choosePacks([...equal(10), pack(100, one + 1), ...equal(10)]).length).toBe(20);
+    const chosen = choosePacks(Array.from({ length: 30 }, () => pack(100, one)));
+    expect(chosen.reduce((sum, p) => sum + p.rawBytes, 0)).toBe(all);
+    expect(chosen.length).toBe(SOME_PACKS);
+  });
+});
 
 describe('repacking', () => {
   test('makes many packs few; every version stays as it is, and the old objects go after the grace', async () => {
