@@ -12,7 +12,6 @@ import { write } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
-import { enqueue } from '../jobs/enqueue.ts';
 import { scopeOf } from '../projects/index.ts';
 import { faultsMapped } from '../sources/index.ts';
 import { changeThread, loadThread } from '../threads/index.ts';
@@ -22,8 +21,7 @@ import { lockProjectAndThread, requireApplicable } from './policy.ts';
 import type { Decision, MergeSides } from './policy.ts';
 import { Apply, ApplyBody } from './schemas.ts';
 import { applyView } from './view.ts';
-
-export const applyKey = (projectId: string) => `apply:${projectId}`;
+import { wakeQueue } from './wake-queue.ts';
 
 export const createApply = write({
   name: 'applies.createApply',
@@ -72,6 +70,6 @@ async function queueApply(tx: Tx, loaded: LoadedThread, sides: MergeSides, { con
   }).returningAll().executeTakeFirstOrThrow();
   appendEvent(tx, scopeOf(project), 'platform.apply.queued', { id: apply.id, status: apply.status, sourceId: null }, { threadId: thread.id });
   await changeThread(tx, loaded, { active_apply_id: apply.id }, 'always');
-  await enqueue(tx, 'apply.merge', { projectId: project.id }, { key: applyKey(project.id) });
+  await wakeQueue(tx, project.id);
   return apply;
 }

@@ -1,6 +1,7 @@
 /**
  * The queue of a project: its oldest queued apply is merged with the head of now, then the next one, until none is left. The job holds
- * the project's key, so that heads move one after the other; after a restart an apply is merged anew.
+ * the project's key, so that heads move one after the other; after a restart an apply is merged anew. A long queue gives way to other
+ * projects' again and again.
  *
  *   queued --merged, head as it was--> applied
  *   queued --merged, head moved meanwhile--> queued
@@ -12,6 +13,7 @@
  */
 import type { Context } from '../context.ts';
 import type { ApplyRow } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
 import { LostJob } from '../jobs/worker.ts';
 import { abandon, stageBlobs } from '../sources/index.ts';
@@ -20,12 +22,17 @@ import { candidateOutcome, conflictOutcome, lastVerdict } from './repair-outcome
 import type { Verdict } from './repair-verdict.ts';
 import { settleApply } from './settle-apply.ts';
 import type { Head, Outcome } from './settle-apply.ts';
+import { wakeQueue } from './wake-queue.ts';
 
 /** About 6 s with the backoff between them: a store that restarts fails no apply. */
 const ATTEMPTS = 6;
+/** A worker does few projects at a time: after this long the next one has its turn. */
+const TURN_MS = 1_000;
 
 export async function mergeApplies(ctx: Context, job: Job<'apply.merge'>): Promise<void> {
+  const began = performance.now();
   while (!job.signal.aborted) {
+    if (performance.now() - began > TURN_MS) return giveWay(ctx, job);
     const next = await nextApply(ctx, job.payload.projectId);
     if (!next) return;
     const verdict = await lastVerdict(ctx, next.apply);
@@ -36,6 +43,14 @@ export async function mergeApplies(ctx: Context, job: Job<'apply.merge'>): Promi
     // The attempts were this apply's: those behind it get their own, by the job that its end enqueued.
     if (outcome.status === 'failed' && outcome.isExhausted) return;
   }
+}
+
+/** The project's next job waits behind those of others. */
+async function giveWay(ctx: Context, job: Job<'apply.merge'>): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await wakeQueue(tx, job.payload.projectId);
+  });
 }
 
 /** The project's oldest queued apply that is not under repair, with the head as it stands. */

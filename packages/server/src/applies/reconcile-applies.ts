@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
-import { enqueue } from '../jobs/enqueue.ts';
 import { cancelRuns } from '../runs/index.ts';
 import { changeThread } from '../threads/index.ts';
-import { applyKey } from './create-apply.ts';
 import { lockProjectAndThread } from './policy.ts';
+import { wakeQueue } from './wake-queue.ts';
 
 const EVERY_MS = 1_000;
 const BATCH = 100;
@@ -34,7 +33,7 @@ async function endOverdue(ctx: Context): Promise<void> {
       const loaded = await lockProjectAndThread(tx, projectId, threadId);
       if (loaded?.thread.active_apply_id !== id || !(await cancelRuns(tx, loaded, 'all')).length) return;
       await changeThread(tx, loaded, {}, 'always');
-      await enqueue(tx, 'apply.merge', { projectId }, { key: applyKey(projectId) });
+      await wakeQueue(tx, projectId);
     });
   }
 }
@@ -43,5 +42,5 @@ async function enqueueMissing(ctx: Context): Promise<void> {
   const { rows } = await sql<{ project_id: string }>`
     select distinct a.project_id from applies a join projects p on p.id = a.project_id
     where a.status = 'queued' and p.deleted_at is null and not ${underRepair} and not exists (select 1 from jobs j where j.key = 'apply:' || a.project_id) limit ${BATCH}`.execute(ctx.db);
-  for (const { project_id: projectId } of rows) await transaction(ctx, (tx) => enqueue(tx, 'apply.merge', { projectId }, { key: applyKey(projectId) }));
+  for (const { project_id: projectId } of rows) await transaction(ctx, (tx) => wakeQueue(tx, projectId));
 }

@@ -1,11 +1,10 @@
 import { json } from '../db/schema.ts';
 import type { RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { enqueue } from '../jobs/enqueue.ts';
 import type { RepairResult } from '../runs/index.ts';
 import { commitStaged, encodeManifest } from '../sources/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
-import { applyKey } from './create-apply.ts';
+import { wakeQueue } from './wake-queue.ts';
 
 /** Notes a repair's result with its queued apply, keeps its candidate, and lets the apply go on; in the transaction that ends the run. */
 export async function ended(tx: Tx, { thread, project }: LoadedThread, run: RunRow, result: RepairResult | null): Promise<void> {
@@ -19,5 +18,5 @@ export async function ended(tx: Tx, { thread, project }: LoadedThread, run: RunR
     await commitStaged(tx, project, result.candidate.staged);
     await tx.db.insertInto('repair_candidates').values({ org_id: thread.org_id, apply_id: apply.id, run_id: run.id, manifest: encodeManifest(result.candidate.tree) }).execute();
   }
-  await enqueue(tx, 'apply.merge', { projectId: project.id }, { key: applyKey(project.id) });
+  await wakeQueue(tx, project.id);
 }

@@ -4,17 +4,16 @@ import type { ApplyRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/worker.ts';
 import { moveHead, scopeOf } from '../projects/index.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
 import { changeThread } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
-import { applyKey } from './create-apply.ts';
 import { dropCandidate, endApply } from './end-apply.ts';
 import { lockProjectAndThread } from './policy.ts';
 import { queueRepair } from './queue-repair.ts';
+import { wakeQueue } from './wake-queue.ts';
 
 /** What an apply was merged with. */
 export interface Head {
@@ -72,5 +71,5 @@ async function moveOn(tx: Tx, loaded: LoadedThread, apply: ApplyRow, head: Head,
 async function reopen(tx: Tx, loaded: LoadedThread, apply: ApplyRow, outcome: Exclude<Outcome, { status: 'applied' | 'repair' }>): Promise<void> {
   await endApply(tx, loaded, apply.id, outcome);
   await changeThread(tx, loaded, { active_apply_id: null }, 'always');
-  if (outcome.status === 'failed' && outcome.isExhausted) await enqueue(tx, 'apply.merge', { projectId: apply.project_id }, { key: applyKey(apply.project_id) });
+  if (outcome.status === 'failed' && outcome.isExhausted) await wakeQueue(tx, apply.project_id);
 }

@@ -26,3 +26,15 @@ export async function enqueue<K extends JobKind>(tx: Tx, kind: K, payload: JobKi
   }).execute();
   tx.wake('jobs');
 }
+
+/**
+ * As `enqueue`, for jobs that do all that there is to do for their `key`: none is added where one waits already. A thousand of them would
+ * have to be looked through at every claim.
+ */
+export async function enqueueUnlessWaiting<K extends JobKind>(tx: Tx, kind: K, payload: JobKinds[K], key: string): Promise<void> {
+  // What waits is locked: it begins after the caller's commit, and sees what that committed.
+  await sql`
+    with waiting as (select id from jobs where key = ${key} and status = 'queued' limit 1 for update)
+    insert into jobs (kind, payload, key) select ${kind}, ${JSON.stringify(payload)}::jsonb, ${key} where not exists (select from waiting)`.execute(tx.db);
+  tx.wake('jobs');
+}

@@ -11,7 +11,7 @@ import { createTestDatabase } from '../db/test-database.ts';
 import type { TestDatabase } from '../db/test-database.ts';
 import { transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
-import { enqueue } from './enqueue.ts';
+import { enqueue, enqueueUnlessWaiting } from './enqueue.ts';
 import { LostJob, startWorker } from './worker.ts';
 import type { Job, JobHandlers, JobWorker } from './worker.ts';
 
@@ -44,6 +44,7 @@ async function start(handlers: JobHandlers): Promise<JobWorker> {
 }
 
 const add = (threadId: string, options: { key?: string; delaySeconds?: number } = {}) => transaction(ctx(), (tx) => enqueue(tx, 'run.work', { threadId }, options));
+const addUnlessWaiting = (threadId: string, key: string) => transaction(ctx(), (tx) => enqueueUnlessWaiting(tx, 'run.work', { threadId }, key));
 const jobs = () => handle.db.selectFrom('jobs').selectAll().orderBy('id').execute();
 const gone = () => vi.waitFor(async () => expect(await jobs()).toEqual([]), { timeout: 15_000 });
 type RunJob = Job<'run.work'>;
@@ -54,6 +55,43 @@ function gated() {
   return { begun, run: (job: RunJob) => new Promise<void>((resolve) => { begun.push({ job, end: resolve }); job.signal.addEventListener('abort', () => resolve()); }) };
 }
 const names = (begun: { job: RunJob }[]) => begun.map(({ job }) => job.payload.threadId);
+
+describe('one job that waits', () => {
+  test('is enough for its key, one that has begun is not', async () => {
+    const { begun, run } = gated();
+    for (const name of ['a1', 'a2', 'b1']) await addUnlessWaiting(name, name[0]!);
+    await start({ 'run.work': { run, concurrency: 10 } });
+    await vi.waitFor(() => expect(names(begun).sort()).toEqual(['a1', 'b1']));
+    for (const name of ['a3', 'a4']) await addUnlessWaiting(name, 'a');
+    expect((await jobs()).map(({ payload }) => payload.threadId)).toEqual(['a1', 'b1', 'a3']);
+    begun[0]!.end();
+    begun[1]!.end();
+    await vi.waitFor(() => expect(names(begun).at(-1)).toBe('a3'));
+    begun[2]!.end();
+    await gone();
+  });
+
+  test('begins after the commit of whom it is enough for', async () => {
+    const { begun, run } = gated();
+    await add('a1', { key: 'a' });
+    const commit = Promise.withResolvers<void>();
+    const counted = Promise.withResolvers<void>();
+    const counting = transaction(ctx(), async (tx) => {
+      await enqueueUnlessWaiting(tx, 'run.work', { threadId: 'a2' }, 'a');
+      counted.resolve();
+      await commit.promise;
+    });
+    await counted.promise;
+    await start({ 'run.work': { run, concurrency: 10 } });
+    await add('b1');
+    await vi.waitFor(() => expect(names(begun)).toEqual(['b1']));
+    commit.resolve();
+    await counting;
+    await vi.waitFor(() => expect(names(begun)).toEqual(['b1', 'a1']));
+    for (const { end } of begun) end();
+    await gone();
+  });
+});
 
 describe('claiming', () => {
   test('jobs of one key run one at a time, in order, those of others beside them', async () => {
