@@ -10,7 +10,7 @@ import type { Storm } from '../lib/storm.ts';
 export interface FaultOptions {
   gits: number;
   zombies: number;
-  /** Has the worker that is being made a zombie: it is not to be killed. */
+  /** The worker that is being made a zombie is put in: it is not to be killed. */
   spared: Set<Member>;
 }
 

@@ -33,14 +33,15 @@ export interface Weather {
 export const newWeather = (): Weather => ({ unanswered: 0, refused: 0, unavailable: 0, inProgress: 0, faults: [] });
 
 const ATTEMPT_LIMIT_MS = 30_000;
-const DELIVERY_LIMIT_MS = 120_000;
+const DELIVERY_LIMIT_MS = 300_000;
 const RETRY_MS = 30;
 
-/** Sends to a drawn one of `callers`, to another one at the next attempt. Throws when no final answer came in two minutes. */
+/** Sends to a drawn one of `callers`, to another one at the next attempt. Throws when no final answer came in five minutes. */
 export async function deliver(callers: readonly Caller[], write: Write, random: Random, weather: Weather, signal: AbortSignal): Promise<Delivered> {
   const sentAt = performance.now();
   let unanswered = 0;
-  let last = '';
+  const heard = new Map<string, number>();
+  const hear = (what: string) => heard.set(what, (heard.get(what) ?? 0) + 1);
   for (let at = random.below(callers.length), attempt = 0; performance.now() - sentAt < DELIVERY_LIMIT_MS; at++, attempt++) {
     signal.throwIfAborted();
     let wait = RETRY_MS * Math.min(8, 2 ** attempt);
@@ -48,12 +49,12 @@ export async function deliver(callers: readonly Caller[], write: Write, random: 
       const answer = await callers[at % callers.length]!.send(write.method, write.path, { body: write.body, headers: { 'idempotency-key': write.key }, limitMs: ATTEMPT_LIMIT_MS, signal });
       const again = retryIn(answer, write, weather);
       if (again === null) return { ...answer, sentAt, answeredAt: performance.now(), unanswered };
-      last = `${answer.status} ${answer.text.slice(0, 300)}`;
+      hear(`${answer.status} ${answer.text.slice(0, 200)}`);
       wait = Math.max(wait, again);
     } catch (error) {
       signal.throwIfAborted();
       if (!isLost(error)) throw error;
-      last = String(error);
+      hear((error as Error).message);
       if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {
         weather.refused++;
       } else {
@@ -63,7 +64,7 @@ export async function deliver(callers: readonly Caller[], write: Write, random: 
     }
     await sleep(wait * (0.5 + random.next()), undefined, { signal });
   }
-  throw new Error(`${write.method} ${write.path} with key ${write.key} was not answered within ${DELIVERY_LIMIT_MS / 1000} s; at last: ${last}`);
+  throw new Error(`${write.method} ${write.path} with key ${write.key} was not answered within ${DELIVERY_LIMIT_MS / 1000} s: ${[...heard].map(([what, times]) => `${times} × ${what}`).join('; ')}`);
 }
 
 /** Milliseconds until the next attempt; null when this answer is the last one. */

@@ -17,6 +17,8 @@ export interface Member {
   name: string;
   /** Whether it takes requests; of a worker: whether its process lives. */
   isUp(): boolean;
+  /** Milliseconds since it came up; 0 while it is not. */
+  upFor(): number;
   /** Of the process that lives, or lived last. */
   pid(): number;
   /** `kill -9`; it is started again at once. */
@@ -52,7 +54,7 @@ export async function startFleet(setup: Setup, { apis, workers }: { apis: number
 
   function member(role: Member['role'], name: string, port: number): Member & { end(): Promise<void> } {
     let child: ChildProcess;
-    let isUp = false;
+    let upAt: number | null = null;
     let isKilled = false;
 
     function start(): void {
@@ -60,14 +62,14 @@ export async function startFleet(setup: Setup, { apis, workers }: { apis: number
       child = started;
       isKilled = false;
       const said = lastOf(started);
-      isUp = role === 'worker';
+      upAt = role === 'worker' ? performance.now() : null;
       const listens = async () => {
         await addressOf(started);
-        isUp = started === child && !isKilled;
+        if (started === child && !isKilled) upAt = performance.now();
       };
       if (role === 'api') listens().catch(() => {});
       started.once('exit', (code, signal) => {
-        isUp = false;
+        upAt = null;
         if (isEnding) return;
         if (!isKilled) {
           deaths.push(`${name} ended by itself (${code ?? signal}): ${said()}`);
@@ -81,11 +83,12 @@ export async function startFleet(setup: Setup, { apis, workers }: { apis: number
     start();
     return {
       role, name,
-      isUp: () => isUp,
+      isUp: () => upAt !== null,
+      upFor: () => (upAt === null ? 0 : performance.now() - upAt),
       pid: () => child.pid!,
       async kill9() {
         const victim = child;
-        isUp = false;
+        upAt = null;
         isKilled = true;
         victim.kill('SIGKILL');
         await endOf(victim);

@@ -26,13 +26,13 @@ export interface StormOptions {
   kills: number;
   /** A kill comes up to so many milliseconds later than its step: what a step sets going goes on behind it. */
   spreadMs?: number;
-  /** Those that are not to be killed at the moment. */
-  spared?: ReadonlySet<Member>;
+  /** Whether it is not to be killed at the moment. Of some it has to be false at any time. */
+  isSpared?: (member: Member) => boolean;
 }
 
 const TELL_MS = 10_000;
 
-export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet, { total, kills, spreadMs = 0, spared = new Set() }: StormOptions): Storm {
+export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet, { total, kills, spreadMs = 0, isSpared = () => false }: StormOptions): Storm {
   const random = seeded.fork('victims');
   const state = { begun: 0, killed: 0 };
   const counts = { api: 0, worker: 0 };
@@ -55,9 +55,9 @@ export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet,
       // One api has to take requests for the work to go on; whether the victim has come up itself since its last kill is left to chance.
       while (state.begun < Math.min(at, total - 1) || !fleet.members.some((m) => m.role === 'api' && m.isUp())) await sleep(LOOK_MS, undefined, { signal });
       if (spreadMs > 0) await sleep(random.below(spreadMs), undefined, { signal });
-      if (round.length === 0) round.push(...fleet.members.filter((member) => !spared.has(member)));
+      if (round.length === 0) round.push(...fleet.members);
       const victim = round.splice(random.below(round.length), 1)[0]!;
-      if (spared.has(victim)) continue;
+      if (isSpared(victim)) continue;
       await victim.kill9();
       counts[victim.role]++;
       state.killed++;
