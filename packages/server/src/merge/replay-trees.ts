@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkPath, findCollisions } from '../sources/paths.ts';
+import { foldersOf } from './collisions.ts';
 import type { ReplayGit } from './replay-git.ts';
 import type { Entry, ReadBlobs, Sides } from './types.ts';
 
@@ -21,8 +22,10 @@ export interface RepositoryFile {
 
 /** Reads trees and contents of a repository as the engine wants them. */
 export interface ReplayTrees {
+  /** Reads these trees with few questions, for those who will list them one by one. */
+  prepare(trees: string[]): Promise<void>;
   list(tree: string): Promise<Listing>;
-  /** Base, head and draft as sources' trees, without the paths of `leftOut`. */
+  /** Base, head and draft as sources' trees, without the paths of `leftOut` and what is below them. */
   sidesOf(listings: Listings, leftOut: LeftOut): Promise<Sides>;
   readBlobs: ReadBlobs;
   /** Git's id of a content that some tree has had, by its SHA-256. */
@@ -49,8 +52,8 @@ export function createReplayTrees(git: ReplayGit): ReplayTrees {
   const facts = new Map<string, { sha256: string; byteSize: number }>();
   const oids = new Map<string, string>();
 
-  async function readFolders(tree: string): Promise<void> {
-    let wanted = folders.has(tree) ? [] : [tree];
+  async function readFolders(trees: string[]): Promise<void> {
+    let wanted = [...new Set(trees)].filter((oid) => !folders.has(oid));
     while (wanted.length > 0) {
       const bodies = await git.objects(wanted);
       wanted.forEach((oid, i) => folders.set(oid, parseFolder(bodies[i]!)));
@@ -70,9 +73,10 @@ export function createReplayTrees(git: ReplayGit): ReplayTrees {
   }
 
   return {
+    prepare: readFolders,
     async list(tree) {
       if (folders.size > MAX_FOLDERS) folders.clear();
-      await readFolders(tree);
+      await readFolders([tree]);
       const listing: Listing = { files: new Map(), leftOut: new Map() };
       for (const [bytes, row] of walk(folders, tree, '')) {
         const path = Buffer.from(bytes, 'latin1').toString('utf8');
@@ -87,7 +91,7 @@ export function createReplayTrees(git: ReplayGit): ReplayTrees {
       for (const { files } of listings) await learn([...files.values()].map((file) => file.oid));
       const [base, head, draft] = listings.map(({ files }) => {
         const tree = new Map<string, Entry>();
-        for (const [path, { oid, executable }] of files) if (leftOut.size === 0 || !leftOut.has(asLatin1(path))) tree.set(path, { ...facts.get(oid)!, executable });
+        for (const [path, { oid, executable }] of files) if (!isLeftOut(asLatin1(path), leftOut)) tree.set(path, { ...facts.get(oid)!, executable });
         return tree;
       });
       return { base: base!, head: head!, draft: draft! };
@@ -107,6 +111,9 @@ function collisionsIn({ files }: Listing): [string, 'name'][] {
   const paths = [...files.keys()];
   return findCollisions(paths).map(({ index }) => [asLatin1(paths[index]!), 'name']);
 }
+
+/** What is below a path goes with it: on another side a symlink may be a folder. */
+const isLeftOut = (path: string, leftOut: LeftOut): boolean => leftOut.size > 0 && (leftOut.has(path) || foldersOf(path).some((folder) => leftOut.has(folder)));
 
 const asLatin1 = (path: string): string => Buffer.from(path).toString('latin1');
 

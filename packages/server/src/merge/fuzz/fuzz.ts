@@ -10,7 +10,7 @@ import type { MergeInput } from '../merge-trees.ts';
 import { compareMerge } from '../replay-compare.ts';
 import type { Difference, GitAnswer } from '../replay-compare.ts';
 import { compareResolutions } from '../replay-resolutions.ts';
-import type { Merge } from '../types.ts';
+import type { Merge, Sides } from '../types.ts';
 import { generate } from './generators.ts';
 import { askReference } from './reference.ts';
 import { Contents } from './triple.ts';
@@ -52,7 +52,7 @@ export interface FuzzOptions {
   onBatch?: (report: FuzzReport) => void;
 }
 
-const BATCH = 250;
+const BATCH = 500;
 /** So many wrong merges are enough to look at. */
 const MAX_FAILURES = 20;
 
@@ -115,6 +115,7 @@ export async function differencesOf(triple: Triple, { expected, engine, git, obj
       ...(await compareMerge(merge, expected, { git: { objects }, trees: { oidOf: (sha256) => contents.oidOf(sha256) }, sides })),
       ...compareResolutions(merge, sides),
       ...unnamedCollisions(merge, expected),
+      ...unexplainedNames(merge, expected, sides),
     ];
   } catch (error) {
     return [{ path: null, what: 'error', git: verdictOf(expected), headrace: error instanceof Error ? (error.stack ?? error.message) : String(error) }];
@@ -126,4 +127,13 @@ function unnamedCollisions(merge: Merge, expected: GitAnswer): Difference[] {
   const named = new Set(merge.conflicts.map((c) => c.path));
   const paths = [...new Set([...expected.files.keys()].map(expected.made))];
   return findCollisions(paths).map(({ index }) => paths[index]!).filter((path) => !named.has(path)).map((path) => ({ path, what: 'unnamed conflict', git: 'stands beside another name', headrace: 'not named' }));
+}
+
+/** Beside git's own paths and names that clash there may be only what git's messages speak of, and the path that a moved file had. */
+function unexplainedNames(merge: Merge, expected: GitAnswer, { base, head, draft }: Sides): Difference[] {
+  const told = expected.messages.filter(({ type }) => type.startsWith('CONFLICT')).flatMap(({ paths }) => paths);
+  const isTold = (path: string): boolean => told.some((other) => path === other || path.startsWith(`${other}/`));
+  const isOldPath = (path: string): boolean => base.has(path) && head.has(path) !== draft.has(path);
+  return merge.conflicts.filter(({ path, kind }) => kind !== 'path' && !expected.stages.has(path) && !isTold(path) && !isOldPath(path))
+    .map(({ path, kind }) => ({ path, what: 'conflict without reason', git: 'does not speak of it', headrace: kind }));
 }

@@ -33,17 +33,13 @@ export async function askReference(triples: readonly Triple[], dir: string): Pro
   try {
     const commits = await commitTriples(git, triples, dir);
     const trees = createReplayTrees(git);
+    const parsed = (await mergeAll(git, commits)).map((raw, i) => {
+      const made = withoutMadeUpNames([commits.sides[i]!.head, commits.sides[i]!.draft]);
+      return raw && { ...parseMergeAnswer(raw, made), made };
+    });
+    await trees.prepare(parsed.flatMap((answer) => answer?.tree ?? []));
     const answers: Reference['answers'] = [];
-    for (const [i, raw] of (await mergeAll(git, commits)).entries()) {
-      if (!raw) {
-        answers.push(undefined);
-        continue;
-      }
-      const { head, draft } = commits.sides[i]!;
-      const made = withoutMadeUpNames([head, draft]);
-      const answer = parseMergeAnswer(raw, made);
-      answers.push({ ...answer, files: (await trees.list(answer.tree)).files, made });
-    }
+    for (const answer of parsed) answers.push(answer && { ...answer, files: (await trees.list(answer.tree)).files });
     return { answers, git, close };
   } catch (error) {
     close();
