@@ -52,7 +52,7 @@ if (reports.some((report) => report.differences.length > 0)) process.exitCode = 
 function tell({ repository, commits, merges, skipped, leftOut, differences, milliseconds }: ReplayReport): void {
   console.log(`\n${repository}: ${commits} commits`);
   for (const [kind, { replayed, clean, conflicted }] of Object.entries(merges)) console.log(`  ${NAMES[kind as keyof typeof merges].padEnd(8)} ${replayed}: ${clean} clean, ${conflicted} conflicted`);
-  if (skipped.crissCross + skipped.unrelated + skipped.octopus > 0) console.log(`  skipped  ${skipped.crissCross} with several bases, ${skipped.unrelated} of unrelated histories, ${skipped.octopus} of more than two parents`);
+  if (Object.values(skipped).some((n) => n > 0)) console.log(`  skipped  ${skipped.crissCross} with several bases, ${skipped.unrelated} of unrelated histories, ${skipped.octopus} of more than two parents, ${skipped.aborted} on which git aborts`);
   if (leftOut.symlink + leftOut.submodule + leftOut.name > 0) console.log(`  left out ${leftOut.symlink} symlinks, ${leftOut.submodule} submodules, ${leftOut.name} names that no source may have`);
   if (milliseconds.length > 0) {
     const { median, p99, max } = summarize(milliseconds);

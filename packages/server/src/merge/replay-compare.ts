@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { findClashes } from './collisions.ts';
+import { GitFailure } from './git-process.ts';
 import { parseMergeAnswer, withoutMadeUpNames } from './merge-answer.ts';
 import type { MergeAnswer } from './merge-answer.ts';
 import type { ReplayGit } from './replay-git.ts';
@@ -24,10 +25,15 @@ export interface GitAnswer extends MergeAnswer {
 const EXCERPT_LINES = 6;
 const EXCERPT_CHARACTERS = 400;
 
-/** Git's merge of two commits of the repository itself. */
-export async function askGit(git: ReplayGit, trees: ReplayTrees, commits: { head: string; draft: string }): Promise<GitAnswer> {
+/** Git's merge of two commits of the repository itself; undefined where git aborts. */
+export async function askGit(git: ReplayGit, trees: ReplayTrees, commits: { head: string; draft: string }): Promise<GitAnswer | undefined> {
   const made = withoutMadeUpNames([commits.head, commits.draft]);
-  const answer = parseMergeAnswer(await git.mergeTree(commits.head, commits.draft), made);
+  const raw = await git.mergeTree(commits.head, commits.draft).catch((error: unknown) => {
+    if (error instanceof GitFailure && error.aborted) return undefined;
+    throw error;
+  });
+  if (!raw) return undefined;
+  const answer = parseMergeAnswer(raw, made);
   return { ...answer, files: (await trees.list(answer.tree)).files, made };
 }
 

@@ -19,6 +19,8 @@ export interface Skipped {
   crissCross: number;
   unrelated: number;
   octopus: number;
+  /** Git stops on an assertion of its own: it has no opinion. */
+  aborted: number;
 }
 
 /** @param log of `git log --topo-order --format='%H %T %P'`. A parent that a shallow clone lacks is none. */
@@ -30,7 +32,7 @@ export function parseHistory(log: string): History {
 
 /** Every merge of two parents with one merge base. */
 export function realMerges(history: History): { triples: Triple[]; skipped: Skipped } {
-  const skipped: Skipped = { crissCross: 0, unrelated: 0, octopus: 0 };
+  const skipped: Skipped = { crissCross: 0, unrelated: 0, octopus: 0, aborted: 0 };
   const basesOf = createBaseFinder(history);
   const triples = history.commits.flatMap(({ parents }, commit): Triple[] => {
     if (parents.length < 2) return [];

@@ -126,6 +126,10 @@ async function replayOne({ real, git, trees, options }: Run, { about, commits, t
   const sides = await trees.sidesOf(await listingsOf(trees, sideTrees), leftOut);
   for (const reason of leftOut.values()) report.leftOut[reason]++;
   const expected = await askGit(real, trees, commits);
+  if (!expected) {
+    report.skipped.aborted++;
+    return;
+  }
   const counts = report.merges[about.kind];
   counts.replayed++;
   counts[expected.clean ? 'clean' : 'conflicted']++;
