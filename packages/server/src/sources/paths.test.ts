@@ -7,7 +7,7 @@ describe('checkPath', () => {
     '', '.', '..', '/', '/etc/passwd', '../up', 'a/../b', 'a/..', './a', 'a/./b', 'a/.', 'a//b', '//a', 'a/', 'a\\b', '..\\up', 'C:', 'C:/x', 'c:x', 'z:\\x',
     'nul\0byte', 'new\nline', 'tab\there', 'esc\x1b', 'del\x7f', 'c1\x85', 'lone\ud800', '\udc00/a', 'a/\udfff\ud800',
     '.git', '.git/config', 'sub/.git/hooks/x', '.GIT/x', '.Git', '.context/a', '.CONTEXT', 'x/.context/y', '.hoplite/a', '.Hoplite', 'a/.hoplite', 'git~1/config', 'GIT~1', 'a/Git~1',
-    '.git.', '.git ', '.git. . ./x', '.context...', '.g\u200bit', '\u200c.git', '.git\ufeff', '\ufeff.hop\u200dlite./a', '.git\u200b.', 'git~1.',
+    '.git.', '.git ', '.git. . ./x', '.context...', '.g\u200bit', '\u200c.git', '.git\ufeff', '\ufeff.hop\u200dlite./a', '.git\u200b.', 'git~1.', '.g\u200fit', '\u202e.git/config', '.git\u206d',
     'd/'.repeat(511) + 'fff', 'x'.repeat(256), `a/${'ü'.repeat(128)}`, '検'.repeat(86),
   ];
   test.each(bad)('%j is refused', (path) => expect(checkPath(path)).toMatch(/./));

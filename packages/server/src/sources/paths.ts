@@ -10,7 +10,8 @@ const RESERVED = new Set(['.git', '.context', '.hoplite', 'git~1']);
 const CONTROL = /\p{Cc}/u;
 const DRIVE = /^[A-Za-z]:/;
 const SURROGATE = /[\ud800-\udfff]/;
-const ZERO_WIDTH = /[\u200b-\u200d\ufeff]/g;
+/** What HFS+ does not see in a name, and the zero-width space. */
+const ZERO_WIDTH = /[\u200b-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 const TRAILING_DOTS_AND_SPACES = /[. ]+$/;
 const BEYOND_ASCII = /\P{ASCII}/u;
 
