@@ -5,11 +5,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GIT_ENVIRONMENT } from './git-process.ts';
+import type { Git } from './git.ts';
 import { sameEntry } from './types.ts';
 import type { DiffFile, Entry, Tree } from './types.ts';
 
 /** Output of a git command in the repository that holds the trees. */
 type Run = (args: string[], input: string | Buffer) => Promise<Buffer> | Buffer;
+
+/** A busy machine must not make a difference coarse. */
+export const patient = (git: Git): Git => ({ ...git, diffTree: (from, to, _limitMs, renames) => git.diffTree(from, to, 60_000, renames) });
 
 export type Told = Omit<DiffFile, 'patch' | 'truncated'>;
 

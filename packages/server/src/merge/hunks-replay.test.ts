@@ -20,7 +20,7 @@ interface Conflicted {
 
 const BUNDLES = join(import.meta.dirname, '../../../../fixtures/histories');
 /** Reverts, and as many picks, of each history. */
-const REVERTS = Number(process.env['HEADRACE_HUNK_REVERTS'] ?? 25);
+const REVERTS = Number(process.env['HEADRACE_HUNK_REVERTS'] ?? 15);
 const SEED = Number(process.env['HEADRACE_HUNK_SEED'] ?? 1);
 const DRAWN = Number(process.env['HEADRACE_HUNK_DRAWN'] ?? 800);
 
@@ -108,6 +108,16 @@ function drawn(below: (end: number) => number): Sides {
   return { base: Buffer.from(base.join('\n') + (below(6) === 0 ? '' : '\n')), head: side(), draft: side() };
 }
 
+function expectPlaced(hunk: Hunk, sides: Sides): void {
+  for (const side of ['base', 'head', 'draft'] as const) {
+    const lines = sides[side].toString().split('\n');
+    const start = hunk[`${side}Start`];
+    // Of no lines: the line before.
+    if (hunk[side].length > 0) expect(lines.slice(start - 1, start - 1 + hunk[side].length)).toEqual(hunk[side]);
+    else expect(start >= 0 && start <= lines.length).toBe(true);
+  }
+}
+
 async function hunksOf(all: Sides[]): Promise<Hunk[][]> {
   const dir = mkdtempSync(join(tmpdir(), 'headrace-hunks-'));
   const git = createGit({ dir });
@@ -138,5 +148,6 @@ describe('hunks are the regions between the markers of git', () => {
     const [hunks, regions] = [await hunksOf(all), gitRegions(all)];
     expect(regions.filter((r) => r.length > 0).length).toBeGreaterThan(DRAWN / 4);
     expect(hunks.map((found) => found.map(region))).toEqual(regions);
+    for (const [i, found] of hunks.entries()) for (const hunk of found) expectPlaced(hunk, all[i]!);
   });
 });
