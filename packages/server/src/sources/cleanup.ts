@@ -80,13 +80,20 @@ async function deleteObject({ db, store, log }: Cleaning, key: string, attempts:
 
 /** After the grace, so that what still runs in a project that is deleted under it ends in peace. */
 async function forgetProjects(ctx: Cleaning): Promise<void> {
-  const { rows } = await sql<{ id: string }>`
-    select p.id from projects p where p.deleted_at <= now() - ${ctx.config.cleanupGraceSeconds}::int * interval '1 second'
+  const { rows } = await sql<{ id: string; org_id: string }>`
+    select p.id, p.org_id from projects p where p.deleted_at <= now() - ${ctx.config.cleanupGraceSeconds}::int * interval '1 second'
     and (exists (select from sources s where s.project_id = p.id) or exists (select from builds b where b.project_id = p.id)) limit ${BATCH}`.execute(ctx.db);
-  for (const { id } of rows) {
-    // The deletion marked what there was. Whatever came after it goes too.
-    await ctx.db.updateTable('objects').set({ delete_after: sql<Date>`now()` }).where('project_id', '=', id).where('delete_after', 'is', null).execute();
+  for (const { id, org_id: orgId } of rows) {
+    await markLeft(ctx, id, orgId);
     for (const table of ['blobs', 'packs', 'head_history', 'builds', 'sources'] as const) await deleteRows(ctx, table, id);
+  }
+}
+
+/** The deletion marked what there was. What was registered after it goes too, and what is in the store without a registration: after a restored database, or a put that outlasted its own. */
+async function markLeft({ db, store }: Cleaning, projectId: string, orgId: string): Promise<void> {
+  await db.updateTable('objects').set({ delete_after: sql<Date>`now()` }).where('project_id', '=', projectId).where('delete_after', 'is', null).execute();
+  for await (const { key } of store.list(`projects/${projectId}/`)) {
+    await db.insertInto('objects').values({ org_id: orgId, key, project_id: projectId, delete_after: sql<Date>`now()` }).onConflict((c) => c.column('key').doNothing()).execute();
   }
 }
 
