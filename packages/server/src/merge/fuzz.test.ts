@@ -117,9 +117,12 @@ describe('a planted fault is caught', { timeout: 60_000 }, () => {
     const { engine } = FAULTS['the head taken where both sides changed a line']!;
     const row = await withJudge(async (judge) => {
       const { failures: [first] } = await fuzzWith(judge, { seed: SEED, count: 10 });
-      return rowOf({ ...first!, triple: await shrink(first!.triple, first!.differences[0]!.what, judge) });
+      const triple = await shrink(first!.triple, first!.differences[0]!.what, judge);
+      const [judgement] = await judge([triple]);
+      return rowOf({ ...first!, ...judgement!, triple });
     }, { engine });
-    const sides = new Function('x', `return {${row}}['…']`)((content: string) => content) as Record<'base' | 'head' | 'draft', Record<string, string>>;
+    const { conflicts, ...sides } = new Function('x', `return {${row}}['…']`)((content: string) => content) as Record<string, Record<string, string>>;
+    expect(Object.keys(conflicts!)).toEqual(Object.keys(sides['head']!));
     expect(Object.values(sides).flatMap((files) => Object.values(files).flatMap((text) => String(text).split('\n'))).length).toBeLessThan(12);
   });
 });

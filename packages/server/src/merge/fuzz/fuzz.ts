@@ -14,15 +14,14 @@ import type { Merge, Sides } from '../types.ts';
 import { generate } from './generators.ts';
 import { askReference } from './reference.ts';
 import { Contents } from './triple.ts';
-import type { Triple } from './triple.ts';
+import type { Files, Triple } from './triple.ts';
 
 export type Engine = (input: MergeInput) => Promise<Merge>;
 
-export interface Failure {
+export interface Failure extends Judgement {
   seed: number;
   index: number;
   triple: Triple;
-  differences: Difference[];
 }
 
 export interface FuzzReport {
@@ -37,6 +36,8 @@ export type Verdict = 'clean' | 'conflicted' | 'aborted';
 export interface Judgement {
   verdict: Verdict;
   differences: Difference[];
+  /** What git says where there are differences: its clean result, or the paths in conflict. */
+  expected?: Files | string[];
 }
 
 /** Merges `triples`, some hundreds at most, with git and with `engine`, in folders of its own below `scratch`. */
@@ -63,11 +64,11 @@ export async function fuzzWith(judge: Judge, { seed, from = 0, count, signal, on
     signal?.throwIfAborted();
     const triples = Array.from({ length: Math.min(BATCH, from + count - at) }, (_, i) => generate(seed, at + i));
     const judgements = await judge(triples);
-    for (const [i, { verdict, differences }] of judgements.entries()) {
+    for (const [i, judgement] of judgements.entries()) {
       const triple = triples[i]!;
       const counts = (report.merges[triple.generator] ??= { clean: 0, conflicted: 0, aborted: 0 });
-      counts[verdict]++;
-      if (differences.length > 0) report.failures.push({ seed, index: at + i, triple, differences });
+      counts[judgement.verdict]++;
+      if (judgement.differences.length > 0) report.failures.push({ seed, index: at + i, triple, ...judgement });
     }
     onBatch?.(report);
   }
@@ -93,7 +94,9 @@ async function judgeBatch(triples: readonly Triple[], { engine, git, dir }: { en
     const judgements: Judgement[] = [];
     for (const [i, triple] of triples.entries()) {
       const expected = reference.answers[i];
-      judgements.push({ verdict: verdictOf(expected), differences: await differencesOf(triple, { expected, engine, git, objects: reference.git.objects }) });
+      const { objects } = reference.git;
+      const differences = await differencesOf(triple, { expected, engine, git, objects });
+      judgements.push({ verdict: verdictOf(expected), differences, ...(expected && differences.length > 0 && { expected: await wordsOf(expected, objects) }) });
     }
     return judgements;
   } finally {
@@ -102,6 +105,13 @@ async function judgeBatch(triples: readonly Triple[], { engine, git, dir }: { en
 }
 
 const verdictOf = (answer: GitAnswer | undefined): Verdict => (answer ? (answer.clean ? 'clean' : 'conflicted') : 'aborted');
+
+async function wordsOf(answer: GitAnswer, objects: (oids: string[]) => Promise<Buffer[]>): Promise<Files | string[]> {
+  if (!answer.clean) return [...answer.stages.keys()];
+  const files = [...answer.files];
+  const contents = await objects(files.map(([, { oid }]) => oid));
+  return new Map(files.map(([path, { executable }], i) => [path, { content: contents[i]!, executable }]));
+}
 
 /** @param expected of the reference, whose `objects` it is in; undefined where git aborted: there only what can be resolved is judged. */
 export async function differencesOf(triple: Triple, { expected, engine, git, objects }: { expected: GitAnswer | undefined; engine: Engine; git: Git; objects: (oids: string[]) => Promise<Buffer[]> }): Promise<Difference[]> {

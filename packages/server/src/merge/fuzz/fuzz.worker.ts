@@ -25,7 +25,7 @@ const tell = (told: Told): void => parentPort!.postMessage(told, []);
 async function inSmall(failure: Failure, judge: Judge): Promise<Failure> {
   const triple = await shrink(failure.triple, failure.differences[0]!.what, judge);
   const [judgement] = await judge([triple]);
-  return { ...failure, triple, differences: judgement!.differences };
+  return { ...failure, triple, ...judgement! };
 }
 
 await withJudge(async (judge) => {

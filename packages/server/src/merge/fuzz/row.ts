@@ -2,10 +2,12 @@ import type { Failure } from './fuzz.ts';
 import { SIDES } from './triple.ts';
 import type { File, Files } from './triple.ts';
 
-/** A failure as a row for the table of merge-trees.test.ts: what is to be expected there has to be written by hand, from what git says. */
-export function rowOf({ seed, index, triple, differences }: Failure): string {
+/** A failure as a row for the table of merge-trees.test.ts, with what git says of it; the row's name and the kinds of its conflicts are left to be written. */
+export function rowOf({ seed, index, triple, differences, expected = [] }: Failure): string {
   const told = differences.map(({ path, what, git, headrace }) => `  // ${path ?? 'the merge'}: ${what}: git ${JSON.stringify(git)}, Headrace ${JSON.stringify(headrace)}`);
-  return [`  // triple ${index} of seed ${seed}, ${triple.generator}`, ...told, `  '…': { ${SIDES.map((side) => `${side}: ${literal(triple[side])}`).join(', ')} },`].join('\n');
+  const wanted = Array.isArray(expected) ? `conflicts: { ${expected.map((path) => `${key(path)}: '…'`).join(', ')} }` : `merged: ${literal(expected)}`;
+  const row = `  '…': { ${SIDES.map((side) => `${side}: ${literal(triple[side])}`).join(', ')}, ${wanted} },`;
+  return [`  // triple ${index} of seed ${seed}, ${triple.generator}`, ...told, row].join('\n');
 }
 
 const literal = (files: Files): string => (files.size === 0 ? '{}' : `{ ${[...files].map(([path, file]) => `${key(path)}: ${value(file)}`).join(', ')} }`);
