@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ProjectRow } from '../db/schema.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import { cleanUp } from './cleanup.ts';
 import { sha256Of } from './manifest.ts';
 import { buildPack, decodeIndex, encodeIndex } from './pack.ts';
+import { repackProject } from './repack.job.ts';
 import { makeProject, openTestContext, storeFiles } from './test-context.ts';
 import type { TestContext } from './test-context.ts';
 import { MAX_LISTED, newTally, verifyStorage } from './verify.ts';
@@ -232,6 +234,27 @@ describe('beside a running service', () => {
     expect(report.findings.map((f) => f.packId)).toEqual(['pack_whole', 'pack_whole']);
     await change(`projects/${project.id}/pack_whole`, flipped);
     expect((await verify(project)).sound).toBe(true);
+  });
+
+  test('repacking and the deletion of the old objects while it reads are no damage; the new pack is read, too', async () => {
+    const project = await makeProject(ctx);
+    let parent = await storeFiles(ctx, project, { a: 'a', b: noise(1, 5_000) });
+    for (let version = 0; version < 40; version++) parent = await storeFiles(ctx, project, { a: `a${version}`, b: noise(1, 5_000) }, [parent.id]);
+    const before = await packsOf(project);
+    let isRepacked = false;
+    const report = await verify(project, { getRange: async (key, start, end) => {
+      if (!isRepacked) {
+        isRepacked = true;
+        await repackProject(ctx, { payload: { projectId: project.id }, fence: async () => {}, signal: new AbortController().signal });
+        await ctx.db.updateTable('objects').set({ delete_after: new Date(0) }).where('project_id', '=', project.id).where('delete_after', 'is not', null).execute();
+        await cleanUp(ctx);
+      }
+      return ctx.store.getRange(key, start, end);
+    } });
+    const after = await packsOf(project);
+    expect([before.length, after.length < 10, await ctx.store.head(before.find((p) => !after.some((q) => q.id === p.id))!.object_key)]).toEqual([41, true, null]);
+    expect(report).toMatchObject({ sound: true, findings: [], sources: 41, warnings: 0 });
+    expect(report.contents).toBeGreaterThanOrEqual(42);
   });
 
   test('a store that is away ends it', async () => {
