@@ -13,7 +13,7 @@ export const SOME_PACKS = 8;
 const GROWTH = 2;
 
 /** Larger packs stay as they are: a project may hold far more than memory does. */
-export const MAX_PACK = { bytes: 8 * MIB, indexBytes: MIB, rawBytes: 128 * MIB };
+export const MAX_PACK = { bytes: 8 * MIB, indexBytes: MIB / 2, rawBytes: 128 * MIB };
 /** Of one repacking: `SOME_PACKS` of the largest, so that these cannot block each other. */
 export const MAX_REPACK = { bytes: SOME_PACKS * MAX_PACK.bytes, indexBytes: SOME_PACKS * MAX_PACK.indexBytes, rawBytes: SOME_PACKS * MAX_PACK.rawBytes, packs: 512 };
 

@@ -373,6 +373,36 @@ describe('beside others', () => {
     expect(isMerged).toBe(true);
   });
 
+  test('readers, writers, a cleaner and two workers at once: nobody fails, nothing is lost', async () => {
+    const versions = await projectInOrder();
+    const { project, ids } = versions;
+    const last = VERSIONS + 40;
+    const done = new AbortController();
+    let read = 0;
+    const during = async (work: () => Promise<unknown>) => { while (!done.signal.aborted) await work(); };
+    const anyVersion = () => Math.floor(Math.random() * ids.length);
+    const write = async () => {
+      for (let version = VERSIONS; version < last; version++) ids.push((await storeFiles(ctx, project, filesOf(version), ids.slice(-1))).id);
+      done.abort();
+    };
+    await Promise.all([
+      write(), during(() => repack(project)), during(() => repack(project)), during(async () => { await makeDue(project); await cleanUp(ctx); }),
+      during(async () => {
+        const { blobs } = treeOf(filesOf(anyVersion()));
+        expect(await readBlobs(ctx, project.id, blobs.keys())).toEqual(blobs);
+        read++;
+      }),
+      during(async () => { await tarOf(ctx, project.id, await loadTree(ctx, ids[anyVersion()]!)).toArray(); }),
+    ]);
+    expect(read).toBeGreaterThan(0);
+    expect((await packsOf(project)).length).toBeLessThan(last);
+    await expectPlaced(project);
+    await expectWhole(versions);
+    await makeDue(project);
+    await cleanUp(ctx);
+    expect(await keysInStore(project)).toEqual((await packsOf(project)).map((p) => p.object_key).toSorted());
+  });
+
   test('contents that are really lost are told after a few looks', async () => {
     const { project } = await projectWithVersions(1);
     for (const key of await keysInStore(project)) await ctx.store.delete(key);

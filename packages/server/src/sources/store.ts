@@ -48,11 +48,14 @@ export const hashBytes = (sha256s: readonly string[]) => Buffer.from(sha256s.joi
 const hashList = (hex: string | null) => Array.from({ length: (hex?.length ?? 0) / 64 }, (_, i) => hex!.slice(i * 64, i * 64 + 64));
 const each = (hashes: Buffer) => sql`(select substring(${hashes}::bytea from i * ${SHA_BYTES}::int + 1 for ${SHA_BYTES}::int) as sha256 from generate_series(0, ${hashes.length / SHA_BYTES - 1}::int) as i)`;
 
+// By lookups in the index: with a join the planner, which knows nothing of 100,000 rows that were just written, read the table for each hash.
+const oneOf = (hashes: Buffer) => sql`b.sha256 = any(array(select sha256 from ${each(hashes)} as h))`;
+
 /** Which of these contents the project has. */
 export async function findStored(db: AnyDb, projectId: string, sha256s: readonly string[]): Promise<Set<string>> {
   if (sha256s.length === 0) return new Set();
   const { rows: [row] } = await sql<{ hex: string | null }>`
-    select encode(string_agg(b.sha256, ''::bytea), 'hex') as hex from blobs b join ${each(hashBytes(sha256s))} as wanted on wanted.sha256 = b.sha256 where b.project_id = ${projectId}`.execute(db);
+    select encode(string_agg(b.sha256, ''::bytea), 'hex') as hex from blobs b where b.project_id = ${projectId} and ${oneOf(hashBytes(sha256s))}`.execute(db);
   return new Set(hashList(row!.hex));
 }
 
@@ -60,8 +63,8 @@ export async function findStored(db: AnyDb, projectId: string, sha256s: readonly
 export async function findPacks(db: AnyDb, projectId: string, sha256s: readonly string[]): Promise<{ id: string; sha256s: string[] }[]> {
   if (sha256s.length === 0) return [];
   const { rows } = await sql<{ id: string; hex: string }>`
-    select b.pack_id as id, encode(string_agg(b.sha256, ''::bytea), 'hex') as hex from blobs b join ${each(hashBytes(sha256s))} as wanted on wanted.sha256 = b.sha256
-    where b.project_id = ${projectId} group by b.pack_id order by count(*) desc`.execute(db);
+    select b.pack_id as id, encode(string_agg(b.sha256, ''::bytea), 'hex') as hex from blobs b where b.project_id = ${projectId} and ${oneOf(hashBytes(sha256s))}
+    group by b.pack_id order by count(*) desc`.execute(db);
   return rows.map(({ id, hex }) => ({ id, sha256s: hashList(hex) }));
 }
 
@@ -73,16 +76,13 @@ export async function insertBlobs(tx: Tx, projectId: string, packId: string, has
 /** Which of these contents are looked for in which of the packs: 32 bytes each, by pack. */
 export async function findPlaced(db: AnyDb, projectId: string, packIds: readonly string[], hashes: Buffer): Promise<Map<string, Buffer>> {
   const { rows } = await sql<{ id: string; hashes: Buffer }>`
-    select b.pack_id as id, string_agg(b.sha256, ''::bytea) as hashes from blobs b join (select distinct sha256 from ${each(hashes)} as h) as held on held.sha256 = b.sha256
-    where b.project_id = ${projectId} and b.pack_id = any(${packIds}::text[]) group by b.pack_id`.execute(db);
+    select b.pack_id as id, string_agg(b.sha256, ''::bytea) as hashes from blobs b where b.project_id = ${projectId} and ${oneOf(hashes)} and b.pack_id = any(${packIds}::text[]) group by b.pack_id`.execute(db);
   return new Map(rows.map((row) => [row.id, row.hashes]));
 }
 
 /** These contents are looked for in another pack from now on, those of them that were looked for in one of `from`. Returns how many. */
 export async function moveBlobs(tx: Tx, projectId: string, from: readonly string[], to: string, hashes: Buffer): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update blobs b set pack_id = ${to} from (select distinct sha256 from ${each(hashes)} as h) as held
-    where b.project_id = ${projectId} and b.sha256 = held.sha256 and b.pack_id = any(${from}::text[])`.execute(tx.db);
+  const { numAffectedRows } = await sql`update blobs b set pack_id = ${to} where b.project_id = ${projectId} and ${oneOf(hashes)} and b.pack_id = any(${from}::text[])`.execute(tx.db);
   return Number(numAffectedRows ?? 0);
 }
 
