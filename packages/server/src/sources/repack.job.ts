@@ -98,7 +98,10 @@ function summaryOf({ id, index }: Pick<Pack, 'id' | 'index'>): Pick<Pack, 'hashe
 async function stage(ctx: Repacking, { signal }: RepackJob, project: ProjectKey, packs: Pack[], held: ReadonlyMap<string, Buffer>): Promise<Staged> {
   if (packs.length === 0) return null;
   const old = [];
-  for (const pack of packs) old.push({ bytes: owned(await ctx.store.get(pack.object_key)), index: owned(pack.index), hashes: owned(held.get(pack.id)!) });
+  for (const pack of packs) {
+    signal.throwIfAborted();
+    old.push({ bytes: owned(await ctx.store.get(pack.object_key)), index: owned(pack.index), hashes: owned(held.get(pack.id)!) });
+  }
   const packed = await runRepackThread({ operation: 'build', packs: old }, old.map((p) => p.bytes.buffer), signal, manifestsOf(ctx, project.id));
   return stagePack(ctx, project, packed!);
 }
