@@ -1,6 +1,7 @@
 /**
- * Removes what nothing refers to any more: objects of deleted projects after the grace, objects of interrupted uploads after an hour, what
- * interrupted puts left in the store, and the source and build metadata of deleted projects. Reconciles from state, safe in several processes at once.
+ * Removes what nothing refers to any more: objects of deleted projects after the grace, packs that were merged after theirs, objects of
+ * interrupted uploads after an hour, what interrupted puts left in the store, and the source and build metadata of deleted projects. Reconciles
+ * from state, safe in several processes at once.
  *
  *   uncommitted, too old ----> to be deleted
  *   to be deleted --claim (attempts + 1, delete_after = the next attempt)--> the store deletes --> (row deleted)
