@@ -54,6 +54,8 @@ export interface FuzzOptions {
 }
 
 const BATCH = 500;
+/** A busy machine is no fault of the engine's: what git has not decided in the usual time would be told as a conflict. */
+const LIMIT_MS = 120_000;
 /** So many wrong merges are enough to look at. */
 const MAX_FAILURES = 20;
 
@@ -119,7 +121,7 @@ export async function differencesOf(triple: Triple, { expected, engine, git, obj
   const sides = contents.sidesOf(triple);
   try {
     git.tidy();
-    const merge = await engine({ ...sides, readBlobs: contents.readBlobs, git });
+    const merge = await engine({ ...sides, readBlobs: contents.readBlobs, git, limitMs: LIMIT_MS });
     if (!expected) return compareResolutions(merge, sides);
     return [
       ...(await compareMerge(merge, expected, { git: { objects }, trees: { oidOf: (sha256) => contents.oidOf(sha256) }, sides })),
