@@ -30,8 +30,9 @@ const DRAFTS = 64;
 const LEAST_DRAFTS = 14;
 /** Of an app: clients that queue at the same time. */
 const CLIENTS = 3;
-/** A merge is over about so long after its apply was accepted. */
-const SPREAD_MS = 300;
+/** An apply is settled about so long after its job has begun. */
+const MERGE_MS = 100;
+const MERGES_LIMIT_MS = 1_000;
 /** An api answers something between its kills, also on a busy machine: its first answers take it longest. */
 const LEAST_UP_MS = 1_500;
 const QUIET_LIMIT_MS = 120_000;
@@ -61,7 +62,10 @@ async function applyAll(setup: Setup, fleet: Fleet, table: pg.Client, apps: read
   const kills = setup.count(120, 4);
   const applying: Applying = { callers: fleet.callers, weather: newWeather(), signal: setup.signal, random: setup.random.fork('clients'), failures: [], stale: 0 };
   const spared = new Set<Member>();
-  const storm = startStorm(setup, fleet, { total: apps.length * apps[0]!.drafts.length, kills, spreadMs: SPREAD_MS, isSpared: (member) => spared.has(member) || (member.role === 'api' && member.upFor() < LEAST_UP_MS) });
+  const storm = startStorm(setup, fleet, {
+    total: apps.length * apps[0]!.drafts.length, kills, moment: () => duringMerges(setup, table),
+    isSpared: (member) => spared.has(member) || (member.role === 'api' && member.upFor() < LEAST_UP_MS),
+  });
   const faults = startFaults(setup, fleet, table, storm, { gits: setup.count(100, 3), zombies: setup.count(12), spared });
   const from = performance.now();
   await Promise.all(apps.map((app) => inLanes(CLIENTS, shuffled(app.drafts, setup), async (draft, n) => {
@@ -77,6 +81,14 @@ async function applyAll(setup: Setup, fleet: Fleet, table: pg.Client, apps: read
   await Promise.all(apps.map((app) => inLanes(1, app.drafts.filter((draft) => draft.kind === 'pinned'), (draft) => decideAnew(applying, draft))));
   setup.say(`${kills} kills in ${seconds.toFixed(0)} s; reading all heads`);
   return { ...applying, kills: storm.kills, faults: faults.done, seconds };
+}
+
+/** Resolves at any moment of an apply's work; after a second where there is none. */
+async function duringMerges({ random, signal }: Setup, table: pg.Client): Promise<void> {
+  for (const deadline = Date.now() + MERGES_LIMIT_MS; Date.now() < deadline; await sleep(5, undefined, { signal })) {
+    if ((await table.query("select from jobs where kind = 'apply.merge' and status = 'active' limit 1")).rowCount) break;
+  }
+  await sleep(random.below(MERGE_MS), undefined, { signal });
 }
 
 function shuffled(drafts: readonly Draft[], { random: seeded }: Setup): Draft[] {

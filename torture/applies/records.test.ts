@@ -50,6 +50,7 @@ const FAULTS: [name: string, plant: (records: AppRecords, app: TortureApp) => vo
   ['applied, and its thread is open', (records) => { last(records).sealed = false; }, /the thread of apl_5 .*"sealed":false/],
   ['an apply is told twice', (records) => { tell(records, 'platform.apply.applied', { id: 'apl_5', status: 'applied', sourceId: 'src_5' }); }, /apl_5 is told by .*applied.*applied/],
   ['a head is not told', ({ log }) => { log.splice(log.findLastIndex(({ type }) => type === 'platform.head.updated'), 1); }, /the heads are told as/],
+  ['a head is told before its apply', ({ log }) => { const [applied] = log.splice(-2, 1); log.push(applied!); }, /the head src_5 is told without its apply/],
   ['an apply goes before an earlier one', ({ applies }) => { [applies[2]!.sequence, applies[3]!.sequence] = [4, 3]; }, /apl_4, number 3, ended after apl_3, number 4/],
 ];
 

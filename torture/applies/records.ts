@@ -99,7 +99,17 @@ function judgeLog({ applies, heads, log }: AppRecords): string[] {
   const told = log.filter(({ type }) => type === 'platform.head.updated').map(({ data }) => `${String(data.revision)} ${String(data.sourceId)}`);
   if (told.join() !== heads.map(({ revision, sourceId }) => `${revision} ${sourceId}`).join()) faults.push(`the heads are told as ${told.join(', ')}`);
   const ends = log.filter(({ type }) => TERMINAL.includes(type)).map(({ data }) => applies.find(({ id }) => id === data.id)!).filter(Boolean);
-  return [...faults, ...judgeOrder(ends), ...judgeVerdicts(applies, log)];
+  return [...faults, ...judgeMoves(log), ...judgeOrder(ends), ...judgeVerdicts(applies, log)];
+}
+
+/** The end of an apply and its head are told by one transaction: nothing of the kind comes between. */
+function judgeMoves(log: readonly LoggedEvent[]): string[] {
+  const moves = log.filter(({ type }) => type === 'platform.apply.applied' || type === 'platform.head.updated');
+  return moves.flatMap(({ type, data }, i) => {
+    const before = moves[i - 1];
+    const isTold = before?.type === 'platform.apply.applied' && before.data.sourceId === data.sourceId;
+    return type === 'platform.head.updated' && data.revision !== 1 && !isTold ? [`the head ${String(data.sourceId)} is told without its apply`] : [];
+  });
 }
 
 /** One after the other as they were accepted, but for those that gave their turn away to a repair, or were cancelled out of it. */

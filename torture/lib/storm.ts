@@ -24,15 +24,15 @@ export interface StormOptions {
   /** Steps of work, and processes to be killed over them. */
   total: number;
   kills: number;
-  /** A kill comes up to so many milliseconds later than its step: what a step sets going goes on behind it. */
-  spreadMs?: number;
+  /** Resolves when a good moment for the next kill has come: what a step sets going goes on behind it. */
+  moment?: () => Promise<void>;
   /** Whether it is not to be killed at the moment. Of some it has to be false at any time. */
   isSpared?: (member: Member) => boolean;
 }
 
 const TELL_MS = 10_000;
 
-export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet, { total, kills, spreadMs = 0, isSpared = () => false }: StormOptions): Storm {
+export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet, { total, kills, moment, isSpared = () => false }: StormOptions): Storm {
   const random = seeded.fork('victims');
   const state = { begun: 0, killed: 0 };
   const counts = { api: 0, worker: 0 };
@@ -54,7 +54,7 @@ export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet,
       const at = ((state.killed + random.next()) / kills) * total;
       // One api has to take requests for the work to go on; whether the victim has come up itself since its last kill is left to chance.
       while (state.begun < Math.min(at, total - 1) || !fleet.members.some((m) => m.role === 'api' && m.isUp())) await sleep(LOOK_MS, undefined, { signal });
-      if (spreadMs > 0) await sleep(random.below(spreadMs), undefined, { signal });
+      await moment?.();
       if (round.length === 0) round.push(...fleet.members);
       const victim = round.splice(random.below(round.length), 1)[0]!;
       if (isSpared(victim)) continue;
