@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -98,6 +98,20 @@ describe('the merge engine', () => {
   test('answers requests that come together', async () => {
     const results = await Promise.all(Array.from({ length: 20 }, (_, i) => engine.merge(request({ a: lines(30) }, { a: lines(30, { 2: `H${i}` }) }, { a: lines(30, { 20: `D${i}` }) }))));
     expect(results.map((r) => r.newBlobs.values().next().value!.toString())).toEqual(results.map((_, i) => lines(30, { 2: `H${i}`, 20: `D${i}` })));
+  });
+
+  test('makes a new repository when there are many packs in the old one', { timeout: 60_000 }, async () => {
+    const own = join(dir, readdirSync(dir).find((name) => name.startsWith(`merge-${process.pid}-`))!);
+    const folder = join(own, 'repository.git/objects/pack');
+    const packs = () => (existsSync(folder) ? readdirSync(folder).length : 0);
+    let merges = 0;
+    for (let most = packs(); packs() >= most && merges < 200; merges++) {
+      most = packs();
+      const text = (head: string, draft: string) => lines(9, { 1: `base ${merges}`, 3: head, 7: draft });
+      const merge = await engine.merge(request({ a: text('', '') }, { a: text('H', '') }, { a: text('', 'D') }));
+      expect([...merge.newBlobs.values()].map(String)).toEqual([text('H', 'D')]);
+    }
+    expect(merges).toBeLessThan(200);
   });
 
   test('diffs two sources', async () => {
