@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { blobId, faultsOfPatches, gitDiffs, patient, writeTrees } from './diff-oracle.ts';
+import type { Attempt } from './diff-oracle.ts';
 import { diffTrees } from './diff-trees.ts';
 import { Blobs, RealGit, lines, x } from './fixture.ts';
 import type { Literal } from './fixture.ts';
+import { generate } from './fuzz/generators.ts';
 import { createGit } from './git.ts';
 import type { DiffFile } from './types.ts';
 
+const SEED = Number(process.env['HEADRACE_DIFF_SEED'] ?? 1);
+const GENERATED = Number(process.env['HEADRACE_DIFF_GENERATED'] ?? 60);
 const dir = mkdtempSync(join(tmpdir(), 'headrace-diff-edges-'));
 const engine = createGit({ dir });
 const real = new RealGit();
@@ -21,18 +25,24 @@ afterAll(() => {
 
 const told = ({ patch: _patch, truncated: _truncated, ...rest }: DiffFile) => rest;
 
-/** The difference, which git has to tell in the same words and to be able to apply. */
-async function proven(before: Literal, after: Literal): Promise<DiffFile[]> {
+/** The differences, which git has to tell in the same words and to be able to apply. */
+async function provenAll(pairs: [before: Literal, after: Literal][]): Promise<DiffFile[][]> {
   const blobs = new Blobs();
-  const [from, to] = [blobs.tree(before), blobs.tree(after)];
-  engine.tidy();
-  const files = await diffTrees({ from, to, readBlobs: blobs.read, git: patient(engine) });
-  const [a, b] = await writeTrees((args, input) => real.run(args, input), [from, to], blobs.byHash);
-  const [wanted] = await gitDiffs((args, input) => real.run(args, input), [[a!, b!]]);
-  expect(files.map(told)).toEqual(wanted);
-  expect(faultsOfPatches(real.dir, [{ from, to, files }], (sha256) => blobId(blobs.byHash.get(sha256)!))).toEqual([[]]);
-  return files;
+  const git = (args: string[], input: string | Buffer): Buffer => real.run(args, input);
+  const attempts: Attempt[] = [];
+  for (const [before, after] of pairs) {
+    const [from, to] = [blobs.tree(before), blobs.tree(after)];
+    engine.tidy();
+    attempts.push({ from, to, files: await diffTrees({ from, to, readBlobs: blobs.read, git: patient(engine) }) });
+  }
+  const ids = await writeTrees(git, attempts.flatMap(({ from, to }) => [from, to]), blobs.byHash);
+  const wanted = await gitDiffs(git, attempts.map((_, i) => [ids[2 * i]!, ids[2 * i + 1]!]));
+  expect(attempts.map(({ files }) => files.map(told))).toEqual(wanted);
+  const faults = faultsOfPatches(real.dir, attempts, (sha256) => blobId(blobs.byHash.get(sha256)!));
+  expect(faults.flatMap((found, i) => (found.length > 0 ? [[i, ...found]] : []))).toEqual([]);
+  return attempts.map(({ files }) => files);
 }
+const proven = async (before: Literal, after: Literal): Promise<DiffFile[]> => (await provenAll([[before, after]]))[0]!;
 const brief = (files: DiffFile[]) => Object.fromEntries(files.map((f) => [f.path, `${f.status}${f.oldPath === undefined ? '' : ` from ${f.oldPath}`}${f.binary ? ' binary' : ''} +${f.additions} -${f.deletions}${f.patch === undefined ? '' : ' patch'}${f.truncated ? ' truncated' : ''}`]));
 
 const NAMES = ['with blank', ' leading', 'trailing ', 'quo"te', "apo'strophe", 'ümläut', 'ümläut', '漢字/😀.txt', '-dash', '--', '--- a/x', 'x b/x', 'a/a/b/b', 'dev/null', 'a => b', '{a => b}/c', '$HOME `id` *?[]', 'no-break\u00a0', '#', ':(top)x', 'x.orig', '.hidden/.x', 'n'.repeat(250), 'diff --git a/x b/x'];
@@ -82,6 +92,12 @@ describe('edges of differences', () => {
     expect(files.map((f) => f.status)).toEqual(files.map(() => 'renamed'));
   });
 
+  test('generated trees', async () => {
+    const pairs = Array.from({ length: GENERATED }, (_, i) => generate(SEED, i)).flatMap(({ base, head, draft }): [Literal, Literal][] => [[base, head], [base, draft], [head, draft]].map(([a, b]) => [Object.fromEntries(a!), Object.fromEntries(b!)]));
+    const files = (await provenAll(pairs)).flat();
+    expect(new Set(files.map((f) => f.status))).toEqual(new Set(['added', 'deleted', 'mode', 'modified', 'renamed']));
+  }, 300_000);
+
   test('10,000 files at once, whose patches are over 8 MiB', async () => {
     const tree = (word: string, left: number): Literal => Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`folder ${i % 50}/${i}`, `${i}\n${`${word} ${i}\n`.repeat(60)}`]).filter((_, i) => i % 20 !== left));
     const files = await proven(tree('one', 0), tree('another', 1));
@@ -92,11 +108,11 @@ describe('edges of differences', () => {
     expect(patches.reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(8 * 1024 * 1024);
     expect(files.filter((f) => f.truncated).length).toBe(patches.filter((n) => n === 0).length);
     expect(files.some((f) => f.truncated)).toBe(true);
-  }, 120_000);
+  }, 300_000);
 
   test('more moved files than git compares', async () => {
     const tree = (folder: string, more: string): Literal => Object.fromEntries(Array.from({ length: 2100 }, (_, i) => [`${folder}/${folder}${i}`, `${i}\n${lines(8)}${i % 2 === 0 ? more : ''}`] as const));
     const statuses = (await proven(tree('old', ''), tree('new', 'more\n'))).map((f) => f.status);
     expect(statuses.filter((s) => s === 'renamed').length).toBe(1050);
-  }, 120_000);
+  }, 300_000);
 });
