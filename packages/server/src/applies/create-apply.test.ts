@@ -121,7 +121,7 @@ describe('409', () => {
     const { appId, sourceId } = await d.app({ a: 'a\n' });
     const draft = await d.draft(appId, sourceId, { b: 'b\n' });
     const both = async () => [await d.send(draft), await preview(draft)].map(({ status, body }) => [status, body.error.code, body.error.reason]);
-    const busy = (reason: string) => Array(2).fill([409, 'thread_busy', reason]);
+    const busy = (reason: string) => [1, 2].map(() => [409, 'thread_busy', reason]);
     const at = `${P}/apps/${appId}/threads/${draft.threadId}`;
     expect((await server.call('POST', `${at}/messages`, { content: sh('sleep 60') })).status).toBe(201);
     expect(await both()).toEqual(busy('run'));
