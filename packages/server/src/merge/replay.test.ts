@@ -77,6 +77,15 @@ const PLANTS: [name: string, found: string[], Spoil][] = [
     const sha = (side: Sides['base']): string => side.get(path!)?.sha256 ?? '';
     return merge.status === 'clean' && path ? { path, merge: { ...merge, status: 'conflicted', conflicts: [{ path, kind: 'content', base: sha(base), head: sha(head), draft: sha(draft) }] } } : undefined;
   }],
+  ['the old name of a moved file is not named', ['extra', 'unnamed conflict'], (merge, { base, head, draft }) => {
+    const lost = merge.conflicts.find(({ kind, path }) => kind === 'rename' && base.has(path) && head.has(path) !== draft.has(path));
+    return lost ? { path: lost.path, merge: { ...merge, conflicts: merge.conflicts.filter((c) => c !== lost) } } : undefined;
+  }],
+  ['a file is said to have moved that has not', ['conflict without reason'], (merge, { base, head, draft }) => {
+    const named = new Set(merge.conflicts.map((c) => c.path));
+    const path = merge.touched.find((path) => !named.has(path) && base.has(path) && head.has(path) && draft.has(path));
+    return merge.status === 'conflicted' && path ? { path, merge: { ...merge, conflicts: [...merge.conflicts, { path, kind: 'rename', base: '', head: '', draft: '' }] } } : undefined;
+  }],
   ['a conflict is called clean', ['verdict'], (merge) => (merge.status === 'conflicted' ? { path: null, merge: { ...merge, status: 'clean' } } : undefined)],
   ['a conflict cannot be resolved', ['resolution'], (merge, { head, draft }) => {
     const lost = merge.conflicts.find(({ path }) => !sameEntry(head.get(path), draft.get(path)));
@@ -110,8 +119,8 @@ describe('a wrong merge among right ones', () => {
   }
 
   beforeAll(async () => {
-    report = await replay({ repository: bundle('desk'), reverts: 20, below: createRandom(1).below, merge: mergeWrongly });
-  });
+    report = await replay({ repository: bundle('desk'), reverts: 60, below: createRandom(1).below, merge: mergeWrongly });
+  }, 120_000);
 
   test.each(PLANTS)('%s: found, by commit and path', (name, whats) => {
     const { merge, path } = planted.get(name)!;

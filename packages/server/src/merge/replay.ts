@@ -11,6 +11,7 @@ import { askGit, compareMerge } from './replay-compare.ts';
 import type { Difference } from './replay-compare.ts';
 import { openReplayGit } from './replay-git.ts';
 import type { ReplayGit } from './replay-git.ts';
+import { compareNames } from './replay-names.ts';
 import { parseHistory, realMerges, sampleTriples } from './replay-history.ts';
 import type { History, Skipped, Triple } from './replay-history.ts';
 import { compareResolutions } from './replay-resolutions.ts';
@@ -137,6 +138,7 @@ async function replayOne({ real, git, trees, options }: Run, { about, commits, t
     git.tidy();
     const merge = await timed(report.milliseconds, () => (options.merge ?? mergeTrees)({ ...sides, readBlobs: trees.readBlobs, git }, about));
     tell(await compareMerge(merge, expected, { git: real, trees, sides }));
+    tell(compareNames(merge, expected, { trees, sides }));
     tell(compareResolutions(merge, sides));
   } catch (error) {
     tell([{ path: null, what: 'error', git: expected.clean ? 'clean' : 'conflicted', headrace: String(error) }]);
