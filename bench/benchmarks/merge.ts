@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createMergeEngine } from '../../packages/server/src/merge/pool.ts';
-import type { MergeEngine, TreeRef } from '../../packages/server/src/merge/pool.ts';
+import type { TreeRef } from '../../packages/server/src/merge/pool.ts';
 import type { Tree } from '../../packages/server/src/merge/types.ts';
 import { withChanges } from '../../packages/server/src/merge/with-changes.ts';
 import type { Aim, Benchmark, Row, Setup } from '../lib/benchmark.ts';
@@ -25,8 +25,6 @@ export const mergeBenchmark: Benchmark = {
   name: 'merge',
   title: 'The merge engine by itself, beside git on a ready repository',
   async run(setup) {
-    const engine = createMergeEngine({ dir: join(setup.scratch, 'engine') });
-    setup.atEnd(() => engine.close());
     const warmUps = setup.quick ? 2 : 10;
     const rows: Row[] = [];
     const aims: Aim[] = [];
@@ -35,7 +33,7 @@ export const mergeBenchmark: Benchmark = {
       const merges = await makeMerges(join(setup.scratch, String(files)), { files, both: CASES.map((c) => c.both), rounds: warmUps + (setup.quick ? 8 : 40) });
       for (const { what, both, limit } of CASES) {
         const name = `${files} files, ${what}`;
-        const seen = await measure(setup, engine, merges, { warmUps, rounds: merges.rounds.get(both)! });
+        const seen = await measure(setup, merges, { warmUps, rounds: merges.rounds.get(both)! });
         const [ours, git, standing, loop] = [seen.ours, seen.git, seen.standing, seen.loop].map(summarize);
         rows.push({ what: `${name}: engine`, unit: 'ms', figures: ours! }, { what: 'git merge-tree', unit: 'ms', figures: git! }, { what: 'git merge-tree --stdin, long-lived', unit: 'ms', figures: standing! });
         aims.push({ what: `${name}, of git's time (medians)`, bound: 'most', limit, value: ours!.median / git!.median, unit: '×' });
@@ -69,9 +67,12 @@ interface Seen {
 
 /**
  * CPU: of the engine, this process's own while it merges (Node tells that of all its threads) and that of its gits, which live on; of git, that of the
- * children that ended. Both in the same turns as the wall time, and none of it counts the work of starting git here.
+ * children that ended. Both in the same turns as the wall time, and none of it counts the work of starting git here. The engine is a new one, so
+ * that its git lives as long as the merges: after a hundred it makes a new repository and git, between two merges, for some 50 ms.
  */
-async function measure(setup: Setup, engine: MergeEngine, { repository, base, readBlobs, treeId }: Merges, { warmUps, rounds }: { warmUps: number; rounds: Round[] }): Promise<Seen> {
+async function measure(setup: Setup, { repository, base, readBlobs, treeId }: Merges, { warmUps, rounds }: { warmUps: number; rounds: Round[] }): Promise<Seen> {
+  const engine = createMergeEngine({ dir: join(setup.scratch, 'engine') });
+  setup.atEnd(() => engine.close());
   const nothing = (): Seen => ({ ours: [], git: [], standing: [], loop: [], cpu: 0, gitCpu: 0 });
   const [unmeasured, seen] = [nothing(), nothing()];
   const measured = rounds.slice(warmUps);
@@ -81,6 +82,7 @@ async function measure(setup: Setup, engine: MergeEngine, { repository, base, re
   for (const round of measured) await turn(round, seen);
   seen.cpu = (seen.cpu + cpuOfLiving() - living) / measured.length;
   seen.gitCpu = (cpuOfEnded() - ended) / measured.length;
+  await engine.close();
   const stays = startMergeTree(repository, base.commit);
   setup.atEnd(() => stays.stop());
   await stays.merge(rounds[0]!.head.commit, rounds[0]!.draft.commit);
