@@ -1,6 +1,11 @@
 /**
  * Applies of several apps at once, queued by clients that send everything twice, while processes and git are killed and workers come back
  * after their work was taken over. At the end the rows, the log and the bytes of every head have to tell one story, and git the same one.
+ *
+ * Seen to fail: decisions that hold for one head and are not compared with it again when their turn comes (two of two applied on another
+ * one), an apply that moves the head in one transaction and ends in the next one (each head told without its apply). The comparison of
+ * heads in the last transaction alone can be left out unnoticed: its job's fence and the look at the thread refuse the same. What
+ * happens without all three is in packages/server/src/applies/crash.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -53,7 +58,7 @@ export const appliesPart: Part = {
     const evidence = await readEvidence(table);
     const content = await judgeAll(setup, fleet.callers, apps, evidence);
     const failures = [...done.failures, ...done.weather.faults, ...fleet.deaths, ...apps.flatMap((app) => judgeRecords(app, recordsOf(app, evidence))), ...content.failures, ...await objectFaults(table, fleet.dataDir)];
-    return { ...told(apps, done, evidence, content), failures };
+    return { ...told(apps, done, evidence, content, failures.length), failures };
   },
 };
 
@@ -125,16 +130,16 @@ async function judgeAll(setup: Setup, callers: readonly Caller[], apps: readonly
   return all;
 }
 
-function told(apps: readonly TortureApp[], { weather, kills, faults, stale, seconds }: Awaited<ReturnType<typeof applyAll>>, { applies }: Evidence, content: ContentVerdict): Omit<PartResult, 'failures'> {
+function told(apps: readonly TortureApp[], { weather, kills, faults, stale, seconds }: Awaited<ReturnType<typeof applyAll>>, { applies }: Evidence, content: ContentVerdict, contradictions: number): Omit<PartResult, 'failures'> {
   const ids = new Set(apps.flatMap((app) => app.drafts.flatMap((draft) => draft.accepted)));
   const accepted = applies.filter(({ id }) => ids.has(id));
   const withStatus = (status: string) => accepted.filter((apply) => apply.status === status).length;
   const figures = {
     apps: apps.length, drafts: apps.length * apps[0]!.drafts.length, accepted: ids.size, applied: withStatus('applied'), conflicted: withStatus('conflicted'), failed: withStatus('failed'),
     staleAtAdmission: stale, staleLater: accepted.filter((apply) => apply.error?.startsWith('stale_head: ')).length, repairs: accepted.reduce((sum, { repairs }) => sum + repairs, 0),
-    killedApis: kills.api, killedWorkers: kills.worker, killedGits: faults.gits, zombies: faults.zombies, unanswered: weather.unanswered, heads: content.heads, merges: content.merges, seconds: Math.round(seconds),
+    killedApis: kills.api, killedWorkers: kills.worker, killedGits: faults.gits, zombies: faults.zombies, unanswered: weather.unanswered, heads: content.heads, merges: content.merges, contradictions, seconds: Math.round(seconds),
   };
   const line = `${counted(figures.accepted)} applies of ${counted(figures.drafts)} drafts in ${figures.apps} apps, ${kills.api + kills.worker} kill -9 (${kills.api} api, ${kills.worker} worker), ${figures.killedGits} of git, ${figures.zombies} workers that came back late, ${counted(figures.unanswered)} answers lost: `
-    + `${counted(figures.applied)} applied, ${figures.conflicted} conflicted, ${figures.failed} cancelled, ${figures.repairs} repairs, ${figures.staleAtAdmission + figures.staleLater} stale decisions refused; ${counted(figures.heads)} heads, none lost, moved twice or unlike git's merge`;
+    + `${counted(figures.applied)} applied, ${figures.conflicted} conflicted, ${figures.failed} cancelled, ${figures.repairs} repairs, ${figures.staleAtAdmission + figures.staleLater} stale decisions refused; ${counted(figures.heads)} heads, ${counted(figures.merges)} merges done again by git: ${contradictions} contradictions`;
   return { line, figures };
 }
