@@ -7,6 +7,7 @@ import { GitFailure } from './git-process.ts';
 import type { Git } from './git.ts';
 import { writeTree } from './git-trees.ts';
 import type { GitFile } from './git-trees.ts';
+import { storedFirst } from './stored-first.ts';
 import { sameEntry } from './types.ts';
 import type { DiffFile, Entry, ReadBlobs, Tree } from './types.ts';
 
@@ -77,7 +78,7 @@ function treeOf(git: Git, tree: Tree, paths: string[], coarse: Set<string>): str
   }), new Map());
 }
 
-async function describeAll(answer: DiffAnswer[], coarse: Set<string>, { from, to, readBlobs }: DiffInput): Promise<DiffFile[]> {
+async function describeAll(answer: DiffAnswer[], coarse: Set<string>, { from, to, readBlobs, git }: DiffInput): Promise<DiffFile[]> {
   const files: DiffFile[] = [];
   let left = MAX_PATCH_BYTES;
   for (const found of answer) {
@@ -85,7 +86,7 @@ async function describeAll(answer: DiffAnswer[], coarse: Set<string>, { from, to
     const patch = patchOf(found);
     if (coarse.has(found.path)) {
       const [a, b] = [from.get(found.path)!.sha256, to.get(found.path)!.sha256];
-      const blobs = await readBlobs([a, b]);
+      const blobs = await storedFirst(git.store, readBlobs)([a, b]);
       files.push({ ...file, binary: false, ...coarseCounts(blobs.get(a)!, blobs.get(b)!), truncated: true });
     } else if (patch === undefined) {
       files.push(file);

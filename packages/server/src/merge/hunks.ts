@@ -3,6 +3,7 @@ import { parseDiffAnswer } from './diff-answer.ts';
 import { GitFailure } from './git-process.ts';
 import type { Git } from './git.ts';
 import { EMPTY_BLOB, writeTree } from './git-trees.ts';
+import { storedFirst } from './stored-first.ts';
 import type { Conflict, Hunk, Merge, ReadBlobs } from './types.ts';
 
 /** What one side changed: base lines [from, to) became side lines [sideFrom, sideTo), counted from 0. */
@@ -30,7 +31,7 @@ export async function withHunks(merge: Merge, { git, readBlobs }: { git: Git; re
     return stages?.head && stages.draft && stages.head !== stages.draft ? [{ path: conflict.path, base: stages.base ?? null, head: stages.head, draft: stages.draft }] : [];
   });
   if (wanted.length === 0) return merge.conflicts;
-  const blobs = await readBlobs([...new Set(wanted.flatMap((w) => [w.base, w.head, w.draft]).flatMap((sha) => (sha ? [sha] : [])))]);
+  const blobs = await storedFirst(git.store, readBlobs)([...new Set(wanted.flatMap((w) => [w.base, w.head, w.draft]).flatMap((sha) => (sha ? [sha] : [])))]);
   const of = (sha: string | null): Buffer => (sha ? blobs.get(sha)! : Buffer.alloc(0));
   const contents = new Map<string, Contents>();
   let bytes = 0;

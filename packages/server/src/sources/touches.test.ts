@@ -191,6 +191,30 @@ describe(`of ${FILES} files`, () => {
     expect(ranges).toEqual(await framesOf([ORIGINAL[path]!, byHead, byDraft]));
   });
 
+  test('a preview reads what its merge does, and what the draft brings to the head', async () => {
+    const path = pathOf(9500);
+    const rows = ORIGINAL[path]!.split('\n');
+    const [byHead, byDraft] = [rows.with(4, 'the head').join('\n'), rows.with(11, 'the draft').join('\n')];
+    const [head, draft] = [await storeFiles(ctx, project, edited({ [path]: byHead, [pathOf(20)]: 'of the head\n' }), [original.id]), await storeFiles(ctx, project, edited({ [path]: byDraft, [pathOf(6000)]: 'of the draft\n' }), [original.id])];
+    const ranges = await rangesOf(async () => {
+      const preview = await engine.preview({ base: refOf(original), head: refOf(head), draft: refOf(draft), readBlobs: read });
+      expect(preview.files.map((f) => [f.path, f.additions, f.deletions])).toEqual([[pathOf(6000), 1, 12], [path, 1, 1]]);
+    });
+    // The merge comes before the diff: a frame that has something for both is read by each.
+    expect([...new Set(ranges)]).toEqual(await framesOf([ORIGINAL[path]!, byHead, byDraft, ORIGINAL[pathOf(6000)]!, 'of the draft\n']));
+  });
+
+  test('a preview of a conflict reads its three contents once', async () => {
+    const path = pathOf(3500);
+    const [byHead, byDraft] = ['the head\n', 'the draft\n'];
+    const [head, draft] = [await storeFiles(ctx, project, edited({ [path]: byHead }), [original.id]), await storeFiles(ctx, project, edited({ [path]: byDraft }), [original.id])];
+    const ranges = await rangesOf(async () => {
+      const { conflicts } = await engine.preview({ base: refOf(original), head: refOf(head), draft: refOf(draft), readBlobs: read });
+      expect(conflicts.map((c) => [c.path, c.hunks?.length])).toEqual([[path, 1]]);
+    });
+    expect(ranges).toEqual(await framesOf([ORIGINAL[path]!, byHead, byDraft]));
+  });
+
   test('a workspace is brought from one to a near one by what differs', async () => {
     const [from, to] = [await loadTree(ctx, near.id), await loadTree(ctx, original.id)];
     expect(await rangesOf(() => patchTar(ctx as Context, project.id, to, from))).toEqual(await framesOf(Object.values(near3)));
