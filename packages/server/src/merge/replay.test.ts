@@ -13,7 +13,7 @@ import type { Entry, Merge, Sides } from './types.ts';
 
 const bundle = (name: string): string => join(import.meta.dirname, `../../../../fixtures/histories/${name}.bundle`);
 const SEED = Number(process.env['HEADRACE_REPLAY_SEED'] ?? 1);
-const DRAWN = Number(process.env['HEADRACE_REPLAY_DRAWN'] ?? 40);
+const DRAWN = Number(process.env['HEADRACE_REPLAY_DRAWN'] ?? 30);
 
 describe('real histories', () => {
   test.each([['spinnaker', 376], ['desk', 35], ['storable', 19]])('all merges of %s and drawn ones are merged as git does', { timeout: 120_000 }, async (name, merges) => {
