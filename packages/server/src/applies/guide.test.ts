@@ -1,5 +1,5 @@
 /** The guide's example and its commands, run as they stand against a service. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -70,7 +70,10 @@ test('the guide shows the example’s own code and words', async () => {
   for (const block of words) expect(output).toContain(block);
 });
 
-test('the guide’s commands preview and apply', async () => {
+/** The commands of the guide are those of the README, which says how to install them; the service needs none of them. */
+const missing = ['curl', 'jq', 'uuidgen'].filter((command) => spawnSync(command, ['--version']).error);
+
+test.skipIf(missing.length > 0)(`the guide’s commands preview and apply${missing.length > 0 ? ` (install ${missing.join(', ')} to run this)` : ''}`, async () => {
   const d = draftsOf(server);
   const draft = await d.diverged({ a: 'base\n' }, { a: 'head\n' }, { a: 'draft\n' });
   const commands = (await blocksOf('sh')).filter((block) => block.includes('curl'));
