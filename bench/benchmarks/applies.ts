@@ -15,9 +15,9 @@ import type { AppFile } from '../lib/files.ts';
 import { timed } from '../lib/git.ts';
 import { PLATFORM } from '../lib/http.ts';
 import type { Caller } from '../lib/http.ts';
+import { inLanes } from '../lib/lanes.ts';
 import { makeProbe } from '../lib/probe.ts';
 import { summarize } from '../lib/statistics.ts';
-import { inLanes } from '../../torture/lib/lanes.ts';
 
 const FILES = 100;
 const BYTES = 320 * 1024;

@@ -10,10 +10,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Caller } from '../../bench/lib/http.ts';
+import { inLanes } from '../../bench/lib/lanes.ts';
 import { newWeather } from '../lib/delivery.ts';
 import { startFleet } from '../lib/fleet.ts';
 import type { Fleet, Member } from '../lib/fleet.ts';
-import { inLanes } from '../lib/lanes.ts';
 import { openTable, settled } from '../lib/log-table.ts';
 import { counted } from '../lib/numbers.ts';
 import type { Part, PartResult, Setup } from '../lib/part.ts';

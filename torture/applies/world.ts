@@ -1,7 +1,7 @@
 /** Apps, and drafts in them that are ready to be applied; all of it made before anything is killed. */
 import { newApp } from '../../bench/lib/apps.ts';
 import type { Caller } from '../../bench/lib/http.ts';
-import { inLanes } from '../lib/lanes.ts';
+import { inLanes } from '../../bench/lib/lanes.ts';
 import { EARLY, firstFiles, plansOf, REPAIR_SCRIPT } from './drafts.ts';
 import type { Change, Plan } from './drafts.ts';
 

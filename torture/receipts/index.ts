@@ -6,11 +6,11 @@
  */
 import { newApp, newAppWith } from '../../bench/lib/apps.ts';
 import type { Caller } from '../../bench/lib/http.ts';
+import { inLanes } from '../../bench/lib/lanes.ts';
 import type { Random } from '../../bench/lib/random.ts';
 import { deliver, newWeather } from '../lib/delivery.ts';
 import { startFleet } from '../lib/fleet.ts';
 import type { Fleet } from '../lib/fleet.ts';
-import { inLanes } from '../lib/lanes.ts';
 import { openTable, settled } from '../lib/log-table.ts';
 import { counted } from '../lib/numbers.ts';
 import type { Part, PartResult, Setup } from '../lib/part.ts';

@@ -2,8 +2,8 @@
 import type pg from 'pg';
 import { PLATFORM } from '../../bench/lib/http.ts';
 import type { Caller } from '../../bench/lib/http.ts';
+import { inLanes } from '../../bench/lib/lanes.ts';
 import type { Delivered, Write } from '../lib/delivery.ts';
-import { inLanes } from '../lib/lanes.ts';
 import { readLog } from '../lib/log-table.ts';
 import { changed, effectsOf, KINDS } from './kinds.ts';
 import type { Kind } from './kinds.ts';
