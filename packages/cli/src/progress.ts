@@ -1,4 +1,4 @@
-import type { Tally } from '@headrace/server/sources/verify.ts';
+import type { Tally } from '@headrace/server/sources/verify/verify-storage.ts';
 
 const TERMINAL_MS = 200;
 const LINE_MS = 10_000;

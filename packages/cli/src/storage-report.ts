@@ -1,4 +1,4 @@
-import type { Finding, StorageReport } from '@headrace/server/sources/verify.ts';
+import type { Finding, StorageReport } from '@headrace/server/sources/verify/verify-storage.ts';
 import { mebibytes } from './progress.ts';
 
 /** The report for people: findings, then the summary. */

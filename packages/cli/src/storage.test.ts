@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftsOf } from '@headrace/server/applies/fixture.ts';
 import { newBench } from '@headrace/server/builds/fixture.ts';
-import type { StorageReport } from '@headrace/server/sources/verify.ts';
+import type { StorageReport } from '@headrace/server/sources/verify/verify-storage.ts';
 import { startTestServer } from '@headrace/server/test-server.ts';
 import type { TestServer } from '@headrace/server/test-server.ts';
 

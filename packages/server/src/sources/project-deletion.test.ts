@@ -16,7 +16,7 @@ import { cleanUp } from './cleanup.ts';
 import { commitStaged } from './insert-source.ts';
 import { abandon, stageBlobs } from './stage.ts';
 import { treeOf } from './test-context.ts';
-import { verifyStorage } from './verify.ts';
+import { verifyStorage } from './verify/verify-storage.ts';
 
 let server: TestServer;
 // The service's own cleanup finds nothing due: its grace is the hour.

@@ -2,18 +2,18 @@
  * Verifies one project: the bytes of its packs, then its rows against them. What looks wrong is a suspicion until the database was asked
  * again: beside a running service packs are replaced and projects deleted while it reads.
  */
-import { confirmContents, confirmFindings } from './verify-confirm.ts';
-import type { LostContent } from './verify-confirm.ts';
-import type { Finding, Use } from './verify-findings.ts';
-import { findUses } from './verify-needs.ts';
-import { verifyPack } from './verify-pack.ts';
-import { readPlacements } from './verify-placements.ts';
-import { findLostReferences, findUnregistered, isLive } from './verify-rows.ts';
-import { forEachOf } from './verify-run.ts';
-import type { Verification } from './verify-run.ts';
-import { verifyCandidates, verifySource } from './verify-sources.ts';
-import type { Suspects } from './verify-sources.ts';
-import { sourceIds, SourceTrees } from './verify-trees.ts';
+import { confirmContents, confirmFindings } from './confirm.ts';
+import type { LostContent } from './confirm.ts';
+import type { Finding, Use } from './findings.ts';
+import { findUses } from './needs.ts';
+import { verifyPack } from './pack.ts';
+import { readPlacements } from './placements.ts';
+import { findLostReferences, findUnregistered, isLive } from './rows.ts';
+import { forEachOf } from './run.ts';
+import type { Verification } from './run.ts';
+import { verifyCandidates, verifySource } from './sources.ts';
+import type { Suspects } from './sources.ts';
+import { sourceIds, SourceTrees } from './trees.ts';
 
 /** Repacking brings new packs while the old ones are read. */
 const MAX_ROUNDS = 5;

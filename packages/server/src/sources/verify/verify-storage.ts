@@ -3,19 +3,19 @@
  * stored with. Reads only, and works beside a running service.
  */
 import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
-import type { ReadableStore } from '../storage/open-store.ts';
-import { verifyArtifacts } from './verify-artifacts.ts';
-import { Findings } from './verify-findings.ts';
-import type { Finding } from './verify-findings.ts';
-import { findOrphans, verifyUnused } from './verify-orphans.ts';
-import { verifyProject } from './verify-project.ts';
-import { forEachOf, Slots } from './verify-run.ts';
-import type { Tally, Verification } from './verify-run.ts';
+import type { Db } from '../../db/database.ts';
+import type { ReadableStore } from '../../storage/open-store.ts';
+import { verifyArtifacts } from './artifacts.ts';
+import { Findings } from './findings.ts';
+import type { Finding } from './findings.ts';
+import { findOrphans, verifyUnused } from './orphans.ts';
+import { verifyProject } from './project.ts';
+import { forEachOf, Slots } from './run.ts';
+import type { Tally, Verification } from './run.ts';
 
-export { MAX_LISTED } from './verify-findings.ts';
-export type { Finding } from './verify-findings.ts';
-export type { Tally } from './verify-run.ts';
+export { MAX_LISTED } from './findings.ts';
+export type { Finding } from './findings.ts';
+export type { Tally } from './run.ts';
 
 export interface VerifyOptions {
   /** Null: all. */

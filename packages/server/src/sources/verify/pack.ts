@@ -1,13 +1,13 @@
 /** Reads one pack to its end and hashes every content that its index names. What is in memory at once: one range, and two frames of it. */
-import { ObjectNotFoundError } from '../storage/object-store.ts';
-import { MAX_FILE_BYTES } from './bundle-rules.ts';
-import { unpackFrame } from './blobs.ts';
-import { sha256Of } from './manifest.ts';
-import { decodeIndex } from './pack.ts';
-import type { Frame, PackIndex, Placement } from './pack.ts';
-import { inspect, readRange } from './verify-run.ts';
-import type { Verification } from './verify-run.ts';
-import type { DamageKind } from './verify-findings.ts';
+import { ObjectNotFoundError } from '../../storage/object-store.ts';
+import { MAX_FILE_BYTES } from '../bundle-rules.ts';
+import { unpackFrame } from '../blobs.ts';
+import { sha256Of } from '../manifest.ts';
+import { decodeIndex } from '../pack.ts';
+import type { Frame, PackIndex, Placement } from '../pack.ts';
+import { inspect, readRange } from './run.ts';
+import type { Verification } from './run.ts';
+import type { DamageKind } from './findings.ts';
 
 export interface PackRow {
   id: string;

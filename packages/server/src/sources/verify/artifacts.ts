@@ -1,13 +1,13 @@
 /** Whether the builds' stored outputs have the size, hash and list of files that their rows say. */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
-import type { ManifestFile } from '../db/schema.ts';
-import { ObjectNotFoundError } from '../storage/object-store.ts';
-import type { Finding } from './verify-findings.ts';
-import { isLive, unregistered } from './verify-rows.ts';
-import { forEachOf, inspect, readRange } from './verify-run.ts';
-import type { Verification } from './verify-run.ts';
+import type { Db } from '../../db/database.ts';
+import type { ManifestFile } from '../../db/schema.ts';
+import { ObjectNotFoundError } from '../../storage/object-store.ts';
+import type { Finding } from './findings.ts';
+import { isLive, unregistered } from './rows.ts';
+import { forEachOf, inspect, readRange } from './run.ts';
+import type { Verification } from './run.ts';
 
 interface Build {
   id: string;

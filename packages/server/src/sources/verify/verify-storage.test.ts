@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ProjectRow } from '../db/schema.ts';
-import { StorageUnavailableError } from '../storage/object-store.ts';
-import type { ObjectStore } from '../storage/object-store.ts';
-import { cleanUp } from './cleanup.ts';
-import { sha256Of } from './manifest.ts';
-import { buildPack, decodeIndex, encodeIndex } from './pack.ts';
-import { repackProject } from './repack.job.ts';
-import { makeProject, openTestContext, storeFiles } from './test-context.ts';
-import type { TestContext } from './test-context.ts';
-import { MAX_LISTED, newTally, verifyStorage } from './verify.ts';
-import type { Finding, StorageReport } from './verify.ts';
+import type { ProjectRow } from '../../db/schema.ts';
+import { StorageUnavailableError } from '../../storage/object-store.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { cleanUp } from '../cleanup.ts';
+import { sha256Of } from '../manifest.ts';
+import { buildPack, decodeIndex, encodeIndex } from '../pack.ts';
+import { repackProject } from '../repack/repack.job.ts';
+import { makeProject, openTestContext, storeFiles } from '../test-context.ts';
+import type { TestContext } from '../test-context.ts';
+import { MAX_LISTED, newTally, verifyStorage } from './verify-storage.ts';
+import type { Finding, StorageReport } from './verify-storage.ts';
 
 let ctx: TestContext;
 let close: () => Promise<void>;

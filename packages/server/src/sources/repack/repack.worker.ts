@@ -1,11 +1,11 @@
 /** The thread of one repacking: hashing, ordering and compressing of at most some hundred MiB, and then it ends, and its memory with it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { zstdDecompressSync } from 'node:zlib';
-import { decodeManifest, sha256Of } from './manifest.ts';
-import { buildPack, decodeIndex, encodeIndex } from './pack.ts';
-import type { Blob, PackForm, PackIndex, Placement } from './pack.ts';
-import { comparePaths } from './paths.ts';
-import type { FromThread, Manifests, OldPack, RepackWork } from './repack-protocol.ts';
+import { decodeManifest, sha256Of } from '../manifest.ts';
+import { buildPack, decodeIndex, encodeIndex } from '../pack.ts';
+import type { Blob, PackForm, PackIndex, Placement } from '../pack.ts';
+import { comparePaths } from '../paths.ts';
+import type { FromThread, Manifests, OldPack, RepackWork } from './protocol.ts';
 
 /**
  * Versions of one file share a frame, which is where the gain is. Of 500 versions of a real history, 5.08 MB: 128 KiB frames 690 kB at level

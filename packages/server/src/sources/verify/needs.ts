@@ -1,7 +1,7 @@
 /** Which files are lost with damaged contents: the newest sources that have them, so that an operator knows what to bring back. */
-import { ManifestFault } from './verify-trees.ts';
-import type { SourceTrees } from './verify-trees.ts';
-import type { Use } from './verify-findings.ts';
+import { ManifestFault } from './trees.ts';
+import type { SourceTrees } from './trees.ts';
+import type { Use } from './findings.ts';
 
 const MAX_USES = 3;
 

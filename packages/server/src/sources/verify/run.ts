@@ -1,9 +1,9 @@
 /** What the parts of one verification share. */
-import { StorageUnavailableError } from '../storage/object-store.ts';
-import type { ObjectInfo } from '../storage/object-store.ts';
-import type { ReadableStore } from '../storage/open-store.ts';
-import type { Db } from '../db/database.ts';
-import type { Findings } from './verify-findings.ts';
+import { StorageUnavailableError } from '../../storage/object-store.ts';
+import type { ObjectInfo } from '../../storage/object-store.ts';
+import type { ReadableStore } from '../../storage/open-store.ts';
+import type { Db } from '../../db/database.ts';
+import type { Findings } from './findings.ts';
 
 /** Grows while it works, so that whoever started it can tell how far it is. */
 export interface Tally {

@@ -1,8 +1,8 @@
 /** Objects that nothing needs: those that are registered nowhere, which nothing will ever remove, and those that are kept for nobody. */
 import { sql } from 'kysely';
-import type { ObjectInfo } from '../storage/object-store.ts';
-import { findUnused } from './verify-rows.ts';
-import type { Verification } from './verify-run.ts';
+import type { ObjectInfo } from '../../storage/object-store.ts';
+import { findUnused } from './rows.ts';
+import type { Verification } from './run.ts';
 
 const BATCH = 1_000;
 /** What is younger may be a backup's or a copy's that is not finished. */

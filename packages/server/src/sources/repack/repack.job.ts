@@ -10,19 +10,19 @@
  * project's deletion, is seen by the transaction. A damaged content ends it with everything as it was.
  */
 import { sql } from 'kysely';
-import type { Context } from '../context.ts';
-import { transaction } from '../db/transaction.ts';
-import type { Tx } from '../db/transaction.ts';
-import type { Job } from '../jobs/worker.ts';
-import { ObjectNotFoundError } from '../storage/object-store.ts';
-import { owned } from './buffers.ts';
-import { commitPack } from './insert-source.ts';
-import { summarizeIndex } from './pack.ts';
-import { choosePacks, MANY_PACKS, MAX_PACK, MAX_REPACK, SOME_PACKS } from './repack-plan.ts';
-import { RepackDamage, runRepackThread } from './repack-thread.ts';
-import { abandon, stagePack } from './stage.ts';
-import type { ProjectKey, Staged } from './stage.ts';
-import { findManifestsBefore, findPlaced, moveBlobs } from './store.ts';
+import type { Context } from '../../context.ts';
+import { transaction } from '../../db/transaction.ts';
+import type { Tx } from '../../db/transaction.ts';
+import type { Job } from '../../jobs/worker.ts';
+import { ObjectNotFoundError } from '../../storage/object-store.ts';
+import { owned } from '../buffers.ts';
+import { commitPack } from '../insert-source.ts';
+import { summarizeIndex } from '../pack.ts';
+import { choosePacks, MANY_PACKS, MAX_PACK, MAX_REPACK, SOME_PACKS } from './plan.ts';
+import { RepackDamage, runRepackThread } from './thread.ts';
+import { abandon, stagePack } from '../stage.ts';
+import type { ProjectKey, Staged } from '../stage.ts';
+import { findManifestsBefore, findPlaced, moveBlobs } from '../store.ts';
 
 export type Repacking = Pick<Context, 'db' | 'bus' | 'store' | 'log' | 'config'>;
 type RepackJob = Pick<Job<'source.repack'>, 'payload' | 'fence' | 'signal'>;

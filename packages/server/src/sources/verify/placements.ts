@@ -1,9 +1,9 @@
 /** Where the rows say that a project's contents are, and whether the packs' indexes say so too. 36 bytes a content. */
 import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
-import { decodeIndex } from './pack.ts';
-import type { PackIndex } from './pack.ts';
-import { findPacks } from './store.ts';
+import type { Db } from '../../db/database.ts';
+import { decodeIndex } from '../pack.ts';
+import type { PackIndex } from '../pack.ts';
+import { findPacks } from '../store.ts';
 
 const PAGE = 20_000;
 const PACKS_PAGE = 20;

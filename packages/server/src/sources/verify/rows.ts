@@ -1,7 +1,7 @@
 /** What rows say of each other. Each check is one statement, and so of one time: what is deleted or repacked meanwhile is in it whole or not at all. */
 import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
-import type { Finding } from './verify-findings.ts';
+import type { Db } from '../../db/database.ts';
+import type { Finding } from './findings.ts';
 
 /** The head, and what hangs on live threads, that names a source which is not stored. Builds: verify-artifacts.ts. */
 export async function findLostReferences(db: Db, projectId: string): Promise<Finding[]> {

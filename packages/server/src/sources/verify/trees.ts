@@ -1,8 +1,8 @@
 /** Reads the files of a project's sources for verification: what is wrong on the way is told of the manifest where it is. */
 import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
-import type { Tree } from '../merge/types.ts';
-import { applyDelta, decodeManifest } from './manifest.ts';
+import type { Db } from '../../db/database.ts';
+import type { Tree } from '../../merge/types.ts';
+import { applyDelta, decodeManifest } from '../manifest.ts';
 
 /** About 200 bytes an entry; versions of one project share most of them. */
 const MAX_ENTRIES = 300_000;

@@ -1,12 +1,12 @@
 /** Whether the sources' manifests give what their rows say, and the contents that they name are there. */
 import { sql } from 'kysely';
-import type { Entry, Tree } from '../merge/types.ts';
-import { decodeManifest, sourceSha256, totalBytes } from './manifest.ts';
-import type { Finding } from './verify-findings.ts';
-import { ManifestFault } from './verify-trees.ts';
-import type { SourceTrees } from './verify-trees.ts';
-import type { Placements } from './verify-placements.ts';
-import type { Verification } from './verify-run.ts';
+import type { Entry, Tree } from '../../merge/types.ts';
+import { decodeManifest, sourceSha256, totalBytes } from '../manifest.ts';
+import type { Finding } from './findings.ts';
+import { ManifestFault } from './trees.ts';
+import type { SourceTrees } from './trees.ts';
+import type { Placements } from './placements.ts';
+import type { Verification } from './run.ts';
 
 /** What is suspected, to be looked at again before it is told. */
 export interface Suspects {

@@ -1,10 +1,10 @@
 /** Asks the database again about what looked wrong: packs that were replaced meanwhile, and sources that are gone, are no damage. */
 import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
-import type { Finding } from './verify-findings.ts';
-import { findPlaces } from './verify-placements.ts';
-import { batchesOf } from './verify-run.ts';
-import type { Suspects } from './verify-sources.ts';
+import type { Db } from '../../db/database.ts';
+import type { Finding } from './findings.ts';
+import { findPlaces } from './placements.ts';
+import { batchesOf } from './run.ts';
+import type { Suspects } from './sources.ts';
 
 const BATCH = 1_000;
 /** Tables whose row a finding is about, by the member that names it. */

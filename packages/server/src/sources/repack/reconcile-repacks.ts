@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Context } from '../context.ts';
-import { transaction } from '../db/transaction.ts';
-import { base32 } from '../ids.ts';
-import { enqueue } from '../jobs/enqueue.ts';
-import { MANY_PACKS, MAX_PACK } from './repack-plan.ts';
+import type { Context } from '../../context.ts';
+import { transaction } from '../../db/transaction.ts';
+import { base32 } from '../../ids.ts';
+import { enqueue } from '../../jobs/enqueue.ts';
+import { MANY_PACKS, MAX_PACK } from './plan.ts';
 
 const EVERY_MS = 15_000;
 /** An id is made before its pack is put, and seen when that is committed. A pack that takes longer is counted with the next one. */
