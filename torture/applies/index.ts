@@ -45,7 +45,7 @@ const QUIET_LIMIT_MS = 120_000;
 export const appliesPart: Part = {
   name: 'applies',
   title: 'Every apply ends once, on the head that it was merged with, and no change is lost, whatever is killed meanwhile',
-  seconds: 150,
+  seconds: 200,
   async run(setup) {
     const fleet = await startFleet(setup, { apis: 2, workers: setup.count(3, 2) });
     const table = await openTable(setup, fleet.database.url);
@@ -64,7 +64,7 @@ export const appliesPart: Part = {
 
 /** All drafts, while things are killed, and those that the moved head refused once more in peace. */
 async function applyAll(setup: Setup, fleet: Fleet, table: pg.Client, apps: readonly TortureApp[]) {
-  const kills = setup.count(120, 4);
+  const kills = setup.count(100, 4);
   const applying: Applying = { callers: fleet.callers, weather: newWeather(), signal: setup.signal, random: setup.random.fork('clients'), failures: [], stale: 0 };
   const spared = new Set<Member>();
   const storm = startStorm(setup, fleet, {
