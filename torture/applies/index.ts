@@ -3,9 +3,8 @@
  * after their work was taken over. At the end the rows, the log and the bytes of every head have to tell one story, and git the same one.
  *
  * Seen to fail: decisions that hold for one head and are not compared with it again when their turn comes (two of two applied on another
- * one), an apply that moves the head in one transaction and ends in the next one (each head told without its apply). The comparison of
- * heads in the last transaction alone can be left out unnoticed: its job's fence and the look at the thread refuse the same. What
- * happens without all three is in packages/server/src/applies/crash.test.ts.
+ * one), an apply that moves the head in one transaction and ends in the next one (each head told without its apply). What happens
+ * without the last transaction's fence, its look at the thread and its comparison of heads is in packages/server/src/applies/crash.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
