@@ -63,6 +63,6 @@ describe('findCollisions', () => {
     const paths = Array.from({ length: 10_000 }, (_, i) => `${'d/'.repeat(400)}${i}`);
     const started = performance.now();
     expect(findCollisions(paths)).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(10_000); // a tenth of a second; a quadratic one would take minutes
+    expect(performance.now() - started).toBeLessThan(10_000); // with room for a busy machine
   });
 });
