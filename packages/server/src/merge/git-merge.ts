@@ -168,5 +168,9 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
   }
 }
 
-/** What either side added below a folder that git could not place. */
-const addedBelow = (folder: string, touched: TouchedPath[]): string[] => touched.filter((t) => !t.base && t.path.startsWith(`${folder}/`)).map((t) => t.path);
+/** What either side added below a folder that git could not place; where none did, what went from there: git calls that a conflict too. */
+function addedBelow(folder: string, touched: TouchedPath[]): string[] {
+  const below = touched.filter((t) => t.path.startsWith(`${folder}/`));
+  const added = below.filter((t) => !t.base);
+  return (added.length > 0 ? added : below.filter((t) => t.head || t.draft)).map((t) => t.path);
+}
