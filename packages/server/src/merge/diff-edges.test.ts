@@ -87,8 +87,8 @@ describe('edges of differences', () => {
     expect(Object.keys(brief(await proven(named('old\n'), named('new\n')))).sort()).toEqual([...new Set(NAMES)].sort());
     await proven({}, named('new\n'));
     await proven(named('old\n'), {});
-    const moved = Object.fromEntries(NAMES.map((name, i) => [`${name}`, `${i} ${i}\n${lines(20)}`]));
-    const files = await proven(moved, Object.fromEntries(Object.entries(moved).map(([name, text]) => [`moved/${name}`, `${text as string}more\n`])));
+    const moved = Object.fromEntries(NAMES.map((name, i) => [name, `${i} ${i}\n${lines(20)}`]));
+    const files = await proven(moved, Object.fromEntries(Object.entries(moved).map(([name, text]) => [`moved/${name}`, `${text}more\n`])));
     expect(files.map((f) => f.status)).toEqual(files.map(() => 'renamed'));
   });
 

@@ -182,7 +182,7 @@ describe('what fails', () => {
     ['the put, after the store has the object', () => ({ store: storeWith({ put: async (key, content) => { await ctx.store.put(key, content); throw new StorageUnavailableError('no answer'); } }) })],
     ['reading the new pack back', () => {
       const put = vi.fn((key: string, content: Uint8Array) => ctx.store.put(key, content));
-      return { store: storeWith({ put: put as ObjectStore['put'], get: (key) => (put.mock.calls.some(([at]) => at === key) ? Promise.reject(new StorageUnavailableError('away')) : ctx.store.get(key)) }) };
+      return { store: storeWith({ put, get: (key) => (put.mock.calls.some(([at]) => at === key) ? Promise.reject(new StorageUnavailableError('away')) : ctx.store.get(key)) }) };
     }],
   ];
 
@@ -254,7 +254,7 @@ describe('what fails', () => {
     const { project } = await projectWithVersions();
     const before = await rowsOf(project);
     const error = vi.fn();
-    await repack(project, { store: store(before.packs[20]!.object_key), log: { ...ctx.log, error } as never });
+    await repack(project, { store: store(before.packs[20]!.object_key), log: { ...ctx.log, error } });
     expect(error).toHaveBeenCalledTimes(1);
     expect(await rowsOf(project)).toEqual(before);
     expect((await objectsOf(project)).filter((o) => o.committed_at === null && o.delete_after === null)).toEqual([]);
@@ -266,7 +266,7 @@ describe('what fails', () => {
     // The bytes of one pack under the index of another: frames of the same sizes, other contents.
     const store = storeWith({ get: (key) => ctx.store.get(key === second!.object_key ? first!.object_key : key) });
     const error = vi.fn();
-    await repack(project, { store, log: { ...ctx.log, error } as never });
+    await repack(project, { store, log: { ...ctx.log, error } });
     expect(error).toHaveBeenCalledTimes(1);
     expect((await packsOf(project)).length).toBe(VERSIONS);
   });
