@@ -120,7 +120,7 @@ function* filesOf({ sides, touched, plan }: Work, side: 'base' | 'head' | 'draft
     return;
   }
   for (const t of touched) if (t[side]) yield [t.path, fileOf(t[side])];
-  for (const folder of plan.kept) yield [`${folder}/${PLACEHOLDER}`, { oid: EMPTY_BLOB, executable: false }];
+  for (const folder of plan.kept) yield [folder === '' ? PLACEHOLDER : `${folder}/${PLACEHOLDER}`, { oid: EMPTY_BLOB, executable: false }];
 }
 
 function entryOf(git: Git, file: GitFile, known: Entry | undefined, contents: Map<string, Buffer>): Entry {
@@ -151,7 +151,16 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
     if (type.includes('directory') && type.includes('rename')) for (const path of paths.flatMap((p) => (inSides(p) ? [p] : addedBelow(p, touched)))) name(path).renamed = true;
   }
   await nameOldPaths();
+  if (found.size === 0) nameAnything();
   return found;
+
+  /** Git calls a folder that was split a conflict also where nothing was added to it, and names no file: then it is about what went from there. */
+  function nameAnything(): void {
+    const folders = answer.messages.filter(({ type }) => type.startsWith('CONFLICT')).flatMap(({ paths }) => paths);
+    const standing = touched.filter((t) => t.head || t.draft);
+    const below = standing.filter((t) => folders.some((folder) => t.path.startsWith(`${folder}/`)));
+    for (const t of below.length > 0 ? below : standing) name(t.path).renamed = true;
+  }
 
   async function nameOldPaths(): Promise<void> {
     for (const [side, other] of [['head', 'draft'], ['draft', 'head']] as const) {
@@ -168,9 +177,5 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
   }
 }
 
-/** What either side added below a folder that git could not place; where none did, what went from there: git calls that a conflict too. */
-function addedBelow(folder: string, touched: TouchedPath[]): string[] {
-  const below = touched.filter((t) => t.path.startsWith(`${folder}/`));
-  const added = below.filter((t) => !t.base);
-  return (added.length > 0 ? added : below.filter((t) => t.head || t.draft)).map((t) => t.path);
-}
+/** What either side added below a folder that git could not place. */
+const addedBelow = (folder: string, touched: TouchedPath[]): string[] => touched.filter((t) => !t.base && t.path.startsWith(`${folder}/`)).map((t) => t.path);

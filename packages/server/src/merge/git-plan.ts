@@ -24,8 +24,7 @@ type Side = 'head' | 'draft';
 export function planGit(sides: Sides, touched: TouchedPath[], contested: TouchedPath[]): GitPlan | undefined {
   const deleted = { head: touched.filter((t) => t.base && !t.head), draft: touched.filter((t) => t.base && !t.draft) };
   const added = { head: touched.filter((t) => !t.base && t.head), draft: touched.filter((t) => !t.base && t.draft) };
-  const folders = [movedFolders('head', sides, deleted, added), movedFolders('draft', sides, deleted, added)];
-  const whole = folders.some((f) => f.gone.size > 0);
+  const whole = movedFolders('head', sides, deleted, added).size > 0 || movedFolders('draft', sides, deleted, added).size > 0;
   const goneTwice = deleted.head.some((t) => !t.draft);
   const renames = goneTwice && added.head.length + added.draft.length > 0;
   if (contested.length === 0 && !whole && !renames) return undefined;
@@ -42,18 +41,17 @@ export function planGit(sides: Sides, touched: TouchedPath[], contested: Touched
   }
   // Git takes only a deleted file for the source of a rename, and only an added one for its target.
   const canRename = (['head', 'draft'] as const).some((side) => deleted[side].length > 0 && added[side].length > 0);
-  return { contents, whole, kept: new Set(folders.flatMap((f) => [...f.kept])), alone: canRename ? undefined : contested };
+  return canRename ? { contents, whole, kept: whole ? new Set() : livingFolders(sides.base, touched, deleted), alone: undefined } : { contents, whole, kept: new Set(), alone: contested };
 }
 
-/** Folders of the base to which the other side added files and of which `side` deleted some: `gone` where it deleted all. */
-function movedFolders(side: Side, sides: Sides, deleted: Record<Side, TouchedPath[]>, added: Record<Side, TouchedPath[]>): { gone: Set<string>; kept: Set<string> } {
+/** Folders of the base to which the other side added files and of which `side` deleted all. */
+function movedFolders(side: Side, sides: Sides, deleted: Record<Side, TouchedPath[]>, added: Record<Side, TouchedPath[]>): Set<string> {
   const additions = added[side === 'head' ? 'draft' : 'head'];
-  if (deleted[side].length === 0 || additions.length === 0 || added[side].length === 0) return { gone: new Set(), kept: new Set() };
+  if (deleted[side].length === 0 || additions.length === 0 || added[side].length === 0) return new Set();
   const shrunk = new Set(deleted[side].flatMap((t) => [...foldersOf(t.path)]));
   const gone = new Set(additions.flatMap((t) => [...foldersOf(t.path)]).filter((f) => shrunk.has(f)));
-  const kept = new Set(gone);
   removeLiving(gone, sides[side]);
-  return { gone, kept: kept.difference(gone) };
+  return gone;
 }
 
 function removeLiving(folders: Set<string>, tree: Tree): void {
@@ -61,4 +59,19 @@ function removeLiving(folders: Set<string>, tree: Tree): void {
     if (folders.size === 0) return;
     for (const folder of foldersOf(path)) folders.delete(folder);
   }
+}
+
+/**
+ * Of the folders in which a side deleted something, those with untouched files, the root as ''. Which of several files of one content git takes for the
+ * one that moved depends on the folders that are gone.
+ */
+function livingFolders(base: Tree, touched: TouchedPath[], deleted: Record<Side, TouchedPath[]>): Set<string> {
+  const shrunk = new Set(['', ...[...deleted.head, ...deleted.draft].flatMap((t) => [...foldersOf(t.path)])]);
+  const changed = new Set(touched.map((t) => t.path));
+  const living = new Set<string>();
+  for (const path of base.keys()) {
+    if (shrunk.size === 0) break;
+    if (!changed.has(path)) for (const folder of ['', ...foldersOf(path)]) if (shrunk.delete(folder)) living.add(folder);
+  }
+  return living;
 }

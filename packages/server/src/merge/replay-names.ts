@@ -4,13 +4,15 @@ import type { Merge, Sides } from './types.ts';
 
 /**
  * The paths that Headrace names beside git's. Git's stages tell of what file a conflict is by its base contents: where that is a file of
- * another name, its old name has to be named too, if a side still has it. And nothing else may be named that no message of git's tells of.
+ * another name, its old name has to be named too, if a side still has it. And nothing else may be named that no message of git's speaks of.
  */
 export function compareNames(merge: Merge, expected: GitAnswer, { trees, sides }: { trees: Pick<ReplayTrees, 'oidOf'>; sides: Sides }): Difference[] {
   const named = new Set(merge.conflicts.map((c) => c.path));
   const oldNames = oldNamesOf(expected, trees, sides);
   const told = expected.messages.filter((m) => m.type.startsWith('CONFLICT')).flatMap((m) => m.paths);
-  const reasonable = new Set([...told, ...expected.stages.keys(), ...[...oldNames.values()].flat()]);
+  // The old name of a moved file whose new name is in conflict by itself is told of by that it was merged.
+  const merged = expected.messages.filter((m) => m.type === 'Auto-merging').flatMap((m) => m.paths);
+  const reasonable = new Set([...told, ...merged, ...expected.stages.keys(), ...[...oldNames.values()].flat()]);
   const isReasonable = (path: string): boolean => reasonable.has(path) || told.some((folder) => path.startsWith(`${folder}/`));
   const unreasonable = merge.conflicts.filter((c) => c.kind === 'rename' && !isReasonable(c.path));
   // Of several files of one content it is not known which one moved.
