@@ -14,8 +14,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../bench/lib/random.ts';
 import { summarize } from '../bench/lib/statistics.ts';
-import { replay } from '../packages/server/src/merge/replay.ts';
-import type { ReplayReport } from '../packages/server/src/merge/replay.ts';
+import { replay } from '../proof/replay/replay.ts';
+import type { ReplayReport } from '../proof/replay/replay.ts';
 
 const HISTORIES = join(import.meta.dirname, '../fixtures/histories');
 const NAMES: Record<keyof ReplayReport['merges'], string> = { merge: 'merges', revert: 'reverts', pick: 'picks', distant: 'distant' };

@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openReplayGit } from '../../packages/server/src/merge/replay-git.ts';
-import { createReplayTrees } from '../../packages/server/src/merge/replay-trees.ts';
-import type { ReplayTrees } from '../../packages/server/src/merge/replay-trees.ts';
+import { openReplayGit } from '../../proof/replay/git.ts';
+import { createReplayTrees } from '../../proof/replay/trees.ts';
+import type { ReplayTrees } from '../../proof/replay/trees.ts';
 import { timed } from './git.ts';
 
 const HISTORIES = join(import.meta.dirname, '../../fixtures/histories');

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bytesOf, ChangedTree, knownChanges, wholeTree } from './changed-tree.ts';
 import { Blobs } from './fixture.ts';
-import { fuzzWith, withJudge } from './fuzz/fuzz.ts';
-import { rowOf } from './fuzz/row.ts';
-import { changesOf, mergeTrees } from './merge-trees.ts';
 import { touchedPaths } from './three-way.ts';
 import type { Tree } from './types.ts';
 
@@ -41,11 +38,5 @@ describe('a changed tree', () => {
     const touched = (h: Tree, d: Tree) => touchedPaths({ base, head: h, draft: d }).sort((p, q) => (p.path < q.path ? -1 : 1));
     expect(touched(head, draft)).toEqual(touched(wholeTree(head), wholeTree(draft)));
     expect(touched(head, draft).map((t) => t.path)).toEqual(['a', 'b/c', 'b/d', 'e']);
-  });
-
-  test('merges as a whole one', { timeout: 120_000 }, async () => {
-    const told = (from: Tree, tree: Tree) => new ChangedTree(from, changesOf(from, new Set([...from.keys(), ...tree.keys()]), (path) => tree.get(path)));
-    const { failures } = await withJudge((judge) => fuzzWith(judge, { seed: 2, count: 150 }), { engine: (input) => mergeTrees({ ...input, head: told(input.base, input.head), draft: told(input.base, input.draft) }) });
-    expect(failures.map(rowOf).join('\n\n')).toBe('');
   });
 });

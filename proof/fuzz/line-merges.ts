@@ -1,5 +1,5 @@
 /** Merges of one file that both sides edit. */
-import type { Random } from '../../../../../bench/lib/random.ts';
+import type { Random } from '../../bench/lib/random.ts';
 import { WHOLE_EDITS, anyLength, chance, editRows, rowsOf, text, times } from './texts.ts';
 import { fileOf } from './triple.ts';
 import type { Files, Triple } from './triple.ts';

@@ -1,8 +1,8 @@
-import type { Difference } from './replay-compare.ts';
-import { resolveMerge } from './resolve.ts';
-import { sameEntry } from './types.ts';
-import type { Merge, Sides } from './types.ts';
-import { withChanges } from './with-changes.ts';
+import type { Difference } from './compare.ts';
+import { resolveMerge } from '../../packages/server/src/merge/resolve.ts';
+import { sameEntry } from '../../packages/server/src/merge/types.ts';
+import type { Merge, Sides } from '../../packages/server/src/merge/types.ts';
+import { withChanges } from '../../packages/server/src/merge/with-changes.ts';
 
 /**
  * Taking one side at every conflict, and at every clash with what merged cleanly that comes of it, leaves no conflict, gives that side's

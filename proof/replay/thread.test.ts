@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createRandom } from '../../../../bench/lib/random.ts';
-import type { MergeInput } from './merge-trees.ts';
-import { createMergeEngine } from './pool.ts';
-import type { MergeRequest } from './pool.ts';
+import { createRandom } from '../../bench/lib/random.ts';
+import type { MergeInput } from '../../packages/server/src/merge/merge-trees.ts';
+import { createMergeEngine } from '../../packages/server/src/merge/pool.ts';
+import type { MergeRequest } from '../../packages/server/src/merge/pool.ts';
 import { replay } from './replay.ts';
 import type { ReplayedMerge } from './replay.ts';
-import type { Merge, Tree } from './types.ts';
-import { withChanges } from './with-changes.ts';
+import type { Merge, Tree } from '../../packages/server/src/merge/types.ts';
+import { withChanges } from '../../packages/server/src/merge/with-changes.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'headrace-replay-pool-'));
 const engine = createMergeEngine({ dir });
@@ -30,7 +30,7 @@ async function mergeInThread({ base, head, draft, readBlobs }: MergeInput, about
 }
 
 test.each([['spinnaker', 376], ['desk', 35], ['storable', 19]])('the thread merges %s as git does', { timeout: 120_000 }, async (name, merges) => {
-  const repository = join(import.meta.dirname, `../../../../fixtures/histories/${name}.bundle`);
+  const repository = join(import.meta.dirname, `../../fixtures/histories/${name}.bundle`);
   const report = await replay({ repository, reverts: DRAWN, below: createRandom(2).fork(name).below, merge: mergeInThread });
   expect(report.differences).toEqual([]);
   expect(report.milliseconds).toHaveLength(merges + 3 * DRAWN);

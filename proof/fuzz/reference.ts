@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MERGE_TREE, answerOfItself, parseMergeAnswer, withoutMadeUpNames } from '../merge-answer.ts';
-import type { GitAnswer } from '../replay-compare.ts';
-import { initReplayGit } from '../replay-git.ts';
-import type { ReplayGit } from '../replay-git.ts';
-import { createReplayTrees } from '../replay-trees.ts';
+import { MERGE_TREE, answerOfItself, parseMergeAnswer, withoutMadeUpNames } from '../../packages/server/src/merge/merge-answer.ts';
+import type { GitAnswer } from '../replay/compare.ts';
+import { initReplayGit } from '../replay/git.ts';
+import type { ReplayGit } from '../replay/git.ts';
+import { createReplayTrees } from '../replay/trees.ts';
 import type { File, Files, Triple } from './triple.ts';
 
 /** What git says of some merges, and the repository in which it said so. */

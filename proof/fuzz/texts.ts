@@ -1,5 +1,5 @@
 /** Texts as programs have them, rich in lines that are the same, and edits of them. A character stands for a byte. */
-import type { Random } from '../../../../../bench/lib/random.ts';
+import type { Random } from '../../bench/lib/random.ts';
 
 /** Lines that a merge cannot tell apart by themselves. */
 const COMMON = ['}', '', '  }', '});', '{', '  return x;', 'end', '// note', '    break;', '\t}'];

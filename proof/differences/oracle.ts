@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GIT_ENVIRONMENT } from './git-process.ts';
-import type { Git } from './git.ts';
-import { sameEntry } from './types.ts';
-import type { DiffFile, Entry, Tree } from './types.ts';
+import { GIT_ENVIRONMENT } from '../../packages/server/src/merge/git-process.ts';
+import type { Git } from '../../packages/server/src/merge/git.ts';
+import { sameEntry } from '../../packages/server/src/merge/types.ts';
+import type { DiffFile, Entry, Tree } from '../../packages/server/src/merge/types.ts';
 
 /** Output of a git command in the repository that holds the trees. */
 type Run = (args: string[], input: string | Buffer) => Promise<Buffer> | Buffer;

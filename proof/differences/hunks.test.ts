@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createRandom } from '../../../../bench/lib/random.ts';
-import { Blobs, RealGit } from './fixture.ts';
-import { createGit } from './git.ts';
-import { withHunks } from './hunks.ts';
-import { mergeTrees } from './merge-trees.ts';
-import { replay } from './replay.ts';
-import type { Conflict, Hunk, Merge } from './types.ts';
+import { createRandom } from '../../bench/lib/random.ts';
+import { Blobs, RealGit } from '../../packages/server/src/merge/fixture.ts';
+import { createGit } from '../../packages/server/src/merge/git.ts';
+import { withHunks } from '../../packages/server/src/merge/hunks.ts';
+import { mergeTrees } from '../../packages/server/src/merge/merge-trees.ts';
+import { replay } from '../replay/replay.ts';
+import type { Conflict, Hunk, Merge } from '../../packages/server/src/merge/types.ts';
 
 type Region = Pick<Hunk, 'base' | 'head' | 'draft'>;
 type Sides = { base: Buffer; head: Buffer; draft: Buffer };
@@ -18,7 +18,7 @@ interface Conflicted {
   hunks: Hunk[];
 }
 
-const BUNDLES = join(import.meta.dirname, '../../../../fixtures/histories');
+const BUNDLES = join(import.meta.dirname, '../../fixtures/histories');
 /** Reverts, and as many picks, of each history. */
 const REVERTS = Number(process.env['HEADRACE_HUNK_REVERTS'] ?? 15);
 const SEED = Number(process.env['HEADRACE_HUNK_SEED'] ?? 1);

@@ -1,17 +1,17 @@
 /** Real histories by Headrace and by git; and that a wrong merge among them is found. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createRandom } from '../../../../bench/lib/random.ts';
-import { sha256 } from './fixture.ts';
-import { mergeTrees } from './merge-trees.ts';
-import type { MergeInput } from './merge-trees.ts';
+import { createRandom } from '../../bench/lib/random.ts';
+import { sha256 } from '../../packages/server/src/merge/fixture.ts';
+import { mergeTrees } from '../../packages/server/src/merge/merge-trees.ts';
+import type { MergeInput } from '../../packages/server/src/merge/merge-trees.ts';
 import { replay } from './replay.ts';
 import type { ReplayReport, ReplayedMerge } from './replay.ts';
-import { dropHunk } from './replay-fixture.ts';
-import { sameEntry } from './types.ts';
-import type { Entry, Merge, Sides } from './types.ts';
+import { dropHunk } from './drop-hunk.ts';
+import { sameEntry } from '../../packages/server/src/merge/types.ts';
+import type { Entry, Merge, Sides } from '../../packages/server/src/merge/types.ts';
 
-const bundle = (name: string): string => join(import.meta.dirname, `../../../../fixtures/histories/${name}.bundle`);
+const bundle = (name: string): string => join(import.meta.dirname, `../../fixtures/histories/${name}.bundle`);
 const SEED = Number(process.env['HEADRACE_REPLAY_SEED'] ?? 1);
 const DRAWN = Number(process.env['HEADRACE_REPLAY_DRAWN'] ?? 30);
 

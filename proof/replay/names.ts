@@ -1,6 +1,6 @@
-import type { Difference, GitAnswer } from './replay-compare.ts';
-import type { ReplayTrees } from './replay-trees.ts';
-import type { Merge, Sides } from './types.ts';
+import type { Difference, GitAnswer } from './compare.ts';
+import type { ReplayTrees } from './trees.ts';
+import type { Merge, Sides } from '../../packages/server/src/merge/types.ts';
 
 /**
  * The paths that Headrace names beside git's. Git's stages tell of what file a conflict is by its base contents: where that is a file of

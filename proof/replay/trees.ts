@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { checkPath, findCollisions } from '../sources/paths.ts';
-import { foldersOf } from './collisions.ts';
-import type { ReplayGit } from './replay-git.ts';
-import type { Entry, ReadBlobs, Sides } from './types.ts';
+import { checkPath, findCollisions } from '../../packages/server/src/sources/paths.ts';
+import { foldersOf } from '../../packages/server/src/merge/collisions.ts';
+import type { ReplayGit } from './git.ts';
+import type { Entry, ReadBlobs, Sides } from '../../packages/server/src/merge/types.ts';
 
 /** What one tree of the repository holds. */
 export interface Listing {

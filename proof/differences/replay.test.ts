@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { diffTrees } from './diff-trees.ts';
-import { faultsOfPatches, gitDiffs, patient } from './diff-oracle.ts';
-import type { Attempt, Told } from './diff-oracle.ts';
-import { createGit } from './git.ts';
-import type { Git } from './git.ts';
-import { openReplayGit } from './replay-git.ts';
-import type { ReplayGit } from './replay-git.ts';
-import { parseHistory } from './replay-history.ts';
-import type { History } from './replay-history.ts';
-import { createReplayTrees } from './replay-trees.ts';
-import type { ReplayTrees } from './replay-trees.ts';
+import { diffTrees } from '../../packages/server/src/merge/diff-trees.ts';
+import { faultsOfPatches, gitDiffs, patient } from './oracle.ts';
+import type { Attempt, Told } from './oracle.ts';
+import { createGit } from '../../packages/server/src/merge/git.ts';
+import type { Git } from '../../packages/server/src/merge/git.ts';
+import { openReplayGit } from '../replay/git.ts';
+import type { ReplayGit } from '../replay/git.ts';
+import { parseHistory } from '../replay/history.ts';
+import type { History } from '../replay/history.ts';
+import { createReplayTrees } from '../replay/trees.ts';
+import type { ReplayTrees } from '../replay/trees.ts';
 
-const BUNDLES = fileURLToPath(new URL('../../../../fixtures/histories/', import.meta.url));
+const BUNDLES = fileURLToPath(new URL('../../fixtures/histories/', import.meta.url));
 /** Of this many commits, one is compared with its parent: 1 for all of them. */
 const EVERY = Number(process.env['HEADRACE_DIFF_EVERY'] ?? 3);
 /** Pairs of any two commits, of each history. */

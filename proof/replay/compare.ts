@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { findClashes } from './collisions.ts';
-import { GitFailure } from './git-process.ts';
-import { parseMergeAnswer, withoutMadeUpNames } from './merge-answer.ts';
-import type { MergeAnswer } from './merge-answer.ts';
-import type { ReplayGit } from './replay-git.ts';
-import type { ReplayTrees, RepositoryFile } from './replay-trees.ts';
-import type { Merge, Sides } from './types.ts';
-import { withChanges } from './with-changes.ts';
+import { findClashes } from '../../packages/server/src/merge/collisions.ts';
+import { GitFailure } from '../../packages/server/src/merge/git-process.ts';
+import { parseMergeAnswer, withoutMadeUpNames } from '../../packages/server/src/merge/merge-answer.ts';
+import type { MergeAnswer } from '../../packages/server/src/merge/merge-answer.ts';
+import type { ReplayGit } from './git.ts';
+import type { ReplayTrees, RepositoryFile } from './trees.ts';
+import type { Merge, Sides } from '../../packages/server/src/merge/types.ts';
+import { withChanges } from '../../packages/server/src/merge/with-changes.ts';
 
 /** Something that Headrace answers otherwise than git; `path` is null for the merge as a whole. */
 export interface Difference {

@@ -1,4 +1,4 @@
-import { createRandom } from '../../../../../bench/lib/random.ts';
+import { createRandom } from '../../bench/lib/random.ts';
 import { LINE_MERGES } from './line-merges.ts';
 import { TREE_MERGES } from './tree-merges.ts';
 import { asSource } from './triple.ts';

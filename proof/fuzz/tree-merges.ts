@@ -1,5 +1,5 @@
 /** Merges of trees: each kind draws both sides to the same places, and to the changes that it is about. */
-import type { Random } from '../../../../../bench/lib/random.ts';
+import type { Random } from '../../bench/lib/random.ts';
 import { anyLength, chance, text, times } from './texts.ts';
 import { changeTree, meetingOf, startTree } from './tree-edits.ts';
 import type { Change } from './tree-edits.ts';

@@ -2,22 +2,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGit } from './git.ts';
-import type { Git } from './git.ts';
-import { mergeTrees } from './merge-trees.ts';
-import type { MergeInput } from './merge-trees.ts';
-import { commitSketches } from './replay-commits.ts';
-import { askGit, compareMerge } from './replay-compare.ts';
-import type { Difference } from './replay-compare.ts';
-import { openReplayGit } from './replay-git.ts';
-import type { ReplayGit } from './replay-git.ts';
-import { compareNames } from './replay-names.ts';
-import { parseHistory, realMerges, sampleTriples } from './replay-history.ts';
-import type { History, Skipped, Triple } from './replay-history.ts';
-import { compareResolutions } from './replay-resolutions.ts';
-import { createReplayTrees, leftOutOf } from './replay-trees.ts';
-import type { LeftOut, Listings, ReplayTrees } from './replay-trees.ts';
-import type { Merge } from './types.ts';
+import { createGit } from '../../packages/server/src/merge/git.ts';
+import type { Git } from '../../packages/server/src/merge/git.ts';
+import { mergeTrees } from '../../packages/server/src/merge/merge-trees.ts';
+import type { MergeInput } from '../../packages/server/src/merge/merge-trees.ts';
+import { commitSketches } from './commits.ts';
+import { askGit, compareMerge } from './compare.ts';
+import type { Difference } from './compare.ts';
+import { openReplayGit } from './git.ts';
+import type { ReplayGit } from './git.ts';
+import { compareNames } from './names.ts';
+import { parseHistory, realMerges, sampleTriples } from './history.ts';
+import type { History, Skipped, Triple } from './history.ts';
+import { compareResolutions } from './resolutions.ts';
+import { createReplayTrees, leftOutOf } from './trees.ts';
+import type { LeftOut, Listings, ReplayTrees } from './trees.ts';
+import type { Merge } from '../../packages/server/src/merge/types.ts';
 
 /** A merge by the ids of its commits. */
 export interface ReplayedMerge {

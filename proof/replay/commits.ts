@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReplayGit } from './replay-git.ts';
+import type { ReplayGit } from './git.ts';
 
 /** Three trees that no commits stand for yet. */
 export interface Sketch {

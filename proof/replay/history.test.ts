@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createRandom } from '../../../../bench/lib/random.ts';
-import { RealGit, lines } from './fixture.ts';
-import { openReplayGit } from './replay-git.ts';
-import { parseHistory, realMerges, sampleTriples } from './replay-history.ts';
+import { createRandom } from '../../bench/lib/random.ts';
+import { RealGit, lines } from '../../packages/server/src/merge/fixture.ts';
+import { openReplayGit } from './git.ts';
+import { parseHistory, realMerges, sampleTriples } from './history.ts';
 import { replay } from './replay.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'headrace-replay-test-'));
@@ -43,7 +43,7 @@ describe('merges of a history', () => {
   });
 
   test('what is drawn is the same for the same seed, once each, and a revert has a later head', async () => {
-    const bundle = join(import.meta.dirname, '../../../../fixtures/histories/desk.bundle');
+    const bundle = join(import.meta.dirname, '../../fixtures/histories/desk.bundle');
     const git = await openReplayGit(bundle, join(scratch, 'desk.git'));
     const history = parseHistory((await git.run(['log', 'main', '--topo-order', '--format=%H %T %P'])).toString());
     git.close();
@@ -75,7 +75,7 @@ describe('merges of a history', () => {
   });
 
   test('a replay is ended by its signal, and a repository that is none is said to be so', async () => {
-    const bundle = join(import.meta.dirname, '../../../../fixtures/histories/storable.bundle');
+    const bundle = join(import.meta.dirname, '../../fixtures/histories/storable.bundle');
     await expect(replay({ repository: bundle, signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
     await expect(replay({ repository: join(scratch, 'none') })).rejects.toThrow(/git clone ended \(128\).*does not exist/);
   });

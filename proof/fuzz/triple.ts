@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { comparePaths, checkPath, findCollisions } from '../../sources/paths.ts';
-import type { Entry, ReadBlobs, Sides, Tree } from '../types.ts';
+import { comparePaths, checkPath, findCollisions } from '../../packages/server/src/sources/paths.ts';
+import type { Entry, ReadBlobs, Sides, Tree } from '../../packages/server/src/merge/types.ts';
 
 export interface File {
   content: Buffer;
