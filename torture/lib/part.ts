@@ -2,6 +2,9 @@
 import type { Random } from '../../bench/lib/random.ts';
 import type { Service, StartOptions } from '../../bench/lib/service.ts';
 
+/** For the full counts of all parts, on two cores. */
+export const FULL_SECONDS = 1500;
+
 export interface Setup {
   /** A folder of the part's own; the run removes it at its end. */
   scratch: string;
