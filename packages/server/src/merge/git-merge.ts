@@ -154,6 +154,11 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
   if (found.size === 0) nameAnything();
   return found;
 
+  /** Of several files of one content, git names the one that it took for the moved one where both sides moved it. */
+  function isNamedFor(old: string): boolean {
+    return [...answer.stages].some(([path, s]) => s[1] && !s[2] && !s[3] && sides.base.get(path)?.sha256 === sides.base.get(old)!.sha256);
+  }
+
   /** Git calls a folder that was split a conflict also where nothing was added to it, and names no file: then it is about what went from there. */
   function nameAnything(): void {
     const folders = answer.messages.filter(({ type }) => type.startsWith('CONFLICT')).flatMap(({ paths }) => paths);
@@ -169,7 +174,7 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
       const renames = await sideRenames(git, { touched, side, fileOf, limitMs });
       for (const path of moved) {
         const old = renames.get(path);
-        if (old === undefined || !sides[other].has(old)) continue;
+        if (old === undefined || !sides[other].has(old) || (!found.has(old) && isNamedFor(old))) continue;
         name(path).renamed = true;
         name(old).renamed = true;
       }
