@@ -22,7 +22,7 @@ export const DiffFile = Type.Object({
   path: Path, oldPath: Type.Optional(Text('src/main.ts')), status: Enum(['added', 'modified', 'deleted', 'renamed', 'mode']), binary: Type.Boolean(),
   additions: Type.Integer({ minimum: 0 }), deletions: Type.Integer({ minimum: 0 }),
   patch: Type.Optional(Text('diff --git a/a.txt b/a.txt\n', { description: 'A whole git patch; absent for binary files and where no line changed.' })),
-  truncated: Type.Optional(Type.Boolean({ description: 'The patch is left out: all of them would be more than 8 MiB.' })),
+  truncated: Type.Optional(Type.Boolean({ description: 'The patch is left out: all of them would be more than 8 MiB, its text is not UTF-8, the file has more than 200,000 lines, or comparing took too long.' })),
 });
 
 export const MessageInput = Text('First import', { maxLength: MAX_MESSAGE });
