@@ -149,6 +149,8 @@ function unnamedCollisions(merge: Merge, expected: GitAnswer): Difference[] {
 
 /** Beside git's own paths and names that clash there may be only what git's messages speak of, and the path that a moved file had. */
 function unexplainedNames(merge: Merge, expected: GitAnswer, { base, head, draft }: Sides): Difference[] {
+  // Git tells of a folder alone: something has to be named all the same.
+  if (!expected.clean && expected.stages.size === 0) return [];
   const told = expected.messages.filter(({ type }) => type.startsWith('CONFLICT')).flatMap(({ paths }) => paths);
   const isTold = (path: string): boolean => told.some((other) => path === other || path.startsWith(`${other}/`));
   const isOldPath = (path: string): boolean => base.has(path) && head.has(path) !== draft.has(path);

@@ -151,7 +151,7 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
     if (type.includes('directory') && type.includes('rename')) for (const path of paths.flatMap((p) => (inSides(p) ? [p] : addedBelow(p, touched)))) name(path).renamed = true;
   }
   await nameOldPaths();
-  if (found.size === 0) nameAnything();
+  if (found.size === 0) await nameAnything();
   return found;
 
   /** Of several files of one content, git names the one that it took for the moved one where both sides moved it. */
@@ -159,12 +159,15 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
     return [...answer.stages].some(([path, s]) => s[1] && !s[2] && !s[3] && sides.base.get(path)?.sha256 === sides.base.get(old)!.sha256);
   }
 
-  /** Git calls a folder that was split a conflict also where nothing was added to it, and names no file: then it is about what went from there. */
-  function nameAnything(): void {
+  /** Git calls a folder that was split a conflict also where nothing was added to it, and names no file: then it is about what is there, or went from there. */
+  async function nameAnything(): Promise<void> {
     const folders = answer.messages.filter(({ type }) => type.startsWith('CONFLICT')).flatMap(({ paths }) => paths);
+    const isBelow = (path: string): boolean => folders.some((folder) => path.startsWith(`${folder}/`));
+    const moved = new Set<string>();
+    for (const side of ['head', 'draft'] as const) for (const [path, old] of await sideRenames(git, { touched, side, fileOf, limitMs })) if (isBelow(old)) moved.add(path);
     const standing = touched.filter((t) => t.head || t.draft);
-    const below = standing.filter((t) => folders.some((folder) => t.path.startsWith(`${folder}/`)));
-    for (const t of below.length > 0 ? below : standing) name(t.path).renamed = true;
+    const about = [standing.filter((t) => isBelow(t.path)), standing.filter((t) => moved.has(t.path)), standing].find((some) => some.length > 0) ?? [];
+    for (const t of about) name(t.path).renamed = true;
   }
 
   async function nameOldPaths(): Promise<void> {
