@@ -30,9 +30,7 @@ export function processTree(root: number): ProcessStat[] {
   return found;
 }
 
-/** A process of another pid namespace is listed as 0, which would be our own group. */
 export function kill(pid: number): void {
-  if (pid <= 0) return;
   try { process.kill(pid, 'SIGKILL'); } catch { /* gone already */ }
 }
 

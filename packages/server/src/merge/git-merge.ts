@@ -7,7 +7,6 @@ import type { GitFile } from './git-trees.ts';
 import { parseMergeAnswer, withoutMadeUpNames } from './merge-answer.ts';
 import type { MergeAnswer } from './merge-answer.ts';
 import { sideRenames } from './side-renames.ts';
-import { mergePath } from './three-way.ts';
 import type { TouchedPath } from './three-way.ts';
 import type { Entry, ReadBlobs, Sides } from './types.ts';
 
@@ -39,6 +38,8 @@ interface Work {
   git: Git;
   sides: Sides;
   touched: TouchedPath[];
+  /** What hashes decide: where git is shown the contested paths alone, this is the rest of its verdict. */
+  uncontested: ReadonlyMap<string, Entry>;
   plan: GitPlan;
   readBlobs: ReadBlobs;
   limitMs: number;
@@ -57,7 +58,7 @@ export async function mergeWithGit(work: Work): Promise<GitVerdict> {
 }
 
 async function ask(work: Work): Promise<GitVerdict> {
-  const { git, sides, touched, plan, limitMs } = work;
+  const { git, sides, touched, uncontested, plan, limitMs } = work;
   await provide(work);
   const names = new Map<string, Entry>();
   const fileOf = (entry: Entry): GitFile => {
@@ -74,7 +75,7 @@ async function ask(work: Work): Promise<GitVerdict> {
   const answer = parseMergeAnswer(await git.mergeTree(head, draft, limitMs), made);
 
   const conflicts = answer.clean ? new Map<string, GitConflict>() : await conflictsOf(answer, work, names, fileOf);
-  const verdict: GitVerdict = { files: new Map(), conflicts, standing: new Set(), contents: new Map() };
+  const verdict: GitVerdict = { files: new Map(plan.alone ? uncontested : []), conflicts, standing: new Set(), contents: new Map() };
   const shown = new Set(touched.map((t) => t.path));
   for (const [name, file] of readTree(git.store, answer.tree, written)) {
     const path = made(name);
@@ -82,16 +83,7 @@ async function ask(work: Work): Promise<GitVerdict> {
     if (conflicts.has(path)) verdict.standing.add(path);
     else verdict.files.set(path, entryOf(git, file, names.get(file.oid), verdict.contents));
   }
-  if (plan.alone) addUncontested(verdict.files, touched);
   return verdict;
-}
-
-/** What git was not shown. */
-function addUncontested(files: Map<string, Entry>, touched: TouchedPath[]): void {
-  for (const t of touched) {
-    const entry = mergePath(t);
-    if (entry && entry !== 'contested') files.set(t.path, entry);
-  }
 }
 
 /** Puts the contents that git may read into the repository. */

@@ -52,7 +52,7 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
 
   async function decide(): Promise<GitVerdict> {
     try {
-      return await mergeWithGit({ git, sides, touched, plan: plan!, readBlobs, limitMs });
+      return await mergeWithGit({ git, sides, touched, uncontested: merged, plan: plan!, readBlobs, limitMs });
     } catch (error) {
       if (!(error instanceof GitFailure) || !(error.timedOut || error.aborted)) throw error;
       const undecided = contested.length > 0 ? contested : touched.filter((t) => !t.base);
