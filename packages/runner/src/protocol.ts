@@ -17,10 +17,16 @@
  *   POST   /tasks/:id/ack             { offset }  → 204           entries up to and including offset may be forgotten
  *   POST   /tasks/:id/cancel                      → 204           kills the whole process tree; the journal then ends `cancelled`
  *   POST   /tasks/:id/permissions/:requestId  { allow: boolean } → 204
+ *   POST   /tasks/:id/steer           { id, prompt } → 204        hands a message to a turn that is under way; an id is handed over once; 409 `not_steerable`
  *   PUT    /tasks/:id/source          tar         → 204           build and preview: the files, before /start; preview: later, files to write over it
  *   GET    /tasks/:id/output                      → tar           build: `outputDirectory` after the end, read from a fresh read-only sandbox
  *   DELETE /tasks/:id                             → 204           idempotent; resolves once its sandbox is gone and its files are removed; 500 when not confirmed
+ *   PUT    /gateways/:id              { socketPath } → 204        a worker serves the model gateway there; repeated as a sign of life
  *   GET    /tasks/:id/connect         Upgrade: tcp → 101          preview: a raw byte pipe to the port inside the sandbox; 502 when nothing listens
+ *
+ * The model gateway: a turn with `gateway` finds an HTTP server at GATEWAY_URL inside its sandbox. Each connection to it is joined to a worker's
+ * socket, with one line before the agent's own bytes: `task <id>\n`. So the worker knows which task is calling, whatever the call says.
+ * While no worker is there, connections wait.
  *
  * Errors: { error: { code, message } } with 4xx/5xx. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`, `prv_…`, `op_…`).
  */
@@ -34,6 +40,8 @@ export interface RunnerStatus {
   /** What is missing, each with its remedy, for a person. */
   missing: string[];
   limits: { memory: 'cgroup' | 'watchdog'; processes: 'cgroup' | 'rlimit' | 'watchdog'; warnings: string[] };
+  /** Bytes that this machine (or the runner's control group) has, and that are free now; sandboxes that live. Absent: not measured. */
+  load?: { memoryBytes: number; freeBytes: number; sandboxes: number };
 }
 
 export interface CaptureRequest {
@@ -67,13 +75,46 @@ export interface TaskRequestBase {
   limits?: Partial<SandboxLimits>;
 }
 
+/** An agent that speaks ACP on its stdio. */
+export interface TurnAgent {
+  /** Names its folder and its sessions in the workspace. */
+  name: string;
+  /** The command inside the sandbox; null: the built-in agent of that name. */
+  command: string[] | null;
+  /** Folder of the runner's host, mounted read-only at AGENTS_FOLDER/<name>; its node_modules/.bin comes first in PATH. */
+  folder: string | null;
+  env: Record<string, string>;
+  /** Files written into its HOME before it starts: relative path → content. */
+  home: Record<string, string>;
+  /** The ACP session mode that is set; null: the agent's own. */
+  mode: string | null;
+  /** The command that installs it, told when it is not there. */
+  install: string | null;
+}
+
+export interface Attachment {
+  mediaType: string;
+  /** Base64. */
+  data: string;
+}
+
+/** As ACP takes them. An http server's url is one of the gateway's. */
+export type TurnMcpServer =
+  | { transport: 'http'; name: string; url: string; headers: Record<string, string> }
+  | { transport: 'stdio'; name: string; command: string[]; env: Record<string, string> };
+
 /** One turn of an ACP agent in a workspace. */
 export interface TurnRequest extends TaskRequestBase {
   kind: 'turn';
   workspaceId: string;
-  /** `scripted` is built in; others are a command line inside the sandbox. */
-  agent: { name: 'scripted' } | { name: string; command: string[]; env: Record<string, string> };
+  agent: TurnAgent;
   prompt: string;
+  attachments?: Attachment[];
+  /** What was said before, oldest first, for an agent that has no session to go on with. */
+  history?: { role: 'user' | 'assistant'; content: string }[];
+  mcpServers?: TurnMcpServer[];
+  /** Whether the sandbox gets the model gateway. */
+  gateway?: boolean;
   /** Further files that the agent finds in the workspace before it starts, e.g. `.hoplite/repair/…`; never captured. */
   evidence?: { path: string; content: string; encoding: 'utf8' | 'base64' }[];
   /** `ask`: each tool call waits for POST …/permissions; the worker decides by policy. */
@@ -115,6 +156,10 @@ export interface TaskState {
 
 export type JournalEntry = { offset: number; at: string } & (
   | { type: 'started' }
+  /** turn: the agent has its session and is about to get the message. */
+  | { type: 'ready'; steerable: boolean }
+  /** turn: the agent took a message of POST …/steer. */
+  | { type: 'steered'; id: string }
   /** The agent's reply so far, whole, replacing the one before. */
   | { type: 'text'; content: string }
   | { type: 'tool'; toolCallId: string; name: string; title: string; status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'; input: unknown; output: string | null; truncated: boolean }
@@ -134,10 +179,15 @@ export interface TaskEnd {
   signal: string | null;
   timedOut: boolean;
   oom: boolean;
-  /** turn: `script_failed`, `agent_error`; any: `sandbox_lost`. */
-  error: { code: 'script_failed' | 'agent_error' | 'sandbox_lost'; message: string } | null;
+  /** turn: `script_failed`, `agent_error`, `not_configured` (its command is not there); any: `sandbox_lost`. */
+  error: { code: 'script_failed' | 'agent_error' | 'not_configured' | 'sandbox_lost'; message: string } | null;
   durationMs: number;
 }
+
+/** Where agents' folders are inside a sandbox, and where the model gateway answers. */
+export const AGENTS_FOLDER = '/opt/headrace/agents';
+export const GATEWAY_PORT = 4401;
+export const GATEWAY_URL = `http://127.0.0.1:${GATEWAY_PORT}`;
 
 /** Output of a tool call is cut here, output of exec per stream at 1 MiB by the worker. */
 export const TOOL_OUTPUT_BYTES = 64 * 1024;

@@ -1,11 +1,13 @@
 /** The only file that reads the environment. All faults are reported together, by name and without values that may be secret. */
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { readConfigFile } from './config-file.ts';
+import type { FileConfig } from './config-file.ts';
 
 export type Role = 'api' | 'worker' | 'runner';
 
-export interface Config {
+export interface Config extends FileConfig {
   host: string;
   port: number;
   dataDir: string;
@@ -93,10 +95,12 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
   const trustedProxies = (text('HEADRACE_TRUSTED_PROXIES') ?? '').split(',').map((p) => p.trim()).filter(Boolean);
   if (!trustedProxies.every(isNetwork)) faults.push('HEADRACE_TRUSTED_PROXIES: has to be a comma-separated list of addresses or networks, as 10.0.0.0/8');
 
+  const dataDir = resolve(text('HEADRACE_DATA_DIR') ?? '.headrace');
   const config: Config = {
+    ...readConfigFile(text('HEADRACE_CONFIG_FILE'), join(dataDir, 'config.json'), faults),
     host,
     port: whole('HEADRACE_PORT', 4400, 0, 65_535),
-    dataDir: resolve(text('HEADRACE_DATA_DIR') ?? '.headrace'),
+    dataDir,
     databaseUrl,
     roles,
     secretKey,

@@ -6,6 +6,7 @@ import { capture } from '../capture/capture.ts';
 import { endOf, entriesOf, makeBench, outputOf, tarStream, type Files } from '../test-support.ts';
 import type { Task } from './task.ts';
 
+const SCRIPTED = { name: 'scripted', command: null, folder: null, env: {}, home: {}, mode: null, install: null };
 const bench = await makeBench();
 let counter = 0;
 const next = (prefix: string): string => `${prefix}_${++counter}`;
@@ -17,7 +18,7 @@ async function workspace(files: Files = {}): Promise<string> {
 }
 
 const exec = (workspaceId: string, command: string, more: Partial<ExecRequest> = {}): Promise<JournalEntry[]> => bench!.run(next('op'), { kind: 'exec', workspaceId, command, timeoutMs: 20_000, ...more });
-const start = (workspaceId: string, prompt: string, more: Partial<TurnRequest> = {}): Task => bench!.tasks.start(next('run'), { kind: 'turn', workspaceId, agent: { name: 'scripted' }, prompt, permissions: 'allow', timeoutMs: 30_000, ...more }).task;
+const start = (workspaceId: string, prompt: string, more: Partial<TurnRequest> = {}): Task => bench!.tasks.start(next('run'), { kind: 'turn', workspaceId, agent: SCRIPTED, prompt, permissions: 'allow', timeoutMs: 30_000, ...more }).task;
 const sh = (command: string): string => `\`\`\`sh\n${command}\n\`\`\`\n`;
 const textOf = (entries: JournalEntry[]): string => entries.map((e) => (e.type === 'text' ? e.content : '')).join('');
 const toolsOf = (entries: JournalEntry[]): string[] => entries.flatMap((e) => (e.type === 'tool' ? [`${e.toolCallId}:${e.status}`] : []));
@@ -113,7 +114,7 @@ describe.skipIf(!bench)('a turn of the scripted agent', () => {
 });
 
 describe.skipIf(!bench)('a turn of another agent', () => {
-  const agent = (code: string): Partial<TurnRequest> => ({ agent: { name: 'other', command: ['node', '-e', code], env: { KEY: 'value' } } });
+  const agent = (code: string): Partial<TurnRequest> => ({ agent: { ...SCRIPTED, name: 'other', command: ['node', '-e', code], env: { KEY: 'value' } } });
 
   test('that dies is an agent error with its last words', async () => {
     expect(endOf(await entriesOf(start(await workspace(), 'x', agent('console.error("no licence"); process.exit(4)'))))).toMatchObject({ outcome: 'failed', error: { code: 'agent_error', message: expect.stringContaining('no licence') as string } });

@@ -44,8 +44,7 @@ export class TurnTask extends Task {
   protected async spec(): Promise<Omit<SandboxSpec, 'limits'>> {
     await this.#writeEvidence();
     const { agent } = this.request;
-    const [command, env] = 'command' in agent ? [agent.command, agent.env] : [['node', `${GUEST}/scripted.cjs`], {}];
-    return { command, env, binds: [this.#workspace.tree.bind(false)] };
+    return { command: agent.command ?? ['node', `${GUEST}/${agent.name}.cjs`], env: agent.env, binds: [this.#workspace.tree.bind(false)] };
   }
 
   protected async work(sandbox: Sandbox): Promise<WorkEnd> {

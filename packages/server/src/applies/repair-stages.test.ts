@@ -177,7 +177,8 @@ describe('the end of repairs', () => {
   test('spend_limit_reached: nothing left of the thread’s limit for a model that costs', async () => {
     const draft = await r.clash('true');
     await ok(server.call('PATCH', `${P}/apps/${draft.appId}/threads/${draft.threadId}`, { spendLimitMicros: 500 }));
-    await server.service.ctx.db.updateTable('threads').set({ spent_micros: 500, model_id: 'nobody/nothing' }).where('id', '=', draft.threadId).execute();
+    await server.service.ctx.db.updateTable('threads').set({ model_id: 'nobody/nothing' }).where('id', '=', draft.threadId).execute();
+    await server.service.ctx.db.insertInto('spending').values({ org_id: 'org', scope_id: draft.threadId, period: '', spent_micros: 500 }).execute();
     const apply = await r.repair(draft);
     expect([apply.status, apply.conflicts, apply.error, apply.repairs.map((x) => x.error)]).toEqual(['conflicted', ['a.txt'], 'spend_limit_reached: The thread\'s spend limit is reached. Raise it to go on.', [apply.error]]);
     expect((await r.list(draft, 'runs'))[0]).toMatchObject({ kind: 'repair', status: 'failed', error: { code: 'spend_limit_reached' } });

@@ -44,7 +44,7 @@ export async function settleApply(ctx: Context, job: Job, apply: ApplyRow, head:
     if (sourceId !== head.sourceId || revision !== head.revision) return false;
     await noteRepairs(tx, apply);
     if (outcome.status === 'applied') await moveOn(tx, loaded, apply, head, outcome);
-    else if (outcome.status === 'repair') await queueRepair(tx, loaded, apply, head, outcome, ctx.config.repairBudgetSeconds);
+    else if (outcome.status === 'repair') await queueRepair(tx, ctx.config, loaded, apply, head, outcome);
     else await reopen(tx, loaded, apply, outcome);
     return true;
   });

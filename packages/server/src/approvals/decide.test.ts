@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { commandOf, matches, rememberedKey, ruleFor } from './decide.ts';
+import { matches } from '../patterns.ts';
+import { commandOf, rememberedKey, ruleFor } from './decide.ts';
 import type { Rules } from './decide.ts';
 
 describe('matches', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Db } from '../db/database.ts';
 import type { StoredSettings } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { matches } from '../patterns.ts';
 
 export type Rules = NonNullable<StoredSettings['approvals']>;
 export type Decision = 'ask' | 'allow' | 'deny';
@@ -10,21 +11,6 @@ export type Decision = 'ask' | 'allow' | 'deny';
 export function commandOf(input: unknown): string {
   const command = input !== null && typeof input === 'object' ? (input as { command?: unknown }).command : undefined;
   return typeof command === 'string' ? command.replace(/\n$/, '') : '';
-}
-
-/** `*` stands for any text, no other character is special; the whole command has to match. Linear in time, whatever the pattern. */
-export function matches(pattern: string, command: string): boolean {
-  const parts = pattern.split('*');
-  if (parts.length === 1) return pattern === command;
-  const [first, last] = [parts[0]!, parts.at(-1)!];
-  if (command.length < first.length + last.length || !command.startsWith(first) || !command.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = command.indexOf(part, at);
-    if (found < 0 || found + part.length > command.length - last.length) return false;
-    at = found + part.length;
-  }
-  return at <= command.length - last.length;
 }
 
 /** The first rule that matches decides; without one the call is allowed. */

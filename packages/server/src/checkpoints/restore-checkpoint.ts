@@ -24,7 +24,7 @@ export const restoreCheckpoint = write({
     requireUnoccupied(loaded.thread);
     const again = await reinitialize(tx, loaded);
     const modelId = loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
-    const run = await queueRun(tx, loaded, { kind: 'restore', messageId: null, modelId, checkpointId: checkpoint.id, createdBy: call.principal.actorId });
+    const run = await queueRun(tx, call.ctx.config, loaded, { kind: 'restore', messageId: null, modelId, checkpointId: checkpoint.id, createdBy: call.principal.actorId });
     await changeThread(tx, loaded, again, 'always');
     return { status: 202, body: { ok: true, result: { threadId: loaded.thread.id, runId: run.id, checkpointId: checkpoint.id, status: run.status } }, scope: scopeOf(loaded.project) };
   },

@@ -1,6 +1,6 @@
 /** The tables as Kysely sees them; migrations/*.sql is the truth. Columns with a default are Generated, jsonb is written by `json()`. */
 import { sql } from 'kysely';
-import type { ColumnType, Generated, RawBuilder, Selectable } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways, RawBuilder, Selectable } from 'kysely';
 
 type Time = ColumnType<Date, Date | string | RawBuilder<Date>, Date | string | RawBuilder<Date>>;
 type TimeOrNull = ColumnType<Date | null, Date | string | RawBuilder<Date> | null | undefined, Date | string | RawBuilder<Date> | null>;
@@ -93,6 +93,66 @@ export interface ModelKeysTable {
   org_id: string;
   provider: string;
   key_sealed: Buffer;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+export interface SpendingTable {
+  org_id: string;
+  scope_id: string;
+  period: string;
+  spent_micros: Generated<number>;
+  reserved_micros: Generated<number>;
+}
+
+export interface ModelCallsTable {
+  org_id: string;
+  id: GeneratedAlways<number>;
+  project_id: string;
+  thread_id: string;
+  run_id: string;
+  provider: string;
+  model: string;
+  status: 'open' | 'settled';
+  period: string;
+  reserved_micros: number;
+  cost_micros: Generated<number>;
+  input_tokens: Generated<number>;
+  output_tokens: Generated<number>;
+  cached_tokens: Generated<number>;
+  outcome: string | null;
+  lease_until: Time;
+  created_at: GeneratedTime;
+  settled_at: TimeOrNull;
+}
+
+/** Micro-units of USD for a million tokens. */
+export interface Prices {
+  inputMicros: number;
+  outputMicros: number;
+  /** Input read from the provider's cache, and input written into it. */
+  cachedMicros: number;
+  cacheWriteMicros: number;
+}
+
+/** The last model calls of a run failed, `count` in a row. */
+export interface ModelFailure {
+  code: 'model_error' | 'spend_limit_reached';
+  message: string;
+  count: number;
+}
+
+export interface McpServersTable {
+  org_id: string;
+  id: string;
+  name: string;
+  transport: 'http' | 'stdio';
+  url: string | null;
+  command: string | null;
+  secret_names: Generated<string[]>;
+  secrets_sealed: Buffer | null;
+  project_ids: string[] | null;
+  created_by: string;
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
 }
@@ -223,7 +283,6 @@ export interface ThreadsTable {
   idle_timeout_minutes: number | null;
   idle_expires_at: TimeOrNull;
   spend_limit_micros: number | null;
-  spent_micros: Generated<number>;
   version: Generated<number>;
   title_version: Generated<number>;
   archive_version: Generated<number>;
@@ -254,6 +313,7 @@ export interface MessagesTable {
   attachments: JsonOrNull<{ mediaType: string; data: string }[]>;
   sequence: number;
   client_message_id: string | null;
+  steering: 'sent' | 'taken' | null;
   created_at: GeneratedTime;
 }
 
@@ -286,6 +346,8 @@ export interface RunsTable {
   active_duration_ms: Generated<number>;
   active_since: TimeOrNull;
   journal_offset: Generated<number>;
+  prices: GeneratedJson<Record<string, Prices>>;
+  model_failure: JsonOrNull<ModelFailure>;
   created_by: string;
   created_at: GeneratedTime;
   started_at: TimeOrNull;
@@ -549,6 +611,9 @@ export interface Database {
   credentials: CredentialsTable;
   audit_entries: AuditEntriesTable;
   model_keys: ModelKeysTable;
+  spending: SpendingTable;
+  model_calls: ModelCallsTable;
+  mcp_servers: McpServersTable;
   operations: OperationsTable;
   projects: ProjectsTable;
   head_history: HeadHistoryTable;
@@ -586,6 +651,8 @@ export type ServiceAccountRow = Selectable<ServiceAccountsTable>;
 export type CredentialRow = Selectable<CredentialsTable>;
 export type AuditEntryRow = Selectable<AuditEntriesTable>;
 export type ModelKeyRow = Selectable<ModelKeysTable>;
+export type ModelCallRow = Selectable<ModelCallsTable>;
+export type McpServerRow = Selectable<McpServersTable>;
 export type OperationRow = Selectable<OperationsTable>;
 export type ProjectRow = Selectable<ProjectsTable>;
 export type HeadHistoryRow = Selectable<HeadHistoryTable>;

@@ -5,6 +5,7 @@ import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { scopeOf } from '../projects/index.ts';
+import type { Registry } from '../agents/index.ts';
 import { queueRun } from '../runs/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 
@@ -20,7 +21,7 @@ export interface NewMessage {
  * Saves a user's message in a locked thread and queues its run: `message.persisted`, `run.queued`. The caller changes the thread.
  * The run's id is on the message, so both rows are written before either is shown.
  */
-export async function acceptMessage(tx: Tx, loaded: LoadedThread, input: NewMessage): Promise<{ message: MessageRow; run: RunRow; thread: { latest_user_message_at: Date } }> {
+export async function acceptMessage(tx: Tx, config: Registry, loaded: LoadedThread, input: NewMessage): Promise<{ message: MessageRow; run: RunRow; thread: { latest_user_message_at: Date } }> {
   const { thread, project } = loaded;
   const id = newId('msg');
   const { message_sequence: sequence } = await tx.db.updateTable('threads').set({ message_sequence: sql<number>`message_sequence + 1` }).where('id', '=', thread.id).returning('message_sequence').executeTakeFirstOrThrow();
@@ -28,7 +29,7 @@ export async function acceptMessage(tx: Tx, loaded: LoadedThread, input: NewMess
     org_id: thread.org_id, id, thread_id: thread.id, role: 'user', content: input.content, sequence, client_message_id: input.clientMessageId ?? null, attachments: input.attachments?.length ? json(input.attachments) : null,
   }).returningAll().executeTakeFirstOrThrow();
   appendEvent(tx, scopeOf(project), 'message.persisted', { id, role: 'user' }, { threadId: thread.id });
-  const run = await queueRun(tx, loaded, { kind: 'message', messageId: id, modelId: input.modelId, createdBy: input.createdBy });
+  const run = await queueRun(tx, config, loaded, { kind: 'message', messageId: id, modelId: input.modelId, createdBy: input.createdBy });
   const message = await tx.db.updateTable('messages').set({ run_id: run.id }).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
   return { message, run, thread: { latest_user_message_at: saved.created_at } };
 }

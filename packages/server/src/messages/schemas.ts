@@ -18,6 +18,6 @@ export const Message = Type.Object({
 /** All but the attachments, which may be 64 MiB and which no answer shows. */
 export const MESSAGE_COLUMNS = ['org_id', 'id', 'thread_id', 'run_id', 'role', 'content', 'sequence', 'client_message_id', 'created_at'] as const;
 
-export const messageView = (m: Omit<MessageRow, 'attachments'>) => ({
+export const messageView = (m: Omit<MessageRow, 'attachments' | 'steering'>) => ({
   id: m.id, threadId: m.thread_id, role: m.role, content: m.content, runId: m.run_id, sequence: m.sequence, clientMessageId: m.client_message_id, createdAt: m.created_at.toISOString(),
 });

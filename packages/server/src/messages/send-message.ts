@@ -21,7 +21,7 @@ export const sendMessage = write({
     requireUnoccupied(loaded.thread);
     const modelId = call.body.modelId ?? loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
     const again = await reinitialize(tx, loaded);
-    const { message, run, thread } = await acceptMessage(tx, loaded, { ...call.body, modelId, createdBy: call.principal.actorId });
+    const { message, run, thread } = await acceptMessage(tx, call.ctx.config, loaded, { ...call.body, modelId, createdBy: call.principal.actorId });
     await changeThread(tx, loaded, { ...again, ...thread, ...withParticipant(loaded.thread, call.principal) });
     return { status: 201, body: { ok: true, message: messageView(message), run: runView(run) }, scope: scopeOf(loaded.project) };
   },

@@ -1,5 +1,5 @@
 export { cancelRuns, failQueuedRuns, finishRun } from './finish-run.ts';
-export { agentOf, queueRun, threadKey } from './queue-run.ts';
+export { queueRun, threadKey } from './queue-run.ts';
 export { clean } from '../db/clean-text.ts';
 export type { Attempt, RepairResult, Repairs } from './repair.ts';
 export { hasMarkers } from './repair-markers.ts';

@@ -1,4 +1,6 @@
 import type { ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
+import { agentOf } from '../agents/index.ts';
+import type { Registry } from '../agents/index.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
@@ -19,13 +21,10 @@ export interface NewRun {
   applyId?: string;
 }
 
-/** `<provider>/<model>`, or `scripted` alone; the agent that speaks for the model. */
-export const agentOf = (modelId: string) => (modelId === 'scripted' ? 'scripted' : 'headrace');
-
 /** Queues a run in a locked thread and its job; publishes `run.queued`. The caller changes the thread afterwards. */
-export async function queueRun(tx: Tx, { thread, project }: { thread: ThreadRow; project: ProjectRow }, run: NewRun): Promise<RunRow> {
+export async function queueRun(tx: Tx, config: Registry, { thread, project }: { thread: ThreadRow; project: ProjectRow }, run: NewRun): Promise<RunRow> {
   const row = await tx.db.insertInto('runs').values({
-    org_id: thread.org_id, id: newId('run'), project_id: project.id, thread_id: thread.id, message_id: run.messageId, reply_message_id: newId('msg'), kind: run.kind, agent: agentOf(run.modelId), model_id: run.modelId,
+    org_id: thread.org_id, id: newId('run'), project_id: project.id, thread_id: thread.id, message_id: run.messageId, reply_message_id: newId('msg'), kind: run.kind, agent: agentOf(config, run.modelId, thread.execution_target?.['provider'] as string | undefined), model_id: run.modelId,
     prompt: run.prompt ?? null, checkpoint_id: run.checkpointId ?? null, apply_id: run.applyId ?? null, status: 'queued', created_by: run.createdBy,
   }).returningAll().executeTakeFirstOrThrow();
   appendEvent(tx, scopeOf(project), 'run.queued', { id: row.id, status: 'queued' }, { threadId: thread.id, runId: row.id });

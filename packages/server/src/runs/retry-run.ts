@@ -22,7 +22,7 @@ export const retryRun = write({
     if (!message) throw new ApiError('conflict', 'The thread has no message to repeat. Send one.');
     const again = await reinitialize(tx, loaded);
     const modelId = loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
-    const run = await queueRun(tx, loaded, { kind: 'retry', messageId: message.id, modelId, createdBy: call.principal.actorId });
+    const run = await queueRun(tx, call.ctx.config, loaded, { kind: 'retry', messageId: message.id, modelId, createdBy: call.principal.actorId });
     await changeThread(tx, loaded, again, 'always');
     return { status: 202, body: { ok: true, run: runView(run) }, scope: scopeOf(loaded.project) };
   },

@@ -80,7 +80,7 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
   const started = await start(ctx, job, run);
   if (started === 'held') return false;
   if (!started) return true;
-  const refusal = refusalOf(run, thread);
+  const refusal = refusalOf(run);
   if (refusal) {
     await settle(ctx, job, started, { status: 'failed', reply: refusal.message, error: refusal });
     return true;
@@ -89,9 +89,8 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
 }
 
 /** What a run is refused for before its agent starts: an agent that is not there, or money that is spent. */
-function refusalOf(run: RunRow, thread: ThreadRow): { code: RunError; message: string } | null {
+function refusalOf(run: RunRow): { code: RunError; message: string } | null {
   if (run.agent === 'scripted') return null;
-  if (thread.spend_limit_micros !== null && thread.spent_micros >= thread.spend_limit_micros) return { code: 'spend_limit_reached', message: 'The thread\'s spend limit is reached. Raise it to go on.' };
   return { code: 'not_configured', message: 'The model of this run is not configured here. Configure its provider, or use the model scripted.' };
 }
 

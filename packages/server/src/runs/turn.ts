@@ -29,7 +29,7 @@ const LOOK_MS = 1_000;
 const READ_LIMIT_MS = TURN_LIMIT_MS + 5 * 60_000;
 
 export const turnRequest = (run: RunRow, prompt: string, rules: Rules) => ({
-  kind: 'turn' as const, workspaceId: run.thread_id, agent: { name: 'scripted' as const }, prompt, permissions: rules.some((r) => r.decision !== 'allow') ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS,
+  kind: 'turn' as const, workspaceId: run.thread_id, agent: { name: 'scripted', command: null, folder: null, env: {}, home: {}, mode: null, install: null }, prompt, permissions: rules.some((r) => r.decision !== 'allow') ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS,
 });
 
 export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run: RunRow, rules: Rules): Promise<TurnEnd> {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import Type from 'typebox';
 import type { Principal } from '../accounts/principal.ts';
+import type { Registry } from '../agents/index.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
@@ -57,7 +58,7 @@ async function startingSource(tx: Tx, project: ProjectRow, asked: string | undef
 }
 
 /** Inserts a thread and the job that prepares it: `thread.updated`, then the first message's rows. */
-async function startThread(tx: Tx, project: ProjectRow, principal: Principal, input: NewThread) {
+async function startThread(tx: Tx, config: Registry, project: ProjectRow, principal: Principal, input: NewThread) {
   const sourceId = await startingSource(tx, project, input.sourceId);
   const settings = await effectiveSettings(tx.db, project);
   const inserted = await tx.db.insertInto('threads').values({
@@ -68,13 +69,13 @@ async function startThread(tx: Tx, project: ProjectRow, principal: Principal, in
   appendEvent(tx, scopeOf(project), 'thread.updated', { id: inserted.id, status: inserted.status }, { threadId: inserted.id });
   await enqueue(tx, 'thread.initialize', { threadId: inserted.id }, { key: `thread:${inserted.id}` });
   if (!input.message) return { thread: inserted };
-  const accepted = await acceptMessage(tx, { thread: inserted, project }, { ...input.message, modelId: input.modelId ?? settings.modelId, createdBy: principal.actorId });
+  const accepted = await acceptMessage(tx, config, { thread: inserted, project }, { ...input.message, modelId: input.modelId ?? settings.modelId, createdBy: principal.actorId });
   const thread: ThreadRow = await tx.db.updateTable('threads').set(accepted.thread).where('id', '=', inserted.id).returningAll().executeTakeFirstOrThrow();
   return { thread, message: accepted.message, run: accepted.run };
 }
 
-async function create(tx: Tx, project: ProjectRow, principal: Principal, input: NewThread) {
-  const { thread, message, run } = await startThread(tx, project, principal, input);
+async function create(tx: Tx, config: Registry, project: ProjectRow, principal: Principal, input: NewThread) {
+  const { thread, message, run } = await startThread(tx, config, project, principal, input);
   return { status: 201, scope: scopeOf(project), body: { ok: true, thread: await viewThread(tx.db, thread), ...(message && run ? { message: messageView(message), run: runView(run) } : {}) } };
 }
 
@@ -88,7 +89,7 @@ export const createThread = write({
   body: PlatformBody,
   legacyKeys: ['/message/clientMessageId'],
   responses,
-  handle: async (tx, call) => create(tx, await loadProject(tx.db, call, 'share'), call.principal, call.body),
+  handle: async (tx, call) => create(tx, call.ctx.config, await loadProject(tx.db, call, 'share'), call.principal, call.body),
 });
 
 export const createDirectThread = write({
@@ -98,5 +99,5 @@ export const createDirectThread = write({
   body: DirectBody,
   legacyKeys: ['/message/clientMessageId'],
   responses,
-  handle: async (tx, call) => create(tx, await loadProject(tx.db, call, 'share', call.body.projectId), call.principal, call.body),
+  handle: async (tx, call) => create(tx, call.ctx.config, await loadProject(tx.db, call, 'share', call.body.projectId), call.principal, call.body),
 });
