@@ -7,10 +7,15 @@ import { matches } from '../patterns.ts';
 export type Rules = NonNullable<StoredSettings['approvals']>;
 export type Decision = 'ask' | 'allow' | 'deny';
 
-/** The command of a tool call, without its last newline: what patterns are matched against. */
+/** Where agents put a tool's command, or the path of the file that it works on; the first that a call has is what patterns are matched against. */
+const MATCHED = ['command', 'cmd', 'path', 'file_path', 'filePath'];
+
+/** The command of a tool call without its last newline, its words joined where they come apart; the path, for a tool without a command. */
 export function commandOf(input: unknown): string {
-  const command = input !== null && typeof input === 'object' ? (input as { command?: unknown }).command : undefined;
-  return typeof command === 'string' ? command.replace(/\n$/, '') : '';
+  const fields = (input ?? {}) as Record<string, unknown>;
+  const value = MATCHED.map((name) => (Object.hasOwn(fields, name) ? fields[name] : undefined)).find((one) => one !== undefined);
+  if (Array.isArray(value)) return value.filter((word) => typeof word === 'string').join(' ');
+  return typeof value === 'string' ? value.replace(/\n$/, '') : '';
 }
 
 /** The first rule that matches decides; without one the call is allowed. */

@@ -15,10 +15,13 @@ export interface NewMessage {
   modelId: string;
   attachments?: { mediaType: string; data: string }[] | undefined;
   createdBy: string;
+  /** The active run that it joins, instead of starting one. */
+  joins?: RunRow | null;
 }
 
 /**
- * Saves a user's message in a locked thread and queues its run: `message.persisted`, `run.queued`. The caller changes the thread.
+ * Saves a user's message in a locked thread and queues its run: `message.persisted`, `run.queued`; one that joins the active run is handed to
+ * its agent instead. The caller changes the thread.
  * The run's id is on the message, so both rows are written before either is shown.
  */
 export async function acceptMessage(tx: Tx, config: Registry, loaded: LoadedThread, input: NewMessage): Promise<{ message: MessageRow; run: RunRow; thread: { latest_user_message_at: Date } }> {
@@ -29,7 +32,8 @@ export async function acceptMessage(tx: Tx, config: Registry, loaded: LoadedThre
     org_id: thread.org_id, id, thread_id: thread.id, role: 'user', content: input.content, sequence, client_message_id: input.clientMessageId ?? null, attachments: input.attachments?.length ? json(input.attachments) : null,
   }).returningAll().executeTakeFirstOrThrow();
   appendEvent(tx, scopeOf(project), 'message.persisted', { id, role: 'user' }, { threadId: thread.id });
-  const run = await queueRun(tx, config, loaded, { kind: 'message', messageId: id, modelId: input.modelId, createdBy: input.createdBy });
-  const message = await tx.db.updateTable('messages').set({ run_id: run.id }).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+  const run = input.joins ?? await queueRun(tx, config, loaded, { kind: 'message', messageId: id, modelId: input.modelId, createdBy: input.createdBy });
+  const message = await tx.db.updateTable('messages').set({ run_id: run.id, ...(input.joins ? { steering: 'sent' as const } : {}) }).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+  if (input.joins) tx.wake('control', thread.id);
   return { message, run, thread: { latest_user_message_at: saved.created_at } };
 }

@@ -74,6 +74,8 @@ async function persistReply(tx: Tx, run: RunRow, content: string, scope: Scope, 
 export async function cancelRuns(tx: Tx, loaded: { thread: ThreadRow; project: ProjectRow }, which: 'all' | 'queued'): Promise<RunRow[]> {
   const open = await tx.db.selectFrom('runs').selectAll().where('thread_id', '=', loaded.thread.id).where('status', 'in', which === 'all' ? ['queued', 'running', 'waiting'] : ['queued']).orderBy('id').forUpdate().execute();
   for (const run of open) await finishRun(tx, loaded, run, { status: 'cancelled', reply: run.status === 'queued' ? null : '[interrupted]' });
+  // What joined them is cancelled with them.
+  if (open.length) await tx.db.updateTable('messages').set({ steering: null }).where('run_id', 'in', open.map((run) => run.id)).where('steering', '=', 'sent').execute();
   if (open.length) tx.wake('control', loaded.thread.id);
   return open;
 }

@@ -1,5 +1,6 @@
 export { cancelRuns, failQueuedRuns, finishRun } from './finish-run.ts';
 export { queueRun, threadKey } from './queue-run.ts';
+export { runToJoin } from './steering.ts';
 export { clean } from '../db/clean-text.ts';
 export type { Attempt, RepairResult, Repairs } from './repair.ts';
 export { hasMarkers } from './repair-markers.ts';

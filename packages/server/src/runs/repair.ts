@@ -5,7 +5,6 @@
  *   workspace at the draft --> put to the attempt's files --> turn --> captured, report read --> run ended with its result --> back to the draft
  */
 import { RunnerError } from '@headrace/runner/client';
-import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { Repair, RunRow, ThreadRow } from '../db/schema.ts';
@@ -17,6 +16,7 @@ import type { LoadedThread } from '../threads/index.ts';
 import { captureWorkspace, patchTar, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
 import type { Capture } from '../workspaces/index.ts';
 import type { RunEnd } from './finish-run.ts';
+import type { JudgedEnd } from './model-failure.ts';
 import { changedBeside, unnamed } from './repair-changes.ts';
 import { leftMarkers } from './repair-markers.ts';
 import { readReport } from './repair-report.ts';
@@ -91,7 +91,7 @@ export interface Worked {
 
 /** How its agent's turn ended: by itself, or, by a code for its run, with its sandbox. */
 export interface RepairTurn {
-  end: TaskEnd | 'sandbox_lost' | 'worker_lost';
+  end: JudgedEnd | 'sandbox_lost' | 'worker_lost';
   text: string;
 }
 

@@ -10,9 +10,8 @@
  */
 import { sql } from 'kysely';
 import { RunnerError } from '@headrace/runner/client';
-import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
-import type { RunRow, ThreadRow } from '../db/schema.ts';
+import type { ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
@@ -31,9 +30,12 @@ import { clean } from '../db/clean-text.ts';
 import { threadKey } from './queue-run.ts';
 import { beginAttempt, endAttempt, whatRepairMade } from './repair.ts';
 import type { Attempt, RepairResult, Repairs, RepairTurn } from './repair.ts';
-import type { RunError } from './schemas.ts';
-import { driveTurn, turnRequest } from './turn.ts';
+import { judgeEnd } from './model-failure.ts';
+import type { JudgedEnd } from './model-failure.ts';
+import { queueUntaken } from './steering.ts';
+import { driveTurn } from './turn.ts';
 import type { TurnEnd } from './turn.ts';
+import { refusalOf, turnRequest } from './turn-request.ts';
 
 /** How often a workspace that no sandbox can hold is tried; and one that fails otherwise (its source cannot be read), before the job is given up. */
 const WORKSPACE_ATTEMPTS = 3;
@@ -80,18 +82,12 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
   const started = await start(ctx, job, run);
   if (started === 'held') return false;
   if (!started) return true;
-  const refusal = refusalOf(run);
+  const refusal = await refusalOf(ctx, run);
   if (refusal) {
     await settle(ctx, job, started, { status: 'failed', reply: refusal.message, error: refusal });
     return true;
   }
   return work(ctx, job, started, 'sandbox_lost');
-}
-
-/** What a run is refused for before its agent starts: an agent that is not there, or money that is spent. */
-function refusalOf(run: RunRow): { code: RunError; message: string } | null {
-  if (run.agent === 'scripted') return null;
-  return { code: 'not_configured', message: 'The model of this run is not configured here. Configure its provider, or use the model scripted.' };
 }
 
 /** queued → running: one active run a thread, recorded before the agent starts. Undefined when the run was ended meanwhile, `held` when another took the last place. */
@@ -158,11 +154,11 @@ async function work(ctx: Context, job: RunJob, run: RunRow, lostCode: 'sandbox_l
   if (!thread || !project) return false;
   const rules = (await effectiveSettings(ctx.db, run)).approvals ?? [];
   const attempt = run.kind === 'repair' ? await job.repairs.attempt(ctx, run) : null;
-  const isStarted = await ensureTask(ctx, run, thread, rules, attempt);
+  const isStarted = await ensureTask(ctx, project, run, thread, rules, attempt);
   const turn: TurnEnd = isStarted ? await readTurn(ctx, job, project, run, rules) : { kind: 'lost', text: '' };
   if (turn.kind === 'left') return false;
-  if (attempt) { if (turn.kind !== 'gone') await settleRepair(ctx, job, run, thread, attempt, { end: turn.kind === 'ended' ? turn.end : lostCode, text: turn.text }); }
-  else if (turn.kind === 'ended') await settleTurn(ctx, job, run, thread, turn.end, turn.text);
+  if (attempt) { if (turn.kind !== 'gone') await settleRepair(ctx, job, run, thread, attempt, { end: turn.kind === 'ended' ? await judgeEnd(ctx, run, turn.end) : lostCode, text: turn.text }); }
+  else if (turn.kind === 'ended') await settleTurn(ctx, job, run, thread, await judgeEnd(ctx, run, turn.end), turn.text);
   else if (turn.kind === 'lost') await settleFailure(ctx, job, run, thread, { status: 'failed', reply: turn.text || '[interrupted]', error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' } });
   // Only now: until the end is recorded, a worker after this one has to find the task.
   await ctx.runner.deleteTask(run.id).catch((err: unknown) => ctx.log.debug({ err, run: run.id }, 'a task was not removed; the runner forgets it'));
@@ -180,13 +176,13 @@ async function readTurn(...args: Parameters<typeof driveTurn>): Promise<TurnEnd>
 }
 
 /** Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say whether it ran. */
-async function ensureTask(ctx: Context, run: RunRow, thread: ThreadRow, rules: Parameters<typeof turnRequest>[2], attempt: Attempt | null): Promise<boolean> {
+async function ensureTask(ctx: Context, project: ProjectRow, run: RunRow, thread: ThreadRow, rules: Parameters<typeof turnRequest>[3], attempt: Attempt | null): Promise<boolean> {
   const runnerId = await awaitRunner(ctx).catch(() => null);
   if (runnerId === null) return false;
   if (await isTaskThere(ctx, run)) return true;
   if (thread.runner_id !== runnerId || !await ctx.runner.workspaceExists(thread.id)) return false;
   if (attempt) await beginAttempt(ctx, thread, attempt);
-  await ctx.runner.startTask(run.id, { ...turnRequest(run, await promptOf(ctx, run), rules), ...(attempt ? { evidence: attempt.evidence } : {}) });
+  await ctx.runner.startTask(run.id, { ...await turnRequest(ctx, project, run, rules), ...(attempt ? { evidence: attempt.evidence } : {}) });
   return true;
 }
 
@@ -194,12 +190,7 @@ async function isTaskThere(ctx: Context, run: RunRow): Promise<boolean> {
   return ctx.runner.task(run.id).then(() => true, (error: unknown) => { if (error instanceof RunnerError) return false; throw error; });
 }
 
-async function promptOf(ctx: Context, run: RunRow): Promise<string> {
-  if (run.prompt !== null) return run.prompt;
-  return (await ctx.db.selectFrom('messages').select('content').where('id', '=', run.message_id!).executeTakeFirstOrThrow()).content;
-}
-
-async function settleTurn(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, end: TaskEnd, text: string): Promise<void> {
+async function settleTurn(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, end: JudgedEnd, text: string): Promise<void> {
   const stopped: RunEnd = { status: 'cancelled', reply: text ? `${text}\n\n[interrupted]` : '[interrupted]' };
   if (end.outcome === 'cancelled') return settleFailure(ctx, job, run, thread, stopped);
   if (end.outcome === 'failed') {
@@ -280,6 +271,7 @@ async function settle(ctx: Context, job: RunJob, run: RunRow, end: RunEnd, lefto
     if (!open) return 'gone';
     if (end.status === 'completed' && open.cancel_requested_at) return 'stopped';
     const sourceId = await finishRun(tx, now, open, end);
+    await queueUntaken(tx, ctx.config, now, open, end.status);
     const thread = await changeThread(tx, now, { ...await threadAfter(ctx, tx.db, now, open, end, sourceId), ...(leftover === 'changed' ? { workspace_source_id: sourceId } : {}) }, 'always');
     if (leftover === 'unknown' && thread.workspace_status === 'ready') await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', { runId: run.id, change: { idle_expires_at: null } });
     if (open.kind === 'repair') await job.repairs.ended(tx, now, open, repaired);

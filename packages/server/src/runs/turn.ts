@@ -17,20 +17,17 @@ import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import { clean } from '../db/clean-text.ts';
+import { isHopeless } from './model-failure.ts';
 import { callKey, recordTool } from './record-tool.ts';
+import { handOver, taken } from './steering.ts';
+import { TURN_LIMIT_MS } from './turn-request.ts';
 
 /** How a turn ended. `gone`: the run was ended by somebody else meanwhile (archive, delete). `left`: this worker stops, another goes on. */
 export type TurnEnd = { kind: 'ended'; end: TaskEnd; text: string } | { kind: 'lost'; text: string } | { kind: 'gone' } | { kind: 'left' };
 
-/** The runner's own limit on a turn; longer ones end as failed. */
-const TURN_LIMIT_MS = 60 * 60_000;
 const LOOK_MS = 1_000;
 /** A journal that ends no more than this after its turn has to have is given up. */
 const READ_LIMIT_MS = TURN_LIMIT_MS + 5 * 60_000;
-
-export const turnRequest = (run: RunRow, prompt: string, rules: Rules) => ({
-  kind: 'turn' as const, workspaceId: run.thread_id, agent: { name: 'scripted', command: null, folder: null, env: {}, home: {}, mode: null, install: null }, prompt, permissions: rules.some((r) => r.decision !== 'allow') ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS,
-});
 
 export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run: RunRow, rules: Rules): Promise<TurnEnd> {
   const stopReading = new AbortController();
@@ -47,14 +44,9 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
       if (entry.type === 'text') {
         text = clean(entry.content);
         putDraft(ctx, { orgId: run.org_id, threadId: run.thread_id, runId: run.id, messageId: run.reply_message_id, content: text });
-      } else if (entry.type === 'tool') {
-        await transaction(ctx, async (tx) => {
-          await job.fence(tx);
-          await whileOpen(tx, run, async () => {
-            if (!await endsWithRun(tx, run, entry)) await recordTool(tx, project, run, entry);
-          });
-        });
-      }
+      } else if (entry.type === 'tool') await fenced(ctx, job, run, async (tx) => { if (!await endsWithRun(tx, run, entry)) await recordTool(tx, project, run, entry); });
+      else if (entry.type === 'ready') await fenced(ctx, job, run, (tx) => tx.db.updateTable('runs').set({ steerable: entry.steerable }).where('id', '=', run.id).execute());
+      else if (entry.type === 'steered') await fenced(ctx, job, run, (tx) => taken(tx, run, entry.id));
       else if (entry.type === 'permission') await asked(ctx, job, project, run, entry, rules);
     }
     return { kind: 'lost', text };
@@ -75,6 +67,14 @@ async function endsWithRun(tx: Tx, run: RunRow, entry: Extract<JournalEntry, { t
   if (entry.status !== 'failed') return entry.status === 'cancelled';
   const open = await tx.db.selectFrom('approvals').innerJoin('tools', 'tools.id', 'approvals.tool_id').select('approvals.id').where('tools.run_id', '=', run.id).where('tools.call_id', '=', callKey(entry.toolCallId)).where('approvals.status', '=', 'pending').executeTakeFirst();
   return open !== undefined;
+}
+
+/** One write that the journal asks for: by this worker, while the run is open. */
+async function fenced(ctx: Context, job: Job, run: RunRow, work: (tx: Tx) => Promise<unknown>): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await whileOpen(tx, run, () => work(tx));
+  });
 }
 
 /** Runs `work` only while the run is open: an archive may have ended it meanwhile. */
@@ -115,8 +115,8 @@ async function answer(ctx: Context, runId: string, requestId: string, allow: boo
 }
 
 /**
- * Looks after a run from outside of its journal, on wake-ups and once a second: a stop is passed on, answered questions are handed to
- * the agent, expired ones are closed, and a run that somebody else ended is killed.
+ * Looks after a run from outside of its journal, on wake-ups and once a second: a stop is passed on, answered questions and messages that
+ * joined are handed to the agent, expired questions are closed, and a run that somebody else ended, or whose model fails for good, is killed.
  */
 function watchRun(ctx: Context, run: RunRow, onGone: () => void): { stop(): void } {
   const answered = new Set<string>();
@@ -126,14 +126,15 @@ function watchRun(ctx: Context, run: RunRow, onGone: () => void): { stop(): void
     if (isLooking) return;
     isLooking = true;
     try {
-      const now = await ctx.db.selectFrom('runs').select(['status', 'cancel_requested_at']).where('id', '=', run.id).executeTakeFirst();
+      const now = await ctx.db.selectFrom('runs').select(['status', 'cancel_requested_at', 'steerable', 'model_failure']).where('id', '=', run.id).executeTakeFirst();
       const isOpen = now?.status === 'running' || now?.status === 'waiting';
       if (!isOpen) onGone();
-      if ((!isOpen || now.cancel_requested_at) && !isCancelled) {
+      if ((!isOpen || now.cancel_requested_at || isHopeless(now.model_failure)) && !isCancelled) {
         await ctx.runner.cancel(run.id);
         isCancelled = true;
       }
       if (!isOpen) return;
+      if (now.steerable) await handOver(ctx, run);
       await expireApprovals(ctx, run);
       const resolved = await ctx.db.selectFrom('approvals').select(['request_id', 'status']).where('run_id', '=', run.id).where('status', '!=', 'pending').execute();
       for (const approval of resolved) {

@@ -1,0 +1,63 @@
+/** What the runner is asked to do for a run: which agent, with what, and what it is told of the thread so far. */
+import type { TurnRequest } from '@headrace/runner/protocol';
+import { turnAgent } from '../agents/index.ts';
+import type { Rules } from '../approvals/index.ts';
+import type { Context } from '../context.ts';
+import type { ProjectRow, RunRow } from '../db/schema.ts';
+import { runToken, spendRefusal } from '../gateway/index.ts';
+import { mcpServersOf } from '../mcp-servers/index.ts';
+import { openModelKey } from '../usage/index.ts';
+import type { RunError } from './schemas.ts';
+
+/** The runner's own limit on a turn; longer ones end as failed. */
+export const TURN_LIMIT_MS = 60 * 60_000;
+/** Of what was said before: for an agent that has lost its session, or never had one. */
+const HISTORY_MESSAGES = 100, HISTORY_CHARACTERS = 200_000;
+
+export interface Refusal {
+  code: RunError;
+  message: string;
+}
+
+/** What a run is refused for before its agent starts: money that is spent, or an agent that is not there. */
+export async function refusalOf(ctx: Context, run: RunRow): Promise<Refusal | null> {
+  if (run.agent === 'scripted') return null;
+  const spent = await spendRefusal(ctx.db, run);
+  if (spent) return spent;
+  const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token: '', asks: false });
+  if ('missing' in agent) return { code: 'not_configured', message: agent.missing };
+  const provider = run.model_id.split('/', 1)[0]!;
+  if (ctx.config.providers[provider]!.key === 'none' || await openModelKey(ctx, run.org_id, provider) !== null) return null;
+  return { code: 'not_configured', message: `The organization has no key of the provider ${provider}. Store one with PUT /api/model-keys/${provider}, or use the model scripted.` };
+}
+
+/** Throws when the run's agent is not configured: `refusalOf` comes first. */
+export async function turnRequest(ctx: Context, project: ProjectRow, run: RunRow, rules: Rules): Promise<TurnRequest> {
+  const asks = rules.some((rule) => rule.decision !== 'allow');
+  const token = runToken(ctx.secretKey, run.id);
+  const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token, asks });
+  if ('missing' in agent) throw new Error(agent.missing);
+  const common = { kind: 'turn' as const, workspaceId: run.thread_id, agent, permissions: asks ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS };
+  const message = run.message_id === null ? null : await ctx.db.selectFrom('messages').select(['content', 'attachments', 'sequence']).where('id', '=', run.message_id).executeTakeFirstOrThrow();
+  const prompt = run.prompt ?? message!.content;
+  if (run.agent === 'scripted') return { ...common, prompt };
+  return {
+    ...common, prompt, gateway: true, history: await historyBefore(ctx, run, message?.sequence ?? null), mcpServers: await mcpServersOf(ctx, project, token),
+    ...(message?.attachments?.length ? { attachments: message.attachments } : {}),
+  };
+}
+
+/** The thread's last messages before one (null: all), oldest first; the oldest of many are left out. */
+async function historyBefore(ctx: Context, run: RunRow, sequence: number | null): Promise<{ role: 'user' | 'assistant'; content: string }[]> {
+  let query = ctx.db.selectFrom('messages').select(['role', 'content']).where('thread_id', '=', run.thread_id).where('role', 'in', ['user', 'assistant']);
+  if (sequence !== null) query = query.where('sequence', '<', sequence);
+  const newest = await query.orderBy('sequence', 'desc').limit(HISTORY_MESSAGES).execute();
+  const kept: { role: 'user' | 'assistant'; content: string }[] = [];
+  let room = HISTORY_CHARACTERS;
+  for (const { role, content } of newest) {
+    room -= content.length;
+    if (room < 0) break;
+    kept.unshift({ role: role as 'user' | 'assistant', content });
+  }
+  return kept;
+}
