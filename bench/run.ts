@@ -11,6 +11,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { agentsBenchmark } from './benchmarks/agents.ts';
 import { appliesBenchmark } from './benchmarks/applies.ts';
 import { applyBenchmark } from './benchmarks/apply.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
@@ -29,7 +30,7 @@ import { consoleText, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
 import { startService } from './lib/service.ts';
 
-const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, applyBenchmark, appliesBenchmark, mergeBenchmark, storageBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
+const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, agentsBenchmark, applyBenchmark, appliesBenchmark, mergeBenchmark, storageBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
 const RUN_LIMIT_MS = 25 * 60_000;
 
 const { values: options } = parseArgs({ options: {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
@@ -17,13 +17,14 @@ export interface RunnerLink {
   close(): void;
 }
 
+/** Where the runner of a data folder listens. A unix socket's path has at most 107 bytes, a data folder's any number. */
+export const runnerSocket = (dataDir: string): string => join(tmpdir(), `headrace-${userInfo().uid}`, `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`);
+
 /** `starts`: whether this process may start a runner (roles worker and runner). `limits`: whether memory and processes have to be bounded by cgroups. */
 export async function openRunner({ dataDir, starts, driver, limits, log }: { dataDir: string; starts: boolean; driver: 'auto' | 'bubblewrap' | 'container'; limits: 'required' | 'best-effort'; log: Logger }): Promise<RunnerLink> {
   const stateDir = join(dataDir, 'runner');
-  // A unix socket's path has at most 107 bytes, a data folder's any number.
-  const folder = join(tmpdir(), `headrace-${userInfo().uid}`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const socketPath = join(folder, `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`);
+  const socketPath = runnerSocket(dataDir);
+  await mkdir(dirname(socketPath), { recursive: true, mode: 0o700 });
   const client = createRunnerClient(socketPath);
   let last: RunnerStatus | null = null;
   let isBusy = false;
