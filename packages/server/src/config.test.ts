@@ -20,7 +20,7 @@ test('nothing set: everything in one process, on loopback, with the embedded dat
   expect(config).toMatchObject({
     host: '127.0.0.1', port: 4400, dataDir: resolve('.headrace'), databaseUrl: null, secretKey: null, ownerEmail: null, ownerPassword: null, bootstrapKey: null, rateLimit: 600, rateWindowSeconds: 60, trustedProxies: [],
     idleTimeoutMinutes: 15, sandboxDriver: 'auto', sandboxLimits: 'best-effort', logLevel: 'info', eventRetentionSeconds: 604_800, cleanupGraceSeconds: 3600, repairBudgetSeconds: 900,
-    approvalTimeoutSeconds: 3600, previewDomain: 'localhost', s3: null,
+    approvalTimeoutSeconds: 3600, previewDomain: 'localhost', mcpAllowPrivate: false, s3: null,
   });
   expect([...config.roles]).toEqual(['api', 'worker', 'runner']);
 });
@@ -33,7 +33,7 @@ test('what is set is taken', () => {
   const key = makeServiceKey();
   const config = read({
     HEADRACE_PORT: '0', HEADRACE_ROLES: 'worker, api', DATABASE_URL: 'postgres://localhost/x', HEADRACE_SECRET_KEY: 's'.repeat(32), HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_RATE_LIMIT: '5',
-    HEADRACE_SANDBOX_DRIVER: 'container', HEADRACE_S3_BUCKET: 'b', HEADRACE_S3_ENDPOINT: 'http://s3.test', HEADRACE_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+    HEADRACE_SANDBOX_DRIVER: 'container', HEADRACE_S3_BUCKET: 'b', HEADRACE_S3_ENDPOINT: 'http://s3.test', HEADRACE_TRUSTED_PROXIES: '10.0.0.0/8, ::1', HEADRACE_MCP_ALLOW_PRIVATE: '1',
   });
   expect(config).toMatchObject({ port: 0, databaseUrl: 'postgres://localhost/x', bootstrapKey: key, rateLimit: 5, trustedProxies: ['10.0.0.0/8', '::1'], sandboxDriver: 'container', s3: { bucket: 'b', endpoint: 'http://s3.test', region: 'us-east-1' } });
   expect([...config.roles]).toEqual(['worker', 'api']);
@@ -48,7 +48,7 @@ test('limits of sandboxes are required wherever others can reach the service', (
 const WRONG = {
   HEADRACE_PORT: '65536', HEADRACE_ROLES: 'api,king', DATABASE_URL: 'mysql://admin:hidden-1@db', HEADRACE_SECRET_KEY: 'hidden-2', HEADRACE_BOOTSTRAP_KEY: 'hrk_hidden-3', HEADRACE_OWNER_EMAIL: 'hidden-4',
   HEADRACE_OWNER_PASSWORD: 'hidden5', HEADRACE_RATE_LIMIT: '0', HEADRACE_RATE_WINDOW_SECONDS: '1.5', HEADRACE_TRUSTED_PROXIES: '10.0.0.1/33', HEADRACE_IDLE_TIMEOUT_MINUTES: '61', HEADRACE_SANDBOX_DRIVER: 'none', HEADRACE_SANDBOX_LIMITS: 'off',
-  HEADRACE_LOG_LEVEL: 'loud', HEADRACE_EVENT_RETENTION_SECONDS: '-1', HEADRACE_CLEANUP_GRACE_SECONDS: 'x', HEADRACE_REPAIR_BUDGET_SECONDS: '901', HEADRACE_APPROVAL_TIMEOUT_SECONDS: '1e3', HEADRACE_PREVIEW_DOMAIN: 'a b',
+  HEADRACE_LOG_LEVEL: 'loud', HEADRACE_EVENT_RETENTION_SECONDS: '-1', HEADRACE_CLEANUP_GRACE_SECONDS: 'x', HEADRACE_REPAIR_BUDGET_SECONDS: '901', HEADRACE_APPROVAL_TIMEOUT_SECONDS: '1e3', HEADRACE_PREVIEW_DOMAIN: 'a b', HEADRACE_MCP_ALLOW_PRIVATE: 'yes',
 };
 
 test('every fault is told, all together, by name and without a value', () => {

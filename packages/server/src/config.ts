@@ -30,6 +30,8 @@ export interface Config extends FileConfig {
   repairBudgetSeconds: number;
   approvalTimeoutSeconds: number;
   previewDomain: string;
+  /** MCP servers may have loopback and private addresses. */
+  mcpAllowPrivate: boolean;
   /** S3 bucket and endpoint; the data folder holds the objects when there is none. */
   s3: { bucket: string; endpoint: string | null; region: string } | null;
   runConcurrency: number;
@@ -119,6 +121,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     repairBudgetSeconds: whole('HEADRACE_REPAIR_BUDGET_SECONDS', 900, 1, 900),
     approvalTimeoutSeconds: whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 3600, 1, 86_400),
     previewDomain,
+    mcpAllowPrivate: oneOf('HEADRACE_MCP_ALLOW_PRIVATE', '0', ['0', '1'] as const) === '1',
     s3: bucket === null ? null : { bucket, endpoint: text('HEADRACE_S3_ENDPOINT'), region: text('HEADRACE_S3_REGION') ?? 'us-east-1' },
     runConcurrency: whole('HEADRACE_RUN_CONCURRENCY', Math.max(8, availableParallelism() * 4), 1, 1000),
     buildConcurrency: whole('HEADRACE_BUILD_CONCURRENCY', Math.max(2, availableParallelism()), 1, 1000),

@@ -58,7 +58,7 @@ describe('the name is the address', () => {
   test.each([...operations])('%s', async (name, operation) => {
     const [domain, own] = name.split('.') as [string, string];
     expect(name).toMatch(/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/);
-    const file = SHARED[name] ?? `${domain}/${kebab(own)}.ts`;
+    const file = SHARED[name] ?? `${kebab(domain)}/${kebab(own)}.ts`;
     expect(code).toContain(file);
     const exported = (await import(/* @vite-ignore */ new URL(file, import.meta.url).href) as Record<string, unknown>)[own];
     // A function makes the operation from what its domain is handed by app.ts.

@@ -8,7 +8,7 @@ export const CODES = {
   not_found: 404, app_not_found: 404, project_not_found: 404, source_not_found: 404, file_not_found: 404, thread_not_found: 404,
   run_not_found: 404, apply_not_found: 404, build_not_found: 404, checkpoint_not_found: 404, approval_not_found: 404,
   preview_not_found: 404, operation_not_found: 404, service_account_not_found: 404, credential_not_found: 404,
-  member_not_found: 404, invitation_not_found: 404, organization_not_found: 404, model_key_not_found: 404,
+  member_not_found: 404, invitation_not_found: 404, organization_not_found: 404, model_key_not_found: 404, mcp_server_not_found: 404,
   method_not_allowed: 405,
   conflict: 409, version_conflict: 409, idempotency_conflict: 409, request_in_progress: 409, thread_busy: 409, thread_archived: 409,
   draft_sealed: 409, stale_source: 409, stale_head: 409, head_not_initialized: 409, head_already_initialized: 409,
@@ -60,7 +60,7 @@ export class ApiError extends Error {
 }
 
 /** 404 with the resource's own code. */
-export const notFound = (resource: 'app' | 'project' | 'source' | 'file' | 'thread' | 'run' | 'apply' | 'build' | 'checkpoint' | 'approval' | 'preview' | 'operation' | 'service_account' | 'credential' | 'member' | 'invitation' | 'organization' | 'model_key') =>
+export const notFound = (resource: 'app' | 'project' | 'source' | 'file' | 'thread' | 'run' | 'apply' | 'build' | 'checkpoint' | 'approval' | 'preview' | 'operation' | 'service_account' | 'credential' | 'member' | 'invitation' | 'organization' | 'model_key' | 'mcp_server') =>
   new ApiError(`${resource}_not_found`, `There is no such ${resource.replaceAll('_', ' ')} here. Check the id and that your credential may see it.`);
 
 /** 400 with the places that are wrong. */
