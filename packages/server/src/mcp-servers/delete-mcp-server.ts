@@ -1,0 +1,20 @@
+import { audit } from '../audit/index.ts';
+import { write } from '../http/operation.ts';
+import { Ok } from '../http/schemas.ts';
+import { loadMcpServer } from './policy.ts';
+import { McpServer } from './schemas.ts';
+import { mcpServerView } from './view.ts';
+
+export const deleteMcpServer = write({
+  name: 'mcpServers.deleteMcpServer',
+  summary: 'Delete an MCP server',
+  description: 'Its secrets with it. Calls that running agents make to it from now on are refused.',
+  access: { permissions: ['mcpServer:delete'] },
+  responses: { 200: Ok({ mcpServer: McpServer }) },
+  async handle(tx, call) {
+    const row = await loadMcpServer(tx.db, call.principal, call.params.mcpServerId!, 'update');
+    await tx.db.deleteFrom('mcp_servers').where('id', '=', row.id).execute();
+    await audit(tx, call, 'mcp_server.deleted', row.id);
+    return { status: 200, body: { ok: true, mcpServer: mcpServerView(row) } };
+  },
+});
