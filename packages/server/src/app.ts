@@ -13,6 +13,7 @@ import { routes as execRoutes } from './execs/routes.ts';
 import { routes as healthRoutes } from './health/routes.ts';
 import type { Route } from './http/operation.ts';
 import { createHttpServer } from './http/server.ts';
+import { routes as mcpServerRoutes } from './mcp-servers/index.ts';
 import { routes as messageRoutes } from './messages/index.ts';
 import { routes as operationRoutes } from './operations/routes.ts';
 import { createPreviewProxy } from './previews/proxy.ts';
@@ -45,6 +46,7 @@ export const routes: Route[] = [
   ...settingsRoutes,
   ...operationRoutes,
   ...usageRoutes,
+  ...mcpServerRoutes,
   ...accountRoutes(cancelProjectWork),
   ...auditRoutes,
   ...healthRoutes,
