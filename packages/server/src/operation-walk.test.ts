@@ -43,6 +43,8 @@ const SAMPLES: Record<string, Sample> = {
   'settings.getAppSettings': NOTHING, 'settings.updateAppSettings': settings, 'settings.getOrganizationSettings': NOTHING, 'settings.updateOrganizationSettings': settings,
   'operations.getOperation': NOTHING,
   'usage.listModels': NOTHING, 'usage.listModelKeys': NOTHING, 'usage.setModelKey': { body: () => ({ key: 'k' }) }, 'usage.deleteModelKey': NOTHING, 'usage.readUsage': NOTHING,
+  'mcpServers.createMcpServer': { body: () => ({ name: 'n', transport: 'http', url: 'https://mcp.example.com/' }) }, 'mcpServers.listMcpServers': NOTHING, 'mcpServers.getMcpServer': NOTHING,
+  'mcpServers.updateMcpServer': { body: () => ({ name: 'n' }) }, 'mcpServers.deleteMcpServer': NOTHING,
   'accounts.signIn': { body: () => ({ email: 'nobody@example.test', password: 'none of ours' }) }, 'accounts.signOut': EMPTY, 'accounts.getSession': NOTHING,
   'accounts.switchOrganization': { body: ({ organizationId }) => ({ organizationId }) }, 'accounts.createOrganization': { body: () => ({ name: 'n' }) }, 'accounts.deleteOrganization': NOTHING,
   'accounts.listMembers': NOTHING, 'accounts.inviteMember': { body: () => ({ email: `${randomUUID()}@example.test`, role: 'member' }) }, 'accounts.updateMember': { body: () => ({ role: 'admin' }) }, 'accounts.removeMember': NOTHING,
@@ -55,7 +57,7 @@ const SAMPLES: Record<string, Sample> = {
 
 const MISSING: Record<string, string> = {
   appId: 'app', projectId: 'project', sourceId: 'source', threadId: 'thread', runId: 'run', checkpointId: 'checkpoint', approvalId: 'approval', applyId: 'apply', buildId: 'build', previewId: 'preview',
-  operationId: 'operation', accountId: 'service_account', credentialId: 'credential', userId: 'member', organizationId: 'organization',
+  operationId: 'operation', accountId: 'service_account', credentialId: 'credential', userId: 'member', organizationId: 'organization', mcpServerId: 'mcp_server',
 };
 const UNSTREAMED = routes.filter((r) => !/events\.stream/.test(r.operation.name));
 const accessOf = (route: Route) => route.operation.access;
@@ -102,11 +104,12 @@ async function party(): Promise<Party> {
   const buildId = (await post(`${p}/threads/${built}/builds`, { command: 'true', outputDirectory: '.' })).body.build.id as string;
   const previewId = (await post(`${p}/threads/${shown}/previews`, { command: 'true', port: 3000 })).body.preview.id as string;
   const projectId = (await post('/api/projects', { name: 'direct' })).body.project.id as string;
+  const mcpServerId = (await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })).body.mcpServer.id as string;
   const approvalId = await openApproval(founder.organization.id, threadId, runId);
   return {
     cookie: owner.cookie, key,
     ids: {
-      appId: app, sourceId, threadId, checkpointId, runId, applyId, buildId, previewId, projectId, approvalId, operationId: imported.headers.get('x-operation-id')!, accountId: made.account.id, credentialId: made.credential.id,
+      appId: app, sourceId, threadId, checkpointId, runId, applyId, buildId, previewId, projectId, approvalId, mcpServerId, operationId: imported.headers.get('x-operation-id')!, accountId: made.account.id, credentialId: made.credential.id,
       userId: (await invited(s, owner.cookie, 'member')).user.id, organizationId: founder.organization.id,
     },
   };
