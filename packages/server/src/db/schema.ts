@@ -553,6 +553,8 @@ export interface JobsTable {
   id: Generated<number>;
   kind: string;
   key: string | null;
+  fair_key: Generated<string>;
+  waiting: Generated<boolean>;
   payload: Json<Record<string, unknown>>;
   status: Generated<'queued' | 'active'>;
   run_at: GeneratedTime;

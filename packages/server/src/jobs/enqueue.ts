@@ -15,13 +15,20 @@ export interface JobKinds {
 }
 export type JobKind = keyof JobKinds;
 
+export interface EnqueueOptions {
+  key?: string;
+  /** Whose turn it takes: a project's id. Without one, jobs of a kind take one turn together. */
+  fairKey?: string;
+  delaySeconds?: number;
+}
+
 /**
- * Adds a job in the caller's transaction and wakes a worker after its commit. Jobs of one `key` run one at a time, in order.
- * `delaySeconds` counts on the database's clock.
+ * Adds a job in the caller's transaction and wakes a worker after its commit. Jobs of one `key` run one at a time, in order; those of a
+ * kind are begun in turns of their `fairKey`, see claim.ts. `delaySeconds` counts on the database's clock.
  */
-export async function enqueue<K extends JobKind>(tx: Tx, kind: K, payload: JobKinds[K], options: { key?: string; delaySeconds?: number } = {}): Promise<void> {
+export async function enqueue<K extends JobKind>(tx: Tx, kind: K, payload: JobKinds[K], options: EnqueueOptions = {}): Promise<void> {
   await tx.db.insertInto('jobs').values({
-    kind, payload: json(payload as Record<string, unknown>), key: options.key ?? null,
+    kind, payload: json(payload as Record<string, unknown>), key: options.key ?? null, fair_key: options.fairKey ?? '',
     ...(options.delaySeconds ? { run_at: sql<Date>`now() + ${options.delaySeconds} * interval '1 second'` } : {}),
   }).execute();
   tx.wake('jobs');

@@ -18,6 +18,7 @@ import type { Db } from '../db/database.ts';
 import type { JobRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
+import { createClaim } from './claim.ts';
 import type { JobKind, JobKinds } from './enqueue.ts';
 
 export interface Job<K extends JobKind = JobKind> {
@@ -30,9 +31,27 @@ export interface Job<K extends JobKind = JobKind> {
   fence(tx: Tx): Promise<void>;
   /** Aborted when this worker stops or has lost its lock: leave everything as it is, somebody else goes on. */
   signal: AbortSignal;
+  /** Says that the job waits for a person, or that it goes on. To say it again changes nothing. */
+  setWaiting(isWaiting: boolean): void;
+}
+
+/** A job that this worker works on. */
+export interface HeldJob {
+  kind: JobKind;
+  /** When it was claimed, on this process's clock. */
+  since: number;
+  /** For a person: it has its memory, and works as little as one that is queued. Its project's turns do not count it. */
+  isWaiting: boolean;
 }
 export type JobHandler<K extends JobKind> = (job: Job<K>) => Promise<void>;
-export type JobHandlers = { [K in JobKind]?: { run: JobHandler<K>; concurrency: number; /** After the last failed attempt. */ onDead?: (payload: JobKinds[K], error: unknown) => Promise<void> } };
+export interface JobHandling<K extends JobKind> {
+  run: JobHandler<K>;
+  /** How many of the kind this worker may hold, those that wait among them; a function is asked before each claim, and told of all that it holds. */
+  concurrency: number | ((held: readonly HeldJob[]) => number);
+  /** After the last failed attempt. */
+  onDead?: (payload: JobKinds[K], error: unknown) => Promise<void>;
+}
+export type JobHandlers = { [K in JobKind]?: JobHandling<K> };
 
 export class LostJob extends Error {}
 
@@ -52,7 +71,8 @@ export interface JobWorker {
 export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connection: pg.PoolConfig, handlers: JobHandlers): Promise<JobWorker> {
   const workerId = newId('wrk');
   const abort = new AbortController();
-  const running = new Map<number, { kind: JobKind; done: Promise<void> }>();
+  const running = new Map<number, HeldJob & { done: Promise<void> }>();
+  const claim = createClaim(ctx.db, workerId);
   const { lock_key: lockKey } = await ctx.db.insertInto('workers').values({ id: workerId }).returning('lock_key').executeTakeFirstOrThrow();
   let lock: pg.Client | null = null;
   let lostAt: number | null = null;
@@ -117,20 +137,13 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
     if (rows.length || Number(orphans.numAffectedRows ?? 0) > 0) ctx.bus.notify('jobs');
   }
 
-  const room = (): JobKind[] => (Object.keys(handlers) as JobKind[]).filter((kind) => [...running.values()].filter((r) => r.kind === kind).length < handlers[kind]!.concurrency);
-
-  async function claim(): Promise<JobRow | undefined> {
-    const kinds = room();
-    if (!kinds.length) return undefined;
-    const { rows } = await sql<JobRow>`
-      update jobs set status = 'active', attempt = attempt + 1, worker_id = ${workerId}, claimed_at = now()
-      where id = (
-        select j.id from jobs j
-        where j.status = 'queued' and j.run_at <= now() and j.kind = any(${kinds})
-          and (j.key is null or not exists (select 1 from jobs o where o.key = j.key and o.id <> j.id and (o.status = 'active' or o.id < j.id)))
-        order by j.run_at, j.id for update skip locked limit 1)
-      returning *`.execute(ctx.db);
-    return rows[0];
+  /** The kinds of which this worker may hold one more. */
+  function room(): JobKind[] {
+    const held = [...running.values()];
+    return (Object.keys(handlers) as JobKind[]).filter((kind) => {
+      const { concurrency } = handlers[kind]!;
+      return held.filter((h) => h.kind === kind).length < (typeof concurrency === 'number' ? concurrency : concurrency(held));
+    });
   }
 
   async function claimAll(): Promise<void> {
@@ -141,8 +154,7 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
         claimAgain = false;
         for (;;) {
           if (abort.signal.aborted || !lock) break;
-          // A rival may win the active key between the look and the update: the unique index refuses, we look again.
-          const row = await claim().catch((error: unknown) => { if ((error as { code?: string }).code === '23505') return undefined; throw error; });
+          const row = await claim(room());
           if (!row) break;
           begin(row);
         }
@@ -156,23 +168,36 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
 
   function begin(row: JobRow): void {
     const kind = row.kind as JobKind;
-    const done = work(row, kind, AbortSignal.any([abort.signal, tenure.signal])).finally(() => {
-      running.delete(row.id);
+    const held: HeldJob & { done: Promise<void> } = { kind, since: Date.now(), isWaiting: false, done: Promise.resolve() };
+    running.set(row.id, held);
+    held.done = work(row, kind, AbortSignal.any([abort.signal, tenure.signal]), waiter(row, held)).finally(() => {
+      if (running.get(row.id) === held) running.delete(row.id);
       void claimAll();
     });
-    running.set(row.id, { kind, done });
+  }
+
+  /** Its place is free at once; the row says it to the other workers' turns, in order. */
+  function waiter(row: JobRow, held: HeldJob): (isWaiting: boolean) => void {
+    let told: Promise<unknown> = Promise.resolve();
+    return (isWaiting) => {
+      if (held.isWaiting === isWaiting) return;
+      held.isWaiting = isWaiting;
+      told = told.then(() => ctx.db.updateTable('jobs').set({ waiting: isWaiting }).where(isOurs(row)).execute())
+        .catch((err: unknown) => ctx.log.debug({ err, job: row.id }, 'a job that waits could not be recorded'));
+      if (isWaiting) void claimAll();
+    };
   }
 
   const isOurs = (row: JobRow) => sql<boolean>`id = ${row.id} and attempt = ${row.attempt} and status = 'active'`;
 
-  async function work(row: JobRow, kind: JobKind, signal: AbortSignal): Promise<void> {
+  async function work(row: JobRow, kind: JobKind, signal: AbortSignal, setWaiting: Job['setWaiting']): Promise<void> {
     const handler = handlers[kind]! as { run: JobHandler<JobKind>; onDead?: (payload: unknown, error: unknown) => Promise<void> };
     const fence = async (tx: Tx) => {
       const held = await tx.db.selectFrom('jobs').select('id').where(isOurs(row)).forUpdate().executeTakeFirst();
       if (!held) throw new LostJob(`job ${row.id} was taken over`);
     };
     try {
-      await handler.run({ id: row.id, attempt: row.attempt, failures: row.failures, payload: row.payload as never, fence, signal });
+      await handler.run({ id: row.id, attempt: row.attempt, failures: row.failures, payload: row.payload as never, fence, signal, setWaiting });
       if (signal.aborted) return;
       await ctx.db.deleteFrom('jobs').where(isOurs(row)).execute();
       ctx.bus.notify('jobs');
