@@ -42,7 +42,7 @@ export async function workBuilds(ctx: Context, job: Job<'build.work'>): Promise<
   const isFirst = build.status === 'queued';
   if (isFirst) build = await start(ctx, job, build);
   if (!build) return;
-  if (!isFirst && await isElsewhere(ctx, build)) return transaction(ctx, (tx) => retryLater(tx, job));
+  if (!isFirst && await isElsewhere(ctx, build)) return transaction(ctx, (tx) => retryLater(tx, job, build.project_id));
   if (build.outcome === null) {
     const outcome = await come(ctx, job, build, isFirst);
     if (!outcome) return;
@@ -54,9 +54,9 @@ export async function workBuilds(ctx: Context, job: Job<'build.work'>): Promise<
 
 const load = (ctx: Context, buildId: string): Promise<Build | undefined> => ctx.db.selectFrom('builds').select(BUILD_COLUMNS).where('id', '=', buildId).executeTakeFirst();
 
-async function retryLater(tx: Parameters<typeof enqueue>[0], job: Job<'build.work'>): Promise<undefined> {
+async function retryLater(tx: Parameters<typeof enqueue>[0], job: Job<'build.work'>, fairKey: string): Promise<undefined> {
   await job.fence(tx);
-  await enqueue(tx, 'build.work', job.payload, { key: buildKey(job.payload.buildId), delaySeconds: RETRY_SECONDS });
+  await enqueue(tx, 'build.work', job.payload, { key: buildKey(job.payload.buildId), fairKey, delaySeconds: RETRY_SECONDS });
 }
 
 /** queued → building. Undefined when it was cancelled meanwhile, or has to wait: for a runner, or for its project's other builds. */
@@ -67,7 +67,7 @@ async function start(ctx: Context, job: Job<'build.work'>, build: Build): Promis
     // Against the project's deletion, which a building build refuses, and so that two builds do not take one place.
     const project = await tx.db.selectFrom('projects').selectAll().where('id', '=', build.project_id).forNoKeyUpdate().executeTakeFirstOrThrow();
     const limit = (await effectiveSettings(tx.db, build)).concurrency.builds;
-    if (!runner?.ok || (limit !== null && await countBuilding(tx, build.project_id) >= limit)) return retryLater(tx, job);
+    if (!runner?.ok || (limit !== null && await countBuilding(tx, build.project_id) >= limit)) return retryLater(tx, job, build.project_id);
     const started = await tx.db.updateTable('builds').set({ status: 'building', started_at: sql<Date>`now()`, runner_id: `${runner.id}:${runner.pid}` }).where('id', '=', build.id).where('status', '=', 'queued').returning(BUILD_COLUMNS).executeTakeFirst();
     if (started) appendEvent(tx, scopeOf(project), 'platform.build.building', buildEventData(started), { threadId: build.thread_id });
     return started;

@@ -45,7 +45,7 @@ export const createBuild = write({
     }).returning(BUILD_COLUMNS).executeTakeFirstOrThrow();
     appendEvent(tx, scopeOf(project), 'platform.build.queued', buildEventData(build), { threadId: thread.id });
     await changeThread(tx, loaded, { active_build_id: build.id }, 'always');
-    await enqueue(tx, 'build.work', { buildId: build.id }, { key: buildKey(build.id) });
+    await enqueue(tx, 'build.work', { buildId: build.id }, { key: buildKey(build.id), fairKey: project.id });
     return { status: 202, body: { ok: true, build: buildView(build) }, scope: scopeOf(project) };
   },
 });

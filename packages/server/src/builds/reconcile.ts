@@ -21,7 +21,7 @@ export function reconcileBuilds(ctx: Context): void {
 }
 
 async function enqueueForgotten(ctx: Context): Promise<void> {
-  const { rows } = await sql<{ id: string }>`
-    select b.id from builds b where b.status in ('queued', 'building') and not exists (select 1 from jobs j where j.key = 'build:' || b.id) limit ${BATCH}`.execute(ctx.db);
-  if (rows.length) await transaction(ctx, async (tx) => { for (const { id } of rows) await enqueue(tx, 'build.work', { buildId: id }, { key: buildKey(id) }); });
+  const { rows } = await sql<{ id: string; project_id: string }>`
+    select b.id, b.project_id from builds b where b.status in ('queued', 'building') and not exists (select 1 from jobs j where j.key = 'build:' || b.id) limit ${BATCH}`.execute(ctx.db);
+  if (rows.length) await transaction(ctx, async (tx) => { for (const { id, project_id: fairKey } of rows) await enqueue(tx, 'build.work', { buildId: id }, { key: buildKey(id), fairKey }); });
 }

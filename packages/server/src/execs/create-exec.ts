@@ -49,7 +49,7 @@ export const createExec = claimedWrite({
         if (call.ctx.runnerStatus()?.ok === false) throw new ApiError('source_workspace_unavailable', 'No sandbox can be made here. Ask the operator to install one.');
         const { command, timeoutSeconds = 60, stdin } = call.body;
         const payload: ExecPayload = { operationId, requestId: call.requestId, threadId: loaded.thread.id, command, timeoutSeconds, ...(stdin === undefined ? {} : { stdin }) };
-        await enqueue(tx, 'exec.work', payload, { key: threadKey(loaded.thread.id) });
+        await enqueue(tx, 'exec.work', payload, { key: threadKey(loaded.thread.id), fairKey: loaded.project.id });
         await changeThread(tx, loaded, { exec_operation_id: operationId });
         return scopeOf(loaded.project);
       },

@@ -28,6 +28,6 @@ export async function queueRun(tx: Tx, config: Registry, { thread, project }: { 
     prompt: run.prompt ?? null, checkpoint_id: run.checkpointId ?? null, apply_id: run.applyId ?? null, status: 'queued', created_by: run.createdBy,
   }).returningAll().executeTakeFirstOrThrow();
   appendEvent(tx, scopeOf(project), 'run.queued', { id: row.id, status: 'queued' }, { threadId: thread.id, runId: row.id });
-  await enqueue(tx, 'run.work', { threadId: thread.id }, { key: threadKey(thread.id) });
+  await enqueue(tx, 'run.work', { threadId: thread.id }, { key: threadKey(thread.id), fairKey: project.id });
   return row;
 }

@@ -120,7 +120,7 @@ async function isBeyondLimit(db: Context['db'] | Tx['db'], run: RunRow): Promise
 /** Queued beyond the project's limit: marked, and looked at again in a moment. */
 async function holdBack(tx: Tx, run: RunRow): Promise<void> {
   await tx.db.updateTable('runs').set({ held: true }).where('id', '=', run.id).where('status', '=', 'queued').execute();
-  await enqueue(tx, 'run.work', { threadId: run.thread_id }, { key: threadKey(run.thread_id), delaySeconds: CAPACITY_RETRY_SECONDS });
+  await enqueue(tx, 'run.work', { threadId: run.thread_id }, { key: threadKey(run.thread_id), fairKey: run.project_id, delaySeconds: CAPACITY_RETRY_SECONDS });
 }
 
 /** Before a workspace is prepared for nothing; `start` decides. */
@@ -144,8 +144,8 @@ async function resume(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> 
 /** A job that failed too often leaves its open runs to a new one; what is open for two hours is given up there. */
 export async function runsDied(ctx: Context, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
-    const open = await tx.db.selectFrom('runs').select('id').where('thread_id', '=', threadId).where('status', 'in', ['queued', 'running', 'waiting']).limit(1).executeTakeFirst();
-    if (open) await enqueue(tx, 'run.work', { threadId }, { key: threadKey(threadId), delaySeconds: AGAIN_SECONDS });
+    const open = await tx.db.selectFrom('runs').select('project_id').where('thread_id', '=', threadId).where('status', 'in', ['queued', 'running', 'waiting']).limit(1).executeTakeFirst();
+    if (open) await enqueue(tx, 'run.work', { threadId }, { key: threadKey(threadId), fairKey: open.project_id, delaySeconds: AGAIN_SECONDS });
   });
 }
 

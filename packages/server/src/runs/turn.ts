@@ -33,7 +33,7 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
   const stopReading = new AbortController();
   let text = '';
   let isGone = false;
-  const watch = watchRun(ctx, run, () => { isGone = true; });
+  const watch = watchRun(ctx, job, run, () => { isGone = true; });
   const onLeave = () => stopReading.abort();
   job.signal.addEventListener('abort', onLeave);
   const limit = setTimeout(onLeave, READ_LIMIT_MS);
@@ -103,6 +103,7 @@ async function asked(ctx: Context, job: Job, project: ProjectRow, run: RunRow, e
       appendEvent(tx, scopeOf(project), 'approval.requested', { id, sourceEventId: tool!.first_event_id }, { threadId: run.thread_id, runId: run.id });
       const paused = await tx.db.updateTable('runs').set({ status: 'waiting', active_duration_ms: sql<number>`active_duration_ms + greatest(0, extract(epoch from now() - active_since) * 1000)::bigint`, active_since: null }).where('id', '=', run.id).where('status', '=', 'running').returning('id').executeTakeFirst();
       if (!paused) return;
+      tx.afterCommit.push(() => job.setWaiting(true));
       appendEvent(tx, scopeOf(project), 'run.waiting', { id: run.id, status: 'waiting' }, { threadId: run.thread_id, runId: run.id });
       await changeThread(tx, now, {}, 'always');
     });
@@ -118,7 +119,7 @@ async function answer(ctx: Context, runId: string, requestId: string, allow: boo
  * Looks after a run from outside of its journal, on wake-ups and once a second: a stop is passed on, answered questions and messages that
  * joined are handed to the agent, expired questions are closed, and a run that somebody else ended, or whose model fails for good, is killed.
  */
-function watchRun(ctx: Context, run: RunRow, onGone: () => void): { stop(): void } {
+function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { stop(): void } {
   const answered = new Set<string>();
   let isCancelled = false;
   let isLooking = false;
@@ -128,6 +129,7 @@ function watchRun(ctx: Context, run: RunRow, onGone: () => void): { stop(): void
     try {
       const now = await ctx.db.selectFrom('runs').select(['status', 'cancel_requested_at', 'steerable', 'model_failure']).where('id', '=', run.id).executeTakeFirst();
       const isOpen = now?.status === 'running' || now?.status === 'waiting';
+      job.setWaiting(now?.status === 'waiting');
       if (!isOpen) onGone();
       if ((!isOpen || now.cancel_requested_at || isHopeless(now.model_failure)) && !isCancelled) {
         await ctx.runner.cancel(run.id);
