@@ -1,6 +1,6 @@
 /** The only file that reads the environment. All faults are reported together, by name and without values that may be secret. */
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readConfigFile } from './config-file.ts';
 import type { FileConfig } from './config-file.ts';
@@ -52,6 +52,9 @@ function isNetwork(text: string): boolean {
   const family = isIP(address!);
   return family !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)));
 }
+
+/** An agent at work takes about 256 MiB, and mostly waits: what bounds runs is memory (a control group's, where it has a limit), not cores. */
+const runsByMemory = () => Math.max(8, Math.min(64, Math.floor(Math.min(totalmem(), process.constrainedMemory() || Infinity) / (256 * 1024 * 1024))));
 
 type Env = Record<string, string | undefined>;
 
@@ -123,7 +126,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     previewDomain,
     mcpAllowPrivate: oneOf('HEADRACE_MCP_ALLOW_PRIVATE', '0', ['0', '1'] as const) === '1',
     s3: bucket === null ? null : { bucket, endpoint: text('HEADRACE_S3_ENDPOINT'), region: text('HEADRACE_S3_REGION') ?? 'us-east-1' },
-    runConcurrency: whole('HEADRACE_RUN_CONCURRENCY', Math.max(8, availableParallelism() * 4), 1, 1000),
+    runConcurrency: whole('HEADRACE_RUN_CONCURRENCY', runsByMemory(), 1, 1000),
     buildConcurrency: whole('HEADRACE_BUILD_CONCURRENCY', Math.max(2, availableParallelism()), 1, 1000),
   };
   if (faults.length) throw new ConfigError(faults);

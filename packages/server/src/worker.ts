@@ -4,11 +4,12 @@ import { reconcileBuilds, workBuilds } from './builds/index.ts';
 import { mergeApplies, reconcileApplies, repairs } from './applies/index.ts';
 import type { Context } from './context.ts';
 import { execDied, workExec } from './execs/exec-work.job.ts';
+import type { JobKind } from './jobs/enqueue.ts';
 import { startWorker } from './jobs/worker.ts';
-import type { JobHandlers } from './jobs/worker.ts';
+import type { HeldJob, JobHandlers } from './jobs/worker.ts';
 import { maintainReceipts } from './operations/maintain.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
-import { failQueuedRuns, runsDied, workRuns } from './runs/index.ts';
+import { failQueuedRuns, runCapacity, runsDied, workRuns } from './runs/index.ts';
 import { reconcileRepacks, repackProject, startCleanup } from './sources/index.ts';
 import { archiveWorkspace, archivingDied, initializationDied, initializeThread, sweepWorkspaces } from './workspaces/index.ts';
 
@@ -20,10 +21,11 @@ export interface Work {
 const GRACE_MS = 4_000;
 
 export async function startWork(ctx: Context, connection: pg.PoolConfig): Promise<Work> {
+  const capacity = (kind: JobKind) => (held: readonly HeldJob[]) => runCapacity({ kind, limit: ctx.config.runConcurrency, held, load: ctx.runnerStatus()?.load, now: Date.now() });
   const handlers: JobHandlers = {
     'thread.initialize': { run: (job) => initializeThread(ctx, job, failQueuedRuns), concurrency: 8, onDead: ({ threadId }) => initializationDied(ctx, threadId, failQueuedRuns) },
-    'run.work': { run: (job) => workRuns(ctx, job, repairs), concurrency: ctx.config.runConcurrency, onDead: ({ threadId }) => runsDied(ctx, threadId) },
-    'exec.work': { run: (job) => workExec(ctx, job), concurrency: ctx.config.runConcurrency, onDead: (payload) => execDied(ctx, payload) },
+    'run.work': { run: (job) => workRuns(ctx, job, repairs), concurrency: capacity('run.work'), onDead: ({ threadId }) => runsDied(ctx, threadId) },
+    'exec.work': { run: (job) => workExec(ctx, job), concurrency: capacity('exec.work'), onDead: (payload) => execDied(ctx, payload) },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },
     // Held as long as a preview is open; beyond this one worker's previews wait, and fail where none gets free.

@@ -1,3 +1,4 @@
+export { runCapacity } from './capacity.ts';
 export { cancelRuns, failQueuedRuns, finishRun } from './finish-run.ts';
 export { queueRun, threadKey } from './queue-run.ts';
 export { runToJoin } from './steering.ts';
