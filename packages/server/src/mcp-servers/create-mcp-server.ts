@@ -35,5 +35,5 @@ export const createMcpServer = write({
 
 async function requireRoom(tx: Tx, orgId: string): Promise<void> {
   const { count } = await tx.db.selectFrom('mcp_servers').select(({ fn }) => fn.countAll<number>().as('count')).where('org_id', '=', orgId).executeTakeFirstOrThrow();
-  if (Number(count) >= MAX_OF_ORGANIZATION) throw new ApiError('conflict', `An organization has at most ${MAX_OF_ORGANIZATION} MCP servers. Delete one first.`);
+  if (count >= MAX_OF_ORGANIZATION) throw new ApiError('conflict', `An organization has at most ${MAX_OF_ORGANIZATION} MCP servers. Delete one first.`);
 }

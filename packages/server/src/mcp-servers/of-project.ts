@@ -22,13 +22,17 @@ const covering = (db: Context['db'], project: Project) => db.selectFrom('mcp_ser
  */
 export async function mcpServersOf(ctx: Pick<Context, 'db' | 'secretKey' | 'log'>, project: Project, token: string): Promise<TurnMcpServer[]> {
   const rows = await covering(ctx.db, project).orderBy(sql`project_ids is null`).orderBy('id').limit(MAX_OF_RUN).execute();
+  return withOwnNames(rows.flatMap((row) => turnServer(ctx, row, token) ?? []));
+}
+
+/** Agents tell servers apart by their names. */
+function withOwnNames(servers: TurnMcpServer[]): TurnMcpServer[] {
   const taken = new Set<string>();
-  return rows.flatMap((row) => {
-    const server = turnServer(ctx, row, token);
-    // Agents tell servers apart by their names.
-    for (let n = 2; server && taken.has(server.name); n++) server.name = `${row.name} ${n}`;
-    if (server) taken.add(server.name);
-    return server ?? [];
+  return servers.map((server) => {
+    let { name } = server;
+    for (let n = 2; taken.has(name); n++) name = `${server.name} ${n}`;
+    taken.add(name);
+    return { ...server, name };
   });
 }
 

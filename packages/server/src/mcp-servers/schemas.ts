@@ -18,7 +18,8 @@ const Headers = secrets("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$", { maxLength: 4096
 const Env = secrets('^[A-Za-z_][A-Za-z0-9_]{0,99}$', { maxLength: 16_384 }, { TOKEN: 'example' }, 'Environment of the `command`. Stored encrypted and never told again; the sandbox that the command runs in has it.');
 
 const given = { url: Type.Optional(Url), command: Type.Optional(Command), headers: Type.Optional(Headers), env: Type.Optional(Env), projectIds: Type.Optional(ProjectIds) };
-const needs = (transport: 'http' | 'stdio', field: string) => ({ if: { properties: { transport: { const: transport } }, required: ['transport'] }, then: { required: [field] } });
+/** `if` it is not of that transport, all is well. */
+const needs = (transport: 'http' | 'stdio', field: string) => ({ if: { properties: { transport: { not: { const: transport } } } }, else: { required: [field] } });
 
 export const NewMcpServer = Body({ name: Name, transport: Transport, ...given }, {
   allOf: [needs('http', 'url'), needs('stdio', 'command')],
