@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { joinSockets } from './join-sockets.ts';
 
 /**
  * Runs beside a preview's command: `relay.js <unix socket of the runner> <port>`. On descriptor 0 comes one number per line, a visitor;
@@ -21,12 +22,9 @@ const dialAny = (): Promise<Socket> => dial('127.0.0.1').catch(() => dial('::1')
 async function join(visitor: string): Promise<void> {
   const inside = await dialAny().catch(() => undefined);
   const outside = connect({ path: socketPath, allowHalfOpen: true });
-  outside.on('error', () => inside?.destroy()).on('close', () => inside?.destroy());
   outside.write(`${visitor}${inside ? '+' : '-'}\n`);
-  if (!inside) return void outside.end();
-  inside.on('error', () => outside.destroy()).on('close', () => outside.destroy());
-  outside.pipe(inside);
-  inside.pipe(outside);
+  if (!inside) return void outside.on('error', () => { /* the visitor has gone */ }).end();
+  joinSockets(inside, outside);
 }
 
 let line = '';

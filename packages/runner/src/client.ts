@@ -25,6 +25,10 @@ export interface RunnerClient {
   ack(id: string, offset: number): Promise<void>;
   cancel(id: string): Promise<void>;
   answerPermission(id: string, requestId: string, allow: boolean): Promise<void>;
+  /** Hands a message to a turn under way. Throws `not_steerable` 409; `no_answer` 504: ask again. */
+  steer(id: string, message: { id: string; prompt: string }): Promise<void>;
+  /** Says that the model gateway is served there; to be said each second. */
+  registerGateway(id: string, socketPath: string): Promise<void>;
   putSource(id: string, tar: Readable | Buffer): Promise<void>;
   output(id: string): Promise<Readable>;
   deleteTask(id: string): Promise<void>;
@@ -50,7 +54,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     const text = await textOf(await send(method, path, options));
     return (text === '' ? undefined : JSON.parse(text)) as T;
   };
-  const at = (kind: 'workspaces' | 'tasks', id: string, rest = ''): string => `/${kind}/${encodeURIComponent(id)}${rest}`;
+  const at = (kind: 'workspaces' | 'tasks' | 'gateways', id: string, rest = ''): string => `/${kind}/${encodeURIComponent(id)}${rest}`;
 
   return {
     status: () => call('GET', '/status'),
@@ -73,6 +77,8 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     ack: (id, offset) => call('POST', at('tasks', id, '/ack'), { body: { offset } }),
     cancel: (id) => call('POST', at('tasks', id, '/cancel')),
     answerPermission: (id, requestId, allow) => call('POST', at('tasks', id, `/permissions/${encodeURIComponent(requestId)}`), { body: { allow } }),
+    steer: (id, message) => call('POST', at('tasks', id, '/steer'), { body: message }),
+    registerGateway: (id, socketPath) => call('PUT', at('gateways', id), { body: { socketPath } }),
     putSource: (id, tar) => call('PUT', at('tasks', id, '/source'), { tar }),
     output: (id) => send('GET', at('tasks', id, '/output')),
     deleteTask: (id) => call('DELETE', at('tasks', id)),

@@ -1,11 +1,13 @@
 import { chmodSync, closeSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Gateways } from './gateways.ts';
 import { makeServer } from './http/server.ts';
 import type { Runner } from './http/routes.ts';
 import { findBwrap, prepareHost, releaseHost } from './sandbox/host.ts';
 import { probe } from './sandbox/probe.ts';
+import { warmUp } from './sandbox/warm-up.ts';
 import { Tasks } from './tasks/tasks.ts';
 import { Trees, Workspaces } from './workspaces.ts';
 
@@ -25,10 +27,11 @@ mkdirSync(dir, { recursive: true, mode: 0o700 });
 mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
 if (await answers(socket)) fail(`a runner listens on ${socket} already`);
 
-const host = prepareHost();
+const host = await prepareHost(join(dir, 'guest'));
 const trees = new Trees(host);
 const workspaces = new Workspaces(trees);
-const runner: Runner = { host, workspaces, tasks: new Tasks(host, workspaces), status: { id, pid: process.pid, ...await probe(host) } };
+const gateways = new Gateways();
+const runner: Runner = { host, workspaces, gateways, tasks: new Tasks(host, workspaces, gateways), status: { id, pid: process.pid, ...await probe(host) } };
 
 let isLeaving = false;
 const { server, use } = makeServer(runner);
@@ -41,6 +44,7 @@ function listen(): void {
   server.listen(socket, () => {
     chmodSync(socket!, 0o600);
     process.stdout.write('{"ready":true}\n');
+    if (runner.status.ok) void warmUp(host);
   });
 }
 

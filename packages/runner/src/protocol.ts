@@ -17,7 +17,7 @@
  *   POST   /tasks/:id/ack             { offset }  → 204           entries up to and including offset may be forgotten
  *   POST   /tasks/:id/cancel                      → 204           kills the whole process tree; the journal then ends `cancelled`
  *   POST   /tasks/:id/permissions/:requestId  { allow: boolean } → 204
- *   POST   /tasks/:id/steer           { id, prompt } → 204        hands a message to a turn that is under way; an id is handed over once; 409 `not_steerable`
+ *   POST   /tasks/:id/steer           { id, prompt } → 204        hands a message to a turn that is under way; an id is handed over once; 409 `not_steerable`; 504 `no_answer`: ask again
  *   PUT    /tasks/:id/source          tar         → 204           build and preview: the files, before /start; preview: later, files to write over it
  *   GET    /tasks/:id/output                      → tar           build: `outputDirectory` after the end, read from a fresh read-only sandbox
  *   DELETE /tasks/:id                             → 204           idempotent; resolves once its sandbox is gone and its files are removed; 500 when not confirmed

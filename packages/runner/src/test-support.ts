@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll } from 'vitest';
 import type { JournalEntry, TaskRequest } from './protocol.ts';
+import { Gateways } from './gateways.ts';
 import { prepareHost, releaseHost, type Host } from './sandbox/host.ts';
 import { probe } from './sandbox/probe.ts';
 import { tarOf } from './tar.ts';
@@ -25,14 +26,15 @@ export function tarStream(files: Files): Readable {
   return Readable.from([tarOf(Object.entries(files).map(([path, file]) => (typeof file === 'string' ? { path, content: file } : { path, ...file })))], { objectMode: false });
 }
 
-export interface Bench { host: Host; workspaces: Workspaces; tasks: Tasks; run(id: string, request: TaskRequest): Promise<JournalEntry[]> }
+export interface Bench { host: Host; workspaces: Workspaces; tasks: Tasks; gateways: Gateways; run(id: string, request: TaskRequest): Promise<JournalEntry[]> }
 
 /** A runner's parts in this process, on real sandboxes; undefined, with a visible line, where none can be made. */
 export async function makeBench(): Promise<Bench | undefined> {
-  const host = prepareHost();
+  const host = await prepareHost();
   const { ok, missing } = await probe(host);
   const workspaces = new Workspaces(new Trees(host));
-  const tasks = new Tasks(host, workspaces);
+  const gateways = new Gateways();
+  const tasks = new Tasks(host, workspaces, gateways);
   afterAll(async () => {
     await Promise.allSettled(tasks.all().map((task) => task.cancel()));
     await releaseHost(host);
@@ -41,7 +43,7 @@ export async function makeBench(): Promise<Bench | undefined> {
     process.stderr.write(`SKIPPED, no sandbox can be made here: ${missing.join('; ')}\n`);
     return undefined;
   }
-  return { host, workspaces, tasks, run: async (id, request) => entriesOf(tasks.start(id, request).task) };
+  return { host, workspaces, tasks, gateways, run: async (id, request) => entriesOf(tasks.start(id, request).task) };
 }
 
 /** All entries of a task's journal to its end. */

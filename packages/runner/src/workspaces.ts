@@ -15,7 +15,16 @@ export interface Tree {
   bind(readOnly: boolean): Bind;
 }
 
-/** A thread's workspace: its tree, who uses it now, and what the last capture saw. */
+/** What one agent keeps over its turns in a workspace. */
+export interface AgentHome {
+  tree: Tree;
+  /** Of the session that it goes on with, where it can. */
+  sessionId: string | null;
+  /** Whether the last turn of that session did not complete. */
+  wasInterrupted: boolean;
+}
+
+/** A thread's workspace: its tree, who uses it now, what the last capture saw, and its agents' homes by their names. */
 export interface Workspace {
   id: string;
   tree: Tree;
@@ -25,6 +34,7 @@ export interface Workspace {
   captured: Map<string, CapturedFile> | null;
   /** Paths written as evidence for a turn; capture passes them over in silence. */
   evidence: string[];
+  homes: Map<string, AgentHome>;
 }
 
 const TRANSFER_TIMEOUT_MS = 120_000;
@@ -94,12 +104,13 @@ export class Workspaces {
     if (old) return this.use(old, 'put', async () => {
       const tree = await this.trees.make(id, tar);
       this.trees.remove(old.tree);
+      this.#removeHomes(old);
       old.tree = tree;
       old.evidence = [];
     });
     const tree = await this.trees.make(id, tar);
     if (this.#byId.has(id)) { this.trees.remove(tree); throw busy(); }
-    this.#byId.set(id, { id, tree, usedBy: null, captured: null, evidence: [] });
+    this.#byId.set(id, { id, tree, usedBy: null, captured: null, evidence: [], homes: new Map() });
   }
 
   /** Runs `work` while nothing else uses the workspace. Throws `busy` 409. */
@@ -126,6 +137,13 @@ export class Workspaces {
     if (workspace.usedBy !== null) throw busy();
     this.#byId.delete(id);
     this.trees.remove(workspace.tree);
+    this.#removeHomes(workspace);
+  }
+
+  /** Sessions tell of files that are no longer there: a new workspace begins without any. */
+  #removeHomes({ homes }: Workspace): void {
+    for (const { tree } of homes.values()) this.trees.remove(tree);
+    homes.clear();
   }
 }
 

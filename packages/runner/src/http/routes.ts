@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { blobs, capture } from '../capture/capture.ts';
 import { RunnerError } from '../errors.ts';
+import type { Gateways } from '../gateways.ts';
+import { memoryLoad } from '../load.ts';
 import type { CaptureRequest, RunnerStatus } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Tasks } from '../tasks/tasks.ts';
@@ -9,14 +11,14 @@ import type { Workspaces } from '../workspaces.ts';
 import { jsonBody } from './body.ts';
 import { taskRequest } from './validate.ts';
 
-export interface Runner { host: Host; status: RunnerStatus; workspaces: Workspaces; tasks: Tasks }
+export interface Runner { host: Host; status: RunnerStatus; workspaces: Workspaces; tasks: Tasks; gateways: Gateways }
 
 interface Call { runner: Runner; id: string; part: string; query: URLSearchParams; req: IncomingMessage; res: ServerResponse }
 type Handler = (call: Call) => unknown;
 
 /** `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer already sent). */
 const ROUTES: Record<string, Handler> = {
-  'GET /status': ({ runner }) => runner.status,
+  'GET /status': ({ runner }) => ({ ...runner.status, load: { ...memoryLoad(), sandboxes: runner.tasks.all().filter((task) => task.status === 'running').length } }),
 
   'PUT /workspaces/:id': async ({ runner, id, req }) => { mayRun(runner); await runner.workspaces.put(id, req); },
   'GET /workspaces/:id': ({ runner, id }) => ({ exists: runner.workspaces.has(id) }),
@@ -68,8 +70,16 @@ const ROUTES: Record<string, Handler> = {
     const task = runner.tasks.get(id);
     task.answerPermission(part,  (await jsonBody<{ allow: boolean }>(req)).allow);
   },
+  'POST /tasks/:id/steer': async ({ runner, id, req }) => {
+    const task = runner.tasks.get(id);
+    const message = await jsonBody<{ id: string; prompt: string }>(req);
+    if (typeof message.id !== 'string' || typeof message.prompt !== 'string') throw new RunnerError(400, 'invalid_request', 'id or prompt is missing.');
+    await task.steer(message.id, message.prompt);
+  },
   'PUT /tasks/:id/source': ({ runner, id, req }) => runner.tasks.get(id).putSource(req),
   'GET /tasks/:id/output': async ({ runner, id, res }) => { await pipeline(await runner.tasks.get(id).output(), tarAnswer(res)); },
+
+  'PUT /gateways/:id': async ({ runner, id, req }) => runner.gateways.register(id, (await jsonBody<{ socketPath: unknown }>(req)).socketPath),
 };
 
 /** Finds the route of a request and runs it. Throws RunnerError 404 where there is none. */

@@ -1,6 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { joinSockets } from '../../../agent/src/join-sockets.ts';
 import { RunnerError } from '../errors.ts';
 import { address, dispatch, type Runner } from './routes.ts';
 
@@ -56,9 +58,6 @@ async function connect(runner: Runner, req: IncomingMessage, socket: Duplex): Pr
   const { key, id } = address(req);
   if (key !== 'GET /tasks/:id/connect') throw new RunnerError(404, 'not_found', 'There is no such route.');
   const inside = await runner.tasks.get(id).connect();
-  inside.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-  socket.on('close', () => inside.destroy());
   socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: tcp\r\n\r\n');
-  socket.pipe(inside);
-  inside.pipe(socket);
+  joinSockets(socket as Socket, inside);
 }

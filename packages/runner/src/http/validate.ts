@@ -19,6 +19,8 @@ export function taskRequest(body: unknown): TaskRequest {
   for (const [name, type] of Object.entries({ ...fields, timeoutMs: 'number' })) {
     if (typeof request[name] !== type || request[name] === null) throw new RunnerError(400, 'invalid_request', `${name} is not a ${type}.`);
   }
+  const agent = request['agent'] as { name?: unknown } | undefined;
+  if (agent && !/^[a-z][a-z0-9._-]{0,63}$/.test(String(agent.name))) throw new RunnerError(400, 'invalid_request', 'agent.name is no name of a folder.');
   const timeoutMs = request['timeoutMs'] as number;
   if (!(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new RunnerError(400, 'invalid_request', 'timeoutMs is not between 1 and a day.');
   return request as unknown as TaskRequest;

@@ -6,7 +6,8 @@ import type { Host } from './host.ts';
 export interface Bind { host: string; inside: string; readOnly: boolean }
 
 export const WORKSPACE = '/workspace';
-const HOME = '/home/agent';
+export const HOME = '/home/agent';
+export const PATH = '/opt/headrace/bin:/usr/local/bin:/usr/bin:/bin';
 const MEBI = 1024 ** 2;
 
 /**
@@ -26,7 +27,7 @@ export function bubblewrapArguments(host: Host, binds: Bind[], env: Record<strin
     '--size', String(1024 * MEBI), '--perms', '1777', '--tmpfs', '/tmp',
     '--size', String(1024 * MEBI), '--perms', '0755', '--tmpfs', HOME,
     '--size', String(256 * MEBI), '--perms', '1777', '--tmpfs', '/var/tmp', '--dir', '/run',
-    '--ro-bind', host.node, '/opt/headrace/bin/node', '--ro-bind', host.guest, GUEST,
+    '--ro-bind', host.node, '/opt/headrace/bin/node', '--ro-bind', host.guest.folder, GUEST,
     ...binds.flatMap((bind) => [bind.readOnly ? '--ro-bind' : '--bind', bind.host, bind.inside]),
     '--remount-ro', '/dev', '--remount-ro', '/',
     '--chdir', WORKSPACE,
@@ -36,5 +37,5 @@ export function bubblewrapArguments(host: Host, binds: Bind[], env: Record<strin
 }
 
 const BASE_ENV: Record<string, string> = {
-  PATH: '/opt/headrace/bin:/usr/local/bin:/usr/bin:/bin', HOME, USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh', LANG: 'C.UTF-8', TERM: 'dumb', TMPDIR: '/tmp',
+  PATH, HOME, USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh', LANG: 'C.UTF-8', TERM: 'dumb', TMPDIR: '/tmp',
 };

@@ -1,38 +1,83 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
+import { chmodSync, cpSync, existsSync, lchownSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const AGENT_SOURCES = fileURLToPath(new URL('../../../agent/src/', import.meta.url));
-const PROGRAMS = ['scripted', 'patch-tree', 'relay'];
+import { bundle, hasSource, sourcesKey } from './bundle.ts';
 
 /** Where the guest's programs lie inside a sandbox, each as `<name>.cjs`. */
 export const GUEST = '/opt/headrace/agent';
+/** Needed by nearly every sandbox: made before the runner says that it is ready. */
+const SMALL = { scripted: 'scripted', 'patch-tree': 'patch-tree', relay: 'relay', 'gateway-relay': 'gateway-relay' };
+/** Made beside the start; whoever needs it waits for it. */
+const BIG = { 'headrace.main': 'headrace/main' };
+/** What V8 made of the big program the last time; see `warmUp` of warm-up.ts. */
+const COMPILED = 'compiled';
+/** A call to the module instead of NODE_COMPILE_CACHE, which every Node that the agent starts would inherit. */
+const ENTRY = `require('node:module').enableCompileCache(__dirname + '/${COMPILED}');\nrequire('./headrace.main.cjs');\n`;
 
-/**
- * Writes the programs that run inside sandboxes (packages/agent) as one plain CommonJS file each, once per runner. Measured per start:
- * 30 ms so, 48 ms as ES modules, 80 ms with types to strip.
- */
-export function installGuest(folder: string): void {
-  mkdirSync(folder);
-  for (const name of PROGRAMS) writeFileSync(join(folder, `${name}.cjs`), bundle(name), { mode: 0o644 });
+/** The programs that run inside sandboxes (packages/agent), in a folder that all of them see read-only. */
+export interface Guest {
+  folder: string;
+  /** Where the compile cache is written once, by a sandbox that runs nothing but our own program. */
+  compiled: string;
+  /** False when the compile cache has been taken over from an earlier runner. */
+  isCold(): boolean;
+  /** Keeps the compile cache for later runners. No sandbox may be writing it. */
+  keepCompiled(): void;
+  /** Resolves when `<name>.cjs` is there; false when there is no such program. */
+  ready(name: string): Promise<boolean>;
 }
 
-/** The program and what it imports, in one file. Knows just the module syntax that packages/agent uses; its tests run the result. */
-export function bundle(program: string): string {
-  const modules = new Map<string, string>();
-  const add = (name: string): void => {
-    if (modules.has(name)) return;
-    modules.set(name, '');
-    const code = stripTypeScriptTypes(readFileSync(join(AGENT_SOURCES, `${name}.ts`), 'utf8'));
-    const exported = [...code.matchAll(/^export (?:async )?(?:function\*?|class|const) (\w+)/gm)].map((found) => found[1]);
-    const body = code
-      .replace(/^export (?=async |function|class|const)/gm, '')
-      .replace(/^import \{([^}]*)\} from '\.\/([\w-]+)\.ts';$/gm, (_, names: string, from: string) => { add(from); return `const {${names}} = modules['${from}'];`; })
-      .replace(/^import \{([^}]*)\} from '(node:[\w/]+)';$/gm, "const {$1} = require('$2');");
-    modules.delete(name); // re-inserted below what it imports
-    modules.set(name, `modules['${name}'] = (() => {${body}\nreturn { ${exported.join(', ')} };\n})();\n`);
+/**
+ * Writes the programs into `folder`. What was made is kept in `cache`, under a name that says of what, so that later starts copy it: 3 ms.
+ * The compile cache is the sandboxes' user's to write, once.
+ */
+export async function installGuest(folder: string, uid: number | null, cache: string | undefined): Promise<Guest> {
+  mkdirSync(folder);
+  const compiled = join(folder, COMPILED);
+  const store = openStore(cache);
+  if (store && existsSync(join(store, COMPILED))) cpSync(join(store, COMPILED), compiled, { recursive: true });
+  const isCold = !existsSync(compiled);
+  if (isCold) mkdirSync(compiled);
+  if (uid !== null) for (const name of ['.', ...readdirSync(compiled, { recursive: true, encoding: 'utf8' })]) lchownSync(join(compiled, name), uid, uid);
+  await install(folder, store, SMALL);
+  const big = hasSource(BIG['headrace.main']) ? install(folder, store, BIG).then(() => writeFileSync(join(folder, 'headrace.cjs'), ENTRY)).then(() => true, (error: Error) => {
+    process.stderr.write(`The agent headrace could not be bundled: ${error.message}\n`);
+    return false;
+  }) : Promise.resolve(false);
+  return {
+    folder, compiled, isCold: () => isCold,
+    keepCompiled() { if (store) { cpSync(compiled, join(store, `${COMPILED}.part`), { recursive: true }); move(join(store, `${COMPILED}.part`), join(store, COMPILED)); } },
+    ready: (name) => (name === 'headrace' ? big : Promise.resolve(existsSync(join(folder, `${name}.cjs`)))),
   };
-  add(program);
-  return `'use strict';\nconst modules = {};\n${[...modules.values()].join('')}`;
+}
+
+/** The folder of what belongs to these very sources; those of other versions go. */
+function openStore(cache: string | undefined): string | undefined {
+  if (cache === undefined) return undefined;
+  const key = sourcesKey();
+  mkdirSync(cache, { recursive: true });
+  for (const name of readdirSync(cache)) if (name !== key) rmSync(join(cache, name), { recursive: true, force: true });
+  mkdirSync(join(cache, key), { recursive: true });
+  return join(cache, key);
+}
+
+async function install(folder: string, store: string | undefined, programs: Record<string, string>): Promise<void> {
+  const from = store ?? folder;
+  const names = Object.keys(programs).map((name) => `${name}.cjs`);
+  if (!names.every((name) => existsSync(join(from, name)))) {
+    for (const [name, text] of await bundle(programs)) {
+      const file = join(from, `${name}.cjs`);
+      writeFileSync(`${file}.part`, text);
+      move(`${file}.part`, file);
+    }
+  }
+  for (const name of names) {
+    if (store) cpSync(join(store, name), join(folder, name));
+    chmodSync(join(folder, name), 0o644);
+  }
+}
+
+/** A half-written file never has its final name. */
+function move(from: string, to: string): void {
+  rmSync(to, { recursive: true, force: true });
+  renameSync(from, to);
 }

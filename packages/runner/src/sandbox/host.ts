@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { cgroupParent, removeCgroupParent, type CgroupParent } from './cgroups.ts';
 import { processStat } from './processes.ts';
 import { seccompFilter } from './seccomp.ts';
-import { installGuest } from './guest.ts';
+import { installGuest, type Guest } from './guest.ts';
 import { Launches } from './launch.ts';
 
 /** What every sandbox of this runner shares: its folder on this machine, the identity it runs under, and the files it mounts. */
@@ -19,7 +19,7 @@ export interface Host {
   /** The Node binary at a path that the sandbox's user can reach. */
   node: string;
   etc: string;
-  guest: string;
+  guest: Guest;
   seccomp: string;
   launches: Launches;
 }
@@ -29,25 +29,27 @@ const SANDBOX_UID = 59_876;
 const ENOUGH_MEMORY = 1024 ** 3;
 const OWNER_FILE = 'owner.json';
 
-/** Builds the runner's folder and finds what this machine offers; the probe decides whether it is enough. */
-export function prepareHost(): Host {
+/**
+ * Builds the runner's folder and finds what this machine offers; the probe decides whether it is enough. What takes long to make is kept in
+ * `cache` for the next runner.
+ */
+export async function prepareHost(cache?: string): Promise<Host> {
   sweepDeadRunners();
   const uid = process.getuid?.() === 0 ? SANDBOX_UID : null;
   const base = mkdtempSync(join(parentFolder(), 'headrace-'));
   chmodSync(base, 0o711);
   const own = processStat(process.pid);
   writeFileSync(join(base, OWNER_FILE), JSON.stringify({ pid: process.pid, startTime: own?.startTime }));
-  const host: Omit<Host, 'launches'> = {
+  const host: Omit<Host, 'launches' | 'guest'> = {
     base, uid, node: reachableNode(base, uid),
     bwrap: findBwrap(),
     cgroups: cgroupParent(base.slice(base.lastIndexOf('/') + 1)),
-    etc: join(base, 'etc'), guest: join(base, 'guest'), seccomp: join(base, 'seccomp.bpf'),
+    etc: join(base, 'etc'), seccomp: join(base, 'seccomp.bpf'),
   };
   mkdirSync(join(base, 'w'), { mode: 0o711 });
   writeEtc(host.etc);
-  installGuest(host.guest);
   writeFileSync(host.seccomp, seccompFilter(process.arch));
-  return Object.assign(host, { launches: new Launches(host as Host) });
+  return Object.assign(host, { guest: await installGuest(join(base, 'guest'), uid, cache), launches: new Launches(host as Host) });
 }
 
 /** Removes everything of the runner from this machine. Its sandboxes must be gone. */

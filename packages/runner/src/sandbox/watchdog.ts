@@ -12,10 +12,10 @@ const LOW_BYTES = 256 * 1024 ** 2;
 const PAGE = 4096;
 
 /**
- * Watches what no kernel limit bounds: the size of the workspace, and memory and processes where there are no cgroups.
+ * Watches what no kernel limit bounds: the size of the workspace (with its agent's HOME), and memory and processes where there are no cgroups.
  * Calls `overrun` once, with a sentence for a person. Returns what ends the watch.
  */
-export function watchSandbox(host: Host, sandbox: Sandbox, folder: string, limits: SandboxLimits, overrun: (reason: string) => void): () => void {
+export function watchSandbox(host: Host, sandbox: Sandbox, folders: string[], limits: SandboxLimits, overrun: (reason: string) => void): () => void {
   let timer: NodeJS.Timeout | undefined, isOver = false, nextMeasure = Date.now() + INTERVAL_MS;
   const stop = (): void => { isOver = true; clearTimeout(timer); };
   const refuse = (reason: string): void => { if (!isOver) { stop(); overrun(reason); } };
@@ -24,7 +24,7 @@ export function watchSandbox(host: Host, sandbox: Sandbox, folder: string, limit
     const { bavail, bsize } = statfsSync(host.base);
     if (!isOver && (Date.now() >= nextMeasure || bavail * bsize < LOW_BYTES)) {
       const begun = Date.now();
-      const bytes = await diskUse(host, folder);
+      const bytes = await diskUse(host, folders);
       nextMeasure = Date.now() + (Date.now() - begun) / SHARE;
       if (bytes > limits.diskBytes) refuse(`The workspace took more than its ${Math.round(limits.diskBytes / 1024 ** 2)} MiB of disk.`);
     }
@@ -42,13 +42,13 @@ function refuseTree(sandbox: Sandbox, limits: SandboxLimits, refuse: (reason: st
   if (tree.reduce((sum, p) => sum + p.residentPages * PAGE, 0) > limits.memoryBytes) refuse('The sandbox took more than its memory.');
 }
 
-/** du, under the sandboxes' own user: it follows no link and tells one number, so a live tree cannot mislead it into harm. */
-function diskUse(host: Host, folder: string): Promise<number> {
+/** du, under the sandboxes' own user: it follows no link and tells a number for each folder, so a live tree cannot mislead it into harm. */
+function diskUse(host: Host, folders: string[]): Promise<number> {
   return new Promise((resolve) => {
     const identity = host.uid === null ? {} : { uid: host.uid, gid: host.uid };
-    const du = spawn('/usr/bin/du', ['-skx', '--', folder], { ...identity, env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'], timeout: 60_000 });
+    const du = spawn('/usr/bin/du', ['-skx', '--', ...folders], { ...identity, env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'], timeout: 60_000 });
     let text = '';
     du.stdout.setEncoding('latin1').on('data', (part: string) => { text += part; });
-    du.once('error', () => resolve(0)).once('close', () => resolve(1024 * (Number.parseInt(text, 10) || 0)));
+    du.once('error', () => resolve(0)).once('close', () => resolve(1024 * text.split('\n').reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0)));
   });
 }

@@ -32,7 +32,7 @@ export class ExecTask extends Task {
   }
 
   protected work(sandbox: Sandbox): Promise<WorkEnd> { return runCommand(this, sandbox, this.request.stdin); }
-  protected folder(): string { return this.#workspace.tree.folder; }
+  protected folders(): string[] { return [this.#workspace.tree.folder]; }
 }
 
 /** A command on a source of its own, whose output folder can be read after its end. Starts when the source is there. */
@@ -68,5 +68,5 @@ export class BuildTask extends Task {
   }
 
   protected work(sandbox: Sandbox): Promise<WorkEnd> { return runCommand(this, sandbox); }
-  protected folder(): string { return this.#tree!.folder; }
+  protected folders(): string[] { return [this.#tree!.folder]; }
 }

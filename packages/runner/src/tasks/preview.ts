@@ -50,7 +50,7 @@ export class PreviewTask extends Task {
   }
 
   /** A byte pipe to the port. Throws `not_listening` 502. */
-  override async connect(): Promise<Duplex> {
+  override async connect(): Promise<Socket> {
     const visitor = randomUUID();
     const socket = await new Promise<Socket | undefined>((resolve) => {
       const timer = setTimeout(() => resolve(undefined), DIAL_TIMEOUT_MS);
@@ -91,7 +91,7 @@ export class PreviewTask extends Task {
     }
   }
 
-  protected folder(): string { return this.#tree!.folder; }
+  protected folders(): string[] { return [this.#tree!.folder]; }
 
   async #listen(): Promise<void> {
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#arrived(socket));

@@ -1,4 +1,5 @@
-import type { Duplex, Readable } from 'node:stream';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { SandboxLimits, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
@@ -46,8 +47,10 @@ export abstract class Task {
   protected abstract spec(): Promise<Omit<SandboxSpec, 'limits'>>;
   /** Drives the sandbox until its work has ended; the sandbox is killed afterwards. */
   protected abstract work(sandbox: Sandbox): Promise<WorkEnd>;
-  /** The folder whose size the watchdog bounds. */
-  protected abstract folder(): string;
+  /** The folders whose size together the watchdog bounds. */
+  protected abstract folders(): string[];
+  /** Ends what else was open for it, once it has run. */
+  protected tidy(): void { /* most have nothing */ }
 
   /** Runs it to its end; never rejects. */
   async run(): Promise<void> {
@@ -62,7 +65,7 @@ export abstract class Task {
       if (!this.#isCancelled && !this.#timedOut) {
         const sandbox = this.#sandbox = startSandbox(this.host, { ...spec, limits: this.limits });
         if (this.#isCancelled) this.#kill();
-        const unwatch = watchSandbox(this.host, sandbox, this.folder(), this.limits, (reason) => { this.#overrun = reason; this.#kill(); });
+        const unwatch = watchSandbox(this.host, sandbox, this.folders(), this.limits, (reason) => { this.#overrun = reason; this.#kill(); });
         try { end = await this.work(sandbox); } finally { unwatch(); }
         exit = await sandbox.kill();
       }
@@ -72,9 +75,12 @@ export abstract class Task {
     } catch (error) {
       const isGone = !(error instanceof RunnerError && error.code === 'not_confirmed');
       if (isGone) this.onGone();
-      this.#finish(this.#resultOf(lost(error instanceof RunnerError ? error.message : 'The sandbox could not be started.'), exit.oom));
+      this.#finish(this.#resultOf(failureOf(error), exit.oom));
       if (isGone) this.#settle.resolve(); else this.#settle.reject(error);
-    } finally { clearTimeout(timer); }
+    } finally {
+      clearTimeout(timer);
+      this.tidy();
+    }
   }
 
   /** Ends it with everything in it; resolves when nothing is left. A task that has not begun ends at once. Throws `not_confirmed` 500. */
@@ -90,10 +96,11 @@ export abstract class Task {
 
   protected get isCancelled(): boolean { return this.#isCancelled; }
 
+  steer(_id: string, _prompt: string): Promise<void> { throw new RunnerError(409, 'not_steerable', 'Only a turn of an agent takes messages.'); }
   answerPermission(_requestId: string, _allow: boolean): void { throw new RunnerError(404, 'not_found', 'Nothing was asked.'); }
   putSource(_tar: Readable): Promise<void> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no source.'); }
   output(): Promise<Readable> { throw new RunnerError(409, 'invalid_state', 'This kind of task has no output.'); }
-  connect(): Promise<Duplex> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no connections.'); }
+  connect(): Promise<Socket> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no connections.'); }
   /** Removes what it kept after its end. */
   release(): void { /* most keep nothing */ }
 
@@ -115,6 +122,23 @@ export abstract class Task {
   }
 }
 
-function lost(message: string): WorkEnd {
+/** Thrown where a task cannot be started for a reason of its own. */
+export class TaskFailure extends Error {
+  readonly code: NonNullable<TaskEnd['error']>['code'];
+
+  constructor(code: NonNullable<TaskEnd['error']>['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+function failureOf(error: unknown): WorkEnd {
+  if (error instanceof TaskFailure) return { ...lost(''), error: { code: error.code, message: error.message } };
+  if (!(error instanceof RunnerError)) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  return lost(error instanceof RunnerError ? error.message : 'The sandbox could not be started.');
+}
+
+/** Of a task whose sandbox did not do its part. */
+export function lost(message: string): WorkEnd {
   return { outcome: 'failed', exitCode: null, signal: null, error: { code: 'sandbox_lost', message } };
 }

@@ -1,4 +1,5 @@
 import { RunnerError } from '../errors.ts';
+import type { Gateways } from '../gateways.ts';
 import type { TaskRequest } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -14,11 +15,13 @@ const KEPT = 2000;
 export class Tasks {
   readonly #host: Host;
   readonly #workspaces: Workspaces;
+  readonly #gateways: Gateways;
   readonly #byId = new Map<string, Task>();
 
-  constructor(host: Host, workspaces: Workspaces) {
+  constructor(host: Host, workspaces: Workspaces, gateways: Gateways) {
     this.#host = host;
     this.#workspaces = workspaces;
+    this.#gateways = gateways;
   }
 
   all(): Task[] { return [...this.#byId.values()]; }
@@ -61,7 +64,7 @@ export class Tasks {
   #startInWorkspace(id: string, request: Extract<TaskRequest, { workspaceId: string }>): Task {
     const workspace = this.#workspaces.get(request.workspaceId);
     this.#workspaces.claim(workspace, id);
-    const task = request.kind === 'turn' ? new TurnTask(this.#host, id, request, workspace, this.#workspaces.trees) : new ExecTask(this.#host, id, request, workspace);
+    const task = request.kind === 'turn' ? new TurnTask(this.#host, id, request, { workspace, trees: this.#workspaces.trees, gateways: this.#gateways }) : new ExecTask(this.#host, id, request, workspace);
     // A sandbox whose end is not confirmed keeps its workspace: nothing may read or write beside it.
     task.onGone = () => this.#workspaces.release(workspace, id);
     void task.run();

@@ -1,38 +1,37 @@
-import type { ToolCallUpdate } from '@agentclientprotocol/sdk';
 import { TOOL_OUTPUT_BYTES, type JournalEntry } from '../protocol.ts';
+import { isObject, type Params } from './acp-connection.ts';
+import { AcpFault } from './acp-fault.ts';
 import type { Journal } from './journal.ts';
 
 type ToolEntry = Omit<Extract<JournalEntry, { type: 'tool' }>, 'offset' | 'at' | 'type'>;
 
-const STATUS = { pending: 'pending', in_progress: 'running', completed: 'completed', failed: 'failed' } as const;
-const INPUT_BYTES = 64 * 1024;
-const NAME_CHARACTERS = 200, TITLE_CHARACTERS = 1000;
-/** Calls remembered at once; an agent that opens more has lost count of them. */
-const OPEN_CALLS = 1000;
+const STATUS: Record<string, ToolEntry['status']> = { pending: 'pending', in_progress: 'running', completed: 'completed', failed: 'failed' };
+const INPUT_CHARACTERS = 64 * 1024;
+const ID_CHARACTERS = 500, NAME_CHARACTERS = 200, TITLE_CHARACTERS = 1000;
+/** Calls of a turn, changes of their status, and calls under way at once; an agent that makes more has lost its way. */
+const CALLS = 5_000, CHANGES = 16_000, OPEN_CALLS = 256;
 
-/** The tool calls of one turn: merges ACP's partial updates and journals each change of status. */
+/** The tool calls of one turn: merges ACP's partial updates and journals each change of status. Nothing is taken on trust; wrong shapes count as absent. */
 export class ToolCalls {
   readonly #journal: Journal;
   readonly #open = new Map<string, ToolEntry>();
+  readonly #ended = new Map<string, ToolEntry>();
+  #changes = 0;
 
   constructor(journal: Journal) { this.#journal = journal; }
 
-  update(update: ToolCallUpdate): ToolEntry {
-    const known = this.#open.get(update.toolCallId);
-    const before: ToolEntry = known ?? { toolCallId: update.toolCallId, name: 'tool', title: '', status: 'pending', input: null, output: null, truncated: false };
-    const output = textOf(update);
-    const { _meta: meta } = update;
-    const tool: ToolEntry = {
-      ...before,
-      name: known ? before.name : nameOf(update).slice(0, NAME_CHARACTERS),
-      title: (update.title ?? before.title).slice(0, TITLE_CHARACTERS),
-      status: update.status ? STATUS[update.status] : before.status,
-      input: update.rawInput === undefined ? before.input : bounded(update.rawInput),
-      ...(output === undefined ? {} : cut(output, meta?.['headrace/truncated'] === true)),
-    };
-    const isFinal = tool.status === 'completed' || tool.status === 'failed';
-    if (isFinal) this.#open.delete(tool.toolCallId); else if (known || this.#open.size < OPEN_CALLS) this.#open.set(tool.toolCallId, tool);
-    if (!known || tool.status !== before.status) this.#journal.append({ type: 'tool', ...tool });
+  /** The call as it is now. Throws AcpFault over a limit. */
+  update(update: Params): ToolEntry {
+    const toolCallId = words(update['toolCallId']).slice(0, ID_CHARACTERS);
+    if (toolCallId === '') throw new AcpFault('The agent told of a tool call without an id.');
+    const ended = this.#ended.get(toolCallId);
+    if (ended) return ended;
+    const known = this.#open.get(toolCallId);
+    const tool = merged(known ?? { toolCallId, name: nameOf(update).slice(0, NAME_CHARACTERS), title: '', status: 'pending', input: null, output: null, truncated: false }, update);
+    if (!known && this.#open.size + this.#ended.size >= CALLS) throw new AcpFault(`The agent made more than ${CALLS} tool calls.`);
+    if (!known && this.#open.size >= OPEN_CALLS) throw new AcpFault(`The agent had more than ${OPEN_CALLS} tool calls under way at once.`);
+    this.#keep(tool);
+    if (!known || tool.status !== known.status) this.#tell(tool);
     return tool;
   }
 
@@ -41,19 +40,41 @@ export class ToolCalls {
     for (const tool of this.#open.values()) this.#journal.append({ type: 'tool', ...tool, status });
     this.#open.clear();
   }
+
+  #keep(tool: ToolEntry): void {
+    if (tool.status !== 'completed' && tool.status !== 'failed') { this.#open.set(tool.toolCallId, tool); return; }
+    this.#open.delete(tool.toolCallId);
+    this.#ended.set(tool.toolCallId, { ...tool, input: null, output: null });
+  }
+
+  #tell(tool: ToolEntry): void {
+    if (++this.#changes > CHANGES) throw new AcpFault(`The agent's tool calls changed more than ${CHANGES} times.`);
+    this.#journal.append({ type: 'tool', ...tool });
+  }
+}
+
+function merged(before: ToolEntry, update: Params): ToolEntry {
+  const output = outputOf(update), { title, status, rawInput } = update;
+  return {
+    ...before,
+    title: typeof title === 'string' ? title.slice(0, TITLE_CHARACTERS) : before.title,
+    status: typeof status === 'string' ? STATUS[status] ?? before.status : before.status,
+    input: rawInput === undefined ? before.input : bounded(rawInput),
+    ...(output === undefined ? {} : cut(output, metaOf(update)['headrace/truncated'] === true)),
+  };
 }
 
 /** ACP has no field for a tool's name: agents tell it in _meta, else the kind has to do. */
-function nameOf({ _meta, kind }: ToolCallUpdate): string {
-  const name = _meta?.['headrace/tool'] ?? (_meta?.['claudeCode'] as { toolName?: unknown } | undefined)?.toolName;
-  return typeof name === 'string' && name !== '' ? name : kind ?? 'tool';
+function nameOf(update: Params): string {
+  const meta = metaOf(update), { claudeCode } = meta;
+  return words(meta['headrace/tool']) || (isObject(claudeCode) && words(claudeCode['toolName'])) || words(update['kind']) || 'tool';
 }
 
-function textOf({ content, rawOutput }: ToolCallUpdate): string | undefined {
-  const parts = (content ?? []).flatMap((part) => (part.type === 'content' && part.content.type === 'text' ? [part.content.text] : []));
+function outputOf({ content, rawOutput }: Params): string | undefined {
+  const parts = (Array.isArray(content) ? content : []).flatMap((part) => (isObject(part) && isObject(part['content']) && typeof part['content']['text'] === 'string' ? [part['content']['text']] : []));
   if (parts.length > 0) return parts.join('\n');
   if (rawOutput === undefined || rawOutput === null) return undefined;
-  return typeof rawOutput === 'string' ? rawOutput : JSON.stringify(rawOutput);
+  return typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput);
 }
 
 function cut(text: string, wasCut: boolean): Pick<ToolEntry, 'output' | 'truncated'> {
@@ -62,6 +83,14 @@ function cut(text: string, wasCut: boolean): Pick<ToolEntry, 'output' | 'truncat
 }
 
 function bounded(input: unknown): unknown {
-  const text = JSON.stringify(input) ?? 'null';
-  return text.length <= INPUT_BYTES ? input : { truncated: text.slice(0, INPUT_BYTES) };
+  const text = jsonOf(input);
+  return text.length <= INPUT_CHARACTERS ? input : { truncated: text.slice(0, INPUT_CHARACTERS) };
 }
+
+/** JSON is read however deeply it is nested, but not written: that would end the runner's stack. */
+function jsonOf(value: unknown): string {
+  try { return JSON.stringify(value) ?? 'null'; } catch { throw new AcpFault('The agent told of a tool call that is nested too deeply.'); }
+}
+
+const words = (value: unknown): string => (typeof value === 'string' ? value : '');
+const metaOf = ({ _meta: meta }: Params): Params => (isObject(meta) ? meta : {});

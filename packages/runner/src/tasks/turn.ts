@@ -1,19 +1,25 @@
-import { Readable, Writable } from 'node:stream';
-import { client, methods, ndJsonStream, PROTOCOL_VERSION, type ClientConnection, type PromptResponse, type RequestPermissionRequest, type RequestPermissionResponse, type SessionNotification } from '@agentclientprotocol/sdk';
-import { RunnerError } from '../errors.ts';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Gateways } from '../gateways.ts';
 import type { TurnRequest } from '../protocol.ts';
-import { WORKSPACE } from '../sandbox/bubblewrap.ts';
-import { GUEST } from '../sandbox/guest.ts';
+import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Sandbox, SandboxSpec } from '../sandbox/sandbox.ts';
 import { tarOf } from '../tar.ts';
-import type { Trees, Workspace } from '../workspaces.ts';
-import { Task, type WorkEnd } from './task.ts';
-import { ToolCalls } from './tool-calls.ts';
+import type { AgentHome, Trees, Workspace } from '../workspaces.ts';
+import { AcpConnection, type Params } from './acp-connection.ts';
+import { AgentGone } from './acp-fault.ts';
+import { openSession, type Session } from './acp-session.ts';
+import { agentCommand } from './agent-command.ts';
+import { agentHome, homeBind } from './agent-home.ts';
+import { GATEWAY_SOCKET, GatewayPort, relayListens, withRelay } from './gateway-port.ts';
+import { promptBlocks } from './prompt.ts';
+import { Steering } from './steering.ts';
+import { lost, Task, type WorkEnd } from './task.ts';
+import { TurnUpdates } from './turn-updates.ts';
 
-const MESSAGE_BYTES = 8 * 1024 ** 2;
-const REPLY_CHARACTERS = 512 * 1024;
-const STDERR_BYTES = 4096;
+const STDERR_BYTES = 4096, LAST_WORDS = 1000;
+const EXIT_MS = 2_000;
 /** The scripted agent says with this key in a response's _meta that a block failed; its value is the reason. */
 const SCRIPT_FAILED = 'headrace/scriptFailed';
 
@@ -22,76 +28,82 @@ export class TurnTask extends Task {
   declare readonly request: TurnRequest;
   readonly #workspace: Workspace;
   readonly #trees: Trees;
-  readonly #tools = new ToolCalls(this.journal);
-  readonly #questions = new Map<string, (isAllowed: boolean) => void>();
-  #reply = '';
+  readonly #gateways: Gateways;
+  readonly #updates: TurnUpdates;
+  readonly #steering = new Steering();
+  #home: AgentHome | undefined;
+  #port: GatewayPort | undefined;
   #stderr = '';
-  #asked = 0;
 
-  constructor(host: Host, id: string, request: TurnRequest, workspace: Workspace, trees: Trees) {
+  constructor(host: Host, id: string, request: TurnRequest, { workspace, trees, gateways }: { workspace: Workspace; trees: Trees; gateways: Gateways }) {
     super(host, id, request);
     this.#workspace = workspace;
     this.#trees = trees;
+    this.#gateways = gateways;
+    this.#updates = new TurnUpdates(this.journal, request.permissions);
   }
 
-  override answerPermission(requestId: string, allow: boolean): void {
-    const answer = this.#questions.get(requestId);
-    if (!answer) throw new RunnerError(404, 'not_found', 'That was not asked, or is answered already.');
-    this.#questions.delete(requestId);
-    answer(allow);
-  }
+  override answerPermission(requestId: string, allow: boolean): void { this.#updates.answer(requestId, allow); }
+  override steer(id: string, prompt: string): Promise<void> { return this.#steering.steer(id, prompt); }
 
   protected async spec(): Promise<Omit<SandboxSpec, 'limits'>> {
+    const { agent, gateway = false } = this.request;
+    const { command, env, binds } = await agentCommand(this.host, agent);
     await this.#writeEvidence();
-    const { agent } = this.request;
-    return { command: agent.command ?? ['node', `${GUEST}/${agent.name}.cjs`], env: agent.env, binds: [this.#workspace.tree.bind(false)] };
+    // The scripted agent has nothing to remember.
+    if (!this.#isScripted) this.#home = await agentHome(this.#trees, this.#workspace, agent.name, agent.home);
+    if (gateway) this.#port = await GatewayPort.open(this.host, this.id, this.#gateways);
+    const common = { binds: [this.#workspace.tree.bind(false), ...binds, ...(this.#home ? [homeBind(this.#home)] : []), ...(this.#port ? [this.#port.bind] : [])] };
+    if (this.#needsRelay) return { ...common, command: withRelay(command), env, inputs: 1 };
+    return { ...common, command, env: this.#port ? { ...env, HEADRACE_GATEWAY_SOCKET: GATEWAY_SOCKET } : env };
   }
 
   protected async work(sandbox: Sandbox): Promise<WorkEnd> {
     sandbox.stderr.setEncoding('utf8').on('data', (part: string) => { this.#stderr = (this.#stderr + part).slice(-STDERR_BYTES); });
-    const connection = this.#connect(sandbox);
-    const died = sandbox.exited.then(({ code }) => failed(`The agent ended with ${code} before its turn did. ${this.#stderr.trim()}`));
-    // What was said before the death is still read: the connection closes after the last line.
-    const worked = this.#converse(connection).catch(async (error: Error) => (connection.signal.aborted ? died : failed(`The agent refused: ${messageOf(error)}`)));
-    const end = await Promise.race([worked, connection.closed.then(() => Promise.race([worked, died]))]);
-    this.#tools.close(this.isCancelled ? 'cancelled' : 'failed');
-    connection.close();
+    const connection = new AcpConnection(sandbox.stdout, sandbox.stdin, this.#updates);
+    const end = await this.#converse(connection, sandbox).catch((error: Error) => this.#failureOf(error, sandbox));
+    this.#steering.open(undefined);
+    this.#updates.close(this.isCancelled ? 'cancelled' : 'failed');
+    if (this.#home) this.#home.wasInterrupted = end.outcome !== 'completed';
+    connection.close(new AgentGone('The turn has ended.'));
     return end;
   }
 
-  protected folder(): string { return this.#workspace.tree.folder; }
+  protected override folders(): string[] { return [this.#workspace.tree.folder, ...(this.#home ? [this.#home.tree.folder] : [])]; }
+  protected override tidy(): void { this.#port?.close(); }
 
-  #connect(sandbox: Sandbox): ClientConnection {
-    const stream = ndJsonStream(Writable.toWeb(sandbox.stdin) as WritableStream<Uint8Array>, Readable.toWeb(sandbox.stdout) as ReadableStream<Uint8Array>, { maxMessageBytes: MESSAGE_BYTES });
-    return client({ name: 'headrace' })
-      .onNotification(methods.client.session.update, ({ params }) => this.#update(params))
-      .onRequest(methods.client.session.requestPermission, ({ params }) => this.#permission(params))
-      .connect(stream);
+  get #isScripted(): boolean { return this.request.agent.command === null && this.request.agent.name === 'scripted'; }
+  /** The built-in agent speaks HTTP over the socket itself, which spares it a process and a hop. */
+  get #needsRelay(): boolean { return this.#port !== undefined && this.request.agent.command !== null; }
+
+  async #converse(connection: AcpConnection, sandbox: Sandbox): Promise<WorkEnd> {
+    const home = this.#home;
+    const session = await openSession(connection, this.request, home?.sessionId ?? null);
+    if (this.#needsRelay) await relayListens(sandbox.inputs[0]!);
+    const prompt = promptBlocks(this.#isScripted ? { ...this.request, history: [] } : this.request, session, home?.wasInterrupted ?? false);
+    if (home) { home.sessionId = session.id; home.wasInterrupted = true; }
+    // What came before was an earlier conversation, told again.
+    this.#updates.begin();
+    const answered = connection.request('session/prompt', { sessionId: session.id, prompt });
+    if (session.steerable) this.#steering.open((id, text) => this.#steer(connection, session, id, text));
+    this.journal.append({ type: 'ready', steerable: session.steerable });
+    return endOf(await answered);
   }
 
-  async #converse({ agent }: ClientConnection): Promise<WorkEnd> {
-    await agent.request(methods.agent.initialize, { protocolVersion: PROTOCOL_VERSION, clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false } });
-    const { sessionId } = await agent.request(methods.agent.session.new, { cwd: WORKSPACE, mcpServers: [] });
-    return endOf(await agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: this.request.prompt }] }));
+  async #steer(connection: AcpConnection, { id: sessionId }: Session, id: string, prompt: string): Promise<boolean> {
+    const { taken } = await connection.request('_headrace/steer', { sessionId, id, prompt });
+    if (taken === true) this.journal.append({ type: 'steered', id });
+    return taken === true;
   }
 
-  #update({ update }: SessionNotification): void {
-    if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' && this.#reply.length < REPLY_CHARACTERS) {
-      this.#reply += update.content.text;
-      this.journal.text(this.#reply);
-    } else if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') this.#tools.update(update);
-  }
-
-  /** Asks the worker where the turn is to ask, and waits for its answer; a cancel ends the wait with the sandbox. */
-  async #permission({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
-    const tool = this.#tools.update(toolCall);
-    const isAllowed = this.request.permissions === 'allow' || await new Promise<boolean>((resolve) => {
-      const requestId = `ask-${++this.#asked}`;
-      this.#questions.set(requestId, resolve);
-      this.journal.append({ type: 'permission', requestId, toolCallId: toolCall.toolCallId, title: tool.title });
-    });
-    const option = options.find((o) => o.kind === (isAllowed ? 'allow_once' : 'reject_once')) ?? options.find((o) => o.kind.startsWith(isAllowed ? 'allow' : 'reject'));
-    return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
+  /** A dead agent's own last words tell more than that its pipe was closed. */
+  async #failureOf(error: Error, sandbox: Sandbox): Promise<WorkEnd> {
+    if (error instanceof RunnerError) return lost(error.message);
+    const words = this.#stderr.trim().slice(-LAST_WORDS);
+    if (!(error instanceof AgentGone)) return failed(error.name === 'RpcError' ? `The agent refused: ${error.message}` : error.message);
+    const exit = await Promise.race([sandbox.exited, sleep(EXIT_MS, undefined, { ref: false })]);
+    if (exit?.oom) return lost(`The sandbox took more than its ${Math.round(this.limits.memoryBytes / 1024 ** 2)} MiB of memory.`);
+    return failed(exit ? `The agent ended with ${exit.signal ?? exit.code} before its turn did. ${words}` : `${error.message} ${words}`);
   }
 
   async #writeEvidence(): Promise<void> {
@@ -102,17 +114,15 @@ export class TurnTask extends Task {
   }
 }
 
-function endOf({ stopReason, _meta }: PromptResponse): WorkEnd {
-  const common = { exitCode: null, signal: null };
-  const reason = _meta?.[SCRIPT_FAILED];
-  if (typeof reason === 'string') return { ...common, outcome: 'failed', error: { code: 'script_failed', message: reason.slice(0, 1000) } };
+function endOf({ stopReason, _meta: meta }: Params): WorkEnd {
+  const reason = (meta as Params | undefined | null)?.[SCRIPT_FAILED];
+  if (typeof reason === 'string') return { ...failed(''), error: { code: 'script_failed', message: reason.slice(0, 1000) } };
   if (stopReason === 'refusal') return failed('The agent refused the message.');
   if (stopReason === 'cancelled') return failed('The agent cancelled its turn.');
-  return { ...common, outcome: 'completed', error: null };
+  if (typeof stopReason !== 'string') return failed('The agent ended its turn without saying how.');
+  return { outcome: 'completed', exitCode: null, signal: null, error: null };
 }
 
 function failed(message: string): WorkEnd {
-  return { outcome: 'failed', exitCode: null, signal: null, error: { code: 'agent_error', message: message.trim().slice(0, 1000) } };
+  return { outcome: 'failed', exitCode: null, signal: null, error: { code: 'agent_error', message: message.trim().slice(0, 2000) } };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : JSON.stringify(error) ?? String(error));

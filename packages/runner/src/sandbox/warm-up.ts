@@ -1,0 +1,29 @@
+import { collect } from './collect.ts';
+import { WORKSPACE } from './bubblewrap.ts';
+import { GUEST } from './guest.ts';
+import { makeSandboxFolder, type Host } from './host.ts';
+import { DEFAULT_LIMITS, startSandbox } from './sandbox.ts';
+import { rmSync } from 'node:fs';
+
+const MESSAGES = [
+  { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } },
+  { jsonrpc: '2.0', id: 2, method: 'session/new', params: { cwd: WORKSPACE, mcpServers: [] } },
+];
+
+/**
+ * Lets V8 compile the built-in model agent once, in a sandbox that may write the compile cache and sees nothing of anybody's; all others
+ * see the cache read-only. Called beside the runner's start.
+ */
+export async function warmUp(host: Host): Promise<void> {
+  if (!host.guest.isCold() || !await host.guest.ready('headrace')) return;
+  const folder = makeSandboxFolder(host, 'warm-up');
+  try {
+    const sandbox = startSandbox(host, {
+      command: ['node', `${GUEST}/headrace.cjs`], env: { HEADRACE_WIRE: 'anthropic', HEADRACE_MODEL: 'none', HEADRACE_GATEWAY: 'http://127.0.0.1:1/none/v1', HEADRACE_TOKEN: 'none' }, limits: DEFAULT_LIMITS,
+      binds: [{ host: folder, inside: WORKSPACE, readOnly: true }, { host: host.guest.compiled, inside: `${GUEST}/compiled`, readOnly: false }],
+    });
+    sandbox.stdin.end(MESSAGES.map((message) => `${JSON.stringify(message)}\n`).join(''));
+    await collect(sandbox, { maxBytes: 1024 ** 2, timeoutMs: 10_000 });
+    host.guest.keepCompiled();
+  } catch (error) { process.stderr.write(`The compile cache could not be made: ${(error as Error).message}\n`); } finally { rmSync(folder, { recursive: true, force: true }); }
+}

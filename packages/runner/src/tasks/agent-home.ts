@@ -1,0 +1,21 @@
+import { Readable } from 'node:stream';
+import { HOME, type Bind } from '../sandbox/bubblewrap.ts';
+import { tarOf } from '../tar.ts';
+import type { AgentHome, Trees, Workspace } from '../workspaces.ts';
+
+/**
+ * The agent's HOME in this workspace, with the configured files in it. It lives as long as the workspace, so that the agent finds its sessions again.
+ * Files are written from inside a sandbox: after its first turn an agent may have put links anywhere in there.
+ */
+export async function agentHome(trees: Trees, workspace: Workspace, agent: string, files: Record<string, string>): Promise<AgentHome> {
+  let home = workspace.homes.get(agent);
+  if (!home) {
+    home = { tree: await trees.make(`${workspace.id}.home`), sessionId: null, wasInterrupted: false };
+    workspace.homes.set(agent, home);
+  }
+  const entries = Object.entries(files).map(([path, content]) => ({ path, content }));
+  if (entries.length > 0) await trees.patch(home.tree, Readable.from([tarOf(entries)], { objectMode: false }));
+  return home;
+}
+
+export const homeBind = ({ tree }: AgentHome): Bind => ({ ...tree.bind(false), inside: HOME });

@@ -1,0 +1,29 @@
+import { RunnerError } from '../errors.ts';
+
+const ANSWER_MS = 10_000;
+
+/** Messages that are handed to a turn under way, each id once; asking again joins the first answer. */
+export class Steering {
+  readonly #handed = new Map<string, Promise<boolean>>();
+  #hand: ((id: string, prompt: string) => Promise<boolean>) | undefined;
+
+  /** From here messages go to the agent by `hand`, which answers whether it took the message; without it the turn takes none (any more). */
+  open(hand: ((id: string, prompt: string) => Promise<boolean>) | undefined): void { this.#hand = hand; }
+
+  /** Resolves when the agent took it. Throws `not_steerable` 409; `no_answer` 504 while it is not known: ask again. */
+  async steer(id: string, prompt: string): Promise<void> {
+    let handed = this.#handed.get(id);
+    if (!handed) {
+      if (!this.#hand) throw notSteerable();
+      handed = this.#hand(id, prompt).catch(() => false);
+      this.#handed.set(id, handed);
+      // What was not taken may be offered again.
+      void handed.then((isTaken) => isTaken || this.#handed.delete(id));
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new RunnerError(504, 'no_answer', 'The agent has not said yet whether it takes the message.')), ANSWER_MS); });
+    try { if (!await Promise.race([handed, late])) throw notSteerable(); } finally { clearTimeout(timer); }
+  }
+}
+
+const notSteerable = (): RunnerError => new RunnerError(409, 'not_steerable', 'The turn takes no messages: its agent cannot, or it has ended.');

@@ -1,0 +1,83 @@
+import { RunnerError } from '../errors.ts';
+import type { TurnRequest } from '../protocol.ts';
+import { isObject, type AcpHandlers, type Params } from './acp-connection.ts';
+import { AcpFault, RPC, RpcError } from './acp-fault.ts';
+import type { Journal } from './journal.ts';
+import { ToolCalls } from './tool-calls.ts';
+
+/** What is shown of a reply, and what an agent may say before it is taken for a flood. */
+const REPLY_CHARACTERS = 512 * 1024, SAID_CHARACTERS = 8 * 1024 ** 2;
+/** With the tool calls' own limit these fit into a journal that nobody has acknowledged yet. */
+const QUESTIONS = 2_000;
+
+/** What an agent tells and asks during a turn: its reply, its tool calls and its questions go to the journal. Thoughts and plans do not. */
+export class TurnUpdates implements AcpHandlers {
+  readonly #journal: Journal;
+  readonly #permissions: TurnRequest['permissions'];
+  readonly #tools: ToolCalls;
+  readonly #questions = new Map<string, (isAllowed: boolean) => void>();
+  #reply = '';
+  #said = 0;
+  #asked = 0;
+  #hasBegun = false;
+
+  constructor(journal: Journal, permissions: TurnRequest['permissions']) {
+    this.#journal = journal;
+    this.#permissions = permissions;
+    this.#tools = new ToolCalls(journal);
+  }
+
+  /** What is told before is not of this turn. */
+  begin(): void { this.#hasBegun = true; }
+
+  /** Throws `not_found` 404. */
+  answer(requestId: string, isAllowed: boolean): void {
+    const answer = this.#questions.get(requestId);
+    if (!answer) throw new RunnerError(404, 'not_found', 'That was not asked, or is answered already.');
+    this.#questions.delete(requestId);
+    answer(isAllowed);
+  }
+
+  /** Ends the calls that the agent left open. */
+  close(status: 'cancelled' | 'failed'): void {
+    this.#tools.close(status);
+    this.#hasBegun = false;
+  }
+
+  notified(method: string, { update }: Params): void {
+    if (method !== 'session/update' || !isObject(update) || !this.#hasBegun) return;
+    if (update['sessionUpdate'] === 'agent_message_chunk') this.#say(update['content']);
+    else if (update['sessionUpdate'] === 'tool_call' || update['sessionUpdate'] === 'tool_call_update') this.#tools.update(update);
+  }
+
+  /** Questions go to the worker where the turn is to ask, and wait for its answer; a cancel ends the wait with the sandbox. */
+  async asked(method: string, { toolCall, options }: Params): Promise<object> {
+    if (method !== 'session/request_permission') throw new RpcError(RPC.methodNotFound, `This client has no ${method}.`);
+    if (!isObject(toolCall) || !Array.isArray(options)) throw new RpcError(RPC.invalidParams, 'toolCall or options are missing.');
+    if (!this.#hasBegun) return { outcome: { outcome: 'cancelled' } };
+    if (++this.#asked > QUESTIONS) throw new AcpFault(`The agent asked for permission more than ${QUESTIONS} times.`);
+    const { toolCallId, title } = this.#tools.update(toolCall);
+    const isAllowed = this.#permissions === 'allow' || await new Promise<boolean>((resolve) => {
+      const requestId = `ask-${this.#asked}`;
+      this.#questions.set(requestId, resolve);
+      this.#journal.append({ type: 'permission', requestId, toolCallId, title });
+    });
+    const chosen = choose(options.filter(isObject), isAllowed);
+    return { outcome: chosen ? { outcome: 'selected', optionId: chosen['optionId'] } : { outcome: 'cancelled' } };
+  }
+
+  #say(content: unknown): void {
+    if (!isObject(content) || content['type'] !== 'text' || typeof content['text'] !== 'string') return;
+    this.#said += content['text'].length;
+    if (this.#said > SAID_CHARACTERS) throw new AcpFault(`The agent's reply had more than ${SAID_CHARACTERS / 1024 ** 2} million characters.`);
+    if (this.#reply.length >= REPLY_CHARACTERS) return;
+    this.#reply = (this.#reply + content['text']).slice(0, REPLY_CHARACTERS);
+    this.#journal.text(this.#reply);
+  }
+}
+
+/** Never an option that allows what was not asked for. */
+function choose(options: Params[], isAllowed: boolean): Params | undefined {
+  const of = (kind: string): Params | undefined => options.find((option) => option['kind'] === kind);
+  return isAllowed ? of('allow_once') : of('reject_once') ?? of('reject_always');
+}
