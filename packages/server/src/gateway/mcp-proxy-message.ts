@@ -13,7 +13,7 @@ function passing(headers: IncomingHttpHeaders, passes: (name: string) => boolean
 }
 
 /** Nothing is compressed on the way: events would wait in the compressor. */
-export const requestHeaders = (headers: IncomingHttpHeaders): Record<string, string> => ({ ...passing(headers, isOfMcp), 'accept-encoding': 'identity' });
+export const requestHeaders = (headers: IncomingHttpHeaders): Record<string, string> => ({ ...passing(headers, isOfMcp), 'accept-encoding': 'identity', 'user-agent': 'headrace' });
 export const responseHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders => passing(headers, isAnswered);
 
 /** Answered with its status and, as JSON, its code and message. */

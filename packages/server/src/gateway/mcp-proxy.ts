@@ -13,8 +13,7 @@ import { McpFailure, readBody, refuse, requestHeaders, responseHeaders } from '.
 
 const CONNECT_MS = 10_000;
 /** A tool may think for long before it answers, and a stream of notifications may be silent; a client reconnects to the latter. */
-const HEADERS_MS = 5 * 60_000;
-const SILENCE_MS = 15 * 60_000;
+const LIMITS = { headersTimeout: 5 * 60_000, bodyTimeout: 15 * 60_000 };
 /** One agent's calls and streams at once, over all its servers. */
 const OPEN_OF_RUN = 64;
 const METHODS = ['POST', 'GET', 'DELETE'];
@@ -23,6 +22,8 @@ interface Asked {
   /** Whom the gateway has authenticated. */
   run: Pick<RunRow, 'id' | 'org_id' | 'project_id'>;
   serverId: string;
+  /** Milliseconds until an answer begins, and between its parts. */
+  limits?: typeof LIMITS;
 }
 
 const open = new Map<string, number>();
@@ -32,13 +33,13 @@ const dispatchers = new Map<boolean, Agent>();
 function dispatcher(allowPrivate: boolean): Agent {
   const known = dispatchers.get(allowPrivate);
   if (known) return known;
-  const made = new Agent({ connect: allowPrivate ? { timeout: CONNECT_MS } : publicConnector(CONNECT_MS), headersTimeout: HEADERS_MS, bodyTimeout: SILENCE_MS });
+  const made = new Agent({ connect: allowPrivate ? { timeout: CONNECT_MS } : publicConnector(CONNECT_MS) });
   dispatchers.set(allowPrivate, made);
   return made;
 }
 
 /** Answers `req` on `res`, whatever happens; resolves when the answer has ended. A call ends with the agent's connection, and with the process. */
-export async function proxyMcp(ctx: Pick<Context, 'db' | 'secretKey' | 'log' | 'config' | 'shutdown'>, { run, serverId }: Asked, req: IncomingMessage, res: ServerResponse): Promise<void> {
+export async function proxyMcp(ctx: Pick<Context, 'db' | 'secretKey' | 'log' | 'config' | 'shutdown'>, { run, serverId, limits = LIMITS }: Asked, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const gone = new AbortController();
   res.once('close', () => gone.abort());
   const count = (open.get(run.id) ?? 0) + 1;
@@ -46,7 +47,7 @@ export async function proxyMcp(ctx: Pick<Context, 'db' | 'secretKey' | 'log' | '
   try {
     if (!METHODS.includes(req.method!)) throw new McpFailure(405, 'method_not_allowed', 'MCP takes POST, GET and DELETE.');
     if (count > OPEN_OF_RUN) throw new McpFailure(429, 'rate_limited', `A run has at most ${OPEN_OF_RUN} calls of MCP servers at once.`);
-    await relay(ctx, { run, serverId }, req, res, AbortSignal.any([gone.signal, ctx.shutdown]));
+    await relay(ctx, { run, serverId, limits }, req, res, AbortSignal.any([gone.signal, ctx.shutdown]));
   } catch (error) {
     const failure = error instanceof McpFailure ? error : failureOf(error);
     // Causes may name addresses and hold what a server said: the log is told their kind alone.
@@ -58,12 +59,12 @@ export async function proxyMcp(ctx: Pick<Context, 'db' | 'secretKey' | 'log' | '
   }
 }
 
-async function relay(ctx: Pick<Context, 'db' | 'secretKey' | 'config'>, { run, serverId }: Asked, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void> {
+async function relay(ctx: Pick<Context, 'db' | 'secretKey' | 'config'>, { run, serverId, limits }: Required<Asked>, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void> {
   const server = await mcpTarget(ctx, { org_id: run.org_id, id: run.project_id }, serverId);
   if (!server) throw new McpFailure(404, 'mcp_server_not_found', 'This run has no such MCP server.');
   const body = req.method === 'POST' ? await readBody(req) : null;
   const answer = await request(server.url, {
-    method: req.method as Dispatcher.HttpMethod, body, signal, dispatcher: dispatcher(ctx.config.mcpAllowPrivate), headers: { ...requestHeaders(req.headers), ...server.headers },
+    ...limits, method: req.method as Dispatcher.HttpMethod, body, signal, dispatcher: dispatcher(ctx.config.mcpAllowPrivate), headers: { ...requestHeaders(req.headers), ...server.headers },
   });
   const refusal = refusalOf(answer.statusCode);
   if (refusal) {

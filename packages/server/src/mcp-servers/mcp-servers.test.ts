@@ -63,8 +63,9 @@ describe('201 and 200', () => {
 
   test('a write is told on the Direct feed as its operation, and in the audit log', async () => {
     const { headers, body } = await post({ name: 'n', transport: 'http', url: URL });
-    const { events } = (await s.call('GET', '/api/events?limit=500', undefined, { key })).body;
-    expect(events.filter((e: { data: { id: string } }) => e.data.id === headers.get('x-operation-id')).map((e: { type: string; data: unknown }) => [e.type, e.data])).toEqual([['operation.updated', { id: headers.get('x-operation-id'), status: 'succeeded' }]]);
+    const id = headers.get('x-operation-id');
+    const told = async () => (await s.call('GET', '/api/events?limit=500', undefined, { key })).body.events.filter((e: { data: { id: string } }) => e.data.id === id).map((e: { type: string; data: unknown }) => [e.type, e.data]);
+    await expect.poll(told, { timeout: 5_000, interval: 20 }).toEqual([['operation.updated', { id, status: 'succeeded' }]]);
     const { entries } = (await s.call('GET', '/api/audit', undefined, { cookie })).body;
     expect(entries[0]).toMatchObject({ action: 'mcp_server.created', targetId: body.mcpServer.id });
   });
