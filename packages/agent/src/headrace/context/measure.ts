@@ -1,0 +1,51 @@
+import type { ModelMessage } from 'ai';
+
+const CHARACTERS_PER_TOKEN = 4;
+/** What an image costs, roughly; never its base64. */
+const IMAGE_CHARACTERS = 6000;
+
+/** Characters of a message as the model reads them. */
+export function sizeOf({ content }: ModelMessage): number {
+  if (typeof content === 'string') return content.length;
+  let size = 0;
+  for (const part of content) {
+    if (part.type === 'text' || part.type === 'reasoning') size += part.text.length;
+    else if (part.type === 'tool-call') size += part.toolName.length + JSON.stringify(part.input ?? null).length;
+    else if (part.type === 'tool-result') size += 'value' in part.output && typeof part.output.value === 'string' ? part.output.value.length : JSON.stringify(part.output).length;
+    else size += IMAGE_CHARACTERS;
+  }
+  return size;
+}
+
+export const sizeOfAll = (messages: ModelMessage[]): number => messages.reduce((sum, message) => sum + sizeOf(message), 0);
+
+/**
+ * How many tokens a conversation takes: what the provider counted at the last call, and an estimate for what came after. Characters are counted as
+ * quarter tokens; where the provider counted more than that (code, other scripts), its ratio is kept.
+ */
+export class Meter {
+  #known: { count: number; tokens: number } | undefined;
+  #ratio = 1;
+
+  /** `tokens`: as the provider counted the first `count` messages. `overhead`: characters of instructions and tools. */
+  note(messages: ModelMessage[], tokens: number | undefined, overhead: number): void {
+    if (tokens === undefined) return;
+    this.#known = { count: messages.length, tokens };
+    this.#ratio = Math.min(4, Math.max(1, tokens / this.#guess(messages, overhead)));
+  }
+
+  tokens(messages: ModelMessage[], overhead: number): number {
+    const known = this.#known;
+    if (!known || known.count > messages.length) return this.#guess(messages, overhead) * this.#ratio;
+    return known.tokens + this.#guess(messages.slice(known.count), 0) * this.#ratio;
+  }
+
+  /** The messages were changed: what was counted is no longer theirs. */
+  forget(): void { this.#known = undefined; }
+
+  #guess(messages: ModelMessage[], overhead: number): number {
+    return Math.max(1, (sizeOfAll(messages) + overhead) / CHARACTERS_PER_TOKEN);
+  }
+}
+
+export const charactersOf = (tokens: number): number => tokens * CHARACTERS_PER_TOKEN;

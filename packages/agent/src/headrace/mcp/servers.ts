@@ -1,0 +1,27 @@
+import type { Settings } from '../settings.ts';
+
+export type McpServer =
+  | { kind: 'http'; name: string; url: string; headers: Record<string, string> }
+  | { kind: 'stdio'; name: string; command: string; args: string[]; env: Record<string, string> };
+
+const SERVERS = 20;
+
+/** The `mcpServers` of session/new and session/load. What has no known form is left out. */
+export function mcpServersOf(value: unknown): McpServer[] {
+  return (Array.isArray(value) ? value as Record<string, unknown>[] : []).slice(0, SERVERS).flatMap((entry): McpServer[] => {
+    const name = String(entry?.['name'] ?? '');
+    if (typeof entry?.['url'] === 'string') return [{ kind: 'http', name, url: entry['url'], headers: pairs(entry['headers']) }];
+    if (typeof entry?.['command'] === 'string') return [{ kind: 'stdio', name, command: entry['command'], args: Array.isArray(entry['args']) ? entry['args'].map(String) : [], env: pairs(entry['env']) }];
+    return [];
+  });
+}
+
+/** ACP has lists of { name, value }. */
+function pairs(value: unknown): Record<string, string> {
+  return Object.fromEntries((Array.isArray(value) ? value as { name?: unknown; value?: unknown }[] : []).map((pair) => [String(pair?.name), String(pair?.value)]));
+}
+
+/** Only what goes to the gateway goes over its socket. */
+export function socketFor(url: string, { gateway, socketPath }: Settings): string | undefined {
+  return new URL(url).origin === new URL(gateway).origin ? socketPath : undefined;
+}

@@ -1,0 +1,40 @@
+/** The model could not be asked, or did not answer; the message says so to a person, in the provider's words where it has some. */
+export class ModelFailure extends Error {
+  override readonly name = 'ModelFailure';
+  /** Whether the conversation was too long for the model. */
+  readonly isTooLong: boolean;
+  constructor(message: string, isTooLong = false, cause?: unknown) {
+    super(message, { cause });
+    this.isTooLong = isTooLong;
+  }
+}
+
+interface ProviderError { statusCode?: unknown; responseBody?: unknown; message?: unknown; cause?: unknown; data?: unknown; error?: unknown }
+
+const TOO_LONG = /context[_ -]?(?:length|window|size)|maximum context|prompt is too long|input (?:is|length|tokens?)[^.]*(?:too long|exceed)|too many (?:input )?tokens|request_too_large|exceeds the (?:available|model's) context/i;
+const SHOWN = 600;
+
+/** Whatever the SDK threw or streamed as an error. */
+export function modelFailure(error: unknown): ModelFailure {
+  if (error instanceof ModelFailure) return error;
+  const { statusCode, responseBody } = (typeof error === 'object' && error !== null ? error : {}) as ProviderError;
+  const words = wordsOf(error);
+  const isTooLong = TOO_LONG.test(`${words} ${typeof responseBody === 'string' ? responseBody.slice(0, 4000) : ''}`) && (statusCode === undefined || [400, 413, 422].includes(Number(statusCode)));
+  if (typeof statusCode === 'number' && statusCode >= 400) return new ModelFailure(`The model's provider answered ${statusCode}: ${words}`, isTooLong, error);
+  if (typeof statusCode === 'number') return new ModelFailure(`The model's provider answered something that cannot be read: ${words}`, isTooLong, error);
+  return new ModelFailure(`The model did not answer: ${words}`, isTooLong, error);
+}
+
+function wordsOf(error: unknown): string {
+  if (typeof error === 'string') return error.slice(0, SHOWN);
+  if (typeof error !== 'object' || error === null) return String(error);
+  const { message, error: inner, cause, responseBody } = error as ProviderError;
+  const own = typeof message === 'string' && message !== '' ? message : inner === undefined ? shown(error) : wordsOf(inner);
+  const further = cause instanceof Error && !own.includes(cause.message) ? ` (${cause.message})` : '';
+  const body = typeof responseBody === 'string' && responseBody !== '' && !responseBody.includes(own) ? ` ${responseBody}` : '';
+  return `${own}${further}${body}`.replace(/\s+/g, ' ').trim().slice(0, SHOWN);
+}
+
+function shown(value: object): string {
+  try { return JSON.stringify(value); } catch { return 'an unknown error'; }
+}

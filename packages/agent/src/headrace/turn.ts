@@ -1,0 +1,122 @@
+import type { PromptResponse } from '@agentclientprotocol/sdk';
+import type { ModelMessage } from 'ai';
+import { Speech, type Client } from './client.ts';
+import { makeRoom } from './context/compact.ts';
+import { charactersOf } from './context/measure.ts';
+import { instructionsOf } from './instructions.ts';
+import { ModelFailure } from './model/failure.ts';
+import type { Answer, Ask, Question } from './model/model.ts';
+import { userMessage } from './prompt.ts';
+import type { Session } from './session.ts';
+import { ToolBatch, type AnnouncedCall } from './tool-batch.ts';
+
+const STEPS = 200;
+/** Calls in a row that could not be read: a model that sends more has lost its way. */
+const FAULTS = 3;
+/** Share of the window that the outputs of one step may take. */
+const OUTPUT_SHARE = 0.25;
+
+export interface TurnRequest { session: Session; message: ModelMessage; client: Client; ask: Ask; contextTokens: number }
+
+/**
+ * One turn: the model is asked, its calls are made, and so on until it makes none. After every step the conversation is saved. Throws ModelFailure when
+ * the model cannot be asked or answers nonsense.
+ */
+export const runTurn = (request: TurnRequest): Promise<PromptResponse> => new Turn(request).run();
+
+class Turn {
+  readonly #request: TurnRequest;
+  readonly #session: Session;
+  readonly #speech: Speech;
+  #question: Omit<Question, 'messages'> = { instructions: '', tools: [] };
+  #overhead = 0;
+  #faults = 0;
+  #batch: ToolBatch;
+
+  constructor(request: TurnRequest) {
+    this.#request = request;
+    this.#session = request.session;
+    this.#speech = new Speech(request.client);
+    this.#batch = new ToolBatch(request.client, []);
+  }
+
+  async run(): Promise<PromptResponse> {
+    await this.#prepare();
+    for (let step = 0; step < STEPS; step++) {
+      this.#takeSteers();
+      const { answer, calls } = await this.#ask();
+      await this.#keep(answer, calls);
+      // Nothing is awaited between this look and the end: a message comes before it and is taken, or after it and is refused.
+      if (calls.length === 0 && !this.#session.steering.isWaiting) return { stopReason: stopReasonOf(answer.finish) };
+    }
+    this.#speech.newStep();
+    this.#speech.text(`I stopped after ${STEPS} steps. Send another message to go on.`);
+    return { stopReason: 'max_turn_requests' };
+  }
+
+  async #prepare(): Promise<void> {
+    const { session, message, client } = this.#request;
+    session.messages.push(message);
+    session.save();
+    const tools = await session.tools();
+    for (const server of session.mcp.missing) this.#speech.thought(`MCP server not available: ${server}\n`);
+    this.#question = { instructions: instructionsOf(session.workplace.root, session.mcp.missing), tools };
+    this.#overhead = this.#question.instructions.length + JSON.stringify(tools.map(({ name, description, schema }) => ({ name, description, schema }))).length;
+    this.#batch = new ToolBatch(client, tools);
+  }
+
+  #takeSteers(): void {
+    const { steers, confirm } = this.#session.steering.take();
+    if (steers.length === 0) return;
+    for (const { prompt } of steers) this.#session.messages.push(userMessage(prompt)!);
+    this.#session.save();
+    confirm();
+  }
+
+  async #ask(): Promise<{ answer: Answer; calls: AnnouncedCall[] }> {
+    await this.#makeRoom(false);
+    try { return await this.#askOnce(); } catch (error) {
+      if (!(error instanceof ModelFailure && error.isTooLong)) throw error;
+      await this.#makeRoom(true);
+      return this.#askOnce();
+    }
+  }
+
+  async #askOnce(): Promise<{ answer: Answer; calls: AnnouncedCall[] }> {
+    const calls: AnnouncedCall[] = [];
+    this.#speech.newStep();
+    const answer = await this.#request.ask({ ...this.#question, messages: this.#session.messages }, {
+      text: (text) => this.#speech.text(text), thought: (text) => this.#speech.thought(text), call: (call) => { calls.push(this.#batch.announce(call)); },
+    });
+    return { answer, calls };
+  }
+
+  async #makeRoom(isForced: boolean): Promise<void> {
+    const { session, ask, contextTokens } = this.#request;
+    const room = await makeRoom({ messages: session.messages, meter: session.meter, overhead: this.#overhead, contextTokens, ask, isForced });
+    if (room.note === undefined) return;
+    session.messages = room.messages;
+    session.save();
+    this.#speech.thought(`${room.note}\n`);
+  }
+
+  /** Adds the answer and the results of its calls, together: a call without its result would spoil every later request. */
+  async #keep(answer: Answer, calls: AnnouncedCall[]): Promise<void> {
+    const session = this.#session;
+    if (answer.messages.length === 0) {
+      if (session.messages.at(-1)?.role !== 'tool') throw new ModelFailure('The model answered nothing.');
+      answer.messages = [{ role: 'assistant', content: '(nothing to add)' }];
+    }
+    session.meter.note([...session.messages, ...answer.messages], answer.tokens, this.#overhead);
+    const results = calls.length === 0 ? [] : await this.#batch.run(calls, charactersOf(this.#request.contextTokens * OUTPUT_SHARE));
+    session.messages.push(...answer.messages, ...results);
+    session.save();
+    for (const { call, tool } of calls) this.#faults = call.fault === undefined && tool ? 0 : this.#faults + 1;
+    if (this.#faults >= FAULTS) throw new ModelFailure(`The model made ${this.#faults} tool calls in a row that could not be read. The last: ${calls.at(-1)?.call.fault ?? 'an unknown tool'}`);
+  }
+}
+
+function stopReasonOf(finish: string): PromptResponse['stopReason'] {
+  if (finish === 'length') return 'max_tokens';
+  return finish === 'content-filter' ? 'refusal' : 'end_turn';
+}

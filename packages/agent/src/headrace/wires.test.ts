@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Bench, script } from './test-support.ts';
+
+let bench: Bench;
+beforeAll(async () => { bench = await Bench.open(); });
+afterAll(() => bench.close());
+
+describe.each(['anthropic', 'openai-chat', 'openai-responses'] as const)('on the wire %s', (wire) => {
+  it('edits a file, tells what it does, and goes on in the next turn', async () => {
+    const root = bench.folderOf(`${wire}/workspace`), home = bench.folderOf(`${wire}/home`);
+    bench.write('a.txt', 'red\n', root);
+    const agent = await (await bench.start({ wire, root, home })).open();
+    const end = await agent.prompt(script([
+      { say: 'I look first.', call: [{ tool: 'read', input: { path: 'a.txt' } }] },
+      { call: [{ tool: 'edit', input: { path: 'a.txt', old: 'red', new: 'green' } }] },
+      { say: 'It is green.' },
+    ]));
+    expect(end).toEqual({ stopReason: 'end_turn' });
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('green\n');
+    expect(agent.reply).toBe('I look first.\n\nIt is green.');
+    expect(agent.calls).toMatchObject([
+      { name: 'read', kind: 'read', statuses: ['pending', 'in_progress', 'completed'], output: '    1\tred' },
+      { name: 'edit', kind: 'edit', title: 'Edit a.txt', input: { path: 'a.txt', old_string: 'red', new_string: 'green' }, statuses: ['pending', 'in_progress', 'completed'], output: 'Changed a.txt.' },
+    ]);
+    expect(agent.asked.map(({ title }) => title)).toEqual(['Edit a.txt']);
+    await agent.kill();
+
+    const next = await bench.start({ wire, root, home });
+    await next.request('session/load', { sessionId: agent.sessionId, cwd: '/', mcpServers: [] });
+    next.sessionId = agent.sessionId;
+    expect(next.updates).toEqual([]);
+    await next.prompt('And now?');
+    const sent = JSON.stringify(bench.model.calls.at(-1)!.body);
+    for (const part of ['I look first.', 'It is green.', 'And now?']) expect(sent).toContain(part);
+    expect(next.stderr + agent.stderr).toBe('');
+  });
+
+  it('says what the provider answered', async () => {
+    const agent = await (await bench.start({ wire })).open();
+    for (const status of [400, 401, 402, 429, 500]) {
+      await expect(agent.prompt(script([{ error: status }]))).rejects.toThrow(`The model's provider answered ${status}: The script says ${status}.`);
+    }
+    await expect(agent.prompt(script([{ cut: true, chunks: 8 }]))).rejects.toThrow(/The model (?:did not answer|'s answer broke off)/);
+    await expect(agent.prompt(script([{ nonsense: true }]))).rejects.toThrow(/The model/);
+    expect(await agent.prompt('Still there?')).toEqual({ stopReason: 'end_turn' });
+    expect(agent.reply).toContain('All done.');
+  });
+});
