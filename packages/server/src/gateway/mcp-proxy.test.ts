@@ -108,6 +108,15 @@ describe('200', () => {
     expect(stream!.writableEnded).toBe(false);
   });
 
+  test('a call that its agent gives up is given up at the server', async () => {
+    const id = await create();
+    const gone = new AbortController();
+    const ended = new Promise<void>((resolve) => { handler = (_req, res) => { res.once('close', () => { resolve(); }); gone.abort(); }; });
+    await expect(call(id, { signal: gone.signal })).rejects.toThrow();
+    await ended;
+    expect(logged).toEqual([]);
+  });
+
   test('who does not read holds the server back', async () => {
     const id = await create();
     let sent = 0;
