@@ -1,3 +1,3 @@
-export { effectiveSettings } from './effective.ts';
+export { effectiveSettings, resolveSettings } from './effective.ts';
 export type { EffectiveSettings } from './effective.ts';
 export { routes } from './routes.ts';
