@@ -1,0 +1,155 @@
+/** A gateway of a test's own: a service, a provider that the test answers for, and threads with runs that call it through the socket. */
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import type { ProviderEntry, PriceEntry } from '../config-file.ts';
+import { json } from '../db/schema.ts';
+import type { StoredSettings } from '../db/schema.ts';
+import { newId } from '../ids.ts';
+import { startTestServer } from '../test-server.ts';
+import type { TestServer } from '../test-server.ts';
+import { sealModelKey } from '../usage/model-keys.ts';
+import { startGateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
+import type { UpstreamTimes } from './upstream.ts';
+import { runToken } from './token.ts';
+
+export const KEY = 'sk-the-organizations-secret';
+
+/** What the provider was asked. */
+export interface Seen {
+  path: string;
+  headers: IncomingMessage['headers'];
+  // Tests reach into bodies by name; a wrong name fails the test.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+export type Answering = (res: ServerResponse, seen: Seen, calls: number) => unknown;
+
+export interface Upstream {
+  baseUrl: string;
+  seen: Seen[];
+  /** How it answers from now on. */
+  answers(answering: Answering): void;
+  close(): void;
+}
+
+export async function startUpstream(): Promise<Upstream> {
+  const seen: Seen[] = [];
+  let answering: Answering = (res) => res.writeHead(500).end();
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const one = { path: req.url!, headers: req.headers, body: text === '' ? null : JSON.parse(text) as unknown };
+    seen.push(one);
+    await answering(res, one, seen.length);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, seen, answers(next) { answering = next; },
+    close() { server.close(); server.closeAllConnections(); },
+  };
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+  /** Whether the answer came to its end. */
+  complete: boolean;
+}
+
+export interface CallOptions {
+  method?: string;
+  token?: string | null;
+  headers?: Record<string, string>;
+  /** Where this run's connections say they come from. */
+  as?: string;
+  /** Called with each piece of the answer; true goes away. */
+  onPiece?: (text: string) => boolean | void;
+}
+
+export interface GatewayBench {
+  s: TestServer;
+  upstream: Upstream;
+  gateway: Gateway;
+  orgId: string;
+  /** A running run of a thread of its own. */
+  run(options?: { modelId?: string; limit?: number | null; projectId?: string; settings?: StoredSettings }): Promise<Run>;
+  call(run: Pick<Run, 'id'>, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface Run {
+  id: string;
+  threadId: string;
+  projectId: string;
+}
+
+/** 1 micro-unit a token of input, 2 of output. */
+export const PRICE: PriceEntry = { inputMicros: 1_000_000, outputMicros: 2_000_000, cachedMicros: 500_000, cacheWriteMicros: 1_000_000 };
+
+export async function newGatewayBench(times: Partial<UpstreamTimes> = {}): Promise<GatewayBench> {
+  const upstream = await startUpstream();
+  const s = await startTestServer({ HEADRACE_ROLES: 'api' });
+  const { ctx } = s.service;
+  const provider = (key: ProviderEntry['key']): ProviderEntry => ({ baseUrl: upstream.baseUrl, wires: ['anthropic', 'openai-chat', 'openai-responses'], key });
+  ctx.config.providers = { acme: provider('required'), open: provider('none'), other: provider('required'), keyless: provider('required') };
+  ctx.config.prices = { 'acme/priced': PRICE, 'open/priced': PRICE };
+  const gateway = await startGateway(ctx, times);
+  const { id: orgId } = await ctx.db.selectFrom('organizations').select('id').executeTakeFirstOrThrow();
+  for (const name of ['acme', 'other']) await ctx.db.insertInto('model_keys').values({ org_id: orgId, provider: name, key_sealed: sealModelKey(ctx.secretKey, orgId, name, KEY) }).execute();
+  return {
+    s, upstream, gateway, orgId,
+    async run({ modelId = 'acme/priced', limit = null, projectId = newId('prj'), settings } = {}) {
+      const threadId = newId('thr');
+      const id = newId('run');
+      await ctx.db.insertInto('projects').values({ org_id: orgId, id: projectId, kind: 'platform', name: 'x', ...(settings ? { settings: json(settings) } : {}) }).onConflict((oc) => oc.doNothing()).execute();
+      await ctx.db.insertInto('threads').values({ org_id: orgId, id: threadId, project_id: projectId, status: 'running', initialization_state: 'completed', created_by: 'usr_x', spend_limit_micros: limit }).execute();
+      await ctx.db.insertInto('runs').values({ org_id: orgId, id, project_id: projectId, thread_id: threadId, reply_message_id: newId('msg'), kind: 'message', agent: 'headrace', model_id: modelId, status: 'running', created_by: 'usr_x' }).execute();
+      return { id, threadId, projectId };
+    },
+    async call(run, path, body, { method = body === undefined ? 'GET' : 'POST', token = runToken(ctx.secretKey, run.id), headers = {}, as = run.id, onPiece } = {}) {
+      const socket = connect(gateway.socketPath);
+      await once(socket, 'connect');
+      socket.write(`task ${as}\n`);
+      const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+      return new Promise<Answer>((resolve, reject) => {
+        const req = httpRequest({
+          createConnection: () => socket, path, method, host: 'gateway',
+          headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }), ...headers },
+        }, (res) => {
+          let got = '';
+          const done = () => {
+            socket.destroy();
+            let parsed: unknown;
+            try { parsed = JSON.parse(got); } catch { /* not JSON */ }
+            resolve({ status: res.statusCode!, headers: res.headers, text: got, body: parsed, complete: res.complete });
+          };
+          res.setEncoding('utf8').on('data', (piece: string) => { got += piece; if (onPiece?.(got)) done(); }).on('end', done).on('error', done);
+        });
+        req.on('error', reject);
+        req.end(text);
+      });
+    },
+    async close() {
+      await gateway.close();
+      upstream.close();
+      await s.close();
+    },
+  };
+}
+
+/** An answer of each wire, streamed or not, that says `said` and tells `usage`. */
+export const sse = (res: ServerResponse, ...events: unknown[]) => {
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const event of events) res.write(typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`);
+};

@@ -1,0 +1,86 @@
+/**
+ * The model gateway: where agents in sandboxes, which have no network and no keys, reach models and MCP servers. It listens on a unix socket;
+ * the runner joins each connection of a sandbox to it, with a line that says whose it is.
+ */
+import { createServer as createHttpServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import { rm } from 'node:fs/promises';
+import type { Context } from '../context.ts';
+import { acceptTask } from './accept.ts';
+import { callerOf } from './caller.ts';
+import { callModel, openCalls } from './call-model.ts';
+import type { Calls } from './call-model.ts';
+import { proxyMcp } from './mcp-proxy.ts';
+import { guessWire, routeOf } from './route.ts';
+import { socketPlace } from './socket-place.ts';
+import { renewLeases, sweepCalls } from './sweep.ts';
+import type { UpstreamTimes } from './upstream.ts';
+import { GatewayError, sendError } from './wire-errors.ts';
+
+export interface Gateway {
+  socketPath: string;
+  /** Ends the calls under way, settles them, and removes the socket. */
+  close(): Promise<void>;
+}
+
+export type GatewayContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'secretKey' | 'shutdown'>;
+
+const TIMES: UpstreamTimes = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000 };
+const SWEEP_MS = 5_000;
+const RENEW_MS = 15_000;
+const HEADERS_MS = 30_000;
+const REQUEST_MS = 120_000;
+const MOST_CONNECTIONS = 4_096;
+
+export async function startGateway(ctx: GatewayContext, times: Partial<UpstreamTimes> = {}): Promise<Gateway> {
+  const calls = openCalls({ ...TIMES, ...times });
+  const http = createHttpServer({ keepAliveTimeout: 120_000, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 10_000 }, (req, res) => { void answer(ctx, calls, req, res); });
+  const sockets = new Set<Socket>();
+  const listener = createServer((socket) => {
+    if (sockets.size >= MOST_CONNECTIONS) return void socket.destroy();
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    acceptTask(socket, http);
+  });
+  const socketPath = await socketPlace(ctx.config.dataDir);
+  await new Promise<void>((resolve, reject) => { listener.once('error', reject).listen(socketPath, resolve); });
+  const timers = [every(SWEEP_MS, () => sweepCalls(ctx), ctx), every(RENEW_MS, () => renewLeases(ctx, [...calls.open]), ctx)];
+  return {
+    socketPath,
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      listener.close();
+      await calls.close();
+      for (const socket of sockets) socket.destroy();
+      http.close();
+      await rm(socketPath, { force: true });
+    },
+  };
+}
+
+/** Does `work` again and again, never twice at once; what fails is tried again at the next time. */
+function every(ms: number, work: () => Promise<unknown>, { log }: Pick<Context, 'log'>): NodeJS.Timeout {
+  let isBusy = false;
+  return setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    work().catch((err: unknown) => log.warn({ err }, 'calls of models cannot be looked after: another attempt follows')).finally(() => { isBusy = false; });
+  }, ms).unref();
+}
+
+async function answer(ctx: GatewayContext, calls: Calls, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const route = routeOf(req.method ?? '', req.url ?? '');
+  const wire = guessWire(req.url ?? '', req.headers);
+  res.on('error', () => {});
+  try {
+    if (route?.kind === 'model') return await callModel(ctx, calls, route, req, res);
+    const { run } = await callerOf(ctx, req, '');
+    if (!route) throw new GatewayError(404, 'The model gateway has no such path.');
+    await proxyMcp(ctx, { run, serverId: route.serverId }, req, res);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) ctx.log.error({ err: error }, 'a call of the model gateway failed');
+    sendError(res, wire, error instanceof GatewayError ? error : new GatewayError(500, 'The model gateway has an error.'));
+  }
+}

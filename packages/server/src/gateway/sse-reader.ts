@@ -1,0 +1,46 @@
+/** Server-sent events as they come in: hands over the data of each, whatever the pieces that it arrives in. */
+
+/** An event with more than this is none. */
+const EVENT_CHARACTERS = 32 * 1024 * 1024;
+
+export interface SseReader {
+  /** Throws a RangeError when an event has no end. */
+  write(chunk: Uint8Array): void;
+  end(): void;
+}
+
+export function readSse(onData: (data: string) => void): SseReader {
+  const decoder = new TextDecoder();
+  /** Pieces of a line without its end yet: joined once, or a long line would be copied with each piece. */
+  let pieces: string[] = [];
+  let size = 0;
+  let data: string[] = [];
+  const line = (text: string) => {
+    const content = text.endsWith('\r') ? text.slice(0, -1) : text;
+    if (content === '') {
+      if (data.length) onData(data.join('\n'));
+      data = [];
+      size = 0;
+    } else if (content.startsWith('data:')) data.push(content.startsWith('data: ') ? content.slice(6) : content.slice(5));
+  };
+  const take = (text: string) => {
+    size += text.length;
+    if (size > EVENT_CHARACTERS) throw new RangeError('an event without an end');
+    let from = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      line(pieces.length ? pieces.join('') + text.slice(from, end) : text.slice(from, end));
+      pieces = [];
+      from = end + 1;
+    }
+    if (from < text.length) pieces.push(from ? text.slice(from) : text);
+  };
+  return {
+    write: (chunk) => take(decoder.decode(chunk, { stream: true })),
+    /** An event whose empty line is missing counts: its data is whole when the stream ended well. */
+    end() {
+      take(decoder.decode());
+      if (pieces.length) line(pieces.join(''));
+      line('');
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** Which run is calling: the runner says it of the connection, and the token proves that the agent of that run speaks. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+const PURPOSE = 'headrace run token';
+
+/** What the agent of a run shows to the gateway. It is good for that run's own connections only, and as long as the run is active. */
+export const runToken = (secretKey: Buffer, runId: string): string => createHmac('sha256', secretKey).update(`${PURPOSE} ${runId}`).digest('base64url');
+
+/** Whether a call carries its run's token, as a bearer or as an API key. */
+export function hasToken(secretKey: Buffer, runId: string, headers: IncomingHttpHeaders): boolean {
+  const expected = Buffer.from(runToken(secretKey, runId));
+  const shown = [headers.authorization?.replace(/^bearer +/i, ''), headers['x-api-key']];
+  return shown.some((one) => {
+    if (typeof one !== 'string') return false;
+    const given = Buffer.from(one);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}

@@ -1,0 +1,39 @@
+/**
+ * Tools that the agent itself carries out are passed on. Those that the provider carries out (search, fetch, code, containers, connectors)
+ * cost beside tokens and reach out of the sandbox: they are taken away, and the model does without.
+ */
+import type { Wire } from '../config-file.ts';
+import { isObject } from './body.ts';
+
+const ANTHROPIC = /^(custom|(bash|text_editor|memory|computer|tool_search_tool)_\w+)$/;
+const OPENAI = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'tool_search']);
+
+/** Changes `tools` and `tool_choice` of the body. Returns how many are left whose description is the provider's own, not in the body. */
+export function keepOwnTools(wire: Wire, body: Record<string, unknown>): number {
+  if (!Array.isArray(body.tools)) {
+    delete body.tools;
+    return 0;
+  }
+  const kept = (body.tools as unknown[]).map((tool) => own(wire, tool)).filter((tool) => tool !== null);
+  if (kept.length !== body.tools.length && !isPossible(body.tool_choice, kept)) delete body.tool_choice;
+  if (kept.length > 0) body.tools = kept;
+  else delete body.tools;
+  return kept.filter((tool) => tool.type !== undefined && tool.type !== 'custom' && tool.type !== 'function').length;
+}
+
+function own(wire: Wire, tool: unknown): Record<string, unknown> | null {
+  if (!isObject(tool)) return null;
+  if (wire === 'anthropic') return tool.type === undefined || tool.type === null || (typeof tool.type === 'string' && ANTHROPIC.test(tool.type)) ? tool : null;
+  if (tool.type === 'shell') return isObject(tool.environment) && tool.environment.type === 'local' ? tool : null;
+  if (tool.type === 'namespace') return { ...tool, tools: Array.isArray(tool.tools) ? (tool.tools as unknown[]).map((inner) => own(wire, inner)).filter((inner) => inner !== null) : [] };
+  return OPENAI.has(String(tool.type)) ? tool : null;
+}
+
+/** Whether a choice can be made of what is left: a word as `auto`, or a tool by its name. */
+function isPossible(choice: unknown, kept: Record<string, unknown>[]): boolean {
+  if (kept.length === 0) return false;
+  if (!isObject(choice)) return true;
+  const name = isObject(choice.function) ? choice.function.name : choice.name;
+  if (name === undefined) return ['auto', 'any', 'none'].includes(String(choice.type));
+  return kept.some((tool) => (isObject(tool.function) ? tool.function.name : tool.name) === name);
+}
