@@ -1,9 +1,9 @@
+import { rmSync } from 'node:fs';
 import { collect } from './collect.ts';
 import { WORKSPACE } from './bubblewrap.ts';
 import { GUEST } from './guest.ts';
 import { makeSandboxFolder, type Host } from './host.ts';
 import { DEFAULT_LIMITS, startSandbox } from './sandbox.ts';
-import { rmSync } from 'node:fs';
 
 const MESSAGES = [
   { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } },
@@ -22,7 +22,12 @@ export async function warmUp(host: Host): Promise<void> {
       command: ['node', `${GUEST}/headrace.cjs`], env: { HEADRACE_WIRE: 'anthropic', HEADRACE_MODEL: 'none', HEADRACE_GATEWAY: 'http://127.0.0.1:1/none/v1', HEADRACE_TOKEN: 'none' }, limits: DEFAULT_LIMITS,
       binds: [{ host: folder, inside: WORKSPACE, readOnly: true }, { host: host.guest.compiled, inside: `${GUEST}/compiled`, readOnly: false }],
     });
-    sandbox.stdin.end(MESSAGES.map((message) => `${JSON.stringify(message)}\n`).join(''));
+    let answers = 0;
+    sandbox.stdout.on('data', (part: Buffer) => {
+      answers += part.reduce((lines, byte) => lines + Number(byte === 0x0a), 0);
+      if (answers >= MESSAGES.length) sandbox.stdin.end();
+    });
+    sandbox.stdin.write(MESSAGES.map((message) => `${JSON.stringify(message)}\n`).join(''));
     await collect(sandbox, { maxBytes: 1024 ** 2, timeoutMs: 10_000 });
     host.guest.keepCompiled();
   } catch (error) { process.stderr.write(`The compile cache could not be made: ${(error as Error).message}\n`); } finally { rmSync(folder, { recursive: true, force: true }); }

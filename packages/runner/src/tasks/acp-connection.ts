@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { AcpFault, AgentGone, RPC, RpcError } from './acp-fault.ts';
+import { AcpFault, AgentGone, RpcError } from './acp-fault.ts';
 import { linesOf } from './acp-lines.ts';
 
 export interface Params { readonly [name: string]: unknown }

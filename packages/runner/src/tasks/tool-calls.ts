@@ -6,7 +6,8 @@ import type { Journal } from './journal.ts';
 type ToolEntry = Omit<Extract<JournalEntry, { type: 'tool' }>, 'offset' | 'at' | 'type'>;
 
 const STATUS: Record<string, ToolEntry['status']> = { pending: 'pending', in_progress: 'running', completed: 'completed', failed: 'failed' };
-const INPUT_CHARACTERS = 64 * 1024;
+/** Databases bound how deeply JSON is nested; nothing that a person wants to read is. */
+const INPUT_CHARACTERS = 64 * 1024, INPUT_LEVELS = 64;
 const ID_CHARACTERS = 500, NAME_CHARACTERS = 200, TITLE_CHARACTERS = 1000;
 /** Calls of a turn, changes of their status, and calls under way at once; an agent that makes more has lost its way. */
 const CALLS = 5_000, CHANGES = 16_000, OPEN_CALLS = 256;
@@ -84,10 +85,11 @@ function cut(text: string, wasCut: boolean): Pick<ToolEntry, 'output' | 'truncat
 
 function bounded(input: unknown): unknown {
   const text = jsonOf(input);
-  return text.length <= INPUT_CHARACTERS ? input : { truncated: text.slice(0, INPUT_CHARACTERS) };
+  return text.length <= INPUT_CHARACTERS && !isDeeper(input, INPUT_LEVELS) ? input : { truncated: text.slice(0, INPUT_CHARACTERS) };
 }
 
-/** JSON is read however deeply it is nested, but not written: that would end the runner's stack. */
+const isDeeper = (value: unknown, levels: number): boolean => typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1)));
+
 function jsonOf(value: unknown): string {
   try { return JSON.stringify(value) ?? 'null'; } catch { throw new AcpFault('The agent told of a tool call that is nested too deeply.'); }
 }
