@@ -18,6 +18,17 @@ afterAll(async () => { await s?.close(); });
 
 const put = (provider: string, body: unknown, as = cookie) => s.call('PUT', `/api/model-keys/${provider}`, body, { cookie: as });
 
+/** All models, read in pages of `limit`. */
+async function listed(limit: number): Promise<{ id: string; provider: string; prices: unknown }[]> {
+  const models = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const { body } = await s.call('GET', `/api/models?limit=${limit}${cursor && `&cursor=${cursor}`}`, undefined, { key });
+    models.push(...body.models);
+    cursor = body.nextCursor;
+  }
+  return models;
+}
+
 test('a sealed key opens only with its secret, for its organization and provider', () => {
   const secret = Buffer.from('s'.repeat(32));
   const sealed = sealModelKey(secret, 'org_1', 'anthropic', 'sk-secret');
@@ -40,13 +51,24 @@ describe('200', () => {
     expect(list.body.modelKeys.map((k: { provider: string }) => k.provider)).toEqual(['anthropic', 'openai']);
     expect(list.text).not.toContain('sk-');
     expect(await openModelKey(s.service.ctx, orgId, 'openai')).toBe('sk-second');
-    expect((await s.call('GET', '/api/models', undefined, { key })).body.models.map((m: { id: string }) => m.id)).toEqual(['scripted', 'anthropic/*', 'openai/*']);
-    const page = (await s.call('GET', '/api/models?limit=2', undefined, { key })).body;
-    expect((await s.call('GET', `/api/models?limit=2&cursor=${page.nextCursor}`, undefined, { key })).body).toMatchObject({ models: [{ id: 'openai/*', prices: null }], nextCursor: null });
+    const models = () => listed(100);
+    const ids = (await models()).map((m) => m.id);
+    expect([ids[0], ids[1], ids.indexOf('openai/*') > ids.indexOf('anthropic/claude-sonnet-4-5'), new Set(ids).size]).toEqual(['scripted', 'anthropic/*', true, ids.length]);
+    expect((await models()).find((m) => m.id === 'anthropic/claude-sonnet-4-5')).toEqual({ id: 'anthropic/claude-sonnet-4-5', provider: 'anthropic', prices: { inputMicros: 3_000_000, outputMicros: 15_000_000, cachedMicros: 300_000 } });
+    expect((await models()).find((m) => m.id === 'openai/*')).toEqual({ id: 'openai/*', provider: 'openai', prices: null });
+    expect(await listed(7)).toEqual(await models());
     expectStatus(await s.call('DELETE', '/api/model-keys/openai', undefined, { cookie }), 200);
+    expect((await models()).map((m) => m.provider)).not.toContain('openai');
     expect(await openModelKey(s.service.ctx, orgId, 'openai')).toBeNull();
     expect((await s.call('GET', '/api/model-keys', undefined, { key: s.key })).body.modelKeys).toEqual([]);
   });
+});
+
+test('providers that need no key are listed without one, with the prices of the operator', async () => {
+  const { config } = s.service.ctx;
+  config.providers = { ...config.providers, local: { baseUrl: 'http://127.0.0.1:9/v1', wires: ['openai-chat'], key: 'none' } };
+  config.prices = { 'local/small': { inputMicros: 1, outputMicros: 2, cachedMicros: 3, cacheWriteMicros: 4 }, 'local/*-large': { inputMicros: 5, outputMicros: 6, cachedMicros: 7, cacheWriteMicros: 8 } };
+  expect((await listed(100)).filter((m) => m.provider === 'local')).toEqual([{ id: 'local/*', provider: 'local', prices: null }, { id: 'local/small', provider: 'local', prices: { inputMicros: 1, outputMicros: 2, cachedMicros: 3 } }]);
 });
 
 describe('400, 401, 403, 404', () => {
