@@ -94,7 +94,7 @@ function sweepDeadRunners(): void {
         const { pid, startTime } = JSON.parse(readFileSync(join(folder, OWNER_FILE), 'utf8')) as { pid: number; startTime: string };
         if (processStat(pid)?.startTime === startTime) continue;
         rmSync(folder, { recursive: true, force: true });
-        for (const controller of ['memory', 'pids', '']) sweepCgroup(join('/sys/fs/cgroup', controller, name));
+        for (const controller of ['memory', 'pids', 'cpu', '']) sweepCgroup(join('/sys/fs/cgroup', controller, name));
       } catch { /* not a runner's folder, or not ours to remove */ }
     }
   }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makeBench } from '../test-support.ts';
 import { WORKSPACE } from './bubblewrap.ts';
 import { collect, type Collected } from './collect.ts';
@@ -96,6 +97,21 @@ describe.skipIf(!bench)('a sandbox', () => {
   test('leaves no cgroup behind but those of waiting launches', async () => {
     for (let i = 0; i < 5; i++) await run('true');
     for (const folder of bench!.host.cgroups?.folders ?? []) expect(readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).length).toBeLessThanOrEqual(2);
+  });
+
+  test.skipIf(!bench?.host.cgroups?.cpu)('shares one small part of the processors with all others', async () => {
+    const { folders, cpu } = bench!.host.cgroups!;
+    const members = (folder: string) => readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean);
+    expect(Number(readFileSync(join(cpu!, 'cpu.shares'), 'utf8'))).toBeLessThan(1024);
+    const sandbox = start('echo up; sleep 60');
+    await once(sandbox.stdout, 'data');
+    // A launch that is being made enters one group after the other.
+    await vi.waitFor(() => {
+      const inside = readdirSync(folders.at(-1)!, { withFileTypes: true }).filter((entry) => entry.isDirectory()).flatMap((entry) => members(join(folders.at(-1)!, entry.name)));
+      expect(inside.length).toBeGreaterThan(1);
+      expect(members(cpu!)).toEqual(expect.arrayContaining(inside));
+    });
+    await sandbox.kill();
   });
 
   test('has git, node and a shell', async () => {
