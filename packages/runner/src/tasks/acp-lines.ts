@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import { AcpFault } from './acp-fault.ts';
+import { checkShape } from './json-shape.ts';
 
 const LINE_BYTES = 8 * 1024 ** 2, FIRST_BYTES = 64 * 1024;
 /** All that one agent may say in a turn; what a long turn says is a tenth of it. */
 const TOTAL_BYTES = 256 * 1024 ** 2;
 
-/** Lines of an agent's stdout as they come, the last one also without its end. Throws AcpFault for one that is too long, and for too many. */
+/** Lines of an agent's stdout as they come, the last one also without its end. Throws AcpFault for one that is too long or too costly to read, and for too many. */
 export async function* linesOf(input: Readable): AsyncGenerator<string> {
   let held = Buffer.alloc(FIRST_BYTES), length = 0, total = 0;
   const hold = (part: Buffer): void => {
@@ -18,6 +19,7 @@ export async function* linesOf(input: Readable): AsyncGenerator<string> {
     length += part.copy(held, length);
   };
   const take = (): string => {
+    checkShape(held.subarray(0, length));
     const line = held.toString('utf8', 0, length);
     length = 0;
     if (held.length > FIRST_BYTES) held = Buffer.alloc(FIRST_BYTES);
