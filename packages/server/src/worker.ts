@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { reconcileBuilds, workBuilds } from './builds/index.ts';
 import { mergeApplies, reconcileApplies, repairs } from './applies/index.ts';
 import type { Context } from './context.ts';
+import { startGateway } from './gateway/index.ts';
 import { execDied, workExec } from './execs/exec-work.job.ts';
 import type { JobKind } from './jobs/enqueue.ts';
 import { startWorker } from './jobs/worker.ts';
@@ -20,6 +21,17 @@ export interface Work {
 /** The time that a stopping worker gives its jobs; what is not done by then is taken over by the next worker. */
 const GRACE_MS = 4_000;
 
+/** How often the runner is told that this worker relays models' calls; one that is silent is forgotten there. */
+const OFFER_MS = 1_000;
+
+async function offerGateway(ctx: Context): Promise<{ close(): Promise<void> }> {
+  const gateway = await startGateway(ctx);
+  const offer = () => ctx.runner.registerGateway(ctx.processId, gateway.socketPath).catch((err: unknown) => ctx.log.debug({ err }, 'the runner does not answer; it is told again in a second'));
+  await offer();
+  const timer = setInterval(() => void offer(), OFFER_MS);
+  return { close() { clearInterval(timer); return gateway.close(); } };
+}
+
 export async function startWork(ctx: Context, connection: pg.PoolConfig): Promise<Work> {
   const capacity = (kind: JobKind) => (held: readonly HeldJob[]) => runCapacity({ kind, limit: ctx.config.runConcurrency, held, load: ctx.runnerStatus()?.load, now: Date.now() });
   const handlers: JobHandlers = {
@@ -34,6 +46,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     // One at a time: each may take some hundred MiB and a core.
     'source.repack': { run: (job) => repackProject(ctx, job), concurrency: 1 },
   };
+  const gateway = await offerGateway(ctx);
   const worker = await startWorker(ctx, connection, handlers);
   // No operation of this version has an effect outside.
   maintainReceipts(ctx, {});
@@ -46,6 +59,8 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   return {
     async stop() {
       await Promise.all([worker.stop(GRACE_MS), cleanup.stop()]);
+      // Last: what runs on in the runner asks its models until the end.
+      await gateway.close();
     },
   };
 }
