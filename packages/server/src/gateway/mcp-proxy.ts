@@ -2,7 +2,7 @@
  * Calls of a run's agent to its MCP servers (streamable HTTP). Only MCP's own headers pass, in both directions; the server's stored headers
  * are added here, so that they are in no sandbox. What the server answers is relayed as it comes, as fast as the agent reads it.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -41,7 +41,8 @@ function dispatcher(allowPrivate: boolean): Agent {
 /** Answers `req` on `res`, whatever happens; resolves when the answer has ended. A call ends with the agent's connection, and with the process. */
 export async function proxyMcp(ctx: Pick<Context, 'db' | 'secretKey' | 'log' | 'config' | 'shutdown'>, { run, serverId, limits = LIMITS }: Asked, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const gone = new AbortController();
-  res.once('close', () => gone.abort());
+  // An abort costs an exception with its stack: none where the answer has ended.
+  res.once('close', () => { if (!res.writableFinished) gone.abort(); });
   const count = (open.get(run.id) ?? 0) + 1;
   open.set(run.id, count);
   try {
@@ -73,7 +74,8 @@ async function relay(ctx: Pick<Context, 'db' | 'secretKey' | 'config'>, { run, s
     throw refusal;
   }
   res.writeHead(answer.statusCode, responseHeaders(answer.headers));
-  res.flushHeaders();
+  // Events may be long in coming; any other body goes out together with its headers.
+  if (isStream(answer.headers)) res.flushHeaders();
   // A stream that breaks is cut at the agent's end as well: pipeline destroys both.
   await pipeline(answer.body, res).catch(() => undefined);
 }
@@ -85,6 +87,7 @@ function refusalOf(status: number): McpFailure | null {
   return null;
 }
 
+const isStream = (headers: IncomingHttpHeaders) => /^text\/event-stream/i.test(String(headers['content-type']));
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? (error as Error).name;
 
 function failureOf(error: unknown): McpFailure {
