@@ -9,7 +9,7 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-export type Channel = 'outbox' | 'events' | 'jobs' | 'drafts' | 'accounts' | 'control' | 'operations' | 'limits';
+export type Channel = 'outbox' | 'events' | 'jobs' | 'drafts' | 'accounts' | 'control' | 'operations' | 'resources' | 'limits';
 type Listener = (payload: string) => void;
 
 const COALESCE_MS = 5;
@@ -38,7 +38,7 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
   let isClosed = false;
   let isSending = false;
   let sentAt = -Infinity;
-  const CHANNELS: Channel[] = ['outbox', 'events', 'jobs', 'drafts', 'accounts', 'control', 'operations', 'limits'];
+  const CHANNELS: Channel[] = ['outbox', 'events', 'jobs', 'drafts', 'accounts', 'control', 'operations', 'resources', 'limits'];
 
   const deliver = (channel: Channel, payload: string) => {
     for (const listener of listeners.get(channel) ?? []) listener(payload);

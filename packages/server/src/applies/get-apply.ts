@@ -20,7 +20,7 @@ export const getApply = read({
       if (!apply) throw notFound('apply');
       return apply;
     };
-    const apply = await waitFor(ctx.bus, ['outbox'], query.waitSeconds, signal, load, (a) => a.status !== 'queued');
+    const apply = await waitFor(ctx.bus, { channel: 'resources', id: params.applyId! }, query.waitSeconds, signal, load, (a) => a.status !== 'queued');
     return { status: 200, body: { ok: true, apply: applyView(apply) } };
   },
 });

@@ -12,8 +12,8 @@ export const getBuild = read({
   query: WaitQuery,
   responses: { 200: Ok({ build: Build }) },
   async handle(call) {
-    const { ctx, query, signal } = call;
-    const { build } = await waitFor(ctx.bus, ['outbox'], query.waitSeconds, signal, () => loadBuild(ctx.db, call), (found) => isEnded(found.build));
+    const { ctx, params, query, signal } = call;
+    const { build } = await waitFor(ctx.bus, { channel: 'resources', id: params.buildId! }, query.waitSeconds, signal, () => loadBuild(ctx.db, call), (found) => isEnded(found.build));
     return { status: 200, body: { ok: true, build: buildView(build) } };
   },
 });

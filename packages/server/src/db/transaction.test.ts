@@ -83,10 +83,11 @@ test('wake-ups go out once each, and callbacks in order, when the commit can be 
     tx.wake('jobs');
     tx.afterCommit.push(() => { seen.push('first'); }, () => { seen.push('second'); });
     appendEvent(tx, SCOPE, 'thread.updated', {});
+    appendEvent(tx, SCOPE, 'run.running', { id: 'run_1', status: 'running' });
     await tx.db.insertInto('organizations').values({ id, name: 'n' }).execute();
     expect(seen).toEqual([]);
   });
-  expect(seen).toEqual([['jobs', ''], ['operations', 'op_1'], ['outbox', ''], 'first', 'second']);
+  expect(seen).toEqual([['jobs', ''], ['operations', 'op_1'], ['outbox', ''], ['resources', 'run_1'], 'first', 'second']);
   expect(await db.selectFrom('organizations').select('id').where('id', '=', id).execute()).toHaveLength(1);
 });
 

@@ -95,6 +95,9 @@ const flushing = Array.from({ length: MOST_PREPARED + 1 }, (_, count) => ({
   receipt: prepared(`insert_receipt_${count}`, count ? `with receipt as (${INSERT_RECEIPT}) ${insertEvents(count, 14)}` : INSERT_RECEIPT),
 }));
 
+/** What long polls wait for, by their ids: to wake them all for each event of anybody would ask the database for each of them each time. */
+const WAITED_FOR = /^(run|preview|platform\.(apply|build))\./;
+
 /** Events and receipt, in one round trip for both. */
 async function flush({ db, events, receipt, wake }: Tx): Promise<void> {
   const isMany = events.length > MOST_PREPARED;
@@ -103,6 +106,7 @@ async function flush({ db, events, receipt, wake }: Tx): Promise<void> {
   else if (events.length && !isMany) await db.executeQuery(flushing[events.length]!.events(rows));
   if (isMany) await db.executeQuery(CompiledQuery.raw(insertEvents(events.length, 1), rows));
   if (events.length) wake('outbox');
+  for (const { type, data } of events) if (WAITED_FOR.test(type)) wake('resources', String(data.id));
 }
 
 const receiptValues = (r: SettledReceipt) => [r.orgId, r.id, r.actorId, r.key, r.fingerprint, r.method, r.path, r.projectId, r.permissions, r.published, r.responseStatus, r.response, r.responseSealed];

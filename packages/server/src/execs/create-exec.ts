@@ -70,7 +70,7 @@ export const createExec = claimedWrite({
 /** Waits for the job to settle the receipt: the command's time, and what queueing and capturing may take. */
 async function settlement(ctx: Context, operationId: string, signal: AbortSignal, timeoutSeconds: number): Promise<{ status: number; text: string }> {
   const load = () => ctx.db.selectFrom('operations').select(['status', 'response', 'response_status']).where('id', '=', operationId).executeTakeFirst();
-  const row = await waitFor(ctx.bus, ['operations'], timeoutSeconds + SETTLING_SECONDS, signal, load, (r) => r?.status !== 'pending');
+  const row = await waitFor(ctx.bus, { channel: 'operations', id: operationId }, timeoutSeconds + SETTLING_SECONDS, signal, load, (r) => r?.status !== 'pending');
   if (!row || row.status === 'pending') throw new ApiError('request_in_progress', 'The command still runs. Read its operation for the result.', { details: { operationId } });
   return { status: row.response_status!, text: row.response! };
 }

@@ -3,15 +3,15 @@ import type { Bus, Channel } from '../bus.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Reads a resource until it has reached its end, or `waitSeconds` have passed, or the caller has gone: on wake-ups of `channels` and once
+ * Reads a resource until it has reached its end, or `waitSeconds` have passed, or the caller has gone: on wake-ups that name it and once
  * a second. Returns it as it stands then.
  */
-export async function waitFor<T>(bus: Bus, channels: Channel[], waitSeconds: number | undefined, signal: AbortSignal, load: () => Promise<T>, isOver: (value: T) => boolean): Promise<T> {
+export async function waitFor<T>(bus: Bus, on: { channel: Extract<Channel, 'resources' | 'operations'>; id: string }, waitSeconds: number | undefined, signal: AbortSignal, load: () => Promise<T>, isOver: (value: T) => boolean): Promise<T> {
   const deadline = Date.now() + (waitSeconds ?? 0) * 1000;
   let wake = () => {};
   let isWoken = false;
   const onWake = () => { isWoken = true; wake(); };
-  const unlisten = channels.map((channel) => bus.listen(channel, onWake));
+  const unlisten = bus.listen(on.channel, (id) => { if (id === on.id) onWake(); });
   signal.addEventListener('abort', onWake);
   try {
     for (;;) {
@@ -26,7 +26,7 @@ export async function waitFor<T>(bus: Bus, channels: Channel[], waitSeconds: num
       });
     }
   } finally {
-    for (const stop of unlisten) stop();
+    unlisten();
     signal.removeEventListener('abort', onWake);
   }
 }

@@ -22,7 +22,7 @@ export const getRun = read({
       if (!run) throw notFound('run');
       return run;
     };
-    const run = await waitFor(ctx.bus, ['outbox'], query.waitSeconds, signal, load, (r) => ENDED.includes(r.status));
+    const run = await waitFor(ctx.bus, { channel: 'resources', id: params.runId! }, query.waitSeconds, signal, load, (r) => ENDED.includes(r.status));
     return { status: 200, body: { ok: true, run: runView(run) } };
   },
 });

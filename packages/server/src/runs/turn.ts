@@ -127,7 +127,7 @@ function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { st
     if (isLooking) return;
     isLooking = true;
     try {
-      const now = await ctx.db.selectFrom('runs').select(['status', 'cancel_requested_at', 'steerable', 'model_failure']).where('id', '=', run.id).executeTakeFirst();
+      const now = await ctx.db.selectFrom('runs').select(['status', 'cancel_requested_at', 'steerable', 'model_failure', sql<boolean>`exists (select from approvals where run_id = runs.id)`.as('has_asked')]).where('id', '=', run.id).executeTakeFirst();
       const isOpen = now?.status === 'running' || now?.status === 'waiting';
       job.setWaiting(now?.status === 'waiting');
       if (!isOpen) onGone();
@@ -137,6 +137,7 @@ function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { st
       }
       if (!isOpen) return;
       if (now.steerable) await handOver(ctx, run);
+      if (!now.has_asked) return;
       await expireApprovals(ctx, run);
       const resolved = await ctx.db.selectFrom('approvals').select(['request_id', 'status']).where('run_id', '=', run.id).where('status', '!=', 'pending').execute();
       for (const approval of resolved) {
