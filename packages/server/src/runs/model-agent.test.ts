@@ -1,5 +1,7 @@
 /** The built-in model agent through the whole service: sandbox, relay, gateway, and a model server that does what the message says. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -25,7 +27,7 @@ beforeAll(async () => {
     prices: Object.fromEntries(['messages', 'chat', 'responses', 'keyed', 'nowhere'].map((name) => [`${name}/*`, { inputMicros: 1_000_000, outputMicros: 2_000_000 }])),
     agents: { absent: { command: ['absent-agent'], folder: 'absent', wire: 'anthropic', models: ['messages/absent-*'], install: 'npm install --prefix absent absent-agent' } },
   }));
-  s = await startTestServer({ HEADRACE_CONFIG_FILE: file });
+  s = await startTestServer({ HEADRACE_CONFIG_FILE: file, HEADRACE_MCP_ALLOW_PRIVATE: '1' });
 });
 afterAll(async () => {
   await s?.close();
@@ -188,6 +190,52 @@ describe('approvals', () => {
     const ended = await b.ended(run.id);
     expect([ended.status, Object.keys(await b.files(ended.resultSourceId))]).toEqual(['completed', ['a.txt', 'b.txt']]);
     expect((await toolsOf(b, run.id)).map((t: { name: string; status: string }) => `${t.name} ${t.status}`)).toEqual(['bash completed', 'write failed']);
+  });
+});
+
+describe('MCP servers of the project', () => {
+  /** Answers initialize, tools/list and tools/call; `said` is the tool's whole answer. */
+  const answer = (message: { id?: number; method: string; params?: { protocolVersion?: string } }, said: string) => {
+    if (message.id === undefined) return null;
+    const results: Record<string, unknown> = {
+      initialize: { protocolVersion: message.params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'test', version: '1' } },
+      'tools/list': { tools: [{ name: 'speak', description: 'Speaks.', inputSchema: { type: 'object', properties: {} } }] },
+      'tools/call': { content: [{ type: 'text', text: said }] },
+    };
+    const result = results[message.method];
+    return { jsonrpc: '2.0', id: message.id, ...(result ? { result } : { error: { code: -32601, message: 'no such method' } }) };
+  };
+  const inSandbox = `const answer = ${answer.toString()};
+let rest = '';
+process.stdin.on('data', (part) => {
+  const lines = (rest + part).split('\\n');
+  rest = lines.pop();
+  for (const line of lines) { const out = answer(JSON.parse(line), 'from inside with ' + process.env.WORD); if (out) process.stdout.write(JSON.stringify(out) + '\\n'); }
+});`;
+
+  test('one in the sandbox and one over HTTP are tools of the model', async () => {
+    const seen: (string | undefined)[] = [];
+    const http = createServer((req, res) => {
+      let body = '';
+      req.on('data', (part: Buffer) => { body += part.toString(); }).on('end', () => {
+        seen.push(req.headers['x-secret'] as string | undefined);
+        const out = req.method === 'POST' ? answer(JSON.parse(body) as Parameters<typeof answer>[0], 'from outside') : null;
+        res.writeHead(out ? 200 : req.method === 'POST' ? 202 : 405, { 'content-type': 'application/json' }).end(out ? JSON.stringify(out) : undefined);
+      });
+    });
+    await new Promise<void>((resolve) => { http.listen(0, '127.0.0.1', resolve); });
+    try {
+      const b = await bench({ files: { 'server.mjs': inSandbox } });
+      const add = (fields: object) => ok(s.call('POST', '/api/mcp-servers', { projectIds: [b.appId], ...fields }));
+      await add({ name: 'inside', transport: 'stdio', command: 'node server.mjs', env: { WORD: 'heron' } });
+      await add({ name: 'outside', transport: 'http', url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, headers: { 'x-secret': 'only outside' } });
+      const run = await b.work(say({ call: [{ tool: 'inside__speak' }, { tool: 'outside__speak' }] }, { say: 'Done.' }));
+      expect((await toolsOf(b, run.id)).map((t: { name: string; output: string }) => `${t.name}: ${t.output}`).toSorted()).toEqual(['inside__speak: from inside with heron', 'outside__speak: from outside']);
+      expect(new Set(seen)).toEqual(new Set(['only outside']));
+    } finally {
+      http.closeAllConnections();
+      http.close();
+    }
   });
 });
 
