@@ -1,10 +1,11 @@
 import { chmodSync, closeSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Gateways } from './gateways.ts';
 import { makeServer } from './http/server.ts';
 import type { Runner } from './http/routes.ts';
+import { storeFolder } from './sandbox/guest-store.ts';
 import { findBwrap, prepareHost, releaseHost } from './sandbox/host.ts';
 import { probe } from './sandbox/probe.ts';
 import { warmUp } from './sandbox/warm-up.ts';
@@ -27,7 +28,7 @@ mkdirSync(dir, { recursive: true, mode: 0o700 });
 mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
 if (await answers(socket)) fail(`a runner listens on ${socket} already`);
 
-const host = await prepareHost(join(dir, 'guest'));
+const host = await prepareHost(storeFolder(dir));
 const trees = new Trees(host);
 const workspaces = new Workspaces(trees);
 const gateways = new Gateways();

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { afterAll } from 'vitest';
 import type { JournalEntry, TaskRequest } from './protocol.ts';
 import { Gateways } from './gateways.ts';
+import { storeFolder } from './sandbox/guest-store.ts';
 import { prepareHost, releaseHost, type Host } from './sandbox/host.ts';
 import { probe } from './sandbox/probe.ts';
 import { tarOf } from './tar.ts';
@@ -30,7 +31,7 @@ export interface Bench { host: Host; workspaces: Workspaces; tasks: Tasks; gatew
 
 /** A runner's parts in this process, on real sandboxes; undefined, with a visible line, where none can be made. */
 export async function makeBench(): Promise<Bench | undefined> {
-  const host = await prepareHost();
+  const host = await prepareHost(storeFolder(tmpdir()));
   const { ok, missing } = await probe(host);
   const workspaces = new Workspaces(new Trees(host));
   const gateways = new Gateways();

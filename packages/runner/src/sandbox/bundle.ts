@@ -14,6 +14,8 @@ export function sourcesKey(): string {
   return hash.digest('hex').slice(0, 32);
 }
 
+let underWay = 0;
+
 /** Whether packages/agent has the source of this program, a path without its ending. */
 export const hasSource = (program: string): boolean => existsSync(join(SOURCES, `${program}.ts`));
 
@@ -23,11 +25,12 @@ export const hasSource = (program: string): boolean => existsSync(join(SOURCES, 
  */
 export async function bundle(programs: Record<string, string>): Promise<Map<string, string>> {
   const { build, stop } = await import('esbuild');
+  underWay++;
   try {
     const { outputFiles } = await build({
       entryPoints: Object.fromEntries(Object.entries(programs).map(([name, source]) => [name, join(SOURCES, `${source}.ts`)])),
-      bundle: true, platform: 'node', format: 'cjs', target: `node${process.versions.node}`, charset: 'utf8', legalComments: 'none', logLevel: 'silent', outdir: '/', write: false,
+      bundle: true, platform: 'node', format: 'cjs', target: `node${process.versions.node}`, charset: 'utf8', absWorkingDir: SOURCES, legalComments: 'none', logLevel: 'silent', outdir: '/', write: false,
     });
     return new Map(outputFiles.map(({ path, text }) => [path.slice(1, -'.js'.length), text]));
-  } finally { await stop(); }
+  } finally { if (--underWay === 0) await stop(); } // stopped, it would never answer another
 }

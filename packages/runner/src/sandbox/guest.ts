@@ -1,6 +1,7 @@
-import { chmodSync, cpSync, existsSync, lchownSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundle, hasSource, sourcesKey } from './bundle.ts';
+import { bundle, hasSource } from './bundle.ts';
+import { GuestStore } from './guest-store.ts';
 
 /** Where the guest's programs lie inside a sandbox, each as `<name>.cjs`. */
 export const GUEST = '/opt/headrace/agent';
@@ -8,76 +9,57 @@ export const GUEST = '/opt/headrace/agent';
 const SMALL = { scripted: 'scripted', 'patch-tree': 'patch-tree', relay: 'relay', 'gateway-relay': 'gateway-relay' };
 /** Made beside the start; whoever needs it waits for it. */
 const BIG = { 'headrace.main': 'headrace/main' };
-/** What V8 made of the big program the last time; see `warmUp` of warm-up.ts. */
-const COMPILED = 'compiled';
+/** What V8 made of the big program the last time; see warm-up.ts. */
+export const COMPILED = 'compiled';
 /** A call to the module instead of NODE_COMPILE_CACHE, which every Node that the agent starts would inherit. */
 const ENTRY = `require('node:module').enableCompileCache(__dirname + '/${COMPILED}');\nrequire('./headrace.main.cjs');\n`;
 
 /** The programs that run inside sandboxes (packages/agent), in a folder that all of them see read-only. */
 export interface Guest {
   folder: string;
-  /** Where the compile cache is written once, by a sandbox that runs nothing but our own program. */
+  /** Folder of the compile cache, the sandboxes' user's to write; all but one see it read-only. */
   compiled: string;
   /** False when the compile cache has been taken over from an earlier runner. */
-  isCold(): boolean;
+  isCold: boolean;
   /** Keeps the compile cache for later runners. No sandbox may be writing it. */
   keepCompiled(): void;
   /** Resolves when `<name>.cjs` is there; false when there is no such program. */
   ready(name: string): Promise<boolean>;
 }
 
-/**
- * Writes the programs into `folder`. What was made is kept in `cache`, under a name that says of what, so that later starts copy it: 3 ms.
- * The compile cache is the sandboxes' user's to write, once.
- */
-export async function installGuest(folder: string, uid: number | null, cache: string | undefined): Promise<Guest> {
-  mkdirSync(folder);
+/** Writes the programs into a new `folder`. What was made is kept in `cache`, so that later starts only copy it (4 ms). */
+export async function installGuest(folder: string, uid: number | null, cache: string): Promise<Guest> {
+  const store = new GuestStore(cache);
   const compiled = join(folder, COMPILED);
-  const store = openStore(cache);
-  if (store && existsSync(join(store, COMPILED))) cpSync(join(store, COMPILED), compiled, { recursive: true });
-  const isCold = !existsSync(compiled);
-  if (isCold) mkdirSync(compiled);
+  const isCold = !store.has(COMPILED);
+  mkdirSync(compiled, { recursive: true });
+  if (!isCold) store.copy(COMPILED, compiled);
   if (uid !== null) for (const name of ['.', ...readdirSync(compiled, { recursive: true, encoding: 'utf8' })]) lchownSync(join(compiled, name), uid, uid);
   await install(folder, store, SMALL);
-  const big = hasSource(BIG['headrace.main']) ? install(folder, store, BIG).then(() => writeFileSync(join(folder, 'headrace.cjs'), ENTRY)).then(() => true, (error: Error) => {
-    process.stderr.write(`The agent headrace could not be bundled: ${error.message}\n`);
-    return false;
-  }) : Promise.resolve(false);
+  const big = hasSource(BIG['headrace.main']) ? installBig(folder, store) : Promise.resolve(false);
   return {
-    folder, compiled, isCold: () => isCold,
-    keepCompiled() { if (store) { cpSync(compiled, join(store, `${COMPILED}.part`), { recursive: true }); move(join(store, `${COMPILED}.part`), join(store, COMPILED)); } },
+    folder, compiled, isCold,
+    keepCompiled: () => store.keepFolder(COMPILED, compiled),
     ready: (name) => (name === 'headrace' ? big : Promise.resolve(existsSync(join(folder, `${name}.cjs`)))),
   };
 }
 
-/** The folder of what belongs to these very sources; those of other versions go. */
-function openStore(cache: string | undefined): string | undefined {
-  if (cache === undefined) return undefined;
-  const key = sourcesKey();
-  mkdirSync(cache, { recursive: true });
-  for (const name of readdirSync(cache)) if (name !== key) rmSync(join(cache, name), { recursive: true, force: true });
-  mkdirSync(join(cache, key), { recursive: true });
-  return join(cache, key);
+async function installBig(folder: string, store: GuestStore): Promise<boolean> {
+  try {
+    await install(folder, store, BIG);
+    writeFileSync(join(folder, 'headrace.cjs'), ENTRY, { mode: 0o644 });
+    return true;
+  } catch (error) {
+    process.stderr.write(`The agent headrace could not be bundled: ${(error as Error).message}\n`);
+    return false;
+  }
 }
 
-async function install(folder: string, store: string | undefined, programs: Record<string, string>): Promise<void> {
-  const from = store ?? folder;
+async function install(folder: string, store: GuestStore, programs: Record<string, string>): Promise<void> {
   const names = Object.keys(programs).map((name) => `${name}.cjs`);
-  if (!names.every((name) => existsSync(join(from, name)))) {
-    for (const [name, text] of await bundle(programs)) {
-      const file = join(from, `${name}.cjs`);
-      writeFileSync(`${file}.part`, text);
-      move(`${file}.part`, file);
-    }
-  }
+  if (!names.every((name) => store.has(name))) for (const [name, text] of await bundle(programs)) store.keep(`${name}.cjs`, text);
   for (const name of names) {
-    if (store) cpSync(join(store, name), join(folder, name));
+    store.copy(name, join(folder, name));
     chmodSync(join(folder, name), 0o644);
   }
-}
-
-/** A half-written file never has its final name. */
-function move(from: string, to: string): void {
-  rmSync(to, { recursive: true, force: true });
-  renameSync(from, to);
 }

@@ -33,7 +33,7 @@ const OWNER_FILE = 'owner.json';
  * Builds the runner's folder and finds what this machine offers; the probe decides whether it is enough. What takes long to make is kept in
  * `cache` for the next runner.
  */
-export async function prepareHost(cache?: string): Promise<Host> {
+export async function prepareHost(cache: string): Promise<Host> {
   sweepDeadRunners();
   const uid = process.getuid?.() === 0 ? SANDBOX_UID : null;
   const base = mkdtempSync(join(parentFolder(), 'headrace-'));

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
-import { collect } from './collect.ts';
 import { WORKSPACE } from './bubblewrap.ts';
-import { GUEST } from './guest.ts';
+import { collect } from './collect.ts';
+import { COMPILED, GUEST } from './guest.ts';
 import { makeSandboxFolder, type Host } from './host.ts';
 import { DEFAULT_LIMITS, startSandbox } from './sandbox.ts';
 
@@ -15,12 +15,12 @@ const MESSAGES = [
  * see the cache read-only. Called beside the runner's start.
  */
 export async function warmUp(host: Host): Promise<void> {
-  if (!host.guest.isCold() || !await host.guest.ready('headrace')) return;
+  if (!host.guest.isCold || !await host.guest.ready('headrace')) return;
   const folder = makeSandboxFolder(host, 'warm-up');
   try {
     const sandbox = startSandbox(host, {
       command: ['node', `${GUEST}/headrace.cjs`], env: { HEADRACE_WIRE: 'anthropic', HEADRACE_MODEL: 'none', HEADRACE_GATEWAY: 'http://127.0.0.1:1/none/v1', HEADRACE_TOKEN: 'none' }, limits: DEFAULT_LIMITS,
-      binds: [{ host: folder, inside: WORKSPACE, readOnly: true }, { host: host.guest.compiled, inside: `${GUEST}/compiled`, readOnly: false }],
+      binds: [{ host: folder, inside: WORKSPACE, readOnly: true }, { host: host.guest.compiled, inside: `${GUEST}/${COMPILED}`, readOnly: false }],
     });
     let answers = 0;
     sandbox.stdout.on('data', (part: Buffer) => {

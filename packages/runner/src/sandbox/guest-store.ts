@@ -1,0 +1,48 @@
+import { accessSync, constants, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sourcesKey } from './bundle.ts';
+
+const NODE_MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
+const UNUSED_MS = 24 * 60 * 60 * 1000;
+
+/** Where made programs are kept: beside what they are made of, for all runners of this installation; in the runner's own folder where that is not writable. */
+export function storeFolder(own: string): string {
+  try { accessSync(NODE_MODULES, constants.W_OK); return join(NODE_MODULES, '.cache/headrace-guest'); } catch { return join(own, 'guest'); }
+}
+
+/** Files made from these very sources, each whole or not there; several runners may use it at once. */
+export class GuestStore {
+  readonly #folder: string;
+
+  /** What belongs to other sources and was not used for a day goes. */
+  constructor(folder: string) {
+    const key = sourcesKey();
+    this.#folder = join(folder, key);
+    mkdirSync(this.#folder, { recursive: true });
+    utimesSync(this.#folder, new Date(), new Date());
+    for (const name of readdirSync(folder)) {
+      const other = join(folder, name);
+      if (name !== key && Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0) > UNUSED_MS) rmSync(other, { recursive: true, force: true });
+    }
+  }
+
+  has(name: string): boolean { return existsSync(join(this.#folder, name)); }
+
+  /** Copies a file or folder out of it. */
+  copy(name: string, to: string): void { cpSync(join(this.#folder, name), to, { recursive: true }); }
+
+  keep(name: string, text: string): void { this.#place(name, (part) => writeFileSync(part, text)); }
+
+  keepFolder(name: string, from: string): void { this.#place(name, (part) => cpSync(from, part, { recursive: true })); }
+
+  #place(name: string, make: (part: string) => void): void {
+    const part = join(this.#folder, `${name}.${process.pid}.part`), whole = join(this.#folder, name);
+    mkdirSync(dirname(part), { recursive: true });
+    make(part);
+    try { renameSync(part, whole); } catch (error) {
+      rmSync(part, { recursive: true, force: true });
+      if (!existsSync(whole)) throw error; // else another runner was first: it is the same
+    }
+  }
+}
