@@ -10,7 +10,7 @@ export type Fetch = typeof globalThis.fetch;
  */
 export function httpFetch(socketPath?: string): Fetch {
   return async (input, init = {}) => {
-    const url = new URL(input instanceof URL ? input.href : String(input));
+    const url = new URL(typeof input === 'object' && 'url' in input ? input.url : input);
     if (url.protocol !== 'http:') return fetch(url, init);
     const body = init.body === undefined || init.body === null ? undefined : Buffer.from(init.body as string);
     const headers = Object.fromEntries(new LightHeaders(init.headers as Record<string, string>));
@@ -61,8 +61,8 @@ function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
         if ((controller.desiredSize ?? 1) <= 0) answer.pause();
       });
       answer.once('end', () => finish(() => controller.close()));
-      answer.on('error', (error) => finish(() => controller.error(error)));
-      answer.once('close', () => finish(() => controller.error(new Error('the connection was closed before the answer was whole'))));
+      const broken = (cause?: Error): void => finish(() => controller.error(new Error('the connection was closed before the answer was whole', { cause })));
+      answer.on('error', broken).once('close', () => broken());
     },
     pull() { answer.resume(); },
     cancel() { finish(() => answer.destroy()); },

@@ -6,13 +6,13 @@ export class LightHeaders {
   readonly #values = new Map<string, string>();
 
   constructor(init?: Iterable<readonly [string, string]> | Record<string, string> | null) {
-    const entries = init === undefined || init === null ? [] : Symbol.iterator in init ? init as Iterable<readonly [string, string]> : Object.entries(init);
+    const entries = init === undefined || init === null ? [] : Symbol.iterator in init ? init : Object.entries(init);
     for (const [name, value] of entries) this.append(name, value);
   }
 
   get(name: string): string | null { return this.#values.get(name.toLowerCase()) ?? null; }
   has(name: string): boolean { return this.#values.has(name.toLowerCase()); }
-  set(name: string, value: string): void { this.#values.set(name.toLowerCase(), String(value)); }
+  set(name: string, value: string): void { this.#values.set(name.toLowerCase(), value); }
   delete(name: string): void { this.#values.delete(name.toLowerCase()); }
   append(name: string, value: string): void {
     const known = this.get(name);

@@ -82,4 +82,4 @@ async function take(session: Session, prompt: unknown, client: Client, connected
   }
 }
 
-if (isMainThread) serve(); else parentPort!.postMessage(searchFiles(workerData as SearchRequest));
+if (isMainThread) serve(); else parentPort!.postMessage(searchFiles(workerData as SearchRequest), []);

@@ -11,12 +11,14 @@ export function userMessage(prompt: unknown): Extract<ModelMessage, { role: 'use
   return { role: 'user', content: isText ? parts.map((part) => part.text).join('\n') : parts };
 }
 
+const said = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
+
 function partOf(block: Block): (TextPart | FilePart)[] {
   if (typeof block !== 'object' || block === null) return [];
   const { type, text, data, mimeType, uri, name, resource } = block;
   if (type === 'text' && typeof text === 'string' && text !== '') return [{ type: 'text', text }];
   if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string') return [{ type: 'file', mediaType: mimeType, data }];
-  if (type === 'resource' && typeof resource?.text === 'string') return [{ type: 'text', text: `${String(resource.uri ?? 'attachment')}:\n${resource.text}` }];
-  if (type === 'resource_link') return [{ type: 'text', text: `[${String(name ?? 'link')}: ${String(uri)}]` }];
+  if (type === 'resource' && typeof resource?.text === 'string') return [{ type: 'text', text: `${said(resource.uri, 'attachment')}:\n${resource.text}` }];
+  if (type === 'resource_link') return [{ type: 'text', text: `[${said(name, 'link')}: ${said(uri, '')}]` }];
   return [];
 }

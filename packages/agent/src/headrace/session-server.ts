@@ -53,7 +53,7 @@ export function serveSessions(handlers: Handlers, end: () => void): void {
     if (method === undefined) return answer(message);
     if (id === undefined) return; // a notification, like session/cancel: a cancelled turn ends with its sandbox
     const handler = typeof method === 'string' && Object.hasOwn(handlers, method) ? handlers[method] : undefined;
-    if (!handler) return fail(id, ERRORS.methodNotFound, `There is no method ${String(method)}.`);
+    if (!handler) return fail(id, ERRORS.methodNotFound, `There is no method ${typeof method === 'string' ? method : 'of that kind'}.`);
     try { send({ id, result: await handler(isRecord(params) ? params : {}, clientOf) ?? {} }); } catch (error) {
       fail(id, error instanceof RequestError ? error.code : ERRORS.internal, error instanceof Error ? error.message : String(error));
     }
@@ -71,6 +71,6 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 function parsed(line: string): Message | null | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value as Message : null;
+    return isRecord(value) ? value : null;
   } catch { return undefined; }
 }

@@ -19,6 +19,7 @@ export class Session {
   readonly #tools: OfferedTool[];
   messages: ModelMessage[] = [];
   isBusy = false;
+  #calls = 0;
 
   constructor(id: string, home: string, workplace: Workplace, mcp: McpToolbox) {
     this.id = id;
@@ -34,6 +35,8 @@ export class Session {
     this.messages = messages ?? [];
     return messages !== undefined;
   }
+
+  nextCallId(): string { return `call-${++this.#calls}`; }
 
   save(): void { saveSession(this.#file, this.id, this.messages); }
 

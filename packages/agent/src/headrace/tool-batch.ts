@@ -7,6 +7,8 @@ import type { Image, ToolResult } from './tools/tool.ts';
 
 /** What a record of a tool call keeps of its output. */
 const SHOWN_BYTES = 64 * 1024;
+/** Begins a message that is not the user's own. */
+export const IMAGES_HEAD = '[The images of the results above]';
 const TITLE_CHARACTERS = 200, PARALLEL = 8, IMAGES = 10;
 const DENIED = 'This call was denied by the user or the policy. Do not try it again in another way; go on without it, or say what you would need.';
 
@@ -16,17 +18,18 @@ export interface AnnouncedCall { id: string; call: ModelCall; tool: OfferedTool 
 export class ToolBatch {
   readonly #client: Client;
   readonly #tools: ReadonlyMap<string, OfferedTool>;
-  #told = 0;
+  readonly #nextId: () => string;
 
-  constructor(client: Client, tools: OfferedTool[]) {
+  constructor(client: Client, tools: OfferedTool[], nextId: () => string) {
     this.#client = client;
+    this.#nextId = nextId;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
   /** Tells the client of a call as soon as the model has made it. Ids are ours: some providers begin anew at each step. */
   announce(call: ModelCall): AnnouncedCall {
     const tool = this.#tools.get(call.name);
-    const announced = { id: `call-${++this.#told}`, call, tool };
+    const announced = { id: this.#nextId(), call, tool };
     this.#client.update({ sessionUpdate: 'tool_call', ...headOf(announced), status: 'pending', _meta: { 'headrace/tool': call.name } });
     return announced;
   }
@@ -80,5 +83,5 @@ function headOf({ id, call, tool }: AnnouncedCall): { toolCallId: string; title:
 /** Images go in a message after the results: not every wire has room for them inside. */
 function imageMessage(images: Image[]): UserModelMessage[] {
   if (images.length === 0) return [];
-  return [{ role: 'user', content: [{ type: 'text', text: '[the images of the results above]' }, ...images.slice(0, IMAGES).map(({ mediaType, data }) => ({ type: 'file' as const, mediaType, data }))] }];
+  return [{ role: 'user', content: [{ type: 'text', text: IMAGES_HEAD }, ...images.slice(0, IMAGES).map(({ mediaType, data }) => ({ type: 'file' as const, mediaType, data }))] }];
 }

@@ -37,7 +37,7 @@ class Turn {
     this.#request = request;
     this.#session = request.session;
     this.#speech = new Speech(request.client);
-    this.#batch = new ToolBatch(request.client, []);
+    this.#batch = new ToolBatch(request.client, [], () => '');
   }
 
   async run(): Promise<PromptResponse> {
@@ -62,7 +62,7 @@ class Turn {
     for (const server of session.mcp.missing) this.#speech.thought(`MCP server not available: ${server}\n`);
     this.#question = { instructions: instructionsOf(session.workplace.root, session.mcp.missing), tools };
     this.#overhead = this.#question.instructions.length + JSON.stringify(tools.map(({ name, description, schema }) => ({ name, description, schema }))).length;
-    this.#batch = new ToolBatch(client, tools);
+    this.#batch = new ToolBatch(client, tools, () => session.nextCallId());
   }
 
   #takeSteers(): void {

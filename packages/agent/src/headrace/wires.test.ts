@@ -42,9 +42,9 @@ describe.each(['anthropic', 'openai-chat', 'openai-responses'] as const)('on the
     for (const status of [400, 401, 402, 429, 500]) {
       await expect(agent.prompt(script([{ error: status }]))).rejects.toThrow(`The model's provider answered ${status}: The script says ${status}.`);
     }
-    await expect(agent.prompt(script([{ cut: true, chunks: 8 }]))).rejects.toThrow(/The model (?:did not answer|'s answer broke off)/);
-    await expect(agent.prompt(script([{ nonsense: true }]))).rejects.toThrow(/The model/);
-    expect(await agent.prompt('Still there?')).toEqual({ stopReason: 'end_turn' });
-    expect(agent.reply).toContain('All done.');
+    await expect(agent.prompt(script([{ cut: true, chunks: 8 }]))).rejects.toThrow(/^The model's answer broke off/);
+    await expect(agent.prompt(script([{ nonsense: true }]))).rejects.toThrow(/^The model's answer broke off/);
+    expect(await agent.prompt(script([{ say: 'Still here.' }]))).toEqual({ stopReason: 'end_turn' });
+    expect(agent.reply).toContain('Still here.');
   });
 });

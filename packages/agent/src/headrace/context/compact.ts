@@ -1,13 +1,16 @@
 import type { ModelMessage } from 'ai';
 import { ModelFailure } from '../model/failure.ts';
 import type { Ask } from '../model/model.ts';
+import { IMAGES_HEAD } from '../tool-batch.ts';
 import { clip } from '../tools/clip.ts';
 import { charactersOf, Meter, sizeOf, sizeOfAll } from './measure.ts';
 import { trim } from './trim.ts';
 
 /** Shares of the window: above the first, room is made; trimming is enough when it comes below the second; the newest messages that stay take the third. */
 const FULL = 0.7, ENOUGH = 0.5, KEPT = 0.2;
-const SUMMARY_SHARE = 0.4, REQUEST_CHARACTERS = 20_000, FALLBACK_CHARACTERS = 4000;
+const SUMMARY_SHARE = 0.4, REQUEST_SHARE = 0.25, REQUEST_CHARACTERS = 20_000, FALLBACK_CHARACTERS = 4000;
+
+const SUMMARY_HEAD = '[The conversation before this point, summarised]', REQUEST_HEAD = '[The user\'s last message, as it was]';
 
 const SUMMARY_PROMPT = `You are given the transcript of a coding agent's work so far; it will go on with your summary in its place. Write what it needs to know: what the user asked for and decided, in their words where that matters; what was done, with paths and names; what was found out (commands, errors, facts about the code); what is still to be done. No introduction, no opinion.`;
 
@@ -28,7 +31,7 @@ export async function makeRoom({ messages, meter, overhead, contextTokens, ask, 
   if (from === 0 || (meter.tokens(trimmed, overhead) <= window * ENOUGH && sizeOfAll(trimmed) < sizeOfAll(messages) * 0.8)) return { messages: trimmed, note: 'Old outputs were left out of the conversation to make room.' };
   const summary = await summarise(trimmed.slice(0, from), charactersOf(window * SUMMARY_SHARE), ask);
   const request = lastRequest(messages, from);
-  const content = `[The conversation before this point, summarised]\n\n${summary}${request === undefined ? '' : `\n\n[The user's last message, as it was]\n\n${clip(request, REQUEST_CHARACTERS).text}`}`;
+  const content = `${SUMMARY_HEAD}\n\n${summary}${request === undefined ? '' : `\n\n${REQUEST_HEAD}\n\n${clip(request, Math.min(REQUEST_CHARACTERS, charactersOf(window * REQUEST_SHARE))).text}`}`;
   return { messages: [{ role: 'user', content }, ...messages.slice(from)], note: 'Older messages were summarised to make room.' };
 }
 
@@ -45,9 +48,15 @@ function keptFrom(messages: ModelMessage[], room: number): number {
 
 /** Of the messages that go; undefined when a question of the user is among those that stay. */
 function lastRequest(messages: ModelMessage[], from: number): string | undefined {
-  const texts = messages.map((message) => (message.role !== 'user' ? undefined : typeof message.content === 'string' ? message.content : message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')));
-  const isRequest = (text: string | undefined): text is string => text !== undefined && !text.startsWith('[the images');
-  return texts.slice(from).some(isRequest) ? undefined : texts.slice(0, from).findLast(isRequest);
+  return messages.slice(from).some((message) => requestOf(message) !== undefined) ? undefined : messages.slice(0, from).map(requestOf).findLast((text) => text !== undefined);
+}
+
+/** What the user said, also where it stands in an earlier summary. */
+function requestOf({ role, content }: ModelMessage): string | undefined {
+  if (role !== 'user') return undefined;
+  const text = typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  if (text.startsWith(SUMMARY_HEAD)) return text.split(`${REQUEST_HEAD}\n\n`)[1];
+  return text.startsWith(IMAGES_HEAD) ? undefined : text;
 }
 
 async function summarise(messages: ModelMessage[], room: number, ask: Ask): Promise<string> {

@@ -12,7 +12,7 @@ export function sizeOf({ content }: ModelMessage): number {
     if (part.type === 'text' || part.type === 'reasoning') size += part.text.length;
     else if (part.type === 'tool-call') size += part.toolName.length + JSON.stringify(part.input ?? null).length;
     else if (part.type === 'tool-result') size += 'value' in part.output && typeof part.output.value === 'string' ? part.output.value.length : JSON.stringify(part.output).length;
-    else size += IMAGE_CHARACTERS;
+    else if (part.type === 'file' || part.type === 'image' || part.type === 'reasoning-file') size += IMAGE_CHARACTERS;
   }
   return size;
 }

@@ -21,8 +21,14 @@ export function modelFailure(error: unknown): ModelFailure {
   const words = wordsOf(error);
   const isTooLong = TOO_LONG.test(`${words} ${typeof responseBody === 'string' ? responseBody.slice(0, 4000) : ''}`) && (statusCode === undefined || [400, 413, 422].includes(Number(statusCode)));
   if (typeof statusCode === 'number' && statusCode >= 400) return new ModelFailure(`The model's provider answered ${statusCode}: ${words}`, isTooLong, error);
-  if (typeof statusCode === 'number') return new ModelFailure(`The model's provider answered something that cannot be read: ${words}`, isTooLong, error);
+  // Status 200, and then no stream of the wire, or none to its end.
+  if (typeof statusCode === 'number' || isUnreadable(error)) return new ModelFailure(`The model's answer broke off or cannot be read: ${words}`, isTooLong, error);
   return new ModelFailure(`The model did not answer: ${words}`, isTooLong, error);
+}
+
+/** Events that are none of the wire's: the SDK has a class for each way to be wrong, and for one of them words only. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && (/^AI_(?:JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody)Error$/.test(error.name) || error.message.startsWith('Expected a normalized'));
 }
 
 function wordsOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import { jsonSchema, streamText, tool, type LanguageModel, type ModelMessage, type SystemModelMessage, type ToolSet } from 'ai';
+import { jsonSchema, streamText, tool, type AssistantModelMessage, type LanguageModel, type ModelMessage, type SystemModelMessage, type ToolSet } from 'ai';
 import { httpFetch } from '../http-fetch.ts';
 import type { Settings } from '../settings.ts';
 import { faultOf } from '../tools/schema.ts';
@@ -67,10 +67,15 @@ async function ask(model: LanguageModel, { wire, maxOutputTokens }: Settings, { 
         answer.tokens = part.usage.inputTokens === undefined ? undefined : part.usage.inputTokens + (part.usage.outputTokens ?? 0);
       } else if (part.type === 'error') throw modelFailure(part.error);
     }
-    if (answer.finish === 'interrupted' || answer.finish === 'error' || answer.finish === 'unknown') throw new ModelFailure('The model\'s answer broke off before its end.');
-    answer.messages = (await result.responseMessages).filter((message) => message.role === 'assistant');
+    if (answer.finish === 'interrupted' || answer.finish === 'error' || answer.finish === 'unknown') throw new ModelFailure('The model\'s answer broke off: its end is missing.');
+    answer.messages = (await result.responseMessages).filter((message) => message.role === 'assistant').map(portable);
   } catch (error) { throw modelFailure(error); }
   return answer;
+}
+
+/** Without parts that only one provider knows: the thread's next turn may have a model of another. */
+function portable(message: AssistantModelMessage): AssistantModelMessage {
+  return typeof message.content === 'string' ? message : { ...message, content: message.content.filter((part) => part.type !== 'custom') };
 }
 
 function toolSet(tools: OfferedTool[]): ToolSet {

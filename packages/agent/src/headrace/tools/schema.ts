@@ -31,5 +31,5 @@ function faultOfValue({ type, minimum = -Infinity, maximum = Infinity }: Propert
   return typeof value === type ? undefined : `has to be a ${type}`;
 }
 
-export const textOf = (input: Record<string, unknown>, name: string): string => String(input[name] ?? '');
+export const textOf = (input: Record<string, unknown>, name: string): string => (typeof input[name] === 'string' ? input[name] : '');
 export const numberOf = (input: Record<string, unknown>, name: string, otherwise: number): number => (typeof input[name] === 'number' ? input[name] : otherwise);
