@@ -16,6 +16,7 @@ import { appliesBenchmark } from './benchmarks/applies.ts';
 import { applyBenchmark } from './benchmarks/apply.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
+import { gatewayBenchmark } from './benchmarks/gateway.ts';
 import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
 import { mergeBenchmark } from './benchmarks/merge.ts';
@@ -31,7 +32,7 @@ import { consoleText, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
 import { startService } from './lib/service.ts';
 
-const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, agentsBenchmark, threadsBenchmark, applyBenchmark, appliesBenchmark, mergeBenchmark, storageBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
+const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, agentsBenchmark, gatewayBenchmark, threadsBenchmark, applyBenchmark, appliesBenchmark, mergeBenchmark, storageBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
 const RUN_LIMIT_MS = 25 * 60_000;
 
 const { values: options } = parseArgs({ options: {
