@@ -111,6 +111,24 @@ describe('a runner process', () => {
     await expect(client.startTask('op_2', { kind: 'odd' } as never)).rejects.toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
+  test('tells its load, takes gateways, and hands messages to turns only', async () => {
+    const { client, ok } = await started();
+    const { load } = await client.status();
+    expect(load!.memoryBytes).toBeGreaterThan(256 * 1024 ** 2);
+    expect(load!.freeBytes).toBeGreaterThan(0);
+    expect(load!.freeBytes).toBeLessThanOrEqual(load!.memoryBytes);
+    await client.registerGateway('worker-1', '/tmp/none');
+    await expect(client.registerGateway('worker-1', 'relative')).rejects.toMatchObject({ status: 400, code: 'invalid_request' });
+    await expect(client.steer('run_none', { id: 'm', prompt: 'x' })).rejects.toMatchObject({ status: 404 });
+    if (!ok) return;
+    await client.putWorkspace('thr_1', tarOf([]));
+    await client.startTask('op_1', { kind: 'exec', workspaceId: 'thr_1', command: 'sleep 60', timeoutMs: 60_000 });
+    await vi.waitFor(async () => expect((await client.status()).load!.sandboxes).toBe(1));
+    await expect(client.steer('op_1', { id: 'm', prompt: 'x' })).rejects.toMatchObject({ status: 409, code: 'not_steerable' });
+    await client.cancel('op_1');
+    expect((await client.status()).load!.sandboxes).toBe(0);
+  });
+
   test('that is not there is unavailable', async () => {
     const { client, pid } = await started();
     process.kill(pid, 'SIGTERM');

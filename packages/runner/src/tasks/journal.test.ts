@@ -45,9 +45,9 @@ describe('a journal', () => {
     expect((await all(journal)).map((e) => (e.type === 'text' ? e.content : e.type))).toEqual(['last', 'end']);
   });
 
-  test('stays bounded, and its end always comes', async () => {
+  test.each([{ input: null, output: 'x'.repeat(64 * 1024) }, { input: { command: 'x'.repeat(64 * 1024) }, output: null }])('stays bounded, and its end always comes', async (big) => {
     const journal = new Journal();
-    const tool = { type: 'tool', toolCallId: 'x', name: 'x', title: '', status: 'completed', input: null, output: 'x'.repeat(64 * 1024), truncated: false } as const;
+    const tool = { type: 'tool', toolCallId: 'x', name: 'x', title: '', status: 'completed', ...big, truncated: false } as const;
     for (let i = 0; i < 30_000; i++) journal.append(tool);
     journal.append(END);
     const entries = await all(journal);

@@ -7,6 +7,7 @@ export type NewEntry = JournalEntry extends infer E ? E extends JournalEntry ? O
 const BYTES = 16 * 1024 * 1024, ENTRIES = 20_000;
 const TEXT_INTERVAL_MS = 100;
 const TEXT_BYTES = 1024 * 1024;
+const SHORT = 1024;
 
 /**
  * What happened in one task, in order, until a worker has acknowledged it. Kept in memory: it dies with the sandboxes that it tells of.
@@ -58,8 +59,7 @@ export class Journal {
 
   /** Entries up to and including the offset may be forgotten; the end entry is kept, so that a late reader still ends. */
   ack(offset: number): void {
-    this.#entries = this.#entries.filter((e) => e.offset > offset || e.type === 'end');
-    this.#bytes = this.#entries.reduce((sum, e) => sum + weight(e), 0);
+    this.#entries = this.#entries.filter((e) => e.offset > offset || e.type === 'end' || (this.#bytes -= weight(e), false));
   }
 
   get end(): TaskEnd | undefined {
@@ -113,10 +113,14 @@ export class Journal {
 function weight(entry: JournalEntry): number {
   if (entry.type === 'output') return entry.text.length;
   if (entry.type === 'text') return entry.content.length;
-  return 200 + (entry.type === 'tool' ? (entry.output?.length ?? 0) : 0);
+  return 200 + (entry.type === 'tool' ? (entry.output?.length ?? 0) + (JSON.stringify(entry.input)?.length ?? 0) : 0);
 }
 
 function shortened(entry: NewEntry): NewEntry {
-  if (entry.type === 'tool' && entry.output !== null) return { ...entry, output: entry.output.slice(0, 1024), truncated: true };
-  return entry;
+  if (entry.type !== 'tool') return entry;
+  const input = JSON.stringify(entry.input) ?? 'null';
+  return {
+    ...entry, input: input.length > SHORT ? { truncated: input.slice(0, SHORT) } : entry.input,
+    ...(entry.output !== null && entry.output.length > SHORT ? { output: entry.output.slice(0, SHORT), truncated: true } : {}),
+  };
 }
