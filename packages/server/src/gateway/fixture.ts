@@ -6,9 +6,9 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import type { ProviderEntry, PriceEntry } from '../config-file.ts';
+import type { PriceEntry, ProviderEntry, Wire } from '../config-file.ts';
 import { json } from '../db/schema.ts';
-import type { StoredSettings } from '../db/schema.ts';
+import type { RunRow, StoredSettings } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
@@ -85,6 +85,8 @@ export interface GatewayBench {
   /** A running run of a thread of its own. */
   run(options?: { modelId?: string; limit?: number | null; projectId?: string; settings?: StoredSettings }): Promise<Run>;
   call(run: Pick<Run, 'id'>, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  /** What the database says of a run: its money, its thread's, its calls. */
+  look(run: Run): Promise<{ run: Pick<RunRow, 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'cost_micros' | 'model_failure'>; thread: { spent: number; reserved: number }; project: { spent: number; reserved: number }; outcomes: (string | null)[] }>;
   close(): Promise<void>;
 }
 
@@ -140,6 +142,13 @@ export async function newGatewayBench(times: Partial<UpstreamTimes> = {}): Promi
         req.end(text);
       });
     },
+    async look({ id, threadId, projectId }) {
+      const row = await ctx.db.selectFrom('runs').select(['input_tokens', 'output_tokens', 'cached_tokens', 'cost_micros', 'model_failure']).where('id', '=', id).executeTakeFirstOrThrow();
+      const calls = await ctx.db.selectFrom('model_calls').select('outcome').where('run_id', '=', id).orderBy('id').execute();
+      const spending = await ctx.db.selectFrom('spending').selectAll().where('scope_id', 'in', [threadId, projectId]).execute();
+      const of = (scope: string) => spending.filter((one) => one.scope_id === scope).map((one) => ({ spent: one.spent_micros, reserved: one.reserved_micros }))[0] ?? { spent: 0, reserved: 0 };
+      return { run: row, thread: of(threadId), project: of(projectId), outcomes: calls.map((call) => call.outcome) };
+    },
     async close() {
       await gateway.close();
       upstream.close();
@@ -148,8 +157,40 @@ export async function newGatewayBench(times: Partial<UpstreamTimes> = {}): Promi
   };
 }
 
-/** An answer of each wire, streamed or not, that says `said` and tells `usage`. */
-export const sse = (res: ServerResponse, ...events: unknown[]) => {
-  res.writeHead(200, { 'content-type': 'text/event-stream' });
+/** Events of a stream, without its end. */
+export function sse(res: ServerResponse, ...events: unknown[]): void {
+  if (!res.headersSent) res.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const event of events) res.write(typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`);
-};
+}
+
+export const PATHS: Record<Wire, string> = { anthropic: '/acme/v1/messages', 'openai-chat': '/acme/v1/chat/completions', 'openai-responses': '/acme/v1/responses' };
+export const WIRES = ['anthropic', 'openai-chat', 'openai-responses'] as const;
+
+/** A call of each wire; `more` goes over its members. */
+export function request(wire: Wire, maxOutput: number, more: Record<string, unknown> = {}): Record<string, unknown> {
+  const messages = [{ role: 'user', content: 'hi' }];
+  const body = wire === 'anthropic' ? { messages, max_tokens: maxOutput } : wire === 'openai-chat' ? { messages, max_completion_tokens: maxOutput } : { input: messages, max_output_tokens: maxOutput };
+  return { model: 'priced', ...body, ...more };
+}
+
+/** Answers whatever is asked on each wire, whole or streamed, telling 100 tokens of input, 40 of them cached, and 50 of output. */
+export function answerAll(res: ServerResponse, { path, body }: Pick<Seen, 'path' | 'body'>): void {
+  const whole = (value: unknown) => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  const usage = { input_tokens: 60, cache_read_input_tokens: 40, cache_creation_input_tokens: 0, output_tokens: 50 };
+  const chat = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150, prompt_tokens_details: { cached_tokens: 40 } };
+  const responses = { input_tokens: 100, input_tokens_details: { cached_tokens: 40 }, output_tokens: 50, total_tokens: 150 };
+  if (path.endsWith('/messages')) {
+    if (!body.stream) return void whole({ type: 'message', content: [{ type: 'text', text: 'hello' }], usage });
+    sse(res, { type: 'message_start', message: { usage: { ...usage, output_tokens: 1 } } }, { type: 'content_block_delta', delta: { type: 'text_delta', text: 'hello' } }, { type: 'message_delta', usage: { output_tokens: 50 } }, { type: 'message_stop' });
+  } else if (path.endsWith('/completions')) {
+    if (!body.stream) return void whole({ choices: [{ message: { content: 'hello' } }], usage: chat });
+    sse(res, { choices: [{ delta: { content: 'hello' } }] }, { choices: [{ delta: {}, finish_reason: 'stop' }] }, { choices: [], usage: chat }, 'data: [DONE]\n\n');
+  } else {
+    if (!body.stream) return void whole({ output: [], usage: responses });
+    sse(res, { type: 'response.output_text.delta', delta: 'hello' }, { type: 'response.completed', response: { usage: responses } });
+  }
+  res.end();
+}
+
+/** What `answerAll` costs with PRICE. */
+export const COST = 60 + 20 + 100;

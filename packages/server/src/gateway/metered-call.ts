@@ -17,7 +17,7 @@ import { limitOutput } from './shape-request.ts';
 import type { ShapedRequest } from './shape-request.ts';
 import { isUnreached } from './upstream.ts';
 import { isOpenAi, upstreamHeaders, upstreamUrl } from './upstream-request.ts';
-import { overBudget, sendError } from './wire-errors.ts';
+import { GatewayError, overBudget, sendError } from './wire-errors.ts';
 
 /** Bytes that a maximum of output adds to the body. */
 const MAXIMUM_BYTES = 64;
@@ -28,7 +28,10 @@ export async function meteredCall(ctx: CallContext, calls: Calls, call: ModelCal
   const caching = cachingOf(shaped.wire, text);
   const inputTokens = mostInput(shaped, Buffer.byteLength(text) + MAXIMUM_BYTES);
   const of = { org_id: run.org_id, project_id: run.project_id, thread_id: run.thread_id, runId: run.id, provider: providerName, model: shaped.model };
-  const reserved = await reserve(ctx, of, (prices, remaining) => boundCall(shaped, prices, inputTokens, caching, remaining));
+  const reserved = await reserve(ctx, of, (prices, remaining) => {
+    if (shaped.hasDocuments && remaining !== null) throw new GatewayError(400, 'A document has no bound in tokens, and a spend limit or budget holds: send its text instead.');
+    return boundCall(shaped, prices, inputTokens, caching, remaining);
+  });
   if (reserved.kind === 'inactive') throw inactive();
   if (reserved.kind === 'over') throw overBudget(shaped.wire, reserved.message);
   const { reservation } = reserved;

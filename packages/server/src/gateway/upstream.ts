@@ -42,6 +42,8 @@ export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): U
         let waitMs = BACKOFF_MS * 2 ** attempt * (0.5 + Math.random());
         try {
           const answer = await request(url, { ...options, dispatcher });
+          // Who reads it hears of errors by reading; one that comes when nobody does any more would end the process.
+          answer.body.on('error', () => {});
           const told = waitTold(answer.headers['retry-after']);
           if (isLast || !REPEATED.has(answer.statusCode) || told > LONGEST_WAIT_MS) return answer;
           await answer.body.dump({ limit: 64 * 1024 }).catch(() => {});

@@ -42,6 +42,7 @@ export function errorEvent(wire: Wire, message: string): string {
 export function sendError(res: ServerResponse, wire: Wire, error: Pick<GatewayError, 'status' | 'message' | 'code'>): void {
   if (res.headersSent || res.destroyed) return void res.destroy();
   const body = errorBody(wire, error);
-  res.writeHead(error.status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-should-retry': 'false' });
+  // What is left of a body that was not read is not waited for.
+  res.writeHead(error.status, { ...(res.req.complete ? {} : { connection: 'close' }), 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-should-retry': 'false' });
   res.end(body);
 }
