@@ -85,6 +85,20 @@ describe('turns', () => {
     expect((await next(claim, 1))[0]).toMatch(/^a/);
   });
 
+  test('where there is one place, the one goes next that was served longest ago', async () => {
+    await add('a', 50);
+    await add('b', 2);
+    await add('c', 2);
+    const claim = claimOf();
+    const order: string[] = [];
+    for (let i = 0; i < 7; i++) {
+      const [name] = await next(claim, 1);
+      order.push(name!);
+      await end(name!);
+    }
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3']);
+  });
+
   test('a job that waits for a person is not counted', async () => {
     await add('a', 10);
     await add('b', 10);

@@ -1,7 +1,8 @@
 /**
  * Who is next. Of a kind's due jobs one of the `fair_key` (a project) that has the fewest under way, there the oldest: a thousand queued
- * runs of one project hold up no other's single one. What waits for a person is not under way; a project whose twenty runs wait for
- * answers would never have its turn.
+ * runs of one project hold up no other's single one. Among equals it is who was served longest ago, as this worker remembers it: where
+ * there is one place, nobody has anything under way when it gets free. What waits for a person is not under way; a project whose twenty
+ * runs wait for answers would never have its turn.
  *
  * The turns are found by walking from one fair_key to the next in an index, `WALK` of them at most; where there are more, the next claim
  * goes on where this one ended. So it is exact for `WALK` projects with queued jobs; more of them have their turns a walk's worth after the other.
@@ -17,6 +18,7 @@ import type { JobRow } from '../db/schema.ts';
 import type { JobKind } from './enqueue.ts';
 
 const WALK = 32;
+const REMEMBERED = 64;
 /** A rival may win a key between the look and the update. */
 const RIVALS = 5;
 
@@ -24,6 +26,8 @@ const RIVALS = 5;
 export function createClaim(db: Db, workerId: string): (kinds: readonly JobKind[]) => Promise<JobRow | undefined> {
   /** Where the next walk begins, by kind; the front where nothing is said. */
   let from: Record<string, string> = {};
+  /** Kinds and fair_keys of the last claims, the latest last. */
+  let served: string[] = [];
 
   async function look(kinds: readonly JobKind[]): Promise<{ row?: JobRow; beyond: typeof from | null }> {
     const { rows: [found] } = await sql<Partial<JobRow> & { beyond: typeof from | null }>`
@@ -40,7 +44,7 @@ export function createClaim(db: Db, workerId: string): (kinds: readonly JobKind[
           select mine.id from (
             select walk.kind, walk.fair_key from walk
             left join (select kind, fair_key, count(*) as active from jobs where status = 'active' and not waiting group by kind, fair_key) busy using (kind, fair_key)
-            where walk.run_at <= now() order by coalesce(busy.active, 0), walk.run_at, walk.id
+            where walk.run_at <= now() order by coalesce(busy.active, 0), coalesce(array_position(${served}::text[], walk.kind || ' ' || walk.fair_key), 0), walk.run_at, walk.id
           ) turn
           -- Asked in that order, until one has a job whose key is free and that no rival is about to take.
           cross join lateral (
@@ -63,7 +67,11 @@ export function createClaim(db: Db, workerId: string): (kinds: readonly JobKind[
       const found = await look(kinds).catch((error: unknown) => { if ((error as { code?: string }).code === '23505' && rivals++ < RIVALS) return undefined; throw error; });
       if (!found) continue;
       from = found.beyond ?? {};
-      if (found.row) return found.row;
+      if (found.row) {
+        const turn = `${found.row.kind} ${found.row.fair_key}`;
+        served = [...served.filter((other) => other !== turn), turn].slice(-REMEMBERED);
+        return found.row;
+      }
       if (!found.beyond && isFromFront) return undefined;
       isFromFront ||= !found.beyond;
     }
