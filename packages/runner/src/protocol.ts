@@ -26,7 +26,11 @@
  *
  * The model gateway: a turn with `gateway` finds an HTTP server at GATEWAY_URL inside its sandbox. Each connection to it is joined to a worker's
  * socket, with one line before the agent's own bytes: `task <id>\n`. So the worker knows which task is calling, whatever the call says.
- * While no worker is there, connections wait.
+ * While no worker is there, connections wait, for a minute at most; a task has 64 at once. The built-in model agent gets no HTTP port but the unix
+ * socket itself, whose path HEADRACE_GATEWAY_SOCKET tells.
+ *
+ * An agent's HOME and its sessions last as long as its workspace: a turn goes on with the session of the one before where the agent can load it, and
+ * gets `history` where it cannot. PUT /workspaces/:id begins anew.
  *
  * Errors: { error: { code, message } } with 4xx/5xx. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`, `prv_…`, `op_…`).
  */

@@ -44,7 +44,8 @@ describe.skipIf(!bench)('where an agent comes from', () => {
   const script = fakeAgent("on['session/prompt'] = () => { text(process.argv[1] + ' ' + process.env.PATH.split(':')[0]); return { stopReason: 'end_turn' }; };").command![2]!;
   writeFileSync(join(agents, 'node_modules/thing/main.js'), `#!/usr/bin/env node\n${script}`, { mode: 0o755 });
   symlinkSync('../thing/main.js', join(agents, 'node_modules/.bin/thing'));
-  symlinkSync('/etc/passwd', join(agents, 'node_modules/.bin/outside'));
+  writeFileSync(join(folder, 'outside.sh'), '#!/bin/sh\n', { mode: 0o755 });
+  symlinkSync('../../../outside.sh', join(agents, 'node_modules/.bin/outside'));
   const inside = `${AGENTS_FOLDER}/fake`;
   const at = (command: string, more = {}): Partial<TurnRequest> => ({ agent: { ...fakeAgent(''), folder: agents, command: [command], install: 'npm install thing', ...more } });
 
