@@ -40,7 +40,8 @@ import { refusalOf, turnRequest } from './turn-request.ts';
 /** How often a workspace that no sandbox can hold is tried; and one that fails otherwise (its source cannot be read), before the job is given up. */
 const WORKSPACE_ATTEMPTS = 3;
 const LAST_ATTEMPTS = 7;
-const CAPACITY_RETRY_SECONDS = 0.5;
+/** The end of one of the project's runs hurries one that is held; this is for what is missed then, and for limits that are raised. */
+const CAPACITY_RETRY_SECONDS = 2;
 /** A runner ends a turn after an hour; what is open longer than this can no longer be settled by its turn. */
 const GIVEN_UP_MS = 2 * 60 * 60_000;
 const READS = 3;
@@ -117,7 +118,7 @@ async function isBeyondLimit(db: Context['db'] | Tx['db'], run: RunRow): Promise
   return count >= limit;
 }
 
-/** Queued beyond the project's limit: marked, and looked at again in a moment. */
+/** Queued beyond the project's limit: marked, and looked at again when a run of the project has ended. */
 async function holdBack(tx: Tx, run: RunRow): Promise<void> {
   await tx.db.updateTable('runs').set({ held: true }).where('id', '=', run.id).where('status', '=', 'queued').execute();
   await enqueue(tx, 'run.work', { threadId: run.thread_id }, { key: threadKey(run.thread_id), fairKey: run.project_id, delaySeconds: CAPACITY_RETRY_SECONDS });
