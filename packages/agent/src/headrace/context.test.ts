@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bench, script, type Agent } from './test-support.ts';
@@ -83,7 +84,6 @@ describe('a long conversation', () => {
 /** In front of the model server: refuses so many requests that offer tools as too long. */
 const refusing = { url: '', refuse: 0, close: () => undefined as unknown };
 beforeAll(async () => {
-  const { createServer, request } = await import('node:http');
   const server = createServer((incoming, response) => {
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part)).on('end', () => {

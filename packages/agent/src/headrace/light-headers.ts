@@ -25,7 +25,7 @@ export class LightHeaders {
   [Symbol.iterator](): MapIterator<[string, string]> { return this.#values.entries(); }
 }
 
-/** Puts it in the place of the global one; before the SDK is loaded. */
+/** Puts it in the place of the global one; before the SDK is loaded. By assignment: to define the property anew loads what is there. */
 export function useLightHeaders(): void {
-  Object.defineProperty(globalThis, 'Headers', { value: LightHeaders, writable: true, configurable: true });
+  (globalThis as { Headers: unknown }).Headers = LightHeaders;
 }

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import type { Client } from './client.ts';
 import { useLightHeaders } from './light-headers.ts';
 import { McpToolbox } from './mcp/toolbox.ts';
@@ -11,7 +9,8 @@ import { Session } from './session.ts';
 import { ERRORS, RequestError, serveSessions, type Handlers } from './session-server.ts';
 import { childEnvironment, readSettings } from './settings.ts';
 import { Processes } from './tools/processes.ts';
-import { searchFiles, type SearchRequest } from './tools/search-files.ts';
+import { SEARCH_THREAD } from './tools/search.ts';
+import { answerSearch } from './tools/search-files.ts';
 import { runTurn } from './turn.ts';
 
 /**
@@ -44,7 +43,7 @@ function serve(): void {
       setImmediate(() => void connected().catch(() => undefined));
       return { protocolVersion: PROTOCOL_VERSION, agentCapabilities: { loadSession: true, promptCapabilities: { image: true, embeddedContext: true }, mcpCapabilities: { http: true }, _meta: { 'headrace/steer': true } }, authMethods: [] };
     },
-    'session/new': ({ mcpServers }) => ({ sessionId: open(`session-${randomUUID()}`, mcpServers).id }),
+    'session/new': ({ mcpServers }) => ({ sessionId: open(newSessionId(), mcpServers).id }),
     'session/load': ({ sessionId, mcpServers }) => {
       const session = open(String(sessionId), mcpServers);
       if (session.load()) return {};
@@ -68,6 +67,8 @@ function serve(): void {
   serveSessions(handlers, () => void end(0));
 }
 
+/** Told apart from the thread's other sessions. Not by node:crypto, which takes 13 ms to load. */
+const newSessionId = () => `session-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 12)}`;
 const settings = () => readSettings(process.env);
 
 async function take(session: Session, prompt: unknown, client: Client, connected: () => Promise<Ask>) {
@@ -82,4 +83,4 @@ async function take(session: Session, prompt: unknown, client: Client, connected
   }
 }
 
-if (isMainThread) serve(); else parentPort!.postMessage(searchFiles(workerData as SearchRequest), []);
+if (process.argv[2] === SEARCH_THREAD) void answerSearch(); else serve();

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, request as ask, type IncomingMessage, type Server } from 'node:http';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bench, script } from './test-support.ts';
 
@@ -36,7 +37,7 @@ const seen: { method: string | undefined; headers: IncomingMessage['headers'] }[
 beforeAll(async () => {
   bench = await Bench.open();
   bench.write('mcp.cjs', STDIO, bench.folder);
-  const answer = new Function('process', `${ANSWER}\nreturn answer;`)({ env: { MCP_SECRET: 'http' } }) as (message: object) => object | undefined;
+  const answer = runInNewContext(`${ANSWER}\nanswer`, { process: { env: { MCP_SECRET: 'http' } } }) as (message: object) => object | undefined;
   server = createServer((request, response) => {
     seen.push({ method: request.method, headers: request.headers });
     if (request.headers['x-key'] !== 'k') return void response.writeHead(403).end();
@@ -104,10 +105,7 @@ describe('with a socket to the gateway', () => {
       const target = request.url!.startsWith('/mcp/') ? server : bench.model;
       const base = target === server ? new URL(url).origin : bench.model.url;
       const path = request.url!.replace(/^\/anthropic/, '');
-      void import('node:http').then((node) => {
-        const onward = node.request(`${base}${path}`, { method: request.method, headers: request.headers }, (answer) => { response.writeHead(answer.statusCode!, answer.headers); answer.pipe(response); });
-        request.pipe(onward);
-      });
+      request.pipe(ask(`${base}${path}`, { method: request.method, headers: request.headers }, (answer) => { response.writeHead(answer.statusCode!, answer.headers); answer.pipe(response); }));
     });
     await new Promise<void>((resolve) => { gateway.listen(socketPath, resolve); });
     try {

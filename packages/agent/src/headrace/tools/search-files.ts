@@ -7,8 +7,13 @@ export interface SearchRequest { root: string; path: string; pattern: string; gl
 
 const MATCHES = 300, VISITED = 200_000, FILE_BYTES = 2 * 1024 ** 2, LINE_CHARACTERS = 300, SNIFFED_BYTES = 8000;
 
-/** Runs in a thread of its own; see search.ts. */
-export function searchFiles({ root, path, pattern, glob, ignoreCase }: SearchRequest): ToolResult {
+/** What the program does in a search's thread. */
+export async function answerSearch(): Promise<void> {
+  const { parentPort, workerData } = await import('node:worker_threads');
+  parentPort!.postMessage(searchFiles(workerData as SearchRequest), []);
+}
+
+function searchFiles({ root, path, pattern, glob, ignoreCase }: SearchRequest): ToolResult {
   const expression = new RegExp(pattern, ignoreCase ? 'i' : '');
   const top = resolve(root, path);
   const stat = statSync(top, { throwIfNoEntry: false });

@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads';
 import type { SearchRequest } from './search-files.ts';
 import { textOf } from './schema.ts';
 import type { Tool, ToolResult } from './tool.ts';
@@ -6,6 +5,8 @@ import { workspacePath } from './workspace-path.ts';
 
 /** A pattern may take for ever on some text: the thread that runs it is ended then. */
 const SEARCH_MS = 20_000;
+/** The program's argument in such a thread. */
+export const SEARCH_THREAD = 'search-thread';
 
 export const search: Tool = {
   name: 'search',
@@ -30,7 +31,8 @@ export const search: Tool = {
 };
 
 async function inThread(program: string, request: SearchRequest): Promise<ToolResult> {
-  const worker = new Worker(program, { workerData: request });
+  const { Worker } = await import('node:worker_threads');
+  const worker = new Worker(program, { workerData: request, argv: [SEARCH_THREAD] });
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<ToolResult>((resolve, reject) => {
