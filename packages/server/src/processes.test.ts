@@ -198,7 +198,7 @@ describe('kill -9 of a worker', () => {
     await until(async () => (await sql.query("select 1 from threads where workspace_status = 'ready' and project_id = $1", [appId])).rowCount === 4, 20_000);
 
     const before = await workers();
-    const lockOf = (id: string) => sql.query('select 1 from pg_locks l join workers w on (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key where w.id = $1', [id]);
+    const lockOf = (id: string) => sql.query('select 1 from pg_locks l join workers w on (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key where w.id = $1 and l.database = (select oid from pg_database where datname = current_database())', [id]);
     const killedAt = await kill(victim);
     const dead = await until(async () => {
       for (const id of before) if ((await lockOf(id)).rowCount === 0) return id;

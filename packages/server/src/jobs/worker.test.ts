@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sql } from 'kysely';
+import pg from 'pg';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openBus } from '../bus.ts';
@@ -225,6 +226,23 @@ describe('taking over', () => {
       await vi.waitFor(() => expect(begun.map(({ job }) => [job.attempt, job.failures])).toEqual([[2, 0]]), { timeout: 15_000 });
     } finally {
       child.kill('SIGKILL');
+    }
+  });
+
+  test('another database\'s worker with the same key keeps no dead one alive', async () => {
+    const other = await createTestDatabase();
+    const client = new pg.Client(other.connection);
+    await client.connect();
+    try {
+      const { rows: [dead] } = await sql<{ lock_key: number }>`insert into workers (id, heartbeat_at) values ('wrk_dead', now() - interval '1 minute') returning lock_key`.execute(handle.db);
+      await client.query('select pg_advisory_lock($1)', [dead!.lock_key]);
+      await sql`insert into jobs (kind, payload, status, attempt, worker_id, claimed_at) values ('run.work', '{"threadId": "left"}', 'active', 1, 'wrk_dead', now() - interval '1 minute')`.execute(handle.db);
+      const { begun, run } = gated();
+      await start({ 'run.work': { run, concurrency: 1 } });
+      await vi.waitFor(() => expect(names(begun)).toEqual(['left']), { timeout: 15_000 });
+    } finally {
+      await client.end();
+      await other.drop();
     }
   });
 

@@ -119,13 +119,13 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
     tenure = new AbortController();
   }
 
-  /** Gives back the jobs of workers that died. */
+  /** Gives back the jobs of workers that died. The server lists the locks of all its databases: another's worker may have the same key. */
   async function reviveDead(): Promise<void> {
     const { rows } = await sql<{ id: string }>`
       with dead as (
         select w.id from workers w
         where w.id <> ${workerId} and w.heartbeat_at < now() - interval '2 seconds' and pg_postmaster_start_time() < now() - interval '5 seconds'
-          and not exists (select 1 from pg_locks l where l.locktype = 'advisory' and l.objsubid = 1 and (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key)
+          and not exists (select 1 from pg_locks l where l.locktype = 'advisory' and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database()) and (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key)
       ), gone as (delete from workers using dead where workers.id = dead.id returning workers.id)
       update jobs set status = 'queued', worker_id = null, run_at = now()
       where status = 'active' and worker_id in (select id from gone) returning jobs.worker_id as id`.execute(ctx.db);
