@@ -47,11 +47,19 @@ class Turn {
       const { answer, calls } = await this.#ask();
       await this.#keep(answer, calls);
       // Nothing is awaited between this look and the end: a message comes before it and is taken, or after it and is refused.
-      if (calls.length === 0 && !this.#session.steering.isWaiting) return { stopReason: stopReasonOf(answer.finish) };
+      if (calls.length === 0 && !this.#session.steering.isWaiting) return this.#end(answer.finish);
     }
     this.#speech.newStep();
     this.#speech.text(`I stopped after ${STEPS} steps. Send another message to go on.`);
     return { stopReason: 'max_turn_requests' };
+  }
+
+  #end(finish: string): PromptResponse {
+    if (finish === 'content-filter') return { stopReason: 'refusal' };
+    if (finish !== 'length') return { stopReason: 'end_turn' };
+    this.#speech.newStep();
+    this.#speech.text('[The model reached the limit of what it may write in one answer.]');
+    return { stopReason: 'max_tokens' };
   }
 
   async #prepare(): Promise<void> {
@@ -114,9 +122,4 @@ class Turn {
     for (const { call, tool } of calls) this.#faults = call.fault === undefined && tool ? 0 : this.#faults + 1;
     if (this.#faults >= FAULTS) throw new ModelFailure(`The model made ${this.#faults} tool calls in a row that could not be read. The last: ${calls.at(-1)?.call.fault ?? 'an unknown tool'}`);
   }
-}
-
-function stopReasonOf(finish: string): PromptResponse['stopReason'] {
-  if (finish === 'length') return 'max_tokens';
-  return finish === 'content-filter' ? 'refusal' : 'end_turn';
 }

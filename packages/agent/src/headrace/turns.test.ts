@@ -56,6 +56,15 @@ describe('calls', () => {
   });
 });
 
+describe('an answer with nothing in it', () => {
+  it.each(['anthropic', 'openai-chat', 'openai-responses'] as const)('ends a turn that has done something, and is an error otherwise, on %s', async (wire) => {
+    const agent = await (await bench.start({ wire })).open();
+    expect(await agent.prompt(script([{ call: [{ tool: 'list', input: {} }] }, { say: '' }]))).toEqual({ stopReason: 'end_turn' });
+    await expect(agent.prompt(script([{ say: '' }]))).rejects.toThrow(/The model/);
+    expect(await agent.prompt(script([{ say: 'Well.' }]))).toEqual({ stopReason: 'end_turn' });
+  });
+});
+
 describe('what the model is told', () => {
   it('is the app\'s instructions, cut to 32 KiB, and where there are more', async () => {
     const root = bench.folderOf('instructed');

@@ -68,7 +68,7 @@ async function ask(model: LanguageModel, { wire, maxOutputTokens }: Settings, { 
       } else if (part.type === 'error') throw modelFailure(part.error);
     }
     if (answer.finish === 'interrupted' || answer.finish === 'error' || answer.finish === 'unknown') throw new ModelFailure('The model\'s answer broke off: its end is missing.');
-    answer.messages = (await result.responseMessages).filter((message) => message.role === 'assistant').map(portable);
+    answer.messages = (await result.responseMessages).filter((message) => message.role === 'assistant').map(portable).filter((message) => message.content.length > 0);
   } catch (error) { throw modelFailure(error); }
   return answer;
 }
