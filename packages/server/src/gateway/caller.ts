@@ -6,14 +6,14 @@ import { runOfSocket } from './accept.ts';
 import { hasToken } from './token.ts';
 import { GatewayError } from './wire-errors.ts';
 
-export type CallingRun = Pick<RunRow, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'model_id'>;
+export type CallingRun = Pick<RunRow, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'model_id' | 'prices'>;
 
 /** The run whose connection and token this is, and its organization's key of `provider`, still sealed. Throws a GatewayError of 401 or 403. */
 export async function callerOf(ctx: Pick<Context, 'db' | 'secretKey'>, req: IncomingMessage, provider: string): Promise<{ run: CallingRun; keySealed: Buffer | null }> {
   const runId = runOfSocket(req.socket);
   if (runId === undefined || !hasToken(ctx.secretKey, runId, req.headers)) throw new GatewayError(401, "The token is not this run's.");
   const row = await ctx.db.selectFrom('runs as r').leftJoin('model_keys as k', (join) => join.onRef('k.org_id', '=', 'r.org_id').on('k.provider', '=', provider))
-    .select(['r.id', 'r.org_id', 'r.project_id', 'r.thread_id', 'r.model_id', 'r.status', 'r.cancel_requested_at', 'k.key_sealed']).where('r.id', '=', runId).executeTakeFirst();
+    .select(['r.id', 'r.org_id', 'r.project_id', 'r.thread_id', 'r.model_id', 'r.prices', 'r.status', 'r.cancel_requested_at', 'k.key_sealed']).where('r.id', '=', runId).executeTakeFirst();
   if (!row) throw new GatewayError(401, "The token is not this run's.");
   if ((row.status !== 'running' && row.status !== 'waiting') || row.cancel_requested_at) throw inactive();
   const { status: _, cancel_requested_at: __, key_sealed: keySealed, ...run } = row;

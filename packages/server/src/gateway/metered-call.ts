@@ -27,7 +27,7 @@ export async function meteredCall(ctx: CallContext, calls: Calls, call: ModelCal
   let text = JSON.stringify(shaped.body);
   const caching = cachingOf(shaped.wire, text);
   const inputTokens = mostInput(shaped, Buffer.byteLength(text) + MAXIMUM_BYTES);
-  const of = { org_id: run.org_id, project_id: run.project_id, thread_id: run.thread_id, runId: run.id, provider: providerName, model: shaped.model };
+  const of = { org_id: run.org_id, project_id: run.project_id, thread_id: run.thread_id, runId: run.id, provider: providerName, model: shaped.model, ...(shaped.hasDocuments ? {} : { known: run.prices }) };
   const reserved = await reserve(ctx, of, (prices, remaining) => {
     if (shaped.hasDocuments && remaining !== null) throw new GatewayError(400, 'A document has no bound in tokens, and a spend limit or budget holds: send its text instead.');
     return boundCall(shaped, prices, inputTokens, caching, remaining);

@@ -7,6 +7,8 @@ import type { Tx } from '../db/transaction.ts';
 import { pricesOf } from '../usage/index.ts';
 import type { ModelPrices } from '../usage/index.ts';
 import type { Bound } from './bounds.ts';
+import { LEASE_SECONDS } from './lease.ts';
+import { reserveFast } from './reserve-fast.ts';
 import { addSpending, isReached, leavesTooLittle, lockSpending, readLimits, unpriced } from './spending.ts';
 import type { Scoped } from './spending.ts';
 
@@ -14,6 +16,8 @@ export interface CallOf extends Scoped {
   runId: string;
   provider: string;
   model: string;
+  /** The run's prices as they were read last: its own are never changed, only added to. */
+  known?: Record<string, Prices>;
 }
 
 export interface Reservation extends CallOf {
@@ -27,9 +31,6 @@ export interface Reservation extends CallOf {
 
 export type Reserved = { kind: 'reserved'; reservation: Reservation } | { kind: 'over'; message: string } | { kind: 'inactive' };
 
-/** Renewed by the process that relays the call; when it is over, nobody does. */
-export const LEASE_SECONDS = 60;
-
 /** Snapshots that a run keeps; names of models are the agent's to choose. */
 const MOST_MODELS = 50;
 
@@ -37,6 +38,8 @@ const FREE: ModelPrices = { inputMicros: 0, outputMicros: 0, cachedMicros: 0, ca
 
 /** `boundOf` is asked for the call's bound with `remaining` micro-units left (null: no limit); its null means that they are too few. */
 export async function reserve(ctx: Pick<Context, 'db' | 'bus' | 'config'>, call: CallOf, boundOf: (prices: ModelPrices, remaining: number | null) => Bound | null): Promise<Reserved> {
+  const fast = await reserveAsAsked(ctx, call, boundOf);
+  if (fast) return { kind: 'reserved', reservation: fast };
   return transaction(ctx, async (tx): Promise<Reserved> => {
     const now = await readLimits(tx.db, call.runId);
     if (!now || (now.status !== 'running' && now.status !== 'waiting') || now.cancel_requested_at) return { kind: 'inactive' };
@@ -57,6 +60,15 @@ export async function reserve(ctx: Pick<Context, 'db' | 'bus' | 'config'>, call:
     if (!known && prices && Object.keys(now.prices).length < MOST_MODELS) await tx.db.updateTable('runs').set({ prices: sql<never>`${JSON.stringify({ [call.model]: prices })}::jsonb || prices` }).where('id', '=', call.runId).execute();
     return { kind: 'reserved', reservation: { ...call, id, period, prices: prices ?? FREE, bound, isLimited: limits.length > 0 } };
   });
+}
+
+/** Null when the call is a new one for its run, or does not go as it was asked for. */
+async function reserveAsAsked(ctx: Pick<Context, 'db' | 'config'>, call: CallOf, boundOf: (prices: ModelPrices, remaining: number | null) => Bound | null): Promise<Reservation | null> {
+  const known = call.known && snapshotOf(call.known, call.model);
+  if (!known && (!call.known || pricesOf(ctx.config, call.provider, call.model))) return null;
+  const bound = boundOf(known ?? FREE, null);
+  const fast = bound && await reserveFast(ctx, call, bound.micros, !known);
+  return fast && { ...call, ...fast, prices: known ?? FREE, bound };
 }
 
 async function openCall(tx: Tx, { org_id, project_id, thread_id, runId, provider, model }: CallOf, period: string, reserved: number): Promise<number> {

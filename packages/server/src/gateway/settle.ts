@@ -3,11 +3,9 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { ModelFailure } from '../db/schema.ts';
-import { transaction } from '../db/transaction.ts';
-import type { Tx } from '../db/transaction.ts';
 import type { TokenUsage } from '../usage/index.ts';
 import type { Reservation } from './reserve.ts';
-import { addSpending, lockSpending } from './spending.ts';
+import { lockedRows, untangled } from './spending.ts';
 
 export type Failure = Pick<ModelFailure, 'code' | 'message'>;
 
@@ -24,34 +22,38 @@ export interface CallEnd {
 type Ctx = Pick<Context, 'db' | 'bus'>;
 const MESSAGE_CHARACTERS = 500;
 
-/** False when another process had given the call up: then it is settled at its whole reservation, and stays so. */
-export async function settle(ctx: Ctx, reservation: Pick<Reservation, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'runId' | 'period'>, end: CallEnd): Promise<boolean> {
-  return transaction(ctx, async (tx) => {
-    const { usage, cost } = end;
-    const call = await tx.db.updateTable('model_calls').set({
-      status: 'settled', outcome: end.outcome, cost_micros: cost, input_tokens: usage?.inputTokens ?? 0, output_tokens: usage?.outputTokens ?? 0, cached_tokens: usage?.cachedTokens ?? 0, settled_at: sql<Date>`now()`,
-    }).where('id', '=', reservation.id).where('status', '=', 'open').returning('reserved_micros').executeTakeFirst();
-    if (!call) return false;
-    await lockSpending(tx.db, reservation, reservation.period);
-    await addSpending(tx.db, reservation, reservation.period, { spent: cost, reserved: -call.reserved_micros });
-    await tx.db.updateTable('runs').set((eb) => ({
-      input_tokens: eb('input_tokens', '+', usage?.inputTokens ?? 0), output_tokens: eb('output_tokens', '+', usage?.outputTokens ?? 0), cached_tokens: eb('cached_tokens', '+', usage?.cachedTokens ?? 0), cost_micros: eb('cost_micros', '+', cost),
-    })).where('id', '=', reservation.runId).execute();
-    await noteFailure(tx, reservation.runId, reservation.thread_id, end);
-    return true;
-  });
-}
-
-async function noteFailure(tx: Tx, runId: string, threadId: string, { outcome, failure }: CallEnd): Promise<void> {
-  if (failure) await addFailure(tx, runId, threadId, failure);
-  else if (outcome === 'ok') await tx.db.updateTable('runs').set({ model_failure: null }).where('id', '=', runId).where('model_failure', 'is not', null).execute();
+/**
+ * False when another process had given the call up: then it is settled at its whole reservation, and stays so. One statement, as agents wait for
+ * it; each part reads the one before, so that rows are locked in their order: the call's, the three of its scopes, the run's.
+ */
+export async function settle(ctx: Ctx, reservation: Pick<Reservation, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'runId' | 'period'>, { outcome, usage, cost, failure }: CallEnd): Promise<boolean> {
+  const [input, output, cached] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0, usage?.cachedTokens ?? 0];
+  const { rows } = await untangled(() => sql<{ settled: number }>`
+    with call as (
+      update model_calls set status = 'settled', outcome = ${outcome}, cost_micros = ${cost}, input_tokens = ${input}, output_tokens = ${output}, cached_tokens = ${cached}, settled_at = now()
+      where id = ${reservation.id} and status = 'open' returning reserved_micros
+    ), locked as (${lockedRows(reservation, reservation.period)}
+    ), spent as (
+      update spending s set spent_micros = s.spent_micros + ${cost}, reserved_micros = s.reserved_micros - call.reserved_micros
+      from call, locked l where s.scope_id = l.scope_id and s.period = l.period returning 1
+    ), run as (
+      update runs set input_tokens = input_tokens + ${input}, output_tokens = output_tokens + ${output}, cached_tokens = cached_tokens + ${cached}, cost_micros = cost_micros + ${cost}, model_failure = ${failureAfter(outcome, failure)}
+      where id = ${reservation.runId} and (select count(*) from spent) > 0
+    )
+    select count(*) as settled from call`.execute(ctx.db));
+  const isSettled = rows[0]!.settled > 0;
+  if (isSettled && failure) ctx.bus.notify('control', reservation.thread_id);
+  return isSettled;
 }
 
 /** A call that failed before anything was reserved, or was refused. */
-export const recordFailure = (ctx: Ctx, run: { id: string; threadId: string }, failure: Failure): Promise<void> => transaction(ctx, (tx) => addFailure(tx, run.id, run.threadId, failure));
+export async function recordFailure(ctx: Ctx, run: { id: string; threadId: string }, failure: Failure): Promise<void> {
+  await ctx.db.updateTable('runs').set({ model_failure: failureAfter('refused', failure) }).where('id', '=', run.id).execute();
+  ctx.bus.notify('control', run.threadId);
+}
 
-async function addFailure(tx: Tx, runId: string, threadId: string, { code, message }: Failure): Promise<void> {
-  const told = JSON.stringify({ code, message: clean(message).slice(0, MESSAGE_CHARACTERS) });
-  await tx.db.updateTable('runs').set({ model_failure: sql<never>`${told}::jsonb || jsonb_build_object('count', coalesce((model_failure->>'count')::int, 0) + 1)` }).where('id', '=', runId).execute();
-  tx.wake('control', threadId);
+function failureAfter(outcome: CallEnd['outcome'], failure: Failure | null) {
+  if (failure === null) return outcome === 'ok' ? sql<never>`null` : sql<never>`model_failure`;
+  const told = JSON.stringify({ code: failure.code, message: clean(failure.message).slice(0, MESSAGE_CHARACTERS).toWellFormed() });
+  return sql<never>`${told}::jsonb || jsonb_build_object('count', coalesce((model_failure->>'count')::int, 0) + 1)`;
 }

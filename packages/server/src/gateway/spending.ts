@@ -50,13 +50,29 @@ export async function lockSpending(db: Tx['db'], of: Scoped, period: string): Pr
   return { organization: byId.get(ids.organization)!, project: byId.get(ids.project)!, thread: byId.get(ids.thread)! };
 }
 
-const locked = async (db: Tx['db'], of: Scoped, period: string) => (await sql<{ scope_id: string; spent_micros: number; reserved_micros: number }>`
-  select scope_id, spent_micros, reserved_micros from spending where ${threeRows(of, period)}
-  order by array_position(array[${of.org_id}, ${of.project_id}, ${of.thread_id}], scope_id) for update`.execute(db)).rows;
+const locked = async (db: Tx['db'], of: Scoped, period: string) => (await sql<{ scope_id: string; spent_micros: number; reserved_micros: number }>`${lockedRows(of, period)}`.execute(db)).rows;
 
-const threeRows = (of: Scoped, period: string) => sql`(scope_id, period) in ((${of.org_id}, ${period}), (${of.project_id}, ${period}), (${of.thread_id}, ''))`;
+/** Selects the rows that are there, locked in their order, as they are when they are locked. */
+export const lockedRows = (of: Scoped, period: string) => sql`select scope_id, period, spent_micros, reserved_micros from spending where ${threeRows(of, period)}
+  order by array_position(array[${of.org_id}, ${of.project_id}, ${of.thread_id}], scope_id) for update`;
+
+export const threeRows = (of: Scoped, period: string) => sql`(scope_id, period) in ((${of.org_id}, ${period}), (${of.project_id}, ${period}), (${of.thread_id}, ''))`;
 
 /** Adds to the three rows, which the caller has locked. */
 export async function addSpending(db: Tx['db'], of: Scoped, period: string, { spent, reserved }: { spent: number; reserved: number }): Promise<void> {
   await sql`update spending set spent_micros = spent_micros + ${spent}, reserved_micros = reserved_micros + ${reserved} where ${threeRows(of, period)}`.execute(db);
+}
+
+const TANGLED = new Set(['40001', '40P01']);
+const ATTEMPTS = 4;
+
+/** Runs a statement of its own again where it and others waited for each other, at most three times. */
+export async function untangled<T>(statement: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await statement();
+    } catch (error) {
+      if (attempt >= ATTEMPTS || !TANGLED.has((error as { code?: string }).code ?? '')) throw error;
+    }
+  }
 }

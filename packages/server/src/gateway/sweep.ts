@@ -1,7 +1,7 @@
 /** Leases of open calls: renewed while their process relays them, and what becomes of calls whose process died. */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import { LEASE_SECONDS } from './reserve.ts';
+import { LEASE_SECONDS } from './lease.ts';
 import { settle } from './settle.ts';
 
 const AT_ONCE = 50;
