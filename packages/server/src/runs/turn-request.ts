@@ -22,7 +22,7 @@ export interface Refusal {
 /** What a run is refused for before its agent starts: money that is spent, or an agent that is not there. */
 export async function refusalOf(ctx: Context, run: RunRow): Promise<Refusal | null> {
   if (run.agent === 'scripted') return null;
-  const spent = await spendRefusal(ctx.db, run);
+  const spent = await spendRefusal(ctx.db, run, ctx.config);
   if (spent) return spent;
   const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token: '', asks: false });
   if ('missing' in agent) return { code: 'not_configured', message: agent.missing };
