@@ -214,6 +214,11 @@ describe.skipIf(!bench)('an agent that', () => {
     expect(tool).toMatchObject({ input: depth === 30 ? JSON.parse('['.repeat(30) + ']'.repeat(30)) as unknown[] : { truncated: expect.stringMatching(/^\[+\]*$/) as string } });
   });
 
+  test('prints its key as it dies: the error does not tell it', async () => {
+    const message = (await failure({ agent: fakeAgent("console.error('key=' + process.env.SOME_API_KEY); process.exit(4);", { env: { SOME_API_KEY: 'sk-0123456789' } }) }))?.message;
+    expect(message).toMatch(/key=\[secret\]$/);
+  });
+
   test('prints a warning now and then is understood', async () => {
     expect(await reply({ agent: fakeAgent(`console.log('warning: old node'); console.log(''); process.stdout.write('\\n'); ${ECHO}`) })).toContain('the message');
   });

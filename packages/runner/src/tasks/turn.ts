@@ -20,6 +20,7 @@ import { TurnUpdates } from './turn-updates.ts';
 
 const STDERR_BYTES = 4096, LAST_WORDS = 1000;
 const EXIT_MS = 2_000;
+const SECRET = /key|token|secret|auth|password/i, SECRET_CHARACTERS = 8;
 /** The scripted agent says with this key in a response's _meta that a block failed; its value is the reason. */
 const SCRIPT_FAILED = 'headrace/scriptFailed';
 
@@ -61,7 +62,7 @@ export class TurnTask extends Task {
   protected async work(sandbox: Sandbox): Promise<WorkEnd> {
     sandbox.stderr.setEncoding('utf8').on('data', (part: string) => { this.#stderr = (this.#stderr + part).slice(-STDERR_BYTES); });
     const connection = new AcpConnection(sandbox.stdout, sandbox.stdin, this.#updates);
-    const end = await this.#converse(connection, sandbox).catch((error: Error) => this.#failureOf(error, sandbox));
+    const end = this.#discreet(await this.#converse(connection, sandbox).catch((error: Error) => this.#failureOf(error, sandbox)));
     this.#steering.open(undefined);
     this.#updates.close(this.isCancelled ? 'cancelled' : 'failed');
     if (this.#home) this.#home.wasInterrupted = end.outcome !== 'completed';
@@ -104,6 +105,13 @@ export class TurnTask extends Task {
     const exit = await Promise.race([sandbox.exited, sleep(EXIT_MS, undefined, { ref: false })]);
     if (exit?.oom) return lost(`The sandbox took more than its ${Math.round(this.limits.memoryBytes / 1024 ** 2)} MiB of memory.`);
     return failed(exit ? `The agent ended with ${exit.signal ?? exit.code} before its turn did. ${words}` : `${error.message} ${words}`);
+  }
+
+  /** Agents print their settings when they fail; the keys among them are for nobody to read. */
+  #discreet(end: WorkEnd): WorkEnd {
+    if (!end.error) return end;
+    const secrets = Object.entries(this.request.agent.env).flatMap(([name, value]) => (SECRET.test(name) && value.length >= SECRET_CHARACTERS ? [value] : []));
+    return { ...end, error: { ...end.error, message: secrets.reduce((message, secret) => message.replaceAll(secret, '[secret]'), end.error.message) } };
   }
 
   async #writeEvidence(): Promise<void> {
