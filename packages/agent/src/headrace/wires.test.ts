@@ -7,6 +7,13 @@ let bench: Bench;
 beforeAll(async () => { bench = await Bench.open(); });
 afterAll(() => bench.close());
 
+/** What a request has to say on each wire: what the provider is to keep, or not. */
+const KEPT = {
+  'anthropic': { max_tokens: 16_000, system: [{ cache_control: { type: 'ephemeral' } }] },
+  'openai-chat': { stream_options: { include_usage: true } },
+  'openai-responses': { store: false },
+} as const;
+
 describe.each(['anthropic', 'openai-chat', 'openai-responses'] as const)('on the wire %s', (wire) => {
   it('edits a file, tells what it does, and goes on in the next turn', async () => {
     const root = bench.folderOf(`${wire}/workspace`), home = bench.folderOf(`${wire}/home`);
@@ -33,7 +40,10 @@ describe.each(['anthropic', 'openai-chat', 'openai-responses'] as const)('on the
     expect(next.updates).toEqual([]);
     await next.prompt('And now?');
     const sent = JSON.stringify(bench.model.calls.at(-1)!.body);
-    for (const part of ['I look first.', 'It is green.', 'And now?']) expect(sent).toContain(part);
+    expect(bench.model.calls.at(-1)!.body).toMatchObject({ model: 'local-model', stream: true, ...KEPT[wire] });
+    // Once in the script, and once as said.
+    for (const part of ['I look first.', 'It is green.']) expect(sent.split(part)).toHaveLength(3);
+    expect(sent).toContain('And now?');
     expect(next.stderr + agent.stderr).toBe('');
   });
 
