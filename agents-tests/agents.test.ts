@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startModelServer } from '../fixtures/model-server/index.ts';
 import type { ModelServer } from '../fixtures/model-server/index.ts';
 import { signedIn } from '../packages/server/src/accounts/test-callers.ts';
@@ -11,6 +11,7 @@ import type { TestServer } from '../packages/server/src/test-server.ts';
 import { newBench, ok, until } from '../packages/server/src/threads/fixture.ts';
 import type { Bench } from '../packages/server/src/threads/fixture.ts';
 import { agentsOfGuide } from './guide.ts';
+import { startNotes } from './mcp-server.ts';
 
 const KEY = 'sk-of-the-provider';
 const SLOW_MS = 90_000;
@@ -23,13 +24,18 @@ interface Traits {
   asked: Record<string, unknown> | null;
   /** How a turn ends one of whose calls was denied, and whether the model hears of it. */
   denied: { status: 'completed' | 'failed'; goesOn: boolean };
+  /** How its model calls the tool `jot` of the MCP server `notes`; null: it takes no such servers. */
+  jot: object[] | null;
 }
 
+const NOTE = { text: 'remember the milk' };
+const call = (tool: string, input: Record<string, unknown>) => ({ tool, input });
+
 const TRAITS: Record<string, Traits> = {
-  'claude-code': { modelId: 'anthropic/claude-sonnet-4-5', tools: { edit: 'Edit', command: 'Bash' }, asked: {}, denied: { status: 'completed', goesOn: true } },
-  'codex': { modelId: 'openai/gpt-6.1-sol', tools: { edit: 'edit', command: 'execute' }, asked: { sandbox_permissions: 'require_escalated', justification: 'May it?' }, denied: { status: 'failed', goesOn: false } },
-  'pi': { modelId: 'anthropic/claude-sonnet-4-5', tools: { edit: 'edit', command: 'execute' }, asked: null, denied: { status: 'completed', goesOn: true } },
-  'opencode': { modelId: 'anthropic/claude-sonnet-4-5', tools: { edit: 'edit', command: 'execute' }, asked: {}, denied: { status: 'completed', goesOn: false } },
+  'claude-code': { modelId: 'anthropic/claude-sonnet-4-5', tools: { edit: 'Edit', command: 'Bash' }, asked: {}, denied: { status: 'completed', goesOn: true }, jot: [{ call: [call('ToolSearch', { query: 'select:mcp__notes__jot', max_results: 3 })] }, { call: [call('mcp__notes__jot', NOTE)] }] },
+  'codex': { modelId: 'openai/gpt-6.1-sol', tools: { edit: 'edit', command: 'execute' }, asked: { sandbox_permissions: 'require_escalated', justification: 'May it?' }, denied: { status: 'failed', goesOn: false }, jot: [{ call: [call('exec', { input: `text(JSON.stringify(await tools.mcp__notes__jot(${JSON.stringify(NOTE)})))` })] }] },
+  'pi': { modelId: 'anthropic/claude-sonnet-4-5', tools: { edit: 'edit', command: 'execute' }, asked: null, denied: { status: 'completed', goesOn: true }, jot: null },
+  'opencode': { modelId: 'anthropic/claude-sonnet-4-5', tools: { edit: 'edit', command: 'execute' }, asked: {}, denied: { status: 'completed', goesOn: false }, jot: [{ call: [call('notes_jot', NOTE)] }] },
 };
 const agents = agentsOfGuide();
 const only = process.env['HEADRACE_AGENTS_ONLY']?.split(',');
@@ -37,10 +43,9 @@ const only = process.env['HEADRACE_AGENTS_ONLY']?.split(',');
 test('the guide has settings for each agent', () => { expect(agents.map(({ name }) => name).sort()).toEqual(Object.keys(TRAITS).sort()); });
 
 const say = (text: string, ...steps: unknown[]) => `${text}\n\n\`\`\`model\n${JSON.stringify(steps)}\n\`\`\``;
-const call = (tool: string, input: Record<string, unknown>) => ({ tool, input });
 
 describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name', ({ name, entry }) => {
-  const { modelId, tools, asked, denied } = TRAITS[name]!;
+  const { modelId, tools, asked, denied, jot } = TRAITS[name]!;
   if (!existsSync(join(entry.folder, 'node_modules/.bin'))) {
     test.skip(`SKIPPED: ${name} is not installed in ${entry.folder}`);
     return;
@@ -51,7 +56,7 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
   let models: ModelServer;
   let s: TestServer;
 
-  const env = { HEADRACE_CONFIG_FILE: file, HEADRACE_DATA_DIR: join(folder, 'data') };
+  const env = { HEADRACE_MCP_ALLOW_PRIVATE: '1', HEADRACE_CONFIG_FILE: file, HEADRACE_DATA_DIR: join(folder, 'data') };
   beforeAll(async () => {
     models = await startModelServer({ requiredKey: KEY });
     const provider = (...wires: string[]) => ({ baseUrl: `${models.url}/v1`, wires });
@@ -127,6 +132,16 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
     expect([over.status, Date.now() - from < 2_000]).toEqual(['cancelled', true]);
     await work(b, say('Instead of that:', { say: 'The next one.' }));
     expect((await b.list('messages')).at(-1).content).toContain('The next one.');
+  });
+
+  test.runIf(jot)('uses an MCP server', async () => {
+    const notes = await startNotes();
+    onTestFinished(() => notes.close());
+    const b = await bench();
+    const { mcpServer } = await ok(s.call('POST', '/api/mcp-servers', { name: 'notes', transport: 'http', url: notes.url }));
+    onTestFinished(async () => { await ok(s.call('DELETE', `/api/mcp-servers/${mcpServer.id}`)); });
+    await work(b, say('Please.', ...jot!, { say: 'Noted.' }));
+    expect(notes.jotted).toEqual([NOTE.text]);
   });
 
   test('goes on with the conversation, also after the service was restarted', async () => {
