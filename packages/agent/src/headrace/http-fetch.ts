@@ -27,10 +27,11 @@ export function httpFetch(socketPath?: string): Fetch {
   };
 }
 
-/** A TypeError with a cause, as fetch has it: the SDK knows by that what a failed connection is. */
-function connectionFault(cause: Error, url: URL): TypeError {
-  return new TypeError(`no connection to ${url.host}: ${cause.message}`, { cause });
-}
+/** The other side went away before the answer was whole: it did not say anything about the call. A TypeError, as fetch has it. */
+export class ConnectionLost extends TypeError {}
+
+/** With a cause: the SDK knows by that what a failed connection is. */
+const connectionFault = (cause: Error, url: URL): ConnectionLost => new ConnectionLost(`no connection to ${url.host}: ${cause.message}`, { cause });
 
 function responseOf(answer: IncomingMessage, url: URL): object {
   const status = answer.statusCode ?? 0;
@@ -61,7 +62,7 @@ function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
         if ((controller.desiredSize ?? 1) <= 0) answer.pause();
       });
       answer.once('end', () => finish(() => controller.close()));
-      const broken = (cause?: Error): void => finish(() => controller.error(new Error('the connection was closed before the answer was whole', { cause })));
+      const broken = (cause?: Error): void => finish(() => controller.error(new ConnectionLost('the connection was closed before the answer was whole', { cause })));
       answer.on('error', broken).once('close', () => broken());
     },
     pull() { answer.resume(); },

@@ -52,6 +52,11 @@ export class ToolBatch {
     return [{ role: 'tool', content }, ...imageMessage(results.flatMap(({ images = [] }) => images))];
   }
 
+  /** Ends calls that were told to the client, of an answer that never came to its end. */
+  abandon(calls: AnnouncedCall[]): void {
+    for (const call of calls) this.#end(call, { text: 'The connection was lost before the answer was whole.', isError: true });
+  }
+
   async #make(announced: AnnouncedCall): Promise<ToolResult> {
     const { call, tool } = announced;
     if (call.fault !== undefined || !tool) return this.#end(announced, { text: call.fault ?? `There is no tool ${call.name}.`, isError: true });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import type { ModelMessage } from 'ai';
 import { Speech, type Client } from './client.ts';
@@ -13,6 +14,8 @@ import { ToolBatch, type AnnouncedCall } from './tool-batch.ts';
 const STEPS = 200;
 /** Calls in a row that could not be read: a model that sends more has lost its way. */
 const FAULTS = 3;
+/** The gateway goes away with its process, and comes back with the next: so often it is asked again, each time after a longer while. */
+const LOSSES = 4, LOSS_MS = 250;
 /** Share of the window that the outputs of one step may take. */
 const OUTPUT_SHARE = 0.25;
 
@@ -83,20 +86,37 @@ class Turn {
 
   async #ask(): Promise<{ answer: Answer; calls: AnnouncedCall[] }> {
     await this.#makeRoom(false);
-    try { return await this.#askOnce(); } catch (error) {
-      if (!(error instanceof ModelFailure && error.isTooLong)) throw error;
-      await this.#makeRoom(true);
-      return this.#askOnce();
+    let isTooLong = false;
+    for (let losses = 0; ;) {
+      try { return await this.#askOnce(); } catch (error) {
+        if (!(error instanceof ModelFailure)) throw error;
+        if (error.isLost && losses < LOSSES) await this.#lost(++losses);
+        else if (error.isTooLong && !isTooLong) {
+          isTooLong = true;
+          await this.#makeRoom(true);
+        } else throw error;
+      }
     }
+  }
+
+  async #lost(losses: number): Promise<void> {
+    this.#speech.newStep();
+    this.#speech.text('[The connection to the model was lost; it is asked again.]');
+    await sleep(LOSS_MS * losses);
   }
 
   async #askOnce(): Promise<{ answer: Answer; calls: AnnouncedCall[] }> {
     const calls: AnnouncedCall[] = [];
     this.#speech.newStep();
-    const answer = await this.#request.ask({ ...this.#question, messages: this.#session.messages }, {
-      text: (text) => this.#speech.text(text), thought: (text) => this.#speech.thought(text), call: (call) => { calls.push(this.#batch.announce(call)); },
-    });
-    return { answer, calls };
+    try {
+      const answer = await this.#request.ask({ ...this.#question, messages: this.#session.messages }, {
+        text: (text) => this.#speech.text(text), thought: (text) => this.#speech.thought(text), call: (call) => { calls.push(this.#batch.announce(call)); },
+      });
+      return { answer, calls };
+    } catch (error) {
+      this.#batch.abandon(calls);
+      throw error;
+    }
   }
 
   async #makeRoom(isForced: boolean): Promise<void> {

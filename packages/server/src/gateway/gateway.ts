@@ -29,7 +29,7 @@ export type GatewayContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'se
 
 const TIMES: UpstreamTimes = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000 };
 const SWEEP_MS = 5_000;
-const RENEW_MS = 15_000;
+const RENEW_MS = 5_000;
 const HEADERS_MS = 30_000;
 const REQUEST_MS = 120_000;
 const MOST_CONNECTIONS = 4_096;

@@ -3,13 +3,14 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { startModelServer } from '../../../../fixtures/model-server/index.ts';
 import { makeServiceKey } from '../accounts/index.ts';
 import { draftsOf, P } from '../applies/fixture.ts';
 import { createTestDatabase } from '../db/test-database.ts';
@@ -24,7 +25,7 @@ const opened: (() => Promise<unknown>)[] = [];
 afterEach(async () => { for (const close of opened.splice(0).toReversed()) await close(); });
 
 /** A data folder with a database; `start` gives the service that works on them now. */
-async function place() {
+async function place(env: Record<string, string> = {}) {
   const database = await createTestDatabase();
   opened.push(() => database.drop());
   const dataDir = await mkdtemp(join(tmpdir(), 'headrace-test-'));
@@ -53,7 +54,7 @@ async function place() {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: {
           PATH: process.env.PATH, HEADRACE_PORT: '0', HEADRACE_DATA_DIR: dataDir, DATABASE_URL: `postgresql:///${name}?${new URLSearchParams({ host, port: String(port), user }).toString()}`, HEADRACE_SECRET_KEY: 'test secret of at least 32 characters',
-          HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_RATE_LIMIT: '1000000', HEADRACE_LOG_LEVEL: 'fatal', HEADRACE_ROLES: roles,
+          HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_RATE_LIMIT: '1000000', HEADRACE_LOG_LEVEL: 'fatal', HEADRACE_ROLES: roles, ...env,
         },
       });
       let base = '';
@@ -98,6 +99,39 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of a run', (sig
     expect((await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools.map((t: { status: string }) => t.status)).toEqual(['completed', 'completed']);
     const { run: next } = await ok(s.call('POST', `${b.at}/messages`, { content: sh('cat two.txt') }));
     expect((await ok(s.call('GET', `${b.at}/runs/${next.id}?waitSeconds=30`))).run.status).toBe('completed');
+  });
+});
+
+describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of a run by a model', (signal) => {
+  const script = (steps: unknown[]) => `Please.\n\n\`\`\`model\n${JSON.stringify(steps)}\n\`\`\``;
+  const bash = (command: string) => ({ call: [{ tool: 'bash', input: { command } }] });
+
+  test.each([
+    ['while a command runs', [bash('sleep 3; echo b > b.txt'), { say: 'Done.' }], (tools: unknown[]) => tools.length === 1],
+    ['while the model speaks', [bash('echo b > b.txt'), { chunks: 60, delayMs: 50 }, { say: 'Done.' }], (tools: { status: string }[]) => tools[0]?.status === 'completed'],
+  ])('%s: it goes on, and every call is settled', async (_, steps, isThere) => {
+    const models = await startModelServer();
+    opened.push(() => models.close());
+    const folder = await mkdtemp(join(tmpdir(), 'headrace-models-'));
+    opened.push(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, 'config.json'), JSON.stringify({ providers: { local: { baseUrl: `${models.url}/v1`, wires: ['anthropic'], key: 'none' } }, prices: { 'local/*': { inputMicros: 1_000_000, outputMicros: 1_000_000 } } }));
+    const at = await place({ HEADRACE_CONFIG_FILE: join(folder, 'config.json') });
+    let s = await at.start();
+    const b = await newBench(s, { thread: { modelId: 'local/model' } });
+    const { run } = await b.send(script(steps));
+    await until('the moment', async () => isThere((await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools));
+    await until('the model to be asked', () => models.calls.length === (steps.length === 3 ? 2 : 1));
+    await at.end(signal);
+    // The dead process's lease, over at once.
+    await at.sql((db) => db.query("update model_calls set lease_until = now() where status = 'open'"));
+    s = await at.start();
+    const ended = (await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run;
+    expect([ended.status, ended.error]).toEqual(['completed', null]);
+    const contents = await ok(s.call('GET', `${b.app}/sources/${ended.resultSourceId as string}/file?path=b.txt`));
+    expect(contents.file.content).toBe('b\n');
+    await until('no call to be open', async () => (await at.sql((db) => db.query("select 1 from model_calls where status = 'open'"))).rows.length === 0, 40_000);
+    const { rows: [spending] } = await at.sql((db) => db.query<{ spent: string; reserved: string; called: string }>("select spent_micros as spent, reserved_micros as reserved, (select sum(cost_micros) from model_calls) as called from spending where scope_id = $1", [b.threadId]));
+    expect(spending).toEqual({ spent: spending!.called, reserved: '0', called: spending!.called });
   });
 });
 

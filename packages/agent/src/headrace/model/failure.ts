@@ -1,12 +1,24 @@
+import { ConnectionLost } from '../http-fetch.ts';
+
 /** The model could not be asked, or did not answer; the message says so to a person, in the provider's words where it has some. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   /** Whether the conversation was too long for the model. */
   readonly isTooLong: boolean;
+  /** Whether the gateway went away, so that nobody said anything about the call: another one may be there in a moment. */
+  readonly isLost: boolean;
   constructor(message: string, isTooLong = false, cause?: unknown) {
     super(message, { cause });
     this.isTooLong = isTooLong;
+    this.isLost = isLost(cause);
   }
+}
+
+const DEPTH = 5;
+
+function isLost(error: unknown, depth = 0): boolean {
+  if (error instanceof ConnectionLost) return true;
+  return depth < DEPTH && typeof error === 'object' && error !== null && isLost((error as ProviderError).cause ?? (error as ProviderError).error, depth + 1);
 }
 
 interface ProviderError { statusCode?: unknown; responseBody?: unknown; message?: unknown; cause?: unknown; data?: unknown; error?: unknown }
