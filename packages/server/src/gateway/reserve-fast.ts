@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { preparedAs } from '../db/prepared.ts';
 import { LEASE_SECONDS } from './lease.ts';
 import { lockedRows, threeRows, untangled } from './spending.ts';
 import type { CallOf } from './reserve.ts';
@@ -20,7 +21,7 @@ export async function reserveFast({ db }: Pick<Context, 'db'>, call: CallOf, mic
   const period = new Date().toISOString().slice(0, 7);
   const { org_id: org, project_id: project, thread_id: thread, runId, provider, model } = call;
   const of = (scope: string) => sql`(select spent_micros + reserved_micros + ${micros} from locked where scope_id = ${scope})`;
-  const { rows } = await untangled(() => sql<{ id: number; limited: boolean }>`
+  const query = sql<{ id: number; limited: boolean }>`
     with locked as (${lockedRows(call, period)}
     ), limits as (
       select (select spend_limit_micros from threads where id = ${thread}) as thread, (select (settings->>'budgetMicros')::bigint from projects where id = ${project}) as project,
@@ -36,6 +37,7 @@ export async function reserveFast({ db }: Pick<Context, 'db'>, call: CallOf, mic
       insert into model_calls (org_id, project_id, thread_id, run_id, provider, model, status, period, reserved_micros, lease_until)
       select ${org}, ${project}, ${thread}, ${runId}, ${provider}, ${model}, 'open', ${period}, ${micros}, now() + ${LEASE_SECONDS} * interval '1 second' from paid returning id
     )
-    select opened.id, paid.limited from opened, paid`.execute(db));
+    select opened.id, paid.limited from opened, paid`.compile(db);
+  const { rows } = await untangled(() => db.executeQuery(preparedAs('reserve_call', query)));
   return rows[0] ? { id: rows[0].id, period, isLimited: rows[0].limited } : null;
 }

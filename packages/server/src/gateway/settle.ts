@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
+import { preparedAs } from '../db/prepared.ts';
 import type { ModelFailure } from '../db/schema.ts';
 import type { TokenUsage } from '../usage/index.ts';
 import type { Reservation } from './reserve.ts';
@@ -28,7 +29,7 @@ const MESSAGE_CHARACTERS = 500;
  */
 export async function settle(ctx: Ctx, reservation: Pick<Reservation, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'runId' | 'period'>, { outcome, usage, cost, failure }: CallEnd): Promise<boolean> {
   const [input, output, cached] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0, usage?.cachedTokens ?? 0];
-  const { rows } = await untangled(() => sql<{ settled: number }>`
+  const query = sql<{ settled: number }>`
     with call as (
       update model_calls set status = 'settled', outcome = ${outcome}, cost_micros = ${cost}, input_tokens = ${input}, output_tokens = ${output}, cached_tokens = ${cached}, settled_at = now()
       where id = ${reservation.id} and status = 'open' returning reserved_micros
@@ -40,7 +41,8 @@ export async function settle(ctx: Ctx, reservation: Pick<Reservation, 'id' | 'or
       update runs set input_tokens = input_tokens + ${input}, output_tokens = output_tokens + ${output}, cached_tokens = cached_tokens + ${cached}, cost_micros = cost_micros + ${cost}, model_failure = ${failureAfter(outcome, failure)}
       where id = ${reservation.runId} and (select count(*) from spent) > 0
     )
-    select count(*) as settled from call`.execute(ctx.db));
+    select count(*) as settled from call`.compile(ctx.db);
+  const { rows } = await untangled(() => ctx.db.executeQuery(preparedAs('settle_call', query)));
   const isSettled = rows[0]!.settled > 0;
   if (isSettled && failure) ctx.bus.notify('control', reservation.thread_id);
   return isSettled;
