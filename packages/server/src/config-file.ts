@@ -24,7 +24,7 @@ const Agent = Type.Object({
   models: Type.Array(Type.String({ minLength: 1 })),
   install: Type.Optional(Type.String()),
 }, closed);
-const Provider = Type.Object({ baseUrl: Type.String({ format: 'uri', pattern: '^https?://' }), wires: Type.Array(Wire, { minItems: 1 }), key: Type.Optional(Type.Union([Type.Literal('required'), Type.Literal('none')])) }, closed);
+const Provider = Type.Object({ baseUrl: Type.String({ format: 'uri', pattern: '^https?://' }), wires: Type.Array(Wire, { minItems: 1 }), key: Type.Optional(Type.Union([Type.Literal('required'), Type.Literal('none')])), contextTokens: Type.Optional(Type.Integer({ minimum: 2000, maximum: 100_000_000 })) }, closed);
 const Price = Type.Object({ inputMicros: Micros, outputMicros: Micros, cachedMicros: Type.Optional(Micros), cacheWriteMicros: Type.Optional(Micros) }, closed);
 const File = Type.Object({
   agents: Type.Optional(Type.Record(Type.String({ pattern: Name }), Agent)),
@@ -57,6 +57,8 @@ export interface ProviderEntry {
   wires: Wire[];
   /** Whether a call needs the organization's key. */
   key: 'required' | 'none';
+  /** The context window of its models, for the built-in agent; undefined: a usual one. */
+  contextTokens?: number;
 }
 
 /** Micro-units of USD for a million tokens. */
@@ -105,7 +107,7 @@ export function readConfigFile(path: string | null, fallback: string, faults: st
   for (const name of BUILT_IN_AGENTS) if (agents[name]) say(`/agents/${name}`, 'is built in; choose another name');
   const aliases = { ...read.aliases } as Record<string, string>;
   for (const [alias, name] of Object.entries(aliases)) if (!agents[name] && !BUILT_IN_AGENTS.includes(name)) say(`/aliases/${alias}`, 'names no agent of this file');
-  const providers = { ...PROVIDERS, ...Object.fromEntries(Object.entries(read.providers ?? {}).map(([name, one]): [string, ProviderEntry] => [name, { baseUrl: one.baseUrl.replace(/\/+$/, ''), wires: one.wires, key: one.key ?? 'required' }])) };
+  const providers = { ...PROVIDERS, ...Object.fromEntries(Object.entries(read.providers ?? {}).map(([name, one]): [string, ProviderEntry] => [name, { baseUrl: one.baseUrl.replace(/\/+$/, ''), wires: one.wires, key: one.key ?? 'required', ...(one.contextTokens === undefined ? {} : { contextTokens: one.contextTokens }) }])) };
   const prices = Object.fromEntries(Object.entries(read.prices ?? {}).map(([model, one]): [string, PriceEntry] => [model, { cachedMicros: one.inputMicros, cacheWriteMicros: one.inputMicros, ...one }]));
   return { agents, aliases, providers, prices };
 }

@@ -33,7 +33,10 @@ describe('how an agent is started', () => {
   });
   test('where rules have to be asked, in the mode that asks', () => { expect(started('other', 'anthropic/claude-x', true)).toMatchObject({ mode: 'careful' }); });
   test('the built-in one speaks the first wire of its provider', () => {
-    expect(started('headrace', 'local/a/b')).toMatchObject({ name: 'headrace', command: null, env: { HEADRACE_WIRE: 'openai-chat', HEADRACE_MODEL: 'a/b', HEADRACE_GATEWAY: 'http://127.0.0.1:4401/local/v1', HEADRACE_TOKEN: 'tok' } });
+    const env = { HEADRACE_WIRE: 'openai-chat', HEADRACE_MODEL: 'a/b', HEADRACE_GATEWAY: 'http://127.0.0.1:4401/local/v1', HEADRACE_TOKEN: 'tok' };
+    expect(started('headrace', 'local/a/b')).toMatchObject({ name: 'headrace', command: null, env });
+    const small = { ...config, providers: { local: { ...config.providers['local']!, contextTokens: 8000 } } };
+    expect(turnAgent(small, { agent: 'headrace', modelId: 'local/a/b', token: 'tok', asks: false })).toMatchObject({ env: { ...env, HEADRACE_CONTEXT_TOKENS: '8000' } });
   });
   test('the scripted one is told nothing', () => { expect(started('scripted', 'scripted')).toMatchObject({ name: 'scripted', command: null, env: {} }); });
 

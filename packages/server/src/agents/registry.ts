@@ -28,7 +28,10 @@ export function turnAgent({ agents, providers }: Registry, { agent, modelId, tok
   const { provider, model } = modelOf(modelId);
   const known = Object.hasOwn(providers, provider) ? providers[provider]! : undefined;
   if (!known || model === '') return { missing: `No provider of the model ${modelId} is configured. Use <provider>/<model> with one of ${Object.keys(providers).join(', ')}, or the model scripted.` };
-  if (agent === 'headrace') return builtIn('headrace', { HEADRACE_WIRE: known.wires[0]!, HEADRACE_MODEL: model, HEADRACE_GATEWAY: `${GATEWAY_URL}/${provider}/v1`, HEADRACE_TOKEN: token });
+  if (agent === 'headrace') {
+    const context = known.contextTokens === undefined ? {} : { HEADRACE_CONTEXT_TOKENS: String(known.contextTokens) };
+    return builtIn('headrace', { HEADRACE_WIRE: known.wires[0]!, HEADRACE_MODEL: model, HEADRACE_GATEWAY: `${GATEWAY_URL}/${provider}/v1`, HEADRACE_TOKEN: token, ...context });
+  }
   const entry = Object.hasOwn(agents, agent) ? agents[agent]! : undefined;
   if (!entry) return { missing: `The agent ${agent} is no longer configured. Send the message again.` };
   if (!speaks(known, entry.wire)) return { missing: `The agent ${agent} speaks ${entry.wire}, which the provider ${provider} does not. Choose a model of another provider.` };
