@@ -1,5 +1,6 @@
 /** The guide's agents through the whole service: sandbox, relay, gateway, and a model server that does what the message says. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -50,7 +51,7 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
     test.skip(`SKIPPED: ${name} is not installed in ${entry.folder}`);
     return;
   }
-  const folder = mkdtempSync(join(tmpdir(), 'headrace-agents-tests-'));
+  const folder = join(tmpdir(), `headrace-agents-tests-${randomUUID()}`);
   const file = join(folder, 'config.json');
   const opened: TestServer[] = [];
   let models: ModelServer;
@@ -58,6 +59,7 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
 
   const env = { HEADRACE_MCP_ALLOW_PRIVATE: '1', HEADRACE_CONFIG_FILE: file, HEADRACE_DATA_DIR: join(folder, 'data') };
   beforeAll(async () => {
+    mkdirSync(folder);
     models = await startModelServer({ requiredKey: KEY });
     const provider = (...wires: string[]) => ({ baseUrl: `${models.url}/v1`, wires });
     const price = { inputMicros: 1_000_000, outputMicros: 2_000_000 };
