@@ -29,7 +29,7 @@ export function turnAgent({ agents, providers }: Registry, { agent, modelId, tok
   const known = Object.hasOwn(providers, provider) ? providers[provider]! : undefined;
   if (!known || model === '') return { missing: `No provider of the model ${modelId} is configured. Use <provider>/<model> with one of ${Object.keys(providers).join(', ')}, or the model scripted.` };
   if (agent === 'headrace') {
-    const context = known.contextTokens === undefined ? {} : { HEADRACE_CONTEXT_TOKENS: String(known.contextTokens) };
+    const context: Record<string, string> = known.contextTokens === undefined ? {} : { HEADRACE_CONTEXT_TOKENS: String(known.contextTokens) };
     return builtIn('headrace', { HEADRACE_WIRE: known.wires[0]!, HEADRACE_MODEL: model, HEADRACE_GATEWAY: `${GATEWAY_URL}/${provider}/v1`, HEADRACE_TOKEN: token, ...context });
   }
   const entry = Object.hasOwn(agents, agent) ? agents[agent]! : undefined;
