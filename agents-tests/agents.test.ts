@@ -111,6 +111,11 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
     expect([over.status, (await b.files(over.resultSourceId))['asked.txt']]).toEqual(['completed', 'asked\n']);
   });
 
+  test.runIf(!asked)('is kept from runs for which a rule says ask or deny', async () => {
+    const b = await bench([{ tool: tools.command, decision: 'deny' }]);
+    expect((await b.work(say('Please.', { say: 'x' }), 'failed')).error.code).toBe('not_configured');
+  });
+
   test.runIf(asked)('does not run a command that is denied', async () => {
     const b = await bench([{ tool: tools.command, decision: 'ask' }]);
     const { run } = await b.send(say('Please.', { call: [call('bash', { command: 'echo denied > denied.txt', ...asked })] }, { say: 'What a pity.' }));

@@ -24,7 +24,7 @@ describe.each(agentsOfGuide())('$name', ({ name, entry }) => {
   const file = join(folder, `${name}.json`);
   writeFileSync(file, JSON.stringify({ agents: { [name]: entry } }));
   const provider = entry.models[0]!.split('/')[0]!;
-  const agent = turnAgent(readConfigFile(file, '', []), { agent: name, modelId: `${provider}/some-model`, token: 'the-token', asks: true });
+  const agent = turnAgent(readConfigFile(file, '', []), { agent: name, modelId: `${provider}/some-model`, token: 'the-token', asks: false });
 
   test('its placeholders are those that are filled in', () => {
     expect(agent).not.toHaveProperty('missing');

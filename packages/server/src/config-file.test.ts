@@ -33,7 +33,7 @@ test('what a file leaves out has a default; folders are relative to the file', (
     prices: { 'local/*': { inputMicros: 5, outputMicros: 7 } },
   });
   expect(faults).toEqual([]);
-  expect(config.agents['other']).toEqual({ ...AGENT, folder: join(folder, 'agents/other'), env: {}, home: {}, mode: { allow: null, ask: null }, install: null });
+  expect(config.agents['other']).toEqual({ ...AGENT, folder: join(folder, 'agents/other'), env: {}, home: {}, mode: { allow: null, ask: null }, asks: true, install: null });
   expect(config.agents['plain']!.folder).toBeNull();
   expect(config.providers).toMatchObject({ anthropic: { key: 'required' }, local: { baseUrl: 'http://127.0.0.1:8080/v1', key: 'none' }, openai: { baseUrl: 'https://proxy.example/v1', key: 'required' } });
   expect(config.prices['local/*']).toEqual({ inputMicros: 5, outputMicros: 7, cachedMicros: 5, cacheWriteMicros: 5 });

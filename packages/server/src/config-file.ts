@@ -20,6 +20,7 @@ const Agent = Type.Object({
   env: Type.Optional(Texts),
   home: Type.Optional(Texts),
   mode: Type.Optional(Type.Object({ allow: Type.Optional(Type.String()), ask: Type.Optional(Type.String()) }, closed)),
+  asks: Type.Optional(Type.Boolean()),
   wire: Wire,
   models: Type.Array(Type.String({ minLength: 1 })),
   install: Type.Optional(Type.String()),
@@ -45,6 +46,8 @@ export interface AgentEntry {
   home: Record<string, string>;
   /** ACP session modes: where every tool is allowed, and where the rules for approvals have to be asked. */
   mode: { allow: string | null; ask: string | null };
+  /** Whether it asks before it uses a tool. One that does not is kept from runs whose rules have to be asked. */
+  asks: boolean;
   wire: Wire;
   /** Patterns of the models that it speaks for; `*` stands for any text. */
   models: string[];
@@ -102,7 +105,7 @@ export function readConfigFile(path: string | null, fallback: string, faults: st
   if (wrong.length) return nothing;
   const agents = Object.fromEntries(Object.entries(read.agents ?? {}).map(([name, agent]): [string, AgentEntry] => [name, {
     command: agent.command, folder: agent.folder === undefined ? null : resolve(dirname(file), agent.folder), env: agent.env ?? {}, home: agent.home ?? {},
-    mode: { allow: agent.mode?.allow ?? null, ask: agent.mode?.ask ?? null }, wire: agent.wire, models: agent.models, install: agent.install ?? null,
+    mode: { allow: agent.mode?.allow ?? null, ask: agent.mode?.ask ?? null }, asks: agent.asks ?? true, wire: agent.wire, models: agent.models, install: agent.install ?? null,
   }]));
   for (const name of BUILT_IN_AGENTS) if (agents[name]) say(`/agents/${name}`, 'is built in; choose another name');
   const aliases = { ...read.aliases } as Record<string, string>;

@@ -60,7 +60,8 @@ export class ToolBatch {
   async #make(announced: AnnouncedCall): Promise<ToolResult> {
     const { call, tool } = announced;
     if (call.fault !== undefined || !tool) return this.#end(announced, { text: call.fault ?? `There is no tool ${call.name}.`, isError: true });
-    if (tool.hasEffects && !await this.#client.isAllowed(headOf(announced))) return this.#end(announced, { text: DENIED, isError: true });
+    // Also for reading: whether a rule is about it, only the other side knows.
+    if (!await this.#client.isAllowed(headOf(announced))) return this.#end(announced, { text: DENIED, isError: true });
     this.#client.update({ sessionUpdate: 'tool_call_update', toolCallId: announced.id, status: 'in_progress' });
     try { return this.#end(announced, await tool.run(call.input as Record<string, unknown>)); } catch (error) {
       return this.#end(announced, { text: error instanceof Error ? error.message : String(error), isError: true });

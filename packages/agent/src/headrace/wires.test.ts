@@ -31,7 +31,7 @@ describe.each(['anthropic', 'openai-chat', 'openai-responses'] as const)('on the
       { name: 'read', kind: 'read', statuses: ['pending', 'in_progress', 'completed'], output: '    1\tred' },
       { name: 'edit', kind: 'edit', title: 'Edit a.txt', input: { path: 'a.txt', old_string: 'red', new_string: 'green' }, statuses: ['pending', 'in_progress', 'completed'], output: 'Changed a.txt.' },
     ]);
-    expect(agent.asked.map(({ title }) => title)).toEqual(['Edit a.txt']);
+    expect(agent.asked.map(({ title }) => title)).toEqual(['Read a.txt', 'Edit a.txt']);
     await agent.kill();
 
     const next = await bench.start({ wire, root, home });

@@ -196,7 +196,7 @@ describe.skipIf(!bench)('an agent that', () => {
     ['opens no session', "on['session/new'] = () => ({});", /opened no session/],
     ['speaks another version', 'on.initialize = () => ({ protocolVersion: 7 });', /version 7/],
     ['ends its turn with nothing', "on['session/prompt'] = () => null;", /without saying how/],
-    ['refuses', "on['session/prompt'] = () => { throw { code: -1, message: 'not today' }; };", /refused: not today/],
+    ['refuses', "on['session/prompt'] = () => { throw { code: -1, message: 'not today' }; };", /failed: not today/],
     ['nests 4,000,000 levels deep', PROMPTED("process.stdout.write('{\"a\":' + '['.repeat(4000000) + ']'.repeat(4000000) + '}\\n')"), /nested more than 500 levels/],
     ['writes 2,000,000 values', PROMPTED("process.stdout.write('{\"a\":\"' + '\\\\\\\\\"'.repeat(2) + '\",\"b\":[' + '{},'.repeat(2000000) + '0]}\\n')"), /more than 250000 values/],
     ['tells of a call without an id', PROMPTED("update({ sessionUpdate: 'tool_call' })"), /without an id/],

@@ -101,7 +101,7 @@ export class TurnTask extends Task {
   async #failureOf(error: Error, sandbox: Sandbox): Promise<WorkEnd> {
     if (error instanceof RunnerError) return lost(error.message);
     const words = this.#stderr.trim().slice(-LAST_WORDS);
-    if (!(error instanceof AgentGone)) return failed(error.name === 'RpcError' ? `The agent refused: ${error.message}` : error.message);
+    if (!(error instanceof AgentGone)) return failed(error.name === 'RpcError' ? `The agent failed: ${error.message}` : error.message);
     const exit = await Promise.race([sandbox.exited, sleep(EXIT_MS, undefined, { ref: false })]);
     if (exit?.oom) return lost(`The sandbox took more than its ${Math.round(this.limits.memoryBytes / 1024 ** 2)} MiB of memory.`);
     return failed(exit ? `The agent ended with ${exit.signal ?? exit.code} before its turn did. ${words}` : `${error.message} ${words}`);

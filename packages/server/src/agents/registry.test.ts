@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentEntry, FileConfig } from '../config-file.ts';
 import { agentOf, modelOf, turnAgent } from './registry.ts';
 
-const entry = (more: Partial<AgentEntry> = {}): AgentEntry => ({ command: ['other', '--model', '{model}'], folder: '/srv/agents/other', env: { BASE: '{gateway}/{provider}/v1', KEY: '{token}', SAME: '{unknown}' }, home: { 'a.json': '"{modelId}"' }, mode: { allow: 'yolo', ask: 'careful' }, wire: 'anthropic', models: ['anthropic/claude-*'], install: 'npm install other', ...more });
+const entry = (more: Partial<AgentEntry> = {}): AgentEntry => ({ command: ['other', '--model', '{model}'], folder: '/srv/agents/other', env: { BASE: '{gateway}/{provider}/v1', KEY: '{token}', SAME: '{unknown}' }, home: { 'a.json': '"{modelId}"' }, mode: { allow: 'yolo', ask: 'careful' }, asks: true, wire: 'anthropic', models: ['anthropic/claude-*'], install: 'npm install other', ...more });
 const config: Pick<FileConfig, 'agents' | 'aliases' | 'providers'> = {
   agents: { other: entry(), last: entry({ models: ['*'], wire: 'openai-chat' }) }, aliases: { agent_a: 'other', agent_b: 'headrace' },
   providers: { anthropic: { baseUrl: 'https://a/v1', wires: ['anthropic'], key: 'required' }, local: { baseUrl: 'http://l/v1', wires: ['openai-chat', 'openai-responses'], key: 'none' } },
@@ -37,6 +37,11 @@ describe('how an agent is started', () => {
     expect(started('headrace', 'local/a/b')).toMatchObject({ name: 'headrace', command: null, env });
     const small = { ...config, providers: { local: { ...config.providers['local']!, contextTokens: 8000 } } };
     expect(turnAgent(small, { agent: 'headrace', modelId: 'local/a/b', token: 'tok', asks: false })).toMatchObject({ env: { ...env, HEADRACE_CONTEXT_TOKENS: '8000' } });
+  });
+  test('one that asks nobody is kept from rules that have to be asked', () => {
+    const rash = { ...config, agents: { other: entry({ asks: false }) } };
+    const start = (asks: boolean) => turnAgent(rash, { agent: 'other', modelId: 'anthropic/claude-x', token: '', asks });
+    expect([start(false), start(true)]).toMatchObject([{ name: 'other' }, { missing: expect.stringMatching(/other asks nobody/) }]);
   });
   test('the scripted one is told nothing', () => { expect(started('scripted', 'scripted')).toMatchObject({ name: 'scripted', command: null, env: {} }); });
 

@@ -35,6 +35,7 @@ export function turnAgent({ agents, providers }: Registry, { agent, modelId, tok
   const entry = Object.hasOwn(agents, agent) ? agents[agent]! : undefined;
   if (!entry) return { missing: `The agent ${agent} is no longer configured. Send the message again.` };
   if (!speaks(known, entry.wire)) return { missing: `The agent ${agent} speaks ${entry.wire}, which the provider ${provider} does not. Choose a model of another provider.` };
+  if (asks && !entry.asks) return { missing: `The agent ${agent} asks nobody before it uses a tool, and the rules for approvals say ask or deny. Choose another agent, or take these rules back.` };
   const values: Record<string, string> = { gateway: GATEWAY_URL, token, provider, model, modelId };
   const filled = (text: string) => text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
   const all = (texts: Record<string, string>) => Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, filled(text)]));

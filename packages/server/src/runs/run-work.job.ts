@@ -83,7 +83,7 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
   const started = await start(ctx, job, run);
   if (started === 'held') return false;
   if (!started) return true;
-  const refusal = await refusalOf(ctx, run);
+  const refusal = await refusalOf(ctx, run, (await effectiveSettings(ctx.db, run)).approvals);
   if (refusal) {
     await settle(ctx, job, started, { status: 'failed', reply: refusal.message, error: refusal });
     return true;

@@ -20,20 +20,22 @@ export interface Refusal {
 }
 
 /** What a run is refused for before its agent starts: money that is spent, or an agent that is not there. */
-export async function refusalOf(ctx: Context, run: RunRow): Promise<Refusal | null> {
+export async function refusalOf(ctx: Context, run: RunRow, rules: Rules): Promise<Refusal | null> {
   if (run.agent === 'scripted') return null;
   const spent = await spendRefusal(ctx.db, run, ctx.config);
   if (spent) return spent;
-  const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token: '', asks: false });
+  const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token: '', asks: asksFor(rules) });
   if ('missing' in agent) return { code: 'not_configured', message: agent.missing };
   const provider = run.model_id.split('/', 1)[0]!;
   if (ctx.config.providers[provider]!.key === 'none' || await openModelKey(ctx, run.org_id, provider) !== null) return null;
   return { code: 'not_configured', message: `The organization has no key of the provider ${provider}. Store one with PUT /api/model-keys/${provider}, or use the model scripted.` };
 }
 
+const asksFor = (rules: Rules): boolean => rules.some((rule) => rule.decision !== 'allow');
+
 /** Throws when the run's agent is not configured: `refusalOf` comes first. */
 export async function turnRequest(ctx: Context, project: ProjectRow, run: RunRow, rules: Rules): Promise<TurnRequest> {
-  const asks = rules.some((rule) => rule.decision !== 'allow');
+  const asks = asksFor(rules);
   const token = runToken(ctx.secretKey, run.id);
   const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token, asks });
   if ('missing' in agent) throw new Error(agent.missing);

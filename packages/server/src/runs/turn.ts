@@ -45,7 +45,7 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
         text = clean(entry.content);
         putDraft(ctx, { orgId: run.org_id, threadId: run.thread_id, runId: run.id, messageId: run.reply_message_id, content: text });
       } else if (entry.type === 'tool') await fenced(ctx, job, run, async (tx) => { if (!await endsWithRun(tx, run, entry)) await recordTool(tx, project, run, entry); });
-      else if (entry.type === 'ready') await fenced(ctx, job, run, (tx) => tx.db.updateTable('runs').set({ steerable: entry.steerable }).where('id', '=', run.id).execute());
+      else if (entry.type === 'ready' && entry.steerable) await fenced(ctx, job, run, (tx) => tx.db.updateTable('runs').set({ steerable: true }).where('id', '=', run.id).execute());
       else if (entry.type === 'steered') await fenced(ctx, job, run, (tx) => taken(tx, run, entry.id));
       else if (entry.type === 'permission') await asked(ctx, job, project, run, entry, rules);
     }

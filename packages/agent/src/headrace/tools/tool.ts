@@ -27,7 +27,7 @@ export interface Tool {
   description: string;
   schema: Schema;
   kind: ToolKind;
-  /** Has effects: it is asked for, and goes one at a time and in order. Others run side by side. */
+  /** Has effects: it goes one at a time and in order. Others run side by side. */
   hasEffects: boolean;
   /** For a person, in a line. */
   title(input: Record<string, unknown>): string;
