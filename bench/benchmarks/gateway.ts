@@ -90,7 +90,7 @@ function caller(agent: Agent, url: URL, token: string): Call {
     const from = performance.now();
     const req = request(url, { agent, method: 'POST', headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01', 'x-api-key': token } }, (res) => {
       let first = 0;
-      if (res.statusCode !== 200) return void reject(new Error(`a model call was answered ${res.statusCode}`));
+      if (res.statusCode !== 200) return reject(new Error(`a model call was answered ${res.statusCode}`));
       res.on('data', () => { first ||= performance.now() - from; }).on('end', () => resolve({ total: performance.now() - from, first })).on('error', reject);
     });
     req.on('error', reject).end(JSON.stringify({ model: 'model', max_tokens: 8192, stream: true, messages: [{ role: 'user', content: message(steps) }] }));
