@@ -34,12 +34,15 @@ describe('201', () => {
 });
 
 describe('200', () => {
-  test('deletion ends keys, apps and every session there', async () => {
+  test('deletion ends keys, stored secrets, apps and every session there', async () => {
     const { cookie, organization } = await tenant(s);
     const { key } = await newAccount(s, cookie);
     const { app } = expectStatus(await s.call('POST', '/api/platform/v1/apps', { name: 'Gone' }, { key }), 201).body;
     const kim = await invited(s, cookie, 'member');
+    expectStatus(await s.call('PUT', '/api/model-keys/openai', { key: 'sk-secret' }, { cookie }), 200);
+    expectStatus(await s.call('POST', '/api/mcp-servers', { name: 'tools', transport: 'stdio', command: 'true', env: { TOKEN: 'secret' } }, { key }), 201);
     expect(expectStatus(await remove(organization.id, cookie), 200).body.organization).toEqual({ ...organization, role: 'owner' });
+    for (const table of ['model_keys', 'mcp_servers'] as const) expect(await s.service.ctx.db.selectFrom(table).select('created_at').where('org_id', '=', organization.id).execute()).toEqual([]);
     expectStatus(await apps(key), 401);
     for (const session of [cookie, kim.cookie]) {
       const { body } = await s.call('GET', '/api/session', undefined, { cookie: session });
