@@ -7,10 +7,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startModelServer } from '../../../../fixtures/model-server/index.ts';
 import type { ModelServer } from '../../../../fixtures/model-server/index.ts';
+import { transaction } from '../db/transaction.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
+import { lockThreadById } from '../threads/index.ts';
+import { queueUntaken } from './steering.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -110,6 +113,38 @@ describe('a message during a run', () => {
     expect(asked.length).toBeGreaterThan(0);
     for (const { body } of asked) expect(JSON.stringify(body).split('A second thought.').length - 1).toBe(1);
     expect((await b.list('runs')).map((r: { id: string }) => r.id)).toContain(message.runId);
+  });
+
+  test('that the agent has not taken yet keeps no stop and no approval from it', async () => {
+    const b = await bench({ settings: { approvals: [{ tool: 'bash', decision: 'ask' }] } });
+    const { run } = await b.send(say(call('bash', { command: 'sleep 100' }), { say: 'Never said.' }));
+    const asked = await until('a question', async () => (await b.list('approvals'))[0]);
+    expect((await b.send('Mind the gap.')).run.id).toBe(run.id);
+    await until('the next look', () => new Promise((done) => { setTimeout(() => done(true), 1_200); }));
+    await ok(s.call('POST', `${b.at}/approvals/${asked.id}`, { decision: 'approve' }));
+    const from = Date.now();
+    await until('the command to run', async () => (await toolsOf(b, run.id))[0]?.status === 'running');
+    expect(Date.now() - from).toBeLessThan(2_000);
+    await ok(s.call('POST', `${b.at}/stop`, {}));
+    expect((await b.ended(run.id)).status).toBe('cancelled');
+    expect(Date.now() - from).toBeLessThan(4_000);
+    // A stop is for what joined as well.
+    expect([await b.list('runs'), (await b.thread()).status]).toMatchObject([[{ id: run.id }], 'ready']);
+  });
+
+  test('starts no run when the one that it joined fails after a stop was accepted', async () => {
+    const b = await bench();
+    const { run } = await b.send(say({ hang: true }));
+    await until('it to be steerable', async () => (await b.thread()).runSteerable);
+    await b.send('Mind the gap.');
+    const { ctx } = s.service;
+    await transaction(ctx, async (tx) => {
+      const row = await tx.db.selectFrom('runs').selectAll().where('id', '=', run.id).executeTakeFirstOrThrow();
+      await queueUntaken(tx, ctx.config, (await lockThreadById(tx, b.threadId))!, { ...row, cancel_requested_at: new Date() }, 'failed');
+    });
+    expect(await b.list('runs')).toHaveLength(1);
+    await ok(s.call('POST', `${b.at}/stop`, {}));
+    await b.ended(run.id);
   });
 
   test('waits behind a run of another model', async () => {

@@ -36,10 +36,10 @@ export async function taken(tx: Tx, run: RunRow, messageId: string): Promise<voi
   await tx.db.updateTable('messages').set({ steering: 'taken' }).where('id', '=', messageId).where('run_id', '=', run.id).execute();
 }
 
-/** At the end of a run of a locked thread: what its agent did not take is queued, each message as a run; a stop cancels it with the run. */
+/** At the end of a run of a locked thread: what its agent did not take is queued, each message as a run; a stop cancels it with the run, however that ended. */
 export async function queueUntaken(tx: Tx, config: Registry, loaded: LoadedThread, run: RunRow, status: 'completed' | 'failed' | 'cancelled'): Promise<void> {
   const untaken = await tx.db.updateTable('messages').set({ steering: null }).where('run_id', '=', run.id).where('steering', '=', 'sent').returning(['id', 'sequence']).execute();
-  if (status === 'cancelled') return;
+  if (status === 'cancelled' || run.cancel_requested_at) return;
   for (const { id } of untaken.toSorted((a, b) => a.sequence - b.sequence)) {
     const next = await queueRun(tx, config, loaded, { kind: 'message', messageId: id, modelId: run.model_id, createdBy: run.created_by });
     await tx.db.updateTable('messages').set({ run_id: next.id }).where('id', '=', id).execute();

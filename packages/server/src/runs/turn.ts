@@ -122,7 +122,15 @@ async function answer(ctx: Context, runId: string, requestId: string, allow: boo
 function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { stop(): void } {
   const answered = new Set<string>();
   let isCancelled = false;
-  let isLooking = false;
+  let isLooking = false, isHanding = false;
+  // Beside the look, which must not wait for it: the agent answers when it takes a message, and may first wait for an answer, or be stopped.
+  const hand = async () => {
+    if (isHanding) return;
+    isHanding = true;
+    try { await handOver(ctx, run); } catch (err) {
+      ctx.log.debug({ err, run: run.id }, 'a message was not taken yet; it is offered again in a second');
+    } finally { isHanding = false; }
+  };
   const look = async () => {
     if (isLooking) return;
     isLooking = true;
@@ -136,7 +144,7 @@ function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { st
         isCancelled = true;
       }
       if (!isOpen) return;
-      if (now.steerable) await handOver(ctx, run);
+      if (now.steerable) void hand();
       if (!now.has_asked) return;
       await expireApprovals(ctx, run);
       const resolved = await ctx.db.selectFrom('approvals').select(['request_id', 'status']).where('run_id', '=', run.id).where('status', '!=', 'pending').execute();
