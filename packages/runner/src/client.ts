@@ -3,7 +3,7 @@ import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { linesOf } from '../../agent/src/lines.ts';
 import { RunnerError } from './errors.ts';
-import type { CaptureResult, JournalEntry, RunnerStatus, TaskRequest, TaskState } from './protocol.ts';
+import type { CaptureResult, JournalEntry, RunnerStatus, SteerRequest, TaskRequest, TaskState } from './protocol.ts';
 
 
 /** The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner answers. */
@@ -26,7 +26,7 @@ export interface RunnerClient {
   cancel(id: string): Promise<void>;
   answerPermission(id: string, requestId: string, allow: boolean): Promise<void>;
   /** Hands a message to a turn under way. Throws `not_steerable` 409; `no_answer` 504: ask again. */
-  steer(id: string, message: { id: string; prompt: string }): Promise<void>;
+  steer(id: string, message: SteerRequest): Promise<void>;
   /** Says that the model gateway is served there; to be said each second. */
   registerGateway(id: string, socketPath: string): Promise<void>;
   putSource(id: string, tar: Readable | Buffer): Promise<void>;

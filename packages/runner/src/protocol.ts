@@ -17,7 +17,7 @@
  *   POST   /tasks/:id/ack             { offset }  → 204           entries up to and including offset may be forgotten
  *   POST   /tasks/:id/cancel                      → 204           kills the whole process tree; the journal then ends `cancelled`
  *   POST   /tasks/:id/permissions/:requestId  { allow: boolean } → 204
- *   POST   /tasks/:id/steer           { id, prompt } → 204        hands a message to a turn that is under way; an id is handed over once; 409 `not_steerable`; 504 `no_answer`: ask again
+ *   POST   /tasks/:id/steer           SteerRequest → 204          hands a message to a turn that is under way; an id is handed over once; 409 `not_steerable`; 504 `no_answer`: ask again
  *   PUT    /tasks/:id/source          tar         → 204           build and preview: the files, before /start; preview: later, files to write over it
  *   GET    /tasks/:id/output                      → tar           build: `outputDirectory` after the end, read from a fresh read-only sandbox
  *   DELETE /tasks/:id                             → 204           idempotent; resolves once its sandbox is gone and its files are removed; 500 when not confirmed
@@ -102,6 +102,13 @@ export interface Attachment {
   data: string;
 }
 
+/** A message for a turn under way. */
+export interface SteerRequest {
+  id: string;
+  prompt: string;
+  attachments?: Attachment[];
+}
+
 /** As ACP takes them. An http server's url is one of the gateway's. */
 export type TurnMcpServer =
   | { transport: 'http'; name: string; url: string; headers: Record<string, string> }
@@ -167,7 +174,8 @@ export type JournalEntry = { offset: number; at: string } & (
   /** The agent's reply so far, whole, replacing the one before. */
   | { type: 'text'; content: string }
   | { type: 'tool'; toolCallId: string; name: string; title: string; status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'; input: unknown; output: string | null; truncated: boolean }
-  | { type: 'permission'; requestId: string; toolCallId: string; title: string }
+  /** `input`: of the call as it is asked about; a runner that went on from an older version leaves it out. */
+  | { type: 'permission'; requestId: string; toolCallId: string; title: string; input?: unknown }
   /** exec, build, preview: what the command printed, in order of arrival, at most 64 KiB an entry. */
   | { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
   /** preview: something listens on the port. */

@@ -4,7 +4,7 @@ import { blobs, capture } from '../capture/capture.ts';
 import { RunnerError } from '../errors.ts';
 import type { Gateways } from '../gateways.ts';
 import { memoryLoad } from '../load.ts';
-import type { CaptureRequest, RunnerStatus } from '../protocol.ts';
+import type { CaptureRequest, RunnerStatus, SteerRequest } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -72,9 +72,9 @@ const ROUTES: Record<string, Handler> = {
   },
   'POST /tasks/:id/steer': async ({ runner, id, req }) => {
     const task = runner.tasks.get(id);
-    const message = await jsonBody<{ id: string; prompt: string }>(req);
+    const message = await jsonBody<SteerRequest>(req);
     if (typeof message.id !== 'string' || typeof message.prompt !== 'string') throw new RunnerError(400, 'invalid_request', 'id or prompt is missing.');
-    await task.steer(message.id, message.prompt);
+    await task.steer(message);
   },
   'PUT /tasks/:id/source': ({ runner, id, req }) => runner.tasks.get(id).putSource(req),
   'GET /tasks/:id/output': async ({ runner, id, res }) => { await pipeline(await runner.tasks.get(id).output(), tarAnswer(res)); },

@@ -150,23 +150,32 @@ on['_headrace/steer'] = ({ id, prompt }) => { if (prompt === 'no') return { take
 
   test('hands a message over once, and tells what the agent took', async () => {
     const task = start(await workspace(), { agent: fakeAgent(TAKES) });
-    await expect(task.steer('m0', 'early')).rejects.toMatchObject(refused);
+    await expect(task.steer({ id: 'm0', prompt: 'early' })).rejects.toMatchObject(refused);
     expect(await ready(task)).toMatchObject({ type: 'ready', steerable: true });
-    await Promise.all([task.steer('m1', 'a'), task.steer('m1', 'a')]);
-    await task.steer('m1', 'a');
-    await expect(task.steer('m2', 'no')).rejects.toMatchObject(refused);
-    await task.steer('m3', 'end');
+    await Promise.all([task.steer({ id: 'm1', prompt: 'a' }), task.steer({ id: 'm1', prompt: 'a' })]);
+    await task.steer({ id: 'm1', prompt: 'a' });
+    await expect(task.steer({ id: 'm2', prompt: 'no' })).rejects.toMatchObject(refused);
+    await task.steer({ id: 'm3', prompt: 'end' });
     const entries = await entriesOf(task);
     expect(replyOf(entries)).toBe('m1:a,m3:end');
     expect(entries.flatMap((e) => (e.type === 'steered' ? [e.id] : []))).toEqual(['m1', 'm3']);
-    await expect(task.steer('m4', 'late')).rejects.toMatchObject(refused);
-    await task.steer('m1', 'a');
+    await expect(task.steer({ id: 'm4', prompt: 'late' })).rejects.toMatchObject(refused);
+    await task.steer({ id: 'm1', prompt: 'a' });
+  });
+
+  test('hands attachments over as the agent takes them', async () => {
+    const code = `${capable({ _meta: { 'headrace/steer': true }, promptCapabilities: { image: true } })} let end; on['session/prompt'] = () => new Promise((resolve) => { end = resolve; });
+on['_headrace/steer'] = ({ prompt }) => { text(JSON.stringify(prompt)); setTimeout(end, 20, { stopReason: 'end_turn' }); return { taken: true }; };`;
+    const task = start(await workspace(), { agent: fakeAgent(code) });
+    await ready(task);
+    await task.steer({ id: 'm1', prompt: 'look', attachments: [{ mediaType: 'image/png', data: 'AAAA' }] });
+    expect(JSON.parse(replyOf(await entriesOf(task)))).toEqual([{ type: 'text', text: 'look' }, { type: 'image', mimeType: 'image/png', data: 'AAAA' }]);
   });
 
   test('is refused where the agent cannot', async () => {
     const task = start(await workspace(), { agent: fakeAgent("on['session/prompt'] = () => new Promise(() => {});") });
     expect(await ready(task)).toMatchObject({ type: 'ready', steerable: false });
-    await expect(task.steer('m1', 'a')).rejects.toMatchObject(refused);
+    await expect(task.steer({ id: 'm1', prompt: 'a' })).rejects.toMatchObject(refused);
     await task.cancel();
   });
 });
@@ -231,6 +240,46 @@ describe.skipIf(!bench)('an agent that', () => {
       const wrong = await ask('session/request_permission', { options: 'none' });
       text([write.error.code, always.outcome.outcome, once.outcome.optionId, wrong.error.code].join()); return { stopReason: 'end_turn' }; };`;
     expect(await reply({ agent: fakeAgent(code) })).toBe('-32601,cancelled,one,-32602');
+  });
+
+  const lastTool = async (updates: string): Promise<JournalEntry | undefined> => (await turn({ agent: fakeAgent(`const call = (u) => update({ sessionUpdate: 'tool_call_update', toolCallId: 'c', ...u });
+on['session/prompt'] = () => { update({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 't', kind: 'execute', status: 'in_progress' }); ${updates}; return { stopReason: 'end_turn' }; };`) })).findLast((e) => e.type === 'tool');
+  const piece = (name: string, data: string, more = ''): string => `call({ _meta: { ${name}: { data: ${data}, terminal_id: 'c' } }${more} })`;
+
+  test.each([
+    ['pieces, then its exit code', `${piece('terminal_output_delta', "'a\\n'")}; ${piece('terminal_output_delta', "'b\\n'")}; call({ status: 'completed', rawOutput: { exit_code: 0 } })`, 'a\nb\n', false],
+    ['pieces, the last with its end', `${piece('terminal_output', "'a'")}; ${piece('terminal_output', "'b'", ", status: 'failed'")}`, 'ab', false],
+    ['all at its end, with its exit code', piece('terminal_output_delta', "'a'", ", status: 'completed', rawOutput: { exit_code: 0 }"), 'a', false],
+    ['a text beside the pieces', `${piece('terminal_output', "'a'")}; call({ status: 'completed', content: [{ type: 'content', content: { type: 'text', text: 'all' } }] })`, 'all', false],
+    ['pieces behind a text that told something else', `call({ content: [{ type: 'content', content: { type: 'text', text: 'May it?' } }] }); ${piece('terminal_output', "'a'", ", status: 'completed'")}`, 'a', false],
+    ['pieces of other shapes', `${piece('terminal_output', '7')}; call({ _meta: { terminal_output: 'a' } }); call({ status: 'completed', rawOutput: 'raw' })`, 'raw', false],
+    ['more than is kept', `for (let i = 0; i < 100000; i++) { ${piece('terminal_output_delta', "'é'.repeat(10)")} } call({ status: 'completed' })`, 'é'.repeat(32 * 1024 - 2), true],
+  ])('streams the output of a command: %s', async (_, updates, output, truncated) => {
+    expect(await lastTool(updates)).toMatchObject({ output, truncated });
+  });
+
+  test('asks about a call tells what it is to do now, not what it said at first', async () => {
+    const code = `on['session/prompt'] = async () => { update({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 't', kind: 'read', status: 'in_progress' });
+      await ask('session/request_permission', { toolCall: { toolCallId: 'c', status: 'pending', rawInput: { command: 'cat secret' } }, options: [{ optionId: 'a', kind: 'allow_once' }] }); return { stopReason: 'end_turn' }; };`;
+    const task = start(await workspace(), { permissions: 'ask', agent: fakeAgent(code) });
+    for await (const entry of task.journal.read(0, AbortSignal.timeout(20_000))) {
+      if (entry.type !== 'permission') continue;
+      expect(entry).toMatchObject({ input: { command: 'cat secret' } });
+      task.answerPermission(entry.requestId, true);
+    }
+  });
+
+  test.each([
+    ['', 'The agent ended its turn because the call `rm -rf x` was denied.'],
+    ["update({ sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'failed' });", 'The agent ended its turn because the call `rm -rf x` was denied.'],
+    ["update({ sessionUpdate: 'tool_call', toolCallId: 'd', title: 'ls', status: 'completed' });", 'The agent cancelled its turn.'],
+  ])('ends its turn on a denial (%s) is told so', async (then, message) => {
+    const code = `on['session/prompt'] = async () => { const { outcome } = await ask('session/request_permission', { toolCall: { toolCallId: 'c', title: 'rm -rf x' }, options: [{ optionId: 'a', kind: 'allow_once' }, { optionId: 'n', kind: 'reject_once' }] }); if (outcome.optionId !== 'n') throw new Error('not denied'); ${then} return { stopReason: 'cancelled' }; };`;
+    const task = start(await workspace(), { permissions: 'ask', agent: fakeAgent(code) });
+    for await (const entry of task.journal.read(0, AbortSignal.timeout(20_000))) {
+      if (entry.type === 'permission') task.answerPermission(entry.requestId, false);
+      if (entry.type === 'end') expect(entry.error).toEqual({ code: 'agent_error', message });
+    }
   });
 
   test('thinks and plans: that is no reply', async () => {

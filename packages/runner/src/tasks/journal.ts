@@ -113,14 +113,14 @@ export class Journal {
 function weight(entry: JournalEntry): number {
   if (entry.type === 'output') return entry.text.length;
   if (entry.type === 'text') return entry.content.length;
-  return 200 + (entry.type === 'tool' ? (entry.output?.length ?? 0) + (JSON.stringify(entry.input)?.length ?? 0) : 0);
+  if (entry.type !== 'tool' && entry.type !== 'permission') return 200;
+  return 200 + (JSON.stringify(entry.input)?.length ?? 0) + (entry.type === 'tool' ? entry.output?.length ?? 0 : 0);
 }
 
 function shortened(entry: NewEntry): NewEntry {
-  if (entry.type !== 'tool') return entry;
-  const input = JSON.stringify(entry.input) ?? 'null';
-  return {
-    ...entry, input: input.length > SHORT ? { truncated: input.slice(0, SHORT) } : entry.input,
-    ...(entry.output !== null && entry.output.length > SHORT ? { output: entry.output.slice(0, SHORT), truncated: true } : {}),
-  };
+  if (entry.type !== 'tool' && entry.type !== 'permission') return entry;
+  const text = JSON.stringify(entry.input) ?? 'null';
+  const input = text.length > SHORT ? { truncated: text.slice(0, SHORT) } : entry.input;
+  if (entry.type === 'permission') return { ...entry, input };
+  return { ...entry, input, ...(entry.output !== null && entry.output.length > SHORT ? { output: entry.output.slice(0, SHORT), truncated: true } : {}) };
 }

@@ -10,8 +10,11 @@ const INTERRUPTED = '[The turn before this message was interrupted and did not c
 /** What the agent is sent: what it has to know of before, the message, and its attachments as far as it takes them. */
 export function promptBlocks({ prompt, attachments = [], history = [] }: TurnRequest, session: Session, wasInterrupted: boolean): ContentBlock[] {
   const before = session.isLoaded ? (wasInterrupted ? [INTERRUPTED] : []) : conversation(history);
-  return [...before.map(text), text(prompt), ...attachments.map((one, i) => attached(one, i + 1, session.takes))];
+  return [...before.map(text), ...messageBlocks(prompt, attachments, session)];
 }
+
+/** A message and its attachments as far as the agent takes them. */
+export const messageBlocks = (prompt: string, attachments: Attachment[], { takes }: Session): ContentBlock[] => [text(prompt), ...attachments.map((one, i) => attached(one, i + 1, takes))];
 
 const text = (content: string): ContentBlock => ({ type: 'text', text: content });
 

@@ -1,21 +1,23 @@
 import { RunnerError } from '../errors.ts';
+import type { SteerRequest } from '../protocol.ts';
 
 const ANSWER_MS = 10_000;
 
 /** Messages that are handed to a turn under way, each id once; asking again joins the first answer. */
 export class Steering {
   readonly #handed = new Map<string, Promise<boolean>>();
-  #hand: ((id: string, prompt: string) => Promise<boolean>) | undefined;
+  #hand: ((message: SteerRequest) => Promise<boolean>) | undefined;
 
   /** From here messages go to the agent by `hand`, which answers whether it took the message; without it the turn takes none (any more). */
-  open(hand: ((id: string, prompt: string) => Promise<boolean>) | undefined): void { this.#hand = hand; }
+  open(hand: ((message: SteerRequest) => Promise<boolean>) | undefined): void { this.#hand = hand; }
 
   /** Resolves when the agent took it. Throws `not_steerable` 409; `no_answer` 504 while it is not known: ask again. */
-  async steer(id: string, prompt: string): Promise<void> {
+  async steer(message: SteerRequest): Promise<void> {
+    const { id } = message;
     let handed = this.#handed.get(id);
     if (!handed) {
       if (!this.#hand) throw notSteerable();
-      handed = this.#hand(id, prompt).catch(() => false);
+      handed = this.#hand(message).catch(() => false);
       this.#handed.set(id, handed);
       // What was not taken may be offered again.
       void handed.then((isTaken) => isTaken || this.#handed.delete(id));

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
-import type { SandboxLimits, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
+import type { SandboxLimits, SteerRequest, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import { DEFAULT_LIMITS, startSandbox, type Sandbox, type SandboxExit, type SandboxSpec } from '../sandbox/sandbox.ts';
 import { watchSandbox } from '../sandbox/watchdog.ts';
@@ -96,7 +96,7 @@ export abstract class Task {
 
   protected get isCancelled(): boolean { return this.#isCancelled; }
 
-  steer(_id: string, _prompt: string): Promise<void> { throw new RunnerError(409, 'not_steerable', 'Only a turn of an agent takes messages.'); }
+  steer(_message: SteerRequest): Promise<void> { throw new RunnerError(409, 'not_steerable', 'Only a turn of an agent takes messages.'); }
   answerPermission(_requestId: string, _allow: boolean): void { throw new RunnerError(404, 'not_found', 'Nothing was asked.'); }
   putSource(_tar: Readable): Promise<void> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no source.'); }
   output(): Promise<Readable> { throw new RunnerError(409, 'invalid_state', 'This kind of task has no output.'); }

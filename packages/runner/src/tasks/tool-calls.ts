@@ -4,6 +4,8 @@ import { AcpFault } from './acp-fault.ts';
 import type { Journal } from './journal.ts';
 
 type ToolEntry = Omit<Extract<JournalEntry, { type: 'tool' }>, 'offset' | 'at' | 'type'>;
+/** A call, and the bytes of its output that came in pieces: no summary of the result (an exit code) replaces these. */
+interface Call extends ToolEntry { streamed: number }
 
 const STATUS: Record<string, ToolEntry['status']> = { pending: 'pending', in_progress: 'running', completed: 'completed', failed: 'failed' };
 /** Databases bound how deeply JSON is nested; nothing that a person wants to read is. */
@@ -15,20 +17,20 @@ const CALLS = 5_000, CHANGES = 16_000, OPEN_CALLS = 256;
 /** The tool calls of one turn: merges ACP's partial updates and journals each change of status. Nothing is taken on trust; wrong shapes count as absent. */
 export class ToolCalls {
   readonly #journal: Journal;
-  readonly #open = new Map<string, ToolEntry>();
-  readonly #ended = new Map<string, ToolEntry>();
+  readonly #open = new Map<string, Call>();
+  readonly #ended = new Map<string, Call>();
   #changes = 0;
 
   constructor(journal: Journal) { this.#journal = journal; }
 
   /** The call as it is now. Throws AcpFault over a limit. */
-  update(update: Params): ToolEntry {
+  update(update: Params): Readonly<ToolEntry> {
     const toolCallId = words(update['toolCallId']).slice(0, ID_CHARACTERS);
     if (toolCallId === '') throw new AcpFault('The agent told of a tool call without an id.');
     const ended = this.#ended.get(toolCallId);
     if (ended) return ended;
     const known = this.#open.get(toolCallId);
-    const tool = merged(known ?? { toolCallId, name: nameOf(update).slice(0, NAME_CHARACTERS), title: '', status: 'pending', input: null, output: null, truncated: false }, update);
+    const tool = merged(known ?? { toolCallId, name: nameOf(update).slice(0, NAME_CHARACTERS), title: '', status: 'pending', input: null, output: null, truncated: false, streamed: 0 }, update);
     if (!known && this.#open.size + this.#ended.size >= CALLS) throw new AcpFault(`The agent made more than ${CALLS} tool calls.`);
     if (!known && this.#open.size >= OPEN_CALLS) throw new AcpFault(`The agent had more than ${OPEN_CALLS} tool calls under way at once.`);
     this.#keep(tool);
@@ -38,30 +40,35 @@ export class ToolCalls {
 
   /** Ends the calls that the agent left open. */
   close(status: 'cancelled' | 'failed'): void {
-    for (const tool of this.#open.values()) this.#journal.append({ type: 'tool', ...tool, status });
+    for (const tool of this.#open.values()) this.#append({ ...tool, status });
     this.#open.clear();
   }
 
-  #keep(tool: ToolEntry): void {
+  #keep(tool: Call): void {
     if (tool.status !== 'completed' && tool.status !== 'failed') { this.#open.set(tool.toolCallId, tool); return; }
     this.#open.delete(tool.toolCallId);
     this.#ended.set(tool.toolCallId, { ...tool, input: null, output: null });
   }
 
-  #tell(tool: ToolEntry): void {
+  #tell(tool: Call): void {
     if (++this.#changes > CHANGES) throw new AcpFault(`The agent's tool calls changed more than ${CHANGES} times.`);
+    this.#append(tool);
+  }
+
+  #append(call: Call): void {
+    const { streamed: _, ...tool } = call;
     this.#journal.append({ type: 'tool', ...tool });
   }
 }
 
-function merged(before: ToolEntry, update: Params): ToolEntry {
-  const output = outputOf(update), { title, status, rawInput } = update;
+function merged(before: Call, update: Params): Call {
+  const { title, status, rawInput } = update;
   return {
     ...before,
     title: typeof title === 'string' ? title.slice(0, TITLE_CHARACTERS) : before.title,
     status: typeof status === 'string' ? STATUS[status] ?? before.status : before.status,
     input: rawInput === undefined ? before.input : bounded(rawInput),
-    ...(output === undefined ? {} : cut(output, metaOf(update)['headrace/truncated'] === true)),
+    ...outputAfter(before, update),
   };
 }
 
@@ -71,11 +78,32 @@ function nameOf(update: Params): string {
   return words(meta['headrace/tool']) || (isObject(claudeCode) && words(claudeCode['toolName'])) || words(update['kind']) || 'tool';
 }
 
-function outputOf({ content, rawOutput }: Params): string | undefined {
+/** What an update says of the output: all of it, or a further piece. Agents tell the result in `rawOutput` too, which counts where there is nothing better. */
+function outputAfter(before: Call, update: Params): Partial<Call> {
+  const text = textOf(update['content']), piece = pieceOf(metaOf(update));
+  if (text !== undefined) return { ...cut(text, metaOf(update)['headrace/truncated'] === true), streamed: 0 };
+  if (piece !== undefined) return joined(before, piece);
+  const { rawOutput } = update;
+  if (before.streamed > 0 || rawOutput === undefined || rawOutput === null) return {};
+  return cut(typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput), metaOf(update)['headrace/truncated'] === true);
+}
+
+function textOf(content: unknown): string | undefined {
   const parts = (Array.isArray(content) ? content : []).flatMap((part) => (isObject(part) && isObject(part['content']) && typeof part['content']['text'] === 'string' ? [part['content']['text']] : []));
-  if (parts.length > 0) return parts.join('\n');
-  if (rawOutput === undefined || rawOutput === null) return undefined;
-  return typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput);
+  return parts.length > 0 ? parts.join('\n') : undefined;
+}
+
+/** What a command printed since the last update: Codex and pi tell it so, each under a name of its own. */
+function pieceOf(meta: Params): string | undefined {
+  const piece = ['terminal_output_delta', 'terminal_output'].map((name) => meta[name]).find(isObject)?.['data'];
+  return typeof piece === 'string' && piece !== '' ? piece : undefined;
+}
+
+/** Bytes are counted by the piece: to measure the whole each time would take quadratic time. */
+function joined({ output, truncated, streamed }: Call, piece: string): Partial<Call> {
+  if (streamed > 0 && truncated) return {};
+  const before = streamed > 0 ? output ?? '' : '', bytes = streamed + Buffer.byteLength(piece);
+  return bytes <= TOOL_OUTPUT_BYTES ? { output: before + piece, truncated: false, streamed: bytes } : { ...cut(before + piece, true), streamed: bytes };
 }
 
 function cut(text: string, wasCut: boolean): Pick<ToolEntry, 'output' | 'truncated'> {

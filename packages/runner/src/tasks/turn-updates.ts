@@ -20,6 +20,7 @@ export class TurnUpdates implements AcpHandlers {
   #said = 0;
   #asked = 0;
   #hasBegun = false;
+  #denied: { toolCallId: string; title: string } | null = null;
 
   constructor(journal: Journal, permissions: TurnRequest['permissions']) {
     this.#journal = journal;
@@ -29,6 +30,9 @@ export class TurnUpdates implements AcpHandlers {
 
   /** What is told before is not of this turn. */
   begin(): void { this.#hasBegun = true; }
+
+  /** Title of the call that was denied, while the agent has told of no other since. */
+  get denied(): string | null { return this.#denied?.title ?? null; }
 
   /** Throws `not_found` 404. */
   answer(requestId: string, isAllowed: boolean): void {
@@ -47,7 +51,7 @@ export class TurnUpdates implements AcpHandlers {
   notified(method: string, { update }: Params): void {
     if (method !== 'session/update' || !isObject(update) || !this.#hasBegun) return;
     if (update['sessionUpdate'] === 'agent_message_chunk') this.#say(update['content']);
-    else if (update['sessionUpdate'] === 'tool_call' || update['sessionUpdate'] === 'tool_call_update') this.#tools.update(update);
+    else if (update['sessionUpdate'] === 'tool_call' || update['sessionUpdate'] === 'tool_call_update') this.#updateTool(update);
   }
 
   /** Questions go to the worker where the turn is to ask, and wait for its answer; a cancel ends the wait with the sandbox. */
@@ -56,14 +60,21 @@ export class TurnUpdates implements AcpHandlers {
     if (!isObject(toolCall) || !Array.isArray(options)) throw new RpcError(RPC.invalidParams, 'toolCall or options are missing.');
     if (!this.#hasBegun) return { outcome: { outcome: 'cancelled' } };
     if (++this.#asked > QUESTIONS) throw new AcpFault(`The agent asked for permission more than ${QUESTIONS} times.`);
-    const { toolCallId, title } = this.#tools.update(toolCall);
+    const { toolCallId, title, name, input } = this.#updateTool(toolCall);
     const isAllowed = this.#permissions === 'allow' || await new Promise<boolean>((resolve) => {
       const requestId = `ask-${this.#asked}`;
       this.#questions.set(requestId, resolve);
-      this.#journal.append({ type: 'permission', requestId, toolCallId, title });
+      this.#journal.append({ type: 'permission', requestId, toolCallId, title, input });
     });
+    if (!isAllowed) this.#denied = { toolCallId, title: title || name };
     const chosen = choose(options.filter(isObject), isAllowed);
     return { outcome: chosen ? { outcome: 'selected', optionId: chosen['optionId'] } : { outcome: 'cancelled' } };
+  }
+
+  #updateTool(update: Params): ReturnType<ToolCalls['update']> {
+    const tool = this.#tools.update(update);
+    if (tool.toolCallId !== this.#denied?.toolCallId) this.#denied = null;
+    return tool;
   }
 
   #say(content: unknown): void {

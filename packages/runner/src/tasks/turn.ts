@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Gateways } from '../gateways.ts';
-import type { TurnRequest } from '../protocol.ts';
+import type { SteerRequest, TurnRequest } from '../protocol.ts';
 import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Sandbox, SandboxSpec } from '../sandbox/sandbox.ts';
@@ -13,7 +13,7 @@ import { openSession, type Session } from './acp-session.ts';
 import { agentCommand } from './agent-command.ts';
 import { agentHome, homeBind } from './agent-home.ts';
 import { GATEWAY_SOCKET, GatewayPort, relayListens, withRelay } from './gateway-port.ts';
-import { promptBlocks } from './prompt.ts';
+import { messageBlocks, promptBlocks } from './prompt.ts';
 import { Steering } from './steering.ts';
 import { lost, Task, type WorkEnd } from './task.ts';
 import { TurnUpdates } from './turn-updates.ts';
@@ -45,7 +45,7 @@ export class TurnTask extends Task {
   }
 
   override answerPermission(requestId: string, allow: boolean): void { this.#updates.answer(requestId, allow); }
-  override steer(id: string, prompt: string): Promise<void> { return this.#steering.steer(id, prompt); }
+  override steer(message: SteerRequest): Promise<void> { return this.#steering.steer(message); }
 
   protected async spec(): Promise<Omit<SandboxSpec, 'limits'>> {
     const { agent, gateway = false } = this.request;
@@ -86,13 +86,13 @@ export class TurnTask extends Task {
     // What came before was an earlier conversation, told again.
     this.#updates.begin();
     const answered = connection.request('session/prompt', { sessionId: session.id, prompt });
-    if (session.steerable) this.#steering.open((id, text) => this.#steer(connection, session, id, text));
+    if (session.steerable) this.#steering.open((message) => this.#steer(connection, session, message));
     this.journal.append({ type: 'ready', steerable: session.steerable });
-    return endOf(await answered);
+    return endOf(await answered, this.#updates.denied);
   }
 
-  async #steer(connection: AcpConnection, { id: sessionId }: Session, id: string, prompt: string): Promise<boolean> {
-    const { taken } = await connection.request('_headrace/steer', { sessionId, id, prompt });
+  async #steer(connection: AcpConnection, session: Session, { id, prompt, attachments = [] }: SteerRequest): Promise<boolean> {
+    const { taken } = await connection.request('_headrace/steer', { sessionId: session.id, id, prompt: attachments.length > 0 ? messageBlocks(prompt, attachments, session) : prompt });
     if (taken === true) this.journal.append({ type: 'steered', id });
     return taken === true;
   }
@@ -122,11 +122,12 @@ export class TurnTask extends Task {
   }
 }
 
-function endOf({ stopReason, _meta: meta }: Params): WorkEnd {
+/** `denied`: the title of the call that was denied last, if nothing came after it. */
+function endOf({ stopReason, _meta: meta }: Params, denied: string | null): WorkEnd {
   const reason = (meta as Params | undefined | null)?.[SCRIPT_FAILED];
   if (typeof reason === 'string') return { ...failed(''), error: { code: 'script_failed', message: reason.slice(0, 1000) } };
   if (stopReason === 'refusal') return failed('The agent refused the message.');
-  if (stopReason === 'cancelled') return failed('The agent cancelled its turn.');
+  if (stopReason === 'cancelled') return failed(denied === null ? 'The agent cancelled its turn.' : `The agent ended its turn because the call \`${denied}\` was denied.`);
   if (typeof stopReason !== 'string') return failed('The agent ended its turn without saying how.');
   return { outcome: 'completed', exitCode: null, signal: null, error: null };
 }
