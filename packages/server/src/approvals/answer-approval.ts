@@ -28,7 +28,8 @@ export const answerApproval = write({
     if (!resolved) throw new ApiError('approval_resolved', 'This approval was resolved before, or its time is over.');
     if (call.body.remember) {
       const tool = await tx.db.selectFrom('tools').select(['name', 'input']).where('id', '=', approval.tool_id).executeTakeFirstOrThrow();
-      await tx.db.insertInto('remembered_decisions').values({ org_id: approval.org_id, thread_id: approval.thread_id, tool: tool.name, command: rememberedKey(commandOf(tool.input)), allow })
+      const command = commandOf(tool.input);
+      if (command !== null) await tx.db.insertInto('remembered_decisions').values({ org_id: approval.org_id, thread_id: approval.thread_id, tool: tool.name, command: rememberedKey(command), allow })
         .onConflict((c) => c.columns(['thread_id', 'tool', 'command']).doUpdateSet({ allow })).execute();
     }
     return { status: 200, body: { ok: true, approval: approvalView((await find())!) }, scope: scopeOf(loaded.project) };

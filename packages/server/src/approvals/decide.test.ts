@@ -28,11 +28,16 @@ describe('ruleFor', () => {
   test.each([['sh', 'npm rm x', 'allow'], ['sh', 'rm x', 'deny'], ['sh', 'ls', 'ask'], ['edit', 'anything', 'deny'], ['other', 'rm', 'allow']])('%s %j: %s', (tool, command, decision) => {
     expect(ruleFor(rules, tool, command)).toBe(decision);
   });
+  test('what nobody knows is not allowed by a pattern, and asked about or denied by one', () => {
+    expect(ruleFor(rules, 'sh', null)).toBe('deny');
+    expect(ruleFor(rules.filter((rule) => rule.decision === 'allow'), 'sh', null)).toBe('allow');
+    expect(ruleFor([{ tool: 'sh', pattern: '*', decision: 'ask' }], 'sh', null)).toBe('ask');
+  });
   test('without a rule a call is allowed', () => { expect(ruleFor([], 'sh', 'rm -rf /')).toBe('allow'); });
 });
 
 describe('commandOf', () => {
-  test.each([[{ command: 'ls\n' }, 'ls'], [{ command: 'ls\n\n' }, 'ls\n'], [{ command: 'ls' }, 'ls'], [{ command: 5 }, ''], [null, ''], ['ls', ''], [{}, '']])('%j: %j', (input, command) => { expect(commandOf(input)).toBe(command); });
+  test.each([[{ command: 'ls\n' }, 'ls'], [{ command: 'ls\n\n' }, 'ls\n'], [{ command: 'ls' }, 'ls'], [{ command: 5 }, ''], [null, ''], ['ls', ''], [{}, ''], [{ truncated: '{"command":"ls' }, null]])('%j: %j', (input, command) => { expect(commandOf(input)).toBe(command); });
 });
 
 test('a long command is remembered by its digest, which no short one equals', () => {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { fakeAgent } from '../../../runner/src/tasks/fake-agent.ts';
 import { startModelServer } from '../../../../fixtures/model-server/index.ts';
 import type { ModelServer } from '../../../../fixtures/model-server/index.ts';
 import { transaction } from '../db/transaction.ts';
@@ -18,6 +19,11 @@ import { queueUntaken } from './steering.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-agents-'));
+/** An agent that says what a call is to do only as it asks about it. */
+const LATE = `on['session/prompt'] = async () => {
+  update({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Read', kind: 'read', status: 'in_progress' });
+  const { outcome } = await ask('session/request_permission', { toolCall: { toolCallId: 'c', status: 'pending', rawInput: { command: 'cat secret' } }, options: [{ optionId: 'yes', kind: 'allow_once' }, { optionId: 'no', kind: 'reject_once' }] });
+  text('answered ' + outcome.optionId); return { stopReason: 'end_turn' }; };`;
 let models: ModelServer;
 let s: TestServer;
 
@@ -28,7 +34,7 @@ beforeAll(async () => {
   writeFileSync(file, JSON.stringify({
     providers: { messages: provider('anthropic'), chat: provider('openai-chat'), responses: provider('openai-responses'), unpriced: provider('anthropic'), keyed: { ...provider('anthropic'), key: 'required' }, nowhere: { baseUrl: 'http://127.0.0.1:9/v1', wires: ['anthropic'], key: 'none' } },
     prices: Object.fromEntries(['messages', 'chat', 'responses', 'keyed', 'nowhere'].map((name) => [`${name}/*`, { inputMicros: 1_000_000, outputMicros: 2_000_000 }])),
-    agents: { absent: { command: ['absent-agent'], folder: 'absent', wire: 'anthropic', models: ['messages/absent-*'], install: 'npm install --prefix absent absent-agent' } },
+    agents: { late: { command: fakeAgent(LATE).command, wire: 'anthropic', models: ['messages/late-*'] }, absent: { command: ['absent-agent'], folder: 'absent', wire: 'anthropic', models: ['messages/absent-*'], install: 'npm install --prefix absent absent-agent' } },
   }));
   s = await startTestServer({ HEADRACE_CONFIG_FILE: file, HEADRACE_MCP_ALLOW_PRIVATE: '1' });
 });
@@ -39,6 +45,7 @@ afterAll(async () => {
 });
 
 const say = (...steps: unknown[]) => `Please.\n\n\`\`\`model\n${JSON.stringify(steps)}\n\`\`\``;
+const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const call = (tool: string, input: Record<string, unknown>) => ({ call: [{ tool, input }] });
 const WRITE = call('write', { path: 'b.txt', content: 'b\n' });
 const bench = (options: Parameters<typeof newBench>[1] = {}) => newBench(s, { ...options, thread: { modelId: 'messages/model', ...options?.thread } });
@@ -76,10 +83,9 @@ describe('a run by a model', () => {
 
   test('shows an image to the model', async () => {
     const b = await bench();
-    const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-    const { run } = await b.send(`Look. ${say({ say: 'A pixel.' })}`, { attachments: [{ mediaType: 'image/png', data: image }] });
+    const { run } = await b.send(`Look. ${say({ say: 'A pixel.' })}`, { attachments: [{ mediaType: 'image/png', data: IMAGE }] });
     expect((await b.ended(run.id)).status).toBe('completed');
-    expect(JSON.stringify(callsOf('A pixel.')[0]!.body)).toContain(image);
+    expect(JSON.stringify(callsOf('A pixel.')[0]!.body)).toContain(IMAGE);
   });
 });
 
@@ -89,13 +95,13 @@ describe('a message during a run', () => {
     const { run } = await b.send(say(call('bash', { command: 'sleep 2' }), { say: 'Finished.' }));
     await b.working(run.id);
     const words = await b.during(async () => {
-      const joined = await b.send('Mind the gap.');
+      const joined = await b.send('Mind the gap.', { attachments: [{ mediaType: 'image/png', data: IMAGE }] });
       expect([joined.run.id, joined.message.runId]).toEqual([run.id, run.id]);
     });
     expect(words).toEqual(['message.persisted:user']);
     expect((await b.thread()).pendingWakeups).toBe(0);
     expect((await b.ended(run.id)).status).toBe('completed');
-    expect(callsOf('Mind the gap.')).toHaveLength(1);
+    expect([callsOf('Mind the gap.').length, callsOf(IMAGE).some((one) => JSON.stringify(one.body).includes('Mind the gap.'))]).toEqual([1, true]);
     expect((await b.list('messages')).map((m: { role: string; runId: string }) => [m.role, m.runId])).toEqual([['user', run.id], ['user', run.id], ['assistant', run.id]]);
     expect(await b.list('runs')).toHaveLength(1);
   });
@@ -225,6 +231,28 @@ describe('approvals', () => {
     const ended = await b.ended(run.id);
     expect([ended.status, Object.keys(await b.files(ended.resultSourceId))]).toEqual(['completed', ['a.txt', 'b.txt']]);
     expect((await toolsOf(b, run.id)).map((t: { name: string; status: string }) => `${t.name} ${t.status}`)).toEqual(['bash completed', 'write failed']);
+  });
+});
+
+describe('approvals of an agent that tells late what a call is to do', () => {
+  const late = (rule: object) => bench({ thread: { modelId: 'messages/late-1' }, settings: { approvals: [rule] } });
+  const answerOf = async (b: Bench) => (await b.list('messages')).at(-1).content as string;
+
+  test('rules decide on what it asks about', async () => {
+    const b = await late({ tool: 'read', pattern: 'cat secret*', decision: 'deny' });
+    const run = await b.work('Please.');
+    expect([await answerOf(b), await toolsOf(b, run.id)]).toMatchObject(['answered no', [{ name: 'read', input: { command: 'cat secret' } }]]);
+  });
+
+  test('a remembered answer is for that command only', async () => {
+    const b = await late({ tool: 'read', decision: 'ask' });
+    const { run } = await b.send('Please.');
+    const asked = await until('a question', async () => (await b.list('approvals'))[0]);
+    expect(await toolsOf(b, run.id)).toMatchObject([{ id: asked.toolId, input: { command: 'cat secret' } }]);
+    await ok(s.call('POST', `${b.at}/approvals/${asked.id}`, { decision: 'approve', remember: true }));
+    await b.ended(run.id);
+    expect(await answerOf(b)).toBe('answered yes');
+    expect(await s.service.ctx.db.selectFrom('remembered_decisions').select(['tool', 'command', 'allow']).where('thread_id', '=', b.threadId).execute()).toEqual([{ tool: 'read', command: 'cat secret', allow: true }]);
   });
 });
 

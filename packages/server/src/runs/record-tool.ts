@@ -11,7 +11,7 @@ import { scopeOf } from '../projects/index.ts';
 
 type ToolEntry = Extract<JournalEntry, { type: 'tool' }>;
 
-function cleanJson(value: unknown): unknown {
+export function cleanJson(value: unknown): unknown {
   if (typeof value === 'string') return clean(value);
   if (Array.isArray(value)) return value.map(cleanJson);
   if (value !== null && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleanJson(one)]));

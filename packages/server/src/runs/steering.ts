@@ -20,10 +20,10 @@ export async function runToJoin(tx: Tx, threadId: string, modelId: string): Prom
 
 /** Hands over what waits to be taken, in order; the runner hands each over once, however often it is told. */
 export async function handOver(ctx: Context, run: RunRow): Promise<void> {
-  const waiting = await ctx.db.selectFrom('messages').select(['id', 'content']).where('run_id', '=', run.id).where('steering', '=', 'sent').orderBy('sequence').execute();
-  for (const { id, content } of waiting) {
+  const waiting = await ctx.db.selectFrom('messages').select(['id', 'content', 'attachments']).where('run_id', '=', run.id).where('steering', '=', 'sent').orderBy('sequence').execute();
+  for (const { id, content, attachments } of waiting) {
     try {
-      await ctx.runner.steer(run.id, { id, prompt: content });
+      await ctx.runner.steer(run.id, { id, prompt: content, ...(attachments?.length ? { attachments } : {}) });
     } catch (error) {
       // The turn is over, or was never begun: its end tells what becomes of the message.
       if (error instanceof RunnerError && error.status < 500) return;

@@ -2,12 +2,14 @@
  * Drives one turn of an agent: consumes the runner's journal and writes the log. A worker that dies is replaced by one that reads the
  * journal again from its begin: every write here is told twice without harm (tool calls by their call id, questions by their request id).
  */
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { JournalEntry, TaskEnd } from '@headrace/runner/protocol';
 import { RunnerError } from '@headrace/runner/client';
 import { commandOf, decide, resolveApprovals } from '../approvals/index.ts';
 import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
+import { json } from '../db/schema.ts';
 import type { ProjectRow, RunRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -18,7 +20,7 @@ import { scopeOf } from '../projects/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import { clean } from '../db/clean-text.ts';
 import { isHopeless } from './model-failure.ts';
-import { callKey, recordTool } from './record-tool.ts';
+import { callKey, cleanJson, recordTool } from './record-tool.ts';
 import { handOver, taken } from './steering.ts';
 import { TURN_LIMIT_MS } from './turn-request.ts';
 
@@ -88,7 +90,10 @@ async function asked(ctx: Context, job: Job, project: ProjectRow, run: RunRow, e
   const known = await ctx.db.selectFrom('approvals').select(['status']).where('run_id', '=', run.id).where('request_id', '=', entry.requestId).executeTakeFirst();
   if (known) return known.status === 'pending' ? undefined : answer(ctx, run.id, entry.requestId, known.status === 'approved');
   const tool = await ctx.db.selectFrom('tools').selectAll().where('run_id', '=', run.id).where('call_id', '=', callKey(entry.toolCallId)).executeTakeFirst();
-  const decision = tool ? await decide(ctx.db, rules, run.thread_id, tool.name, commandOf(tool.input)) : 'deny';
+  // Agents tell late what a call is to do: what the question says is what rules, and a person, decide on.
+  const input = entry.input == null ? tool?.input : cleanJson(entry.input);
+  if (tool && !isDeepStrictEqual(input, tool.input)) await fenced(ctx, job, run, (tx) => tx.db.updateTable('tools').set({ input: json(input) }).where('id', '=', tool.id).execute());
+  const decision = tool ? await decide(ctx.db, rules, run.thread_id, tool.name, commandOf(input)) : 'deny';
   if (decision !== 'ask') return answer(ctx, run.id, entry.requestId, decision === 'allow');
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
