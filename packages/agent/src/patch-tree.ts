@@ -1,5 +1,5 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { below, makeWay, statOf } from './paths.ts';
 import { tarFiles } from './tar.ts';
 
@@ -16,7 +16,7 @@ function remove(path: string): void {
     if (!statOf(folder)?.isDirectory()) return; // a link or file in its way: the path is not of this tree
     openUp(folder);
   }
-  rmSync(file, { recursive: true, force: true });
+  clear(file);
   for (const folder of way.toReversed()) if (isEmpty(folder)) rmdirSync(folder);
 }
 
@@ -33,6 +33,20 @@ function openUp(folder: string): void {
   if (stat?.isDirectory() && (stat.mode & 0o700) !== 0o700) chmodSync(folder, stat.mode | 0o700);
 }
 
+/** Removes whatever stands at a path; where folders in there are closed, they are opened first. */
+function clear(file: string): void {
+  try { rmSync(file, { recursive: true, force: true }); } catch {
+    openAll(file);
+    rmSync(file, { recursive: true, force: true });
+  }
+}
+
+function openAll(file: string): void {
+  if (!statOf(file)?.isDirectory()) return;
+  openUp(file);
+  for (const name of readdirSync(file)) openAll(join(file, name));
+}
+
 function isEmpty(folder: string): boolean {
   return statOf(folder)?.isDirectory() === true && readdirSync(folder).length === 0;
 }
@@ -40,7 +54,7 @@ function isEmpty(folder: string): boolean {
 function write(path: string, content: Buffer, executable: boolean): void {
   const file = below(root, path);
   makeWay(root, file);
-  rmSync(file, { recursive: true, force: true });
+  clear(file);
   writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 });
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { renameSync } from 'node:fs';
+import { chmodSync, renameSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { RunnerError } from './errors.ts';
 import type { CapturedFile } from './protocol.ts';
@@ -49,7 +49,11 @@ export class Trees {
   /** A new tree with the files of this tar (regular files). Throws `invalid_tar` 400. */
   async make(name: string, tar?: Readable): Promise<Tree> {
     const folder = makeSandboxFolder(this.#host, `${name}.${++this.#counter}`);
-    const tree: Tree = { folder, bind: (readOnly) => ({ host: folder, inside: WORKSPACE, readOnly }) };
+    const bind = (readOnly: boolean): Bind => {
+      chmodSync(folder, 0o700); // an agent may have closed it: no sandbox could enter it then
+      return { host: folder, inside: WORKSPACE, readOnly };
+    };
+    const tree: Tree = { folder, bind };
     if (tar === undefined) return tree;
     try {
       // GNU tar, inside: 10,000 files in a third of the time of writes from here, off the event loop, and no path can lead out.

@@ -139,6 +139,18 @@ describe.skipIf(!bench)('a session', () => {
   });
 });
 
+describe.skipIf(!bench)('a HOME in which an agent', () => {
+  test.each([
+    ['closes everything', 'chmod 000 $HOME/.x $HOME /workspace'], ['puts a pipe', 'rm $HOME/.x/s; mkfifo $HOME/.x/s'], ['puts a hard link', 'echo o > $HOME/o; ln -f $HOME/o $HOME/.x/s'], ['puts a link', 'rm -r $HOME/.x; ln -s /workspace $HOME/.x'],
+    ['puts a folder that is closed', 'rm $HOME/.x/s; mkdir -p $HOME/.x/s/y/z; chmod 000 $HOME/.x/s/y'],
+  ])('%s is written as configured', async (_, command) => {
+    const id = await workspace();
+    await reply({ agent: fakeAgent(`on['session/prompt'] = () => { require('child_process').execSync('${command}'); return { stopReason: 'end_turn' }; };`, { home: { '.x/s': 'first' } }) }, id);
+    const reads = "on['session/prompt'] = () => { const fs = require('fs'); text(fs.readFileSync(process.env.HOME + '/.x/s', 'utf8') + fs.readdirSync('/workspace')); return { stopReason: 'end_turn' }; };";
+    expect(await reply({ agent: fakeAgent(reads, { home: { '.x/s': 'second' } }) }, id)).toBe('second');
+  });
+});
+
 describe.skipIf(!bench)('steering', () => {
   const TAKES = `${capable({ _meta: { 'headrace/steer': true } })} const taken = []; let end; on['session/prompt'] = () => new Promise((resolve) => { end = () => { text(taken.join()); resolve({ stopReason: 'end_turn' }); }; });
 on['_headrace/steer'] = ({ id, prompt }) => { if (prompt === 'no') return { taken: false }; taken.push(id + ':' + prompt); if (prompt === 'end') setTimeout(end, 20); return { taken: true }; };`;
