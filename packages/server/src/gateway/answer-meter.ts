@@ -8,8 +8,8 @@ type Json = Record<string, unknown>;
 export interface AnswerMeter {
   /** One event of a stream; what is no event of this wire changes nothing. */
   event(data: string): void;
-  /** A whole answer. */
-  whole(body: Json): void;
+  /** A whole answer of so many bytes. */
+  whole(body: Json, bytes: number): void;
   /** The last that was told; `isFinal`: with all output of the answer. Null: nothing yet. */
   usage(): { usage: TokenUsage; isFinal: boolean } | null;
   /** No token has less than a byte of text; beginnings of blocks and calls of tools have some tokens of their own. */
@@ -44,7 +44,8 @@ export function meterAnswer(wire: Wire): AnswerMeter {
       }
       if (isObject(json)) read(state, json);
     },
-    whole(body) {
+    whole(body, bytes) {
+      state.bytes += bytes;
       state.told = part(body.usage);
       state.isFinal = isObject(body.usage);
       state.isEnded = true;

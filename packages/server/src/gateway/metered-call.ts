@@ -57,12 +57,14 @@ async function send(calls: Calls, { provider, endpoint, key }: ModelCall, body: 
     const headers = { ...upstreamHeaders(req.headers, provider, to.wire, key), 'content-type': 'application/json' };
     answer = await calls.upstream.send({ url: upstreamUrl(provider, endpoint), method: 'POST', headers, body, signal: to.signal });
   } catch (error) {
-    if (to.signal.aborted) return { outcome: to.signal.reason === 'closed' ? 'closed' : 'disconnected', problem: null, end: () => to.res.destroy() };
-    const problem = isUnreached(error) ? 'could not be reached' : 'broke off the connection';
-    return { outcome: 'unreachable', problem, isUnseen: isUnreached(error), end: () => sendError(to.res, to.wire, { status: 502, message: `The model provider ${to.provider} ${problem}.`, code: 'upstream_error' }) };
+    // A stream that has not begun has no output; a whole answer may have all of it.
+    const seen = { isUnseen: isUnreached(error), isUncounted: !shaped.streams };
+    if (to.signal.aborted) return { ...seen, outcome: to.signal.reason === 'closed' ? 'closed' : 'disconnected', problem: null, end: () => to.res.destroy() };
+    const problem = seen.isUnseen ? 'could not be reached' : 'broke off the connection';
+    return { ...seen, outcome: 'unreachable', problem, end: () => sendError(to.res, to.wire, { status: 502, message: `The model provider ${to.provider} ${problem}.`, code: 'upstream_error' }) };
   }
   if (answer.statusCode < 200 || answer.statusCode >= 300) return { ...await relayRefusal(answer, to, key), isUnseen: true };
-  return relayAnswer(answer, meter, to, shaped.streams, isBounded(shaped, reservation) ? reservation.bound.outputTokens : null);
+  return relayAnswer(answer, meter, to, { streams: shaped.streams, most: isBounded(shaped, reservation) ? reservation.bound.outputTokens : null, stallMs: calls.upstream.idleMs });
 }
 
 /** Whether the provider was told how much it may answer. */
@@ -82,8 +84,9 @@ interface Ended {
 async function settleCall(ctx: CallContext, { shaped, reservation, caching, meter, relayed, provider, key }: Ended): Promise<void> {
   const told = meter.usage();
   const bound = reservation.bound.outputTokens;
-  const streamed = isBounded(shaped, reservation) ? (shaped.hidesOutput ? bound : Math.min(meter.mostTokens(), bound)) : meter.mostTokens();
-  const usage = relayed.isUnseen ? null : told?.isFinal && meter.isEnded() ? told.usage : mostUsage(reservation.bound, told?.usage ?? null, streamed, caching);
+  const isMost = relayed.isUncounted === true || (shaped.hidesOutput && isBounded(shaped, reservation));
+  const output = isMost ? bound : isBounded(shaped, reservation) ? Math.min(meter.mostTokens(), bound) : meter.mostTokens();
+  const usage = relayed.isUnseen ? null : told?.isFinal && meter.isEnded() ? told.usage : mostUsage(reservation.bound, told?.usage ?? null, output, caching);
   const message = relayed.problem === null ? null : withoutKey(`The model provider ${provider} ${relayed.problem}`, key);
   const end: CallEnd = { outcome: relayed.outcome, usage, cost: usage ? costOf(reservation.prices, usage) : 0, failure: message === null ? null : { code: 'model_error', message } };
   if (message !== null) ctx.log.info({ runId: reservation.runId, provider, model: reservation.model, outcome: relayed.outcome }, 'a call of a model failed');

@@ -14,6 +14,8 @@ export interface Relayed {
   outcome: CallEnd['outcome'];
   /** What the provider did wrong, as a sentence goes on after its name; null: nothing. */
   problem: string | null;
+  /** The provider may have made output that the meter has not seen: it is charged at its most. */
+  isUncounted?: boolean;
   /** Ends the answer. Called when the call is settled: the agent's next call then finds what this one left. */
   end(): void;
 }
@@ -38,21 +40,29 @@ export interface RelayTo {
   signal: AbortSignal;
 }
 
-/** A successful answer to a call of a model. `most`: output tokens after which a stream is cut; null: no limit holds. */
-export function relayAnswer(answer: Answer, meter: AnswerMeter, to: RelayTo, streams: boolean, most: number | null): Promise<Relayed> {
+export interface Relaying {
+  streams: boolean;
+  /** Output tokens after which a stream is cut; null: no limit holds. */
+  most: number | null;
+  /** An agent that reads nothing for so long has gone away: it holds a connection to the provider. */
+  stallMs: number;
+}
+
+/** A successful answer to a call of a model. */
+export function relayAnswer(answer: Answer, meter: AnswerMeter, to: RelayTo, { streams, most, stallMs }: Relaying): Promise<Relayed> {
   const type = contentType(answer);
   const encoding = answer.headers['content-encoding'] ?? 'identity';
-  if (encoding === 'identity' && streams && type === 'text/event-stream') return relayStream(answer, meter, to, most);
+  if (encoding === 'identity' && streams && type === 'text/event-stream') return relayStream(answer, meter, to, most, stallMs);
   if (encoding === 'identity' && type === 'application/json') return relayWhole(answer, meter, to);
   answer.body.destroy();
   return Promise.resolve(failed(to, 'nonsense', `answered with the content type ${type === '' ? '(none)' : type.slice(0, 100)}`));
 }
 
 function failed({ res, wire, provider }: RelayTo, outcome: CallEnd['outcome'], problem: string): Relayed {
-  return { outcome, problem, end: () => sendError(res, wire, { status: 502, message: `The model provider ${provider} ${problem}.`, code: 'upstream_error' }) };
+  return { outcome, problem, isUncounted: true, end: () => sendError(res, wire, { status: 502, message: `The model provider ${provider} ${problem}.`, code: 'upstream_error' }) };
 }
 
-async function relayStream(answer: Answer, meter: AnswerMeter, { res, wire, provider, signal }: RelayTo, most: number | null): Promise<Relayed> {
+async function relayStream(answer: Answer, meter: AnswerMeter, { res, wire, provider, signal }: RelayTo, most: number | null, stallMs: number): Promise<Relayed> {
   res.writeHead(answer.statusCode, { ...answerHeaders(answer.headers), 'cache-control': 'no-cache' });
   res.flushHeaders();
   const reader = readSse((data) => meter.event(data));
@@ -60,15 +70,20 @@ async function relayStream(answer: Answer, meter: AnswerMeter, { res, wire, prov
     answer.body.destroy();
     return { outcome, problem, end: () => res.end(errorEvent(wire, `The model provider ${provider} ${problem}.`)) };
   };
+  // While the agent reads nothing, nothing is read of the provider either, which goes on.
+  let isBehind = false;
   try {
     for await (const chunk of answer.body as AsyncIterable<Buffer>) {
       reader.write(chunk);
       if (most !== null && meter.leastTokens() > most + SLACK_TOKENS) return broken('overrun', 'went on beyond the maximum of its output and was cut');
-      if (!res.write(chunk)) await once(res, 'drain', { signal });
+      if (res.write(chunk)) continue;
+      isBehind = true;
+      await drained(res, stallMs, signal);
+      isBehind = false;
     }
     reader.end();
   } catch (error) {
-    if (signal.aborted) return { outcome: meter.isEnded() ? 'ok' : signal.reason === 'closed' ? 'closed' : 'disconnected', problem: null, end: () => res.destroy() };
+    if (signal.aborted || isBehind) return { outcome: meter.isEnded() ? 'ok' : signal.reason === 'closed' ? 'closed' : 'disconnected', problem: null, isUncounted: isBehind, end: () => res.destroy() };
     return broken(error instanceof RangeError ? 'nonsense' : 'cut', error instanceof RangeError ? 'sent an event without an end' : 'broke off its answer');
   }
   const problem = meter.failure();
@@ -79,18 +94,27 @@ async function relayStream(answer: Answer, meter: AnswerMeter, { res, wire, prov
   return { outcome: problem === null ? 'ok' : 'refused', problem: problem === null ? null : `ended its answer: ${problem}`, end: () => res.end() };
 }
 
+async function drained(res: ServerResponse, ms: number, signal: AbortSignal): Promise<void> {
+  const stalled = setTimeout(() => res.destroy(), ms);
+  try {
+    await once(res, 'drain', { signal });
+  } finally {
+    clearTimeout(stalled);
+  }
+}
+
 async function relayWhole(answer: Answer, meter: AnswerMeter, to: RelayTo): Promise<Relayed> {
   const { res, signal } = to;
   let bytes: Buffer | null;
   try {
     bytes = await readUpTo(answer, WHOLE_BYTES);
   } catch {
-    if (signal.aborted) return { outcome: signal.reason === 'closed' ? 'closed' : 'disconnected', problem: null, end: () => res.destroy() };
+    if (signal.aborted) return { outcome: signal.reason === 'closed' ? 'closed' : 'disconnected', problem: null, isUncounted: true, end: () => res.destroy() };
     return failed(to, 'cut', 'broke off its answer');
   }
   const body = bytes === null ? null : parsed(bytes.toString('utf8'));
   if (bytes === null || !isObject(body)) return failed(to, 'nonsense', bytes === null ? 'answered with too much' : 'answered with what is no JSON object');
-  meter.whole(body);
+  meter.whole(body, bytes.length);
   const problem = meter.failure();
   const end = () => {
     res.writeHead(answer.statusCode, { ...answerHeaders(answer.headers), 'content-length': bytes.length });

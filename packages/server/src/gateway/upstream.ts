@@ -20,6 +20,8 @@ export interface UpstreamCall {
 }
 
 export interface UpstreamPool {
+  /** Between two pieces of an answer, in ms. */
+  idleMs: number;
   /**
    * The provider's answer, after at most two repetitions. Throws what undici throws; `isUnreached` tells whether the provider can have seen the call.
    */
@@ -36,6 +38,7 @@ const CONNECTIONS = 256;
 export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): UpstreamPool {
   const dispatcher = new Agent({ connect: { timeout: connectMs }, headersTimeout: headersMs, bodyTimeout: idleMs, connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 30_000 });
   return {
+    idleMs,
     async send({ url, ...options }) {
       for (let attempt = 0; ; attempt++) {
         const isLast = attempt === REPETITIONS;
@@ -51,16 +54,18 @@ export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): U
         } catch (error) {
           if (isLast || !isUnreached(error)) throw error;
         }
-        await delay(waitMs, undefined, { signal: options.signal }).catch((error: unknown) => { throw new Error('no call was under way', { cause: error }); });
+        await delay(waitMs, undefined, { signal: options.signal }).catch((error: unknown) => { throw Object.assign(new Error('no call was under way', { cause: error }), { code: BETWEEN }); });
       }
     },
     close: () => dispatcher.destroy(),
   };
 }
 
-const UNREACHED = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
+/** Ended between two attempts: the one before was refused, or did not arrive. */
+const BETWEEN = 'BETWEEN_ATTEMPTS';
+const UNREACHED = new Set([BETWEEN, 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_INVALID_ARG', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
 
-/** Whether no connection came about: the provider has not seen the call, which costs nothing and may be repeated. */
+/** Whether the provider has not seen the call, or has refused it: that costs nothing and may be repeated. */
 export function isUnreached(error: unknown): boolean {
   const { code, errors } = error as { code?: string; errors?: unknown[] };
   return errors?.length ? errors.every(isUnreached) : code !== undefined && (UNREACHED.has(code) || (error as { syscall?: string }).syscall === 'connect' || code.startsWith('ERR_TLS') || code.includes('CERT'));
