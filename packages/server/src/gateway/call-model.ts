@@ -4,7 +4,7 @@ import { modelOf } from '../agents/index.ts';
 import type { Context } from '../context.ts';
 import type { ProviderEntry } from '../config-file.ts';
 import { unsealModelKey } from '../usage/index.ts';
-import { readBody } from './body.ts';
+import { bodyLength, readBody } from './body.ts';
 import { callerOf } from './caller.ts';
 import type { CallingRun } from './caller.ts';
 import { meteredCall } from './metered-call.ts';
@@ -42,6 +42,8 @@ export interface ModelCall {
 }
 
 const AT_ONCE = { atOnce: 16, waiting: 64, waitMs: 120_000 };
+/** A body is held in several forms while its call is under way: a run's calls have 64 MiB of them at once. */
+const BYTES_OF_PLACE = 4 * 1024 * 1024;
 const CLOSE_MS = 5_000;
 
 export function openCalls(times: UpstreamTimes): Calls {
@@ -84,10 +86,10 @@ export async function callModel(ctx: CallContext, calls: Calls, { provider: prov
       const key = keySealed && unsealModelKey(ctx.secretKey, run.org_id, providerName, keySealed);
       if (key === null && provider.key === 'required') throw new GatewayError(401, `The organization has no key of the model provider ${providerName}. Set it with PUT /api/model-keys/${providerName}.`, { failure: 'model_error' });
       const call: ModelCall = { run, providerName, provider, endpoint, key };
-      if (endpoint === 'models') return await relayFree(calls, call, null, req, to);
-      const free = await calls.places.take(run.id, signal);
+      const free = await calls.places.take(run.id, placesOf(req), signal);
       try {
-        const shaped = shapeRequest(wire, await readBody(req));
+        if (endpoint === 'models') return await relayFree(calls, call, null, req, to);
+        const shaped = shapeRequest(wire, await readBody(req, signal));
         if (endpoint === 'messages/count_tokens') await relayFree(calls, call, shaped, req, to);
         else await meteredCall(ctx, calls, call, shaped, req, to);
       } finally {
@@ -101,6 +103,8 @@ export async function callModel(ctx: CallContext, calls: Calls, { provider: prov
     }
   });
 }
+
+const placesOf = (req: IncomingMessage) => Math.min(AT_ONCE.atOnce, Math.max(1, Math.ceil((bodyLength(req) ?? 0) / BYTES_OF_PLACE)));
 
 function providerOf({ config }: CallContext, run: CallingRun, name: string): ProviderEntry {
   const own = modelOf(run.model_id).provider;

@@ -15,7 +15,6 @@ import type { TestServer } from '../test-server.ts';
 import { sealModelKey } from '../usage/model-keys.ts';
 import { startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
-import type { UpstreamTimes } from './upstream.ts';
 import { runToken } from './token.ts';
 
 export const KEY = 'sk-the-organizations-secret';
@@ -99,7 +98,7 @@ export interface Run {
 /** 1 micro-unit a token of input, 2 of output. */
 export const PRICE: PriceEntry = { inputMicros: 1_000_000, outputMicros: 2_000_000, cachedMicros: 500_000, cacheWriteMicros: 1_000_000 };
 
-export async function newGatewayBench(times: Partial<UpstreamTimes> = {}): Promise<GatewayBench> {
+export async function newGatewayBench(times: Parameters<typeof startGateway>[1] = {}): Promise<GatewayBench> {
   const upstream = await startUpstream();
   const s = await startTestServer({ HEADRACE_ROLES: 'api' });
   const { ctx } = s.service;

@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { rm } from 'node:fs/promises';
 import type { Context } from '../context.ts';
-import { acceptTask } from './accept.ts';
+import { acceptTask, runOfSocket } from './accept.ts';
 import { callerOf } from './caller.ts';
 import { callModel, openCalls } from './call-model.ts';
 import type { Calls } from './call-model.ts';
@@ -27,16 +27,27 @@ export interface Gateway {
 
 export type GatewayContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'secretKey' | 'shutdown'>;
 
-const TIMES: UpstreamTimes = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000 };
 const SWEEP_MS = 5_000;
 const RENEW_MS = 5_000;
 const HEADERS_MS = 30_000;
-const REQUEST_MS = 120_000;
+/** A body that waits for its turn is not read meanwhile: longer than calls may wait. */
+const REQUEST_MS = 300_000;
 const MOST_CONNECTIONS = 4_096;
+/** A run has at most 64 connections; a client that does not wait for answers could ask for any number of them on each. */
+const MOST_OF_RUN = 128;
 
-export async function startGateway(ctx: GatewayContext, times: Partial<UpstreamTimes> = {}): Promise<Gateway> {
-  const calls = openCalls({ ...TIMES, ...times });
-  const http = createHttpServer({ keepAliveTimeout: 120_000, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 10_000 }, (req, res) => { void answer(ctx, calls, req, res); });
+/** `requestMs`: for a request to arrive. */
+type GatewayTimes = UpstreamTimes & { requestMs: number };
+const TIMES: GatewayTimes = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000, requestMs: REQUEST_MS };
+
+export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTimes> = {}): Promise<Gateway> {
+  const times = { ...TIMES, ...given };
+  const calls = openCalls(times);
+  const http = createHttpServer({
+    keepAliveTimeout: 120_000, headersTimeout: Math.min(HEADERS_MS, times.requestMs), requestTimeout: times.requestMs, connectionsCheckingInterval: Math.min(10_000, times.requestMs),
+  }, bounded((req, res) => answer(ctx, calls, req, res)));
+  // It listens nowhere itself, and would begin to look after slow requests when it does.
+  http.emit('listening');
   const sockets = new Set<Socket>();
   const listener = createServer((socket) => {
     if (sockets.size >= MOST_CONNECTIONS) return void socket.destroy();
@@ -68,6 +79,22 @@ function every(ms: number, work: () => Promise<unknown>, { log }: Pick<Context, 
     isBusy = true;
     work().catch((err: unknown) => log.warn({ err }, 'calls of models cannot be looked after: another attempt follows')).finally(() => { isBusy = false; });
   }, ms).unref();
+}
+
+/** Closes the connection of a run that has too many requests under way. */
+function bounded(handle: (req: IncomingMessage, res: ServerResponse) => Promise<void>): (req: IncomingMessage, res: ServerResponse) => void {
+  const underWay = new Map<string, number>();
+  return (req, res) => {
+    const run = runOfSocket(req.socket)!;
+    const count = underWay.get(run) ?? 0;
+    if (count >= MOST_OF_RUN) return void req.socket.destroy();
+    underWay.set(run, count + 1);
+    void handle(req, res).finally(() => {
+      const left = underWay.get(run)! - 1;
+      if (left) underWay.set(run, left);
+      else underWay.delete(run);
+    });
+  };
 }
 
 async function answer(ctx: GatewayContext, calls: Calls, req: IncomingMessage, res: ServerResponse): Promise<void> {

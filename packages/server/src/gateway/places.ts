@@ -1,37 +1,50 @@
-/** A bounded number of calls at once for each run; a bounded number of others wait for a bounded time. */
+/** A bounded number of calls at once for each run, where large ones count as several; a bounded number of others wait for a bounded time. */
 import { GatewayError } from './wire-errors.ts';
 
 export interface Places {
-  /** Resolves to what gives the place back. Throws a GatewayError of 429 when too many wait or the time is over. */
-  take(runId: string, signal: AbortSignal): Promise<() => void>;
+  /** Resolves to what gives `size` places (at most `atOnce`) back. Throws a GatewayError of 429 when too many wait or the time is over. */
+  take(runId: string, size: number, signal: AbortSignal): Promise<() => void>;
+}
+
+interface Waiting {
+  size: number;
+  go(): void;
 }
 
 interface Queue {
   taken: number;
-  waiting: Set<() => void>;
+  waiting: Set<Waiting>;
 }
 
 export function openPlaces({ atOnce, waiting, waitMs }: { atOnce: number; waiting: number; waitMs: number }): Places {
   const queues = new Map<string, Queue>();
-  const give = (runId: string, queue: Queue) => {
-    const [next] = queue.waiting;
-    if (next) return next();
-    queue.taken--;
+  /** Lets in who waits, in their order: a large call is not overtaken for ever. */
+  const advance = (runId: string, queue: Queue) => {
+    for (const next of queue.waiting) {
+      if (queue.taken + next.size > atOnce) return;
+      queue.taken += next.size;
+      next.go();
+    }
     if (queue.taken === 0) queues.delete(runId);
   };
   return {
-    async take(runId, signal) {
+    async take(runId, size, signal) {
       const queue = queues.get(runId) ?? { taken: 0, waiting: new Set() };
       queues.set(runId, queue);
-      if (queue.taken < atOnce) queue.taken++;
+      if (queue.waiting.size === 0 && queue.taken + size <= atOnce) queue.taken += size;
       else {
         if (queue.waiting.size >= waiting) throw tooMany();
-        await turn(queue, waitMs, signal);
+        await turn(queue, size, waitMs, signal).catch((error: unknown) => {
+          advance(runId, queue);
+          throw error;
+        });
       }
       let isGiven = false;
       return () => {
-        if (!isGiven) give(runId, queue);
+        if (isGiven) return;
         isGiven = true;
+        queue.taken -= size;
+        advance(runId, queue);
       };
     },
   };
@@ -39,14 +52,14 @@ export function openPlaces({ atOnce, waiting, waitMs }: { atOnce: number; waitin
 
 const tooMany = () => new GatewayError(429, 'This run has too many calls of models under way. Make fewer at once.');
 
-function turn(queue: Queue, waitMs: number, signal: AbortSignal): Promise<void> {
+function turn(queue: Queue, size: number, waitMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', leave);
       queue.waiting.delete(mine);
     };
-    const mine = () => { done(); resolve(); };
+    const mine = { size, go() { done(); resolve(); } };
     const leave = () => { done(); reject(tooMany()); };
     const timer = setTimeout(leave, waitMs);
     signal.addEventListener('abort', leave);
