@@ -1,5 +1,5 @@
 import { accessSync, constants, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sourcesKey } from './bundle.ts';
 
@@ -11,14 +11,19 @@ export function storeFolder(own: string): string {
   try { accessSync(NODE_MODULES, constants.W_OK); return join(NODE_MODULES, '.cache/headrace-guest'); } catch { return join(own, 'guest'); }
 }
 
-/** Files made from these very sources, each whole or not there; several runners may use it at once. */
+/** Files made from these very sources, each whole or not there; several runners may use it at once. Where nothing can be kept (no room, no right), they are made anew each time. */
 export class GuestStore {
   readonly #folder: string;
+  #isUsable = true;
 
-  /** What belongs to other sources and was not used for a day goes. */
   constructor(folder: string) {
     const key = sourcesKey();
     this.#folder = join(folder, key);
+    try { this.#open(folder, key); } catch (error) { this.#giveUp(error); }
+  }
+
+  /** What belongs to other sources and was not used for a day goes. */
+  #open(folder: string, key: string): void {
     mkdirSync(this.#folder, { recursive: true });
     utimesSync(this.#folder, new Date(), new Date());
     for (const name of readdirSync(folder)) {
@@ -37,12 +42,19 @@ export class GuestStore {
   keepFolder(name: string, from: string): void { this.#place(name, (part) => cpSync(from, part, { recursive: true })); }
 
   #place(name: string, make: (part: string) => void): void {
+    if (!this.#isUsable) return;
     const part = join(this.#folder, `${name}.${process.pid}.part`), whole = join(this.#folder, name);
-    mkdirSync(dirname(part), { recursive: true });
-    make(part);
-    try { renameSync(part, whole); } catch (error) {
+    try {
+      make(part);
+      renameSync(part, whole);
+    } catch (error) {
       rmSync(part, { recursive: true, force: true });
-      if (!existsSync(whole)) throw error; // else another runner was first: it is the same
+      if (!existsSync(whole)) this.#giveUp(error); // else another runner was first: it is the same
     }
+  }
+
+  #giveUp(error: unknown): void {
+    this.#isUsable = false;
+    process.stderr.write(`The sandboxes' programs cannot be kept for the next start: ${(error as Error).message}\n`);
   }
 }

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeBench, scratch } from '../test-support.ts';
+import { GuestStore } from './guest-store.ts';
 import { installGuest } from './guest.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -26,6 +27,20 @@ describe('the programs of sandboxes', () => {
   test('two runners at once make the same', async () => {
     const both = await Promise.all(['a', 'b'].map((name) => installGuest(join(folder, name), null, join(folder, 'shared'))));
     expect(await Promise.all(both.map((guest) => guest.ready('headrace')))).toEqual([true, true]);
+  });
+
+  test('are made where they cannot be kept', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    const guest = await installGuest(join(folder, 'unkept'), null, join(folder, 'file/cache'));
+    expect(await guest.ready('headrace')).toBe(true);
+    for (const name of ['scripted', 'headrace.main']) expect(statSync(join(guest.folder, `${name}.cjs`)).size).toBeGreaterThan(1000);
+    guest.keepCompiled();
+  });
+
+  test('that could not be kept leave no parts behind', () => {
+    const cache = join(folder, 'full'), store = new GuestStore(cache);
+    store.keep('none/one.cjs', 'text');
+    expect(readdirSync(cache, { recursive: true }).length).toBe(1);
   });
 
   test.skipIf(!bench)('leave what V8 made of them to later runners', async () => {

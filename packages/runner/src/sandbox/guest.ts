@@ -61,9 +61,13 @@ async function installBig(folder: string, store: GuestStore): Promise<boolean> {
 
 async function install(folder: string, store: GuestStore, programs: Record<string, string>): Promise<void> {
   const names = Object.keys(programs).map((name) => `${name}.cjs`);
-  if (!names.every((name) => store.has(name))) for (const [name, text] of await bundle(programs)) store.keep(`${name}.cjs`, text);
+  const made = names.every((name) => store.has(name)) ? undefined : await bundle(programs);
+  for (const [name, text] of made ?? []) {
+    store.keep(`${name}.cjs`, text);
+    writeFileSync(join(folder, `${name}.cjs`), text);
+  }
   for (const name of names) {
-    store.copy(name, join(folder, name));
+    if (!made) store.copy(name, join(folder, name));
     chmodSync(join(folder, name), 0o644);
   }
 }
