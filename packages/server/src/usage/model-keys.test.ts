@@ -73,7 +73,7 @@ test('providers that need no key are listed without one, with the prices of the 
 
 describe('400, 401, 403, 404', () => {
   test('providers and callers that do not fit', async () => {
-    for (const [provider, body, path] of [['scripted', { key: 'k' }, '/params/provider'], ['UPPER', { key: 'k' }, '/params/provider'], ['openai', { key: '' }, '/key'], ['openai', {}, '/key']] as const) {
+    for (const [provider, body, path] of [['scripted', { key: 'k' }, '/params/provider'], ['UPPER', { key: 'k' }, '/params/provider'], ['openai', { key: '' }, '/key'], ['openai', { key: 'sk-pasted\n' }, '/key'], ['openai', { key: 'sk pasted' }, '/key'], ['openai', {}, '/key']] as const) {
       expect(expectStatus(await put(provider, body), 400).body.error.fields[0].path).toBe(path);
     }
     expectStatus(await s.call('PUT', '/api/model-keys/openai', { key: 'k' }, { key }), 401);

@@ -26,6 +26,10 @@ describe('pricesOf', () => {
     expect(at('17:00:00')).toMatchObject({ inputMicros: 270_000, outputMicros: 1_100_000 });
   });
 
+  test('output of several kinds has the price of the dearest', () => {
+    expect(pricesOf(config({}), 'google', 'gemini-2.5-flash-image')).toMatchObject({ inputMicros: 300_000, outputMicros: 30_000_000 });
+  });
+
   test('lists what has a price, each once and bounded', () => {
     expect(pricedModels(config({ 'acme/own': price(1), 'acme/*': price(1), 'other/x': price(1) }), 'acme')).toEqual(['acme/own']);
     const many = pricedModels(config({}), 'openrouter');

@@ -63,7 +63,7 @@ function fromFile(prices: ModelPrice): ModelPrices | null {
 
 /**
  * Rates in the tier that starts at `start`. Whether a call of exactly so many tokens is in it differs between providers: here it is.
- * Thinking may have a price of its own: the dearer one counts for all output.
+ * Thinking, images and the like may have prices of their own: the dearest one counts for all output.
  */
 function ratesFor(prices: ModelPrice, start: number): Rates {
   const micros = (key: string): number | undefined => {
@@ -74,9 +74,10 @@ function ratesFor(prices: ModelPrice, start: number): Rates {
     return Math.ceil(Number((usd * 1e6).toFixed(6)));
   };
   const inputMicros = micros('input_mtok')!;
+  const outputs = Object.keys(prices).filter((key) => /^output_(\w+_)?mtok$/.test(key)).map((key) => micros(key) ?? 0);
   const cacheWriteMicros = micros('cache_write_mtok') ?? inputMicros;
   return {
-    inputMicros, outputMicros: Math.max(micros('output_mtok')!, micros('output_reasoning_mtok') ?? 0), cachedMicros: micros('cache_read_mtok') ?? inputMicros, cacheWriteMicros,
+    inputMicros, outputMicros: Math.max(...outputs), cachedMicros: micros('cache_read_mtok') ?? inputMicros, cacheWriteMicros,
     // Anthropic's rule for models without an entry: twice the input's price.
     cacheWriteLongMicros: micros('cache_write_1h_mtok') ?? Math.max(cacheWriteMicros, cacheWriteMicros > inputMicros ? 2 * inputMicros : 0),
   };

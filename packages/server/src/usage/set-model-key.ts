@@ -1,15 +1,19 @@
 import { sql } from 'kysely';
+import Type from 'typebox';
 import { audit } from '../audit/index.ts';
 import { write } from '../http/operation.ts';
-import { Body, Ok, Text } from '../http/schemas.ts';
+import { Body, Ok } from '../http/schemas.ts';
 import { ModelKey, modelKeyView, providerOf, sealModelKey } from './model-keys.ts';
+
+/** What a header can carry: a line's end that was pasted along would fail each call. */
+const Key = Type.String({ minLength: 1, maxLength: 2000, pattern: '^[!-~]+$', examples: ['sk-example'] });
 
 export const setModelKey = write({
   name: 'usage.setModelKey',
   summary: "Set the organization's key of a model provider",
   description: 'Replaces the one before. It is stored encrypted and never told again.',
   access: { session: 'admin' },
-  body: Body({ key: Text('sk-example', { minLength: 1, maxLength: 2000 }) }),
+  body: Body({ key: Key }),
   responses: { 200: Ok({ modelKey: ModelKey }) },
   async handle(tx, { ctx, principal, params, body, address }) {
     const provider = providerOf(params);
