@@ -35,7 +35,7 @@ export async function reserveFast({ db }: Pick<Context, 'db'>, call: CallOf, mic
       update spending set reserved_micros = reserved_micros + ${micros} where ${threeRows(call, period)} and exists (select from paid)
     ), opened as (
       insert into model_calls (org_id, project_id, thread_id, run_id, provider, model, status, period, reserved_micros, lease_until)
-      select ${org}, ${project}, ${thread}, ${runId}, ${provider}, ${model}, 'open', ${period}, ${micros}, now() + ${LEASE_SECONDS} * interval '1 second' from paid returning id
+      select ${org}, ${project}, ${thread}, ${runId}, ${provider}, ${model}, 'open', ${period}, ${micros}, clock_timestamp() + ${LEASE_SECONDS} * interval '1 second' from paid returning id
     )
     select opened.id, paid.limited from opened, paid`.compile(db);
   const { rows } = await untangled(() => db.executeQuery(preparedAs('reserve_call', query)));

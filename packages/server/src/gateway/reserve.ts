@@ -73,7 +73,7 @@ async function reserveAsAsked(ctx: Pick<Context, 'db' | 'config'>, call: CallOf,
 
 async function openCall(tx: Tx, { org_id, project_id, thread_id, runId, provider, model }: CallOf, period: string, reserved: number): Promise<number> {
   const { id } = await tx.db.insertInto('model_calls').values({
-    org_id, project_id, thread_id, run_id: runId, provider, model, status: 'open', period, reserved_micros: reserved, lease_until: sql<Date>`now() + ${LEASE_SECONDS} * interval '1 second'`,
+    org_id, project_id, thread_id, run_id: runId, provider, model, status: 'open', period, reserved_micros: reserved, lease_until: sql<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'`,
   }).returning('id').executeTakeFirstOrThrow();
   return id;
 }

@@ -143,6 +143,25 @@ describe('budgets of a month', () => {
   });
 });
 
+test('a lease begins when the wait for the rows of the call\'s money is over', async () => {
+  const { ctx } = b.s.service;
+  const run = await b.run({ limit: 1000 });
+  const of = { org_id: b.orgId, project_id: run.projectId, thread_id: run.threadId, runId: run.id, provider: 'acme', model: 'priced' };
+  const bound = () => ({ inputTokens: 1, outputTokens: 1, maxOutput: 1, micros: 1 });
+  await reserve(ctx, of, bound);
+  for (const known of [undefined, { priced: PRICE }]) {
+    let calling: ReturnType<typeof reserve> | undefined;
+    await db().transaction().execute(async (tx) => {
+      await tx.selectFrom('spending').selectAll().where('scope_id', '=', run.threadId).forUpdate().execute();
+      calling = reserve(ctx, { ...of, ...(known ? { known } : {}) }, bound);
+      await new Promise((resolve) => { setTimeout(resolve, 500); });
+    });
+    const { reservation } = await calling as { reservation: Reservation };
+    const { created_at, lease_until } = await db().selectFrom('model_calls').select(['created_at', 'lease_until']).where('id', '=', reservation.id).executeTakeFirstOrThrow();
+    expect(lease_until.getTime() - created_at.getTime()).toBeGreaterThan(20_200);
+  }
+});
+
 test('a call whose process died is charged whole, once, and its late end changes nothing', async () => {
   const { ctx } = b.s.service;
   const run = await b.run({ limit: 1000 });
