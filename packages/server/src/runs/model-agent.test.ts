@@ -313,6 +313,18 @@ test('stop ends a run whose model hangs within two seconds', async () => {
   expect([ended.status, (await b.thread()).latestSourceId]).toEqual(['cancelled', b.sourceId]);
 });
 
+test('retry of a message that joined a run repeats what the run was begun with', async () => {
+  const b = await bench();
+  const { run } = await b.send(`Build a boat. ${say({ hang: true })}`);
+  await until('it to be steerable', async () => (await b.thread()).runSteerable);
+  await b.send(`Paint it red. ${say({ say: 'Red.' })}`);
+  await ok(s.call('POST', `${b.at}/stop`, {}));
+  await b.ended(run.id);
+  const again = await b.ended((await ok(s.call('POST', `${b.at}/retry`, {}))).run.id);
+  expect([again.status, (await b.list('messages')).at(-1).content]).toEqual(['completed', 'Red.']);
+  expect(callsOf('Paint it red.').map(({ body }) => JSON.stringify(body)).filter((text) => /was interrupted.*Build a boat\..*Paint it red\./.test(text))).toHaveLength(1);
+});
+
 test('retry repeats the last message from the last good source', async () => {
   const b = await bench();
   await b.work(say(WRITE, { error: 401, times: 1 }, { say: 'Done.' }), 'failed');

@@ -3,7 +3,7 @@ import type { TurnRequest } from '@headrace/runner/protocol';
 import { turnAgent } from '../agents/index.ts';
 import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
-import type { ProjectRow, RunRow } from '../db/schema.ts';
+import type { MessageRow, ProjectRow, RunRow } from '../db/schema.ts';
 import { runToken, spendRefusal } from '../gateway/index.ts';
 import { mcpServersOf } from '../mcp-servers/index.ts';
 import { openModelKey } from '../usage/index.ts';
@@ -40,13 +40,21 @@ export async function turnRequest(ctx: Context, project: ProjectRow, run: RunRow
   const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token, asks });
   if ('missing' in agent) throw new Error(agent.missing);
   const common = { kind: 'turn' as const, workspaceId: run.thread_id, agent, permissions: asks ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS };
-  const message = run.message_id === null ? null : await ctx.db.selectFrom('messages').select(['content', 'attachments', 'sequence']).where('id', '=', run.message_id).executeTakeFirstOrThrow();
-  const prompt = run.prompt ?? message!.content;
+  const messages = await messagesOf(ctx, run);
+  const prompt = run.prompt ?? messages.map(({ content }) => content).join('\n\n');
+  const attachments = messages.flatMap((message) => message.attachments ?? []);
   if (run.agent === 'scripted') return { ...common, prompt };
   return {
-    ...common, prompt, gateway: true, history: await historyBefore(ctx, run, message?.sequence ?? null), mcpServers: await mcpServersOf(ctx, project, token),
-    ...(message?.attachments?.length ? { attachments: message.attachments } : {}),
+    ...common, prompt, gateway: true, history: await historyBefore(ctx, run, messages[0]?.sequence ?? null), mcpServers: await mcpServersOf(ctx, project, token),
+    ...(attachments.length > 0 ? { attachments } : {}),
   };
+}
+
+/** What a run is asked. A retry of a message that had joined a run repeats what that run was begun with, too: its work is gone as well. */
+async function messagesOf(ctx: Context, run: RunRow): Promise<Pick<MessageRow, 'content' | 'attachments' | 'sequence'>[]> {
+  if (run.message_id === null) return [];
+  const last = ctx.db.selectFrom('messages').select(run.kind === 'retry' ? 'run_id' : 'id').where('id', '=', run.message_id);
+  return ctx.db.selectFrom('messages').select(['content', 'attachments', 'sequence']).where('thread_id', '=', run.thread_id).where('role', '=', 'user').where(run.kind === 'retry' ? 'run_id' : 'id', '=', last).orderBy('sequence').execute();
 }
 
 /** The thread's last messages before one (null: all), oldest first; the oldest of many are left out. */
