@@ -1,10 +1,11 @@
 /**
  * What the messages of a call hold beside text. Text has at most a token per byte, whatever the tokenizer; images are counted apart, and
  * what has no bound in the body is refused: ids of stored files, addresses that the provider would fetch (also a way out of the sandbox),
- * recordings; documents where a limit holds.
+ * recordings; tools that the provider would carry out; documents where a limit holds.
  */
 import { GatewayError } from './wire-errors.ts';
 import { isObject } from './body.ts';
+import { areOwnTools } from './tools.ts';
 
 export interface Content {
   images: number;
@@ -42,6 +43,7 @@ function judge(part: Record<string, unknown>, content: Content): void {
   switch (part.type) {
     case 'item_reference': return refuse('An item_reference names what the provider stored: send the item itself, with store: false.');
     case 'input_audio': case 'audio': case 'input_video': case 'video_url': return refuse(`${part.type} is a recording.`);
+    case 'tool_search_output': case 'additional_tools': return Array.isArray(part.tools) && !areOwnTools(part.tools) ? refuse(`${part.type} holds a tool of the provider.`) : undefined;
     case 'container_upload': return refuse('container_upload needs a container of the provider.');
     case 'image': return ofSource(part, content, true);
     case 'document': return ofSource(part, content, false);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerAll, newGatewayBench, PATHS, request } from './fixture.ts';
 import type { GatewayBench } from './fixture.ts';
+import { isUnreached, openUpstream } from './upstream.ts';
 
 let b: GatewayBench;
 beforeAll(async () => { b = await newGatewayBench({ headersMs: 1_000 }); });
@@ -52,6 +53,14 @@ describe('repetitions', () => {
     expect([answer.status, answer.body.error.message]).toEqual([502, 'The model provider gone could not be reached.']);
     expect(await b.look(run)).toMatchObject({ run: { cost_micros: 0, model_failure: { code: 'model_error' } }, outcomes: ['unreachable'] });
   });
+});
+
+test('a call that ended before it was made has not been seen', async () => {
+  const upstream = openUpstream({ connectMs: 1_000, headersMs: 1_000, idleMs: 1_000 });
+  const before = b.upstream.seen.length;
+  expect(await upstream.send({ url: `${b.upstream.baseUrl}/messages`, method: 'POST', headers: {}, body: '{}', signal: AbortSignal.abort() }).catch(isUnreached)).toBe(true);
+  expect(b.upstream.seen.length).toBe(before);
+  await upstream.close();
 });
 
 test('a connection that breaks before an answer is not repeated, as nobody knows what the provider did: it is charged', async () => {

@@ -112,6 +112,18 @@ describe('an agent', () => {
     expect(await b.look(run)).toMatchObject({ outcomes: ['disconnected'], thread: { spent: 0, reserved: 0 } });
   });
 
+  test('that asks again before an answer, and goes away from both, leaves no call open', async () => {
+    const run = await b.run({ limit: 100_000 });
+    let asked = 0;
+    const both = new Promise<void>((resolve) => { b.upstream.answers((res) => { sse(res, { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } }); const timer = setInterval(() => { res.write(': x\n\n'); }, 100); res.once('close', () => { clearInterval(timer); }); if (++asked === 2) resolve(); }); });
+    const call = post(run, request('anthropic', 300, { stream: true }));
+    const { socket } = open(run, call + call);
+    await both;
+    socket.destroy();
+    await settled(run);
+    expect(await b.look(run)).toMatchObject({ outcomes: ['disconnected', 'disconnected'], thread: { reserved: 0 } });
+  });
+
   test('that reads nothing of a stream does not hold its provider, and is charged what that may have sent', async () => {
     const run = await b.run({ limit: 100_000 });
     b.upstream.answers((res) => {

@@ -19,6 +19,8 @@ describe('400', () => {
     ['openai-responses', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }] }, /file/],
     ['openai-responses', { input: [{ type: 'function_call_output', output: [{ type: 'input_image', image_url: 'https://example.com/x.png' }] }] }, /data: URL/],
     ['openai-responses', { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1' }] }] }, /file_id/],
+    ['openai-responses', { input: [{ type: 'tool_search_output', tools: [{ type: 'function', name: 'f' }, { type: 'mcp', server_url: 'https://example.com' }] }] }, /^tool_search_output holds a tool of the provider/],
+    ['openai-responses', { input: [{ type: 'tool_search_output', tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }] }] }, /^tool_search_output holds/],
     ['openai-chat', message([{ type: 'image_url', image_url: { url: 'http://169.254.169.254/' } }]), /data: URL/],
     ['openai-chat', message([{ type: 'input_audio', input_audio: {} }]), /recording/],
     ['openai-chat', { modalities: ['text', 'audio'] }, /^modalities/],
@@ -42,8 +44,10 @@ describe('what is taken away', () => {
     expect(anthropic.body).toEqual({ model: 'm', tools: [{ name: 'sh', input_schema: {} }, { type: 'custom', name: 'b' }, { type: 'bash_20250124', name: 'bash' }], context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } });
     expect(anthropic.ownTools).toBe(1);
     const responses = shape('openai-responses', {
-      tools: ['web_search', 'web_search_preview', 'file_search', 'code_interpreter', 'image_generation', 'computer_use_preview', 'mcp', 'function', 'custom', 'local_shell'].map((type) => ({ type, name: type })).concat([{ type: 'shell', environment: { type: 'container_auto' } } as never]), tool_choice: { type: 'web_search' }, store: true, service_tier: 'priority',
+      tools: ['web_search', 'web_search_preview', 'file_search', 'code_interpreter', 'image_generation', 'computer_use_preview', 'mcp', 'function', 'custom', 'local_shell'].map((type) => ({ type, name: type })).concat([{ type: 'shell', environment: { type: 'container_auto' } } as never]), tool_choice: { type: 'web_search' }, store: true, service_tier: 'priority', context_management: [{ type: 'compaction', compact_threshold: 1000 }],
     });
+    const found = [{ type: 'tool_search_output', tools: [{ type: 'function', name: 'f' }, { type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'g' }] }] }];
+    expect(shape('openai-responses', { input: found }).body.input).toEqual(found);
     expect(responses.body).toEqual({ model: 'm', store: false, tools: [{ type: 'function', name: 'function' }, { type: 'custom', name: 'custom' }, { type: 'local_shell', name: 'local_shell' }] });
     expect(shape('openai-chat', { tools: [{ type: 'web_search' }], tool_choice: 'auto', web_search_options: {}, prediction: {}, store: true, plugins: [] }).body).toEqual({ model: 'm' });
     expect(shape('openai-chat', { tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: { type: 'function', function: { name: 'f' } } }).body.tool_choice).toEqual({ type: 'function', function: { name: 'f' } });

@@ -40,7 +40,7 @@ export function shapeRequest(wire: Wire, body: Record<string, unknown>): ShapedR
   for (const name of [...REMOVED, 'background', 'audio', 'modalities']) delete body[name];
   if (wire === 'openai-responses') body.store = false;
   else delete body.store;
-  if (wire === 'anthropic') withoutCompaction(body);
+  withoutCompaction(wire, body);
   const ownTools = keepOwnTools(wire, body);
   const maxOutput = outputAsked(wire, body);
   const thinkingBudget = wire === 'anthropic' && isObject(body.thinking) && body.thinking.type === 'enabled' ? whole(body.thinking, 'budget_tokens', MOST_TOKENS) : null;
@@ -83,7 +83,8 @@ function whole(of: Record<string, unknown>, field: string, most: number): number
 }
 
 /** Summaries that the provider makes by itself are calls of the model that no bound of this one covers. */
-function withoutCompaction(body: Record<string, unknown>): void {
+function withoutCompaction(wire: Wire, body: Record<string, unknown>): void {
+  if (wire !== 'anthropic') delete body.context_management;
   const management = body.context_management;
   if (!isObject(management) || !Array.isArray(management.edits)) return;
   management.edits = management.edits.filter((edit) => !(isObject(edit) && String(edit.type).startsWith('compact')));

@@ -21,6 +21,9 @@ export function keepOwnTools(wire: Wire, body: Record<string, unknown>): number 
   return kept.filter((tool) => tool.type !== undefined && tool.type !== 'custom' && tool.type !== 'function').length;
 }
 
+/** Whether the agent carries out all of what these name: an item of a conversation may hand over tools that it has found. */
+export const areOwnTools = (tools: readonly unknown[]): boolean => tools.every((tool) => (isObject(tool) && tool.type === 'namespace' ? Array.isArray(tool.tools) && areOwnTools(tool.tools) : own('openai-responses', tool) !== null));
+
 function own(wire: Wire, tool: unknown): Record<string, unknown> | null {
   if (!isObject(tool)) return null;
   if (wire === 'anthropic') return tool.type === undefined || tool.type === null || (typeof tool.type === 'string' && ANTHROPIC.test(tool.type)) ? tool : null;

@@ -42,6 +42,7 @@ export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): U
     async send({ url, ...options }) {
       for (let attempt = 0; ; attempt++) {
         const isLast = attempt === REPETITIONS;
+        if (options.signal.aborted) throw between();
         let waitMs = BACKOFF_MS * 2 ** attempt * (0.5 + Math.random());
         try {
           const answer = await request(url, { ...options, dispatcher });
@@ -54,15 +55,16 @@ export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): U
         } catch (error) {
           if (isLast || !isUnreached(error)) throw error;
         }
-        await delay(waitMs, undefined, { signal: options.signal }).catch((error: unknown) => { throw Object.assign(new Error('no call was under way', { cause: error }), { code: BETWEEN }); });
+        await delay(waitMs, undefined, { signal: options.signal }).catch(() => { throw between(); });
       }
     },
     close: () => dispatcher.destroy(),
   };
 }
 
-/** Ended between two attempts: the one before was refused, or did not arrive. */
+/** Ended before the first attempt or between two: the one before was refused, or did not arrive. */
 const BETWEEN = 'BETWEEN_ATTEMPTS';
+const between = () => Object.assign(new Error('no call was under way'), { code: BETWEEN });
 const UNREACHED = new Set([BETWEEN, 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_INVALID_ARG', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
 
 /** Whether the provider has not seen the call, or has refused it: that costs nothing and may be repeated. */
