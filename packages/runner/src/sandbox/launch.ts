@@ -63,23 +63,29 @@ export class Launches {
   #refill(): void {
     this.#timer = undefined;
     if (this.#isClosed || this.#warm.length >= WARM) return;
-    this.#warm.push(this.#start(DEFAULT_LIMITS));
+    try { this.#warm.push(this.#start(DEFAULT_LIMITS)); } catch { return; } // short of descriptors or memory: the next one who takes tells it
     this.#timer = setTimeout(() => this.#refill(), REFILL_MS);
   }
 
   #start(limits: SandboxLimits): Launch {
     const host = this.#host;
     const cgroup = host.cgroups && makeCgroup(host.cgroups, `s${++this.#counter}`, limits);
-    const seccomp = openSync(host.seccomp, 'r');
+    let seccomp: number | undefined;
     try {
+      seccomp = openSync(host.seccomp, 'r');
       const child = spawn('/bin/sh', ['-c', script(host, cgroup, limits), 'sh', host.bwrap!, '--args', String(FD.args), '--', ...COMMAND], {
         env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe', 'pipe', seccomp, 'pipe', ...FD.inputs.map(() => 'pipe' as const)],
       });
-      for (const stream of child.stdio) stream?.on('error', () => { /* EPIPE: it died first; its exit says so */ });
-      const launch: Launch = { child, cgroup, args: child.stdio[FD.args] as Writable, info: child.stdio[FD.info] as Duplex, inputs: FD.inputs.map((fd) => (child.stdio as unknown[])[fd] as Duplex), hasExited: false };
+      const launch = { child, cgroup, hasExited: false };
       child.once('exit', () => { launch.hasExited = true; }).once('error', () => { launch.hasExited = true; });
-      return launch;
-    } finally { closeSync(seccomp); }
+      // Where descriptors have run out, the child has no pipes, and an error to come.
+      if (!(child.stdio as unknown)) throw new Error('No further process can be started: too many open files.');
+      for (const stream of child.stdio) stream?.on('error', () => { /* EPIPE: it died first; its exit says so */ });
+      return Object.assign(launch, { args: child.stdio[FD.args] as Writable, info: child.stdio[FD.info] as Duplex, inputs: FD.inputs.map((fd) => (child.stdio as unknown[])[fd] as Duplex) });
+    } catch (error) {
+      void cgroup?.remove();
+      throw error;
+    } finally { if (seccomp !== undefined) closeSync(seccomp); }
   }
 }
 

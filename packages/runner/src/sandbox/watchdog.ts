@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { statfsSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import type { SandboxLimits } from '../protocol.ts';
 import type { Host } from './host.ts';
 import { processTree } from './processes.ts';
@@ -19,7 +20,7 @@ export function watchSandbox(host: Host, sandbox: Sandbox, folders: string[], li
   let timer: NodeJS.Timeout | undefined, isOver = false, nextMeasure = Date.now() + INTERVAL_MS;
   const stop = (): void => { isOver = true; clearTimeout(timer); };
   const refuse = (reason: string): void => { if (!isOver) { stop(); overrun(reason); } };
-  const look = async (): Promise<void> => {
+  const measure = async (): Promise<void> => {
     if (!host.cgroups) refuseTree(sandbox, limits, refuse);
     const { bavail, bsize } = statfsSync(host.base);
     if (!isOver && (Date.now() >= nextMeasure || bavail * bsize < LOW_BYTES)) {
@@ -28,6 +29,9 @@ export function watchSandbox(host: Host, sandbox: Sandbox, folders: string[], li
       nextMeasure = Date.now() + (Date.now() - begun) / SHARE;
       if (bytes > limits.diskBytes) refuse(`The workspace took more than its ${Math.round(limits.diskBytes / 1024 ** 2)} MiB of disk.`);
     }
+  };
+  const look = async (): Promise<void> => {
+    try { await measure(); } catch { /* short of descriptors: it looks again */ }
     if (!isOver) timer = setTimeout(() => void look(), INTERVAL_MS);
   };
   timer = setTimeout(() => void look(), INTERVAL_MS);
@@ -48,7 +52,7 @@ function diskUse(host: Host, folders: string[]): Promise<number> {
     const identity = host.uid === null ? {} : { uid: host.uid, gid: host.uid };
     const du = spawn('/usr/bin/du', ['-skx', '--', ...folders], { ...identity, env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'], timeout: 60_000 });
     let text = '';
-    du.stdout.setEncoding('latin1').on('data', (part: string) => { text += part; });
     du.once('error', () => resolve(0)).once('close', () => resolve(1024 * text.split('\n').reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0)));
+    (du.stdout as Readable | undefined)?.setEncoding('latin1').on('data', (part: string) => { text += part; }); // none where descriptors have run out
   });
 }
