@@ -9,7 +9,7 @@ import type { GatewayBench, Run } from './fixture.ts';
 import { runToken } from './token.ts';
 
 let b: GatewayBench;
-beforeAll(async () => { b = await newGatewayBench({ idleMs: 1_000, headersMs: 1_500, requestMs: 1_000 }); });
+beforeAll(async () => { b = await newGatewayBench({ idleMs: 1_000, headersMs: 10_000, requestMs: 1_000 }); });
 afterAll(async () => { await b?.close(); });
 
 const MIB = 1024 * 1024;
@@ -89,6 +89,18 @@ describe('an agent', () => {
       socket.destroy();
     }
     expect(b.upstream.seen.length).toBe(before);
+  });
+
+  test('holds up no other run, however many calls it and its like keep open', async () => {
+    const runs = await Promise.all(Array.from({ length: 17 }, () => b.run()));
+    let asked = 0;
+    b.upstream.answers((res, seen) => { if (seen.body.max_tokens === 10) answerAll(res, seen); else asked++; });
+    const sockets = runs.flatMap((run) => Array.from({ length: 16 }, () => open(run, post(run, request('anthropic', 11))).socket));
+    await expect.poll(() => asked, { timeout: 8_000 }).toBeGreaterThanOrEqual(256);
+    const started = performance.now();
+    expect((await b.call(await b.run(), MESSAGES, request('anthropic', 10))).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(4_000);
+    for (const socket of sockets) socket.destroy();
   });
 
   test('that goes away from a whole answer is charged what that may have cost', async () => {

@@ -33,7 +33,8 @@ const REPEATED = new Set([429, 500, 502, 503, 504, 529]);
 const REPETITIONS = 2;
 const BACKOFF_MS = 250;
 const LONGEST_WAIT_MS = 5_000;
-const CONNECTIONS = 256;
+/** Not fewer than agents have: one that keeps its calls open may not hold up the others. */
+const CONNECTIONS = 4_096;
 
 export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): UpstreamPool {
   const dispatcher = new Agent({ connect: { timeout: connectMs }, headersTimeout: headersMs, bodyTimeout: idleMs, connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 30_000 });
