@@ -85,16 +85,18 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
     expect([over.status, over.error]).toEqual(['completed', null]);
     return over;
   };
-  const toolsOf = async (b: Bench, runId: string): Promise<{ name: string; status: string }[]> => (await ok(s.call('GET', `${b.at}/runs/${runId}/tools`))).tools;
+  const toolsOf = async (b: Bench, runId: string): Promise<{ name: string; status: string; output: string | null }[]> => (await ok(s.call('GET', `${b.at}/runs/${runId}/tools`))).tools;
   /** Whether the model was told both at once: the newest message, and one of before. */
   const heard = (...texts: string[]) => models.calls.some(({ body }) => texts.every((text) => JSON.stringify(body ?? null).includes(text)));
 
   test('edits files: a new source, its tool calls, what it used and cost', async () => {
     const b = await bench();
-    const run = await work(b, say('Please.', { say: 'I look.', call: [call('read', { path: 'a.txt' })], inputTokens: 1000, outputTokens: 100 }, { call: [call('edit', { path: 'a.txt', old: 'two', new: 'three' }), call('bash', { command: 'echo c > c.txt' })] }, { call: [call('write', { path: 'b.txt', content: 'b\n' })] }, { say: 'It is done.' }));
+    const run = await work(b, say('Please.', { say: 'I look.', call: [call('read', { path: 'a.txt' })], inputTokens: 1000, outputTokens: 100 }, { call: [call('edit', { path: 'a.txt', old: 'two', new: 'three' }), call('bash', { command: 'echo c | tee c.txt' })] }, { call: [call('write', { path: 'b.txt', content: 'b\n' })] }, { say: 'It is done.' }));
     expect(run).toMatchObject({ agent: name, modelId });
     expect(await b.files(run.resultSourceId)).toEqual({ 'a.txt': 'one\nthree\n', 'b.txt': 'b\n', 'c.txt': 'c\n' });
-    const done = (await toolsOf(b, run.id)).map((tool) => `${tool.name} ${tool.status}`);
+    const used = await toolsOf(b, run.id);
+    expect(used.find((tool) => tool.name === tools.command)?.output).toMatch(/^c$/m);
+    const done = used.map((tool) => `${tool.name} ${tool.status}`);
     expect(done).toEqual(expect.arrayContaining([`${tools.edit} completed`, `${tools.command} completed`]));
     expect((await b.list('messages')).at(-1)).toMatchObject({ role: 'assistant', content: expect.stringContaining('It is done.') as string });
     expect(run.usage.inputTokens).toBeGreaterThan(1000);
@@ -123,6 +125,7 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
     await ok(s.call('POST', `${b.at}/approvals/${approval.id}`, { decision: 'deny' }));
     const over = await ended(b, run.id);
     expect(over.status).toBe(denied.status);
+    if (over.error) expect(over.error.message).toMatch(/the call `.*denied.*` was denied/);
     if (over.resultSourceId) expect(Object.keys(await b.files(over.resultSourceId))).toEqual(['a.txt']);
     expect((await toolsOf(b, run.id)).map(({ status }) => status)).not.toContain('completed');
     const answer = (await b.list('messages')).at(-1);

@@ -174,8 +174,8 @@ export type JournalEntry = { offset: number; at: string } & (
   /** The agent's reply so far, whole, replacing the one before. */
   | { type: 'text'; content: string }
   | { type: 'tool'; toolCallId: string; name: string; title: string; status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'; input: unknown; output: string | null; truncated: boolean }
-  /** `input`: of the call as it is asked about; a runner that went on from an older version leaves it out. */
-  | { type: 'permission'; requestId: string; toolCallId: string; title: string; input?: unknown }
+  /** `name`, `input`: of the call as it is asked about; a runner that went on from an older version leaves them out. */
+  | { type: 'permission'; requestId: string; toolCallId: string; name?: string; title: string; input?: unknown }
   /** exec, build, preview: what the command printed, in order of arrival, at most 64 KiB an entry. */
   | { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
   /** preview: something listens on the port. */

@@ -30,7 +30,7 @@ export class ToolCalls {
     const ended = this.#ended.get(toolCallId);
     if (ended) return ended;
     const known = this.#open.get(toolCallId);
-    const tool = merged(known ?? { toolCallId, name: nameOf(update).slice(0, NAME_CHARACTERS), title: '', status: 'pending', input: null, output: null, truncated: false, streamed: 0 }, update);
+    const tool = merged(known ?? { toolCallId, name: UNNAMED, title: '', status: 'pending', input: null, output: null, truncated: false, streamed: 0 }, update);
     if (!known && this.#open.size + this.#ended.size >= CALLS) throw new AcpFault(`The agent made more than ${CALLS} tool calls.`);
     if (!known && this.#open.size >= OPEN_CALLS) throw new AcpFault(`The agent had more than ${OPEN_CALLS} tool calls under way at once.`);
     this.#keep(tool);
@@ -61,10 +61,14 @@ export class ToolCalls {
   }
 }
 
+/** Of a call until its agent says more. */
+const UNNAMED = 'tool';
+
 function merged(before: Call, update: Params): Call {
   const { title, status, rawInput } = update;
   return {
     ...before,
+    name: before.name === UNNAMED ? nameOf(update).slice(0, NAME_CHARACTERS) : before.name,
     title: typeof title === 'string' ? title.slice(0, TITLE_CHARACTERS) : before.title,
     status: typeof status === 'string' ? STATUS[status] ?? before.status : before.status,
     input: rawInput === undefined ? before.input : bounded(rawInput),
@@ -75,7 +79,7 @@ function merged(before: Call, update: Params): Call {
 /** ACP has no field for a tool's name: agents tell it in _meta, else the kind has to do. */
 function nameOf(update: Params): string {
   const meta = metaOf(update), { claudeCode } = meta;
-  return words(meta['headrace/tool']) || (isObject(claudeCode) && words(claudeCode['toolName'])) || words(update['kind']) || 'tool';
+  return words(meta['headrace/tool']) || (isObject(claudeCode) && words(claudeCode['toolName'])) || words(update['kind']) || UNNAMED;
 }
 
 /** What an update says of the output: all of it, or a further piece. Agents tell the result in `rawOutput` too, which counts where there is nothing better. */

@@ -64,7 +64,7 @@ export class TurnUpdates implements AcpHandlers {
     const isAllowed = this.#permissions === 'allow' || await new Promise<boolean>((resolve) => {
       const requestId = `ask-${this.#asked}`;
       this.#questions.set(requestId, resolve);
-      this.#journal.append({ type: 'permission', requestId, toolCallId, title, input });
+      this.#journal.append({ type: 'permission', requestId, toolCallId, name, title, input });
     });
     if (!isAllowed) this.#denied = { toolCallId, title: title || name };
     const chosen = choose(options.filter(isObject), isAllowed);

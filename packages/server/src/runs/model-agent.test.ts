@@ -21,8 +21,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const folder = mkdtempSync(join(tmpdir(), 'headrace-agents-'));
 /** An agent that says what a call is to do only as it asks about it. */
 const LATE = `on['session/prompt'] = async () => {
-  update({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Read', kind: 'read', status: 'in_progress' });
-  const { outcome } = await ask('session/request_permission', { toolCall: { toolCallId: 'c', status: 'pending', rawInput: { command: 'cat secret' } }, options: [{ optionId: 'yes', kind: 'allow_once' }, { optionId: 'no', kind: 'reject_once' }] });
+  update({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Read', status: 'in_progress' });
+  const { outcome } = await ask('session/request_permission', { toolCall: { toolCallId: 'c', kind: 'read', status: 'pending', rawInput: { command: 'cat secret' } }, options: [{ optionId: 'yes', kind: 'allow_once' }, { optionId: 'no', kind: 'reject_once' }] });
   text('answered ' + outcome.optionId); return { stopReason: 'end_turn' }; };`;
 let models: ModelServer;
 let s: TestServer;

@@ -91,9 +91,9 @@ async function asked(ctx: Context, job: Job, project: ProjectRow, run: RunRow, e
   if (known) return known.status === 'pending' ? undefined : answer(ctx, run.id, entry.requestId, known.status === 'approved');
   const tool = await ctx.db.selectFrom('tools').selectAll().where('run_id', '=', run.id).where('call_id', '=', callKey(entry.toolCallId)).executeTakeFirst();
   // Agents tell late what a call is to do: what the question says is what rules, and a person, decide on.
-  const input = entry.input == null ? tool?.input : cleanJson(entry.input);
-  if (tool && !isDeepStrictEqual(input, tool.input)) await fenced(ctx, job, run, (tx) => tx.db.updateTable('tools').set({ input: json(input) }).where('id', '=', tool.id).execute());
-  const decision = tool ? await decide(ctx.db, rules, run.thread_id, tool.name, commandOf(input)) : 'deny';
+  const name = clean(entry.name ?? tool?.name ?? '').slice(0, 200), input = entry.input == null ? tool?.input : cleanJson(entry.input);
+  if (tool && !isDeepStrictEqual([name, input], [tool.name, tool.input])) await fenced(ctx, job, run, (tx) => tx.db.updateTable('tools').set({ name, input: json(input) }).where('id', '=', tool.id).execute());
+  const decision = tool ? await decide(ctx.db, rules, run.thread_id, name, commandOf(input)) : 'deny';
   if (decision !== 'ask') return answer(ctx, run.id, entry.requestId, decision === 'allow');
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
