@@ -106,16 +106,41 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of a run by a m
   const script = (steps: unknown[]) => `Please.\n\n\`\`\`model\n${JSON.stringify(steps)}\n\`\`\``;
   const bash = (command: string) => ({ call: [{ tool: 'bash', input: { command } }] });
 
-  test.each([
-    ['while a command runs', [bash('sleep 3; echo b > b.txt'), { say: 'Done.' }], (tools: unknown[]) => tools.length === 1],
-    ['while the model speaks', [bash('echo b > b.txt'), { chunks: 60, delayMs: 50 }, { say: 'Done.' }], (tools: { status: string }[]) => tools[0]?.status === 'completed'],
-  ])('%s: it goes on, and every call is settled', async (_, steps, isThere) => {
+  async function modelled() {
     const models = await startModelServer();
     opened.push(() => models.close());
     const folder = await mkdtemp(join(tmpdir(), 'headrace-models-'));
     opened.push(() => rm(folder, { recursive: true, force: true }));
     await writeFile(join(folder, 'config.json'), JSON.stringify({ providers: { local: { baseUrl: `${models.url}/v1`, wires: ['anthropic'], key: 'none' } }, prices: { 'local/*': { inputMicros: 1_000_000, outputMicros: 1_000_000 } } }));
-    const at = await place({ HEADRACE_CONFIG_FILE: join(folder, 'config.json') });
+    return { models, at: await place({ HEADRACE_CONFIG_FILE: join(folder, 'config.json') }) };
+  }
+
+  test('in a run that messages have joined: each is read once, and told once', async () => {
+    const { models, at } = await modelled();
+    let s = await at.start();
+    const b = await newBench(s, { thread: { modelId: 'local/model' } });
+    const { run } = await b.send(script([bash('sleep 1'), bash('sleep 4'), { say: 'Done.' }]));
+    const tools = async () => (await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools as unknown[];
+    await until('the first command', async () => (await tools()).length === 1);
+    await b.send('First thought.');
+    await until('the second command', async () => (await tools()).length === 2);
+    await b.send('Second thought.');
+    await at.end(signal);
+    s = await at.start();
+    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run).toMatchObject({ status: 'completed', error: null });
+    expect((await ok(s.call('GET', `${b.at}/runs`))).runs).toHaveLength(1);
+    const last = JSON.stringify(models.calls.at(-1)!.body);
+    expect(['First thought.', 'Second thought.'].map((text) => last.split(text).length - 1)).toEqual([1, 1]);
+    const { events } = await ok(s.call('GET', `${b.app}/events?limit=500&types=tool.updated`));
+    const told = (events as { data: { id: string; status: string } }[]).map(({ data }) => `${data.id} ${data.status}`);
+    expect(told).toEqual([...new Set(told)]);
+  });
+
+  test.each([
+    ['while a command runs', [bash('sleep 3; echo b > b.txt'), { say: 'Done.' }], (tools: unknown[]) => tools.length === 1],
+    ['while the model speaks', [bash('echo b > b.txt'), { chunks: 60, delayMs: 50 }, { say: 'Done.' }], (tools: { status: string }[]) => tools[0]?.status === 'completed'],
+  ])('%s: it goes on, and every call is settled', async (_, steps, isThere) => {
+    const { models, at } = await modelled();
     let s = await at.start();
     const b = await newBench(s, { thread: { modelId: 'local/model' } });
     const { run } = await b.send(script(steps));
