@@ -103,6 +103,16 @@ export const RECIPES: Record<string, Recipe> = {
   'settings.updateAppSettings': ({ world }) => ({ ids: world.spare }),
   'settings.updateOrganizationSettings': ({ world }) => ({ actor: world.elsewhere }),
   'operations.getOperation': ({ world, random }) => ({ ids: { operationId: random.pick(world.operations) } }),
+  'mcpServers.createMcpServer': ({ world, random }) => ({
+    body: { command: undefined, url: undefined, headers: undefined, env: undefined, projectIds: undefined, ...mcpServer(random) },
+    after: async (made) => { if (made?.mcpServer) await world.calls.call(world.key, 'DELETE', `/api/mcp-servers/${made.mcpServer.id}`); },
+  }),
+  'mcpServers.getMcpServer': async ({ world, random }) => oneMcpServer(world, random),
+  'mcpServers.updateMcpServer': async ({ world, random }) => {
+    const server = mcpServer(random);
+    return { ...await oneMcpServer(world, random, server), body: { command: undefined, url: undefined, headers: undefined, env: undefined, projectIds: undefined, transport: undefined, ...(sometimes(random, 0.5) ? server : {}) } };
+  },
+  'mcpServers.deleteMcpServer': async ({ world, random }) => ({ ids: (await oneMcpServer(world, random)).ids! }),
   'usage.setModelKey': ({ world, random }) => ({ actor: world.elsewhere, ids: { provider: random.pick(['openai', 'anthropic', 'provider-1']) } }),
   'usage.deleteModelKey': async ({ world }) => {
     const provider = randomUUID();
@@ -129,6 +139,18 @@ export const RECIPES: Record<string, Recipe> = {
     return { ids: { accountId: world.spare.accountId!, credentialId: credential.id as string } };
   },
 };
+
+/** Which members a server has follows from its transport. */
+function mcpServer(random: Random): JsonObject {
+  if (sometimes(random, 0.5)) return { transport: 'stdio', command: 'node tools.mjs', ...(sometimes(random, 0.5) ? { env: { WORD: 'heron' } } : {}) };
+  return { transport: 'http', url: random.pick(['https://mcp.example.com/', 'http://mcp.example.com:8080/a?b=c']), ...(sometimes(random, 0.5) ? { headers: { 'X-Key': 'secret' } } : {}) };
+}
+
+/** A server that goes once the request is answered. */
+async function oneMcpServer({ calls: { call }, key }: World, random: Random, server = mcpServer(random)): Promise<Prepared> {
+  const { mcpServer: made } = await call(key, 'POST', '/api/mcp-servers', { name: 'Tools', ...server });
+  return { ids: { mcpServerId: made.id as string }, after: async () => { await call(key, 'DELETE', `/api/mcp-servers/${made.id as string}`); } };
+}
 
 /** Weights beside 1: sandboxes take a tenth of a second of a core or more, passwords too; a stream is held for a quarter of a second. */
 const COSTLY = ['messages.sendMessage', 'runs.stopRun', 'runs.retryRun', 'checkpoints.restoreCheckpoint', 'applies.createApply', 'execs.createExec', 'approvals.answerApproval', 'builds.createBuild', 'builds.cancelBuild', 'previews.createPreview', 'previews.deletePreview', 'threads.deleteThread', 'accounts.signIn', 'accounts.signOut', 'accounts.acceptInvitation', 'accounts.removeMember'];
