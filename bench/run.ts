@@ -5,11 +5,12 @@
  *   --quick           few samples: to see that everything works
  *   --dir <folder>    file system to measure on (the system's temporary folder)
  *   --profile <dir>   CPU profiles of the service, one file per thread
- *   --write           docs/benchmarks/results.md
+ *   --write           docs/benchmarks/results.md; a part of them needs a file of its own: --out
+ *   --out <file>      where --write writes
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { agentsBenchmark } from './benchmarks/agents.ts';
 import { appliesBenchmark } from './benchmarks/applies.ts';
@@ -36,12 +37,12 @@ const BENCHMARKS: Benchmark[] = [importBenchmark, runBenchmark, agentsBenchmark,
 const RUN_LIMIT_MS = 25 * 60_000;
 
 const { values: options } = parseArgs({ options: {
-  only: { type: 'string', multiple: true }, quick: { type: 'boolean', default: false }, dir: { type: 'string', default: tmpdir() }, profile: { type: 'string' }, write: { type: 'boolean', default: false },
+  only: { type: 'string', multiple: true }, quick: { type: 'boolean', default: false }, dir: { type: 'string', default: tmpdir() }, profile: { type: 'string' }, write: { type: 'boolean', default: false }, out: { type: 'string' },
 } });
 const chosen = BENCHMARKS.filter(({ name }) => options.only?.includes(name) ?? true);
 const unknown = options.only?.filter((name) => !BENCHMARKS.some((b) => b.name === name)) ?? [];
-if (unknown.length || (options.write && chosen.length < BENCHMARKS.length)) {
-  console.error(unknown.length ? `There is no benchmark ${unknown.join(', ')}: ${BENCHMARKS.map((b) => b.name).join(', ')}` : '--write takes a run of all benchmarks');
+if (unknown.length || (options.write && !options.out && chosen.length < BENCHMARKS.length)) {
+  console.error(unknown.length ? `There is no benchmark ${unknown.join(', ')}: ${BENCHMARKS.map((b) => b.name).join(', ')}` : '--write takes a run of all benchmarks, or a file of its own by --out');
   process.exit(2);
 }
 
@@ -104,8 +105,8 @@ const results = join(import.meta.dirname, 'results');
 mkdirSync(results, { recursive: true });
 writeFileSync(join(results, `${report.date.replaceAll(':', '-')}.json`), `${JSON.stringify(report, null, 2)}\n`);
 if (options.write) {
-  const documents = join(import.meta.dirname, '../docs/benchmarks');
-  mkdirSync(documents, { recursive: true });
-  writeFileSync(join(documents, 'results.md'), `${markdown(report).trimEnd()}\n`);
+  const file = resolve(options.out ?? join(import.meta.dirname, '../docs/benchmarks/results.md'));
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${markdown(report).trimEnd()}\n`);
 }
 process.exit(report.failures.length ? 1 : 0);
