@@ -41,7 +41,8 @@ export async function makeExhibits({ call, account, invite }: Calls, key: Actor,
   await call(key, 'DELETE', `${app}/previews/${previewId}`);
   const { project: { id: projectId } } = await call(key, 'POST', '/api/projects', { name: 'Direct' });
   const [{ accountId, credentialId }, { userId }] = [await account(owner), await invite(owner, 'member')];
-  return { headSourceId, ids: { appId, projectId, sourceId, threadId, runId, approvalId, checkpointId, buildId, previewId, applyId, operationId, accountId, credentialId, userId, organizationId, provider: 'openai', token: 'a'.repeat(43) } };
+  const { mcpServer: { id: mcpServerId } } = await call(key, 'POST', '/api/mcp-servers', { name: 'Tools', transport: 'stdio', command: 'node tools.mjs' });
+  return { headSourceId, ids: { mcpServerId, appId, projectId, sourceId, threadId, runId, approvalId, checkpointId, buildId, previewId, applyId, operationId, accountId, credentialId, userId, organizationId, provider: 'openai', token: 'a'.repeat(43) } };
 }
 
 async function applied(call: Calls['call'], key: Actor, app: string, sourceId: string): Promise<string> {

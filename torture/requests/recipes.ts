@@ -107,7 +107,6 @@ export const RECIPES: Record<string, Recipe> = {
     body: { command: undefined, url: undefined, headers: undefined, env: undefined, projectIds: undefined, ...mcpServer(random) },
     after: async (made) => { if (made?.mcpServer) await world.calls.call(world.key, 'DELETE', `/api/mcp-servers/${made.mcpServer.id}`); },
   }),
-  'mcpServers.getMcpServer': async ({ world, random }) => oneMcpServer(world, random),
   'mcpServers.updateMcpServer': async ({ world, random }) => {
     const server = mcpServer(random);
     return { ...await oneMcpServer(world, random, server), body: { command: undefined, url: undefined, headers: undefined, env: undefined, projectIds: undefined, transport: undefined, ...(sometimes(random, 0.5) ? server : {}) } };
