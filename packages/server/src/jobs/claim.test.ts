@@ -1,42 +1,13 @@
 /** Turns: who is claimed next where several have jobs waiting. */
 import { sql } from 'kysely';
-import pino from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openBus } from '../bus.ts';
-import type { Bus } from '../bus.ts';
-import { openDatabase } from '../db/database.ts';
-import type { DatabaseHandle } from '../db/database.ts';
-import { createTestDatabase } from '../db/test-database.ts';
-import type { TestDatabase } from '../db/test-database.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { transaction } from '../db/transaction.ts';
-import { newId } from '../ids.ts';
 import { createClaim } from './claim.ts';
 import { enqueue, hurry } from './enqueue.ts';
 import type { EnqueueOptions } from './enqueue.ts';
+import { bus, ctx, database, handle, workers } from './fixture.ts';
 import { startWorker } from './worker.ts';
-import type { Job, JobHandlers, JobWorker } from './worker.ts';
-
-let database: TestDatabase;
-let handle: DatabaseHandle;
-let bus: Bus;
-const log = pino({ level: 'silent' });
-const workers: JobWorker[] = [];
-const ctx = () => ({ db: handle.db, bus, log });
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  handle = openDatabase(database.connection, 8);
-  bus = await openBus(database.connection, newId('wrk'), log);
-});
-afterAll(async () => {
-  await bus?.close();
-  await handle?.close();
-  await database?.drop();
-});
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
-  await sql`truncate jobs`.execute(handle.db);
-});
+import type { Job, JobHandlers } from './worker.ts';
 
 /** `count` jobs of a project, named a1, a2, … */
 const add = (project: string, count: number, options: EnqueueOptions = {}) => transaction(ctx(), async (tx) => {

@@ -2,41 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sql } from 'kysely';
 import pg from 'pg';
-import pino from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openBus } from '../bus.ts';
-import type { Bus } from '../bus.ts';
-import { openDatabase } from '../db/database.ts';
-import type { DatabaseHandle } from '../db/database.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { createTestDatabase } from '../db/test-database.ts';
-import type { TestDatabase } from '../db/test-database.ts';
 import { transaction } from '../db/transaction.ts';
-import { newId } from '../ids.ts';
 import { enqueue, enqueueUnlessWaiting } from './enqueue.ts';
+import { bus, ctx, database, handle, workers } from './fixture.ts';
 import { LostJob, startWorker } from './worker.ts';
 import type { Job, JobHandlers, JobWorker } from './worker.ts';
-
-let database: TestDatabase;
-let handle: DatabaseHandle;
-let bus: Bus;
-const log = pino({ level: 'silent' });
-const workers: JobWorker[] = [];
-const ctx = () => ({ db: handle.db, bus, log });
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  handle = openDatabase(database.connection, 8);
-  bus = await openBus(database.connection, newId('wrk'), log);
-});
-afterAll(async () => {
-  await bus?.close();
-  await handle?.close();
-  await database?.drop();
-});
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
-  await handle.db.deleteFrom('jobs').execute();
-});
 
 async function start(handlers: JobHandlers): Promise<JobWorker> {
   const worker = await startWorker(ctx(), database.connection, handlers);

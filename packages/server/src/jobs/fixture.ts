@@ -1,0 +1,34 @@
+/** For tests of jobs: a database and a bus of the file's own, and workers that end with each test. */
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { openBus } from '../bus.ts';
+import type { Bus } from '../bus.ts';
+import { openDatabase } from '../db/database.ts';
+import type { DatabaseHandle } from '../db/database.ts';
+import { createTestDatabase } from '../db/test-database.ts';
+import type { TestDatabase } from '../db/test-database.ts';
+import { newId } from '../ids.ts';
+import type { JobWorker } from './worker.ts';
+
+export let database: TestDatabase;
+export let handle: DatabaseHandle;
+export let bus: Bus;
+const log = pino({ level: 'silent' });
+/** Stopped after each test, before its jobs are removed. */
+export const workers: JobWorker[] = [];
+export const ctx = () => ({ db: handle.db, bus, log });
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  handle = openDatabase(database.connection, 8);
+  bus = await openBus(database.connection, newId('wrk'), log);
+});
+afterAll(async () => {
+  await bus?.close();
+  await handle?.close();
+  await database?.drop();
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
+  await handle.db.deleteFrom('jobs').execute();
+});
