@@ -70,7 +70,7 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   stops.push(() => merger.close());
   const basis = { config, db: database.db, bus, log, secretKey: await secretKeyOf(config), shutdown: shutdown.signal };
   const ctx: Context = {
-    ...basis, events: new EventHub(basis), store: await openStore(config), limits, pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION, listening: { port: config.port },
+    ...basis, clock: { offsetMs: 0 }, events: new EventHub(basis), store: await openStore(config), limits, pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION, listening: { port: config.port },
   };
   const notices = await firstStart(ctx);
   // In each process: whichever holds the lock publishes, the others stand by.
