@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { RunnerClient } from '@headrace/runner/client';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { Bus } from './bus.ts';
+import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/database.ts';
 import type { EventHub } from './events/index.ts';
@@ -13,6 +14,7 @@ import type { ObjectStore } from './storage/object-store.ts';
 
 export interface Context {
   config: Config;
+  clock: Clock;
   db: Db;
   bus: Bus;
   log: Logger;

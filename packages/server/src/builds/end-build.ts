@@ -57,5 +57,5 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
 
 /** A workspace that waited for a build has its whole idle time before it again. */
 export async function renewedDeadline(ctx: Context, tx: Tx, thread: ThreadRow) {
-  return thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(tx.db, thread, ctx.config.idleTimeoutMinutes) } : {};
+  return thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(ctx, tx.db, thread) } : {};
 }

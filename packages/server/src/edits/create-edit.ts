@@ -70,7 +70,7 @@ export const createEdit = claimedWrite({
         await requireEditable(tx, loaded, edit.expectedSourceId);
         const source = await insertSource(tx, loaded.project, { tree: edited, parents: [edit.expectedSourceId], origin: 'edit', threadId: thread.id, runId: null, message: edit.message, staged });
         await recordCheckpoint(tx, loaded, source.id, 'edit', null);
-        const idle = loaded.thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(tx.db, loaded.thread, ctx.config.idleTimeoutMinutes) } : {};
+        const idle = loaded.thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(ctx, tx.db, loaded.thread) } : {};
         await changeThread(tx, loaded, { latest_source_id: source.id, last_run_failed: false, ...idle });
         const result = { status: 201, body: { ok: true, source: sourceView(source) }, scope: scopeOf(loaded.project) };
         await claim.settle(tx, result);

@@ -123,7 +123,7 @@ async function finish(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload,
       await recordCheckpoint(tx, now, sourceId, 'edit', null);
     }
     if (now) {
-      const idle = now.thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(tx.db, now.thread, ctx.config.idleTimeoutMinutes) } : {};
+      const idle = now.thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(ctx, tx.db, now.thread) } : {};
       await changeThread(tx, now, { exec_operation_id: null, ...(sourceId ? { latest_source_id: sourceId, workspace_source_id: sourceId, last_run_failed: false } : {}), ...idle });
     }
     const exec = { exitCode: end.exitCode, signal: end.signal, timedOut: end.timedOut, ...output.output(), durationMs: end.durationMs, sourceId };

@@ -17,7 +17,7 @@ import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
-import { effectiveSettings } from '../settings/index.ts';
+import { effectiveSettings, hasPlace, PUT_OFF_SECONDS, takePlace } from '../settings/index.ts';
 import { abandon, loadTree } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
@@ -40,8 +40,6 @@ import { refusalOf, turnRequest } from './turn-request.ts';
 /** How often a workspace that no sandbox can hold is tried; and one that fails otherwise (its source cannot be read), before the job is given up. */
 const WORKSPACE_ATTEMPTS = 3;
 const LAST_ATTEMPTS = 7;
-/** The end of one of the project's runs hurries one that is held; this is for what is missed then, and for limits that are raised. */
-const CAPACITY_RETRY_SECONDS = 2;
 /** A runner ends a turn after an hour; what is open longer than this can no longer be settled by its turn. */
 const GIVEN_UP_MS = 2 * 60 * 60_000;
 const READS = 3;
@@ -97,9 +95,7 @@ async function start(ctx: Context, job: RunJob, run: RunRow): Promise<RunRow | '
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
     if (!now || now.thread.archived_at) return undefined;
-    // One at a time counts and starts: two that count at once would both take the last place.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`runs of ${run.project_id}`}, 0))`.execute(tx.db);
-    if (await isBeyondLimit(tx.db, run)) {
+    if (!await takePlace(tx, 'runs', projectOf(run))) {
       await holdBack(tx, run);
       return 'held';
     }
@@ -111,22 +107,17 @@ async function start(ctx: Context, job: RunJob, run: RunRow): Promise<RunRow | '
   });
 }
 
-async function isBeyondLimit(db: Context['db'] | Tx['db'], run: RunRow): Promise<boolean> {
-  const limit = (await effectiveSettings(db, run)).concurrency.runs;
-  if (limit === null) return false;
-  const { count } = await db.selectFrom('runs').select(sql<number>`count(*)`.as('count')).where('project_id', '=', run.project_id).where('status', 'in', ['running', 'waiting']).executeTakeFirstOrThrow();
-  return count >= limit;
-}
+const projectOf = (run: RunRow) => ({ id: run.project_id, org_id: run.org_id });
 
-/** Queued beyond the project's limit: marked, and looked at again when a run of the project has ended. */
+/** Queued beyond a limit: marked, and looked at again when another run has ended. */
 async function holdBack(tx: Tx, run: RunRow): Promise<void> {
   await tx.db.updateTable('runs').set({ held: true }).where('id', '=', run.id).where('status', '=', 'queued').execute();
-  await enqueue(tx, 'run.work', { threadId: run.thread_id }, { key: threadKey(run.thread_id), fairKey: run.project_id, delaySeconds: CAPACITY_RETRY_SECONDS });
+  await enqueue(tx, 'run.work', { threadId: run.thread_id }, { key: threadKey(run.thread_id), fairKey: run.project_id, delaySeconds: PUT_OFF_SECONDS });
 }
 
 /** Before a workspace is prepared for nothing; `start` decides. */
 async function isHeld(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
-  if (!await isBeyondLimit(ctx.db, run)) return false;
+  if (await hasPlace(ctx.db, 'runs', projectOf(run))) return false;
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     await holdBack(tx, run);
@@ -280,14 +271,14 @@ async function settle(ctx: Context, job: RunJob, run: RunRow, end: RunEnd, lefto
   });
 }
 
-async function threadAfter(ctx: Context, db: Parameters<typeof freshDeadline>[0], { thread }: LoadedThread, run: RunRow, end: RunEnd, sourceId: string | null) {
+async function threadAfter(ctx: Context, db: Tx['db'], { thread }: LoadedThread, run: RunRow, end: RunEnd, sourceId: string | null) {
   const isNewest = end.status === 'completed' && sourceId !== null;
   return {
     ...(isNewest ? { latest_source_id: sourceId } : {}),
     // The workspace holds what was captured; a restore writes no workspace, the next use of it patches.
     ...(isNewest && end.source!.origin === 'run' ? { workspace_source_id: sourceId } : {}),
     ...(run.kind === 'repair' ? {} : { last_run_failed: end.status === 'failed' }),
-    ...(thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(db, thread, ctx.config.idleTimeoutMinutes) } : {}),
+    ...(thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(ctx, db, thread) } : {}),
   };
 }
 

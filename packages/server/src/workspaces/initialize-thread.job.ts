@@ -49,7 +49,7 @@ export async function initializeThread(ctx: Context, job: Job<'thread.initialize
     await job.fence(tx);
     const now = await lockThreadById(tx, thread.id);
     if (!now || now.thread.initialization_state !== 'preparing') return;
-    const deadline = await freshDeadline(tx.db, now.thread, ctx.config.idleTimeoutMinutes);
+    const deadline = await freshDeadline(ctx, tx.db, now.thread);
     await changeWorkspace(tx, now, 'ready', 'initialization', {
       sourceId: thread.latest_source_id,
       change: {

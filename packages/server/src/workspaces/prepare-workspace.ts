@@ -36,7 +36,7 @@ export async function prepareWorkspace(ctx: Context, threadId: string, reason: s
   return transaction(ctx, async (tx) => {
     const now = await lockThreadById(tx, threadId);
     if (!now || now.thread.archived_at || now.thread.workspace_status !== 'preparing') return undefined;
-    const deadline = await freshDeadline(tx.db, now.thread, ctx.config.idleTimeoutMinutes);
+    const deadline = await freshDeadline(ctx, tx.db, now.thread);
     return changeWorkspace(tx, now, 'ready', reason, { runId, sourceId: restored, change: { workspace_setup_status: 'ready', workspace_source_id: restored, runner_id: runnerId, idle_expires_at: deadline } });
   });
 }

@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import { write } from '../http/operation.ts';
 import { Body } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
 import { changeThread, lockThread } from '../threads/index.ts';
+import { deadlineIn } from './idle.ts';
 import { IdleMinutes, policyView, WorkspacePolicy } from './policy-view.ts';
 
 export const reportActivity = write({
@@ -15,7 +15,7 @@ export const reportActivity = write({
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
     const minutes = call.body.idleTimeoutMinutes;
-    const thread = await changeThread(tx, loaded, { idle_timeout_minutes: minutes, idle_expires_at: sql<Date>`now() + ${minutes} * interval '1 minute'` });
+    const thread = await changeThread(tx, loaded, { idle_timeout_minutes: minutes, idle_expires_at: deadlineIn(call.ctx, minutes) });
     return { status: 200, body: policyView(thread), scope: scopeOf(loaded.project) };
   },
 });
