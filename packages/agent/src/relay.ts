@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net';
 import { joinSockets } from './join-sockets.ts';
 
 /**
- * Runs beside a preview's command: `relay.js <unix socket of the runner> <port>`. On descriptor 0 comes one number per line, a visitor;
- * for each it dials the port on the loopback of this network namespace, then the runner's socket, says `<number>+` (joined) or
- * `<number>-` (nothing listens) in a line, and pipes. The runner never dials in: a path in here could lead anywhere on the host.
- * Prints `listening` once something accepts on the port.
+ * Runs beside a preview's command: `relay.cjs <unix socket of the runner> <port>`. Its first connection to the socket begins with the line `relay`; on it comes
+ * one word per line, a visitor. For each it dials the port on the loopback of this network namespace, then the runner's socket, says `<word>+` (joined) or
+ * `<word>-` (nothing listens) in a line, and pipes. The runner never dials in: a path in here could lead anywhere on the host.
+ * Says `listening` once something accepts on the port.
  */
 const [socketPath = '', port = ''] = process.argv.slice(2);
 const RETRY_MS = 50;
@@ -28,13 +28,15 @@ async function join(visitor: string): Promise<void> {
 }
 
 let line = '';
-process.stdin.setEncoding('latin1').on('data', (part: string) => {
+const control = connect({ path: socketPath });
+control.write('relay\n');
+control.setEncoding('latin1').on('data', (part: string) => {
   const lines = (line + part).split('\n');
   line = lines.pop() ?? '';
   for (const visitor of lines) void join(visitor);
-}).on('end', () => process.exit());
+}).on('error', () => process.exit()).on('close', () => process.exit());
 
 function watch(): void {
-  dialAny().then((socket) => { socket.destroy(); process.stdout.write('listening\n'); return undefined; }).catch(() => setTimeout(watch, RETRY_MS));
+  dialAny().then((socket) => { socket.destroy(); control.write('listening\n'); return undefined; }).catch(() => setTimeout(watch, RETRY_MS));
 }
 watch();

@@ -4,13 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createRunnerClient, type RunnerClient } from './client.ts';
 import { RunnerError } from './errors.ts';
+import type { DriverChoice } from './sandbox/drivers.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
 const LONGEST_SOCKET_PATH = 107;
 
-export interface EnsureOptions { stateDir: string; socketPath: string; nodePath?: string; id?: string; idleSeconds?: number }
+export interface EnsureOptions { stateDir: string; socketPath: string; nodePath?: string; id?: string; idleSeconds?: number; sandboxes?: Partial<DriverChoice> }
 
 /**
  * A client of the runner on this socket, started detached in a session of its own where none answers. Two callers at once get the same
@@ -41,8 +42,8 @@ function takeLock(lock: string): boolean {
 }
 
 /** Resolves when the runner has said that it is ready, with what it said instead where it failed. */
-function start({ stateDir, socketPath, nodePath = process.execPath, id = 'local', idleSeconds }: EnsureOptions): Promise<string> {
-  const args = [MAIN, '--socket', socketPath, '--dir', stateDir, '--id', id, ...(idleSeconds === undefined ? [] : ['--idle-seconds', String(idleSeconds)])];
+function start({ stateDir, socketPath, nodePath = process.execPath, id = 'local', idleSeconds, sandboxes = {} }: EnsureOptions): Promise<string> {
+  const args = [MAIN, '--socket', socketPath, '--dir', stateDir, '--id', id, '--sandboxes', JSON.stringify(sandboxes), ...(idleSeconds === undefined ? [] : ['--idle-seconds', String(idleSeconds)])];
   return new Promise((resolve) => {
     const child = spawn(nodePath, ['--disable-warning=ExperimentalWarning', ...args], { detached: true, env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';

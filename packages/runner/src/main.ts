@@ -6,17 +6,18 @@ import { Gateways } from './gateways.ts';
 import { makeServer } from './http/server.ts';
 import type { Runner } from './http/routes.ts';
 import { storeFolder } from './sandbox/guest-store.ts';
-import { findBwrap, prepareHost, releaseHost } from './sandbox/host.ts';
-import { probe } from './sandbox/probe.ts';
+import { chooseDriver, DEFAULT_CHOICE, type DriverChoice } from './sandbox/drivers.ts';
+import { prepareHost, releaseHost } from './sandbox/host.ts';
 import { warmUp } from './sandbox/warm-up.ts';
 import { Tasks } from './tasks/tasks.ts';
 import { Trees, Workspaces } from './workspaces.ts';
 
 /**
- * The runner process: `node main.ts --socket PATH --dir STATE --id ID [--idle-seconds 30]`. It outlives the worker that started it, so
+ * The runner process: `node main.ts --socket PATH --dir STATE --id ID [--idle-seconds 30] [--sandboxes JSON]`, a DriverChoice. It outlives the worker that started it, so
  * that runs go on over restarts; without any worker for the idle time it ends its sandboxes, removes its files and exits.
  */
-const { values } = parseArgs({ options: { socket: { type: 'string' }, dir: { type: 'string' }, id: { type: 'string' }, 'idle-seconds': { type: 'string', default: '30' } } });
+const { values } = parseArgs({ options: { socket: { type: 'string' }, dir: { type: 'string' }, id: { type: 'string' }, 'idle-seconds': { type: 'string', default: '30' }, sandboxes: { type: 'string', default: '{}' } } });
+const choice: DriverChoice = { ...DEFAULT_CHOICE, ...JSON.parse(values.sandboxes) as Partial<DriverChoice> };
 const { socket, dir, id } = values;
 const O_CLOEXEC = 0o2000000;
 const REPROBE_MS = 30_000;
@@ -32,7 +33,7 @@ const host = await prepareHost(storeFolder(dir));
 const trees = new Trees(host);
 const workspaces = new Workspaces(trees);
 const gateways = new Gateways();
-const runner: Runner = { host, workspaces, gateways, tasks: new Tasks(host, workspaces, gateways), status: { id, pid: process.pid, ...await probe(host) } };
+const runner: Runner = { host, workspaces, gateways, tasks: new Tasks(host, workspaces, gateways), status: { id, pid: process.pid, ...await chooseDriver(host, choice) } };
 
 let isLeaving = false;
 const { server, use } = makeServer(runner);
@@ -53,8 +54,7 @@ setInterval(() => { if (use.underWay === 0 && Date.now() - use.lastAt > idleMs) 
 // What is missing may be put right while the runner runs.
 setInterval(() => {
   if (runner.status.ok) return;
-  host.bwrap ??= findBwrap();
-  void probe(host).then((found) => Object.assign(runner.status, found));
+  void chooseDriver(host, choice).then((found) => Object.assign(runner.status, found));
 }, REPROBE_MS);
 process.on('SIGTERM', () => void leave());
 process.on('SIGINT', () => void leave());

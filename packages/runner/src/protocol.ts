@@ -44,6 +44,8 @@ export interface RunnerStatus {
   /** What is missing, each with its remedy, for a person. */
   missing: string[];
   limits: { memory: 'cgroup' | 'watchdog'; processes: 'cgroup' | 'rlimit' | 'watchdog'; warnings: string[] };
+  /** Connections that sandboxes asked the egress proxy for, since the runner's start. */
+  egress?: { allowed: number; refused: number };
   /** Bytes that this machine (or the runner's control group) has, and that are free now; sandboxes that live. Absent: not measured. */
   load?: { memoryBytes: number; freeBytes: number; sandboxes: number };
 }
@@ -77,6 +79,8 @@ export interface TaskRequestBase {
   /** Bounds the whole task; at the end of it the tree is killed and the end entry has `timedOut`. */
   timeoutMs: number;
   limits?: Partial<SandboxLimits>;
+  /** Host names that its sandbox may reach over TLS by way of the egress proxy (`example.com`, `*.example.com`); absent or empty: no network. */
+  egress?: string[];
 }
 
 /** An agent that speaks ACP on its stdio. */
@@ -178,6 +182,8 @@ export type JournalEntry = { offset: number; at: string } & (
   | { type: 'permission'; requestId: string; toolCallId: string; name?: string; title: string; input?: unknown }
   /** exec, build, preview: what the command printed, in order of arrival, at most 64 KiB an entry. */
   | { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
+  /** The egress proxy refused a connection; at most 100 a task. */
+  | { type: 'refused'; host: string; port: number; reason: string }
   /** preview: something listens on the port. */
   | { type: 'listening' }
   | TaskEnd
@@ -200,6 +206,8 @@ export interface TaskEnd {
 export const AGENTS_FOLDER = '/opt/headrace/agents';
 export const GATEWAY_PORT = 4401;
 export const GATEWAY_URL = `http://127.0.0.1:${GATEWAY_PORT}`;
+/** Where a sandbox with egress finds its HTTP proxy, which takes CONNECT only. */
+export const EGRESS_PORT = 4402;
 
 /** Output of a tool call is cut here, output of exec per stream at 1 MiB by the worker. */
 export const TOOL_OUTPUT_BYTES = 64 * 1024;

@@ -7,7 +7,7 @@ import type { JournalEntry, TaskRequest } from './protocol.ts';
 import { Gateways } from './gateways.ts';
 import { storeFolder } from './sandbox/guest-store.ts';
 import { prepareHost, releaseHost, type Host } from './sandbox/host.ts';
-import { probe } from './sandbox/probe.ts';
+import { chooseDriver, DEFAULT_CHOICE } from './sandbox/drivers.ts';
 import { tarOf } from './tar.ts';
 import type { Task } from './tasks/task.ts';
 import { Tasks } from './tasks/tasks.ts';
@@ -32,7 +32,7 @@ export interface Bench { host: Host; workspaces: Workspaces; tasks: Tasks; gatew
 /** A runner's parts in this process, on real sandboxes; undefined, with a visible line, where none can be made. */
 export async function makeBench(): Promise<Bench | undefined> {
   const host = await prepareHost(storeFolder(tmpdir()));
-  const { ok, missing } = await probe(host);
+  const { ok, missing } = await chooseDriver(host, DEFAULT_CHOICE);
   const workspaces = new Workspaces(new Trees(host));
   const gateways = new Gateways();
   const tasks = new Tasks(host, workspaces, gateways);

@@ -3,11 +3,10 @@ import { chmodSync, renameSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { RunnerError } from './errors.ts';
 import type { CapturedFile } from './protocol.ts';
-import { WORKSPACE, type Bind } from './sandbox/bubblewrap.ts';
 import { collect } from './sandbox/collect.ts';
+import { DEFAULT_LIMITS, WORKSPACE, type Bind } from './sandbox/driver.ts';
 import { GUEST } from './sandbox/guest.ts';
-import { makeSandboxFolder, type Host } from './sandbox/host.ts';
-import { DEFAULT_LIMITS, startSandbox } from './sandbox/sandbox.ts';
+import { makeSandboxFolder, startSandbox, type Host } from './sandbox/host.ts';
 
 /** A folder of files that sandboxes mount at /workspace. The host itself never opens a path inside it. */
 export interface Tree {

@@ -24,6 +24,8 @@ export interface Config extends FileConfig {
   idleTimeoutMinutes: number;
   sandboxDriver: 'auto' | 'bubblewrap' | 'container';
   sandboxLimits: 'required' | 'best-effort';
+  /** Unix socket of the container engine, image and OCI runtime of its sandboxes; null: found, none, the engine's own. */
+  container: { socket: string | null; image: string | null; runtime: string | null };
   logLevel: string;
   eventRetentionSeconds: number;
   cleanupGraceSeconds: number;
@@ -55,6 +57,12 @@ function isNetwork(text: string): boolean {
 
 /** An agent at work takes about 256 MiB, and mostly waits: what bounds runs is memory (a control group's, where it has a limit), not cores. */
 const runsByMemory = () => Math.max(8, Math.min(64, Math.floor(Math.min(totalmem(), process.constrainedMemory() || Infinity) / (256 * 1024 * 1024))));
+
+function engineSocket(value: string | null, faults: string[]): string | null {
+  const path = value?.replace(/^unix:\/\//, '') ?? null;
+  if (path !== null && !path.startsWith('/')) faults.push('HEADRACE_CONTAINER_SOCKET: has to be the path of a unix socket, as /run/podman/podman.sock');
+  return path;
+}
 
 type Env = Record<string, string | undefined>;
 
@@ -118,6 +126,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     idleTimeoutMinutes: whole('HEADRACE_IDLE_TIMEOUT_MINUTES', 15, 1, 60),
     sandboxDriver: oneOf('HEADRACE_SANDBOX_DRIVER', 'auto', ['auto', 'bubblewrap', 'container'] as const),
     sandboxLimits: oneOf('HEADRACE_SANDBOX_LIMITS', isLoopback ? 'best-effort' : 'required', ['required', 'best-effort'] as const),
+    container: { socket: engineSocket(text('HEADRACE_CONTAINER_SOCKET'), faults), image: text('HEADRACE_CONTAINER_IMAGE'), runtime: text('HEADRACE_CONTAINER_RUNTIME') },
     logLevel: oneOf('HEADRACE_LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const),
     eventRetentionSeconds: whole('HEADRACE_EVENT_RETENTION_SECONDS', 604_800, 1, 31_536_000),
     cleanupGraceSeconds: whole('HEADRACE_CLEANUP_GRACE_SECONDS', 3600, 0, 604_800),

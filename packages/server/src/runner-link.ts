@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
 import type { RunnerStatus } from '@headrace/runner/protocol';
+import type { Config } from './config.ts';
 
 const SIGN_OF_LIFE_MS = 1_000;
 
@@ -20,8 +21,9 @@ export interface RunnerLink {
 /** Where the runner of a data folder listens. A unix socket's path has at most 107 bytes, a data folder's any number. */
 export const runnerSocket = (dataDir: string): string => join(tmpdir(), `headrace-${userInfo().uid}`, `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`);
 
-/** `starts`: whether this process may start a runner (roles worker and runner). `limits`: whether memory and processes have to be bounded by cgroups. */
-export async function openRunner({ dataDir, starts, driver, limits, log }: { dataDir: string; starts: boolean; driver: 'auto' | 'bubblewrap' | 'container'; limits: 'required' | 'best-effort'; log: Logger }): Promise<RunnerLink> {
+/** `starts`: whether this process may start a runner (roles worker and runner). `sandboxLimits`: whether memory and processes have to be bounded by cgroups. */
+export async function openRunner({ config, starts, log }: { config: Pick<Config, 'dataDir' | 'sandboxDriver' | 'sandboxLimits' | 'container'>; starts: boolean; log: Logger }): Promise<RunnerLink> {
+  const { dataDir, sandboxDriver: driver, sandboxLimits: limits } = config;
   const stateDir = join(dataDir, 'runner');
   const socketPath = runnerSocket(dataDir);
   await mkdir(dirname(socketPath), { recursive: true, mode: 0o700 });
@@ -31,12 +33,12 @@ export async function openRunner({ dataDir, starts, driver, limits, log }: { dat
   let isClosed = false;
 
   const ensure = async () => {
-    if (starts) (await ensureRunner({ stateDir, socketPath, nodePath: process.execPath })).close();
+    if (starts) (await ensureRunner({ stateDir, socketPath, nodePath: process.execPath, sandboxes: { driver, ...config.container } })).close();
     last = judged(await client.status());
   };
   const judged = (status: RunnerStatus): RunnerStatus => {
-    // Asked for by name, it is never replaced by another one.
-    if (driver === 'container') return { ...status, ok: false, missing: [...status.missing, 'the container driver, which this version does not have: set HEADRACE_SANDBOX_DRIVER=bubblewrap'] };
+    // A runner outlives restarts, with the settings that it was started with. What was asked for by name is never replaced by another.
+    if (driver !== 'auto' && status.driver !== null && status.driver !== driver) return { ...status, ok: false, missing: [`the driver ${driver}: the runner that runs uses ${status.driver}, and ends 30 seconds after the service; stop the service for so long`] };
     if (limits === 'best-effort' || (status.limits.memory === 'cgroup' && status.limits.processes === 'cgroup')) return status;
     return { ...status, ok: false, missing: [...status.missing, 'control groups for memory and processes: delegate them to this user, or set HEADRACE_SANDBOX_LIMITS=best-effort'] };
   };

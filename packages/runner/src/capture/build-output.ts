@@ -1,8 +1,8 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { RunnerError } from '../errors.ts';
-import type { Host } from '../sandbox/host.ts';
-import { DEFAULT_LIMITS, startSandbox } from '../sandbox/sandbox.ts';
+import { DEFAULT_LIMITS } from '../sandbox/driver.ts';
+import { startSandbox, type Host } from '../sandbox/host.ts';
 import type { Tree } from '../workspaces.ts';
 
 const TIMEOUT_MS = 120_000;

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { CapturedFile, CaptureResult } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
-import type { Host } from '../sandbox/host.ts';
-import { DEFAULT_LIMITS, startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import { DEFAULT_LIMITS, type Sandbox } from '../sandbox/driver.ts';
+import { startSandbox, type Host } from '../sandbox/host.ts';
 import { tarHeader, tarPadding, TAR_END } from '../tar.ts';
 import type { Tree, Workspace } from '../workspaces.ts';
 import { ByteReader } from './byte-reader.ts';
@@ -14,8 +14,8 @@ import { choose, DEPENDENCY_FOLDERS, RESERVED, type Choice } from './rules.ts';
 const TIMEOUT_MS = 60_000;
 const LISTING_BYTES = 64 * 1024 ** 2;
 const GITIGNORE_BYTES = 256 * 1024;
-/** Descriptors on which the sandbox is told which contents to send. */
-const CAT = (descriptor: number): string => `xargs -0 -r cat -- <&${descriptor}`;
+/** Sends the contents of the files that its stdin names: a line with the number of bytes, then so many of NUL-terminated names. */
+const CAT = 'read -r size && head -c "$size" | xargs -0 -r cat --';
 
 /**
  * Lists and hashes an idle workspace from inside one fresh read-only sandbox: find tells what is there, then cat sends the .gitignore
@@ -33,13 +33,13 @@ export async function capture(host: Host, workspace: Workspace, basePaths: strin
 
 /** Undefined when something that belongs to the source cannot be read by its owner. */
 async function read(host: Host, workspace: Workspace, base: ReadonlySet<string>): Promise<CaptureResult | undefined> {
-  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', `${findCommand(base)}; printf '\\0'; ${CAT(6)}; ${CAT(7)}`], binds: [workspace.tree.bind(true)], limits: DEFAULT_LIMITS, inputs: 2 });
+  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', `${findCommand(base)}; printf '\\0'; ${CAT}; ${CAT}`], binds: [workspace.tree.bind(true)], limits: DEFAULT_LIMITS });
   return withReader(sandbox, async (reader) => {
     const entries = parseListing(await reader.records(LISTING_BYTES));
     const ignore = await readGitignores(reader, sandbox, entries);
     const choice = choose(entries, base, ignore, workspace.evidence);
     if (isLocked(entries, choice)) return undefined;
-    send(sandbox, 1, choice.files.map((file) => file.path));
+    send(sandbox, choice.files.map((file) => file.path));
     const files: CapturedFile[] = [];
     for (const { path, byteSize, mode } of choice.files) files.push({ path, byteSize, sha256: await reader.sha256(byteSize), executable: (mode & 0o100) !== 0 });
     await reader.end();
@@ -54,11 +54,10 @@ export function blobs(host: Host, workspace: Workspace, paths: string[]): Readab
     if (!file) throw new RunnerError(409, 'changed', `${path} was not captured as it is now.`);
     return file;
   });
-  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', CAT(6)], binds: [workspace.tree.bind(true)], limits: DEFAULT_LIMITS, inputs: 1 });
-  send(sandbox, 0, paths);
+  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', CAT], binds: [workspace.tree.bind(true)], limits: DEFAULT_LIMITS });
+  send(sandbox, paths);
   return Readable.from((async function* () {
     const reader = new ByteReader(sandbox.stdout);
-    sandbox.stdin.end();
     sandbox.stderr.resume();
     try {
       for (const file of wanted) {
@@ -74,7 +73,6 @@ export function blobs(host: Host, workspace: Workspace, paths: string[]): Readab
 
 async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Promise<T>): Promise<T> {
   const timer = setTimeout(() => void sandbox.kill().catch(() => {}), TIMEOUT_MS);
-  sandbox.stdin.end();
   sandbox.stderr.resume();
   try { return await body(new ByteReader(sandbox.stdout)); } finally {
     clearTimeout(timer);
@@ -85,14 +83,16 @@ async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Pro
 
 async function readGitignores(reader: ByteReader, sandbox: Sandbox, entries: Listed[]): Promise<Gitignore> {
   const found = entries.filter((e) => e.kind === 'file' && e.isUtf8 && /(?:^|\/)\.gitignore$/.test(e.path) && e.byteSize <= GITIGNORE_BYTES && (e.mode & 0o400) !== 0);
-  send(sandbox, 0, found.map((e) => e.path));
+  send(sandbox, found.map((e) => e.path));
   const ignore = new Gitignore();
   for (const { path, byteSize } of found) ignore.add(path.slice(0, Math.max(0, path.length - '/.gitignore'.length)), (await reader.read(byteSize)).toString());
   return ignore;
 }
 
-function send(sandbox: Sandbox, input: number, paths: string[]): void {
-  sandbox.inputs[input]!.end(paths.map((path) => `./${path}\0`).join(''));
+function send(sandbox: Sandbox, paths: string[]): void {
+  const names = Buffer.from(paths.map((path) => `./${path}\0`).join(''));
+  sandbox.stdin.write(`${names.length}\n`);
+  sandbox.stdin.write(names);
 }
 
 /** Left-out folders are named, not walked; dependency folders only where the base has nothing in any. */

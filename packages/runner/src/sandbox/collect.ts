@@ -1,5 +1,5 @@
 import { RunnerError } from '../errors.ts';
-import type { Sandbox, SandboxExit } from './sandbox.ts';
+import type { Sandbox, SandboxExit } from './driver.ts';
 
 /** What a short command in a sandbox of the runner's own printed and how it ended. */
 export interface Collected extends SandboxExit { stdout: Buffer; stderr: string }

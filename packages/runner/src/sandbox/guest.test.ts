@@ -20,7 +20,7 @@ describe('the programs of sandboxes', () => {
     const two = await installGuest(join(folder, 'two'), null, cache);
     expect(await two.ready('headrace')).toBe(true);
     expect(times()).toEqual(before);
-    for (const name of ['scripted', 'patch-tree', 'relay', 'gateway-relay', 'headrace', 'headrace.main']) expect(readFileSync(join(two.folder, `${name}.cjs`))).toEqual(readFileSync(join(one.folder, `${name}.cjs`)));
+    for (const name of ['scripted', 'patch-tree', 'relay', 'port-relay', 'headrace', 'headrace.main']) expect(readFileSync(join(two.folder, `${name}.cjs`))).toEqual(readFileSync(join(one.folder, `${name}.cjs`)));
     expect(await two.ready('none')).toBe(false);
   });
 

@@ -6,7 +6,7 @@ import { GuestStore } from './guest-store.ts';
 /** Where the guest's programs lie inside a sandbox, each as `<name>.cjs`. */
 export const GUEST = '/opt/headrace/agent';
 /** Needed by nearly every sandbox: made before the runner says that it is ready. */
-const SMALL = { scripted: 'scripted', 'patch-tree': 'patch-tree', relay: 'relay', 'gateway-relay': 'gateway-relay' };
+const SMALL = { scripted: 'scripted', 'patch-tree': 'patch-tree', relay: 'relay', 'port-relay': 'port-relay' };
 /** Made beside the start; whoever needs it waits for it. */
 const BIG = { 'headrace.main': 'headrace/main' };
 /** What V8 made of the big program the last time; see warm-up.ts. */

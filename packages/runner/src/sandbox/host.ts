@@ -2,11 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, chmodSync, chownSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cgroupParent, removeCgroupParent, type CgroupParent } from './cgroups.ts';
+import { RunnerError } from '../errors.ts';
+import type { Driver, Sandbox, SandboxSpec } from './driver.ts';
 import { processStat } from './processes.ts';
-import { seccompFilter } from './seccomp.ts';
 import { installGuest, type Guest } from './guest.ts';
-import { Launches } from './launch.ts';
 
 /** What every sandbox of this runner shares: its folder on this machine, the identity it runs under, and the files it mounts. */
 export interface Host {
@@ -14,14 +13,12 @@ export interface Host {
   base: string;
   /** The unprivileged user and group that sandboxes run as when the runner is root; null: the runner's own user. */
   uid: number | null;
-  cgroups: CgroupParent | undefined;
-  bwrap: string | undefined;
   /** The Node binary at a path that the sandbox's user can reach. */
   node: string;
   etc: string;
   guest: Guest;
-  seccomp: string;
-  launches: Launches;
+  /** What makes sandboxes; undefined while nothing isolates here. */
+  driver: Driver | undefined;
 }
 
 /** No account has it; a program that escaped its namespaces would own nothing but the sandboxes' files. */
@@ -30,7 +27,7 @@ const ENOUGH_MEMORY = 1024 ** 3;
 const OWNER_FILE = 'owner.json';
 
 /**
- * Builds the runner's folder and finds what this machine offers; the probe decides whether it is enough. What takes long to make is kept in
+ * Builds the runner's folder, for whichever driver is chosen then (drivers.ts). What takes long to make is kept in
  * `cache` for the next runner.
  */
 export async function prepareHost(cache: string): Promise<Host> {
@@ -40,28 +37,22 @@ export async function prepareHost(cache: string): Promise<Host> {
   chmodSync(base, 0o711);
   const own = processStat(process.pid);
   writeFileSync(join(base, OWNER_FILE), JSON.stringify({ pid: process.pid, startTime: own?.startTime }));
-  const host: Omit<Host, 'launches' | 'guest'> = {
-    base, uid, node: reachableNode(base, uid),
-    bwrap: findBwrap(),
-    cgroups: cgroupParent(base.slice(base.lastIndexOf('/') + 1)),
-    etc: join(base, 'etc'), seccomp: join(base, 'seccomp.bpf'),
-  };
   mkdirSync(join(base, 'w'), { mode: 0o711 });
-  writeEtc(host.etc);
-  writeFileSync(host.seccomp, seccompFilter(process.arch));
-  return Object.assign(host, { guest: await installGuest(join(base, 'guest'), uid, cache), launches: new Launches(host as Host) });
+  const etc = join(base, 'etc');
+  writeEtc(etc);
+  return { base, uid, etc, node: reachableNode(base, uid), guest: await installGuest(join(base, 'guest'), uid, cache), driver: undefined };
 }
 
 /** Removes everything of the runner from this machine. Its sandboxes must be gone. */
 export async function releaseHost(host: Host): Promise<void> {
-  await host.launches.close();
+  await host.driver?.close();
   rmSync(host.base, { recursive: true, force: true });
-  if (host.cgroups) removeCgroupParent(host.cgroups);
 }
 
-/** Where bubblewrap is installed, if it is. */
-export function findBwrap(): string | undefined {
-  return ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'].find((path) => existsSync(path));
+/** Starts a sandbox. Throws `no_sandbox` 503 where nothing isolates. */
+export function startSandbox(host: Host, spec: SandboxSpec): Sandbox {
+  if (!host.driver) throw new RunnerError(503, 'no_sandbox', 'Nothing isolates here.');
+  return host.driver.start(spec);
 }
 
 /** Makes a new, empty folder that sandboxes can own. */

@@ -6,15 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makeBench } from '../test-support.ts';
-import { WORKSPACE } from './bubblewrap.ts';
+import { BubblewrapDriver } from './bubblewrap/driver.ts';
 import { collect, type Collected } from './collect.ts';
-import { makeSandboxFolder } from './host.ts';
+import { DEFAULT_LIMITS, WORKSPACE, type Sandbox } from './driver.ts';
+import { makeSandboxFolder, startSandbox } from './host.ts';
 import { probe } from './probe.ts';
 import { processTree, settled } from './processes.ts';
-import { DEFAULT_LIMITS, startSandbox, type Sandbox } from './sandbox.ts';
 
 const bench = await makeBench();
 const MEBI = 1024 ** 2;
+const cgroups = bench?.host.driver instanceof BubblewrapDriver ? bench.host.driver.cgroups : undefined;
 
 function start(command: string, limits = DEFAULT_LIMITS): Sandbox {
   const folder = makeSandboxFolder(bench!.host, randomUUID());
@@ -69,12 +70,12 @@ describe.skipIf(!bench)('a sandbox', () => {
 
   test('cannot take more memory than its limit', async () => {
     const { code, oom } = await run('head -c 1073741824 /dev/zero | tail > /dev/null', { ...DEFAULT_LIMITS, memoryBytes: 64 * MEBI });
-    if (bench!.host.cgroups) expect([code === 0, oom]).toEqual([false, true]);
+    if (cgroups) expect([code === 0, oom]).toEqual([false, true]);
   });
 
   test('a fork bomb stays within its processes, and ends with a kill', async () => {
     // Without cgroups the limit counts everything that this user runs, these tests among it.
-    const processes = bench!.host.cgroups ? 64 : DEFAULT_LIMITS.processes;
+    const processes = cgroups ? 64 : DEFAULT_LIMITS.processes;
     // Not a shell: one that cannot fork ends, and the bomb with it.
     const bomb = "for (let i = 0; i < 600; i++) require('child_process').spawn('sleep', ['60']).on('error', () => {}); setInterval(() => {}, 60000)";
     const sandbox = start(`exec node -e "${bomb}"`, { ...DEFAULT_LIMITS, processes });
@@ -96,11 +97,11 @@ describe.skipIf(!bench)('a sandbox', () => {
 
   test('leaves no cgroup behind but those of waiting launches', async () => {
     for (let i = 0; i < 5; i++) await run('true');
-    for (const folder of bench!.host.cgroups?.folders ?? []) expect(readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).length).toBeLessThanOrEqual(2);
+    for (const folder of cgroups?.folders ?? []) expect(readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).length).toBeLessThanOrEqual(2);
   });
 
-  test.skipIf(!bench?.host.cgroups?.cpu)('shares one small part of the processors with all others', async () => {
-    const { folders, cpu } = bench!.host.cgroups!;
+  test.skipIf(!cgroups?.cpu)('shares one small part of the processors with all others', async () => {
+    const { folders, cpu } = cgroups!;
     const members = (folder: string) => readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean);
     expect(Number(readFileSync(join(cpu!, 'cpu.shares'), 'utf8'))).toBeLessThan(1024);
     const sandbox = start('echo up; sleep 60');
@@ -121,6 +122,8 @@ describe.skipIf(!bench)('a sandbox', () => {
 
 test('without bubblewrap the probe says what to install', async () => {
   if (!bench) return;
-  const { ok, driver, missing } = await probe({ ...bench.host, bwrap: undefined });
-  expect({ ok, driver, missing }).toEqual({ ok: false, driver: null, missing: ['install bubblewrap: apt-get install bubblewrap'] });
+  const driver = new BubblewrapDriver(bench.host);
+  onTestFinished(() => driver.close());
+  const found = await probe(bench.host, Object.assign(Object.create(driver) as BubblewrapDriver, { missing: () => Promise.resolve(['install bubblewrap: apt-get install bubblewrap']) }));
+  expect(found).toMatchObject({ ok: false, driver: null, missing: ['install bubblewrap: apt-get install bubblewrap'] });
 });

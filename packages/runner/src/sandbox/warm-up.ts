@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
-import { WORKSPACE } from './bubblewrap.ts';
 import { collect } from './collect.ts';
 import { COMPILED, GUEST } from './guest.ts';
-import { makeSandboxFolder, type Host } from './host.ts';
-import { DEFAULT_LIMITS, startSandbox } from './sandbox.ts';
+import { DEFAULT_LIMITS, WORKSPACE } from './driver.ts';
+import { makeSandboxFolder, startSandbox, type Host } from './host.ts';
 
 const MESSAGES = [
   { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } },
@@ -16,8 +15,9 @@ const MESSAGES = [
  */
 export async function warmUp(host: Host): Promise<void> {
   if (!host.guest.isCold || !await host.guest.ready('headrace')) return;
-  const folder = makeSandboxFolder(host, 'warm-up');
+  let folder: string | undefined;
   try {
+    folder = makeSandboxFolder(host, 'warm-up');
     const sandbox = startSandbox(host, {
       command: ['node', `${GUEST}/headrace.cjs`], env: { HEADRACE_WIRE: 'anthropic', HEADRACE_MODEL: 'none', HEADRACE_GATEWAY: 'http://127.0.0.1:1/none/v1', HEADRACE_TOKEN: 'none' }, limits: DEFAULT_LIMITS,
       binds: [{ host: folder, inside: WORKSPACE, readOnly: true }, { host: host.guest.compiled, inside: `${GUEST}/${COMPILED}`, readOnly: false }],
@@ -30,5 +30,5 @@ export async function warmUp(host: Host): Promise<void> {
     sandbox.stdin.write(MESSAGES.map((message) => `${JSON.stringify(message)}\n`).join(''));
     await collect(sandbox, { maxBytes: 1024 ** 2, timeoutMs: 10_000 });
     host.guest.keepCompiled();
-  } catch (error) { process.stderr.write(`The compile cache could not be made: ${(error as Error).message}\n`); } finally { rmSync(folder, { recursive: true, force: true }); }
+  } catch (error) { process.stderr.write(`The compile cache could not be made: ${(error as Error).message}\n`); } finally { if (folder !== undefined) rmSync(folder, { recursive: true, force: true }); }
 }

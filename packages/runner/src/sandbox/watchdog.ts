@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { SandboxLimits } from '../protocol.ts';
 import type { Host } from './host.ts';
 import { processTree } from './processes.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { Sandbox } from './driver.ts';
 
 const INTERVAL_MS = 500;
 /** Measuring takes at most this share of the time, however many files there are. */
@@ -21,7 +21,7 @@ export function watchSandbox(host: Host, sandbox: Sandbox, folders: string[], li
   const stop = (): void => { isOver = true; clearTimeout(timer); };
   const refuse = (reason: string): void => { if (!isOver) { stop(); overrun(reason); } };
   const measure = async (): Promise<void> => {
-    if (!host.cgroups) refuseTree(sandbox, limits, refuse);
+    if (host.driver?.limits.memory === 'watchdog') refuseTree(sandbox, limits, refuse);
     const { bavail, bsize } = statfsSync(host.base);
     if (!isOver && (Date.now() >= nextMeasure || bavail * bsize < LOW_BYTES)) {
       const begun = Date.now();

@@ -1,6 +1,6 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { TurnMcpServer, TurnRequest } from '../protocol.ts';
-import { WORKSPACE } from '../sandbox/bubblewrap.ts';
+import { WORKSPACE } from '../sandbox/driver.ts';
 import { isObject, type AcpConnection, type Params } from './acp-connection.ts';
 import { AcpFault, RPC, RpcError } from './acp-fault.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AGENTS_FOLDER, type TurnAgent } from '../protocol.ts';
-import { PATH, type Bind } from '../sandbox/bubblewrap.ts';
+import { PATH, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
 import { TaskFailure } from './task.ts';

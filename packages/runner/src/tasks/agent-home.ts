@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { HOME, type Bind } from '../sandbox/bubblewrap.ts';
+import { HOME, type Bind } from '../sandbox/driver.ts';
 import { tarOf } from '../tar.ts';
 import type { AgentHome, Trees, Workspace } from '../workspaces.ts';
 

@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { BuildRequest, ExecRequest } from '../protocol.ts';
 import { readOutput } from '../capture/build-output.ts';
+import type { Sandbox } from '../sandbox/driver.ts';
 import type { Host } from '../sandbox/host.ts';
-import type { Sandbox, SandboxSpec } from '../sandbox/sandbox.ts';
 import type { Tree, Trees, Workspace } from '../workspaces.ts';
 import { journalOutput } from './output.ts';
-import { Task, type WorkEnd } from './task.ts';
+import { Task, type TaskSpec, type WorkEnd } from './task.ts';
 
 /** Waits for a command's exit; its output goes to the journal. What it left in the background dies with its sandbox. */
 export async function runCommand(task: Task, sandbox: Sandbox, stdin = ''): Promise<WorkEnd> {
@@ -27,7 +27,7 @@ export class ExecTask extends Task {
     this.#workspace = workspace;
   }
 
-  protected async spec(): Promise<Omit<SandboxSpec, 'limits'>> {
+  protected async spec(): Promise<TaskSpec> {
     return { command: ['/bin/sh', '-c', this.request.command], binds: [this.#workspace.tree.bind(false)] };
   }
 
@@ -63,7 +63,7 @@ export class BuildTask extends Task {
 
   override release(): void { if (this.#tree) this.#trees.remove(this.#tree); }
 
-  protected async spec(): Promise<Omit<SandboxSpec, 'limits'>> {
+  protected async spec(): Promise<TaskSpec> {
     return { command: ['/bin/sh', '-c', this.request.command], binds: [this.#tree!.bind(false)] };
   }
 

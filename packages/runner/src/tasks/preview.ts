@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
-import type { Duplex, Readable } from 'node:stream';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { PreviewRequest } from '../protocol.ts';
+import type { Sandbox } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
-import type { Sandbox, SandboxSpec } from '../sandbox/sandbox.ts';
 import type { Tree, Trees } from '../workspaces.ts';
 import { runCommand } from './commands.ts';
-import { Task, type WorkEnd } from './task.ts';
+import { SOCKETS } from './sockets.ts';
+import { Task, type TaskSpec, type WorkEnd } from './task.ts';
 
 const DIAL_TIMEOUT_MS = 10_000;
-const RELAY_FOLDER = '/run/headrace';
+const CONNECTIONS = 1024;
+const NAME = 'visitors';
 
-/** Starts the relay beside the command; descriptor 6 is the relay's alone. */
-const SCRIPT = `node ${GUEST}/relay.cjs ${RELAY_FOLDER}/s "$2" <&6 >&6 2>/dev/null 6>&- &
-exec 6>&-
+/** Starts the relay beside the command. */
+const SCRIPT = `node ${GUEST}/relay.cjs ${SOCKETS}/${NAME} "$2" </dev/null >/dev/null 2>&1 &
 exec /bin/sh -c "$1"`;
 
 /**
@@ -27,16 +26,14 @@ exec /bin/sh -c "$1"`;
 export class PreviewTask extends Task {
   declare readonly request: PreviewRequest;
   readonly #trees: Trees;
-  readonly #relay: string;
   readonly #visitors = new Map<string, (socket: Socket | undefined) => void>();
   #tree: Tree | undefined;
-  #control: Duplex | undefined;
-  #server: Server | undefined;
+  /** On which the relay is told of visitors; the first connection that says that it is the relay. */
+  #control: Socket | undefined;
 
   constructor(host: Host, id: string, request: PreviewRequest, trees: Trees) {
     super(host, id, request);
     this.#trees = trees;
-    this.#relay = join(host.base, 'w', `relay-${randomUUID().slice(0, 8)}`);
   }
 
   /** The first source starts the command; later ones are written over the running tree. */
@@ -62,62 +59,50 @@ export class PreviewTask extends Task {
     return socket;
   }
 
-  override release(): void {
-    if (this.#tree) this.#trees.remove(this.#tree);
-    rmSync(this.#relay, { recursive: true, force: true });
-  }
+  override release(): void { if (this.#tree) this.#trees.remove(this.#tree); }
 
-  protected async spec(): Promise<Omit<SandboxSpec, 'limits'>> {
-    mkdirSync(this.#relay, { mode: 0o755 });
-    await this.#listen();
-    return {
-      command: ['/bin/sh', '-c', SCRIPT, 'sh', this.request.command, String(this.request.port)], inputs: 1,
-      binds: [this.#tree!.bind(false), { host: this.#relay, inside: RELAY_FOLDER, readOnly: true }],
-    };
+  protected async spec(): Promise<TaskSpec> {
+    await this.sockets.listen(NAME, CONNECTIONS, (socket) => this.#arrived(socket));
+    return { command: ['/bin/sh', '-c', SCRIPT, 'sh', this.request.command, String(this.request.port)], binds: [this.#tree!.bind(false)] };
   }
 
   protected async work(sandbox: Sandbox): Promise<WorkEnd> {
-    this.#control = sandbox.inputs[0] as Duplex;
-    let said = '', isListening = false;
-    this.#control.setEncoding('latin1').on('data', (part: string) => {
-      if (isListening) return;
-      said = (said + part).slice(-64);
-      if (said.includes('listening\n')) { isListening = true; this.journal.append({ type: 'listening' }); }
-    });
     try { return await runCommand(this, sandbox); } finally {
       this.#control = undefined;
-      this.#server?.close();
       for (const refuse of this.#visitors.values()) refuse(undefined);
     }
   }
 
   protected folders(): string[] { return [this.#tree!.folder]; }
 
-  async #listen(): Promise<void> {
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#arrived(socket));
-    await new Promise<void>((resolve, reject) => {
-      this.#server!.once('error', reject).listen({ path: join(this.#relay, 's'), readableAll: true, writableAll: true }, resolve);
-    });
-  }
-
-  /** The relay's first line names the visitor that it dialled for; whatever else may connect in there gets nothing. */
+  /** The relay's first line says that it is the relay, or names the visitor that it dialled for; whatever else may connect in there gets nothing. */
   #arrived(socket: Socket): void {
     const timer = setTimeout(() => socket.destroy(), DIAL_TIMEOUT_MS);
     let head = Buffer.alloc(0);
-    socket.on('error', () => socket.destroy()).once('close', () => clearTimeout(timer));
+    socket.once('close', () => clearTimeout(timer));
     const onData = (part: Buffer): void => {
       head = Buffer.concat([head, part]);
       const end = head.indexOf(0x0a);
       if (end === -1) { if (head.length > 64) socket.destroy(); return; }
       socket.off('data', onData).pause();
       clearTimeout(timer);
-      const line = head.toString('latin1', 0, end);
-      const answer = this.#visitors.get(line.slice(0, -1));
       if (end + 1 < head.length) socket.unshift(head.subarray(end + 1));
-      if (answer && line.endsWith('+')) return answer(socket);
-      socket.destroy();
-      answer?.(undefined);
+      this.#joined(socket, head.toString('latin1', 0, end));
     };
-    socket.on('data', onData);
+    socket.on('data', onData).resume();
+  }
+
+  #joined(socket: Socket, line: string): void {
+    if (line === 'relay' && !this.#control) return this.#controlled(socket);
+    const answer = this.#visitors.get(line.slice(0, -1));
+    if (answer && line.endsWith('+')) return answer(socket);
+    socket.destroy();
+    answer?.(undefined);
+  }
+
+  /** The relay says one thing: that something listens. */
+  #controlled(socket: Socket): void {
+    this.#control = socket;
+    socket.once('data', () => { this.journal.append({ type: 'listening' }); }).resume();
   }
 }

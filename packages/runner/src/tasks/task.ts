@@ -2,13 +2,17 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { SandboxLimits, SteerRequest, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
-import type { Host } from '../sandbox/host.ts';
-import { DEFAULT_LIMITS, startSandbox, type Sandbox, type SandboxExit, type SandboxSpec } from '../sandbox/sandbox.ts';
+import { DEFAULT_LIMITS, type Sandbox, type SandboxExit, type SandboxSpec } from '../sandbox/driver.ts';
+import { startSandbox, type Host } from '../sandbox/host.ts';
 import { watchSandbox } from '../sandbox/watchdog.ts';
 import { Journal } from './journal.ts';
+import { TaskSockets, withPorts } from './sockets.ts';
 
 /** How the work itself ended, before time-outs, cancels and lost sandboxes are looked at. */
 export type WorkEnd = Pick<TaskEnd, 'outcome' | 'exitCode' | 'signal' | 'error'>;
+
+/** `ports`: what its command finds on its loopback: port → name of one of the task's sockets. */
+export type TaskSpec = Omit<SandboxSpec, 'limits'> & { ports?: Record<number, string> };
 
 /**
  * One task: preparing → running → ended. Subclasses say what runs; this class owns its sandbox, its time-out, its limits and its end.
@@ -19,6 +23,7 @@ export abstract class Task {
   readonly request: TaskRequest;
   readonly journal = new Journal();
   readonly host: Host;
+  protected readonly sockets: TaskSockets;
   status: TaskState['status'] = 'preparing';
   /** Called once nothing of its sandbox is left, before its end can be read: what it used is free from then on. */
   onGone: () => void = () => {};
@@ -33,6 +38,7 @@ export abstract class Task {
 
   constructor(host: Host, id: string, request: TaskRequest) {
     this.host = host;
+    this.sockets = new TaskSockets(host);
     this.id = id;
     this.request = request;
     this.ended = new Promise((resolve, reject) => { this.#settle = { resolve, reject }; });
@@ -44,13 +50,11 @@ export abstract class Task {
   state(): TaskState { return { id: this.id, kind: this.request.kind, workspaceId: this.workspaceId, status: this.status, lastOffset: this.journal.lastOffset }; }
 
   /** What to start; called once, when the task begins to run. */
-  protected abstract spec(): Promise<Omit<SandboxSpec, 'limits'>>;
+  protected abstract spec(): Promise<TaskSpec>;
   /** Drives the sandbox until its work has ended; the sandbox is killed afterwards. */
   protected abstract work(sandbox: Sandbox): Promise<WorkEnd>;
   /** The folders whose size together the watchdog bounds. */
   protected abstract folders(): string[];
-  /** Ends what else was open for it, once it has run. */
-  protected tidy(): void { /* most have nothing */ }
 
   /** Runs it to its end; never rejects. */
   async run(): Promise<void> {
@@ -63,7 +67,7 @@ export abstract class Task {
     try {
       const spec = await this.spec();
       if (!this.#isCancelled && !this.#timedOut) {
-        const sandbox = this.#sandbox = startSandbox(this.host, { ...spec, limits: this.limits });
+        const sandbox = this.#sandbox = startSandbox(this.host, { ...spec, command: withPorts(spec.command, spec.ports ?? {}), binds: [...spec.binds, ...this.sockets.binds], limits: this.limits });
         if (this.#isCancelled) this.#kill();
         const unwatch = watchSandbox(this.host, sandbox, this.folders(), this.limits, (reason) => { this.#overrun = reason; this.#kill(); });
         try { end = await this.work(sandbox); } finally { unwatch(); }
@@ -79,7 +83,7 @@ export abstract class Task {
       if (isGone) this.#settle.resolve(); else this.#settle.reject(error);
     } finally {
       clearTimeout(timer);
-      this.tidy();
+      this.sockets.close();
     }
   }
 

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Gateways } from '../gateways.ts';
-import type { SteerRequest, TurnRequest } from '../protocol.ts';
+import { GATEWAY_PORT, type SteerRequest, type TurnRequest } from '../protocol.ts';
 import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
-import type { Sandbox, SandboxSpec } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/driver.ts';
 import { tarOf } from '../tar.ts';
 import type { AgentHome, Trees, Workspace } from '../workspaces.ts';
 import { AcpConnection, type Params } from './acp-connection.ts';
@@ -12,10 +12,10 @@ import { AgentGone } from './acp-fault.ts';
 import { openSession, type Session } from './acp-session.ts';
 import { agentCommand } from './agent-command.ts';
 import { agentHome, homeBind } from './agent-home.ts';
-import { GATEWAY_SOCKET, GatewayPort, relayListens, withRelay } from './gateway-port.ts';
+import { GATEWAY_SOCKET, openGateway } from './gateway-visitors.ts';
 import { messageBlocks, promptBlocks } from './prompt.ts';
 import { Steering } from './steering.ts';
-import { lost, Task, type WorkEnd } from './task.ts';
+import { lost, Task, type TaskSpec, type WorkEnd } from './task.ts';
 import { TurnUpdates } from './turn-updates.ts';
 
 const STDERR_BYTES = 4096, LAST_WORDS = 1000;
@@ -33,7 +33,6 @@ export class TurnTask extends Task {
   readonly #updates: TurnUpdates;
   readonly #steering = new Steering();
   #home: AgentHome | undefined;
-  #port: GatewayPort | undefined;
   #stderr = '';
 
   constructor(host: Host, id: string, request: TurnRequest, { workspace, trees, gateways }: { workspace: Workspace; trees: Trees; gateways: Gateways }) {
@@ -47,22 +46,23 @@ export class TurnTask extends Task {
   override answerPermission(requestId: string, allow: boolean): void { this.#updates.answer(requestId, allow); }
   override steer(message: SteerRequest): Promise<void> { return this.#steering.steer(message); }
 
-  protected async spec(): Promise<Omit<SandboxSpec, 'limits'>> {
+  protected async spec(): Promise<TaskSpec> {
     const { agent, gateway = false } = this.request;
     const { command, env, binds } = await agentCommand(this.host, agent);
     await this.#writeEvidence();
     // The scripted agent has nothing to remember.
     if (!this.#isScripted) this.#home = await agentHome(this.#trees, this.#workspace, agent.name, agent.home);
-    if (gateway) this.#port = await GatewayPort.open(this.host, this.id, this.#gateways);
-    const common = { binds: [this.#workspace.tree.bind(false), ...binds, ...(this.#home ? [homeBind(this.#home)] : []), ...(this.#port ? [this.#port.bind] : [])] };
-    if (this.#needsRelay) return { ...common, command: withRelay(command), env, inputs: 1 };
-    return { ...common, command, env: this.#port ? { ...env, HEADRACE_GATEWAY_SOCKET: GATEWAY_SOCKET } : env };
+    const common = { command, binds: [this.#workspace.tree.bind(false), ...binds, ...(this.#home ? [homeBind(this.#home)] : [])] };
+    if (!gateway) return { ...common, env };
+    const name = await openGateway(this.sockets, this.id, this.#gateways);
+    // The built-in agent speaks HTTP over the socket itself, which spares it a process and a hop.
+    return agent.command === null ? { ...common, env: { ...env, HEADRACE_GATEWAY_SOCKET: GATEWAY_SOCKET } } : { ...common, env, ports: { [GATEWAY_PORT]: name } };
   }
 
   protected async work(sandbox: Sandbox): Promise<WorkEnd> {
     sandbox.stderr.setEncoding('utf8').on('data', (part: string) => { this.#stderr = (this.#stderr + part).slice(-STDERR_BYTES); });
     const connection = new AcpConnection(sandbox.stdout, sandbox.stdin, this.#updates);
-    const end = this.#discreet(await this.#converse(connection, sandbox).catch((error: Error) => this.#failureOf(error, sandbox)));
+    const end = this.#discreet(await this.#converse(connection).catch((error: Error) => this.#failureOf(error, sandbox)));
     this.#steering.open(undefined);
     this.#updates.close(this.isCancelled ? 'cancelled' : 'failed');
     if (this.#home) this.#home.wasInterrupted = end.outcome !== 'completed';
@@ -71,16 +71,12 @@ export class TurnTask extends Task {
   }
 
   protected override folders(): string[] { return [this.#workspace.tree.folder, ...(this.#home ? [this.#home.tree.folder] : [])]; }
-  protected override tidy(): void { this.#port?.close(); }
 
   get #isScripted(): boolean { return this.request.agent.command === null && this.request.agent.name === 'scripted'; }
-  /** The built-in agent speaks HTTP over the socket itself, which spares it a process and a hop. */
-  get #needsRelay(): boolean { return this.#port !== undefined && this.request.agent.command !== null; }
 
-  async #converse(connection: AcpConnection, sandbox: Sandbox): Promise<WorkEnd> {
+  async #converse(connection: AcpConnection): Promise<WorkEnd> {
     const home = this.#home;
     const session = await openSession(connection, this.request, home?.sessionId ?? null);
-    if (this.#needsRelay) await relayListens(sandbox.inputs[0]!);
     const prompt = promptBlocks(this.#isScripted ? { ...this.request, history: [] } : this.request, session, home?.wasInterrupted ?? false);
     if (home) { home.sessionId = session.id; home.wasInterrupted = true; }
     // What came before was an earlier conversation, told again.

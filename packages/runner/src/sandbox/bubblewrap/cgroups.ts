@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kill, settled } from './processes.ts';
-import type { SandboxLimits } from '../protocol.ts';
+import type { SandboxLimits } from '../../protocol.ts';
+import { kill, settled } from '../processes.ts';
 
 /**
  * Memory and process limits by control groups: version 1 as root, version 2 as root or with a delegated subtree.

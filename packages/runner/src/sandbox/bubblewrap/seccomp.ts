@@ -1,4 +1,4 @@
-import { DENIED, INSPECTED, NEWEST_KNOWN, type Architecture } from './syscalls.ts';
+import { DENIED, INSPECTED, NEWEST_KNOWN, type Architecture } from '../syscalls.ts';
 
 /**
  * Assembles the sandbox's seccomp filter (classic BPF, struct sock_filter[]), which bwrap reads from a descriptor.

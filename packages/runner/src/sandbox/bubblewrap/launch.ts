@@ -1,24 +1,31 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import type { Duplex, Writable } from 'node:stream';
-import type { SandboxLimits } from '../protocol.ts';
-import { limitCgroup, makeCgroup, type Cgroup } from './cgroups.ts';
-import type { Host } from './host.ts';
+import type { Readable, Writable } from 'node:stream';
+import type { SandboxLimits } from '../../protocol.ts';
+import { DEFAULT_LIMITS } from '../driver.ts';
+import { limitCgroup, makeCgroup, type Cgroup, type CgroupParent } from './cgroups.ts';
+
+/** What every launch needs of this machine. */
+export interface LaunchSetup {
+  bwrap: string;
+  /** The file of the compiled seccomp filter. */
+  seccomp: string;
+  /** The user that root becomes; null: none needed. */
+  uid: number | null;
+  cgroups: CgroupParent | undefined;
+}
 
 /** A bwrap that has entered its cgroup and dropped root, and waits for its arguments. */
 export interface Launch {
   child: ChildProcess;
   cgroup: Cgroup | undefined;
   args: Writable;
-  info: Duplex;
-  /** Pipes to the command's descriptors 6 and 7. */
-  inputs: Duplex[];
+  info: Readable;
   hasExited: boolean;
 }
 
 /** Descriptors of bwrap: 0-2 the command's own, then these; what the command inherits of them it closes (COMMAND). */
-export const FD = { args: 3, seccomp: 4, info: 5, inputs: [6, 7] };
-export const DEFAULT_LIMITS: SandboxLimits = { memoryBytes: 4 * 1024 ** 3, processes: 512, diskBytes: 2 * 1024 ** 3 };
+export const FD = { args: 3, seccomp: 4, info: 5 };
 /** The command line comes by the arguments' pipe too, as a variable that it unsets: no process list shows it. */
 export const COMMAND_VARIABLE = 'HEADRACE_COMMAND';
 const COMMAND = ['/bin/sh', '-c', `eval "$${COMMAND_VARIABLE}"`];
@@ -26,18 +33,18 @@ const WARM = 2, REFILL_MS = 30;
 
 /** Keeps a few launches ready: entering cgroups and the three programs before bwrap take about 15 ms that no task has to wait for. */
 export class Launches {
-  readonly #host: Host;
+  readonly #setup: LaunchSetup;
   #warm: Launch[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   #counter = 0;
 
-  constructor(host: Host) { this.#host = host; }
+  constructor(setup: LaunchSetup) { this.#setup = setup; }
 
   /** A launch with these limits. */
   take(limits: SandboxLimits): Launch {
     // The file size limit is the process's own and cannot be raised afterwards.
-    const isUsual = limits.diskBytes === DEFAULT_LIMITS.diskBytes && (this.#host.cgroups !== undefined || limits.processes === DEFAULT_LIMITS.processes);
+    const isUsual = limits.diskBytes === DEFAULT_LIMITS.diskBytes && (this.#setup.cgroups !== undefined || limits.processes === DEFAULT_LIMITS.processes);
     const warm = isUsual ? this.#nextWarm() : undefined;
     if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#refill(), REFILL_MS);
     if (!warm) return this.#start(limits);
@@ -68,20 +75,20 @@ export class Launches {
   }
 
   #start(limits: SandboxLimits): Launch {
-    const host = this.#host;
-    const cgroup = host.cgroups && makeCgroup(host.cgroups, `s${++this.#counter}`, limits);
+    const { bwrap, seccomp: filter, cgroups } = this.#setup;
+    const cgroup = cgroups && makeCgroup(cgroups, `s${++this.#counter}`, limits);
     let seccomp: number | undefined;
     try {
-      seccomp = openSync(host.seccomp, 'r');
-      const child = spawn('/bin/sh', ['-c', script(host, cgroup, limits), 'sh', host.bwrap!, '--args', String(FD.args), '--', ...COMMAND], {
-        env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe', 'pipe', seccomp, 'pipe', ...FD.inputs.map(() => 'pipe' as const)],
+      seccomp = openSync(filter, 'r');
+      const child = spawn('/bin/sh', ['-c', script(this.#setup, cgroup, limits), 'sh', bwrap, '--args', String(FD.args), '--', ...COMMAND], {
+        env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe', 'pipe', seccomp, 'pipe'],
       });
       const launch = { child, cgroup, hasExited: false };
       child.once('exit', () => { launch.hasExited = true; }).once('error', () => { launch.hasExited = true; });
       // Where descriptors have run out, the child has no pipes, and an error to come.
       if (!(child.stdio as unknown)) throw new Error('No further process can be started: too many open files.');
       for (const stream of child.stdio) stream?.on('error', () => { /* EPIPE: it died first; its exit says so */ });
-      return Object.assign(launch, { args: child.stdio[FD.args] as Writable, info: child.stdio[FD.info] as Duplex, inputs: FD.inputs.map((fd) => (child.stdio as unknown[])[fd] as Duplex) });
+      return Object.assign(launch, { args: child.stdio[FD.args] as Writable, info: (child.stdio as unknown[])[FD.info] as Readable });
     } catch (error) {
       void cgroup?.remove();
       throw error;
@@ -95,15 +102,14 @@ async function discard({ child, cgroup }: Launch): Promise<void> {
 }
 
 /** A shell line (trusted values only) that enters the cgroup, sets rlimits, drops root and becomes bwrap. */
-function script(host: Host, cgroup: Cgroup | undefined, limits: SandboxLimits): string {
+function script({ uid }: LaunchSetup, cgroup: Cgroup | undefined, limits: SandboxLimits): string {
   const enter = (cgroup?.procs ?? []).map((file) => `echo $$ >'${file}' || exit 125`);
   const prlimit = ['prlimit', '--core=0', `--fsize=${limits.diskBytes}`, ...(cgroup ? [] : [`--nproc=${limits.processes}`])];
-  const drop = host.uid === null ? [] : ['setpriv', `--reuid=${host.uid}`, `--regid=${host.uid}`, '--clear-groups'];
+  const drop = uid === null ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
   return ['PATH=/usr/bin:/bin:/usr/sbin:/sbin', ...enter, `exec ${[...prlimit, ...drop].join(' ')} /usr/bin/env -i "$@"`].join('\n');
 }
 
-/** What COMMAND evaluates: closes the descriptors that are not the command's and becomes it. */
-export function commandLine(command: string[], inputs: number): string {
-  const unused = [FD.info, ...FD.inputs.slice(inputs)].map((fd) => `${fd}>&-`).join(' ');
-  return `unset ${COMMAND_VARIABLE}; exec ${unused}; exec ${command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`;
+/** What COMMAND evaluates: closes the descriptor that is not the command's and becomes it. */
+export function commandLine(command: string[]): string {
+  return `unset ${COMMAND_VARIABLE}; exec ${FD.info}>&-; exec ${command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`;
 }

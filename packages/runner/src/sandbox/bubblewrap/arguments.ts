@@ -1,14 +1,7 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { GUEST } from './guest.ts';
-import type { Host } from './host.ts';
-
-/** A folder or file of the host that a sandbox sees. */
-export interface Bind { host: string; inside: string; readOnly: boolean }
-
-export const WORKSPACE = '/workspace';
-export const HOME = '/home/agent';
-export const PATH = '/opt/headrace/bin:/usr/local/bin:/usr/bin:/bin';
-const MEBI = 1024 ** 2;
+import { BASE_ENV, MEMORY_FOLDERS, WORKSPACE, type Bind } from '../driver.ts';
+import { GUEST } from '../guest.ts';
+import type { Host } from '../host.ts';
 
 /**
  * bwrap's arguments for one sandbox, which it reads NUL-separated from a descriptor so that no command line shows them.
@@ -23,10 +16,7 @@ export function bubblewrapArguments(host: Host, binds: Bind[], env: Record<strin
     ...['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin'].filter(has).flatMap((path) => (lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path])),
     '--ro-bind', host.etc, '/etc',
     '--proc', '/proc', '--dev', '/dev',
-    '--size', String(256 * MEBI), '--perms', '1777', '--tmpfs', '/dev/shm',
-    '--size', String(1024 * MEBI), '--perms', '1777', '--tmpfs', '/tmp',
-    '--size', String(1024 * MEBI), '--perms', '0755', '--tmpfs', HOME,
-    '--size', String(256 * MEBI), '--perms', '1777', '--tmpfs', '/var/tmp', '--dir', '/run',
+    ...MEMORY_FOLDERS.flatMap(({ path, bytes, mode }) => ['--size', String(bytes), '--perms', mode, '--tmpfs', path]), '--dir', '/run',
     '--ro-bind', host.node, '/opt/headrace/bin/node', '--ro-bind', host.guest.folder, GUEST,
     ...binds.flatMap((bind) => [bind.readOnly ? '--ro-bind' : '--bind', bind.host, bind.inside]),
     '--remount-ro', '/dev', '--remount-ro', '/',
@@ -35,7 +25,3 @@ export function bubblewrapArguments(host: Host, binds: Bind[], env: Record<strin
     '--seccomp', String(descriptors.seccomp), '--info-fd', String(descriptors.info),
   ];
 }
-
-const BASE_ENV: Record<string, string> = {
-  PATH, HOME, USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh', LANG: 'C.UTF-8', TERM: 'dumb', TMPDIR: '/tmp',
-};

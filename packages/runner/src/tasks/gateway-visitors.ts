@@ -1,0 +1,29 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { joinSockets } from '../../../agent/src/join-sockets.ts';
+import type { Gateways } from '../gateways.ts';
+import { SOCKETS, type TaskSockets } from './sockets.ts';
+
+const CONNECTIONS = 64;
+const WAIT_MS = 60_000, LOOK_MS = 50;
+const NAME = 'gateway';
+/** The model gateway's socket as a sandbox sees it. */
+export const GATEWAY_SOCKET = `${SOCKETS}/${NAME}`;
+
+/** Opens one task's way to the model gateway; each connection is joined to a worker and told whose it is. Returns the socket's name. */
+export async function openGateway(sockets: TaskSockets, taskId: string, gateways: Gateways): Promise<string> {
+  await sockets.listen(NAME, CONNECTIONS, (visitor) => void join(visitor, taskId, gateways));
+  return NAME;
+}
+
+/** A visitor waits, unread, until a worker is there. */
+async function join(visitor: Socket, taskId: string, gateways: Gateways): Promise<void> {
+  for (const deadline = Date.now() + WAIT_MS; !visitor.destroyed && Date.now() < deadline; await sleep(LOOK_MS)) {
+    const worker = await gateways.dial();
+    if (!worker) continue;
+    if (visitor.destroyed) return void worker.destroy();
+    worker.write(`task ${taskId}\n`);
+    return joinSockets(visitor, worker);
+  }
+  visitor.destroy();
+}

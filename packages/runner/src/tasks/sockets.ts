@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Bind } from '../sandbox/driver.ts';
+import { GUEST } from '../sandbox/guest.ts';
+import type { Host } from '../sandbox/host.ts';
+
+/** Where a sandbox sees its task's sockets. */
+export const SOCKETS = '/run/headrace';
+
+/**
+ * The unix sockets on which the runner listens for one task's sandbox, in a folder that the sandbox sees read-only. The runner never dials in: a path in
+ * there could lead anywhere on the host.
+ */
+export class TaskSockets {
+  readonly #folder: string;
+  readonly #servers: Server[] = [];
+  readonly #visitors = new Set<Socket>();
+
+  constructor(host: Host) { this.#folder = join(host.base, 'w', `sockets-${randomUUID().slice(0, 8)}`); }
+
+  /** What makes them visible inside; nothing where none listens. */
+  get binds(): Bind[] { return this.#servers.length > 0 ? [{ host: this.#folder, inside: SOCKETS, readOnly: true }] : []; }
+
+  /** Listens on SOCKETS/name. A visitor comes paused, and is destroyed with the task. */
+  async listen(name: string, maxConnections: number, onVisitor: (visitor: Socket) => void): Promise<void> {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o755 });
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (visitor) => {
+      this.#visitors.add(visitor);
+      visitor.on('error', () => visitor.destroy()).once('close', () => this.#visitors.delete(visitor));
+      onVisitor(visitor);
+    });
+    server.maxConnections = maxConnections;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen({ path: join(this.#folder, name), readableAll: true, writableAll: true }, resolve);
+    });
+    this.#servers.push(server);
+  }
+
+  close(): void {
+    for (const server of this.#servers) server.close();
+    for (const visitor of this.#visitors) visitor.destroy();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Waits until the relay listens (or died) before the command begins: a command's first connection would come too early. */
+const WITH_PORTS = `ready=$(mktemp -u)
+mkfifo "$ready"
+node ${GUEST}/port-relay.cjs $1 </dev/null >"$ready" 2>/dev/null &
+read -r said <"$ready"
+rm -f "$ready"
+unset ready said
+shift
+exec "$@"`;
+
+/** The command, with ports on its loopback that are joined to sockets of its task: port → name of the socket. */
+export function withPorts(command: string[], ports: Record<number, string>): string[] {
+  const pairs = Object.entries(ports).map(([port, name]) => `${port} ${SOCKETS}/${name}`);
+  return pairs.length === 0 ? command : ['/bin/sh', '-c', WITH_PORTS, 'sh', pairs.join(' '), ...command];
+}
