@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ensureRunner } from '@headrace/runner/client';
+import type { RunnerStatus } from '@headrace/runner/protocol';
+import { readConfig } from '@headrace/server/config.ts';
 import { findBinaries } from '@headrace/server/db/embedded/index.ts';
 
 interface Finding {
@@ -64,17 +66,23 @@ async function postgres(scratch: string): Promise<Omit<Finding, 'name'>> {
   return { ok: true, detail: stdout.trim(), warnings: [] };
 }
 
+/** With the driver and engine that the service would use in this environment. */
 async function sandbox(scratch: string): Promise<Omit<Finding, 'name'>> {
-  const runner = await ensureRunner({ stateDir: join(scratch, 'runner'), socketPath: join(scratch, 'runner.sock'), nodePath: process.execPath });
+  const { sandboxDriver: driver, container } = readConfig(process.env, () => true);
+  const runner = await ensureRunner({ stateDir: join(scratch, 'runner'), socketPath: join(scratch, 'runner.sock'), nodePath: process.execPath, sandboxes: { driver, ...container } });
   try {
-    const { pid, ok, driver, missing, limits } = await runner.status();
+    const status = await runner.status();
     try {
-      const detail = ok ? `${driver}; memory by ${limits.memory}, processes by ${limits.processes}` : missing.join('; ');
-      return { ok, detail, warnings: limits.warnings };
+      return { ok: status.ok, detail: status.ok ? bounds(status) : status.missing.join('; '), warnings: status.limits.warnings };
     } finally {
-      process.kill(pid, 'SIGTERM');
+      process.kill(status.pid, 'SIGTERM');
     }
   } finally {
     runner.close();
   }
+}
+
+function bounds({ driver, limits }: RunnerStatus): string {
+  const cpu = limits.cpu === 'cgroup' ? 'a share of the processors by cgroup' : 'no share of the processors';
+  return `${driver}; memory by ${limits.memory}, processes by ${limits.processes}, ${cpu}, size of a file by rlimit, of a workspace by watchdog`;
 }

@@ -43,7 +43,8 @@ export interface RunnerStatus {
   ok: boolean;
   /** What is missing, each with its remedy, for a person. */
   missing: string[];
-  limits: { memory: 'cgroup' | 'watchdog'; processes: 'cgroup' | 'rlimit' | 'watchdog'; warnings: string[] };
+  /** What bounds a sandbox here. The size of one file is always an rlimit's, that of the whole workspace always the watchdog's. */
+  limits: { memory: 'cgroup' | 'watchdog'; processes: 'cgroup' | 'rlimit' | 'watchdog'; cpu: 'cgroup' | 'none'; warnings: string[] };
   /** Connections that sandboxes asked the egress proxy for, since the runner's start. */
   egress?: { allowed: number; refused: number };
   /** Bytes that this machine (or the runner's control group) has, and that are free now; sandboxes that live. Absent: not measured. */

@@ -12,6 +12,8 @@ export interface CgroupParent {
   folders: string[];
   /** Version 1: the group of all sandboxes together for their share of the processors, where one can be made. */
   cpu?: string;
+  /** Whether all sandboxes together have a bounded share of the processors. */
+  boundsCpu: boolean;
 }
 
 export interface Cgroup {
@@ -44,7 +46,8 @@ function versionOne(name: string): CgroupParent | undefined {
   try {
     const folders = ['memory', 'pids'].map((controller) => join(V1, controller, name));
     for (const folder of folders) mkdirSync(folder, { recursive: true });
-    return { version: 1, folders, ...sharedCpu(name) };
+    const shared = sharedCpu(name);
+    return { version: 1, folders, ...shared, boundsCpu: shared.cpu !== undefined };
   } catch { return undefined; }
 }
 
@@ -73,8 +76,7 @@ function versionTwo(name: string): CgroupParent | undefined {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'cgroup.subtree_control'), '+memory +pids');
     optionally(join(base, 'cgroup.subtree_control'), '+cpu');
-    optionally(join(folder, 'cpu.weight'), CPU.weight);
-    return { version: 2, folders: [folder] };
+    return { version: 2, folders: [folder], boundsCpu: optionally(join(folder, 'cpu.weight'), CPU.weight) };
   } catch { return undefined; }
 }
 
@@ -122,9 +124,9 @@ function removed(folder: string): boolean {
   try { rmdirSync(folder); return true; } catch (error) { return (error as NodeJS.ErrnoException).code === 'ENOENT'; }
 }
 
-/** Swap accounting is off on many kernels: the file is then missing. */
-function optionally(file: string, value: string): void {
-  try { writeFileSync(file, value); } catch { /* no swap control here */ }
+/** False where the file is missing: swap accounting, for one, is off on many kernels. */
+function optionally(file: string, value: string): boolean {
+  try { writeFileSync(file, value); return true; } catch { return false; }
 }
 
 function readLines(file: string): string[] {

@@ -27,7 +27,7 @@ export class BubblewrapDriver implements Driver {
     this.#seccomp = join(host.base, 'seccomp.bpf');
     writeFileSync(this.#seccomp, seccompFilter(process.arch));
     this.cgroups = cgroupParent(host.base.slice(host.base.lastIndexOf('/') + 1));
-    this.limits = this.cgroups ? { memory: 'cgroup', processes: 'cgroup', warnings: [] } : { memory: 'watchdog', processes: 'rlimit', warnings: [NO_CGROUPS] };
+    this.limits = this.cgroups ? { memory: 'cgroup', processes: 'cgroup', cpu: this.cgroups.boundsCpu ? 'cgroup' : 'none', warnings: [] } : { memory: 'watchdog', processes: 'rlimit', cpu: 'none', warnings: [NO_CGROUPS] };
   }
 
   missing(): Promise<string[]> { return Promise.resolve(this.#prepared() ? [] : ['install bubblewrap: apt-get install bubblewrap']); }

@@ -13,7 +13,7 @@ export interface ContainerSettings {
 
 export function containerDriver(_host: Host, _settings: ContainerSettings): Driver {
   return {
-    name: 'container', seesMounts: false, limits: { memory: 'cgroup', processes: 'cgroup', warnings: [] },
+    name: 'container', seesMounts: false, limits: { memory: 'cgroup', processes: 'cgroup', cpu: 'cgroup', warnings: [] },
     missing: () => Promise.resolve(['the container driver is not there yet']),
     start() { throw new Error('the container driver is not there yet'); },
     remedy: (stderr) => stderr,
