@@ -282,6 +282,8 @@ export interface ThreadsTable {
   runner_id: string | null;
   idle_timeout_minutes: number | null;
   idle_expires_at: TimeOrNull;
+  workspace_failures: Generated<number>;
+  workspace_retry_at: TimeOrNull;
   spend_limit_micros: number | null;
   version: Generated<number>;
   title_version: Generated<number>;

@@ -86,7 +86,7 @@ export function requireUnoccupied(thread: ThreadRow): void {
 }
 
 /** 409 `thread_busy` unless the thread is idle: no run, exec, apply or build. For edit, exec, apply and build. */
-export async function requireIdle(tx: Tx, thread: ThreadRow): Promise<void> {
+export async function requireIdle(tx: { db: Db | Tx['db'] }, thread: ThreadRow): Promise<void> {
   const work = await threadWork(tx.db, thread.id);
   if (work.active || work.queuedRuns) throw threadBusy('run');
   requireUnoccupied(thread);

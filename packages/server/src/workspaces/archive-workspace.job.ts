@@ -1,86 +1,132 @@
 /**
  * Saves a workspace and ends its runtime: its idle time is over, or its thread was archived or deleted. What stands in it and in no
- * source becomes a `recovery` source with a checkpoint first; where that fails the workspace stays and the job is tried again.
+ * source becomes a `recovery` source with a checkpoint first; where that fails the workspace stays.
  *
- *   due? --> save (outside of a transaction) --> still due? kept --> runtime ended --> archived | cleanup_pending (tried again)
+ *   due? --> save (outside of a transaction) --> still due? kept --> runtime ended --> archived | cleanup_pending
+ *
+ * What fails is tried again, the first time after a second, later at most every minute. The row says when, not the job, which would keep
+ * its thread's key meanwhile: a message must not wait for it. The sweep enqueues it then.
  */
 import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';
+import { databaseNow } from '../clock.ts';
 import type { Context } from '../context.ts';
+import { within } from '../deadline.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
+import { LostJob } from '../jobs/worker.ts';
 import type { Job } from '../jobs/worker.ts';
+import { abandon } from '../sources/index.ts';
 import { lockThreadById, requireIdle } from '../threads/index.ts';
 import { endTasks } from './await-runner.ts';
-import { changeWorkspace } from './change-workspace.ts';
+import { changeWorkspace, vanishWorkspace } from './change-workspace.ts';
 import { keepUnsaved, readUnsaved } from './save-workspace.ts';
 import type { Unsaved } from './save-workspace.ts';
 
 const AGAIN_SECONDS = 30;
+const MAX_RETRY_SECONDS = 60;
+const SAVE_MS = 5 * 60_000;
+const END_MS = 60_000;
 
-export async function archiveWorkspace(ctx: Context, job: Job<'workspace.archive'>): Promise<void> {
+type Archiving = Job<'workspace.archive'>;
+
+export async function archiveWorkspace(ctx: Context, job: Archiving): Promise<void> {
+  try {
+    await archive(ctx, job);
+  } catch (error) {
+    if (error instanceof LostJob || job.signal.aborted || !await putOff(ctx, job)) throw error;
+    ctx.log.warn({ err: error, thread: job.payload.threadId }, 'a workspace could not be put away; it is tried again');
+  }
+}
+
+async function archive(ctx: Context, job: Archiving): Promise<void> {
   const { threadId } = job.payload;
   const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).executeTakeFirst();
-  if (!thread || !await isDue(ctx, thread)) return;
+  if (!thread || !await isDue(ctx, ctx.db, thread)) return;
   const unsaved = thread.workspace_status === 'ready' && !thread.deleted_at ? await save(ctx, thread) : null;
-  const decision = await transaction(ctx, async (tx) => {
-    await job.fence(tx);
-    const now = await lockThreadById(tx, threadId);
-    if (!now) return { isStillDue: true, savedId: null };
-    if (!await isDueIn(tx, now.thread)) return { isStillDue: false, savedId: null };
-    return { isStillDue: true, savedId: unsaved ? await keepUnsaved(tx, now, unsaved) : null };
-  });
-  if (!decision.isStillDue) return;
-  const end = await ctx.runner.deleteWorkspace(threadId).then(() => null, (error: Error) => error);
-  // Of a deleted thread nothing is recorded any more: the job itself has to see the end.
-  if (end && thread.deleted_at) throw end;
-  if (end) ctx.log.warn({ err: end, thread: threadId }, 'the end of a workspace is not confirmed');
+  if (unsaved === 'vanished') return vanished(ctx, job);
+  if (!await keep(ctx, job, unsaved)) return void await abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.staged ?? null);
+  const fault = await within(END_MS, ctx.runner.deleteWorkspace(threadId)).then(() => null, (error: unknown) => error as Error);
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (!now || !['ready', 'cleanup_pending'].includes(now.thread.workspace_status ?? '')) return;
     const reason = now.thread.archived_at ? 'thread archived' : 'idle';
-    const sourceId = decision.savedId ?? now.thread.latest_source_id;
-    if (!end) await changeWorkspace(tx, now, 'archived', reason, { sourceId, change: { idle_expires_at: null, workspace_source_id: null } });
+    const sourceId = await savedAs(tx, now.thread);
+    if (!fault) await changeWorkspace(tx, now, 'archived', reason, { sourceId, change: { idle_expires_at: null, workspace_source_id: null } });
     else if (now.thread.workspace_status === 'ready') await changeWorkspace(tx, now, 'cleanup_pending', reason, { sourceId });
   });
+  if (fault) throw fault;
 }
 
-/** A job that failed too often: saving is never given up, it is tried more seldom. */
-export async function archivingDied(ctx: Context, threadId: string): Promise<void> {
-  await transaction(ctx, (tx) => enqueue(tx, 'workspace.archive', { threadId }, { key: `thread:${threadId}`, delaySeconds: AGAIN_SECONDS }));
+/** Still wanted: archived, deleted, its end not confirmed; or without work beyond its deadline. */
+async function isDue(ctx: Context, db: Context['db'] | Tx['db'], thread: ThreadRow): Promise<boolean> {
+  if (thread.deleted_at || thread.archived_at || thread.workspace_status === 'cleanup_pending') return true;
+  if (thread.workspace_status !== 'ready' || !await requireIdle({ db }, thread).then(() => true, () => false)) return false;
+  return (await db.selectFrom('threads').select('id').where('id', '=', thread.id).where('idle_expires_at', '<=', databaseNow(ctx)).executeTakeFirst()) !== undefined;
 }
 
-/** Still wanted: archived, deleted, or idle beyond its deadline. */
-async function isDue(ctx: Context, thread: ThreadRow): Promise<boolean> {
-  if (thread.deleted_at || thread.archived_at) return true;
-  if (thread.workspace_status === 'cleanup_pending') return true;
-  return thread.workspace_status === 'ready' && await isBeyondDeadline(ctx.db, thread.id);
-}
-
-async function isDueIn(tx: Tx, thread: ThreadRow): Promise<boolean> {
-  if (thread.archived_at || thread.workspace_status === 'cleanup_pending') return true;
-  return await requireIdle(tx, thread).then(() => true, () => false) && await isBeyondDeadline(tx.db, thread.id);
-}
-
-async function isBeyondDeadline(db: Context['db'] | Tx['db'], threadId: string): Promise<boolean> {
-  return (await db.selectFrom('threads').select('id').where('id', '=', threadId).where('idle_expires_at', '<=', sql<Date>`now()`).executeTakeFirst()) !== undefined;
-}
-
-async function save(ctx: Context, thread: ThreadRow): Promise<Unsaved | null> {
+async function save(ctx: Context, thread: ThreadRow): Promise<Unsaved | null | 'vanished'> {
   try {
     await endTasks(ctx, thread.id);
-    return await readUnsaved(ctx, thread);
+    return await within(SAVE_MS, readUnsaved(ctx, thread));
   } catch (error) {
-    // The runner that held it is gone, and the files with it: the last saved source counts.
-    if (error instanceof RunnerError && error.status === 404) return null;
-    throw error;
+    if (!(error instanceof RunnerError && error.status === 404)) throw error;
+    // Its own runner has lost none: a worker before this one ended it, and died before that was recorded.
+    const { id, pid } = await ctx.runner.status();
+    return thread.runner_id === `${id}:${pid}` ? null : 'vanished';
   }
 }
 
+/** False where it is no longer to be put away: somebody works in it again. */
+async function keep(ctx: Context, job: Archiving, unsaved: Unsaved | null): Promise<boolean> {
+  return transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const now = await lockThreadById(tx, job.payload.threadId);
+    if (!now) return true;
+    if (!await isDue(ctx, tx.db, now.thread)) return false;
+    if (unsaved) await keepUnsaved(tx, now, unsaved);
+    return true;
+  });
+}
+
+async function vanished(ctx: Context, job: Archiving): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const now = await lockThreadById(tx, job.payload.threadId);
+    if (now?.thread.workspace_status === 'ready') await vanishWorkspace(tx, now);
+  });
+}
+
+/** What was kept of it, by this attempt or one before it; the latest source where that was nothing. */
+async function savedAs(tx: Tx, { workspace_source_id: at, latest_source_id: latest }: ThreadRow): Promise<string | null> {
+  if (at === null || at === latest) return latest;
+  const source = await tx.db.selectFrom('sources').select('origin').where('id', '=', at).executeTakeFirst();
+  return source?.origin === 'recovery' ? at : latest;
+}
+
+/** False for a deleted thread: nothing works in it any more, so that the job itself may wait. */
+async function putOff(ctx: Context, job: Archiving): Promise<boolean> {
+  return transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const now = await lockThreadById(tx, job.payload.threadId);
+    if (!now) return false;
+    const seconds = Math.min(MAX_RETRY_SECONDS, 2 ** Math.min(now.thread.workspace_failures, 10)) * (0.75 + Math.random() / 2);
+    await tx.db.updateTable('threads').set({ workspace_failures: sql<number>`workspace_failures + 1`, workspace_retry_at: sql<Date>`${databaseNow(ctx)} + ${seconds} * interval '1 second'` }).where('id', '=', now.thread.id).execute();
+    return true;
+  });
+}
+
+/** A job that failed too often: that of a deleted thread is never given up, others are found by the sweep. */
+export async function archivingDied(ctx: Context, threadId: string): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    if (!await lockThreadById(tx, threadId)) await enqueueArchive(tx, threadId, AGAIN_SECONDS);
+  });
+}
+
 /** Enqueues the end of a workspace under its thread's key. */
-export async function enqueueArchive(tx: Tx, threadId: string): Promise<void> {
-  await enqueue(tx, 'workspace.archive', { threadId }, { key: `thread:${threadId}` });
+export async function enqueueArchive(tx: Tx, threadId: string, delaySeconds = 0): Promise<void> {
+  await enqueue(tx, 'workspace.archive', { threadId }, { key: `thread:${threadId}`, delaySeconds });
 }

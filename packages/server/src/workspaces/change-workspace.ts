@@ -21,5 +21,12 @@ export async function changeWorkspace(tx: Tx, { thread, project }: { thread: Thr
   const record = newId('wsr');
   await tx.db.insertInto('workspace_records').values({ org_id: thread.org_id, id: record, thread_id: thread.id, run_id: more.runId ?? null, from_status: thread.workspace_status, to_status: to, reason, source_id: more.sourceId ?? null }).execute();
   appendEvent(tx, scopeOf(project), 'workspace.recovery.updated', { id: record }, { threadId: thread.id, runId: more.runId ?? null });
-  return changeThread(tx, { thread, project }, { workspace_status: to, ...more.change });
+  // What its end failed at is over, or goes on.
+  const isAnew = to !== 'cleanup_pending';
+  return changeThread(tx, { thread, project }, { workspace_status: to, ...(isAnew ? { workspace_failures: 0, workspace_retry_at: null } : {}), ...more.change });
+}
+
+/** ready → error: its runner is another one now, and what the one before held is gone. The last saved source counts. */
+export async function vanishWorkspace(tx: Tx, loaded: { thread: ThreadRow; project: ProjectRow }): Promise<ThreadRow> {
+  return changeWorkspace(tx, loaded, 'error', 'the runtime vanished', { sourceId: loaded.thread.latest_source_id, change: { idle_expires_at: null } });
 }

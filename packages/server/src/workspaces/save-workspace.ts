@@ -14,6 +14,8 @@ export interface Unsaved {
   isSource: boolean;
   /** Its new contents; null where all of them are known. */
   staged: Staged;
+  /** The source that the workspace stood at when it was read. */
+  at: string | null;
 }
 
 /** The source that a workspace was last brought to; after an archive cut its work off, its latest one. */
@@ -24,7 +26,7 @@ export async function readUnsaved(ctx: Context, thread: ThreadRow): Promise<Unsa
   const capture = await captureWorkspace(ctx, thread, baseOf(thread));
   if (capture.isUnchanged) return null;
   const isSource = capture.fault === null && !await isOfRepair(ctx, thread);
-  return { tree: capture.tree, isSource, staged: isSource ? await stageCapture(ctx, thread, capture, baseOf(thread)) : null };
+  return { tree: capture.tree, isSource, staged: isSource ? await stageCapture(ctx, thread, capture, baseOf(thread)) : null, at: thread.workspace_source_id };
 }
 
 /** A repair was cut off in it: what it made is published by its apply or not at all. */
@@ -34,10 +36,14 @@ async function isOfRepair(ctx: Context, thread: ThreadRow): Promise<boolean> {
   return last?.kind === 'repair';
 }
 
-/** Keeps it as a `recovery` source with a checkpoint. The workspace stands at that source from then on: nothing is kept twice. */
+/**
+ * Keeps it as a `recovery` source with a checkpoint. The workspace stands at that source from then on: nothing is kept twice, also by a worker
+ * that comes back when another has done its work.
+ */
 export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved): Promise<string | null> {
   if (!unsaved.isSource) return null;
   const { thread, project } = loaded;
+  if (thread.workspace_source_id !== unsaved.at) throw new Error('what a workspace holds was kept meanwhile');
   const base = baseOf(thread);
   const source = await insertSource(tx, project, { tree: unsaved.tree, parents: base === null ? [] : [base], origin: 'recovery', threadId: thread.id, runId: null, message: null, staged: unsaved.staged });
   await recordCheckpoint(tx, loaded, source.id, 'recovery', null);
