@@ -4,11 +4,12 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { PrivateAddressError } from '@headrace/runner/addresses';
 import { Agent, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Context } from '../context.ts';
 import type { RunRow } from '../db/schema.ts';
-import { mcpTarget, PrivateAddressError, publicConnector } from '../mcp-servers/index.ts';
+import { mcpTarget, publicConnector } from '../mcp-servers/index.ts';
 import { McpFailure, readBody, refuse, requestHeaders, responseHeaders } from './mcp-proxy-message.ts';
 
 const CONNECT_MS = 10_000;

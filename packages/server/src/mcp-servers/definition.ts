@@ -1,8 +1,8 @@
 /** What a server's fields have to say together. */
+import { isPrivateHost } from '@headrace/runner/addresses';
 import { invalid } from '../http/errors.ts';
 import type { Field } from '../http/errors.ts';
 import type { McpServerRow } from '../db/schema.ts';
-import { isPrivateHost } from './addresses.ts';
 import type { McpServerChange } from './schemas.ts';
 
 type Stored = Pick<McpServerRow, 'transport' | 'url' | 'command' | 'secret_names'>;

@@ -1,3 +1,3 @@
-export { PrivateAddressError, publicConnector } from './addresses.ts';
 export { mcpServersOf, mcpTarget } from './of-project.ts';
+export { publicConnector } from './public-connector.ts';
 export { routes } from './routes.ts';

@@ -6,7 +6,6 @@ import { lookup } from 'node:dns';
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
 
 /** Loopback, private, link-local, shared, reserved, multicast, documentation; and the clouds' metadata, of which Azure's has a public address. */
 const PRIVATE_V4 = ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '168.63.129.16/32', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'];
@@ -54,13 +53,3 @@ export const publicLookup = (resolve: Resolve = lookup): LookupFunction => (host
     callback(null, open[0]!.address, open[0]!.family);
   });
 };
-
-/** Connects to the open internet only. An address in place of a name is never looked up, so it is judged here. */
-export function publicConnector(timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, lookup: publicLookup() });
-  return (options, callback) => {
-    const host = bare(options.hostname);
-    if (isIP(host) && isPrivateAddress(host)) return callback(new PrivateAddressError(), null);
-    connect(options, callback);
-  };
-}
