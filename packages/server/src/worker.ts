@@ -11,6 +11,7 @@ import type { HeldJob, JobHandlers } from './jobs/worker.ts';
 import { maintainReceipts } from './operations/maintain.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
 import { failQueuedRuns, runCapacity, runsDied, workRuns } from './runs/index.ts';
+import { fillPlaces } from './settings/index.ts';
 import { reconcileRepacks, repackProject, startCleanup } from './sources/index.ts';
 import { archiveWorkspace, archivingDied, initializationDied, initializeThread, sweepWorkspaces } from './workspaces/index.ts';
 
@@ -54,6 +55,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   sweepWorkspaces(ctx);
   reconcilePreviews(ctx);
   reconcileBuilds(ctx);
+  fillPlaces(ctx);
   reconcileApplies(ctx);
   reconcileRepacks(ctx);
   return {

@@ -1,7 +1,7 @@
 /**
  * The job behind a build.
  *
- *   queued --claimed, its project's limit keeps--> building       `started_at` commits before the command starts: it never starts twice
+ *   queued --claimed, a place is free--> building       `started_at` commits before the command starts: it never starts twice
  *   building --exit 0, output valid and stored, sandbox gone--> ready
  *   building --anything else, or cancelled; sandbox gone--> failed
  *   building after a restart: goes on where the runner knows its task, else failed `worker_lost`
@@ -13,12 +13,13 @@ import { RunnerError } from '@headrace/runner/client';
 import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { LostJob } from '../jobs/worker.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
-import { effectiveSettings } from '../settings/index.ts';
+import { passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../settings/index.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { decide, endBuild } from './end-build.ts';
 import type { Outcome } from './end-build.ts';
@@ -29,7 +30,8 @@ import { storeArtifact } from './store-artifact.ts';
 import { BUILD_COLUMNS, buildEventData, isEnded } from './view.ts';
 import type { Build } from './view.ts';
 
-const RETRY_SECONDS = 0.5;
+/** Without a runner here, or while its sandbox may live at another machine's. */
+const RETRY_SECONDS = 1;
 /** After so many failed attempts on a runner that answers, the build is given up. */
 const ATTEMPTS = 6;
 /** Over the command's own time, after which another machine's runner has certainly ended it. */
@@ -42,7 +44,7 @@ export async function workBuilds(ctx: Context, job: Job<'build.work'>): Promise<
   const isFirst = build.status === 'queued';
   if (isFirst) build = await start(ctx, job, build);
   if (!build) return;
-  if (!isFirst && await isElsewhere(ctx, build)) return transaction(ctx, (tx) => retryLater(tx, job, build.project_id));
+  if (!isFirst && await isElsewhere(ctx, build)) return transaction(ctx, (tx) => putOff(tx, job, build, RETRY_SECONDS));
   if (build.outcome === null) {
     const outcome = await come(ctx, job, build, isFirst);
     if (!outcome) return;
@@ -54,28 +56,28 @@ export async function workBuilds(ctx: Context, job: Job<'build.work'>): Promise<
 
 const load = (ctx: Context, buildId: string): Promise<Build | undefined> => ctx.db.selectFrom('builds').select(BUILD_COLUMNS).where('id', '=', buildId).executeTakeFirst();
 
-async function retryLater(tx: Parameters<typeof enqueue>[0], job: Job<'build.work'>, fairKey: string): Promise<undefined> {
+async function putOff(tx: Tx, job: Job<'build.work'>, build: Build, delaySeconds: number): Promise<undefined> {
   await job.fence(tx);
-  await enqueue(tx, 'build.work', job.payload, { key: buildKey(job.payload.buildId), fairKey, delaySeconds: RETRY_SECONDS });
+  await enqueue(tx, 'build.work', job.payload, { key: buildKey(build.id), fairKey: build.project_id, delaySeconds });
 }
 
-/** queued → building. Undefined when it was cancelled meanwhile, or has to wait: for a runner, or for its project's other builds. */
+/** queued → building. Undefined when it was cancelled meanwhile, or has to wait: for a runner, or for a place among the builds of its project and organization. */
 async function start(ctx: Context, job: Job<'build.work'>, build: Build): Promise<Build | undefined> {
   const runner = ctx.runnerStatus();
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
-    // Against the project's deletion, which a building build refuses, and so that two builds do not take one place.
+    // Against the project's deletion, which a building build refuses.
     const project = await tx.db.selectFrom('projects').selectAll().where('id', '=', build.project_id).forNoKeyUpdate().executeTakeFirstOrThrow();
-    const limit = (await effectiveSettings(tx.db, build)).concurrency.builds;
-    if (!runner?.ok || (limit !== null && await countBuilding(tx, build.project_id) >= limit)) return retryLater(tx, job, build.project_id);
+    if (!runner?.ok) return putOff(tx, job, build, RETRY_SECONDS);
+    if (!await takePlace(tx, 'builds', build.id, project)) {
+      await putOff(tx, job, build, PUT_OFF_SECONDS);
+      await passPlaceOn(tx, 'builds', project);
+      return undefined;
+    }
     const started = await tx.db.updateTable('builds').set({ status: 'building', started_at: sql<Date>`now()`, runner_id: `${runner.id}:${runner.pid}` }).where('id', '=', build.id).where('status', '=', 'queued').returning(BUILD_COLUMNS).executeTakeFirst();
     if (started) appendEvent(tx, scopeOf(project), 'platform.build.building', buildEventData(started), { threadId: build.thread_id });
     return started;
   });
-}
-
-async function countBuilding(tx: Parameters<typeof enqueue>[0], projectId: string): Promise<number> {
-  return (await tx.db.selectFrom('builds').select(sql<number>`count(*)`.as('count')).where('project_id', '=', projectId).where('status', '=', 'building').executeTakeFirstOrThrow()).count;
 }
 
 /** Whether its sandbox may live at another machine's runner, whose own workers have to find it. */

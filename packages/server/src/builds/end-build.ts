@@ -10,6 +10,7 @@ import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
+import { passPlaceOn } from '../settings/index.ts';
 import { changeThread } from '../threads/index.ts';
 import { freshDeadline } from '../workspaces/index.ts';
 import type { BuildError } from './schemas.ts';
@@ -50,6 +51,7 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
     }).where('id', '=', buildId).returning(BUILD_COLUMNS).executeTakeFirstOrThrow();
     const project = await tx.db.selectFrom('projects').selectAll().where('id', '=', build.project_id).executeTakeFirstOrThrow();
     appendEvent(tx, scopeOf(project), `platform.build.${ended.status}`, buildEventData(ended), { threadId });
+    await passPlaceOn(tx, 'builds', project);
     if (thread.deleted_at) await tx.db.updateTable('threads').set({ active_build_id: null }).where('id', '=', threadId).execute();
     else await changeThread(tx, { thread, project }, { active_build_id: null, ...await renewedDeadline(ctx, tx, thread) }, 'always');
   });

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test, vi } from 'vitest';
 import { transaction } from '../db/transaction.ts';
 import { createClaim } from './claim.ts';
-import { enqueue, hurry } from './enqueue.ts';
+import { enqueue } from './enqueue.ts';
 import type { EnqueueOptions } from './enqueue.ts';
 import { bus, ctx, database, handle, workers } from './fixture.ts';
 import { startWorker } from './worker.ts';
@@ -110,16 +110,6 @@ describe('turns', () => {
     expect(await next(claim, 1)).toHaveLength(1);
     await sql`delete from jobs where fair_key >= 'p110' and status = 'queued'`.execute(handle.db);
     expect(await next(claim, 50)).toHaveLength(9);
-  });
-
-  test('of those put off one can be hurried, of that project; one that failed keeps its time', async () => {
-    await add('a', 2, { delaySeconds: 3_600 });
-    await add('b', 1, { delaySeconds: 3_600 });
-    await sql`update jobs set attempt = 1, failures = 1, run_at = run_at - interval '1 minute' where payload ->> 'threadId' = 'a2'`.execute(handle.db);
-    await transaction(ctx(), (tx) => hurry(tx, 'run.work', 'a'));
-    expect(await next(claimOf(), 5)).toEqual(['a1']);
-    await transaction(ctx(), (tx) => hurry(tx, 'run.work', 'a'));
-    expect(await next(claimOf(), 5)).toEqual([]);
   });
 
   test('due later is no turn yet', async () => {

@@ -45,14 +45,3 @@ export async function enqueueUnlessWaiting<K extends JobKind>(tx: Tx, kind: K, p
     insert into jobs (kind, payload, key) select ${kind}, ${JSON.stringify(payload)}::jsonb, ${key} where not exists (select from waiting)`.execute(tx.db);
   tx.wake('jobs');
 }
-
-/**
- * One of the jobs of that kind and `fairKey` that were put off (`delaySeconds`), the one that is due first, is due now: a place that they
- * wait for is free. Jobs that failed keep their time.
- */
-export async function hurry(tx: Tx, kind: JobKind, fairKey: string): Promise<void> {
-  const { numAffectedRows } = await sql`
-    update jobs set run_at = now() where id = (
-      select id from jobs where status = 'queued' and kind = ${kind} and fair_key = ${fairKey} and run_at > now() and attempt = 0 order by run_at, id limit 1 for update skip locked)`.execute(tx.db);
-  if (numAffectedRows) tx.wake('jobs');
-}

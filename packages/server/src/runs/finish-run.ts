@@ -5,8 +5,8 @@ import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
 import { recordCheckpoint } from '../checkpoints/index.ts';
 import { removeDraft } from '../events/index.ts';
-import { hurry } from '../jobs/enqueue.ts';
 import { scopeOf } from '../projects/index.ts';
+import { passPlaceOn } from '../settings/index.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
 import type { RunError } from './schemas.ts';
@@ -46,8 +46,7 @@ export async function finishRun(tx: Tx, { thread, project }: { thread: ThreadRow
     active_duration_ms: sql<number>`active_duration_ms + coalesce(greatest(0, extract(epoch from now() - active_since) * 1000)::bigint, 0)`, active_since: null,
   }).where('id', '=', run.id).execute();
   appendEvent(tx, scope, `run.${end.status}`, { id: run.id, status: end.status }, at);
-  // The project's limit has a place for another.
-  if (run.status !== 'queued') await hurry(tx, 'run.work', project.id);
+  if (run.status !== 'queued') await passPlaceOn(tx, 'runs', project);
   return sourceId;
 }
 

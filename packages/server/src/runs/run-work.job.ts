@@ -17,7 +17,7 @@ import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
-import { effectiveSettings, hasPlace, PUT_OFF_SECONDS, takePlace } from '../settings/index.ts';
+import { effectiveSettings, hasPlace, passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../settings/index.ts';
 import { abandon, loadTree } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
@@ -95,7 +95,7 @@ async function start(ctx: Context, job: RunJob, run: RunRow): Promise<RunRow | '
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
     if (!now || now.thread.archived_at) return undefined;
-    if (!await takePlace(tx, 'runs', projectOf(run))) {
+    if (!await takePlace(tx, 'runs', run.id, projectOf(run))) {
       await holdBack(tx, run);
       return 'held';
     }
@@ -113,11 +113,12 @@ const projectOf = (run: RunRow) => ({ id: run.project_id, org_id: run.org_id });
 async function holdBack(tx: Tx, run: RunRow): Promise<void> {
   await tx.db.updateTable('runs').set({ held: true }).where('id', '=', run.id).where('status', '=', 'queued').execute();
   await enqueue(tx, 'run.work', { threadId: run.thread_id }, { key: threadKey(run.thread_id), fairKey: run.project_id, delaySeconds: PUT_OFF_SECONDS });
+  await passPlaceOn(tx, 'runs', projectOf(run));
 }
 
 /** Before a workspace is prepared for nothing; `start` decides. */
 async function isHeld(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
-  if (await hasPlace(ctx.db, 'runs', projectOf(run))) return false;
+  if (await hasPlace(ctx.db, 'runs', run.id, projectOf(run))) return false;
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     await holdBack(tx, run);

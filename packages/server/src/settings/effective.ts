@@ -15,8 +15,10 @@ export interface EffectiveSettings {
   /** First match wins; where none matches: allow. */
   approvals: NonNullable<StoredSettings['approvals']>;
   egress: NonNullable<StoredSettings['egress']>;
-  /** null: as many as the workers take. */
+  /** At once in the project; null: as many as the workers take. */
   concurrency: { runs: number | null; builds: number | null };
+  /** At once in all projects of the organization together; null: no bound. */
+  organizationConcurrency: { runs: number | null; builds: number | null };
   /** null: any page may frame a preview. */
   frameAncestors: string[] | null;
 }
@@ -38,6 +40,7 @@ export function resolveSettings(own: StoredSettings, organization: StoredSetting
     approvals: own.approvals ?? organization.approvals ?? [],
     egress: own.egress ?? organization.egress ?? { mode: 'none', hosts: [] },
     concurrency: { runs: own.concurrency?.runs ?? organization.concurrency?.runs ?? null, builds: own.concurrency?.builds ?? organization.concurrency?.builds ?? null },
+    organizationConcurrency: { runs: organization.concurrency?.runs ?? null, builds: organization.concurrency?.builds ?? null },
     frameAncestors: own.preview?.frameAncestors ?? organization.preview?.frameAncestors ?? null,
   };
 }

@@ -41,12 +41,12 @@ describe('200', () => {
   test("an app's setting holds before its organization's, that before the service's default", async () => {
     expect(await effective()).toEqual({
       idleTimeoutMinutes: null, modelId: 'scripted', spendLimitMicros: null, budgetMicros: null, organizationBudgetMicros: null, approvals: [], egress: { mode: 'none', hosts: [] },
-      concurrency: { runs: null, builds: null }, frameAncestors: null,
+      concurrency: { runs: null, builds: null }, organizationConcurrency: { runs: null, builds: null }, frameAncestors: null,
     });
     await ofOrganization({ spendLimitMicros: 7000, budgetMicros: 10, approvals: [{ tool: 'sh', decision: 'deny' }], concurrency: { runs: 3, builds: 2 } });
     expect(await effective()).toMatchObject({ spendLimitMicros: 7000, budgetMicros: null, organizationBudgetMicros: 10, approvals: [{ tool: 'sh', decision: 'deny' }], concurrency: { runs: 3, builds: 2 } });
     await ofApp({ spendLimitMicros: 0, approvals: [], concurrency: { runs: 1 } });
-    expect(await effective()).toMatchObject({ spendLimitMicros: 0, approvals: [], concurrency: { runs: 1, builds: 2 } });
+    expect(await effective()).toMatchObject({ spendLimitMicros: 0, approvals: [], concurrency: { runs: 1, builds: 2 }, organizationConcurrency: { runs: 3, builds: 2 } });
     await ofApp(NOTHING);
     expect((await effective()).spendLimitMicros).toBe(7000);
     await ofOrganization(NOTHING);

@@ -1,0 +1,103 @@
+/**
+ * How many runs and builds may be under way at once (`concurrency`): a project's setting bounds the project, its organization's all of its
+ * projects together, and each of them that sets none.
+ *
+ *   queued --takePlace: a place is free, and nobody's turn before--> under way --ended: passPlaceOn--> the next ones' jobs are due
+ *   queued --none is free--> its job is put off, and holds no worker meanwhile
+ *
+ * Whose turn it is: of the projects with something queued the one that has the fewest under way, of equals the one
+ * that began something longest ago; there what was queued first. Where a limit is raised, or a worker died, `fillPlaces` finds the free place.
+ */
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/database.ts';
+import type { ProjectRow } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
+import { effectiveSettings } from './effective.ts';
+
+export type Work = 'runs' | 'builds';
+type In = Pick<ProjectRow, 'id' | 'org_id'>;
+
+/** Nothing depends on it: a job is made due when its place is free. To look at a thousand of them costs. */
+export const PUT_OFF_SECONDS = 120;
+const EVERY_MS = 2_000;
+/** Jobs that one look makes due. */
+const BATCH = 100;
+
+const KINDS = {
+  runs: { table: sql.table('runs'), job: 'run.work', active: ['running', 'waiting'], waits: sql`w.status = 'queued' and w.held`, key: sql`'thread:' || w.thread_id` },
+  builds: { table: sql.table('builds'), job: 'build.work', active: ['building'], waits: sql`w.status = 'queued'`, key: sql`'build:' || w.id` },
+} as const;
+
+/** Whether the queued one may begin now. Another may take the place meanwhile: takePlace decides. */
+export async function hasPlace(db: Db | Tx['db'], work: Work, id: string, project: In): Promise<boolean> {
+  return !await isLimited(db, work, project) || isNext(db, work, id, project);
+}
+
+/** As hasPlace; where limits hold, the place is the caller's if its transaction puts it under way. Asked last of all locks but the work's own row. */
+export async function takePlace(tx: Tx, work: Work, id: string, project: In): Promise<boolean> {
+  if (!await isLimited(tx.db, work, project)) return true;
+  // One at a time counts and begins: two that count at once would both take the last place.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${work} of ${project.org_id}`}, 0))`.execute(tx.db);
+  return isNext(tx.db, work, id, project);
+}
+
+/** After work of the project has ended, or has left its turn to another, in this transaction: whoever's turn it is is due. */
+export async function passPlaceOn(tx: Tx, work: Work, project: In): Promise<void> {
+  if (await isLimited(tx.db, work, project)) await makeDue(tx, work, project.org_id);
+}
+
+/** Safe in every process at once. */
+export function fillPlaces(ctx: Context): void {
+  let isBusy = false;
+  const look = async () => { for (const work of ['runs', 'builds'] as const) await transaction(ctx, (tx) => makeDue(tx, work, null)); };
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    void look().catch((err: unknown) => ctx.log.debug({ err }, 'free places were not looked for')).finally(() => { isBusy = false; });
+  }, EVERY_MS);
+  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+}
+
+async function isLimited(db: Db | Tx['db'], work: Work, { id }: In): Promise<boolean> {
+  const { concurrency, organizationConcurrency } = await effectiveSettings(db, { project_id: id });
+  return concurrency[work] !== null || organizationConcurrency[work] !== null;
+}
+
+/** The queued ones that have a place, of one organization or of all; `asking` is one whose job is under way. What failed keeps its time, and nobody waits for it. */
+function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & { project: In }) {
+  const { table, job, active, waits, key } = KINDS[work];
+  return sql`
+    waiting as (
+      select min(j.id) as job, min(w.id) as oldest, w.project_id, w.org_id
+      from ${table} w join jobs j on j.key = ${key} and j.kind = ${job} and j.status = 'queued' and j.failures = 0
+      where ${waits} and (${orgId}::text is null or w.org_id = ${orgId}) and w.id is distinct from ${asking?.id ?? null} group by j.key, w.project_id, w.org_id
+      ${asking ? sql`union all select null, ${asking.id}, ${asking.project.id}, ${asking.project.org_id}` : sql``}
+    ), served as (
+      select project_id, (select max(started_at) from ${table} s where s.project_id = w.project_id) as at from waiting w group by project_id
+    ), busy as (
+      select project_id, org_id, count(*) as n from ${table} where status = any(${active as readonly string[]}) and org_id in (select org_id from waiting) group by project_id, org_id
+    ), placed as (
+      select w.*, served.at, coalesce(b.n, 0) + row_number() over (partition by w.project_id order by w.oldest) as place,
+        (coalesce(p.settings->'concurrency'->>${work}, o.settings->'concurrency'->>${work}))::int as most, (o.settings->'concurrency'->>${work})::int as organization_most
+      from waiting w join projects p on p.id = w.project_id join organizations o on o.id = w.org_id
+      join served on served.project_id = w.project_id left join busy b on b.project_id = w.project_id
+    ), turns as (
+      select *, row_number() over (partition by org_id order by place, at nulls first, oldest) + coalesce((select sum(n) from busy where busy.org_id = placed.org_id), 0) as turn
+      from placed where most is null or place <= most
+    ), next as (select * from turns where organization_most is null or turn <= organization_most)`;
+}
+
+async function isNext(db: Db | Tx['db'], work: Work, id: string, project: In): Promise<boolean> {
+  const { rows } = await sql`with ${withPlaces(work, project.org_id, { id, project })} select from next where oldest = ${id}`.execute(db);
+  return rows.length > 0;
+}
+
+async function makeDue(tx: Tx, work: Work, orgId: string | null): Promise<void> {
+  const { numAffectedRows } = await sql`
+    with ${withPlaces(work, orgId)}
+    update jobs set run_at = now() where id in (
+      select id from jobs where status = 'queued' and run_at > now() and id in (select job from next order by turn limit ${BATCH}) order by id for update skip locked)`.execute(tx.db);
+  if (numAffectedRows) tx.wake('jobs');
+}
