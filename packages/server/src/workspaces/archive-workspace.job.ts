@@ -47,7 +47,7 @@ async function archive(ctx: Context, job: Archiving): Promise<void> {
   if (!thread || !await isDue(ctx, ctx.db, thread)) return;
   const unsaved = thread.workspace_status === 'ready' && !thread.deleted_at ? await save(ctx, thread) : null;
   if (unsaved === 'vanished') return vanished(ctx, job);
-  if (!await keep(ctx, job, unsaved)) return void await abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.staged ?? null);
+  if (!await keep(ctx, job, unsaved)) return abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.staged ?? null);
   const fault = await within(END_MS, ctx.runner.deleteWorkspace(threadId)).then(() => null, (error: unknown) => error as Error);
   await transaction(ctx, async (tx) => {
     await job.fence(tx);

@@ -30,3 +30,9 @@ export async function changeWorkspace(tx: Tx, { thread, project }: { thread: Thr
 export async function vanishWorkspace(tx: Tx, loaded: { thread: ThreadRow; project: ProjectRow }): Promise<ThreadRow> {
   return changeWorkspace(tx, loaded, 'error', 'the runtime vanished', { sourceId: loaded.thread.latest_source_id, change: { idle_expires_at: null } });
 }
+
+/** preparing → error: what it was restored for is given up. The next run or command tries anew. Nothing where it did not come to that. */
+export async function giveUpRestore(tx: Tx, loaded: { thread: ThreadRow; project: ProjectRow }, runId: string | null): Promise<ThreadRow> {
+  if (loaded.thread.workspace_status !== 'preparing') return loaded.thread;
+  return changeWorkspace(tx, loaded, 'error', 'it could not be restored', { runId, change: { workspace_setup_status: 'failed' } });
+}

@@ -1,6 +1,6 @@
 export { captureWorkspace, readCaptured, stageCapture, WorkspaceChanged } from './capture-workspace.ts';
 export type { Capture } from './capture-workspace.ts';
-export { changeWorkspace } from './change-workspace.ts';
+export { changeWorkspace, giveUpRestore } from './change-workspace.ts';
 export { freshDeadline } from './idle.ts';
 export { patchTar } from './patch-tar.ts';
 export { awaitRunner } from './await-runner.ts';
