@@ -16,13 +16,14 @@ import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/worker.ts';
+import { ApiError } from '../http/errors.ts';
 import { scopeOf } from '../projects/index.ts';
 import { effectiveSettings, hasPlace, passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../settings/index.ts';
 import { abandon, loadTree } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
-import { awaitRunner, captureWorkspace, changeWorkspace, freshDeadline, prepareWorkspace, putBack, stageCapture, WorkspaceChanged, WorkspaceUnavailable } from '../workspaces/index.ts';
+import { awaitRunner, captureWorkspace, changeWorkspace, freshDeadline, giveUpRestore, prepareWorkspace, putBack, stageCapture, WorkspaceChanged, WorkspaceUnavailable } from '../workspaces/index.ts';
 import type { Capture } from '../workspaces/index.ts';
 import { finishRun } from './finish-run.ts';
 import type { RunEnd } from './finish-run.ts';
@@ -71,10 +72,11 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
   try {
     thread = await prepareWorkspace(ctx, run.thread_id, 'run', run.id);
   } catch (error) {
-    const isUnavailable = error instanceof WorkspaceUnavailable || error instanceof RunnerError;
+    // Where the source could not be read for it, the runner only saw its archive break off.
+    const isUnavailable = error instanceof WorkspaceUnavailable || (error instanceof RunnerError && !(error.cause instanceof ApiError));
     if (job.failures + 1 < (isUnavailable ? WORKSPACE_ATTEMPTS : LAST_ATTEMPTS)) throw error;
     ctx.log.error({ err: error, run: run.id }, 'the workspace of a run could not be prepared');
-    await settle(ctx, job, run, { status: 'failed', reply: null, error: { code: 'workspace_unavailable', message: error instanceof WorkspaceUnavailable ? error.message : 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.' } });
+    await settle(ctx, job, run, { status: 'failed', reply: null, error: { code: 'workspace_unavailable', message: error instanceof WorkspaceUnavailable ? error.message : 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.' } }, 'not restored');
     return true;
   }
   if (!thread) return false;
@@ -130,7 +132,7 @@ async function isHeld(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> 
 async function resume(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
   if (run.kind === 'restore') return restoreCheckpoint(ctx, job, run);
   if (Date.now() - run.started_at!.getTime() < GIVEN_UP_MS) return work(ctx, job, run, 'worker_lost');
-  await settle(ctx, job, run, { status: 'failed', reply: '[interrupted]', error: { code: 'worker_lost', message: 'The end of this run could not be recorded. Retry the run.' } }, 'unknown');
+  await settle(ctx, job, run, { status: 'failed', reply: '[interrupted]', error: { code: 'worker_lost', message: 'The end of this run could not be recorded. Retry the run.' } }, 'changed');
   return true;
 }
 
@@ -212,30 +214,36 @@ async function readResult(ctx: Context, thread: ThreadRow, run: RunRow): Promise
   return { capture, staged: isSource ? await stageCapture(ctx, thread, capture, run.base_source_id) : null };
 }
 
-/** A capture that the runner refuses for good (not: that it is away, or that the store is) makes the run fail; null then. Anything else is tried again. */
+/** The runner cannot read the workspace for good: not that it is away, that something is in the way, or that the store is away. */
+const isSandboxs = (err: unknown) => err instanceof WorkspaceChanged || (err instanceof RunnerError && err.status !== 409 && err.status !== 503);
+
+/** A capture that the runner refuses for good makes the run fail; null then. Anything else is tried again. */
 function unreadable(ctx: Context, job: RunJob, err: unknown): null {
-  const isSandboxs = err instanceof WorkspaceChanged || (err instanceof RunnerError && err.status !== 409 && err.status !== 503);
-  if (!isSandboxs || (job.failures === 0 && (err as RunnerError).status !== 404)) throw err;
+  if (!isSandboxs(err) || (job.failures === 0 && (err as RunnerError).status !== 404)) throw err;
   ctx.log.warn({ err, thread: job.payload.threadId }, 'a workspace could not be captured');
   return null;
 }
 
 /**
  * A bad end: what had changed is kept as a `recovery` source where it may be one, then the source files are put back. Settled first:
- * a worker that dies in between would find the workspace put back, and nothing to keep.
+ * a worker that dies in between would find the workspace put back, and nothing to keep. Where it cannot be kept now the end does not wait:
+ * the workspace stays as it is, and its next use or its own end keeps it.
  */
 async function settleFailure(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, end: RunEnd, known?: Capture): Promise<void> {
   const parents = run.base_source_id === null ? [] : [run.base_source_id];
   let capture: Capture | null = null;
   let source: RunEnd['source'];
+  let leftover: Leftover;
   try {
     capture = known ?? await captureWorkspace(ctx, thread, run.base_source_id);
     if (!capture.isUnchanged && capture.fault === null) source = { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, run.base_source_id), origin: 'recovery', parents };
+    leftover = capture.isUnchanged ? 'at base' : 'changed';
   } catch (err) {
-    ctx.log.warn({ err, run: run.id }, 'a workspace could not be read; it is restored anew');
+    leftover = isSandboxs(err) ? 'unknown' : 'changed';
+    ctx.log.warn({ err, run: run.id }, leftover === 'unknown' ? 'a workspace could not be read; it is restored anew' : 'what a run had changed could not be kept yet');
     capture = null;
   }
-  const settled = await settle(ctx, job, run, source ? { ...end, source } : end, capture === null ? 'unknown' : capture.isUnchanged ? 'at base' : 'changed');
+  const settled = await settle(ctx, job, run, source ? { ...end, source } : end, leftover);
   if (settled === 'ended' && capture && !capture.isUnchanged) {
     // Where this fails, the next use of the workspace does it.
     await putBack(ctx, thread, run.base_source_id, capture.tree).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
@@ -251,8 +259,8 @@ async function settleRepair(ctx: Context, job: RunJob, run: RunRow, thread: Thre
   if (settled === 'stopped') await settle(ctx, job, run, { status: 'cancelled', reply: '[interrupted]' }, leftover);
 }
 
-/** What the workspace holds when a run has ended badly: its base, something else, or nobody knows. */
-type Leftover = 'at base' | 'changed' | 'unknown';
+/** What the workspace holds when a run has ended badly: its base, something else, or nobody knows. Or it could not be made for the run. */
+type Leftover = 'at base' | 'changed' | 'unknown' | 'not restored';
 
 /** The run's last transaction. `gone`: it was ended by somebody else meanwhile; `stopped`: a stop was accepted before it completed. Nothing is written then. */
 async function settle(ctx: Context, job: RunJob, run: RunRow, end: RunEnd, leftover: Leftover = 'at base', repaired: RepairResult | null = null): Promise<'ended' | 'stopped' | 'gone'> {
@@ -267,6 +275,7 @@ async function settle(ctx: Context, job: RunJob, run: RunRow, end: RunEnd, lefto
     await queueUntaken(tx, ctx.config, now, open, end.status);
     const thread = await changeThread(tx, now, { ...await threadAfter(ctx, tx.db, now, open, end, sourceId), ...(leftover === 'changed' ? { workspace_source_id: sourceId } : {}) }, 'always');
     if (leftover === 'unknown' && thread.workspace_status === 'ready') await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', { runId: run.id, change: { idle_expires_at: null } });
+    if (leftover === 'not restored') await giveUpRestore(tx, { ...now, thread }, run.id);
     if (open.kind === 'repair') await job.repairs.ended(tx, now, open, repaired);
     return 'ended';
   });
