@@ -38,7 +38,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   const handlers: JobHandlers = {
     'thread.initialize': { run: (job) => initializeThread(ctx, job, failQueuedRuns), concurrency: 8, onDead: ({ threadId }) => initializationDied(ctx, threadId, failQueuedRuns) },
     'run.work': { run: (job) => workRuns(ctx, job, repairs), concurrency: capacity('run.work'), onDead: ({ threadId }) => runsDied(ctx, threadId) },
-    'exec.work': { run: (job) => workExec(ctx, job), concurrency: capacity('exec.work'), onDead: (payload) => execDied(ctx, payload) },
+    'exec.work': { run: (job) => workExec(ctx, job), concurrency: capacity('exec.work'), onDead: (payload, error) => execDied(ctx, payload, error) },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },
     // Held as long as a preview is open; beyond this one worker's previews wait, and fail where none gets free.

@@ -77,23 +77,25 @@ async function settlement(ctx: Context, operationId: string, signal: AbortSignal
 
 const frame = (event: string, data: unknown) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** The output as it is written, read from the runner's journal; from the stored result where the command was faster than we are. */
+/** The output as it is written, read from the runner's journal; what of it did not come that way, from the stored result. */
 async function stream({ ctx, signal, requestId }: Pick<Call, 'ctx' | 'signal' | 'requestId'>, operationId: string, response: ServerResponse, timeoutSeconds: number): Promise<void> {
   const deadline = Date.now() + (timeoutSeconds + SETTLING_SECONDS) * 1000;
   const seen = new OutputCollector();
-  let isShown = false;
+  const shown = { stdout: '', stderr: '' };
+  const show = (name: 'stdout' | 'stderr', text: string) => {
+    shown[name] += text;
+    if (text) response.write(frame('output', { stream: name, text }));
+  };
   const isSettled = async () => (await ctx.db.selectFrom('operations').select('status').where('id', '=', operationId).executeTakeFirst())?.status !== 'pending';
   while (!signal.aborted && Date.now() < deadline && !await isSettled()) {
     try {
       for await (const entry of ctx.runner.journal(operationId, 0, signal)) {
         if (entry.type !== 'output') continue;
-        const text = seen.add(entry.stream, clean(entry.text));
-        isShown = true;
-        if (text) response.write(frame('output', { stream: entry.stream, text }));
+        show(entry.stream, seen.add(entry.stream, clean(entry.text)));
       }
       break;
     } catch (error) {
-      if (!(error instanceof RunnerError) || isShown) break;
+      if (!(error instanceof RunnerError) || shown.stdout || shown.stderr) break;
       await new Promise((resolve) => { setTimeout(resolve, START_POLL_MS); });
     }
   }
@@ -103,6 +105,6 @@ async function stream({ ctx, signal, requestId }: Pick<Call, 'ctx' | 'signal' | 
   const body = JSON.parse(text) as { exec?: { stdout: string; stderr: string }; error?: unknown };
   if (!body.exec) return void response.write(frame('error', { status, ...(body.error as object) }));
   const { stdout, stderr, ...rest } = body.exec;
-  if (!isShown) for (const [name, all] of [['stdout', stdout], ['stderr', stderr]] as const) if (all) response.write(frame('output', { stream: name, text: all }));
+  for (const [name, all] of [['stdout', stdout], ['stderr', stderr]] as const) if (all.startsWith(shown[name])) show(name, all.slice(shown[name].length));
   response.write(frame('exit', rest));
 }

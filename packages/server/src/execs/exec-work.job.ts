@@ -1,4 +1,8 @@
-/** The job behind a command: runs it once, stores what it changed as a new version, settles its receipt. A lost sandbox fails it; it is never run again. */
+/**
+ * The job behind a command: runs it once, stores what it changed as a new version, settles its receipt. A lost sandbox fails it; it is never
+ * run again. While storage is away its end waits for it, and the thread stays occupied: what the command did is in the workspace alone.
+ */
+import { sql } from 'kysely';
 import { RunnerError } from '@headrace/runner/client';
 import type { TaskEnd } from '@headrace/runner/protocol';
 import { recordCheckpoint } from '../checkpoints/index.ts';
@@ -8,13 +12,15 @@ import { json } from '../db/schema.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import { ApiError, notFound, settles } from '../http/errors.ts';
+import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/worker.ts';
 import { settle } from '../operations/index.ts';
 import { scopeOf } from '../projects/index.ts';
+import { threadKey } from '../runs/index.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
 import { archived, changeThread, lockThreadById } from '../threads/index.ts';
-import { captureWorkspace, freshDeadline, prepareWorkspace, putBack, stageCapture } from '../workspaces/index.ts';
+import { awaitRunner, captureWorkspace, freshDeadline, giveUpRestore, prepareWorkspace, putBack, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
 import { OutputCollector } from './collect-output.ts';
 
 export interface ExecPayload extends Record<string, unknown> {
@@ -30,6 +36,10 @@ export interface ExecPayload extends Record<string, unknown> {
 }
 
 const PREPARE_TRIES = 3;
+const READS = 3;
+/** How often, and how long, a result is kept that cannot be stored. */
+const AGAIN_SECONDS = 20;
+const GIVEN_UP_SECONDS = 60 * 60;
 
 type Outcome = { kind: 'ended'; end: TaskEnd; output: OutputCollector } | { kind: 'lost' } | { kind: 'left' };
 type Changed = { tree: Tree; staged: Staged } | null;
@@ -51,8 +61,7 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
 /** Starts the command, or finds it there. `lost`: an earlier attempt may have run it in a sandbox that is gone. `not started`: none could be made. */
 async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload): Promise<'there' | 'lost' | 'not started'> {
   const { operationId, threadId, command, timeoutSeconds, stdin } = payload;
-  if (await ctx.runner.task(operationId).then(() => true, (error: unknown) => { if (error instanceof RunnerError) return false; throw error; })) return 'there';
-  if (payload.isStarted) return 'lost';
+  if (payload.isStarted) return await isThere(ctx, operationId) ? 'there' : 'lost';
   try {
     if (!await preparedFor(ctx, threadId)) return 'not started';
   } catch (err) {
@@ -72,6 +81,12 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
   }
 }
 
+/** Whether a runner that answers has the task. A connection that broke tells nothing: throws while none answers. */
+async function isThere(ctx: Context, operationId: string): Promise<boolean> {
+  await awaitRunner(ctx);
+  return ctx.runner.task(operationId).then(() => true, (error: unknown) => { if (error instanceof RunnerError && error.status === 404) return false; throw error; });
+}
+
 /** The thread's workspace; undefined on a thread that is archived or deleted, which one that was archived for a moment is not. */
 async function preparedFor(ctx: Context, threadId: string): Promise<ThreadRow | undefined> {
   let thread: ThreadRow | undefined;
@@ -79,7 +94,15 @@ async function preparedFor(ctx: Context, threadId: string): Promise<ThreadRow | 
   return thread;
 }
 
-async function follow(ctx: Context, job: Job<'exec.work'>, { operationId, threadId }: ExecPayload): Promise<Outcome> {
+/** A connection that broke is no lost sandbox: where the runner still has the task, its journal is read again. */
+async function follow(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload): Promise<Outcome> {
+  for (let reads = 1; ; reads++) {
+    const outcome = await readJournal(ctx, job, payload);
+    if (outcome.kind !== 'lost' || reads === READS || !await isThere(ctx, payload.operationId)) return outcome;
+  }
+}
+
+async function readJournal(ctx: Context, job: Job<'exec.work'>, { operationId, threadId }: ExecPayload): Promise<Outcome> {
   const output = new OutputCollector();
   const stop = new AbortController();
   const leave = () => stop.abort();
@@ -141,8 +164,18 @@ async function whatChanged(ctx: Context, thread: ThreadRow, output: OutputCollec
   return null;
 }
 
-/** The job failed too often, so its result cannot be stored: the thread must not stay busy for ever. */
-export const execDied = (ctx: Context, payload: ExecPayload): Promise<void> => fail(ctx, payload, 'lost');
+/** The job failed too often. A result that storage does not take yet is kept for an hour; the thread must not stay busy for ever. */
+export async function execDied(ctx: Context, payload: ExecPayload, error: unknown): Promise<void> {
+  const isSandboxs = error instanceof RunnerError || error instanceof WorkspaceChanged;
+  const isKept = !isSandboxs && await transaction(ctx, async (tx) => {
+    const open = await tx.db.selectFrom('operations').innerJoin('threads', 'threads.exec_operation_id', 'operations.id').select('threads.project_id').where('operations.id', '=', payload.operationId).where('operations.status', '=', 'pending')
+      .where('operations.created_at', '>', sql<Date>`now() - ${GIVEN_UP_SECONDS} * interval '1 second'`).executeTakeFirst();
+    // Whether it was started is not known here for sure: it is not started again.
+    if (open) await enqueue(tx, 'exec.work', { ...payload, isStarted: true } as ExecPayload, { key: threadKey(payload.threadId), fairKey: open.project_id, delaySeconds: AGAIN_SECONDS });
+    return open !== undefined;
+  });
+  if (!isKept) await fail(ctx, payload, 'lost');
+}
 
 const LOST = new ApiError('source_workspace_unavailable', 'The sandbox of this command was lost. Check what the command did, then send it again with a new Idempotency-Key.');
 const NO_SANDBOX = new ApiError('source_workspace_unavailable', 'No sandbox could be made for this command. Retry in a moment.');
@@ -161,7 +194,7 @@ async function fail(ctx: Context, { operationId, requestId, threadId }: ExecPayl
   await transaction(ctx, async (tx) => {
     await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
-    if (now) await changeThread(tx, now, { exec_operation_id: null });
+    if (now) await changeThread(tx, { ...now, thread: why === 'lost' ? now.thread : await giveUpRestore(tx, now, null) }, { exec_operation_id: null });
     const error = why === 'lost' ? LOST : whyNotStarted(now?.thread);
     await settle(tx, operationId, undefined, { status: error.status, body: error.body(requestId) }, now ? scopeOf(now.project) : undefined, why === 'lost' || settles(error));
   });
