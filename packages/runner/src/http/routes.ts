@@ -7,6 +7,7 @@ import { memoryLoad } from '../load.ts';
 import type { CaptureRequest, RunnerStatus, SteerRequest } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Tasks } from '../tasks/tasks.ts';
+import { noteSource } from '../warm/git-baseline.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { jsonBody } from './body.ts';
 import { taskRequest } from './validate.ts';
@@ -30,6 +31,7 @@ const ROUTES: Record<string, Handler> = {
     const workspace = runner.workspaces.get(id);
     const { basePaths } = await jsonBody<CaptureRequest>(req);
     if (!Array.isArray(basePaths)) throw new RunnerError(400, 'invalid_request', 'basePaths is missing.');
+    noteSource(workspace, basePaths);
     return runner.workspaces.use(workspace, 'capture', () => capture(runner.host, workspace, basePaths));
   },
   'POST /workspaces/:id/blobs': async ({ runner, id, req, res }) => {

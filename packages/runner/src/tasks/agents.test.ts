@@ -134,8 +134,8 @@ describe.skipIf(!bench)('a session', () => {
     const id = await workspace();
     await reply({ agent: fakeAgent("on['session/new'] = () => { require('fs').symlinkSync('/workspace', process.env.HOME + '/.x'); return { sessionId: 's' }; };") }, id);
     const lists = "on['session/prompt'] = () => { const fs = require('fs'); text(fs.readdirSync(process.env.HOME) + '|' + fs.readdirSync('/workspace')); return { stopReason: 'end_turn' }; };";
-    expect(await reply({ agent: fakeAgent(lists, { name: 'other' }) }, id)).toBe('|');
-    expect(await reply({ agent: fakeAgent(lists, { home: { '.x/settings.json': 'x' } }) }, id)).toBe('.x|');
+    expect(await reply({ agent: fakeAgent(lists, { name: 'other' }) }, id)).toBe('|.git');
+    expect(await reply({ agent: fakeAgent(lists, { home: { '.x/settings.json': 'x' } }) }, id)).toBe('.x|.git');
   });
 });
 
@@ -147,7 +147,7 @@ describe.skipIf(!bench)('a HOME in which an agent', () => {
     const id = await workspace();
     await reply({ agent: fakeAgent(`on['session/prompt'] = () => { require('child_process').execSync('${command}'); return { stopReason: 'end_turn' }; };`, { home: { '.x/s': 'first' } }) }, id);
     const reads = "on['session/prompt'] = () => { const fs = require('fs'); text(fs.readFileSync(process.env.HOME + '/.x/s', 'utf8') + fs.readdirSync('/workspace')); return { stopReason: 'end_turn' }; };";
-    expect(await reply({ agent: fakeAgent(reads, { home: { '.x/s': 'second' } }) }, id)).toBe('second');
+    expect(await reply({ agent: fakeAgent(reads, { home: { '.x/s': 'second' } }) }, id)).toBe('second.git');
   });
 });
 

@@ -6,7 +6,9 @@ import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import { tarOf } from '../tar.ts';
-import type { AgentHome, Trees, Workspace } from '../workspaces.ts';
+import { gitBaseline } from '../warm/git-baseline.ts';
+import type { AgentHome, Workspace } from '../workspaces.ts';
+import type { Trees } from '../workspaces/trees.ts';
 import { AcpConnection, type Params } from './acp-connection.ts';
 import { AgentGone } from './acp-fault.ts';
 import { openSession, type Session } from './acp-session.ts';
@@ -32,6 +34,7 @@ export class TurnTask extends Task {
   readonly #gateways: Gateways;
   readonly #updates: TurnUpdates;
   readonly #steering = new Steering();
+  readonly #cancelled = new AbortController();
   #home: AgentHome | undefined;
   #stderr = '';
 
@@ -46,10 +49,16 @@ export class TurnTask extends Task {
   override answerPermission(requestId: string, allow: boolean): void { this.#updates.answer(requestId, allow); }
   override steer(message: SteerRequest): Promise<void> { return this.#steering.steer(message); }
 
+  override cancel(): Promise<void> {
+    this.#cancelled.abort();
+    return super.cancel();
+  }
+
   protected async spec(): Promise<TaskSpec> {
     const { agent, gateway = false } = this.request;
     const { command, env, binds } = await agentCommand(this.host, agent);
     await this.#writeEvidence();
+    if (!this.#isScripted) await gitBaseline(this.host, this.#workspace, this.#cancelled.signal);
     // The scripted agent has nothing to remember.
     if (!this.#isScripted) this.#home = await agentHome(this.#trees, this.#workspace, agent.name, agent.home);
     const common = { command, binds: [this.#workspace.tree.bind(false), ...binds, ...(this.#home ? [homeBind(this.#home)] : [])] };
