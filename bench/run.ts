@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { agentsBenchmark } from './benchmarks/agents.ts';
 import { appliesBenchmark } from './benchmarks/applies.ts';
 import { applyBenchmark } from './benchmarks/apply.ts';
+import { buildBenchmark } from './benchmarks/build.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
@@ -24,6 +25,7 @@ import { mergeBenchmark } from './benchmarks/merge.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
 import { readsBenchmark } from './benchmarks/reads.ts';
 import { receiptsBenchmark } from './benchmarks/receipts.ts';
+import { reopenBenchmark } from './benchmarks/reopen.ts';
 import { runBenchmark } from './benchmarks/run.ts';
 import { sandboxBenchmark } from './benchmarks/sandbox.ts';
 import { storageBenchmark } from './benchmarks/storage.ts';
@@ -36,7 +38,7 @@ import type { Report, Result } from './lib/report.ts';
 import { startService } from './lib/service.ts';
 
 // Sandboxes and git are started by this process: the smaller it is, the sooner they are there.
-const BENCHMARKS: Benchmark[] = [sandboxBenchmark, workspaceBenchmark, importBenchmark, runBenchmark, agentsBenchmark, gatewayBenchmark, threadsBenchmark, applyBenchmark, appliesBenchmark, mergeBenchmark, storageBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
+const BENCHMARKS: Benchmark[] = [sandboxBenchmark, workspaceBenchmark, reopenBenchmark, buildBenchmark, importBenchmark, runBenchmark, agentsBenchmark, gatewayBenchmark, threadsBenchmark, applyBenchmark, appliesBenchmark, mergeBenchmark, storageBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
 const RUN_LIMIT_MS = 25 * 60_000;
 
 const { values: options } = parseArgs({ options: {

@@ -2,7 +2,6 @@
  * What somebody who sends a message waits for: the agent's process, its first words, its first edit, the new version. By the scripted
  * agent, and by the built-in model agent against a model server on this machine, which answers at once.
  */
-import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRunnerClient } from '../../packages/runner/src/client.ts';
 import type { RunnerClient } from '../../packages/runner/src/client.ts';
@@ -10,6 +9,8 @@ import { runnerSocket } from '../../packages/server/src/runner-link.ts';
 import { newAppWith, newReadyThread } from '../lib/apps.ts';
 import type { Benchmark, Row, Setup } from '../lib/benchmark.ts';
 import { makeFiles } from '../lib/files.ts';
+import { openFrames } from '../lib/frames.ts';
+import type { Frame, Frames } from '../lib/frames.ts';
 import { memoryBelow } from '../lib/memory.ts';
 import { startModels, startServiceWithModels } from '../lib/model-server.ts';
 import type { Service } from '../lib/service.ts';
@@ -126,31 +127,4 @@ async function memoryOfThread(service: Service, runner: RunnerClient, app: strin
   const each = (memoryBelow(pid) - before) / IDLE_THREADS;
   for (const thread of threads) await service.call('DELETE', thread);
   return each;
-}
-
-interface Frame { event: string; data: Record<string, unknown>; at: number }
-interface Frames { first(wanted: (frame: Frame) => boolean): Promise<Frame>; close(): void }
-
-/** The thread's stream; `first` waits for a frame that comes after it was asked for. */
-async function openFrames(service: Service, app: string, thread: string): Promise<Frames> {
-  const stream: IncomingMessage = await service.open(`${app}/events/stream?threadId=${thread.slice(thread.lastIndexOf('/') + 1)}`);
-  const waiting = new Map<(frame: Frame) => boolean, (frame: Frame) => void>();
-  let rest = '';
-  stream.setEncoding('utf8').on('data', (part: string) => {
-    const at = performance.now();
-    const blocks = (rest + part).split('\n\n');
-    rest = blocks.pop()!;
-    for (const block of blocks) {
-      const fields = Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]));
-      const frame: Frame = { event: fields['event'] ?? '', data: JSON.parse(fields['data'] ?? '{}') as Record<string, unknown>, at };
-      for (const [wanted, found] of waiting) if (wanted(frame)) { waiting.delete(wanted); found(frame); }
-    }
-  }).on('error', () => { /* closed */ });
-  return {
-    first: (wanted) => new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('A frame did not come in time')), WAIT_MS);
-      waiting.set(wanted, (frame) => { clearTimeout(timer); resolve(frame); });
-    }),
-    close: () => stream.destroy(),
-  };
 }
