@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { SandboxLimits, SteerRequest, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
+import type { EgressProxy } from '../egress/proxy.ts';
+import { withEgress } from '../egress/task-egress.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxExit, type SandboxSpec } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { watchSandbox } from '../sandbox/watchdog.ts';
@@ -27,6 +29,8 @@ export abstract class Task {
   status: TaskState['status'] = 'preparing';
   /** Called once nothing of its sandbox is left, before its end can be read: what it used is free from then on. */
   onGone: () => void = () => {};
+  /** Its sandbox's way out, where its request has hosts; without it there is none. */
+  egress: EgressProxy | undefined;
   /** Resolves when it has ended; rejects when its sandbox's end could not be confirmed. */
   readonly ended: Promise<void>;
   #settle!: { resolve: () => void; reject: (error: unknown) => void };
@@ -65,7 +69,7 @@ export abstract class Task {
     let exit: SandboxExit = { code: null, signal: null, oom: false };
     const timer = setTimeout(() => { this.#timedOut = true; this.#kill(); }, this.request.timeoutMs);
     try {
-      const spec = await this.spec();
+      const spec = await this.#outfitted(await this.spec());
       if (!this.#isCancelled && !this.#timedOut) {
         const sandbox = this.#sandbox = startSandbox(this.host, { ...spec, command: withPorts(spec.command, spec.ports ?? {}), binds: [...spec.binds, ...this.sockets.binds], limits: this.limits });
         if (this.#isCancelled) this.#kill();
@@ -107,6 +111,11 @@ export abstract class Task {
   connect(): Promise<Socket> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no connections.'); }
   /** Removes what it kept after its end. */
   release(): void { /* most keep nothing */ }
+
+  async #outfitted(spec: TaskSpec): Promise<TaskSpec> {
+    const { egress: hosts = [] } = this.request;
+    return this.egress && hosts.length > 0 ? withEgress(spec, this.egress, { sockets: this.sockets, journal: this.journal, hosts }) : spec;
+  }
 
   #kill(): void { this.#sandbox?.kill().catch(() => { /* run() sees the same */ }); }
 

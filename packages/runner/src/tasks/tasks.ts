@@ -1,3 +1,4 @@
+import { EgressProxy } from '../egress/proxy.ts';
 import { RunnerError } from '../errors.ts';
 import type { Gateways } from '../gateways.ts';
 import type { TaskRequest } from '../protocol.ts';
@@ -16,12 +17,14 @@ export class Tasks {
   readonly #host: Host;
   readonly #workspaces: Workspaces;
   readonly #gateways: Gateways;
+  readonly egress: EgressProxy;
   readonly #byId = new Map<string, Task>();
 
-  constructor(host: Host, workspaces: Workspaces, gateways: Gateways) {
+  constructor(host: Host, workspaces: Workspaces, gateways: Gateways, egress = new EgressProxy()) {
     this.#host = host;
     this.#workspaces = workspaces;
     this.#gateways = gateways;
+    this.egress = egress;
   }
 
   all(): Task[] { return [...this.#byId.values()]; }
@@ -58,13 +61,16 @@ export class Tasks {
   }
 
   #prepare(id: string, request: TaskRequest): Task {
-    return request.kind === 'build' ? new BuildTask(this.#host, id, request, this.#workspaces.trees) : new PreviewTask(this.#host, id, request as PreviewTask['request'], this.#workspaces.trees);
+    const task = request.kind === 'build' ? new BuildTask(this.#host, id, request, this.#workspaces.trees) : new PreviewTask(this.#host, id, request as PreviewTask['request'], this.#workspaces.trees);
+    task.egress = this.egress;
+    return task;
   }
 
   #startInWorkspace(id: string, request: Extract<TaskRequest, { workspaceId: string }>): Task {
     const workspace = this.#workspaces.get(request.workspaceId);
     this.#workspaces.claim(workspace, id);
     const task = request.kind === 'turn' ? new TurnTask(this.#host, id, request, { workspace, trees: this.#workspaces.trees, gateways: this.#gateways }) : new ExecTask(this.#host, id, request, workspace);
+    task.egress = this.egress;
     // A sandbox whose end is not confirmed keeps its workspace: nothing may read or write beside it.
     task.onGone = () => this.#workspaces.release(workspace, id);
     void task.run();

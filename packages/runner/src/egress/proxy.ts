@@ -1,0 +1,171 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import { joinSockets } from '../../../agent/src/join-sockets.ts';
+import type { RunnerStatus } from '../protocol.ts';
+import type { TaskSockets } from '../tasks/sockets.ts';
+import { isPrivateAddress } from './addresses.ts';
+import { answer, refusalText } from './answers.ts';
+import { serverNameOf, UNRECOGNIZED_NAME } from './client-hello.ts';
+import { internet, type Outside } from './outside.ts';
+import { asciiName, HostList, targetOf, type Reason } from './policy.ts';
+
+const NAME = 'egress';
+/** npm opens 15 at once, pnpm 64. */
+const CONNECTIONS = 64;
+const HEADER_BYTES = 8 * 1024, HELLO_BYTES = 16 * 1024;
+const HEADER_MS = 10_000, HELLO_MS = 10_000, IDLE_MS = 5 * 60_000, LINGER_MS = 1_000;
+/** At once, of all tasks together; several that ask for one name are one. */
+const LOOKUPS = 256;
+
+export interface Refused { host: string; port: number; reason: Reason }
+interface Task { hosts: HostList; onRefused: (refused: Refused) => void }
+
+class Unreachable extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * The way out of sandboxes that may have one: an HTTP proxy on a socket of the task's, outside of its sandbox. A connection goes through these gates, and
+ * ends at the first that it does not pass:
+ *
+ *   CONNECT name:443 → the name is in the task's list → all of its addresses are of the open internet → one of them answers → 200
+ *   → the first bytes are a TLS handshake for that name → bytes, both ways, as fast as the slower end reads
+ *
+ * What is dialled is what was checked: a name is looked up once. Nothing inside of TLS is seen.
+ */
+export class EgressProxy {
+  readonly counters: NonNullable<RunnerStatus['egress']> = { allowed: 0, refused: 0 };
+  readonly #outside: Outside;
+  readonly #lookups = new Map<string, Promise<string[]>>();
+
+  constructor(outside: Outside = internet()) { this.#outside = outside; }
+
+  /** Serves the proxy to one task's sandbox. Returns the socket's name. */
+  async open(sockets: TaskSockets, hosts: string[], onRefused: (refused: Refused) => void): Promise<string> {
+    const task: Task = { hosts: new HostList(hosts), onRefused };
+    // It listens nowhere, so its own time limits do not run.
+    const server = createServer({ maxHeaderSize: HEADER_BYTES }, (req, res) => this.#answerPlain(task, req, res));
+    const deadlines = new WeakMap<object, NodeJS.Timeout>();
+    server.on('connect', (req: IncomingMessage, socket, head: Buffer) => {
+      clearTimeout(deadlines.get(socket));
+      void this.#connect(task, req.url ?? '', socket as Socket, head).catch(() => socket.destroy());
+    });
+    await sockets.listen(NAME, CONNECTIONS, (visitor) => {
+      const timer = setTimeout(() => visitor.destroy(), HEADER_MS);
+      deadlines.set(visitor, timer);
+      visitor.once('close', () => clearTimeout(timer));
+      server.emit('connection', visitor);
+      visitor.resume();
+    });
+    return NAME;
+  }
+
+  async #connect(task: Task, url: string, visitor: Socket, head: Buffer): Promise<void> {
+    const target = targetOf(url);
+    const found = target ? task.hosts.check(target) : { reason: 'invalid' as const };
+    const { host, port } = target ?? { host: url, port: 0 };
+    const refuse = (reason: Reason): void => this.#refuse(task, { host, port, reason });
+    if ('reason' in found) {
+      refuse(found.reason);
+      return end(visitor, answer(403, refusalText(found.reason, host)));
+    }
+    try {
+      const addresses = await this.#lookUp(found.name);
+      if (!addresses.every((address) => isIP(address) !== 0 && !isPrivateAddress(address))) {
+        refuse('private_address');
+        return end(visitor, answer(403, refusalText('private_address', host)));
+      }
+      const outside = visitor.destroyed ? undefined : await this.#dial(found.name, addresses, port);
+      if (!outside) return;
+      visitor.once('close', () => outside.destroySoon());
+      if (visitor.destroyed) return void outside.destroy();
+      visitor.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      if (await this.#begin(found.name, visitor, outside, head)) this.counters.allowed++;
+      else if (!visitor.destroyed) {
+        refuse('server_name');
+        outside.destroy();
+        end(visitor, UNRECOGNIZED_NAME);
+      }
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      end(visitor, answer(error.status, `${error.message}\n`));
+    }
+  }
+
+  /** Throws Unreachable. */
+  async #lookUp(name: string): Promise<string[]> {
+    let lookup = this.#lookups.get(name);
+    if (!lookup) {
+      if (this.#lookups.size >= LOOKUPS) throw new Unreachable(503, 'Too many names are being looked up. Try again.');
+      lookup = this.#outside.resolve(name).finally(() => this.#lookups.delete(name));
+      this.#lookups.set(name, lookup);
+    }
+    const addresses = await lookup.catch(() => { throw new Unreachable(502, `The address of ${name} could not be looked up.`); });
+    if (addresses.length === 0) throw new Unreachable(502, `${name} has no address.`);
+    return addresses;
+  }
+
+  async #dial(name: string, addresses: string[], port: number): Promise<Socket> {
+    const socket = await this.#outside.dial(addresses, port).catch(() => { throw new Unreachable(504, `${name} does not answer.`); });
+    // Bytes of either direction pass through it: while it is idle, both are.
+    return socket.on('error', () => socket.destroy()).setTimeout(IDLE_MS, () => socket.destroy());
+  }
+
+  /** Reads the handshake's first message, and joins the two if it names the host that was asked for. */
+  async #begin(name: string, visitor: Socket, outside: Socket, head: Buffer): Promise<boolean> {
+    const hello = await helloFrom(visitor, head);
+    if (!hello || asciiName(hello.serverName) !== name) return false;
+    if (outside.destroyed) visitor.destroy();
+    else {
+      outside.write(hello.bytes);
+      joinSockets(visitor, outside);
+    }
+    return true;
+  }
+
+  #refuse({ onRefused }: Task, refused: Refused): void {
+    this.counters.refused++;
+    onRefused(refused);
+  }
+
+  /** Whatever is not CONNECT. */
+  #answerPlain(task: Task, req: IncomingMessage, res: ServerResponse): void {
+    const url = URL.parse(req.url ?? '');
+    if (url) this.#refuse(task, { host: url.hostname, port: Number(url.port) || 80, reason: 'not_tls' });
+    const text = url ? refusalText('not_tls', url.hostname) : 'This is an HTTP proxy that takes CONNECT only: set HTTPS_PROXY to its address, and use https URLs.\n';
+    res.writeHead(url ? 403 : 400, { 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text);
+  }
+}
+
+/** Ends a connection with its last words; who does not read them is not waited for. */
+function end(visitor: Socket, words: string | Buffer): void {
+  const timer = setTimeout(() => visitor.destroy(), LINGER_MS);
+  visitor.once('close', () => clearTimeout(timer)).once('end', () => visitor.destroySoon()).resume();
+  visitor.end(words);
+}
+
+/** The bytes up to the end of a ClientHello, or beyond, and the name in it; undefined where they are none, take too long or break off. The socket is paused afterwards. */
+function helloFrom(visitor: Socket, head: Buffer): Promise<{ bytes: Buffer; serverName: string } | undefined> {
+  return new Promise((resolve) => {
+    let bytes = head;
+    const done = (serverName: string | null): void => {
+      clearTimeout(timer);
+      visitor.off('data', onData).off('end', onEnd).off('close', onEnd).pause();
+      resolve(serverName === null ? undefined : { bytes, serverName });
+    };
+    const look = (): void => {
+      const serverName = serverNameOf(bytes);
+      if (serverName !== undefined || bytes.length > HELLO_BYTES) done(serverName ?? null);
+    };
+    const onData = (part: Buffer): void => { bytes = Buffer.concat([bytes, part]); look(); };
+    const onEnd = (): void => done(null);
+    const timer = setTimeout(onEnd, HELLO_MS);
+    visitor.on('data', onData).once('end', onEnd).once('close', onEnd);
+    look();
+  });
+}
