@@ -19,7 +19,7 @@ type Handler = (call: Call) => unknown;
 
 /** `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer already sent). */
 const ROUTES: Record<string, Handler> = {
-  'GET /status': ({ runner }) => ({ ...runner.status, load: { ...memoryLoad(), sandboxes: runner.tasks.all().filter((task) => task.status === 'running').length } }),
+  'GET /status': ({ runner }) => ({ ...runner.status, egress: runner.tasks.egress.counters, load: { ...memoryLoad(), sandboxes: runner.tasks.all().filter((task) => task.status === 'running').length } }),
 
   'PUT /workspaces/:id': async ({ runner, id, req }) => { mayRun(runner); await runner.workspaces.put(id, req); },
   'GET /workspaces/:id': ({ runner, id }) => ({ exists: runner.workspaces.has(id) }),
