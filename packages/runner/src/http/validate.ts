@@ -23,5 +23,7 @@ export function taskRequest(body: unknown): TaskRequest {
   if (agent && !/^[a-z][a-z0-9._-]{0,63}$/.test(String(agent.name))) throw new RunnerError(400, 'invalid_request', 'agent.name is no name of a folder.');
   const timeoutMs = request['timeoutMs'] as number;
   if (!(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new RunnerError(400, 'invalid_request', 'timeoutMs is not between 1 and a day.');
+  const egress = request['egress'] ?? [];
+  if (!Array.isArray(egress) || egress.some((host) => typeof host !== 'string')) throw new RunnerError(400, 'invalid_request', 'egress is no list of host names.');
   return request as unknown as TaskRequest;
 }
