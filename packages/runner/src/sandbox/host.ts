@@ -108,7 +108,7 @@ function reachableNode(base: string, uid: number | null): string {
   return copy;
 }
 
-/** An /etc that names no one: two accounts, localhost, and the links that Debian's tools go through (awk, cc, …). */
+/** An /etc that names no one: two accounts, localhost, the links that Debian's tools go through (awk, cc, …), and whose certificates to trust. */
 function writeEtc(folder: string): void {
   mkdirSync(folder);
   const files = {
@@ -121,6 +121,9 @@ function writeEtc(folder: string): void {
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   if (existsSync('/etc/ld.so.cache')) copyFileSync('/etc/ld.so.cache', join(folder, 'ld.so.cache'));
+  const authorities = 'ssl/certs/ca-certificates.crt';
+  mkdirSync(join(folder, 'ssl/certs'), { recursive: true });
+  if (existsSync(join('/etc', authorities))) copyFileSync(join('/etc', authorities), join(folder, authorities));
   mkdirSync(join(folder, 'alternatives'));
   for (const name of existsSync('/etc/alternatives') ? readdirSync('/etc/alternatives') : []) {
     const link = join('/etc/alternatives', name);
