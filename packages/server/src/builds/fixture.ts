@@ -1,4 +1,5 @@
 /** What the build tests share: apps with a source and a thread, and waiting for a build's end, over HTTP. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { TestServer } from '../test-server.ts';
 
@@ -44,4 +45,8 @@ export async function newBench(server: TestServer, files?: Files) {
   };
 }
 
-export const until = (isSo: () => Promise<boolean>) => expect.poll(isSo, { timeout: 20_000, interval: 50 }).toBe(true);
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 20_000; !await isSo(); await sleep(50)) if (Date.now() > end) throw new Error(`it did not come: ${isSo.toString()}`);
+}
+
+export type Bench = Awaited<ReturnType<typeof newBench>>;

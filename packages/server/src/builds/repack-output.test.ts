@@ -52,7 +52,7 @@ test.each<[string, Entry[], RegExp]>([
   ['a path that leaves the folder', [{ name: '../a', content: 'a' }], /\.\.\/a/],
   ['an absolute path', [{ name: '/etc/a', content: 'a' }], /\/etc\/a/],
   ['a reserved name', [{ name: './sub/.GIT/config', content: 'a' }], /\.GIT/],
-  ['a control character', [{ name: './a\nb', content: 'a' }], /a\\nb/],
+  ['a control character', [{ name: './a\nb', content: 'a' }], /a\\u000ab/],
   ['names alike but for case', [{ name: './Same', content: 'a' }, { name: './same', content: 'b' }], /"same"/],
   ['the same name twice', [{ name: './a', content: 'a' }, { name: './a', content: 'b' }], /"a"/],
 ])('%s is output_invalid, with its path', async (_, entries, path) => {
@@ -74,6 +74,13 @@ test('10,000 files pass, one more is output_too_large', async () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `./${i}`, content: '' }));
   expect((await repack(await tarOf(many(10_000)))).files.length).toBe(10_000);
   expect((await faultOf(many(10_001)))?.[0]).toBe('output_too_large');
+});
+
+test('100,000 folders pass, one more is output_too_large', async () => {
+  const root = await tarOf([{ name: './', type: 'directory' }]);
+  const folders = (count: number) => Buffer.concat([...Array.from({ length: count }, () => root.subarray(0, 512)), root.subarray(512)]);
+  expect((await repack(folders(100_000), 1 << 20)).files).toEqual([]);
+  await expect(repack(folders(100_001), 1 << 20)).rejects.toMatchObject({ code: 'output_too_large', message: expect.stringContaining('folders') });
 });
 
 test('64 MiB pass, one byte more is refused before it is read', async () => {

@@ -10,6 +10,8 @@ import type { BuildError } from './schemas.ts';
 
 const MAX_FILES = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Folders count for nothing else, but somebody has to read their names. */
+const MAX_FOLDERS = 100_000;
 /** Small files travel together; what is longer is hashed and compressed in slices, so that it does not hold the event loop. */
 const CHUNK_BYTES = 256 * 1024;
 const SHOWN = 500;
@@ -24,7 +26,10 @@ export class OutputFault extends Error {
   }
 }
 
-const invalidPath = (path: string, fault: string) => new OutputFault('output_invalid', `The output ${JSON.stringify(clean(path).slice(0, SHOWN))} ${fault}.`);
+/** What a sandbox said, for a message: control characters in a name could write over a reader's terminal. */
+export const shown = (text: string) => clean(text).replace(/\p{Cc}/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const invalidPath = (path: string, fault: string) => new OutputFault('output_invalid', `The output "${shown(path.slice(0, SHOWN))}" ${fault}.`);
 
 /** Chunks of a tar of the regular files, each of which is added to `files`. Throws OutputFault, or what the reading of `tar` throws. */
 export async function* repackOutput(tar: AsyncIterable<Uint8Array>, files: ManifestFile[]): AsyncGenerator<Buffer> {
@@ -42,9 +47,12 @@ export async function* repackOutput(tar: AsyncIterable<Uint8Array>, files: Manif
 }
 
 async function* parts(tar: AsyncIterable<Uint8Array>, files: ManifestFile[]): AsyncGenerator<Buffer> {
-  let bytes = 0;
+  let [bytes, folders] = [0, 0];
   for await (const entry of readTar(tar)) {
-    if (entry.kind === 'folder') continue;
+    if (entry.kind === 'folder') {
+      if (++folders > MAX_FOLDERS) throw new OutputFault('output_too_large', `The output has more than ${MAX_FOLDERS.toLocaleString('en')} folders.`);
+      continue;
+    }
     const path = pathOf(entry.path, entry.kind);
     if (files.length === MAX_FILES) throw new OutputFault('output_too_large', `The output has more than ${MAX_FILES.toLocaleString('en')} files.`);
     bytes += entry.byteSize;

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import type { ManifestFile } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 import { gzipChunks, sortByPath } from '../sources/index.ts';
-import { OutputFault, repackOutput } from './repack-output.ts';
+import { OutputFault, repackOutput, shown } from './repack-output.ts';
 import type { Build } from './view.ts';
 
 /** What lies in the store, and is named by no row yet but its registration. */
@@ -60,7 +60,7 @@ async function put(ctx: Context, output: Readable, artifact: Artifact): Promise<
 /** The runner's own refusals to pack a directory. */
 function faultOf(error: unknown): unknown {
   if (!(error instanceof RunnerError) || (error.code !== 'output_missing' && error.code !== 'output_invalid')) return error;
-  return new OutputFault(error.code, error.message.replaceAll('\0', '\u{fffd}').toWellFormed().slice(0, 2000));
+  return new OutputFault(error.code, shown(error.message.slice(0, 2000)));
 }
 
 /** Has an object removed that no row will name. Registered anew where cleanup was here before the put. */
