@@ -3,14 +3,19 @@ import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { linesOf } from '../../agent/src/lines.ts';
 import { RunnerError } from './errors.ts';
-import type { CaptureResult, JournalEntry, RunnerStatus, SteerRequest, TaskRequest, TaskState } from './protocol.ts';
+import type { CaptureResult, JournalEntry, Origin, RunnerStatus, SteerRequest, TaskRequest, TaskState } from './protocol.ts';
 
 
 /** The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner answers. */
 export interface RunnerClient {
   status(): Promise<RunnerStatus>;
-  putWorkspace(id: string, tar: Readable | Buffer): Promise<void>;
+  /** From a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any more). */
+  putWorkspace(id: string, tar: Readable | Buffer | undefined, origin?: Origin): Promise<void>;
+  /** Keys of the files kept for a project, the last used first. */
+  keptSources(group: string): Promise<string[]>;
   workspaceExists(id: string): Promise<boolean>;
+  /** The key of the kept files that a workspace lies over. */
+  baseOf(id: string): Promise<string | null>;
   deleteWorkspace(id: string): Promise<void>;
   capture(id: string, basePaths: string[]): Promise<CaptureResult>;
   /** A tar of the captured contents, in the order asked for; breaks off with an error when they are no longer there. */
@@ -58,8 +63,10 @@ export function createRunnerClient(socketPath: string): RunnerClient {
 
   return {
     status: () => call('GET', '/status'),
-    putWorkspace: (id, tar) => call('PUT', at('workspaces', id), { tar }),
+    putWorkspace: (id, tar, { base, keep } = {}) => call('PUT', at('workspaces', id, base !== undefined ? `?base=${base}` : keep ? `?keep=${keep.key}&group=${keep.group}` : ''), { tar }),
+    keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
     workspaceExists: async (id) => (await call<{ exists: boolean }>('GET', at('workspaces', id))).exists,
+    baseOf: async (id) => (await call<{ base: string | null }>('GET', at('workspaces', id))).base,
     deleteWorkspace: (id) => call('DELETE', at('workspaces', id)),
     capture: (id, basePaths) => call('POST', at('workspaces', id, '/capture'), { body: { basePaths } }),
     blobs: (id, paths) => send('POST', at('workspaces', id, '/blobs'), { body: { paths } }),

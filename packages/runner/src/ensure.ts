@@ -9,6 +9,8 @@ import type { DriverChoice } from './sandbox/drivers.ts';
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
+/** As root in mounts of its own, where that is allowed: what the runner mounts goes with it, even when it is killed. */
+const IN_OWN_MOUNTS = `unshare --mount --propagation slave true 2>/dev/null && exec unshare --mount --propagation slave "$@"; exec "$@"`;
 const LONGEST_SOCKET_PATH = 107;
 
 export interface EnsureOptions { stateDir: string; socketPath: string; nodePath?: string; id?: string; idleSeconds?: number; sandboxes?: Partial<DriverChoice> }
@@ -45,7 +47,7 @@ function takeLock(lock: string): boolean {
 function start({ stateDir, socketPath, nodePath = process.execPath, id = 'local', idleSeconds, sandboxes = {} }: EnsureOptions): Promise<string> {
   const args = [MAIN, '--socket', socketPath, '--dir', stateDir, '--id', id, '--sandboxes', JSON.stringify(sandboxes), ...(idleSeconds === undefined ? [] : ['--idle-seconds', String(idleSeconds)])];
   return new Promise((resolve) => {
-    const child = spawn(nodePath, ['--disable-warning=ExperimentalWarning', ...args], { detached: true, env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('/bin/sh', ['-c', IN_OWN_MOUNTS, 'sh', nodePath, '--disable-warning=ExperimentalWarning', ...args], { detached: true, env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     const done = (): void => {
       clearTimeout(timer);

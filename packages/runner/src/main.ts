@@ -10,7 +10,8 @@ import { chooseDriver, DEFAULT_CHOICE, type DriverChoice } from './sandbox/drive
 import { prepareHost, releaseHost } from './sandbox/host.ts';
 import { warmUp } from './sandbox/warm-up.ts';
 import { Tasks } from './tasks/tasks.ts';
-import { Trees, Workspaces } from './workspaces.ts';
+import { Workspaces } from './workspaces.ts';
+import { Trees } from './workspaces/trees.ts';
 
 /**
  * The runner process: `node main.ts --socket PATH --dir STATE --id ID [--idle-seconds 30] [--sandboxes JSON]`, a DriverChoice. It outlives the worker that started it, so
@@ -46,7 +47,7 @@ function listen(): void {
   server.listen(socket, () => {
     chmodSync(socket!, 0o600);
     process.stdout.write('{"ready":true}\n');
-    if (runner.status.ok) void warmUp(host);
+    if (runner.status.ok) void Promise.all([warmUp(host), trees.probe()]);
   });
 }
 

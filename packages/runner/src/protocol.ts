@@ -5,7 +5,10 @@
  *
  *   GET    /status                                → RunnerStatus
  *   PUT    /workspaces/:id            tar         → 204           makes or replaces the workspace; the tar holds regular files only
- *   GET    /workspaces/:id                        → { exists: boolean }
+ *          …?keep=KEY&group=GROUP                                 and keeps its files under that key, where `restore` is `overlay`; the group is the project
+ *          …?base=KEY                 (tar)       → 204           from kept files, with a patch as for POST …/patch or without; 404 `not_cached` when they are not kept
+ *   GET    /sources?group=GROUP                   → { keys: string[] }   kept files of that project, the last used first
+ *   GET    /workspaces/:id                        → { exists: boolean, base: string | null }   `base`: the key of the kept files that it lies over
  *   DELETE /workspaces/:id                        → 204           idempotent; resolves once nothing of it is live
  *   POST   /workspaces/:id/capture    CaptureRequest → CaptureResult   freezes nothing: refused (409 `busy`) while a task of the workspace is live
  *   POST   /workspaces/:id/blobs      { paths }   → tar           the contents that the last capture hashed; a path that changed since is 409 `changed`
@@ -44,12 +47,20 @@ export interface RunnerStatus {
   /** What is missing, each with its remedy, for a person. */
   missing: string[];
   /** What bounds a sandbox here. The size of one file is always an rlimit's, that of the whole workspace always the watchdog's. */
+  /** How a known source is restored: mounted or unpacked. Absent until it was tried. */
+  restore?: 'overlay' | 'copy' | undefined;
   limits: { memory: 'cgroup' | 'watchdog'; processes: 'cgroup' | 'rlimit' | 'watchdog'; cpu: 'cgroup' | 'none'; warnings: string[] };
   /** Connections that sandboxes asked the egress proxy for, since the runner's start. */
   egress?: { allowed: number; refused: number };
   /** Bytes that this machine (or the runner's control group) has, and that are free now; sandboxes that live. Absent: not measured. */
   load?: { memoryBytes: number; freeBytes: number; sandboxes: number };
 }
+
+/** What a worker calls a tree, and the project that it is of, which alone is told of it. */
+export interface TreeKey { key: string; group: string }
+
+/** `keep`: the tar, which has all files, is kept as a source tree under this key. `base`: the workspace lies over the kept one of this key, and the tar, if any, is a patch. */
+export interface Origin { keep?: TreeKey | undefined; base?: string | undefined }
 
 export interface CaptureRequest {
   /** Paths of the source that the workspace was restored from (base of the run). Kept wherever they still exist as regular files. */

@@ -11,7 +11,8 @@ import { chooseDriver, DEFAULT_CHOICE } from './sandbox/drivers.ts';
 import { tarOf } from './tar.ts';
 import type { Task } from './tasks/task.ts';
 import { Tasks } from './tasks/tasks.ts';
-import { Trees, Workspaces } from './workspaces.ts';
+import { Workspaces } from './workspaces.ts';
+import { Trees } from './workspaces/trees.ts';
 
 /** A folder that is removed after the file's tests; in memory where there is one, for mass creation on disks is slow. */
 export function scratch(): string {

@@ -1,18 +1,8 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, renameSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { RunnerError } from './errors.ts';
-import type { CapturedFile } from './protocol.ts';
-import { collect } from './sandbox/collect.ts';
-import { DEFAULT_LIMITS, WORKSPACE, type Bind } from './sandbox/driver.ts';
-import { GUEST } from './sandbox/guest.ts';
-import { makeSandboxFolder, startSandbox, type Host } from './sandbox/host.ts';
-
-/** A folder of files that sandboxes mount at /workspace. The host itself never opens a path inside it. */
-export interface Tree {
-  folder: string;
-  bind(readOnly: boolean): Bind;
-}
+import type { Origin } from './protocol.ts';
+import type { TarEntry } from './tar.ts';
+import type { Tree, Trees } from './workspaces/trees.ts';
 
 /** What one agent keeps over its turns in a workspace. */
 export interface AgentHome {
@@ -23,6 +13,9 @@ export interface AgentHome {
   wasInterrupted: boolean;
 }
 
+/** What the last capture found at a path, if it is part of the source. */
+export interface CapturedFiles { get(path: string): TarEntry | undefined }
+
 /** A thread's workspace: its tree, who uses it now, what the last capture saw, and its agents' homes by their names. */
 export interface Workspace {
   id: string;
@@ -30,59 +23,10 @@ export interface Workspace {
   /** The task or request that works in it; one at a time. */
   usedBy: string | null;
   /** Forgotten as soon as anything may have changed the files. */
-  captured: Map<string, CapturedFile> | null;
+  captured: CapturedFiles | null;
   /** Paths written as evidence for a turn; capture passes them over in silence. */
   evidence: string[];
   homes: Map<string, AgentHome>;
-}
-
-const TRANSFER_TIMEOUT_MS = 120_000;
-
-/** Makes, fills, changes and removes trees. All reading and writing of contents happens inside sandboxes. */
-export class Trees {
-  readonly #host: Host;
-  #counter = 0;
-
-  constructor(host: Host) { this.#host = host; }
-
-  /** A new tree with the files of this tar (regular files). Throws `invalid_tar` 400. */
-  async make(name: string, tar?: Readable): Promise<Tree> {
-    const folder = makeSandboxFolder(this.#host, `${name}.${++this.#counter}`);
-    const bind = (readOnly: boolean): Bind => {
-      chmodSync(folder, 0o700); // an agent may have closed it: no sandbox could enter it then
-      return { host: folder, inside: WORKSPACE, readOnly };
-    };
-    const tree: Tree = { folder, bind };
-    if (tar === undefined) return tree;
-    try {
-      // GNU tar, inside: 10,000 files in a third of the time of writes from here, off the event loop, and no path can lead out.
-      await this.#feed(tree, ['/bin/sh', '-c', 'umask 022; exec tar -xf - --no-same-owner --delay-directory-restore'], tar);
-    } catch (error) { this.remove(tree); throw error; }
-    return tree;
-  }
-
-  /** Deletes and writes what the tar says (protocol: POST /workspaces/:id/patch). Throws `invalid_tar` 400. */
-  async patch(tree: Tree, tar: Readable): Promise<void> {
-    await this.#feed(tree, ['node', `${GUEST}/patch-tree.cjs`], tar);
-  }
-
-  /** Takes the tree away at once; its files go in the background. No task may live in it. */
-  remove(tree: Tree): void {
-    const trash = `${tree.folder}.gone`;
-    try { renameSync(tree.folder, trash); } catch { return; }
-    const rm = spawn('/bin/sh', ['-c', 'rm -rf -- "$1" 2>/dev/null || { chmod -R u+rwx -- "$1"; rm -rf -- "$1"; }', 'sh', trash], { env: {}, cwd: '/', stdio: 'ignore' });
-    rm.on('error', () => { /* swept with the runner's folder */ });
-  }
-
-  async #feed(tree: Tree, command: string[], tar: Readable): Promise<void> {
-    const sandbox = startSandbox(this.#host, { command, binds: [tree.bind(false)], limits: DEFAULT_LIMITS });
-    // A body that breaks off must not look like a whole one.
-    tar.once('error', () => void sandbox.kill().catch(() => {}));
-    tar.pipe(sandbox.stdin);
-    const { code, stderr } = await collect(sandbox, { maxBytes: 1024 * 1024, timeoutMs: TRANSFER_TIMEOUT_MS });
-    if (tar.errored) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
-    if (code !== 0) throw new RunnerError(400, 'invalid_tar', `The archive could not be written: ${stderr.trim().slice(0, 500)}`);
-  }
 }
 
 /** All workspaces of this runner by id. */
@@ -101,17 +45,17 @@ export class Workspaces {
     return workspace;
   }
 
-  /** Makes or replaces it from a tar of regular files: a fresh tree is filled, then swapped in. Throws `busy` 409. */
-  async put(id: string, tar: Readable): Promise<void> {
+  /** Makes or replaces it: a fresh tree is filled, then swapped in. Throws `busy` 409, and as Trees.make. */
+  async put(id: string, tar?: Readable, origin: Origin = {}): Promise<void> {
     const old = this.#byId.get(id);
     if (old) return this.use(old, 'put', async () => {
-      const tree = await this.trees.make(id, tar);
+      const tree = await this.trees.make(id, tar, origin);
       this.trees.remove(old.tree);
       this.#removeHomes(old);
       old.tree = tree;
       old.evidence = [];
     });
-    const tree = await this.trees.make(id, tar);
+    const tree = await this.trees.make(id, tar, origin);
     if (this.#byId.has(id)) { this.trees.remove(tree); throw busy(); }
     this.#byId.set(id, { id, tree, usedBy: null, captured: null, evidence: [], homes: new Map() });
   }

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { RunnerError } from '../errors.ts';
 import { DEFAULT_LIMITS } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
-import type { Tree } from '../workspaces.ts';
+import type { Tree } from '../workspaces/trees.ts';
 
 const TIMEOUT_MS = 120_000;
 

@@ -1,10 +1,24 @@
 /** Reads what `find -printf` said of a tree: one NUL-terminated record per entry, an empty one at the end. */
-export interface Listed { path: string; kind: 'file' | 'folder' | 'link' | 'other'; mode: number; links: number; byteSize: number; isUtf8: boolean }
+export interface Listed {
+  path: string;
+  kind: 'file' | 'folder' | 'link' | 'other';
+  mode: number;
+  links: number;
+  byteSize: number;
+  /** Number and change time: together they tell a file that was never written. */
+  inode: string;
+  changedAt: string;
+  isUtf8: boolean;
+}
 
-/** `%y %m %n %s %P`, NUL. */
-export const FIND_FORMAT = '%y %m %n %s %P\\0';
+const FIELDS = '%y %m %n %s %i %C@';
+/** Below one starting point. */
+export const FIND_FORMAT = `${FIELDS} %P\\0`;
+/** Of several starting points that all begin with `./`. */
+export const FIND_FORMAT_MANY = `${FIELDS} %p\\0`;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const [DOT, SLASH] = [0x2e, 0x2f];
 const KINDS: Record<string, Listed['kind']> = { f: 'file', d: 'folder', l: 'link' };
 
 /** The entries of a listing that ends with an empty record. */
@@ -28,10 +42,12 @@ function record(bytes: Buffer): Listed {
   };
   const kind = KINDS[field()] ?? 'other';
   const [mode, links, byteSize] = [Number.parseInt(field(), 8), Number(field()), Number(field())];
-  const name = bytes.subarray(at);
+  const [inode, changedAt] = [field(), field()];
+  const name = bytes.subarray(bytes[at] === DOT && bytes[at + 1] === SLASH ? at + 2 : at);
+  const rest = { kind, mode, links, byteSize, inode, changedAt };
   try {
-    return { path: utf8.decode(name), kind, mode, links, byteSize, isUtf8: true };
+    return { path: utf8.decode(name), ...rest, isUtf8: true };
   } catch {
-    return { path: name.toString('utf8'), kind, mode, links, byteSize, isUtf8: false };
+    return { path: name.toString('utf8'), ...rest, isUtf8: false };
   }
 }

@@ -10,7 +10,7 @@ import type { Tasks } from '../tasks/tasks.ts';
 import { noteSource } from '../warm/git-baseline.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { jsonBody } from './body.ts';
-import { taskRequest } from './validate.ts';
+import { hasTar, origin, taskRequest } from './validate.ts';
 
 export interface Runner { host: Host; status: RunnerStatus; workspaces: Workspaces; tasks: Tasks; gateways: Gateways }
 
@@ -19,10 +19,14 @@ type Handler = (call: Call) => unknown;
 
 /** `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer already sent). */
 const ROUTES: Record<string, Handler> = {
-  'GET /status': ({ runner }) => ({ ...runner.status, egress: runner.tasks.egress.counters, load: { ...memoryLoad(), sandboxes: runner.tasks.all().filter((task) => task.status === 'running').length } }),
+  'GET /status': ({ runner }) => ({ ...runner.status, egress: runner.tasks.egress.counters, restore: runner.workspaces.trees.restore, load: { ...memoryLoad(), sandboxes: runner.tasks.all().filter((task) => task.status === 'running').length } }),
 
-  'PUT /workspaces/:id': async ({ runner, id, req }) => { mayRun(runner); await runner.workspaces.put(id, req); },
-  'GET /workspaces/:id': ({ runner, id }) => ({ exists: runner.workspaces.has(id) }),
+  'PUT /workspaces/:id': async ({ runner, id, query, req }) => {
+    mayRun(runner);
+    await runner.workspaces.put(id, hasTar(req) ? req : undefined, origin(query));
+  },
+  'GET /workspaces/:id': ({ runner, id }) => ({ exists: runner.workspaces.has(id), base: runner.workspaces.has(id) ? runner.workspaces.get(id).tree.over?.source.key ?? null : null }),
+  'GET /sources': ({ runner, query }) => ({ keys: runner.workspaces.trees.kept(query.get('group') ?? '') }),
   'DELETE /workspaces/:id': async ({ runner, id }) => {
     await Promise.all(runner.tasks.all().filter((task) => task.workspaceId === id).map((task) => task.cancel()));
     runner.workspaces.remove(id);

@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { RunnerError } from '../errors.ts';
-import type { TaskRequest } from '../protocol.ts';
+import type { Origin, TaskRequest } from '../protocol.ts';
 
 /** The longest task: a preview of a day. */
 const LONGEST_MS = 24 * 60 * 60 * 1000;
@@ -26,4 +27,16 @@ export function taskRequest(body: unknown): TaskRequest {
   const egress = request['egress'] ?? [];
   if (!Array.isArray(egress) || egress.some((host) => typeof host !== 'string')) throw new RunnerError(400, 'invalid_request', 'egress is no list of host names.');
   return request as unknown as TaskRequest;
+}
+
+/** A tree that is made from kept files alone has no body. */
+export const hasTar = (req: IncomingMessage): boolean => req.headers['content-type'] === 'application/x-tar';
+
+/** What a tree is made of beside the body: `?base=`, or `?keep=` with `&group=`. Throws `invalid_request` 400. */
+export function origin(query: URLSearchParams): Origin {
+  const [base, key, group] = ['base', 'keep', 'group'].map((name) => query.get(name));
+  for (const id of [base, key, group]) if (id && !/^[\w-]{1,100}$/.test(id)) throw new RunnerError(400, 'invalid_request', 'base, keep or group is no id.');
+  if (base) return { base };
+  if (Boolean(key) !== Boolean(group)) throw new RunnerError(400, 'invalid_request', 'keep goes with group.');
+  return key && group ? { keep: { key, group } } : {};
 }

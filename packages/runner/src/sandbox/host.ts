@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunnerError } from '../errors.ts';
 import type { Driver, Sandbox, SandboxSpec } from './driver.ts';
+import { unmountBelow } from './mounts.ts';
 import { processStat } from './processes.ts';
 import { installGuest, type Guest } from './guest.ts';
 
@@ -46,7 +47,7 @@ export async function prepareHost(cache: string): Promise<Host> {
 /** Removes everything of the runner from this machine. Its sandboxes must be gone. */
 export async function releaseHost(host: Host): Promise<void> {
   await host.driver?.close();
-  rmSync(host.base, { recursive: true, force: true });
+  if (unmountBelow(host.base)) rmSync(host.base, { recursive: true, force: true });
 }
 
 /** Starts a sandbox. Throws `no_sandbox` 503 where nothing isolates. */
@@ -84,7 +85,7 @@ function sweepDeadRunners(): void {
         if (lstatSync(folder).uid !== process.getuid?.()) continue;
         const { pid, startTime } = JSON.parse(readFileSync(join(folder, OWNER_FILE), 'utf8')) as { pid: number; startTime: string };
         if (processStat(pid)?.startTime === startTime) continue;
-        rmSync(folder, { recursive: true, force: true });
+        if (unmountBelow(folder)) rmSync(folder, { recursive: true, force: true });
         for (const controller of ['memory', 'pids', 'cpu', '']) sweepCgroup(join('/sys/fs/cgroup', controller, name));
       } catch { /* not a runner's folder, or not ours to remove */ }
     }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { HOME, type Bind } from '../sandbox/driver.ts';
 import { tarOf } from '../tar.ts';
-import type { AgentHome, Trees, Workspace } from '../workspaces.ts';
+import type { AgentHome, Workspace } from '../workspaces.ts';
+import type { Trees } from '../workspaces/trees.ts';
 
 /**
  * The agent's HOME in this workspace, with the configured files in it. It lives as long as the workspace, so that the agent finds its sessions again.

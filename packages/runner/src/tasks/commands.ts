@@ -4,7 +4,8 @@ import type { BuildRequest, ExecRequest } from '../protocol.ts';
 import { readOutput } from '../capture/build-output.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import type { Host } from '../sandbox/host.ts';
-import type { Tree, Trees, Workspace } from '../workspaces.ts';
+import type { Workspace } from '../workspaces.ts';
+import type { Tree, Trees } from '../workspaces/trees.ts';
 import { journalOutput } from './output.ts';
 import { Task, type TaskSpec, type WorkEnd } from './task.ts';
 

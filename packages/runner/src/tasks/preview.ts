@@ -6,7 +6,7 @@ import type { PreviewRequest } from '../protocol.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
-import type { Tree, Trees } from '../workspaces.ts';
+import type { Tree, Trees } from '../workspaces/trees.ts';
 import { runCommand } from './commands.ts';
 import { SOCKETS } from './sockets.ts';
 import { Task, type TaskSpec, type WorkEnd } from './task.ts';

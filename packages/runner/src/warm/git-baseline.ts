@@ -1,7 +1,8 @@
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
-import type { Tree, Workspace } from '../workspaces.ts';
+import type { Workspace } from '../workspaces.ts';
+import type { Tree } from '../workspaces/trees.ts';
 import { CONFIG, EXCLUDED, EXIT, SCRIPT } from './git-script.ts';
 
 const TIMEOUT_MS = 10_000;

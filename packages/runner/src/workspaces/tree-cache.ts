@@ -1,0 +1,80 @@
+import { statfsSync } from 'node:fs';
+import type { SourceListing } from '../capture/source-listing.ts';
+import type { TreeKey } from '../protocol.ts';
+
+/** The files of one source. Written once, never again mounted for writing: workspaces that lie over it write beside it. */
+export interface SourceTree extends TreeKey {
+  folder: string;
+  listing: SourceListing;
+  /** Workspaces that lie over it; a tree in use is never removed. */
+  users: number;
+}
+
+export interface CacheLimits { trees: number; files: number; bytes: number }
+
+const GIBI = 1024 ** 3;
+
+/** A gibibyte, or an eighth of the file system where that is less. A listing takes some 300 bytes of memory a file. */
+export function defaultLimits(folder: string): CacheLimits {
+  const { blocks, bsize } = statfsSync(folder);
+  return { trees: 64, files: 200_000, bytes: Math.min(GIBI, blocks * bsize / 8) };
+}
+
+/** Source trees by their keys; beyond its limits those go that have been unused for longest. */
+export class TreeCache {
+  readonly #limits: CacheLimits;
+  readonly #remove: (folder: string) => void;
+  /** The least recently used first. */
+  readonly #trees = new Map<string, SourceTree>();
+
+  /** `remove` takes a folder away that nobody uses. */
+  constructor(limits: CacheLimits, remove: (folder: string) => void) {
+    this.#limits = limits;
+    this.#remove = remove;
+  }
+
+  /** The tree, taken for use: `release` gives it back. */
+  take(key: string): SourceTree | undefined {
+    const tree = this.#trees.get(key);
+    if (!tree) return undefined;
+    this.#trees.delete(key);
+    this.#trees.set(key, tree);
+    tree.users++;
+    return tree;
+  }
+
+  /** Takes in a new tree, for use at once. Where another was faster the same is taken, and this one removed. */
+  add(tree: Omit<SourceTree, 'users'>): SourceTree {
+    const known = this.take(tree.key);
+    if (known) {
+      this.#remove(tree.folder);
+      return known;
+    }
+    this.#trees.set(tree.key, { ...tree, users: 0 });
+    const taken = this.take(tree.key)!;
+    this.#trim();
+    return taken;
+  }
+
+  release(tree: SourceTree): void {
+    tree.users--;
+    this.#trim();
+  }
+
+  /** Keys of a project's trees, the last used first. */
+  keys(group: string): string[] {
+    return [...this.#trees.values()].filter((tree) => tree.group === group).map((tree) => tree.key).toReversed();
+  }
+
+  #trim(): void {
+    let { trees, files, bytes } = this.#limits;
+    for (const { listing } of this.#trees.values()) { trees--; files -= listing.entries.length; bytes -= listing.byteSize; }
+    for (const tree of this.#trees.values()) {
+      if (trees >= 0 && files >= 0 && bytes >= 0) return;
+      if (tree.users > 0) continue;
+      this.#trees.delete(tree.key);
+      trees++; files += tree.listing.entries.length; bytes += tree.listing.byteSize;
+      this.#remove(tree.folder);
+    }
+  }
+}

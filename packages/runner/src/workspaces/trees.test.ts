@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { endOf, makeBench, outputOf, tarStream, type Files } from '../test-support.ts';
+import { unmountBelow } from '../sandbox/mounts.ts';
+import { Trees } from './trees.ts';
+
+const bench = await makeBench();
+const canOverlay = bench !== undefined && await bench.workspaces.trees.probe();
+if (!canOverlay) process.stderr.write('SKIPPED, trees cannot be mounted over one another here\n');
+let counter = 0;
+
+const FILES: Files = { a: 'a\n', b: 'b\n', 'run.sh': { content: '#!/bin/sh\n', executable: true }, 'd/x': 'x\n', 'd/deep/y': 'y\n', 'e/z': 'z\n' };
+
+async function over(key: string): Promise<string> {
+  const id = `thr_${++counter}`;
+  await bench!.workspaces.put(id, undefined, { base: key });
+  return id;
+}
+
+async function kept(key: string, files = FILES): Promise<string> {
+  const id = `thr_${++counter}`;
+  await bench!.workspaces.put(id, tarStream(files), { keep: { key, group: 'prj_1' } });
+  return id;
+}
+
+async function run(workspaceId: string, command: string): Promise<string> {
+  const entries = await bench!.run(`op_${++counter}`, { kind: 'exec', workspaceId, command, timeoutMs: 30_000 });
+  expect({ ...endOf(entries), stderr: outputOf(entries, 'stderr') }).toMatchObject({ outcome: 'completed', exitCode: 0 });
+  return outputOf(entries, 'stdout');
+}
+
+const LIST = `find . -mindepth 1 -printf '%y %m %s %p\\n' | sort; find . -type f -exec sha256sum '{}' + | sort`;
+const MMAP = `python3 -c "import mmap; f = open('b', 'r+b'); m = mmap.mmap(f.fileno(), 0); m[0:1] = b'B'; m.flush()" || printf B | dd of=b conv=notrunc`;
+
+describe.skipIf(!canOverlay)('a workspace over a kept source', () => {
+  test('is exactly that source, with its modes', async () => {
+    const first = await run(await kept('src_exact'), LIST);
+    expect(first).toContain('f 755 10 ./run.sh');
+    expect(first).toContain('f 644 2 ./d/deep/y');
+    expect(await run(await over('src_exact'), LIST)).toBe(first);
+  });
+
+  test('nothing that is done in one reaches the source or another', async () => {
+    const other = await kept('src_shared');
+    const before = await run(other, LIST);
+    for (const command of [
+      'echo more >> a', ': > a', 'truncate -s 0 d/x', 'chmod 000 a', 'chmod 700 d; chmod 777 .', 'mv a d/moved; mv d f; mv f/deep top', 'rm -r d; mkdir d; touch d/new', 'rm a b; ln -s /etc a; ln e/z b',
+      'ln a hard; echo x >> hard', MMAP, 'touch -d 2001-01-01 a; python3 -c "import os; os.setxattr(\'a\', \'user.x\', b\'y\')" || true', 'mv -T d e2; mv -T e d', 'rm -rf ./* .[!.]*; ls -A | wc -l', 'exec 3< a; echo new > a; cat <&3', 'fallocate -l 100 b || true; cp --reflink=never a b',
+      'python3 -c "import os; os.chown(\'a\', 1000, 1000)"; chgrp 1000 a',
+    ]) await run(await over('src_shared'), command);
+    expect(await run(other, LIST)).toBe(before);
+    expect(await run(await over('src_shared'), LIST)).toBe(before);
+  });
+
+  test('the kernel\'s notes cannot be forged', async () => {
+    const id = await kept('src_forge');
+    const forge = `python3 - <<'END'
+import os
+for name in ('trusted.overlay.opaque', 'trusted.overlay.redirect', 'user.overlay.opaque'):
+    os.makedirs('p', exist_ok=True)
+    try: os.setxattr('p', name, b'/d'); print(name)
+    except OSError: pass
+try: os.mknod('p/w', 0o020000, os.makedev(0, 0)); print('whiteout')
+except OSError: pass
+END
+ls p`;
+    expect((await run(id, forge)).trim()).toMatch(/^(user\.overlay\.opaque)?$/);
+  });
+
+  test('a patch lies over it', async () => {
+    await kept('src_patched');
+    const id = `thr_${++counter}`;
+    await bench!.workspaces.put(id, tarStream({ '.headrace-patch.json': JSON.stringify({ delete: ['d/deep/y', 'a'] }), b: 'B', 'new/n': 'n' }), { base: 'src_patched' });
+    expect(await run(id, 'find . -type f | sort; cat b')).toBe('./b\n./d/x\n./e/z\n./new/n\n./run.sh\nB');
+    expect(await run(await over('src_patched'), 'cat a b d/deep/y')).toBe('a\nb\ny\n');
+  });
+
+  test('what is not kept is said', async () => {
+    await expect(over('src_unknown')).rejects.toMatchObject({ status: 404, code: 'not_cached' });
+    await kept('src_known');
+    expect(bench!.workspaces.trees.kept('prj_1')).toContain('src_known');
+    expect(bench!.workspaces.trees.kept('prj_2')).toEqual([]);
+  });
+
+  test('an archive with links is not kept', async () => {
+    const { pack } = await import('tar-stream');
+    const { Readable } = await import('node:stream');
+    const tar = pack();
+    tar.entry({ name: 'l', type: 'symlink', linkname: '/etc' });
+    tar.finalize();
+    await expect(bench!.workspaces.put('thr_link', Readable.from(tar), { keep: { key: 'src_link', group: 'prj_1' } })).rejects.toMatchObject({ code: 'invalid_tar' });
+    expect(bench!.workspaces.trees.kept('prj_1')).not.toContain('src_link');
+  });
+
+  test('beyond the limits those go that were unused for longest, never one in use', async () => {
+    const trees = new Trees(bench!.host, { trees: 2, files: 100, bytes: 1e9 });
+    const make = (key: string) => trees.make(key, tarStream(FILES), { keep: { key, group: 'g' } });
+    const [one, two] = [await make('s1'), await make('s2')];
+    const three = await make('s3');
+    expect(trees.kept('g')).toEqual(['s3', 's2', 's1']);
+    trees.remove(two);
+    await expect.poll(() => trees.kept('g')).toEqual(['s3', 's1']);
+    trees.remove(one);
+    await expect.poll(() => mounts().filter((point) => point.includes(one.over!.overlay.folder))).toEqual([]);
+    trees.remove(await trees.make('again', undefined, { base: 's1' }));
+    expect(trees.kept('g')).toEqual(['s1', 's3']);
+    trees.remove(three);
+    await expect.poll(() => mounts().filter((point) => point.includes(three.over!.overlay.folder))).toEqual([]);
+    await make('s4');
+    expect(trees.kept('g')).toEqual(['s4', 's1']);
+  });
+
+  test('two that make the same source keep it once', async () => {
+    const ids = await Promise.all([kept('src_twice'), kept('src_twice')]);
+    const [one, two] = ids.map((id) => bench!.workspaces.get(id).tree.over!.source);
+    expect(one).toBe(two);
+    expect(one!.users).toBe(2);
+  });
+
+  test('nothing is deleted through a mount', async () => {
+    const trees = new Trees(bench!.host);
+    const tree = await trees.make('held', tarStream(FILES), { keep: { key: 'src_held', group: 'g' } });
+    expect(unmountBelow(tree.over!.overlay.folder)).toBe(true);
+    expect(mounts().filter((point) => point.startsWith(tree.over!.overlay.folder))).toEqual([]);
+  });
+});
+
+const mounts = (): string[] => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').map((line) => line.split(' ')[4] ?? '');
