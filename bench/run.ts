@@ -19,6 +19,7 @@ import { buildBenchmark } from './benchmarks/build.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
+import { idleSandboxesBenchmark } from './benchmarks/idle-sandboxes.ts';
 import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
 import { mergeBenchmark } from './benchmarks/merge.ts';
@@ -38,7 +39,7 @@ import type { Report, Result } from './lib/report.ts';
 import { startService } from './lib/service.ts';
 
 // Sandboxes and git are started by this process: the smaller it is, the sooner they are there.
-const BENCHMARKS: Benchmark[] = [sandboxBenchmark, workspaceBenchmark, reopenBenchmark, buildBenchmark, importBenchmark, runBenchmark, agentsBenchmark, gatewayBenchmark, threadsBenchmark, applyBenchmark, appliesBenchmark, mergeBenchmark, storageBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
+const BENCHMARKS: Benchmark[] = [sandboxBenchmark, workspaceBenchmark, reopenBenchmark, buildBenchmark, idleSandboxesBenchmark, importBenchmark, runBenchmark, agentsBenchmark, gatewayBenchmark, threadsBenchmark, applyBenchmark, appliesBenchmark, mergeBenchmark, storageBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
 const RUN_LIMIT_MS = 25 * 60_000;
 
 const { values: options } = parseArgs({ options: {

@@ -1,15 +1,18 @@
 /** A runner process of its own, reached over its real socket. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { RunnerClient } from '../../packages/runner/src/client.ts';
 import { ensureRunner } from '../../packages/runner/src/ensure.ts';
 import type { JournalEntry, TaskEnd } from '../../packages/runner/src/protocol.ts';
 import type { Setup } from './benchmark.ts';
+import { memoryOfGroup } from './memory.ts';
 import { endLeftovers } from './service.ts';
 
 export interface BenchRunner extends RunnerClient {
   pid: number;
+  /** Memory of its sandboxes' control groups. */
+  groupKiB(): number;
   /** A new folder on the file system that holds the workspaces; goes with the benchmark. */
   folder(): string;
   /** Runs a command in a workspace to its end. Throws where it does not exit with 0. */
@@ -31,8 +34,9 @@ export async function startRunner(setup: Setup): Promise<BenchRunner> {
   let tasks = 0;
   return {
     ...client, pid,
+    groupKiB: () => memoryOfGroup(basename(ownFolder(pid))),
     folder() {
-      const folder = mkdtempSync(join(parentOf(pid), 'hr-bench-'));
+      const folder = mkdtempSync(join(dirname(ownFolder(pid)), 'hr-bench-'));
       setup.atEnd(() => rmSync(folder, { recursive: true, force: true }));
       return folder;
     },
@@ -49,12 +53,13 @@ export async function startRunner(setup: Setup): Promise<BenchRunner> {
 
 const endOf = (entries: JournalEntry[]): TaskEnd => entries.find((entry) => entry.type === 'end')!;
 
-/** Where the runner's own folder is, which names its process. */
-function parentOf(pid: number): string {
+/** The runner's own folder, which names its process. */
+function ownFolder(pid: number): string {
   const isIts = (folder: string) => {
     try { return (JSON.parse(readFileSync(join(folder, 'owner.json'), 'utf8')) as { pid: number }).pid === pid; } catch { return false; }
   };
-  const parent = ['/dev/shm', tmpdir()].find((folder) => existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('headrace-') && isIts(join(folder, name))));
-  if (!parent) throw new Error('The runner\'s folder was not found');
-  return parent;
+  const folders = ['/dev/shm', tmpdir()].filter((parent) => existsSync(parent)).flatMap((parent) => readdirSync(parent).filter((name) => name.startsWith('headrace-')).map((name) => join(parent, name)));
+  const folder = folders.find(isIts);
+  if (!folder) throw new Error('The runner\'s folder was not found');
+  return folder;
 }
