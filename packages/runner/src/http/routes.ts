@@ -23,7 +23,7 @@ const ROUTES: Record<string, Handler> = {
 
   'PUT /workspaces/:id': async ({ runner, id, query, req }) => {
     mayRun(runner);
-    await runner.workspaces.put(id, hasTar(req) ? req : undefined, origin(query));
+    await runner.workspaces.put(id, hasTar(req) ? req : undefined, origin(req, query));
   },
   'GET /workspaces/:id': ({ runner, id }) => ({ exists: runner.workspaces.has(id), base: runner.workspaces.has(id) ? runner.workspaces.get(id).tree.over?.source.key ?? null : null }),
   'GET /sources': ({ runner, query }) => ({ keys: runner.workspaces.trees.kept(query.get('group') ?? '') }),

@@ -33,10 +33,11 @@ export function taskRequest(body: unknown): TaskRequest {
 export const hasTar = (req: IncomingMessage): boolean => req.headers['content-type'] === 'application/x-tar';
 
 /** What a tree is made of beside the body: `?base=`, or `?keep=` with `&group=`. Throws `invalid_request` 400. */
-export function origin(query: URLSearchParams): Origin {
+export function origin(req: IncomingMessage, query: URLSearchParams): Origin {
   const [base, key, group] = ['base', 'keep', 'group'].map((name) => query.get(name));
   for (const id of [base, key, group]) if (id && !/^[\w-]{1,100}$/.test(id)) throw new RunnerError(400, 'invalid_request', 'base, keep or group is no id.');
   if (base) return { base };
+  if (!hasTar(req)) throw new RunnerError(400, 'invalid_request', 'The body is no tar, and there is no base.');
   if (Boolean(key) !== Boolean(group)) throw new RunnerError(400, 'invalid_request', 'keep goes with group.');
   return key && group ? { keep: { key, group } } : {};
 }

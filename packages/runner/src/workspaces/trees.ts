@@ -9,7 +9,7 @@ import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
-import { mountOverlay, probeOverlay, unmountOverlay, type Overlay } from './overlay.ts';
+import { mountOverlay, probeOverlay, type Overlay } from './overlay.ts';
 import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './tree-cache.ts';
 
 /** A folder of files that sandboxes mount at /workspace. The host itself never opens a path inside it. */

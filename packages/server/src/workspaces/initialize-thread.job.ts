@@ -11,13 +11,12 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
-import { loadTree, tarOf } from '../sources/index.ts';
-import type { Tree } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { awaitRunner, endTasks } from './await-runner.ts';
+import { restoreWorkspace } from './restore-workspace.ts';
 
 const ATTEMPTS = 3;
 
@@ -33,11 +32,10 @@ export async function initializeThread(ctx: Context, job: Job<'thread.initialize
     runnerId = await awaitRunner(ctx);
     // A Direct project may have a repository; what stands in its sources is what there is to fetch.
     if (project.kind === 'direct') await phase(ctx, thread.id, 'resolving_repository');
-    const tree: Tree = thread.latest_source_id === null ? new Map() : await loadTree(ctx, thread.latest_source_id);
     await phase(ctx, thread.id, 'allocating_sandbox');
     await endTasks(ctx, thread.id);
     if (project.kind === 'direct') await phase(ctx, thread.id, 'fetching_repository');
-    await ctx.runner.putWorkspace(thread.id, tarOf(ctx, thread.project_id, tree));
+    await restoreWorkspace(ctx, thread, thread.latest_source_id);
     await phase(ctx, thread.id, 'configuring_workspace', 'running');
     if (await hasQueuedRun(ctx, thread.id)) await phase(ctx, thread.id, 'dispatching_run');
   } catch (error) {

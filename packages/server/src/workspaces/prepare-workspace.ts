@@ -1,13 +1,14 @@
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
-import { loadTree, tarOf } from '../sources/index.ts';
+import { loadTree } from '../sources/index.ts';
 import type { Tree } from '../sources/index.ts';
 import { lockThreadById } from '../threads/index.ts';
 import { awaitRunner, endTasks } from './await-runner.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { patchTar } from './patch-tar.ts';
+import { restoreWorkspace } from './restore-workspace.ts';
 import { keepUnsaved, readUnsaved } from './save-workspace.ts';
 
 const EMPTY: Tree = new Map();
@@ -31,7 +32,7 @@ export async function prepareWorkspace(ctx: Context, threadId: string, reason: s
   const loaded = await beginRestore(ctx, threadId, reason, runId);
   if (!loaded) return undefined;
   await endTasks(ctx, threadId);
-  await ctx.runner.putWorkspace(threadId, tarOf(ctx, loaded.project_id, await treeOf(ctx, loaded.latest_source_id)));
+  await restoreWorkspace(ctx, loaded, loaded.latest_source_id);
   const restored = loaded.latest_source_id;
   return transaction(ctx, async (tx) => {
     const now = await lockThreadById(tx, threadId);

@@ -139,7 +139,7 @@ describe('preparation', () => {
     const b = await newBench(s);
     const { putWorkspace } = ctx.runner;
     const held = Promise.withResolvers<void>();
-    ctx.runner.putWorkspace = async (id, tar) => { await held.promise; return putWorkspace(id, tar); };
+    ctx.runner.putWorkspace = async (...args) => { await held.promise; return putWorkspace(...args); };
     const { thread } = await ok(s.call('POST', `${b.app}/threads`, {}));
     const at = `${b.app}/threads/${thread.id}`;
     const read = async () => (await ok(s.call('GET', at))).thread;

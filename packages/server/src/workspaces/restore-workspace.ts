@@ -1,0 +1,61 @@
+import { RunnerError } from '@headrace/runner/client';
+import type { Context } from '../context.ts';
+import type { ThreadRow } from '../db/schema.ts';
+import { sameEntry } from '../merge/types.ts';
+import { loadTree, tarOf } from '../sources/index.ts';
+import type { Tree } from '../sources/index.ts';
+import { patchTar } from './patch-tar.ts';
+
+/** Versions of a project that are looked at as the base of a patch, the last used first. */
+const CANDIDATES = 4;
+/** A patch of more than this part of all files or bytes is no longer faster than all of them. */
+const PATCH_SHARE = 0.25;
+
+/**
+ * Makes a thread's workspace anew, with exactly the files of a source: over those that the runner keeps of it, else over those of a version near
+ * to it, with what differs, else from all of them, which the runner then keeps.
+ */
+export async function restoreWorkspace(ctx: Context, { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>, sourceId: string | null): Promise<void> {
+  if (sourceId === null) return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()));
+  if (ctx.runnerStatus()?.restore !== 'copy') {
+    if (await isKept(ctx.runner.putWorkspace(id, undefined, { base: sourceId }))) return;
+    const near = await nearest(ctx, projectId, sourceId);
+    if (near && await isKept(ctx.runner.putWorkspace(id, await patchTar(ctx, projectId, near.tree, await loadTree(ctx, sourceId)), { base: near.id }))) return;
+  }
+  await ctx.runner.putWorkspace(id, tarOf(ctx, projectId, await loadTree(ctx, sourceId)), { keep: { key: sourceId, group: projectId } });
+}
+
+/** False where the runner has not kept what it was to build on, or no longer. */
+async function isKept(put: Promise<void>): Promise<boolean> {
+  try { await put; return true; } catch (error) {
+    if (error instanceof RunnerError && error.code === 'not_cached') return false;
+    throw error;
+  }
+}
+
+async function nearest(ctx: Context, projectId: string, sourceId: string): Promise<{ id: string; tree: Tree } | undefined> {
+  const keys = (await ctx.runner.keptSources(projectId)).slice(0, CANDIDATES);
+  if (keys.length === 0) return undefined;
+  const known = await ctx.db.selectFrom('sources').select('id').where('id', 'in', keys).where('project_id', '=', projectId).execute();
+  const wanted = await loadTree(ctx, sourceId);
+  const found = await Promise.all(known.map(async ({ id }) => {
+    const tree = await loadTree(ctx, id);
+    return { id, tree, share: distance(tree, wanted) };
+  }));
+  const [best] = found.toSorted((a, b) => a.share - b.share);
+  return best && best.share <= PATCH_SHARE ? best : undefined;
+}
+
+/** Which part of `to`, of its files or of its bytes, a patch from `from` would be. */
+function distance(from: Tree, to: Tree): number {
+  let files = 0, bytes = 0, allBytes = 0, kept = 0;
+  for (const [path, entry] of to) {
+    const was = from.get(path);
+    allBytes += entry.byteSize;
+    if (was) kept++;
+    if (was && sameEntry(was, entry)) continue;
+    files++;
+    bytes += entry.byteSize;
+  }
+  return Math.max((files + from.size - kept) / Math.max(1, to.size), bytes / Math.max(1, allBytes));
+}
