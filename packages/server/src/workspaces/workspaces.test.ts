@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
-import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
-import type { Bench } from '../threads/fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); });
 afterAll(async () => { await s?.close(); });
-
-/** As if its deadline had passed. */
-const idle = (b: Bench) => s.service.ctx.db.updateTable('threads').set({ idle_expires_at: sql<Date>`now() - interval '1 second'` }).where('id', '=', b.threadId).execute();
-const reached = (b: Bench, status: string) => until(`workspace ${status}`, async () => (await b.thread()).workspaceStatus === status);
-const history = async (b: Bench) => (await b.list('workspace/history')).map((r: { from: string; to: string; reason: string }) => `${r.from} ${r.to}`).toReversed();
 
 describe('policy', () => {
   test('is none at first; activity saves it and sets the deadline; a replay does not renew it', async () => {
@@ -33,88 +25,6 @@ describe('policy', () => {
     expect(await b.during(() => report(randomUUID()))).toEqual([]);
   });
 
-  test('a completed run and an edit start a fresh interval', async () => {
-    const b = await newBench(s);
-    await ok(s.call('POST', `${b.at}/workspace/activity`, { idleTimeoutMinutes: 60 }));
-    const old = new Date(Date.now() + 5_000);
-    const forget = () => s.service.ctx.db.updateTable('threads').set({ idle_expires_at: old }).where('id', '=', b.threadId).execute();
-    const deadline = async () => Date.parse((await ok(s.call('GET', `${b.at}/workspace/policy`))).expiresAt) - Date.now();
-    await forget();
-    const { resultSourceId } = await b.work(sh('echo b > b.txt'));
-    expect(await deadline()).toBeGreaterThan(3_500_000);
-    await forget();
-    await ok(s.call('POST', `${b.at}/edits`, { expectedSourceId: resultSourceId, changes: [{ path: 'c', content: 'c' }] }));
-    expect(await deadline()).toBeGreaterThan(3_500_000);
-  });
-});
-
-describe('idle', () => {
-  test('its workspace is archived, and comes back with the next message; each change is one record and one event', async () => {
-    const b = await newBench(s);
-    const { resultSourceId } = await b.work(sh('echo kept > kept.txt; mkdir -p node_modules; echo gone > node_modules/x'));
-    const words = await b.during(async () => {
-      await idle(b);
-      await reached(b, 'archived');
-    });
-    expect(words).toEqual(['workspace.recovery.updated']);
-    expect(await s.service.ctx.runner.workspaceExists(b.threadId)).toBe(false);
-    expect((await b.list('workspace/history'))[0]).toMatchObject({ from: 'ready', to: 'archived', reason: 'idle', sourceId: resultSourceId, runId: null });
-    expect(await b.thread()).toMatchObject({ status: 'ready', workspaceSetupStatus: 'ready' });
-    let run: { id: string; resultSourceId: string };
-    const back = await b.during(async () => { run = await b.work(sh('cat kept.txt > seen; ls >> seen')); }, /^(workspace|run)/);
-    expect(back).toEqual(['run.queued', 'workspace.recovery.updated', 'workspace.recovery.updated', 'run.running', 'run.completed']);
-    expect((await b.files(run!.resultSourceId)).seen).toBe('kept\nkept.txt\na.txt\nkept.txt\nseen\n'.replace('kept\nkept.txt\n', 'kept\n'));
-    expect(await history(b)).toEqual(['null preparing', 'preparing ready', 'ready archived', 'archived preparing', 'preparing ready']);
-    expect((await b.list('workspace/history'))[0].runId).toBe(run!.id);
-  });
-
-  test('not while work is under way: a run, a waiting message, a command', async () => {
-    const b = await newBench(s);
-    const { run } = await b.send(sh('sleep 60'));
-    await b.working(run.id);
-    await idle(b);
-    // The sweep looks once a second: it has looked when another, idle thread is archived.
-    const other = await newBench(s);
-    await idle(other);
-    await reached(other, 'archived');
-    expect((await b.thread()).workspaceStatus).toBe('ready');
-    await ok(s.call('POST', `${b.at}/stop`, {}));
-    await b.ended(run.id);
-    expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
-  });
-
-  test('what stands in no source is kept as a recovery source before the workspace goes', async () => {
-    const b = await newBench(s);
-    // A process that outlives its command, as far as the service can tell: files that come behind its capture.
-    const { ctx } = s.service;
-    const tar = pack();
-    tar.entry({ name: '.headrace-patch.json' }, '{"delete":[]}');
-    tar.entry({ name: 'late.txt' }, 'late\n');
-    tar.finalize();
-    const parts: Buffer[] = [];
-    for await (const part of tar) parts.push(part as Buffer);
-    await ctx.runner.patch(b.threadId, Buffer.concat(parts));
-    const words = await b.during(async () => {
-      await idle(b);
-      await reached(b, 'archived');
-    });
-    expect(words).toEqual(['platform.source.imported', 'checkpoint.created', 'workspace.recovery.updated']);
-    const [saved] = await b.list('checkpoints');
-    expect([saved.kind, await b.files(saved.sourceId), (await b.list('workspace/history'))[0].sourceId]).toEqual(['recovery', { 'a.txt': 'a\n', 'late.txt': 'late\n' }, saved.sourceId]);
-  });
-
-  test('an end that is not confirmed is cleanup_pending, and confirmed later; a message then gets a new one', async () => {
-    const b = await newBench(s);
-    const { ctx } = s.service;
-    const { deleteWorkspace } = ctx.runner;
-    ctx.runner.deleteWorkspace = async (id) => { if (id === b.threadId) throw new Error('not confirmed'); return deleteWorkspace(id); };
-    await idle(b);
-    await reached(b, 'cleanup_pending');
-    ctx.runner.deleteWorkspace = deleteWorkspace;
-    expect((await b.work('Hello.')).status).toBe('completed');
-    expect((await history(b)).slice(0, 4)).toEqual(['null preparing', 'preparing ready', 'ready cleanup_pending', 'cleanup_pending archived']);
-    expect((await b.thread()).workspaceStatus).toBe('ready');
-  });
 });
 
 describe('preparation', () => {
@@ -157,16 +67,6 @@ describe('preparation', () => {
 // Last: they take the runner away from everything that is there.
 describe('a runner that dies', () => {
   const kill = () => process.kill(s.service.ctx.runnerStatus()!.pid, 'SIGKILL');
-
-  test('an idle workspace is lost as `error`, and restored from the last source by the next message', async () => {
-    const b = await newBench(s);
-    await b.work(sh('echo kept > kept.txt'));
-    kill();
-    await reached(b, 'error');
-    const run = await b.work(sh('cat kept.txt > seen'));
-    expect((await b.files(run.resultSourceId)).seen).toBe('kept\n');
-    expect((await history(b)).slice(2)).toEqual(['ready error', 'error preparing', 'preparing ready']);
-  });
 
   test('a running run fails as sandbox_lost, the one behind it runs, the thread works again', async () => {
     const b = await newBench(s);

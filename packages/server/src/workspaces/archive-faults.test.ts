@@ -1,0 +1,210 @@
+/**
+ * A workspace with work that no source holds is put away, and something breaks at each step of it: the step fails, or its worker is gone
+ * and comes back when another has done its work. The work is kept, once; each change is told once; the workspace is archived in the end.
+ */
+import { Readable } from 'node:stream';
+import { RunnerError } from '@headrace/runner/client';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { StorageUnavailableError } from '../storage/object-store.ts';
+import { startTestServer } from '../test-server.ts';
+import type { TestServer } from '../test-server.ts';
+import { newBench, ok, sh, until } from '../threads/fixture.ts';
+import type { Bench } from '../threads/fixture.ts';
+import { atStep, expectTold, history, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import type { Step } from './fixture.ts';
+
+let s: TestServer;
+beforeAll(async () => { s = await startTestServer(); });
+afterAll(async () => { await s?.close(); });
+
+const mended: (() => void)[] = [];
+afterEach(() => { for (const mend of mended.splice(0)) mend(); });
+const faultAt = (step: Step, act: () => Promise<void>, times?: 'once' | 'always') => { mended.push(atStep(s, step, act, times)); };
+
+const STEPS: Step[] = ['before tasks', 'after tasks', 'before capture', 'after capture', 'before blobs', 'after blobs', 'before put', 'after put', 'before deleteWorkspace', 'after deleteWorkspace'];
+const away = (step: Step) => (step.endsWith('put') ? new StorageUnavailableError('The store is away.') : new RunnerError(503, 'unavailable', 'The runner does not answer.'));
+
+/** The n-th try has failed, and the next one is due. */
+async function failedTry(b: Bench, n: number): Promise<void> {
+  await until(`try ${n}`, async () => (await s.service.ctx.db.selectFrom('threads').select('workspace_failures').where('id', '=', b.threadId).executeTakeFirstOrThrow()).workspace_failures === n);
+  await settled(s, b);
+  pass(s, 2);
+}
+
+/** What comes of it, whatever happened on the way. */
+async function expectPutAway(b: Bench, reason: string): Promise<void> {
+  await reached(s, b, 'archived');
+  await settled(s, b);
+  expect(await recoveries(b)).toEqual([{ 'a.txt': 'a\n', 'late.txt': 'late\n' }]);
+  const [saved] = await b.list('checkpoints');
+  const records = await b.list('workspace/history');
+  expect(records[0]).toMatchObject({ to: 'archived', reason, sourceId: saved.sourceId });
+  expect((await history(b)).filter((change) => change !== 'ready cleanup_pending').map((change) => change.replace('cleanup_pending', 'ready'))).toEqual(['null preparing', 'preparing ready', 'ready archived']);
+  await expectTold(s, b);
+  expect(await s.service.ctx.runner.workspaceExists(b.threadId)).toBe(false);
+  const sources = (await ok(s.call('GET', `${b.app}/sources?limit=100`))).sources as unknown[];
+  expect(sources).toHaveLength(2);
+}
+
+const SCENES: [string, string, (b: Bench) => Promise<unknown>][] = [
+  ['its idle time is over', 'idle', () => Promise.resolve(pass(s, 20))],
+  ['its thread is archived', 'thread archived', (b) => ok(s.call('PATCH', b.at, { archived: true }))],
+];
+
+describe.each(SCENES)('%s', (_, reason, putAway) => {
+  const begun = async () => {
+    const b = await newBench(s);
+    await leaveUnsaved(s, b);
+    return b;
+  };
+
+  test.each(STEPS)('and the call fails: %s', async (step) => {
+    const b = await begun();
+    const act = vi.fn(() => Promise.reject(away(step)));
+    faultAt(step, act);
+    await putAway(b);
+    await expectPutAway(b, reason);
+    expect(act).toHaveBeenCalledTimes(1);
+  });
+
+  test.each(reason === 'idle' ? STEPS : [])('and its worker is gone, and comes back late: %s', async (step) => {
+    const b = await begun();
+    const [isDone, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const act = vi.fn(async () => {
+      await loseWorker(s, b);
+      await isDone.promise;
+      isBack.resolve();
+    });
+    faultAt(step, act);
+    await putAway(b);
+    await expectPutAway(b, reason);
+    expect(act).toHaveBeenCalledTimes(1);
+    isDone.resolve();
+    await isBack.promise;
+    // Another's end comes behind what the late one does.
+    const next = await newBench(s);
+    pass(s, 20);
+    await reached(s, next, 'archived');
+    await expectPutAway(b, reason);
+  });
+
+  test('and its contents break off half way', async () => {
+    const b = await begun();
+    const { runner } = s.service.ctx;
+    const { blobs } = runner;
+    mended.push(() => { runner.blobs = blobs; });
+    runner.blobs = async (...args) => {
+      runner.blobs = blobs;
+      const whole = await blobs(...args);
+      const parts: Buffer[] = [];
+      for await (const part of whole) parts.push(part as Buffer);
+      const half = Buffer.concat(parts).subarray(0, 514);
+      return Readable.from((async function* () { yield await Promise.resolve(half); throw new Error('The connection broke.'); })());
+    };
+    await putAway(b);
+    await expectPutAway(b, reason);
+    expect(runner.blobs).toBe(blobs);
+  });
+
+  test('and the store takes half of it', async () => {
+    const b = await begun();
+    const { ctx } = s.service;
+    const { store } = ctx;
+    mended.push(() => { ctx.store = store; });
+    const put = vi.fn(async (key: string, content: Buffer | Uint8Array | Readable) => {
+      ctx.store = store;
+      await store.put(key, (content as Buffer).subarray(0, 5));
+      throw new StorageUnavailableError('The connection broke.');
+    });
+    ctx.store = new Proxy(store, { get: (target, name) => { const value: unknown = Reflect.get(target, name); return name === 'put' ? put : typeof value === 'function' ? (value.bind(target) as unknown) : value; } });
+    await putAway(b);
+    await expectPutAway(b, reason);
+    expect(put).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([['kept', 'sources'], ['told', 'workspace_records']])('and the connection is lost as it is %s', async (name, table) => {
+    const b = await begun();
+    const { db } = s.service.ctx;
+    const crash = `crash_${name}_${reason.replaceAll(' ', '_')}`;
+    await sql`create sequence ${sql.ref(crash)}`.execute(db);
+    // At the commit itself, once: a sequence does not roll back.
+    await sql`create function ${sql.ref(crash)}() returns trigger language plpgsql as ${sql.lit(`begin if nextval('${crash}') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return null; end`)}`.execute(db);
+    await sql`create constraint trigger ${sql.ref(crash)} after insert on ${sql.table(table)} deferrable initially deferred for each row execute function ${sql.ref(crash)}()`.execute(db);
+    await putAway(b);
+    await expectPutAway(b, reason).finally(() => sql`drop trigger ${sql.ref(crash)} on ${sql.table(table)}`.execute(db));
+  });
+
+  test('and its contents wait for a store that does not answer for a while', async () => {
+    const b = await begun();
+    const [isCalled, isAnswered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    faultAt('before put', async () => { isCalled.resolve(); await isAnswered.promise; });
+    await putAway(b);
+    await isCalled.promise;
+    expect(await s.service.ctx.runner.workspaceExists(b.threadId)).toBe(true);
+    expect((await b.thread()).workspaceStatus).toBe('ready');
+    isAnswered.resolve();
+    await expectPutAway(b, reason);
+  });
+});
+
+describe('while the store is away', () => {
+  test('tries come at a growing distance; the workspace stays as it is, without a record', async () => {
+    const b = await newBench(s);
+    await leaveUnsaved(s, b);
+    const act = vi.fn(() => Promise.reject(away('before put')));
+    faultAt('before put', act, 'always');
+    const tries = async () => (await s.service.ctx.db.selectFrom('threads').select(['workspace_failures as count', sql<number>`extract(epoch from workspace_retry_at - now()) * 1000 - ${s.service.ctx.clock.offsetMs}::bigint`.as('left')]).where('id', '=', b.threadId).executeTakeFirstOrThrow());
+    pass(s, 20);
+    const lefts: number[] = [];
+    for (let n = 1; n <= 9; n++) {
+      await until(`try ${n}`, async () => (await tries()).count === n);
+      await settled(s, b);
+      lefts.push(Number((await tries()).left));
+      s.service.ctx.clock.offsetMs += 90_000;
+    }
+    for (const [n, left] of lefts.entries()) expect(left / 1000).toBeLessThan(Math.min(60, 2 ** n) * 1.25);
+    for (const [n, left] of lefts.entries()) expect(left / 1000).toBeGreaterThan(Math.min(60, 2 ** n) * 0.75 - 5);
+    expect(act).toHaveBeenCalledTimes(9);
+    expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
+    for (const mend of mended.splice(0)) mend();
+    await expectPutAway(b, 'idle');
+  });
+
+  test('a message does not wait for the next try, and keeps what no source holds as soon as the store is back', async () => {
+    const b = await newBench(s);
+    await leaveUnsaved(s, b);
+    const act = vi.fn(() => Promise.reject(away('before put')));
+    faultAt('before put', act, 'always');
+    pass(s, 20);
+    for (let n = 1; n <= 4; n++) await failedTry(b, n);
+    for (const mend of mended.splice(0)) mend();
+    const from = Date.now();
+    const run = await b.work(sh('cat late.txt > seen.txt'));
+    expect(Date.now() - from).toBeLessThan(4_000);
+    expect(await b.files(run.resultSourceId)).toMatchObject({ 'late.txt': 'late\n', 'seen.txt': 'late\n' });
+    expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
+  });
+});
+
+test('an end that stays unconfirmed is tried at a growing distance, and told once', async () => {
+  const b = await newBench(s);
+  const act = vi.fn(() => Promise.reject(new RunnerError(500, 'internal', 'Its end is not confirmed.')));
+  faultAt('before deleteWorkspace', act, 'always');
+  pass(s, 20);
+  for (let n = 1; n <= 4; n++) await failedTry(b, n);
+  expect((await b.thread()).workspaceStatus).toBe('cleanup_pending');
+  for (const mend of mended.splice(0)) mend();
+  await reached(s, b, 'archived');
+  expect(await history(b)).toEqual(['null preparing', 'preparing ready', 'ready cleanup_pending', 'cleanup_pending archived']);
+  await expectTold(s, b);
+});
+
+test('a run that an archive cut off is kept once, also where its first save fails', async () => {
+  const b = await newBench(s);
+  const { run } = await b.send(sh('echo late > late.txt; sleep 60'));
+  await b.working(run.id);
+  faultAt('before put', () => Promise.reject(away('before put')));
+  await ok(s.call('PATCH', b.at, { archived: true }));
+  await expectPutAway(b, 'thread archived');
+});

@@ -1,0 +1,86 @@
+/** For tests: a clock to move, work that no source holds, and faults at the steps that work with runner and store. */
+import { expect } from 'vitest';
+import { newId } from '../ids.ts';
+import type { TestServer } from '../test-server.ts';
+import { ok, until } from '../threads/fixture.ts';
+import type { Bench } from '../threads/fixture.ts';
+
+/** Moves the clock that idle deadlines go by. */
+export const pass = (s: TestServer, minutes: number): void => { s.service.ctx.clock.offsetMs += minutes * 60_000; };
+
+/** Its workspace gets to that status; the distances between tries pass in no time. */
+export async function reached(s: TestServer, b: Bench, status: string): Promise<void> {
+  await until(`workspace ${status}`, async () => {
+    pass(s, 0.5);
+    return (await b.thread()).workspaceStatus === status;
+  });
+}
+
+/** Changes files as a process does of which the service knows nothing. */
+export async function leaveUnsaved(s: TestServer, b: Bench, command = 'echo late > late.txt'): Promise<void> {
+  const { runner } = s.service.ctx;
+  const id = newId('op');
+  await runner.startTask(id, { kind: 'exec', workspaceId: b.threadId, command, timeoutMs: 10_000 });
+  for await (const entry of runner.journal(id)) if (entry.type === 'end') expect(entry.exitCode).toBe(0);
+  await runner.deleteTask(id);
+}
+
+export const history = async (b: Bench): Promise<string[]> => (await b.list('workspace/history')).map((r: { from: string; to: string }) => `${r.from} ${r.to}`).toReversed();
+
+/** Each change is one record and one event with its id, in the same order. */
+export async function expectTold(s: TestServer, b: Bench): Promise<void> {
+  const records = (await b.list('workspace/history')).map((r: { id: string }) => r.id).toReversed();
+  await until('the events of the records', async () => {
+    const { events } = await ok(s.call('GET', `${b.app}/events?limit=500&threadId=${b.threadId}&types=workspace.recovery.updated`));
+    const told = events.map((e: { data: { id: string } }) => e.data.id);
+    return told.length >= records.length && (expect(told).toEqual(records), true);
+  });
+}
+
+/** The files of each recovery source. */
+export async function recoveries(b: Bench): Promise<Record<string, string>[]> {
+  const kept = (await b.list('checkpoints')).filter((c: { kind: string }) => c.kind === 'recovery');
+  return Promise.all(kept.map((c: { sourceId: string }) => b.files(c.sourceId)));
+}
+
+/** Nothing works for the thread any more. */
+export const settled = (s: TestServer, b: Bench) => until('the jobs of the thread to end', async () => (await s.service.ctx.db.selectFrom('jobs').select('id').where('key', '=', `thread:${b.threadId}`).execute()).length === 0);
+
+/** The worker that has the thread's job is gone: its row, and what only it knows. */
+export const loseWorker = (s: TestServer, b: Bench) => s.service.ctx.db.updateTable('jobs').set({ worker_id: 'wrk_gone' }).where('key', '=', `thread:${b.threadId}`).where('status', '=', 'active').execute();
+
+type Runner = TestServer['service']['ctx']['runner'];
+type RunnerCall = 'tasks' | 'capture' | 'blobs' | 'patch' | 'putWorkspace' | 'deleteWorkspace' | 'deleteTask' | 'startTask' | 'workspaceExists';
+type StoreCall = 'put' | 'getRange';
+/** A call of the service to its runner or store, before it is made or when it has been answered. */
+export type Step = `${'before' | 'after'} ${RunnerCall | StoreCall}`;
+
+/** Has `act` done when the service comes to this step: the first time, or each until it is mended. Returns how to mend it. */
+export function atStep(s: TestServer, step: Step, act: () => Promise<void>, times: 'once' | 'always' = 'once'): () => void {
+  const [when, name] = step.split(' ') as [string, RunnerCall | StoreCall];
+  const { ctx } = s.service;
+  const wrap = (call: (...args: unknown[]) => unknown) => async (...args: unknown[]) => {
+    if (times === 'once') mend();
+    if (when === 'before') await act();
+    const result = await call(...args);
+    if (when === 'after') await act();
+    return result;
+  };
+  let mend: () => void;
+  if (name === 'put' || name === 'getRange') {
+    const { store } = ctx;
+    mend = () => { ctx.store = store; };
+    ctx.store = new Proxy(store, { get(target, member) {
+      const value: unknown = Reflect.get(target, member);
+      if (typeof value !== 'function') return value;
+      const bound = value.bind(target) as (...args: unknown[]) => unknown;
+      return member === name ? wrap(bound) : bound;
+    } });
+  } else {
+    const runner = ctx.runner as unknown as Record<RunnerCall, (...args: unknown[]) => unknown>;
+    const call = runner[name];
+    mend = () => { runner[name] = call; };
+    runner[name] = wrap(call.bind(ctx.runner as Runner));
+  }
+  return mend;
+}
