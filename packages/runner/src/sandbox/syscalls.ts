@@ -28,6 +28,14 @@ export const INSPECTED = {
   arm64: { audit: 0xc00000b7, clone: 220, clone3: 435, socket: 198, ioctl: 29, personality: 92 },
 } as const;
 
+/** Every CLONE_NEW* but CLONE_NEWTIME, whose bit is part of the exit signal in clone(2). */
+export const NEW_NAMESPACES = 0x7e020000;
+/** Families of sockets that may be opened (of netlink only NETLINK_ROUTE, number 0: listing one's own interfaces), and the types that no internet socket may have. */
+export const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, SOCK_RAW = 3, SOCK_PACKET = 10;
+/** Writing into a terminal's input. */
+export const TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
+export const QUERY_PERSONALITY = 0xffffffff;
+
 /** Calls above this number are newer than this table and answered ENOSYS, so that programs take their older path. */
 export const NEWEST_KNOWN = 462;
 

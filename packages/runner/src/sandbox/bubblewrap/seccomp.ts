@@ -1,4 +1,4 @@
-import { DENIED, INSPECTED, NEWEST_KNOWN, type Architecture } from '../syscalls.ts';
+import { AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, DENIED, INSPECTED, NEW_NAMESPACES, NEWEST_KNOWN, QUERY_PERSONALITY, SOCK_PACKET, SOCK_RAW, TIOCLINUX, TIOCSTI, type Architecture } from '../syscalls.ts';
 
 /**
  * Assembles the sandbox's seccomp filter (classic BPF, struct sock_filter[]), which bwrap reads from a descriptor.
@@ -10,12 +10,6 @@ const EPERM = 1, ENOSYS = 38, EAFNOSUPPORT = 97;
 const AT_NUMBER = 0, AT_ARCHITECTURE = 4;
 /** Low half of argument n in struct seccomp_data (little endian). */
 const argument = (n: number): number => 16 + 8 * n;
-
-/** Every CLONE_NEW* but CLONE_NEWTIME, whose bit is part of the exit signal in clone(2). */
-const NEW_NAMESPACES = 0x7e020000;
-const AF_UNIX = 1, AF_INET = 2, AF_NETLINK = 16, AF_INET6 = 10, SOCK_RAW = 3, SOCK_PACKET = 10;
-const TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
-const QUERY_PERSONALITY = 0xffffffff;
 
 interface Instruction { code: number; value: number; yes?: string; no?: string; label?: string }
 
@@ -50,7 +44,7 @@ function program(architecture: Architecture): Instruction[] {
     { code: AND, value: 0xf },
     when(SOCK_RAW, 'eperm'),
     { code: JUMP_EQUAL, value: SOCK_PACKET, yes: 'eperm', no: 'allowed' },
-    { code: LOAD, value: argument(2), label: 'netlink' }, // NETLINK_ROUTE (0) only: listing one's own interfaces
+    { code: LOAD, value: argument(2), label: 'netlink' },
     { code: JUMP_EQUAL, value: 0, yes: 'allowed', no: 'family' },
     { code: LOAD, value: argument(1), label: 'ioctl' },
     when(TIOCSTI, 'eperm'),

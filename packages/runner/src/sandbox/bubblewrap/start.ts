@@ -1,7 +1,7 @@
-import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../../errors.ts';
 import type { Sandbox, SandboxExit } from '../driver.ts';
+import { signalOf } from '../exit.ts';
 import { kill, processStat, settled } from '../processes.ts';
 import type { Cgroup } from './cgroups.ts';
 import type { Launch } from './launch.ts';
@@ -64,10 +64,4 @@ async function isGone(pid: number | undefined, startTime: string | undefined, cg
     return false;
   }, GONE_TIMEOUT_MS);
   return initIsGone && (cgroup === undefined || cgroup.remove());
-}
-
-/** bwrap tells a death by signal as 128 + n, like a shell. */
-export function signalOf(code: number | null): string | null {
-  if (code === null || code <= 128) return null;
-  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] ?? null;
 }

@@ -1,5 +1,19 @@
-import type { Driver } from '../driver.ts';
+import { existsSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { RunnerError } from '../../errors.ts';
+import type { RunnerStatus } from '../../protocol.ts';
+import type { Driver, Sandbox, SandboxSpec } from '../driver.ts';
 import type { Host } from '../host.ts';
+import { Container } from './container.ts';
+import { Engine, EngineError } from './engine.ts';
+import { engineFacts, engineFaults, engineLimits, type EngineFacts } from './facts.ts';
+import { emptyImage } from './image.ts';
+import { containerEtc, systemBinds } from './mounts.ts';
+import { ownerLabels, removeOrphans } from './orphans.ts';
+import { seccompProfile } from './seccomp.ts';
+import { containerSpec, type Setup } from './spec.ts';
+import { userOf } from './users.ts';
 
 /** How containers are made; null: what is found, or the engine's own. */
 export interface ContainerSettings {
@@ -11,12 +25,76 @@ export interface ContainerSettings {
   runtime: string | null;
 }
 
-export function containerDriver(_host: Host, _settings: ContainerSettings): Driver {
-  return {
-    name: 'container', seesMounts: false, limits: { memory: 'cgroup', processes: 'cgroup', cpu: 'cgroup', warnings: [] },
-    missing: () => Promise.resolve(['the container driver is not there yet']),
-    start() { throw new Error('the container driver is not there yet'); },
-    remedy: (stderr) => stderr,
-    close: () => Promise.resolve(),
-  };
+const UNKNOWN: RunnerStatus['limits'] = { memory: 'cgroup', processes: 'cgroup', cpu: 'cgroup', warnings: [] };
+
+export function containerDriver(host: Host, settings: ContainerSettings): Driver { return new ContainerDriver(host, settings); }
+
+/** Sandboxes as containers of Docker or Podman, one each, over the engine's API. */
+class ContainerDriver implements Driver {
+  readonly name = 'container';
+  /** The engine may live in a mount namespace of its own. */
+  readonly seesMounts = false;
+  readonly #host: Host;
+  readonly #settings: ContainerSettings;
+  #prepared: { engine: Engine; setup: Setup; limits: RunnerStatus['limits'] } | undefined;
+
+  constructor(host: Host, settings: ContainerSettings) {
+    this.#host = host;
+    this.#settings = settings;
+  }
+
+  get limits(): RunnerStatus['limits'] { return this.#prepared?.limits ?? UNKNOWN; }
+
+  async missing(): Promise<string[]> {
+    this.#prepared = undefined;
+    const sockets = this.#settings.socket === null ? usualSockets().filter((path) => existsSync(path)) : [this.#settings.socket];
+    const [socket] = sockets;
+    if (socket === undefined) return ['no container engine was found: install Docker or Podman (and start `podman system service --time=0`), or set HEADRACE_CONTAINER_SOCKET to the unix socket of its API'];
+    try { return await this.#prepare(new Engine(socket)); } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      return [error.status === 0 ? `no container engine answers on ${socket} (${error.message}): start it, let the user that runs the service use the socket, or set HEADRACE_CONTAINER_SOCKET` : `the container engine on ${socket} refused: ${error.message}`];
+    }
+  }
+
+  start(spec: SandboxSpec): Sandbox {
+    if (!this.#prepared) throw new RunnerError(503, 'no_sandbox', 'There is no container engine.');
+    const { engine, setup } = this.#prepared;
+    if ([...spec.command, ...Object.entries(spec.env ?? {}).flat()].some((word) => word.includes('\0'))) throw new RunnerError(400, 'invalid_request', 'A command or variable holds a NUL character.');
+    return new Container(engine, `headrace-${randomUUID()}`, containerSpec(setup, spec));
+  }
+
+  remedy(stderr: string): string { return `the container's first command failed: ${stderr}`; }
+
+  close(): Promise<void> { return Promise.resolve(); }
+
+  async #prepare(engine: Engine): Promise<string[]> {
+    const facts = await engineFacts(engine);
+    const faults = engineFaults(facts, this.#settings.runtime);
+    if (faults.length > 0) return faults;
+    const { image: ownImage, runtime } = this.#settings;
+    if (ownImage !== null && (await engine.ask('GET', `/images/${encodeURIComponent(ownImage)}/json`, { also: [404] })).status === 404) return [`${facts.name} has no image ${ownImage}: pull or build it, or unset HEADRACE_CONTAINER_IMAGE`];
+    const image = ownImage ?? await emptyImage(engine);
+    await removeOrphans(engine);
+    const users = userOf(this.#host, facts);
+    const setup: Setup = {
+      facts, image, runtime, ...users, labels: ownerLabels(this.#host), seccomp: this.#seccomp(facts),
+      systemBinds: systemBinds(this.#host, containerEtc(this.#host, users.user), ownImage !== null),
+    };
+    this.#prepared = { engine, setup, limits: engineLimits(facts, users.hasUserNamespace) };
+    return [];
+  }
+
+  /** Docker takes the profile itself, Podman the path of its file. */
+  #seccomp({ kind }: EngineFacts): string {
+    const profile = seccompProfile(process.arch);
+    if (kind === 'docker') return profile;
+    const file = join(this.#host.base, 'seccomp.json');
+    writeFileSync(file, profile);
+    return file;
+  }
+}
+
+/** The runner's own environment is empty: DOCKER_HOST says nothing here. */
+function usualSockets(): string[] {
+  return ['/var/run/docker.sock', '/run/podman/podman.sock', `/run/user/${process.getuid?.()}/podman/podman.sock`];
 }

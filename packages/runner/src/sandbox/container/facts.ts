@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import type { RunnerStatus } from '../../protocol.ts';
+import type { Engine } from './engine.ts';
+
+/** What decides how containers are made, as the engine tells it. */
+export interface EngineFacts {
+  kind: 'docker' | 'podman';
+  /** For a person, e.g. `Podman 4.3.1`. */
+  name: string;
+  version: number[];
+  /** Of the API that it speaks. */
+  api: string;
+  isRootless: boolean;
+  /** Whether it can bound memory and processes. */
+  hasMemory: boolean;
+  hasProcesses: boolean;
+  hasCpu: boolean;
+  hasSelinux: boolean;
+  hasSeccomp: boolean;
+  /** Runtimes by name → the file that it starts, where that is told. */
+  runtimes: Record<string, string | undefined>;
+}
+
+interface Version { ApiVersion?: string; Version?: string; Components?: { Name?: string; Version?: string }[] }
+interface Info { MemoryLimit?: boolean; PidsLimit?: boolean; CPUShares?: boolean; Rootless?: boolean; SecurityOptions?: string[] | null; Runtimes?: Record<string, { path?: string }> }
+
+/** Docker 19.03 and Podman 3. */
+const OLDEST_API = [1, 40];
+
+/** Throws EngineError where it does not answer. */
+export async function engineFacts(engine: Engine): Promise<EngineFacts> {
+  const version = (await engine.ask('GET', '/version')).body as Version;
+  const info = (await engine.ask('GET', '/info')).body as Info;
+  const options = (info.SecurityOptions ?? []).join(' ');
+  const kind = version.Components?.some(({ Name }) => /podman/i.test(Name ?? '')) ? 'podman' : 'docker';
+  return {
+    kind, name: `${kind === 'podman' ? 'Podman' : 'Docker'} ${version.Version ?? ''}`.trim(), version: numbers(version.Version), api: version.ApiVersion ?? '0',
+    isRootless: info.Rootless === true || /rootless/.test(options),
+    hasMemory: info.MemoryLimit === true, hasProcesses: info.PidsLimit === true, hasCpu: info.CPUShares === true,
+    hasSelinux: /selinux/.test(options), hasSeccomp: /seccomp/.test(options),
+    runtimes: Object.fromEntries(Object.entries(info.Runtimes ?? {}).map(([name, { path }]) => [name, path])),
+  };
+}
+
+/** What keeps this engine from being used, each with its remedy. */
+export function engineFaults(facts: EngineFacts, runtime: string | null): string[] {
+  const faults: string[] = [];
+  if (!isAtLeast(numbers(facts.api), OLDEST_API)) faults.push(`${facts.name} speaks version ${facts.api} of the API: install Docker 20.10 or newer, or Podman 4 or newer`);
+  if (!facts.hasSeccomp) faults.push(`${facts.name} has no seccomp: use one that was built with it`);
+  if (facts.kind === 'docker' && facts.isRootless) faults.push('rootless Docker cannot give sandboxes the files of the user that runs the service: use rootless Podman, or the Docker of the system');
+  if (facts.kind === 'podman' && facts.isRootless !== (process.getuid?.() !== 0)) faults.push(`${facts.name} runs as another user than the service: start \`podman system service\` as the user that runs the service`);
+  const path = runtime === null ? undefined : facts.runtimes[runtime];
+  if (runtime !== null && (!(runtime in facts.runtimes) || (path?.startsWith('/') && !existsSync(path)))) faults.push(`${facts.name} has no runtime ${runtime}: install it and name it ${facts.kind === 'podman' ? 'in containers.conf, [engine.runtimes]' : 'in /etc/docker/daemon.json, "runtimes"'}, or set HEADRACE_CONTAINER_RUNTIME to one of ${Object.keys(facts.runtimes).join(', ')}`);
+  return faults;
+}
+
+/** What bounds memory and processes, and what a person should know of it. */
+export function engineLimits({ name, kind, isRootless, hasMemory, hasProcesses, hasCpu }: EngineFacts, hasUserNamespace: boolean): RunnerStatus['limits'] {
+  const warnings: string[] = [];
+  if (!hasMemory || !hasProcesses) warnings.push(`${name} can make no control groups${isRootless ? ' without root on this machine (they need cgroup v2 and a delegated user session)' : ''}: memory and processes are bounded by rlimits and a watchdog`);
+  if (!hasUserNamespace) warnings.push(`containers of ${name} share the user namespace of this machine: they run as a user that owns nothing else${kind === 'podman' ? '; with a line `containers:2147483647:2147483648` in /etc/subuid and /etc/subgid each gets its own' : ''}`);
+  return { memory: hasMemory ? 'cgroup' : 'watchdog', processes: hasProcesses ? 'cgroup' : 'rlimit', cpu: hasCpu ? 'cgroup' : 'none', warnings };
+}
+
+export const isAtLeast = (version: number[], wanted: number[]): boolean => {
+  const at = wanted.findIndex((part, i) => part !== (version[i] ?? 0));
+  return at === -1 || (version[at] ?? 0) > wanted[at]!;
+};
+
+const numbers = (version = ''): number[] => version.split(/[.+~-]/).map(Number);

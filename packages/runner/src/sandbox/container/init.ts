@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { processStat } from '../processes.ts';
+
+/** The first process of a container as this machine sees it. */
+export interface Init {
+  pid: number;
+  /** Whether the kernel has ended a process of its control group for memory; false where the group cannot be read (any more). */
+  wasOutOfMemory(): boolean;
+}
+
+/** Undefined where the engine's number is of no process here that is the first of a namespace: it may be a number of another machine's. */
+export function initOf(pid: number | undefined): Init | undefined {
+  if (!pid || !processStat(pid)) return undefined;
+  const file = eventsFile(pid);
+  try {
+    if (!/^NSpid:.*\s1$/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))) return undefined;
+  } catch { return undefined; }
+  return { pid, wasOutOfMemory: () => { try { return /^oom_kill [1-9]/m.test(readFileSync(file, 'latin1')); } catch { return false; } } };
+}
+
+function eventsFile(pid: number): string {
+  const groups = readFileSync(`/proc/${pid}/cgroup`, 'latin1');
+  const one = /^\d+:(?:[\w,=]+,)?memory(?:,[\w,=]+)?:(\/.*)$/m.exec(groups)?.[1];
+  return one === undefined ? `/sys/fs/cgroup${/^0::(\/.*)$/m.exec(groups)?.[1] ?? ''}/memory.events` : `/sys/fs/cgroup/memory${one}/memory.oom_control`;
+}
