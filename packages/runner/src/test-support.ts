@@ -7,7 +7,7 @@ import type { JournalEntry, TaskRequest } from './protocol.ts';
 import { Gateways } from './gateways.ts';
 import { storeFolder } from './sandbox/guest-store.ts';
 import { prepareHost, releaseHost, type Host } from './sandbox/host.ts';
-import { chooseDriver, DEFAULT_CHOICE } from './sandbox/drivers.ts';
+import { chooseDriver, DEFAULT_CHOICE, type DriverChoice } from './sandbox/drivers.ts';
 import { tarOf } from './tar.ts';
 import type { Task } from './tasks/task.ts';
 import { Tasks } from './tasks/tasks.ts';
@@ -30,10 +30,22 @@ export function tarStream(files: Files): Readable {
 
 export interface Bench { host: Host; workspaces: Workspaces; tasks: Tasks; gateways: Gateways; run(id: string, request: TaskRequest): Promise<JournalEntry[]> }
 
-/** A runner's parts in this process, on real sandboxes; undefined, with a visible line, where none can be made. */
-export async function makeBench(): Promise<Bench | undefined> {
+/** A driver to be tested, with a name for a person. */
+export interface Engine { name: string; choice: DriverChoice }
+
+/** The drivers that HEADRACE_TEST_ENGINES names (JSON: a list of name and choice, of which what is left out is as by default): bubblewrap alone where it is not set. */
+export function testEngines(): Engine[] {
+  const named = JSON.parse(process.env.HEADRACE_TEST_ENGINES ?? '[]') as { name: string; choice: Partial<DriverChoice> }[];
+  return named.length === 0 ? [{ name: 'bubblewrap', choice: { ...DEFAULT_CHOICE, driver: 'bubblewrap' } }] : named.map(({ name, choice }) => ({ name, choice: { ...DEFAULT_CHOICE, ...choice } }));
+}
+
+/**
+ * A runner's parts in this process, on real sandboxes of this driver, or the first to be tested; undefined, with a visible line, where none can be made. Throws
+ * where none of an engine can be that was named.
+ */
+export async function makeBench(choice: DriverChoice = testEngines()[0]!.choice): Promise<Bench | undefined> {
   const host = await prepareHost(storeFolder(tmpdir()));
-  const { ok, missing } = await chooseDriver(host, DEFAULT_CHOICE);
+  const { ok, missing } = await chooseDriver(host, choice);
   const workspaces = new Workspaces(new Trees(host));
   const gateways = new Gateways();
   const tasks = new Tasks(host, workspaces, gateways);
@@ -42,6 +54,7 @@ export async function makeBench(): Promise<Bench | undefined> {
     await releaseHost(host);
   });
   if (!ok) {
+    if (process.env.HEADRACE_TEST_ENGINES) throw new Error(missing.join('; '));
     process.stderr.write(`SKIPPED, no sandbox can be made here: ${missing.join('; ')}\n`);
     return undefined;
   }
