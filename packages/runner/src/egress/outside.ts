@@ -16,8 +16,7 @@ export interface Outside {
  * Names are asked of the machine's DNS servers alone: its own hosts file tells of what is private, and its look-ups (getaddrinfo) have two threads, which one
  * task could keep busy with a name server that does not answer.
  */
-export function internet(): Outside {
-  const resolver = new Resolver(LOOKUP);
+export function internet(resolver = new Resolver(LOOKUP)): Outside {
   return {
     async resolve(name) {
       const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);

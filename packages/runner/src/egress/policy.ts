@@ -39,7 +39,7 @@ export class HostList {
   check({ host, port }: { host: string; port: number }): { name: string } | { reason: Reason } {
     const name = asciiName(host);
     if (host.startsWith('[') || isAddress(name)) return { reason: 'address' };
-    if (name === '') return { reason: 'invalid' };
+    if (!/^[a-z0-9_][a-z0-9_.-]*$/.test(name)) return { reason: 'invalid' };
     if (port !== TLS_PORT) return { reason: 'port' };
     return this.#names.has(name) || this.#suffixes.some((suffix) => name.endsWith(suffix)) ? { name } : { reason: 'not_listed' };
   }
