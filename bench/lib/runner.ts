@@ -24,7 +24,7 @@ const EXEC_LIMIT_MS = 60_000;
 /** Ended with the benchmark. Throws where it can make no sandboxes. */
 export async function startRunner(setup: Setup): Promise<BenchRunner> {
   const dataDir = mkdtempSync(join(setup.scratch, 'data-'));
-  const client = await ensureRunner({ stateDir: join(dataDir, 'runner'), socketPath: join(setup.scratch, 'runner'), nodePath: process.execPath });
+  const client = await ensureRunner({ stateDir: join(dataDir, 'runner'), socketPath: join(setup.scratch, 'runner'), nodePath: process.execPath, idleSeconds: 600 });
   setup.atEnd(async () => {
     client.close();
     await endLeftovers(dataDir);
