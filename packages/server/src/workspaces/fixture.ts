@@ -60,10 +60,10 @@ export function atStep(s: TestServer, step: Step, act: () => Promise<void>, time
   const [when, name] = step.split(' ') as [string, RunnerCall | StoreCall];
   const { ctx } = s.service;
   const wrap = (call: (...args: unknown[]) => unknown) => async (...args: unknown[]) => {
-    if (times === 'once') mend();
-    if (when === 'before') await act();
+    const come = () => { if (times === 'once') mend(); return act(); };
+    if (when === 'before') await come();
     const result = await call(...args);
-    if (when === 'after') await act();
+    if (when === 'after') await come();
     return result;
   };
   let mend: () => void;

@@ -1,0 +1,164 @@
+/**
+ * A workspace is restored for a message, and something breaks at each step of it. The message runs on the last saved source, after whatever
+ * tries; each change is told once. What no source holds is kept before the workspace is brought to another one.
+ */
+import { RunnerError } from '@headrace/runner/client';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { StorageUnavailableError } from '../storage/object-store.ts';
+import { startTestServer } from '../test-server.ts';
+import type { TestServer } from '../test-server.ts';
+import { newBench, ok, sh, until } from '../threads/fixture.ts';
+import type { Bench } from '../threads/fixture.ts';
+import { atStep, expectTold, history, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import type { Step } from './fixture.ts';
+
+let s: TestServer;
+beforeAll(async () => { s = await startTestServer(); });
+afterAll(async () => { await s?.close(); });
+
+const mended: (() => void)[] = [];
+afterEach(() => { for (const mend of mended.splice(0)) mend(); });
+const faultAt = (step: Step, act: () => Promise<void>, times?: 'once' | 'always') => { mended.push(atStep(s, step, act, times)); };
+const away = (step: Step) => (/put$|getRange/.test(step) ? new StorageUnavailableError('The store is away.') : new RunnerError(503, 'unavailable', 'The runner does not answer.'));
+
+const STEPS: Step[] = ['before tasks', 'after tasks', 'before putWorkspace', 'before getRange', 'after getRange', 'after putWorkspace', 'before startTask', 'after startTask'];
+const FILES = { 'a.txt': 'a\n', 'kept.txt': 'kept\n' };
+
+/** A thread whose workspace was put away. */
+async function expired(): Promise<Bench> {
+  const b = await newBench(s);
+  await b.work(sh('echo kept > kept.txt'));
+  pass(s, 20);
+  await reached(s, b, 'archived');
+  return b;
+}
+
+const MESSAGE = sh('cat kept.txt > seen; ls >> seen');
+
+async function expectRestored(b: Bench, runId: string): Promise<void> {
+  const run = await b.ended(runId);
+  expect([run.status, run.error]).toEqual(['completed', null]);
+  expect(await b.files(run.resultSourceId)).toEqual({ ...FILES, seen: 'kept\na.txt\nkept.txt\nseen\n' });
+  expect((await history(b)).slice(2)).toEqual(['ready archived', 'archived preparing', 'preparing ready']);
+  await expectTold(s, b);
+  expect(await recoveries(b)).toEqual([]);
+}
+
+test.each(STEPS)('the call fails: %s', async (step) => {
+  const b = await expired();
+  const act = vi.fn(() => Promise.reject(away(step)));
+  faultAt(step, act);
+  await expectRestored(b, (await b.send(MESSAGE)).run.id);
+  expect(act).toHaveBeenCalledTimes(1);
+});
+
+test.each(STEPS)('its worker is gone: %s', async (step) => {
+  const b = await expired();
+  const isOver = Promise.withResolvers<void>();
+  const act = vi.fn(async () => {
+    await loseWorker(s, b);
+    await isOver.promise;
+    throw new Error('It is gone.');
+  });
+  faultAt(step, act);
+  await expectRestored(b, (await b.send(MESSAGE)).run.id);
+  expect(act).toHaveBeenCalledTimes(1);
+  isOver.resolve();
+});
+
+describe('while the store is away', () => {
+  test('a message waits for some seconds, and runs when it is back', async () => {
+    const b = await expired();
+    const act = vi.fn(() => Promise.reject(away('before getRange')));
+    faultAt('before getRange', act, 'always');
+    const { run } = await b.send(MESSAGE);
+    await until('four tries', () => act.mock.calls.length >= 4);
+    for (const mend of mended.splice(0)) mend();
+    await expectRestored(b, run.id);
+  });
+
+  test('then its run fails, its workspace is in error; the next message restores it', async () => {
+    const b = await expired();
+    faultAt('before putWorkspace', () => Promise.reject(new RunnerError(400, 'invalid_tar', 'The archive was cut off.')), 'always');
+    const { run } = await b.send(MESSAGE);
+    expect(await b.ended(run.id)).toMatchObject({ status: 'failed', error: { code: 'workspace_unavailable' } });
+    expect(await b.thread()).toMatchObject({ workspaceStatus: 'error', workspaceSetupStatus: 'failed', status: 'failed' });
+    for (const mend of mended.splice(0)) mend();
+    const next = await b.work(MESSAGE);
+    expect(await b.files(next.resultSourceId)).toEqual({ ...FILES, seen: 'kept\na.txt\nkept.txt\nseen\n' });
+    expect((await history(b)).slice(2)).toEqual(['ready archived', 'archived preparing', 'preparing error', 'error preparing', 'preparing ready']);
+    await expectTold(s, b);
+  });
+
+  test('a command is refused, its workspace is in error; the next one restores it', async () => {
+    const b = await expired();
+    faultAt('before putWorkspace', () => Promise.reject(new RunnerError(400, 'invalid_tar', 'The archive was cut off.')));
+    expect((await s.call('POST', `${b.at}/exec`, { command: 'true' })).status).toBe(503);
+    expect((await b.thread()).workspaceStatus).toBe('error');
+    expect((await ok(s.call('POST', `${b.at}/exec`, { command: 'cat kept.txt' }))).exec.stdout).toBe('kept\n');
+    expect((await history(b)).slice(2)).toEqual(['ready archived', 'archived preparing', 'preparing error', 'error preparing', 'preparing ready']);
+    await expectTold(s, b);
+  });
+});
+
+describe('a workspace that an archive cut off, of a thread that is unarchived before it was put away', () => {
+  const BRING: Step[] = ['before capture', 'after capture', 'before blobs', 'after blobs', 'before put', 'after put', 'before patch', 'after patch'];
+
+  /** Its work was cut off, and the archive was taken back before it was saved. */
+  async function cutOff(): Promise<Bench> {
+    const b = await newBench(s);
+    const { run } = await b.send(sh('echo late > late.txt; sleep 60'));
+    await b.working(run.id);
+    const mend = atStep(s, 'before capture', () => Promise.reject(away('before capture')), 'always');
+    await ok(s.call('PATCH', b.at, { archived: true }));
+    await ok(s.call('PATCH', b.at, { archived: false }));
+    await settled(s, b);
+    mend();
+    expect((await b.thread()).workspaceStatus).toBe('ready');
+    return b;
+  }
+
+  const expectKept = async (b: Bench, runId: string) => {
+    const run = await b.ended(runId);
+    expect([run.status, run.error]).toEqual(['completed', null]);
+    expect(await b.files(run.resultSourceId)).toEqual({ 'a.txt': 'a\n', seen: 'a.txt\nseen\n' });
+    expect(await recoveries(b)).toEqual([{ 'a.txt': 'a\n', 'late.txt': 'late\n' }]);
+    expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
+    await expectTold(s, b);
+  };
+
+  test.each(BRING)('the call fails: %s', async (step) => {
+    const b = await cutOff();
+    const act = vi.fn(() => Promise.reject(away(step)));
+    faultAt(step, act);
+    await expectKept(b, (await b.send(sh('ls > seen; ls seen >> /dev/null'))).run.id);
+    expect(act).toHaveBeenCalledTimes(1);
+  });
+
+  test.each(BRING.filter((step) => step.startsWith('after')))('its worker is gone: %s', async (step) => {
+    const b = await cutOff();
+    const isOver = Promise.withResolvers<void>();
+    faultAt(step, async () => {
+      await loseWorker(s, b);
+      await isOver.promise;
+      throw new Error('It is gone.');
+    });
+    await expectKept(b, (await b.send(sh('ls > seen; ls seen >> /dev/null'))).run.id);
+    isOver.resolve();
+  });
+
+  test('its worker comes back when another has kept it: nothing is kept twice', async () => {
+    const b = await cutOff();
+    const [isOver, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    faultAt('after put', async () => {
+      await loseWorker(s, b);
+      await isOver.promise;
+      isBack.resolve();
+    });
+    await expectKept(b, (await b.send(sh('ls > seen; ls seen >> /dev/null'))).run.id);
+    isOver.resolve();
+    await isBack.promise;
+    await ok(s.call('POST', `${b.at}/exec`, { command: 'true' }));
+    expect(await recoveries(b)).toHaveLength(1);
+  });
+});
