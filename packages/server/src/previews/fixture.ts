@@ -15,6 +15,11 @@ const server = createServer((req, res) => {
   if (req.url === '/silent') return req.socket.destroy();
   if (req.url === '/streams') return res.end(String(streams));
   if (req.url === '/stream') { streams++; res.on('close', () => { streams--; }); return res.write('first'); }
+  if (req.url === '/never') return;
+  if (req.url === '/pause') return res.write('first');
+  if (req.url === '/early') return res.writeHead(413).end('too large');
+  if (req.url === '/framed') return res.writeHead(200, { 'x-frame-options': 'DENY', 'content-security-policy': ["default-src 'self'; Frame-Ancestors 'none'; img-src *, frame-ancestors 'self'", "frame-ancestors 'none'"], 'referrer-policy': 'origin' }).end();
+  if (req.url === '/beyond') return res.writeHead(200, { 'clear-site-data': '"*"', 'alt-svc': 'h2="other:443"', 'set-cookie': ['a=1;DOMAIN = localhost ;Path=/; Domain=.example.com;HttpOnly', 'headrace_session =x', 'b=domain; domain', '__Host-c=3; Path=/; Secure'] }).end();
   if (req.url === '/cookies') return res.writeHead(200, { 'set-cookie': ['a=1; Domain=localhost; Path=/', 'headrace_session=stolen; Path=/'], 'content-security-policy': "default-src 'self'", 'x-two': ['1', '2'] }).end();
   const hash = createHash('sha256');
   let bytes = 0;
@@ -70,11 +75,11 @@ export async function until<T>(look: () => Promise<T>, what: string): Promise<No
   }
 }
 
-/** An app with a thread whose source holds the server. */
-export async function newBench(server: TestServer) {
+/** An app with a thread whose source holds the server, or another one. */
+export async function newBench(server: TestServer, code = SERVER) {
   const app = (await server.call('POST', '/api/platform/v1/apps', { name: 'Previewed' })).body.app;
   const url = `/api/platform/v1/apps/${app.id}`;
-  const { source } = (await server.call('POST', `${url}/sources`, { files: [{ path: 'server.mjs', content: SERVER }, { path: 'file.txt', content: 'first' }] })).body;
+  const { source } = (await server.call('POST', `${url}/sources`, { files: [{ path: 'server.mjs', content: code }, { path: 'file.txt', content: 'first' }] })).body;
   await server.call('POST', `${url}/source-head/initialize`, { sourceId: source.id });
   const { thread } = (await server.call('POST', `${url}/threads`, {})).body;
   const threadUrl = `${url}/threads/${thread.id}`;

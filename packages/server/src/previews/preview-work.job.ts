@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
 import { clean } from '../runs/index.ts';
+import { egressOf, logRefusal } from '../settings/index.ts';
 import { requireRunner } from '../workspaces/index.ts';
 import { bringFirst, bringNewer } from './bring-source.ts';
 import type { Sourced } from './bring-source.ts';
@@ -88,7 +89,7 @@ async function ensureTask(ctx: Context, preview: Look): Promise<boolean> {
   let task: TaskState | undefined = await ctx.runner.task(preview.id).catch((error: unknown) => { if (isGone(error)) return undefined; throw error; });
   if (!task && preview.status === 'ready') return false;
   // The runner's own limit stands behind ours, for a service that does not come back.
-  task ??= await ctx.runner.startTask(preview.id, { kind: 'preview', command: preview.command, port: preview.port, timeoutMs: (LIFE_SECONDS + START_SECONDS) * 1000 });
+  task ??= await ctx.runner.startTask(preview.id, { kind: 'preview', command: preview.command, port: preview.port, timeoutMs: (LIFE_SECONDS + START_SECONDS) * 1000, ...await egressOf(ctx.db, preview) });
   if (task.status === 'preparing') await bringFirst(ctx, preview);
   return true;
 }
@@ -103,6 +104,7 @@ async function followJournal(ctx: Context, job: Job, preview: Look, signal: Abor
       for await (const entry of ctx.runner.journal(preview.id, next, signal)) {
         next = entry.offset + 1;
         if (entry.type === 'output') tail = (tail + entry.text).slice(-TAIL);
+        if (entry.type === 'refused') logRefusal(ctx, entry, { project: preview.project_id, thread: preview.thread_id, preview: preview.id });
         if (entry.type === 'listening') await move(ctx, job, preview, 'ready');
         if (entry.type === 'end') return { kind: 'failed', error: endOf(entry, tail) };
         await ctx.runner.ack(preview.id, entry.offset);

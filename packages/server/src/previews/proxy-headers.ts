@@ -3,7 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from '
 import { isServiceKey } from '../accounts/index.ts';
 
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
-const SESSION_COOKIE = /^\s*headrace_session=/;
+const SESSION_COOKIE = /^\s*headrace_session\s*=/;
+/** What one host may say of others: to log their visitors out, or to ask for them elsewhere. */
+const BEYOND_ITS_HOST = new Set(['clear-site-data', 'alt-svc']);
 
 function hopsOf(connection: string | undefined): Set<string> {
   return new Set([...HOP_BY_HOP, ...(connection ?? '').split(',').map((name) => name.trim().toLowerCase())]);
@@ -25,8 +27,10 @@ export function toPreview(request: IncomingMessage, { isUpgrade }: { isUpgrade: 
     delete sent['content-length'];
     sent['transfer-encoding'] = 'chunked';
   }
+  if (isUpgrade) for (const name of ['content-length', 'transfer-encoding']) delete sent[name];
   Object.assign(sent, forwarded(request));
-  return { ...sent, connection: isUpgrade ? 'Upgrade' : 'close', ...(isUpgrade ? { upgrade: 'websocket' } : {}) };
+  // Not `close`, though it will be: a server that answers before it has read the body would reset the connection, and its answer with it.
+  return { ...sent, connection: isUpgrade ? 'Upgrade' : 'keep-alive', ...(isUpgrade ? { upgrade: 'websocket' } : {}) };
 }
 
 function forwarded({ headers, socket }: IncomingMessage): IncomingHttpHeaders {
@@ -37,13 +41,25 @@ function forwarded({ headers, socket }: IncomingMessage): IncomingHttpHeaders {
   };
 }
 
-/** A preview's answer for its visitor. Its cookies are its own host's: none may reach the service's. */
+/**
+ * A preview's answer for its visitor. Its cookies are its own host's: none may reach the service's, nor another preview's. The address is
+ * the secret: what the app does not say of referrers keeps it from other hosts. Where `frameAncestors` is set it decides who may frame the
+ * preview, and nothing that the app says of that; null leaves it to the app.
+ */
 export function toVisitor(answer: IncomingMessage, frameAncestors: string[] | null): Record<string, string[]> {
   const hops = hopsOf(answer.headers.connection);
   const sent: Record<string, string[]> = {};
-  for (const [name, values] of Object.entries(answer.headersDistinct)) if (!hops.has(name)) sent[name] = values!;
-  if (sent['set-cookie']) sent['set-cookie'] = sent['set-cookie'].filter((cookie) => !SESSION_COOKIE.test(cookie)).map((cookie) => cookie.replace(/;\s*domain\s*=[^;]*/gi, ''));
-  // A second policy: both hold.
-  if (frameAncestors) sent['content-security-policy'] = [...(sent['content-security-policy'] ?? []), `frame-ancestors ${frameAncestors.length ? frameAncestors.join(' ') : "'none'"}`];
+  for (const [name, values] of Object.entries(answer.headersDistinct)) if (!hops.has(name) && !BEYOND_ITS_HOST.has(name)) sent[name] = values!;
+  if (sent['set-cookie']) sent['set-cookie'] = sent['set-cookie'].filter((cookie) => !SESSION_COOKIE.test(cookie)).map((cookie) => cookie.replace(/;\s*domain\s*(=[^;]*)?(?=;|$)/gi, ''));
+  sent['referrer-policy'] ??= ['same-origin'];
+  if (frameAncestors) {
+    delete sent['x-frame-options'];
+    // A further policy: all of them hold.
+    sent['content-security-policy'] = [...(sent['content-security-policy'] ?? []).map(withoutAncestors).filter(Boolean), `frame-ancestors ${frameAncestors.length ? frameAncestors.join(' ') : "'none'"}`];
+  }
   return sent;
 }
+
+/** A header of policies (`,`) of directives (`;`), but for what they say of ancestors. */
+const withoutAncestors = (header: string) =>
+  header.split(',').map((policy) => policy.split(';').filter((directive) => !/^\s*frame-ancestors(\s|$)/i.test(directive)).join(';').trim()).filter(Boolean).join(', ');

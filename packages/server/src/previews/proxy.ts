@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest, STATUS_CODES } from 'node:http';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../http/errors.ts';
@@ -14,13 +15,14 @@ import type { Shown } from './find-preview.ts';
 import { toPreview, toVisitor } from './proxy-headers.ts';
 
 /** A server that says nothing for so long is taken for dead: before its answer, and within it (event streams pause). */
-const ANSWER_MS = 120_000;
-const IDLE_MS = 15 * 60_000;
+const PATIENCE = { answerMs: 120_000, idleMs: 15 * 60_000 };
+/** An open WebSocket may be silent; a visitor who is gone without a word is found by this. */
+const KEEPALIVE_MS = 30_000;
 /** Connections that one preview may have through this process. */
 const MAX_OPEN = 256;
 const TOKEN = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
-export function createPreviewProxy(ctx: Context): PreviewProxy {
+export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE): PreviewProxy {
   const suffix = `.${ctx.config.previewDomain.toLowerCase()}`;
   const find = previewFinder(ctx);
   const open = new Map<string, number>();
@@ -75,11 +77,11 @@ export function createPreviewProxy(ctx: Context): PreviewProxy {
       if (response.headersSent) response.destroy();
       else refuse(request, response, new ApiError('bad_gateway', 'The preview\'s server broke its answer off.'));
     };
-    asked.setTimeout(ANSWER_MS, dead);
+    asked.setTimeout(answerMs, dead);
     // An answer that is no answer to this request (an upgrade nobody asked for) ends in `close` without `response`.
     asked.once('error', dead).once('close', () => { if (!response.headersSent) dead(); });
     asked.once('response', (answer) => {
-      asked.setTimeout(IDLE_MS, dead);
+      asked.setTimeout(idleMs, dead);
       answer.once('error', dead).once('aborted', dead);
       try {
         response.writeHead(answer.statusCode!, toVisitor(answer, preview.frameAncestors));
@@ -97,10 +99,11 @@ export function createPreviewProxy(ctx: Context): PreviewProxy {
     socket.once('close', () => { ends.delete(end); upstream.destroy(); });
     upstream.once('close', () => socket.end());
     const asked = ask(request, upstream, true);
-    asked.setTimeout(ANSWER_MS, end);
+    asked.setTimeout(answerMs, end);
     asked.once('error', end);
     asked.once('upgrade', (answer, inside, first) => {
       asked.setTimeout(0);
+      if (socket instanceof Socket) socket.setKeepAlive(true, KEEPALIVE_MS);
       socket.write(headOf(answer, { ...toVisitor(answer, null), connection: ['Upgrade'], upgrade: ['websocket'] }));
       if (first.length) socket.write(first);
       if (head.length) inside.write(head);

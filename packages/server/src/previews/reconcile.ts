@@ -26,9 +26,9 @@ export function reconcilePreviews(ctx: Context): void {
 }
 
 async function enqueueForgotten(ctx: Context): Promise<void> {
-  const { rows } = await sql<{ id: string }>`
-    select p.id from previews p where p.status in ('starting', 'ready') and not exists (select 1 from jobs j where j.key = 'preview:' || p.id) limit ${BATCH}`.execute(ctx.db);
-  if (rows.length) await transaction(ctx, async (tx) => { for (const { id } of rows) await enqueue(tx, 'preview.work', { previewId: id }, { key: previewKey(id) }); });
+  const { rows } = await sql<{ id: string; project_id: string }>`
+    select p.id, p.project_id from previews p where p.status in ('starting', 'ready') and not exists (select 1 from jobs j where j.key = 'preview:' || p.id) limit ${BATCH}`.execute(ctx.db);
+  if (rows.length) await transaction(ctx, async (tx) => { for (const { id, project_id: fairKey } of rows) await enqueue(tx, 'preview.work', { previewId: id }, { key: previewKey(id), fairKey }); });
 }
 
 async function failUnstarted(ctx: Context): Promise<void> {

@@ -14,6 +14,10 @@ export const START_SECONDS = 60;
 /** A preview's whole life. */
 export const LIFE_SECONDS = 8 * 3600;
 
+/** Previews that are open at once. */
+export const MAX_OF_THREAD = 10;
+export const MAX_OF_PROJECT = 50;
+
 export const Command = Text('npm run dev', { minLength: 1, maxLength: 10_000, description: 'Run by `sh -c` in the source\'s root.' });
 export const Port = Type.Integer({ minimum: 1, maximum: 65_535, examples: [3000], description: 'Where the command\'s server listens.' });
 

@@ -77,7 +77,7 @@ function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & 
     ), served as (
       select project_id, (select max(started_at) from ${table} s where s.project_id = w.project_id) as at from waiting w group by project_id
     ), busy as (
-      select project_id, org_id, count(*) as n from ${table} where status = any(${active as readonly string[]}) and org_id in (select org_id from waiting) group by project_id, org_id
+      select project_id, org_id, count(*) as n from ${table} where status = any(${active}) and org_id in (select org_id from waiting) group by project_id, org_id
     ), placed as (
       select w.*, served.at, coalesce(b.n, 0) + row_number() over (partition by w.project_id order by w.oldest) as place,
         (coalesce(p.settings->'concurrency'->>${work}, o.settings->'concurrency'->>${work}))::int as most, (o.settings->'concurrency'->>${work})::int as organization_most

@@ -1,0 +1,51 @@
+/** How many previews there are at once, and what becomes of them with their runner. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { json } from '../db/schema.ts';
+import { startTestServer } from '../test-server.ts';
+import { newBench, until, visit } from './fixture.ts';
+import { MAX_OF_PROJECT, MAX_OF_THREAD } from './schemas.ts';
+
+const server = await startTestServer();
+afterAll(() => server.close());
+const { ctx } = server.service;
+const status = ctx.runnerStatus();
+if (!status?.ok) process.stderr.write(`SKIPPED, no sandbox can be made here: ${status?.missing.join('; ')}\n`);
+
+describe.skipIf(!status?.ok)('previews', () => {
+  test('of a thread and of an app are bounded; one that is stopped makes room', async () => {
+    const bench = await newBench(server);
+    const post = async (thread = bench.threadUrl) => { const { status: code, body } = await server.call('POST', `${thread}/previews`, { command: 'sleep 100', port: 1 }); return [code, body.error?.code, body.preview?.id] as const; };
+    const made = await Promise.all(Array.from({ length: MAX_OF_THREAD + 3 }, () => post()));
+    expect(made.filter(([code]) => code === 201).length).toBe(MAX_OF_THREAD);
+    expect(made.filter(([code]) => code !== 201).map(([code, error]) => [code, error])).toEqual([[409, 'conflict'], [409, 'conflict'], [409, 'conflict']]);
+    const [, , id] = made.find(([code]) => code === 201)!;
+    await server.call('DELETE', `${bench.url}/previews/${id}`);
+    expect((await post())[0]).toBe(201);
+    // Rows of other threads, as if they were open: their sandboxes would be too many for this machine.
+    const { thread } = (await server.call('POST', `${bench.url}/threads`, {})).body;
+    const row = await ctx.db.selectFrom('previews').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+    const others = Array.from({ length: MAX_OF_PROJECT - MAX_OF_THREAD }, (_, i) => ({ ...row, id: `${id.slice(0, -2)}${String(i).padStart(2, '0')}`, thread_id: thread.id as string, token: `t${i}`, status: 'ready' as const }));
+    const { thread: last } = (await server.call('POST', `${bench.url}/threads`, {})).body;
+    // One write: the reconciler has no time to find their sandboxes missing.
+    const answer = await ctx.db.transaction().execute(async (db) => {
+      await db.insertInto('previews').values(others).execute();
+      await db.insertInto('jobs').values(others.map((o) => ({ kind: 'preview.work', payload: json({ previewId: o.id }), key: `preview:${o.id}`, run_at: new Date(Date.now() + 600_000) }))).execute();
+    }).then(() => post(`${bench.url}/threads/${last.id}`));
+    expect(answer.slice(0, 2)).toEqual([409, 'conflict']);
+    await server.call('DELETE', bench.url);
+  });
+
+  test('fail when their runner dies, and say so; a new one can be made', { timeout: 60_000 }, async () => {
+    const bench = await newBench(server);
+    const { id, url } = await bench.ready();
+    const { pid } = ctx.runnerStatus()!;
+    process.kill(pid, 'SIGKILL');
+    const lost = await until(async () => { const preview = await bench.read(id); return preview.status !== 'ready' && preview; }, 'its end');
+    expect(lost).toMatchObject({ status: 'failed', error: { code: 'sandbox_lost' } });
+    expect((await visit(server, url)).status).toBe(502);
+    const { events } = (await server.call('GET', `${bench.url}/events?types=preview.updated`)).body;
+    expect(events.map((e: { data: { status: string } }) => e.data.status)).toEqual(['starting', 'ready', 'failed']);
+    await until(async () => ctx.runnerStatus() !== null && ctx.runnerStatus()!.pid !== pid, 'the next runner');
+    expect((await bench.ready()).status).toBe('ready');
+  });
+});
