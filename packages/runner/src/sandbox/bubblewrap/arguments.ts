@@ -19,7 +19,7 @@ export function bubblewrapArguments(host: Host, binds: Bind[], env: Record<strin
     ...MEMORY_FOLDERS.flatMap(({ path, bytes, mode }) => ['--size', String(bytes), '--perms', mode, '--tmpfs', path]), '--dir', '/run',
     '--ro-bind', host.node, '/opt/headrace/bin/node', '--ro-bind', host.guest.folder, GUEST,
     ...binds.flatMap((bind) => [bind.readOnly ? '--ro-bind' : '--bind', bind.host, bind.inside]),
-    '--remount-ro', '/dev', '--remount-ro', '/',
+    '--remount-ro', '/dev', '--remount-ro', '/proc', '--remount-ro', '/',
     '--chdir', WORKSPACE,
     ...Object.entries({ ...BASE_ENV, ...env }).flatMap(([name, value]) => ['--setenv', name, value]),
     '--seccomp', String(descriptors.seccomp), '--info-fd', String(descriptors.info),
