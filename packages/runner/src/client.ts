@@ -3,7 +3,7 @@ import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { linesOf } from '../../agent/src/lines.ts';
 import { RunnerError } from './errors.ts';
-import type { CaptureResult, JournalEntry, Origin, RunnerStatus, SteerRequest, TaskRequest, TaskState } from './protocol.ts';
+import type { CaptureResult, JournalEntry, Origin, OverRequest, RunnerStatus, SteerRequest, TaskRequest, TaskState } from './protocol.ts';
 
 
 /** The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner answers. */
@@ -17,7 +17,8 @@ export interface RunnerClient {
   /** The key of the kept files that a workspace lies over. */
   baseOf(id: string): Promise<string | null>;
   deleteWorkspace(id: string): Promise<void>;
-  capture(id: string, basePaths: string[]): Promise<CaptureResult>;
+  /** What it holds beside the paths of its source, or beside kept files. */
+  capture(id: string, base: string[] | OverRequest): Promise<CaptureResult>;
   /** A tar of the captured contents, in the order asked for; breaks off with an error when they are no longer there. */
   blobs(id: string, paths: string[]): Promise<Readable>;
   patch(id: string, tar: Readable | Buffer): Promise<void>;
@@ -68,7 +69,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     workspaceExists: async (id) => (await call<{ exists: boolean }>('GET', at('workspaces', id))).exists,
     baseOf: async (id) => (await call<{ base: string | null }>('GET', at('workspaces', id))).base,
     deleteWorkspace: (id) => call('DELETE', at('workspaces', id)),
-    capture: (id, basePaths) => call('POST', at('workspaces', id, '/capture'), { body: { basePaths } }),
+    capture: (id, base) => call('POST', at('workspaces', id, '/capture'), { body: Array.isArray(base) ? { basePaths: base } : base }),
     blobs: (id, paths) => send('POST', at('workspaces', id, '/blobs'), { body: { paths } }),
     patch: (id, tar) => call('POST', at('workspaces', id, '/patch'), { tar }),
     async startTask(id, request) {

@@ -10,7 +10,7 @@
  *   GET    /sources?group=GROUP                   → { keys: string[] }   kept files of that project, the last used first
  *   GET    /workspaces/:id                        → { exists: boolean, base: string | null }   `base`: the key of the kept files that it lies over
  *   DELETE /workspaces/:id                        → 204           idempotent; resolves once nothing of it is live
- *   POST   /workspaces/:id/capture    CaptureRequest → CaptureResult   freezes nothing: refused (409 `busy`) while a task of the workspace is live
+ *   POST   /workspaces/:id/capture    CaptureRequest | OverRequest → CaptureResult   freezes nothing: refused (409 `busy`) while a task of the workspace is live
  *   POST   /workspaces/:id/blobs      { paths }   → tar           the contents that the last capture hashed; a path that changed since is 409 `changed`
  *   POST   /workspaces/:id/patch      tar         → 204           entry `.headrace-patch.json` first: { delete: string[] }; then the files to write
  *   POST   /tasks/:id                 TaskRequest → 201 | 200     200 when the task is there already (same id = same task, never started twice)
@@ -67,8 +67,19 @@ export interface CaptureRequest {
   basePaths: string[];
 }
 
+/** For a workspace that lies over kept files: the paths of its source are theirs, without those removed and with those added. */
+export interface OverRequest {
+  /** The key of the kept files; 409 `changed` when it lies over others. */
+  over: string;
+  added: string[];
+  removed: string[];
+}
+
 export interface CaptureResult {
+  /** All files of the source; to an OverRequest those that are not exactly files of the kept source. */
   files: CapturedFile[];
+  /** To an OverRequest: files of the kept source that were moved, and the paths of it where the file is not what it was there. */
+  over?: { moved: { path: string; from: string }[]; missing: string[] };
   /** What was left out: symlinks, special files, new files under dependency or reserved folders; at most 1,000. */
   warnings: { path: string; reason: string }[];
 }

@@ -1,16 +1,17 @@
 import { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
-import type { CapturedFile, CaptureResult } from '../protocol.ts';
+import type { CapturedFile, CaptureResult, OverRequest } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
-import { DEFAULT_LIMITS, type Sandbox } from '../sandbox/driver.ts';
+import { DEFAULT_LIMITS, type Bind, type Sandbox } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
-import { tarHeader, tarPadding, TAR_END } from '../tar.ts';
+import { tarHeader, tarPadding, TAR_END, type TarEntry } from '../tar.ts';
 import type { Workspace } from '../workspaces.ts';
 import type { Tree } from '../workspaces/trees.ts';
 import { ByteReader } from './byte-reader.ts';
 import { Gitignore } from './gitignore.ts';
 import { FIND_FORMAT, parseListing, type Listed } from './listing.ts';
 import { choose, DEPENDENCY_FOLDERS, RESERVED, type Choice } from './rules.ts';
+import { seeTouched, touchedCommand, upperBind, type Seen } from './touched.ts';
 
 const TIMEOUT_MS = 60_000;
 const LISTING_BYTES = 64 * 1024 ** 2;
@@ -18,33 +19,89 @@ const GITIGNORE_BYTES = 256 * 1024;
 /** Sends the contents of the files that its stdin names: a line with the number of bytes, then so many of NUL-terminated names. */
 const CAT = 'read -r size && head -c "$size" | xargs -0 -r cat --';
 
+/** What is part of a workspace's source: files that were hashed, and those of its source tree that nobody wrote: path → where they lie in that. */
+interface Found { hashed: CapturedFile[]; kept: ReadonlyMap<string, Listed>; warnings: CaptureResult['warnings'] }
+
 /**
  * Lists and hashes an idle workspace from inside one fresh read-only sandbox: find tells what is there, then cat sends the .gitignore
  * files and after them the chosen contents, whose sizes are known, so that no archive has to be parsed. 1,000 files take about 30 ms;
  * a Node script inside would start in as long. Throws `too_large` 413.
  */
 export async function capture(host: Host, workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
-  const base = new Set(basePaths);
-  const first = await read(host, workspace, base);
-  const result = first ?? (await unlock(host, workspace.tree), await read(host, workspace, base));
-  if (!result) throw new RunnerError(409, 'changed', 'The workspace cannot be read.');
-  workspace.captured = new Map(result.files.map((file) => [file.path, file]));
-  return result;
+  const { hashed, warnings } = await find(host, workspace, new Set(basePaths), (base) => seeAll(base));
+  return { files: hashed, warnings };
 }
 
-/** Undefined when something that belongs to the source cannot be read by its owner. */
-async function read(host: Host, workspace: Workspace, base: ReadonlySet<string>): Promise<CaptureResult | undefined> {
-  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', `${findCommand(base)}; printf '\\0'; ${CAT}; ${CAT}`], binds: [workspace.tree.bind(true)], limits: DEFAULT_LIMITS });
+/** The same of a workspace that lies over a source tree, beside that tree: only what was touched is listed, only what may have been written is hashed. */
+export async function captureChanges(host: Host, workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
+  const over = sourceBelow(workspace);
+  const { listing } = over.source;
+  const { hashed, kept, warnings } = await find(host, workspace, new Set(basePaths), (base) => seeSome(over, base));
+  const moved = [...kept].flatMap(([path, { path: from }]) => (path === from ? [] : { path, from }));
+  return { files: hashed, warnings, over: { moved, missing: [...listing.paths].filter((path) => kept.get(path)?.path !== path) } };
+}
+
+/** The base paths that a request names beside a source tree. Throws `changed` 409 when the workspace does not lie over that. */
+export function basePathsOf(workspace: Workspace, { over, added, removed }: OverRequest): string[] {
+  const base = new Set(sourceBelow(workspace, over).source.listing.paths);
+  for (const path of removed) base.delete(path);
+  for (const path of added) base.add(path);
+  return [...base];
+}
+
+function sourceBelow({ tree }: Workspace, key?: string): NonNullable<Tree['over']> {
+  if (!tree.over || (key !== undefined && tree.over.source.key !== key)) throw new RunnerError(409, 'changed', 'The workspace does not lie over these files.');
+  return tree.over;
+}
+
+async function find(host: Host, workspace: Workspace, base: ReadonlySet<string>, see: (base: ReadonlySet<string>) => Way): Promise<Found> {
+  let way = see(base);
+  let found = await read(host, workspace, base, way);
+  for (let tries = 0; typeof found === 'string' && tries < 2; tries++) {
+    if (found === 'locked') await unlock(host, workspace.tree); else way = seeAll(base);
+    found = await read(host, workspace, base, way);
+  }
+  if (typeof found === 'string') throw new RunnerError(409, 'changed', 'The workspace cannot be read.');
+  const { hashed, kept } = found;
+  const byPath = new Map(hashed.map((file) => [file.path, file]));
+  workspace.captured = { get: (path) => byPath.get(path) ?? entryOf(path, kept.get(path)) };
+  return found;
+}
+
+const entryOf = (path: string, file: Listed | undefined): TarEntry | undefined => file && { path, byteSize: file.byteSize, executable: isExecutable(file) };
+const isExecutable = ({ mode }: Listed): boolean => (mode & 0o100) !== 0;
+
+/** How a tree is listed: by which command, with which further folders, and what its output means. */
+interface Way { command: string; binds: Bind[]; see(reader: ByteReader): Promise<Seen | undefined> }
+
+function seeAll(base: ReadonlySet<string>): Way {
+  const pruned = prunedBy(base).tests;
+  const command = `find . -mindepth 1 -type d \\( ${pruned} \\) -prune -printf '${FIND_FORMAT}' -o -mindepth 1 -printf '${FIND_FORMAT}'; printf '\\0'`;
+  return { command, binds: [], see: async (reader) => ({ entries: parseListing(await reader.records(LISTING_BYTES)), known: new Map() }) };
+}
+
+function seeSome({ overlay, source }: NonNullable<Tree['over']>, base: ReadonlySet<string>): Way {
+  const { tests, isPruned } = prunedBy(base);
+  return { command: touchedCommand(tests), binds: [upperBind(overlay)], see: (reader) => seeTouched(reader, source.listing, isPruned) };
+}
+
+/** `locked`: something that belongs to the source cannot be read by its owner. `unexpected`: the listing is not what it should be. */
+async function read(host: Host, workspace: Workspace, base: ReadonlySet<string>, { command, binds, see }: Way): Promise<Found | 'locked' | 'unexpected'> {
+  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', `${command}; ${CAT}; ${CAT}`], binds: [workspace.tree.bind(true), ...binds], limits: DEFAULT_LIMITS });
   return withReader(sandbox, async (reader) => {
-    const entries = parseListing(await reader.records(LISTING_BYTES));
+    const seen = await see(reader);
+    if (!seen) return 'unexpected';
+    const { entries, known } = seen;
     const ignore = await readGitignores(reader, sandbox, entries);
     const choice = choose(entries, base, ignore, workspace.evidence);
-    if (isLocked(entries, choice)) return undefined;
-    send(sandbox, choice.files.map((file) => file.path));
-    const files: CapturedFile[] = [];
-    for (const { path, byteSize, mode } of choice.files) files.push({ path, byteSize, sha256: await reader.sha256(byteSize), executable: (mode & 0o100) !== 0 });
+    if (isLocked(entries, choice)) return 'locked';
+    const changed = choice.files.filter((file) => !known.has(file));
+    send(sandbox, changed.map((file) => file.path));
+    const hashed: CapturedFile[] = [];
+    for (const file of changed) hashed.push({ path: file.path, byteSize: file.byteSize, sha256: await reader.sha256(file.byteSize), executable: isExecutable(file) });
     await reader.end();
-    return { files, warnings: choice.warnings };
+    const kept = new Map(choice.files.flatMap((file) => { const same = known.get(file); return same ? [[file.path, same]] : []; }));
+    return { hashed, kept, warnings: choice.warnings };
   });
 }
 
@@ -96,12 +153,14 @@ function send(sandbox: Sandbox, paths: string[]): void {
   sandbox.stdin.write(names);
 }
 
-/** Left-out folders are named, not walked; dependency folders only where the base has nothing in any. */
-function findCommand(base: ReadonlySet<string>): string {
-  const holdsDependencies = [...base].some((path) => path.split('/').some((name) => DEPENDENCY_FOLDERS.has(name)));
-  const names = [...[...RESERVED].map((name) => `-iname '${name}'`), ...(holdsDependencies ? [] : [...DEPENDENCY_FOLDERS].map((name) => `-name '${name}'`))];
-  return `find . -mindepth 1 -type d \\( ${names.join(' -o ')} \\) -prune -printf '${FIND_FORMAT}' -o -mindepth 1 -printf '${FIND_FORMAT}'`;
+/** Left-out folders are named, not walked; dependency folders only where the base has nothing in any. As tests of find, and as a function. */
+function prunedBy(base: ReadonlySet<string>): { tests: string; isPruned(name: string): boolean } {
+  const dependencies = [...base].some(holdsDependency) ? [] : [...DEPENDENCY_FOLDERS];
+  const tests = [...[...RESERVED].map((name) => `-iname '${name}'`), ...dependencies.map((name) => `-name '${name}'`)].join(' -o ');
+  return { tests, isPruned: (name) => RESERVED.has(name.toLowerCase()) || dependencies.includes(name) };
 }
+
+const holdsDependency = (path: string): boolean => path.split('/').some((name) => DEPENDENCY_FOLDERS.has(name));
 
 function isLocked(entries: Listed[], choice: Choice): boolean {
   return entries.some((e) => e.kind === 'folder' && (e.mode & 0o500) !== 0o500) || choice.files.some((e) => (e.mode & 0o400) === 0);

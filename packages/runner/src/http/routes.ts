@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { blobs, capture } from '../capture/capture.ts';
+import { basePathsOf, blobs, capture, captureChanges } from '../capture/capture.ts';
 import { RunnerError } from '../errors.ts';
 import type { Gateways } from '../gateways.ts';
 import { memoryLoad } from '../load.ts';
-import type { CaptureRequest, RunnerStatus, SteerRequest } from '../protocol.ts';
+import type { RunnerStatus, SteerRequest } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 import { noteSource } from '../warm/git-baseline.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { jsonBody } from './body.ts';
-import { hasTar, origin, taskRequest } from './validate.ts';
+import { captureRequest, hasTar, origin, taskRequest } from './validate.ts';
 
 export interface Runner { host: Host; status: RunnerStatus; workspaces: Workspaces; tasks: Tasks; gateways: Gateways }
 
@@ -33,10 +33,10 @@ const ROUTES: Record<string, Handler> = {
   },
   'POST /workspaces/:id/capture': async ({ runner, id, req }) => {
     const workspace = runner.workspaces.get(id);
-    const { basePaths } = await jsonBody<CaptureRequest>(req);
-    if (!Array.isArray(basePaths)) throw new RunnerError(400, 'invalid_request', 'basePaths is missing.');
+    const request = captureRequest(await jsonBody(req));
+    const basePaths = 'over' in request ? basePathsOf(workspace, request) : request.basePaths;
     noteSource(workspace, basePaths);
-    return runner.workspaces.use(workspace, 'capture', () => capture(runner.host, workspace, basePaths));
+    return runner.workspaces.use(workspace, 'capture', () => ('over' in request ? captureChanges : capture)(runner.host, workspace, basePaths));
   },
   'POST /workspaces/:id/blobs': async ({ runner, id, req, res }) => {
     const workspace = runner.workspaces.get(id);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { RunnerError } from '../errors.ts';
-import type { Origin, TaskRequest } from '../protocol.ts';
+import type { CaptureRequest, Origin, OverRequest, TaskRequest } from '../protocol.ts';
 
 /** The longest task: a preview of a day. */
 const LONGEST_MS = 24 * 60 * 60 * 1000;
@@ -27,6 +27,15 @@ export function taskRequest(body: unknown): TaskRequest {
   const egress = request['egress'] ?? [];
   if (!Array.isArray(egress) || egress.some((host) => typeof host !== 'string')) throw new RunnerError(400, 'invalid_request', 'egress is no list of host names.');
   return request as unknown as TaskRequest;
+}
+
+/** Throws `invalid_request` 400. */
+export function captureRequest(body: unknown): CaptureRequest | OverRequest {
+  const request = body as Record<string, unknown> | null;
+  if (!request) throw new RunnerError(400, 'invalid_request', 'The body is empty.');
+  const lists = (typeof request['over'] === 'string' ? ['added', 'removed'] : ['basePaths']);
+  if (!lists.every((name) => Array.isArray(request[name]))) throw new RunnerError(400, 'invalid_request', 'basePaths, or over with added and removed, is missing.');
+  return request as unknown as CaptureRequest | OverRequest;
 }
 
 /** A tree that is made from kept files alone has no body. */

@@ -1,0 +1,69 @@
+import type { Bind } from '../sandbox/driver.ts';
+import type { Overlay } from '../workspaces/overlay.ts';
+import type { ByteReader } from './byte-reader.ts';
+import { FIND_FORMAT_MANY, parseListing, type Listed } from './listing.ts';
+import type { SourceListing } from './source-listing.ts';
+
+/** All entries of a tree; and of the files that lie in its source tree and were never written, what they are there. */
+export interface Seen { entries: Listed[]; known: ReadonlyMap<Listed, Listed> }
+
+const UPPER = '/upper';
+const LISTING_BYTES = 64 * 1024 ** 2;
+
+/** The upper layer for a sandbox that lists it. No sandbox may write the tree meanwhile. */
+export const upperBind = ({ upper }: Overlay): Bind => ({ host: upper, inside: UPPER, readOnly: true });
+
+/**
+ * Says what lies in the upper layer (kind and path), then what the folders among it hold in the merged view. `pruned`: tests of find for
+ * folders that are not walked. What sandboxes wrote, moved or removed is in the upper layer, with all folders above it: a folder that is not
+ * there holds what the source tree holds.
+ */
+export function touchedCommand(pruned: string): string {
+  const listOne = `exec find "$@" -mindepth 1 -maxdepth 1 -printf "${FIND_FORMAT_MANY}"`;
+  return `(cd ${UPPER} && find . \\( -type d \\( ${pruned} \\) -prune \\) -o \\( -printf '%y %P\\0' -type d -fprint0 /tmp/touched \\)); printf '\\0'; xargs -0 -r sh -c '${listOne}' sh < /tmp/touched; printf '\\0'`;
+}
+
+/**
+ * The whole tree, by what `touchedCommand` said and the listing of its source tree. A folder or file counts as the source's only when it is not in
+ * the upper layer and has inode, change time, mode and size of one there: a renamed folder is found so too. Undefined when anything else
+ * turns up than should: the tree has to be listed as a whole.
+ */
+export async function seeTouched(reader: ByteReader, source: SourceListing, isPruned: (name: string) => boolean): Promise<Seen | undefined> {
+  const upper = upperEntries(await reader.records(LISTING_BYTES));
+  const listed = parseListing(await reader.records(LISTING_BYTES));
+  // Names that are not UTF-8 could be taken for one another.
+  if (!upper || listed.some(({ isUtf8 }) => !isUtf8)) return undefined;
+  const entries: Listed[] = [];
+  const known = new Map<Listed, Listed>();
+  for (const entry of listed) {
+    entries.push(entry);
+    if (upper.has(entry.path) || (entry.kind === 'folder' && isPruned(nameOf(entry.path)))) continue;
+    const same = source.same(entry);
+    if (!same) return undefined;
+    if (entry.kind === 'folder') expand(source, same.path, entry.path, isPruned, entries, known);
+    else known.set(entry, same);
+  }
+  return { entries, known };
+}
+
+/** Everything below a folder of the source tree, which is at `path` now. */
+function expand(source: SourceListing, folder: string, path: string, isPruned: (name: string) => boolean, entries: Listed[], known: Map<Listed, Listed>): void {
+  for (const child of source.childrenOf(folder)) {
+    const name = nameOf(child.path);
+    const here = folder === path ? child : { ...child, path: `${path}/${name}` };
+    entries.push(here);
+    if (child.kind !== 'folder') known.set(here, child);
+    else if (!isPruned(name)) expand(source, child.path, here.path, isPruned, entries, known);
+  }
+}
+
+/** The paths of the upper layer. */
+function upperEntries(bytes: Buffer): ReadonlySet<string> | undefined {
+  const text = bytes.toString('utf8');
+  if (!Buffer.from(text).equals(bytes)) return undefined;
+  const records = text.split('\0');
+  // Nothing, not even the top: it could not be read.
+  return records[0] === 'd ' ? new Set(records.map((record) => record.slice(2))) : undefined;
+}
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
