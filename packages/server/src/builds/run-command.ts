@@ -3,6 +3,7 @@ import { RunnerError } from '@headrace/runner/client';
 import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import type { Job } from '../jobs/worker.ts';
+import { egressOf, logRefusal } from '../settings/index.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
 import { openBuildLog } from './build-log.ts';
 import type { Build } from './view.ts';
@@ -29,7 +30,7 @@ export async function runCommand(ctx: Context, job: Job, build: Build, isFirst: 
 /** Makes sure that the task has its source, without which it does not begin. False when the runner does not know the task. */
 async function attach(ctx: Context, build: Build, isFirst: boolean): Promise<boolean> {
   const known = isFirst
-    ? await ctx.runner.startTask(build.id, { kind: 'build', command: build.command, outputDirectory: build.output_directory, timeoutMs: build.timeout_seconds * 1000 })
+    ? await ctx.runner.startTask(build.id, { kind: 'build', command: build.command, outputDirectory: build.output_directory, timeoutMs: build.timeout_seconds * 1000, ...await egressOf(ctx.db, build) })
     : await ctx.runner.task(build.id).catch((error: unknown) => { if (error instanceof RunnerError && error.status === 404) return null; throw error; });
   if (known?.status === 'preparing') await putSource(ctx, build);
   return known !== null;
@@ -54,6 +55,7 @@ async function follow(ctx: Context, job: Job, build: Build): Promise<TaskEnd> {
   try {
     for await (const entry of ctx.runner.journal(build.id, build.journal_offset + 1, signal)) {
       if (entry.type === 'output') log.add(entry.offset, entry.text);
+      if (entry.type === 'refused') logRefusal(ctx, entry, { project: build.project_id, build: build.id });
       if (entry.type !== 'end') continue;
       await log.flush();
       return entry;

@@ -19,6 +19,7 @@ import { scopeOf } from '../projects/index.ts';
 import { threadKey } from '../runs/index.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
+import { egressOf, logRefusal } from '../settings/index.ts';
 import { archived, changeThread, lockThreadById } from '../threads/index.ts';
 import { awaitRunner, captureWorkspace, freshDeadline, giveUpRestore, prepareWorkspace, putBack, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
 import { OutputCollector } from './collect-output.ts';
@@ -62,8 +63,11 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
 async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload): Promise<'there' | 'lost' | 'not started'> {
   const { operationId, threadId, command, timeoutSeconds, stdin } = payload;
   if (payload.isStarted) return await isThere(ctx, operationId) ? 'there' : 'lost';
+  let egress: { egress?: string[] };
   try {
-    if (!await preparedFor(ctx, threadId)) return 'not started';
+    const thread = await preparedFor(ctx, threadId);
+    if (!thread) return 'not started';
+    egress = await egressOf(ctx.db, thread);
   } catch (err) {
     ctx.log.warn({ err, threadId }, 'the workspace of a command could not be prepared');
     return 'not started';
@@ -73,7 +77,7 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
     await tx.db.updateTable('jobs').set({ payload: json({ ...payload, isStarted: true }) }).where('id', '=', job.id).execute();
   });
   try {
-    await ctx.runner.startTask(operationId, { kind: 'exec', workspaceId: threadId, command, ...(stdin === undefined ? {} : { stdin }), timeoutMs: timeoutSeconds * 1000 });
+    await ctx.runner.startTask(operationId, { kind: 'exec', workspaceId: threadId, command, ...(stdin === undefined ? {} : { stdin }), timeoutMs: timeoutSeconds * 1000, ...egress });
     return 'there';
   } catch (err) {
     ctx.log.warn({ err, threadId }, 'a command could not be started');
@@ -117,6 +121,7 @@ async function readJournal(ctx: Context, job: Job<'exec.work'>, { operationId, t
   try {
     for await (const entry of ctx.runner.journal(operationId, 0, stop.signal)) {
       if (entry.type === 'output') output.add(entry.stream, clean(entry.text));
+      if (entry.type === 'refused') logRefusal(ctx, entry, { project: await projectOf(ctx, threadId), thread: threadId, exec: operationId });
       if (entry.type === 'end') return { kind: 'ended', end: entry, output };
     }
     return { kind: 'lost' };
@@ -130,6 +135,10 @@ async function readJournal(ctx: Context, job: Job<'exec.work'>, { operationId, t
     job.signal.removeEventListener('abort', leave);
     stop.abort();
   }
+}
+
+async function projectOf(ctx: Context, threadId: string): Promise<string> {
+  return (await ctx.db.selectFrom('threads').select('project_id').where('id', '=', threadId).executeTakeFirst())?.project_id ?? 'deleted';
 }
 
 async function finish(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload, end: TaskEnd, output: OutputCollector): Promise<void> {

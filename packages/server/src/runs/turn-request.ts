@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { MessageRow, ProjectRow, RunRow } from '../db/schema.ts';
 import { runToken, spendRefusal } from '../gateway/index.ts';
 import { mcpServersOf } from '../mcp-servers/index.ts';
+import { egressOf } from '../settings/index.ts';
 import { openModelKey } from '../usage/index.ts';
 import type { RunError } from './schemas.ts';
 
@@ -39,7 +40,7 @@ export async function turnRequest(ctx: Context, project: ProjectRow, run: RunRow
   const token = runToken(ctx.secretKey, run.id);
   const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token, asks });
   if ('missing' in agent) throw new Error(agent.missing);
-  const common = { kind: 'turn' as const, workspaceId: run.thread_id, agent, permissions: asks ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS };
+  const common = { kind: 'turn' as const, workspaceId: run.thread_id, agent, permissions: asks ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS, ...await egressOf(ctx.db, run) };
   const messages = await messagesOf(ctx, run);
   const prompt = run.prompt ?? messages.map(({ content }) => content).join('\n\n');
   const attachments = messages.flatMap((message) => message.attachments ?? []);

@@ -17,6 +17,7 @@ import { putDraft } from '../events/index.ts';
 import { newId } from '../ids.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
+import { logRefusal } from '../settings/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import { clean } from '../db/clean-text.ts';
 import { isHopeless } from './model-failure.ts';
@@ -49,6 +50,7 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
       } else if (entry.type === 'tool') await fenced(ctx, job, run, async (tx) => { if (!await endsWithRun(tx, run, entry)) await recordTool(tx, project, run, entry); });
       else if (entry.type === 'ready' && entry.steerable) await fenced(ctx, job, run, (tx) => tx.db.updateTable('runs').set({ steerable: true }).where('id', '=', run.id).execute());
       else if (entry.type === 'steered') await fenced(ctx, job, run, (tx) => taken(tx, run, entry.id));
+      else if (entry.type === 'refused') logRefusal(ctx, entry, { project: run.project_id, thread: run.thread_id, run: run.id });
       else if (entry.type === 'permission') await asked(ctx, job, project, run, entry, rules);
     }
     return { kind: 'lost', text };

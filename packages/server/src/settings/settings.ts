@@ -9,10 +9,16 @@ const Approval = Body({
   pattern: Type.Optional(Text('rm *', { maxLength: 1000, description: 'Matches the whole command; `*` stands for any text. Left out: every command.' })),
   decision: Enum(['ask', 'allow', 'deny'] as const),
 });
-const HOST = String.raw`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.\-]{0,251}[A-Za-z0-9])?$`;
+/** A name with a dot in it whose last part is no number: no address, however written. Below a wildcard are two parts or more: not all of `com`. */
+const HOST = String.raw`^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?\.)+[A-Za-z]([A-Za-z0-9\-]{0,61}[A-Za-z0-9])?$`;
 /** A source of Content-Security-Policy's frame-ancestors: visible ASCII without the `;` and `,` that would end it. */
 const ANCESTOR = '^[!-+\\--:<-~]{1,300}$';
 const Parallel = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1000, examples: [4] })));
+
+const Egress = Body({
+  mode: Enum(['none', 'registries', 'list'] as const),
+  hosts: Type.Optional(Type.Array(Type.String({ pattern: HOST, maxLength: 253, examples: ['api.example.com'] }), { maxItems: 200, description: 'Names, in punycode where they are not ASCII; `*.example.com` is all below example.com, but not itself.' })),
+}, { description: 'What sandboxes reach, by TLS on port 443. `none`: nothing. `registries`: the package registries, and `hosts`. `list`: `hosts`.' });
 
 const fields = {
   idleTimeoutMinutes: Nullable(Type.Integer({ minimum: 1, maximum: 60, examples: [15] })),
@@ -20,7 +26,7 @@ const fields = {
   spendLimitMicros: Nullable({ ...Micros, description: 'Lifetime spend limit of new threads, in micro-units of USD.' } as typeof Micros),
   budgetMicros: Nullable({ ...Micros, description: 'Budget of a UTC month, in micro-units of USD.' } as typeof Micros),
   approvals: Nullable(Type.Array(Approval, { maxItems: 100, description: "The first rule that matches decides; an app's list replaces the organization's." })),
-  egress: Nullable(Body({ mode: Enum(['none', 'registries', 'list'] as const), hosts: Type.Optional(Type.Array(Type.String({ pattern: HOST, examples: ['api.example.com'] }), { maxItems: 200 })) })),
+  egress: Nullable(Egress),
   concurrency: Nullable(Body({ runs: Parallel, builds: Parallel })),
   preview: Nullable(Body({ frameAncestors: Type.Array(Type.String({ pattern: ANCESTOR, examples: ['https://app.example.com'] }), { maxItems: 50 }) })),
 };
