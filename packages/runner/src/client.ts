@@ -13,6 +13,8 @@ export interface RunnerClient {
   putWorkspace(id: string, tar: Readable | Buffer | undefined, origin?: Origin): Promise<void>;
   /** Keys of the files kept for a project, the last used first. */
   keptSources(group: string): Promise<string[]>;
+  /** Gives up the installed dependencies that are kept for a project. */
+  forgetGroup(group: string): Promise<void>;
   workspaceExists(id: string): Promise<boolean>;
   /** The key of the kept files that a workspace lies over. */
   baseOf(id: string): Promise<string | null>;
@@ -64,7 +66,8 @@ export function createRunnerClient(socketPath: string): RunnerClient {
 
   return {
     status: () => call('GET', '/status'),
-    putWorkspace: (id, tar, { base, keep } = {}) => call('PUT', at('workspaces', id, base !== undefined ? `?base=${base}` : keep ? `?keep=${keep.key}&group=${keep.group}` : ''), { tar }),
+    putWorkspace: (id, tar, origin = {}) => call('PUT', at('workspaces', id, queryOf(origin)), { tar }),
+    forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
     keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
     workspaceExists: async (id) => (await call<{ exists: boolean }>('GET', at('workspaces', id))).exists,
     baseOf: async (id) => (await call<{ base: string | null }>('GET', at('workspaces', id))).base,
@@ -93,6 +96,11 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     connect: (id) => upgrade(socketPath, at('tasks', id, '/connect')),
     close: () => agent.destroy(),
   };
+}
+
+function queryOf({ base, keep, warm }: Origin): string {
+  const kept = base !== undefined ? { base } : keep ? { keep: keep.key, group: keep.group } : undefined;
+  return kept ? `?${new URLSearchParams([...Object.entries(kept), ...(warm ? [['warm', warm.group], ...warm.locks.map((lock) => ['lock', lock])] : [])] as [string, string][])}` : '';
 }
 
 /** Lines of a journal; one that stops before its end entry was broken off. */

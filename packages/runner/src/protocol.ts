@@ -7,6 +7,9 @@
  *   PUT    /workspaces/:id            tar         → 204           makes or replaces the workspace; the tar holds regular files only
  *          …?keep=KEY&group=GROUP                                 and keeps its files under that key, where `restore` is `overlay`; the group is the project
  *          …?base=KEY                 (tar)       → 204           from kept files, with a patch as for POST …/patch or without; 404 `not_cached` when they are not kept
+ *          …&warm=GROUP&lock=SHA256                               with either, where `restore` is `overlay`: with the dependency folder that another workspace of that project
+ *                                                                 installed by a lock file of this SHA-256; `lock` may be repeated
+ *   DELETE /groups/:id                            → 204           gives up the installed dependencies that are kept for that project
  *   GET    /sources?group=GROUP                   → { keys: string[] }   kept files of that project, the last used first
  *   GET    /workspaces/:id                        → { exists: boolean, base: string | null }   `base`: the key of the kept files that it lies over
  *   DELETE /workspaces/:id                        → 204           idempotent; resolves once nothing of it is live
@@ -59,8 +62,11 @@ export interface RunnerStatus {
 /** What a worker calls a tree, and the project that it is of, which alone is told of it. */
 export interface TreeKey { key: string; group: string }
 
-/** `keep`: the tar, which has all files, is kept as a source tree under this key. `base`: the workspace lies over the kept one of this key, and the tar, if any, is a patch. */
-export interface Origin { keep?: TreeKey | undefined; base?: string | undefined }
+/**
+ * `keep`: the tar, which has all files, is kept as a source tree under this key. `base`: the workspace lies over the kept one of this key, and the tar, if any, is a patch.
+ * `warm`: it takes part in the project's installed dependencies; `locks`: SHA-256 of the lock files at its top.
+ */
+export interface Origin { keep?: TreeKey | undefined; base?: string | undefined; warm?: { group: string; locks: string[] } | undefined }
 
 export interface CaptureRequest {
   /** Paths of the source that the workspace was restored from (base of the run). Kept wherever they still exist as regular files. */

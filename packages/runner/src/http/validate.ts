@@ -41,12 +41,14 @@ export function captureRequest(body: unknown): CaptureRequest | OverRequest {
 /** A tree that is made from kept files alone has no body. */
 export const hasTar = (req: IncomingMessage): boolean => req.headers['content-type'] === 'application/x-tar';
 
-/** What a tree is made of beside the body: `?base=`, or `?keep=` with `&group=`. Throws `invalid_request` 400. */
+/** What a tree is made of beside the body: `?base=`, or `?keep=` with `&group=`; `&warm=` and `&lock=` with either. Throws `invalid_request` 400. */
 export function origin(req: IncomingMessage, query: URLSearchParams): Origin {
-  const [base, key, group] = ['base', 'keep', 'group'].map((name) => query.get(name));
-  for (const id of [base, key, group]) if (id && !/^[\w-]{1,100}$/.test(id)) throw new RunnerError(400, 'invalid_request', 'base, keep or group is no id.');
-  if (base) return { base };
+  const [base, key, group, project] = ['base', 'keep', 'group', 'warm'].map((name) => query.get(name));
+  const locks = query.getAll('lock');
+  for (const id of [base, key, group, project, ...locks]) if (id && !/^[\w-]{1,100}$/.test(id)) throw new RunnerError(400, 'invalid_request', 'base, keep, group, warm or lock is no id.');
+  const warm = project ? { group: project, locks } : undefined;
+  if (base) return { base, warm };
   if (!hasTar(req)) throw new RunnerError(400, 'invalid_request', 'The body is no tar, and there is no base.');
   if (Boolean(key) !== Boolean(group)) throw new RunnerError(400, 'invalid_request', 'keep goes with group.');
-  return key && group ? { keep: { key, group } } : {};
+  return key && group ? { keep: { key, group }, warm } : {};
 }

@@ -28,7 +28,7 @@ export abstract class Task {
   protected readonly sockets: TaskSockets;
   status: TaskState['status'] = 'preparing';
   /** Called once nothing of its sandbox is left, before its end can be read: what it used is free from then on. */
-  onGone: () => void = () => {};
+  onGone: (end?: WorkEnd) => void | Promise<void> = () => {};
   /** Its sandbox's way out, where its request has hosts; without it there is none. */
   egress: EgressProxy | undefined;
   /** Resolves when it has ended; rejects when its sandbox's end could not be confirmed. */
@@ -77,12 +77,13 @@ export abstract class Task {
         try { end = await this.work(sandbox); } finally { unwatch(); }
         exit = await sandbox.kill();
       }
-      this.onGone();
+      clearTimeout(timer);
+      await this.onGone(this.#resultOf(end, exit.oom));
       this.#finish(this.#resultOf(end, exit.oom));
       this.#settle.resolve();
     } catch (error) {
       const isGone = !(error instanceof RunnerError && error.code === 'not_confirmed');
-      if (isGone) this.onGone();
+      if (isGone) await this.onGone();
       this.#finish(this.#resultOf(failureOf(error), exit.oom));
       if (isGone) this.#settle.resolve(); else this.#settle.reject(error);
     } finally {
@@ -93,7 +94,7 @@ export abstract class Task {
 
   /** Ends it with everything in it; resolves when nothing is left. A task that has not begun ends at once. Throws `not_confirmed` 500. */
   async cancel(): Promise<void> {
-    if (this.status === 'ended') return this.ended.catch(async () => { await this.#sandbox?.kill(); this.onGone(); });
+    if (this.status === 'ended') return this.ended.catch(async () => { await this.#sandbox?.kill(); await this.onGone(); });
     this.#isCancelled = true;
     if (this.status === 'preparing') {
       this.#finish(this.#resultOf(lost(''), false));

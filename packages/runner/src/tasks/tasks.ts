@@ -3,6 +3,7 @@ import { RunnerError } from '../errors.ts';
 import type { Gateways } from '../gateways.ts';
 import type { TaskRequest } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
+import { takeOver } from '../warm/take-over.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { BuildTask, ExecTask } from './commands.ts';
 import { PreviewTask } from './preview.ts';
@@ -72,7 +73,11 @@ export class Tasks {
     const task = request.kind === 'turn' ? new TurnTask(this.#host, id, request, { workspace, trees: this.#workspaces.trees, gateways: this.#gateways }) : new ExecTask(this.#host, id, request, workspace);
     task.egress = this.egress;
     // A sandbox whose end is not confirmed keeps its workspace: nothing may read or write beside it.
-    task.onGone = () => this.#workspaces.release(workspace, id);
+    task.onGone = async (end) => {
+      // What was broken off may be half installed.
+      if (end?.outcome === 'completed' && end.signal === null) await takeOver(this.#host, this.#workspaces.trees, workspace);
+      this.#workspaces.release(workspace, id);
+    };
     void task.run();
     return task;
   }

@@ -22,15 +22,22 @@ export async function mountOverlay(host: Host, name: string, lowers: string[]): 
   const folder = join(host.base, 'w', name);
   mkdirSync(folder, { mode: 0o711 });
   const overlay = { folder, upper: join(folder, 'upper'), merged: join(folder, 'merged') };
-  const work = join(folder, 'work');
-  for (const path of [overlay.upper, overlay.merged, work]) mkdirSync(path, { mode: 0o700 });
+  for (const path of [overlay.upper, overlay.merged]) mkdirSync(path, { mode: 0o700 });
   if (host.uid !== null) chownSync(overlay.upper, host.uid, host.uid);
-  const options = ['nosuid', 'nodev', `lowerdir=${lowers.join(':')}`, `upperdir=${overlay.upper}`, `workdir=${work}`, 'redirect_dir=on', 'index=off', 'metacopy=off', 'volatile'];
-  try { await run('/bin/mount', ['-n', '-t', 'overlay', '-o', options.join(','), 'headrace', overlay.merged]); } catch (error) {
+  try { await mountLayers(overlay, lowers); } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
   return overlay;
+}
+
+/** Mounts an overlay's own layer over these, with a work folder of its own: the kernel takes none that a volatile mount has left. */
+export async function mountLayers({ folder, upper, merged }: Overlay, lowers: string[]): Promise<void> {
+  const work = join(folder, 'work');
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { mode: 0o700 });
+  const options = ['nosuid', 'nodev', `lowerdir=${lowers.join(':')}`, `upperdir=${upper}`, `workdir=${work}`, 'redirect_dir=on', 'index=off', 'metacopy=off', 'volatile'];
+  await run('/bin/mount', ['-n', '-t', 'overlay', '-o', options.join(','), 'headrace', merged]);
 }
 
 /** Takes the mount away; its folder is then safe to delete. Throws when it would not go. */

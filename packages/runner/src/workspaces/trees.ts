@@ -9,6 +9,7 @@ import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
+import { DependencyCache, dependencyLimits, type Dependencies } from '../warm/dependency-cache.ts';
 import { mountOverlay, probeOverlay, type Overlay } from './overlay.ts';
 import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './tree-cache.ts';
 
@@ -18,7 +19,7 @@ export interface Tree {
   folder: string;
   bind(readOnly: boolean): Bind;
   /** Where it lies over a source tree. */
-  over?: { source: SourceTree; overlay: Overlay };
+  over?: { source: SourceTree; overlay: Overlay; group?: string | undefined; dependencies?: Dependencies | undefined };
 }
 
 const TRANSFER_TIMEOUT_MS = 120_000;
@@ -30,20 +31,22 @@ const UNTAR = 'umask 022; tar -xf - --no-same-owner --delay-directory-restore';
 export class Trees {
   readonly #host: Host;
   readonly #cache: TreeCache;
+  readonly dependencies: DependencyCache;
   #counter = 0;
   #canOverlay: Promise<boolean> | undefined;
   /** How a known source is restored: told once it was tried. */
   restore: 'overlay' | 'copy' | undefined;
 
-  constructor(host: Host, limits: CacheLimits = defaultLimits(host.base)) {
+  constructor(host: Host, limits: CacheLimits = defaultLimits(host.base), ofDependencies = dependencyLimits(host.base)) {
     this.#host = host;
     this.#cache = new TreeCache(limits, (folder) => { discard(folder, 'true'); });
+    this.dependencies = new DependencyCache(ofDependencies, (folder) => { discard(folder, 'true'); });
   }
 
   /** A new tree, empty or with these files (regular ones). Throws `invalid_tar` 400; `not_cached` 404 where its base is not kept. */
-  async make(name: string, tar?: Readable, { keep, base }: Origin = {}): Promise<Tree> {
-    if (base !== undefined) return this.#over(name, this.#cache.take(base), tar);
-    if (tar && keep && await this.probe()) return this.#over(name, await this.#keep(keep, tar));
+  async make(name: string, tar?: Readable, { keep, base, warm }: Origin = {}): Promise<Tree> {
+    if (base !== undefined) return this.#over(name, this.#cache.take(base), warm, tar);
+    if (tar && keep && await this.probe()) return this.#over(name, await this.#keep(keep, tar), warm);
     const tree = this.#plain(name);
     if (tar) await this.#feed(tree, ['/bin/sh', '-c', UNTAR], tar).catch((error: unknown) => { this.remove(tree); throw error; });
     return tree;
@@ -58,7 +61,10 @@ export class Trees {
   remove({ folder, over }: Tree): void {
     if (!over) { discard(folder, 'true'); return; }
     // Given back only when the mount is gone; one that would not go is taken away with the runner.
-    discard(over.overlay.folder, '/bin/umount -n -l -- "$1/merged"', () => this.#cache.release(over.source));
+    discard(over.overlay.folder, '/bin/umount -n -l -- "$1/merged"', () => {
+      this.#cache.release(over.source);
+      if (over.dependencies) this.dependencies.release(over.dependencies);
+    });
   }
 
   /** Keys of the kept trees of a project, the last used first. */
@@ -77,10 +83,15 @@ export class Trees {
     return { folder, bind: binder(folder) };
   }
 
-  async #over(name: string, source: SourceTree | undefined, patch?: Readable): Promise<Tree> {
+  async #over(name: string, source: SourceTree | undefined, warm?: Origin['warm'], patch?: Readable): Promise<Tree> {
     if (!source) throw new RunnerError(404, 'not_cached', 'No tree is kept under this key.');
-    const overlay = await mountOverlay(this.#host, this.#unique(name), [source.folder]).catch((error: unknown) => { this.#cache.release(source); throw error; });
-    const tree: Tree = { folder: overlay.upper, bind: binder(overlay.merged), over: { source, overlay } };
+    const dependencies = warm && this.dependencies.take(warm.group, warm.locks);
+    const overlay = await mountOverlay(this.#host, this.#unique(name), [...(dependencies ? [dependencies.folder] : []), source.folder]).catch((error: unknown) => {
+      this.#cache.release(source);
+      if (dependencies) this.dependencies.release(dependencies);
+      throw error;
+    });
+    const tree: Tree = { folder: overlay.upper, bind: binder(overlay.merged), over: { source, overlay, group: warm?.group, dependencies } };
     if (patch) await this.patch(tree, patch).catch((error: unknown) => { this.remove(tree); throw error; });
     return tree;
   }

@@ -1,0 +1,26 @@
+/**
+ * Run by Node in a sandbox, at the top of a workspace: exits 0 where `node_modules` holds every package that the lock file names, nothing else, and nothing
+ * changed since npm wrote its own record of it. npm writes that record last, but an install that is broken off leaves the one of before.
+ */
+export const COMPARE_NPM = `
+const fs = require('fs');
+const packages = (file) => JSON.parse(fs.readFileSync(file, 'utf8')).packages;
+const lock = packages('package-lock.json'), found = packages('node_modules/.package-lock.json');
+const at = fs.lstatSync('node_modules/.package-lock.json').mtimeMs;
+const top = 'node_modules/';
+const check = (is) => { if (!is) process.exit(1); };
+for (const [path, wanted] of Object.entries(lock)) {
+  if (!path.startsWith(top)) { check(!path.includes(top)); continue; }
+  const has = found[path];
+  if (!has && (wanted.optional || wanted.devOptional)) continue;
+  check(has && has.version === wanted.version && has.integrity === wanted.integrity && has.resolved === wanted.resolved && has.link === wanted.link);
+}
+for (const [path, { link }] of Object.entries(found)) {
+  if (!path.startsWith(top)) continue;
+  check(lock[path]);
+  const is = fs.lstatSync(path);
+  check(link ? is.isSymbolicLink() : is.isDirectory() && is.mtimeMs <= at);
+}
+const named = (path) => fs.readdirSync(path).filter((name) => !name.startsWith('.')).map((name) => path + '/' + name);
+for (const path of named('node_modules').flatMap((one) => (one.startsWith(top + '@') ? named(one) : [one]))) check(found[path]);
+`;

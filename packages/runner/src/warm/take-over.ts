@@ -1,0 +1,42 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeSandboxFolder, type Host } from '../sandbox/host.ts';
+import type { Workspace } from '../workspaces.ts';
+import type { Tree, Trees } from '../workspaces/trees.ts';
+import { DEPENDENCIES, inspect, markerIn } from './installed.ts';
+import { remount } from './remount.ts';
+
+/** The marker at which a tree's folder was found not fit: it is looked at again when the installer has written another. */
+const refused = new WeakMap<Tree, string>();
+let counter = 0;
+
+/**
+ * Moves what was installed in a workspace into the cache of its project, and mounts it below the workspace again: the next workspace with
+ * this lock file has it at once, and writes beside it. Nothing of the workspace may be live. A tree that lies over cached dependencies already
+ * is left alone: what it has in that folder is a change to them. Never rejects.
+ */
+export async function takeOver(host: Host, trees: Trees, workspace: Workspace): Promise<void> {
+  try { await tryToTake(host, trees, workspace.tree); } catch (error) {
+    process.stderr.write(`The dependencies of ${workspace.id} were not kept: ${(error as Error).message}\n`);
+  }
+}
+
+async function tryToTake(host: Host, trees: Trees, tree: Tree): Promise<void> {
+  const { over } = tree;
+  if (!over || over.group === undefined || over.dependencies) return;
+  const marker = markerIn(over.overlay);
+  if (!marker || refused.get(tree) === marker.writtenAt) return;
+  refused.set(tree, marker.writtenAt);
+  if (over.source.listing.entries.some(({ path }) => path === DEPENDENCIES || path.startsWith(`${DEPENDENCIES}/`))) return;
+  const installed = await inspect(host, tree, over.overlay, marker);
+  if (!installed || trees.dependencies.has(over.group, installed.lock) || !trees.dependencies.admits(installed.byteSize)) return;
+  const folder = makeSandboxFolder(host, `dependencies.${++counter}`);
+  const [here, there] = [join(over.overlay.upper, DEPENDENCIES), join(folder, DEPENDENCIES)], from = [over.source.folder];
+  try {
+    await remount(over.overlay, { from, to: [folder, ...from], change: () => renameSync(here, there), undo: () => renameSync(there, here) });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  over.dependencies = trees.dependencies.add({ group: over.group, ...installed, folder });
+}
