@@ -32,7 +32,7 @@ export async function captureWorkspace(ctx: Context, thread: ThreadRow, from: st
   const { files, warnings } = await ctx.runner.capture(thread.id, [...base.keys()]);
   const sorted = files.toSorted((a, b) => comparePaths(a.path, b.path));
   const tree: Tree = new Map(sorted.map(({ path, sha256, byteSize, executable }) => [path, { sha256, byteSize, executable }]));
-  const [fault] = checkTree(sorted);
+  const [fault] = checkTree(sorted, typeof from === 'string' ? base : undefined);
   return { tree, warnings: warnings.slice(0, WARNINGS).map(({ path, reason }) => ({ path: clean(path).slice(0, 4096), reason: clean(reason).slice(0, 500) })), isUnchanged: sameTree(tree, base), fault: fault ? clean(`${fault.path === null ? '' : `${fault.path.slice(0, 1200)}: `}${fault.message}`) : null };
 }
 
