@@ -1,0 +1,114 @@
+/**
+ * A run ends, and something breaks at each step of it. A completed run has its result, once; of one that failed or was stopped the last
+ * result stays, and what it had changed is kept, once, at the latest with the next use of its workspace or its end.
+ */
+import { RunnerError } from '@headrace/runner/client';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { StorageUnavailableError } from '../storage/object-store.ts';
+import { startTestServer } from '../test-server.ts';
+import type { TestServer } from '../test-server.ts';
+import { newBench, ok, sh, until } from '../threads/fixture.ts';
+import type { Bench } from '../threads/fixture.ts';
+import { atStep, expectTold, history, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import type { Step } from './fixture.ts';
+
+let s: TestServer;
+beforeAll(async () => { s = await startTestServer(); });
+afterAll(async () => { await s?.close(); });
+
+const mended: (() => void)[] = [];
+const mend = () => { for (const each of mended.splice(0)) each(); };
+afterEach(mend);
+const faultAt = (step: Step, act: () => Promise<void>, times?: 'once' | 'always') => { mended.push(atStep(s, step, act, times)); };
+const away = (step: Step) => (/put$|getRange/.test(step) ? new StorageUnavailableError('The store is away.') : new RunnerError(503, 'unavailable', 'The runner does not answer.'));
+
+const STEPS: Step[] = ['before capture', 'after capture', 'before blobs', 'after blobs', 'before put', 'after put', 'before deleteTask', 'after deleteTask'];
+const BACK: Step[] = ['before patch', 'after patch'];
+
+/** Fails the first step, or loses the worker there; `over` lets the lost one end. */
+const FAULTS: [string, (b: Bench, step: Step) => { act: () => Promise<void>; over: () => void }][] = [
+  ['the call fails', (_, step) => ({ act: () => Promise.reject(away(step)), over: () => {} })],
+  ['its worker is gone', (b) => {
+    const isOver = Promise.withResolvers<void>();
+    return { act: async () => { await loseWorker(s, b); await isOver.promise; throw new Error('It is gone.'); }, over: isOver.resolve };
+  }],
+];
+
+const endsOf = async (b: Bench, runId: string): Promise<string[]> => (await ok(s.call('GET', `${b.app}/events?limit=500&runId=${runId}`))).events.map((e: { type: string }) => e.type).filter((type: string) => /^(run\.(completed|failed|cancelled)|platform\.source\.imported|checkpoint\.created)$/.test(type));
+
+describe.each(FAULTS)('%s', (_, fault) => {
+  test.each(STEPS)('%s: a run that completed has its result, once', async (step) => {
+    const b = await newBench(s);
+    const { act, over } = fault(b, step);
+    const met = vi.fn(act);
+    faultAt(step, met);
+    const run = await b.work(sh('echo b > b.txt'));
+    expect(await b.files(run.resultSourceId)).toEqual({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    await until('the fault', () => met.mock.calls.length === 1);
+    over();
+    await settled(s, b);
+    expect(await endsOf(b, run.id)).toEqual(['platform.source.imported', 'checkpoint.created', 'run.completed']);
+    expect((await b.list('checkpoints')).map((c: { kind: string }) => c.kind)).toEqual(['run']);
+    expect(await recoveries(b)).toEqual([]);
+  });
+
+  test.each([...STEPS, ...BACK])('%s: of a run that failed the last result stays, and what it had changed is kept, once', async (step) => {
+    const b = await newBench(s);
+    const { act, over } = fault(b, step);
+    const met = vi.fn(act);
+    faultAt(step, met);
+    const run = await b.work(sh('echo half > half.txt; echo bad > a.txt; exit 1'), 'failed');
+    await until('the fault', () => met.mock.calls.length === 1);
+    expect([run.resultSourceId, (await b.thread()).latestSourceId]).toEqual([null, b.sourceId]);
+    over();
+    const next = await b.work(sh('cat a.txt > seen; ls >> seen'));
+    expect((await b.files(next.resultSourceId)).seen).toBe('a\na.txt\nseen\n');
+    expect(await recoveries(b)).toEqual([{ 'a.txt': 'bad\n', 'half.txt': 'half\n' }]);
+    expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
+    await expectTold(s, b);
+  });
+});
+
+describe('while the store is away', () => {
+  test('a stop is done within two seconds; what had changed is kept when the workspace is put away', async () => {
+    const b = await newBench(s);
+    const { run } = await b.send(sh('echo half > half.txt; sleep 60'));
+    await b.working(run.id);
+    faultAt('before put', () => Promise.reject(away('before put')), 'always');
+    const from = Date.now();
+    await ok(s.call('POST', `${b.at}/stop`, {}));
+    expect((await b.ended(run.id)).status).toBe('cancelled');
+    expect(Date.now() - from).toBeLessThan(5_000);
+    expect([await recoveries(b), (await b.thread()).workspaceStatus]).toEqual([[], 'ready']);
+    pass(s, 20);
+    await until('a failed try', async () => (await s.service.ctx.db.selectFrom('threads').select('workspace_failures').where('id', '=', b.threadId).executeTakeFirstOrThrow()).workspace_failures > 0);
+    mend();
+    await reached(s, b, 'archived');
+    expect(await recoveries(b)).toEqual([{ 'a.txt': 'a\n', 'half.txt': 'half\n' }]);
+    expect((await b.thread()).latestSourceId).toBe(b.sourceId);
+    expect(await history(b)).toEqual(['null preparing', 'preparing ready', 'ready archived']);
+    await expectTold(s, b);
+  });
+
+  test('an edit comes between: what had changed is kept before the workspace is brought to it', async () => {
+    const b = await newBench(s);
+    faultAt('before put', () => Promise.reject(away('before put')));
+    await b.work(sh('echo half > a.txt; exit 1'), 'failed');
+    await settled(s, b);
+    await ok(s.call('POST', `${b.at}/edits`, { expectedSourceId: b.sourceId, changes: [{ path: 'a.txt', content: 'edited\n' }] }));
+    const next = await b.work(sh('cat a.txt > seen'));
+    expect((await b.files(next.resultSourceId)).seen).toBe('edited\n');
+    expect(await recoveries(b)).toEqual([{ 'a.txt': 'half\n' }]);
+  });
+
+  test('a run that completed waits for it, as long as it takes', async () => {
+    const b = await newBench(s);
+    const met = vi.fn(() => Promise.reject(away('before put')));
+    faultAt('before put', met, 'always');
+    const { run } = await b.send(sh('echo b > b.txt'));
+    await until('three tries', () => met.mock.calls.length >= 3);
+    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}`))).run.status).toBe('running');
+    mend();
+    expect(await b.files((await b.ended(run.id)).resultSourceId)).toEqual({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  });
+});
