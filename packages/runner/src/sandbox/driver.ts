@@ -56,6 +56,8 @@ export const BASE_ENV: Record<string, string> = {
 
 const MEBI = 1024 ** 2;
 export const DEFAULT_LIMITS: SandboxLimits = { memoryBytes: 4 * 1024 * MEBI, processes: 512, diskBytes: 2 * 1024 * MEBI };
+/** Open files of one process; the host's own limit where that is lower. */
+export const OPEN_FILES = 65_536;
 /** The folders in memory that every sandbox has for itself: their sizes in bytes, and modes. */
 export const MEMORY_FOLDERS = [
   { path: '/dev/shm', bytes: 256 * MEBI, mode: '1777' },

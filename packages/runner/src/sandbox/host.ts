@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, chmodSync, chownSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, chownSync, closeSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunnerError } from '../errors.ts';
@@ -32,6 +32,7 @@ const OWNER_FILE = 'owner.json';
  * `cache` for the next runner.
  */
 export async function prepareHost(cache: string): Promise<Host> {
+  closeInherited();
   sweepDeadRunners();
   const uid = process.getuid?.() === 0 ? SANDBOX_UID : null;
   const base = mkdtempSync(join(parentFolder(), 'headrace-'));
@@ -42,6 +43,21 @@ export async function prepareHost(cache: string): Promise<Host> {
   const etc = join(base, 'etc');
   writeEtc(etc);
   return { base, uid, etc, node: reachableNode(base, uid), guest: await installGuest(join(base, 'guest'), uid, cache), driver: undefined };
+}
+
+/**
+ * Closes what the service was started with beside its stdio: all that is not marked to be closed by the programs it starts would be open in every
+ * sandbox. Node marks what it opens itself, and what it inherits up to the first gap.
+ */
+function closeInherited(): void {
+  const CLOSES_ON_EXEC = 0o2000000;
+  for (const name of existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : []) {
+    if (Number(name) <= 2) continue;
+    try {
+      const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${name}`, 'latin1'))?.[1] ?? '', 8);
+      if ((flags & CLOSES_ON_EXEC) === 0) closeSync(Number(name));
+    } catch { /* the listing's own, closed since */ }
+  }
 }
 
 /** Removes everything of the runner from this machine. Its sandboxes must be gone. */

@@ -25,9 +25,11 @@ export function watchSandbox(host: Host, sandbox: Sandbox, folders: string[], li
     const { bavail, bsize } = statfsSync(host.base);
     if (!isOver && (Date.now() >= nextMeasure || bavail * bsize < LOW_BYTES)) {
       const begun = Date.now();
-      const bytes = await diskUse(host, folders);
+      const [bytes, entries] = await Promise.all([measured(host, folders, '-skx', 1024), measured(host, folders, '-sx', 1, '--inodes')]);
       nextMeasure = Date.now() + (Date.now() - begun) / SHARE;
       if (bytes > limits.diskBytes) refuse(`The workspace took more than its ${Math.round(limits.diskBytes / 1024 ** 2)} MiB of disk.`);
+      // Empty ones take no disk that du would tell, but the file system has an end of them too.
+      if (entries > limits.diskBytes / PAGE) refuse(`The workspace held more than ${Math.round(limits.diskBytes / PAGE)} files and folders.`);
     }
   };
   const look = async (): Promise<void> => {
@@ -46,13 +48,23 @@ function refuseTree(sandbox: Sandbox, limits: SandboxLimits, refuse: (reason: st
   if (tree.reduce((sum, p) => sum + p.residentPages * PAGE, 0) > limits.memoryBytes) refuse('The sandbox took more than its memory.');
 }
 
-/** du, under the sandboxes' own user: it follows no link and tells a number for each folder, so a live tree cannot mislead it into harm. */
-function diskUse(host: Host, folders: string[]): Promise<number> {
+/**
+ * What du tells of these folders together, as the sandboxes' own user who may look into folders that are closed (an agent could hide its files there): it follows no link and
+ * tells a number for each folder, so a live tree cannot mislead it into harm.
+ */
+async function measured(host: Host, folders: string[], what: string, unit: number, ...more: string[]): Promise<number> {
+  const du = ['/usr/bin/du', what, ...more, '--', ...folders];
+  const mayLookIn = host.uid === null ? ['unshare', '--user', '--map-root-user']
+    : ['setpriv', `--reuid=${host.uid}`, `--regid=${host.uid}`, '--clear-groups', '--inh-caps=-all,+dac_read_search', '--ambient-caps=-all,+dac_read_search', '--bounding-set=-all,+dac_read_search'];
+  const text = await outputOf([...mayLookIn, ...du]) || (host.uid === null ? await outputOf(du) : '');
+  return unit * text.split('\n').reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0);
+}
+
+function outputOf([command, ...args]: string[]): Promise<string> {
   return new Promise((resolve) => {
-    const identity = host.uid === null ? {} : { uid: host.uid, gid: host.uid };
-    const du = spawn('/usr/bin/du', ['-skx', '--', ...folders], { ...identity, env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'], timeout: 60_000 });
+    const child = spawn(command!, args, { env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' }, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'], timeout: 60_000 });
     let text = '';
-    du.once('error', () => resolve(0)).once('close', () => resolve(1024 * text.split('\n').reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0)));
-    (du.stdout as Readable | undefined)?.setEncoding('latin1').on('data', (part: string) => { text += part; }); // none where descriptors have run out
+    child.once('error', () => resolve('')).once('close', () => resolve(text));
+    (child.stdout as Readable | undefined)?.setEncoding('latin1').on('data', (part: string) => { text += part; }); // none where descriptors have run out
   });
 }

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { SandboxLimits } from '../../protocol.ts';
-import { DEFAULT_LIMITS } from '../driver.ts';
+import { DEFAULT_LIMITS, OPEN_FILES } from '../driver.ts';
 import { limitCgroup, makeCgroup, type Cgroup, type CgroupParent } from './cgroups.ts';
 
 /** What every launch needs of this machine. */
@@ -104,9 +104,15 @@ async function discard({ child, cgroup }: Launch): Promise<void> {
 /** A shell line (trusted values only) that enters the cgroup, sets rlimits, drops root and becomes bwrap. */
 function script({ uid }: LaunchSetup, cgroup: Cgroup | undefined, limits: SandboxLimits): string {
   const enter = (cgroup?.procs ?? []).map((file) => `echo $$ >'${file}' || exit 125`);
-  const prlimit = ['prlimit', '--core=0', `--fsize=${limits.diskBytes}`, ...(cgroup ? [] : [`--nproc=${limits.processes}`])];
+  const prlimit = ['prlimit', '--core=0', `--fsize=${limits.diskBytes}`, `--nofile=${openFiles()}`, ...(cgroup ? [] : [`--nproc=${limits.processes}`])];
   const drop = uid === null ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
   return ['PATH=/usr/bin:/bin:/usr/sbin:/sbin', ...enter, `exec ${[...prlimit, ...drop].join(' ')} /usr/bin/env -i "$@"`].join('\n');
+}
+
+/** A limit above the runner's own would be refused. */
+function openFiles(): number {
+  const own = Number(/^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity);
+  return Math.min(own, OPEN_FILES);
 }
 
 /** What COMMAND evaluates: closes the descriptor that is not the command's and becomes it. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { BASE_ENV, MEMORY_FOLDERS, WORKSPACE, type Bind, type SandboxSpec } from '../driver.ts';
+import { BASE_ENV, MEMORY_FOLDERS, OPEN_FILES, WORKSPACE, type Bind, type SandboxSpec } from '../driver.ts';
 import type { EngineFacts } from './facts.ts';
 
 /** What all containers of a runner have in common. */
@@ -26,7 +26,6 @@ const ENGINE_VARIABLES = ['HOSTNAME', 'container'];
 /** As all sandboxes of bubblewrap together weigh; here each (bubblewrap/cgroups.ts). */
 const CPU_SHARES = 512;
 const SHM = '/dev/shm';
-const OPEN_FILES = 1_048_576;
 
 /** The body of POST /containers/create for one sandbox. */
 export function containerSpec(setup: Setup, { command, binds, env = {}, limits }: SandboxSpec): object {
