@@ -70,6 +70,33 @@ describe('200', () => {
     expect([again.headers.get('idempotent-replayed'), again.body.exec]).toMatchObject(['true', { exitCode: 4, stdout: 'one\n', stderr: 'two\n' }]);
   });
 
+  test('frames come as they are written, not with the end', async () => {
+    const b = await newBench(s);
+    const response = await fetch(`${s.base}${b.at}/exec`, { method: 'POST', body: JSON.stringify({ command: 'echo first; sleep 60' }), headers: { 'x-api-key': s.key, 'idempotency-key': randomUUID(), 'content-type': 'application/json', accept: 'text/event-stream' } });
+    const reader = response.body!.getReader();
+    let text = '';
+    while (!text.includes('first')) text += Buffer.from((await reader.read()).value!).toString();
+    expect(text).toBe('event: output\ndata: {"stream":"stdout","text":"first\\n"}\n\n');
+    await ok(s.call('PATCH', b.at, { archived: true }));
+    while (!text.includes('exit')) text += Buffer.from((await reader.read()).value!).toString();
+    await reader.cancel();
+  });
+
+  test('a stream also says what was undone', async () => {
+    const b = await newBench(s);
+    const { frames } = parseFrames((await exec(b, 'echo said >&2; head -c 8388609 /dev/zero > big.bin', {}, { headers: { accept: 'text/event-stream' } })).text);
+    expect(frames.filter((f) => f.event === 'output' && f.data.stream === 'stderr').map((f) => f.data.text).join('')).toMatch(/^said\nheadrace: .*big\.bin/);
+  });
+
+  test('a workspace that was put away is restored for it', async () => {
+    const b = await newBench(s);
+    await ok(exec(b, 'echo kept > kept.txt; mkdir node_modules; echo gone > node_modules/x'));
+    s.service.ctx.clock.offsetMs += 20 * 60_000;
+    await until('the archive', async () => (await b.thread()).workspaceStatus === 'archived');
+    expect((await ok(exec(b, 'cat kept.txt; ls'))).exec).toMatchObject({ exitCode: 0, stdout: 'kept\na.txt\nkept.txt\n', sourceId: null });
+    expect((await b.list('workspace/history')).map((r: { from: string; to: string; reason: string }) => `${r.from} ${r.to} ${r.reason}`).slice(0, 3)).toEqual(['preparing ready exec', 'archived preparing exec', 'ready archived idle']);
+  });
+
   test('who goes away cancels nothing: a retry gets the stored result, and it ran once', async () => {
     const b = await newBench(s);
     const idem = randomUUID();
@@ -83,6 +110,22 @@ describe('200', () => {
     const again = await until('the result', async () => { const answer = await s.call('POST', `${b.at}/exec`, body, { idem }); return answer.status === 200 && answer; });
     expect([again.headers.get('idempotent-replayed'), again.body.exec.stdout]).toEqual(['true', 'done\n']);
     expect((await b.files(again.body.exec.sourceId))['log.txt']).toBe('x\n');
+  });
+});
+
+describe('400', () => {
+  test.each([
+    ['an empty command', { command: '' }, '/command'], ['a long one', { command: 'x'.repeat(10_001) }, '/command'], ['no time', { command: 'true', timeoutSeconds: 0 }, '/timeoutSeconds'],
+    ['too much time', { command: 'true', timeoutSeconds: 601 }, '/timeoutSeconds'], ['half a second', { command: 'true', timeoutSeconds: 0.5 }, '/timeoutSeconds'], ['more input than 1 MiB', { command: 'cat', stdin: 'x'.repeat(1_048_577) }, '/stdin'],
+  ])('%s', async (_, body, path) => {
+    const b = await newBench(s);
+    expect(await refusal(s.call('POST', `${b.at}/exec`, body))).toBe(`400 invalid_request ${path}`);
+  });
+
+  test('NUL, which no command and no text of the database can hold, is refused by its place', async () => {
+    const b = await newBench(s);
+    expect(await refusal(exec(b, 'cat', { stdin: 'a\0b' }))).toBe('400 invalid_request /stdin');
+    expect(await refusal(exec(b, 'echo \0'))).toBe('400 invalid_request /command');
   });
 });
 
@@ -100,6 +143,18 @@ describe('409', () => {
     expect(await refusal(s.call('POST', `${b.at}/messages`, { content: 'x' }))).toBe('409 thread_busy exec');
     expect(await refusal(s.call('POST', `${b.at}/edits`, { expectedSourceId: b.sourceId, changes: [{ path: 'b', content: 'b' }] }))).toBe('409 thread_busy exec');
     expect((await running).status).toBe(200);
+  });
+
+  test('a thread with an apply or a build is busy; one whose draft was applied is sealed', async () => {
+    const b = await newBench(s);
+    const { build } = await ok(s.call('POST', `${b.at}/builds`, { sourceId: b.sourceId, command: 'sleep 60', outputDirectory: 'dist', timeoutSeconds: 120 }));
+    expect(await refusal(exec(b, 'true'))).toBe('409 thread_busy build');
+    await ok(s.call('POST', `${b.app}/builds/${build.id}/cancel`, {}));
+    await until('the thread to be idle', async () => (await b.thread()).blockedOn.length === 0);
+    const idem = randomUUID();
+    const { apply } = await ok(s.call('POST', `${b.at}/apply`, { expectedSourceId: b.sourceId, clientOperationId: idem }, { idem }));
+    await until('the apply', async () => (await ok(s.call('GET', `${b.app}/applies/${apply.id}`))).apply.status === 'applied');
+    expect(await refusal(exec(b, 'true'))).toBe('409 draft_sealed');
   });
 
   test('an archive ends the command', async () => {
