@@ -208,3 +208,36 @@ test('a run that an archive cut off is kept once, also where its first save fail
   await ok(s.call('PATCH', b.at, { archived: true }));
   await expectPutAway(b, 'thread archived');
 });
+
+// Last: they take the runner away from everything that is there.
+describe('its runner dies', () => {
+  const kill = async () => {
+    const { pid } = s.service.ctx.runnerStatus()!;
+    process.kill(pid, 'SIGKILL');
+    await until('another runner', () => { const now = s.service.ctx.runnerStatus(); return now !== null && now.pid !== pid; });
+  };
+  const begun = async () => {
+    const b = await newBench(s);
+    await leaveUnsaved(s, b);
+    return b;
+  };
+
+  test.each<Step>(['before tasks', 'before capture', 'after capture'])('before the work was read, %s: it is lost, and told as that', async (step) => {
+    const b = await begun();
+    faultAt(step, kill);
+    pass(s, 20);
+    await reached(s, b, 'error');
+    await settled(s, b);
+    expect(await recoveries(b)).toEqual([]);
+    expect(await history(b)).toEqual(['null preparing', 'preparing ready', 'ready error']);
+    expect((await b.list('workspace/history'))[0]).toMatchObject({ reason: 'the runtime vanished', sourceId: b.sourceId });
+    await expectTold(s, b);
+  });
+
+  test.each<Step>(['before put', 'after put', 'before deleteWorkspace', 'after deleteWorkspace'])('when the work was read, %s: it is kept', async (step) => {
+    const b = await begun();
+    faultAt(step, kill);
+    pass(s, 20);
+    await expectPutAway(b, 'idle');
+  });
+});
