@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { Subject } from './conformance.ts';
+import type { Subject } from './conformance-subject.ts';
 import { processStat, settled } from './processes.ts';
 
 export function endCases({ start, run, said }: Subject): void {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Subject } from './conformance.ts';
+import type { Subject } from './conformance-subject.ts';
 import { probe } from './probe.ts';
 
 const SEEN = ['bin', 'dev', 'etc', 'home', 'lib', 'lib32', 'lib64', 'libx32', 'opt', 'proc', 'run', 'sbin', 'sys', 'tmp', 'usr', 'var', 'workspace'];

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { MEBI, type Subject } from './conformance.ts';
+import { MEBI, type Subject } from './conformance-subject.ts';
 import { DEFAULT_LIMITS, MEMORY_FOLDERS } from './driver.ts';
 import { processTree, settled } from './processes.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { collect } from './collect.ts';
-import { MEBI, type Subject } from './conformance.ts';
+import { MEBI, type Subject } from './conformance-subject.ts';
 import { HOME } from './driver.ts';
 import { makeSandboxFolder } from './host.ts';
 
