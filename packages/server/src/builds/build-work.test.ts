@@ -3,6 +3,7 @@ import pino from 'pino';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { RunnerError } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
+import type { TaskEnd } from '@headrace/runner/protocol';
 import { startService } from '../boot.ts';
 import type { Service } from '../boot.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
@@ -98,6 +99,22 @@ describe.skipIf(!status?.ok)('a build', () => {
     const { id } = await bench.submit('echo one; sleep 0.3; echo two; sleep 0.3; echo three; mkdir dist');
     expect((await bench.ended(id)).status).toBe('ready');
     expect([reads, (await bench.logs(id)).text]).toEqual([2, 'one\ntwo\nthree\n']);
+  });
+
+  const KILLED = { exitCode: null, signal: 'SIGKILL' };
+  test.each<[string, Partial<TaskEnd>, string, RegExp]>([
+    ['that ran out of memory', { ...KILLED, oom: true }, 'command_failed', /ran out of memory/],
+    ['that passed a limit', { ...KILLED, outcome: 'failed', error: { code: 'sandbox_lost', message: 'It used more than 2048 MiB of disk.' } }, 'command_failed', /stopped: It used more than 2048 MiB of disk/],
+    ['that a signal ended', { exitCode: null, signal: 'SIGSEGV' }, 'command_failed', /SIGSEGV/],
+    ['that took too long', { ...KILLED, timedOut: true }, 'timed_out', /longer than 60 seconds/],
+    ['whose runner ended it', { ...KILLED, outcome: 'cancelled' }, 'worker_lost', /Submit the build again/],
+    ['that never began', { outcome: 'failed', exitCode: null, signal: null, error: { code: 'sandbox_lost', message: 'The sandbox could not be started.' } }, 'worker_lost', /could not be started/],
+  ])('%s is told as such, and nothing of its output is kept', async (_, change, code, message) => {
+    const bench = await newBench(server);
+    withRunner({ async *journal(id, from, signal) { for await (const entry of runner.journal(id, from, signal)) yield entry.type === 'end' ? { ...entry, ...change } : entry; } });
+    const build = await bench.ended((await bench.submit('mkdir dist; echo x > dist/x')).id);
+    expect(build).toMatchObject({ status: 'failed', exitCode: null, error: { code, message: expect.stringMatching(message) }, artifactSha256: null });
+    expect(await rowOf(build.id)).toMatchObject({ artifact_key: null });
   });
 
   test('without a job gets one', async () => {

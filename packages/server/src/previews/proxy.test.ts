@@ -97,18 +97,15 @@ describe.skipIf(!status?.ok)('a preview', () => {
   });
 
   test('that never answers, or stops within its answer, is given up', async () => {
-    const proxy = createPreviewProxy(ctx, { answerMs: 300, idleMs: 300 });
-    const impatient = createServer((request, response) => proxy.request(request, response)).listen(0, '127.0.0.1');
-    await new Promise((resolve) => { impatient.once('listening', resolve); });
-    try {
-      const at = { ...server, base: `http://127.0.0.1:${(impatient.address() as AddressInfo).port}` };
-      const never = await visit(at, shared.url, '/never');
-      expect([never.status, JSON.parse(never.text).error.code]).toEqual([502, 'bad_gateway']);
-      await expect(visit(at, shared.url, '/pause')).rejects.toThrow(/aborted|hang up|reset/);
-    } finally {
-      impatient.close();
-      impatient.closeAllConnections();
-    }
+    const visitWith = async (patience: { answerMs: number; idleMs: number }, path: string) => {
+      const proxy = createPreviewProxy(ctx, patience);
+      const own = createServer((request, response) => proxy.request(request, response)).listen(0, '127.0.0.1');
+      await new Promise((resolve) => { own.once('listening', resolve); });
+      return visit({ ...server, base: `http://127.0.0.1:${(own.address() as AddressInfo).port}` }, shared.url, path).finally(() => { own.close(); own.closeAllConnections(); });
+    };
+    const never = await visitWith({ answerMs: 300, idleMs: 3_600_000 }, '/never');
+    expect([never.status, JSON.parse(never.text).error.code]).toEqual([502, 'bad_gateway']);
+    await expect(visitWith({ answerMs: 3_600_000, idleMs: 300 }, '/pause')).rejects.toThrow(/aborted|hang up|reset/);
   });
 
   test('gets one request of one reading: two lengths are refused, and a next request on the connection is its own host\'s', async () => {
