@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { internet } from './outside.ts';
 import { listening } from './test-outside.ts';
@@ -24,7 +24,7 @@ async function dns(answers: Answers): Promise<string> {
   });
   await new Promise<void>((resolve) => { socket.bind(0, '127.0.0.1', resolve); });
   onTestFinished(() => { socket.close(); });
-  return `127.0.0.1:${(socket.address() as AddressInfo).port}`;
+  return `127.0.0.1:${socket.address().port}`;
 }
 
 async function asked(answers: Answers, name: string): Promise<string[]> {

@@ -166,7 +166,7 @@ describe('a tunnel in which is', () => {
       expect(await new Promise((resolve) => { tls.once('error', resolve); })).toMatchObject({ code: expect.stringContaining('UNRECOGNIZED_NAME') as string });
     }
     expect(seen()).toBe('');
-    expect(way.refused).toEqual(Array(3).fill({ host: 'good.example', port: 443, reason: 'server_name' }));
+    expect(way.refused).toEqual(Array.from({ length: 3 }, () => ({ host: 'good.example', port: 443, reason: 'server_name' })));
     expect(way.proxy.counters).toEqual({ allowed: 0, refused: 3 });
     await expect.poll(() => way.outside.sockets.every((socket) => socket.destroyed)).toBe(true);
   });
@@ -184,7 +184,8 @@ describe('a tunnel in which is', () => {
   test('a body that the CONNECT announces: it has none', async () => {
     const { way, seen } = await silentServer();
     for (const header of ['Content-Length: 30', 'Transfer-Encoding: chunked', 'Content-Length: 5\r\nTransfer-Encoding: chunked']) {
-      expect(await said(way, `CONNECT good.example:443 HTTP/1.1\r\nHost: evil.example\r\n${header}\r\n\r\n${ask('evil.example:443')}`)).toMatch(/^HTTP\/1.1 (?:400 Bad Request\r\n|200 Connection established\r\n\r\n\x15)/);
+      const answer = await said(way, `CONNECT good.example:443 HTTP/1.1\r\nHost: evil.example\r\n${header}\r\n\r\n${ask('evil.example:443')}`);
+      expect(answer.startsWith('HTTP/1.1 400 Bad Request\r\n') || answer === `HTTP/1.1 200 Connection established\r\n\r\n${ALERT}`, answer).toBe(true);
     }
     expect([seen(), way.outside.asked.filter((name) => name !== 'good.example')]).toEqual(['', []]);
   });
