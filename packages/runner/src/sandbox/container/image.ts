@@ -26,7 +26,8 @@ export async function emptyImage(engine: Engine): Promise<string> {
 
 async function emptyRoot(): Promise<Buffer> {
   const archive = pack(), mtime = new Date(0);
-  for (const name of FOLDERS) archive.entry({ name: `${name}/`, type: 'directory', mode: 0o755, mtime });
+  // runc gives a folder in memory the mode of the one that it hides.
+  for (const name of FOLDERS) archive.entry({ name: `${name}/`, type: 'directory', mode: name.endsWith('tmp') ? 0o1777 : 0o755, mtime });
   for (const path of SYSTEM_FOLDERS.filter((folder) => existsSync(folder))) {
     const name = path.slice(1);
     if (lstatSync(path).isSymbolicLink()) archive.entry({ name, type: 'symlink', linkname: readlinkSync(path), mtime });

@@ -52,9 +52,9 @@ export function containerSpec(setup: Setup, { command, binds, env = {}, limits }
   };
 }
 
-/** Podman takes no owner: its folder is everybody's, of whom only this sandbox sees it. */
+/** Podman takes no owner by number, but the container's own user. */
 function tmpfs({ user, facts }: Setup, bytes: number, mode: string): string {
-  const owner = mode === '1777' ? 'mode=1777' : facts.kind === 'docker' ? `mode=${mode},uid=${user},gid=${user}` : 'mode=0777';
+  const owner = mode === '1777' ? 'mode=1777' : `mode=${mode},${facts.kind === 'docker' ? `uid=${user},gid=${user}` : 'U'}`;
   return `rw,exec,nosuid,nodev,size=${bytes},${owner}`;
 }
 
