@@ -13,7 +13,9 @@ export interface RunnerClient {
   putWorkspace(id: string, tar: Readable | Buffer | undefined, origin?: Origin): Promise<void>;
   /** Keys of the files kept for a project, the last used first. */
   keptSources(group: string): Promise<string[]>;
-  /** Gives up the installed dependencies that are kept for a project. */
+  /** Projects of which the runner keeps files or installed dependencies. */
+  groups(): Promise<string[]>;
+  /** Gives up what is kept of a project and not in use. */
   forgetGroup(group: string): Promise<void>;
   workspaceExists(id: string): Promise<boolean>;
   /** The key of the kept files that a workspace lies over. */
@@ -67,6 +69,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
   return {
     status: () => call('GET', '/status'),
     putWorkspace: (id, tar, origin = {}) => call('PUT', at('workspaces', id, queryOf(origin)), { tar }),
+    groups: async () => (await call<{ groups: string[] }>('GET', '/groups')).groups,
     forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
     keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
     workspaceExists: async (id) => (await call<{ exists: boolean }>('GET', at('workspaces', id))).exists,
@@ -99,8 +102,10 @@ export function createRunnerClient(socketPath: string): RunnerClient {
 }
 
 function queryOf({ base, keep, warm }: Origin): string {
-  const kept = base !== undefined ? { base } : keep ? { keep: keep.key, group: keep.group } : undefined;
-  return kept ? `?${new URLSearchParams([...Object.entries(kept), ...(warm ? [['warm', warm.group], ...warm.locks.map((lock) => ['lock', lock])] : [])] as [string, string][])}` : '';
+  const kept: [string, string][] = base !== undefined ? [['base', base]] : keep ? [['keep', keep.key], ['group', keep.group]] : [];
+  if (kept.length === 0) return '';
+  const project = warm ? [['warm', warm.group], ...warm.locks.map((lock) => ['lock', lock])] as [string, string][] : [];
+  return `?${new URLSearchParams([...kept, ...project]).toString()}`;
 }
 
 /** Lines of a journal; one that stops before its end entry was broken off. */

@@ -9,7 +9,8 @@
  *          …?base=KEY                 (tar)       → 204           from kept files, with a patch as for POST …/patch or without; 404 `not_cached` when they are not kept
  *          …&warm=GROUP&lock=SHA256                               with either, where `restore` is `overlay`: with the dependency folder that another workspace of that project
  *                                                                 installed by a lock file of this SHA-256; `lock` may be repeated
- *   DELETE /groups/:id                            → 204           gives up the installed dependencies that are kept for that project
+ *   DELETE /groups/:id                            → 204           gives up what is kept for that project and not in use: files and installed dependencies
+ *   GET    /groups                                → { groups: string[] }   projects of which anything is kept
  *   GET    /sources?group=GROUP                   → { keys: string[] }   kept files of that project, the last used first
  *   GET    /workspaces/:id                        → { exists: boolean, base: string | null }   `base`: the key of the kept files that it lies over
  *   DELETE /workspaces/:id                        → 204           idempotent; resolves once nothing of it is live

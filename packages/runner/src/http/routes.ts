@@ -27,7 +27,8 @@ const ROUTES: Record<string, Handler> = {
   },
   'GET /workspaces/:id': ({ runner, id }) => ({ exists: runner.workspaces.has(id), base: runner.workspaces.has(id) ? runner.workspaces.get(id).tree.over?.source.key ?? null : null }),
   'GET /sources': ({ runner, query }) => ({ keys: runner.workspaces.trees.kept(query.get('group') ?? '') }),
-  'DELETE /groups/:id': ({ runner, id }) => { runner.workspaces.trees.dependencies.forget(id); },
+  'DELETE /groups/:id': ({ runner, id }) => { runner.workspaces.trees.forget(id); },
+  'GET /groups': ({ runner }) => ({ groups: runner.workspaces.trees.groups() }),
   'DELETE /workspaces/:id': async ({ runner, id }) => {
     await Promise.all(runner.tasks.all().filter((task) => task.workspaceId === id).map((task) => task.cancel()));
     runner.workspaces.remove(id);

@@ -76,6 +76,8 @@ export class DependencyCache {
     else this.#trim();
   }
 
+  groups(): string[] { return [...this.#kept.values()].map(({ group }) => group); }
+
   /** Gives up all of a project, those in use when they no longer are. */
   forget(group: string): void {
     for (const [key, one] of this.#kept) {

@@ -92,7 +92,7 @@ describe.skipIf(!canMount)('dependencies that a thread installed', () => {
   test('go with their project: at once, or when the last thread that uses them goes', async () => {
     const { group, files, first } = await project(install('dep'));
     const { folder } = first.tree.over!.dependencies!;
-    bench!.workspaces.trees.dependencies.forget(group);
+    bench!.workspaces.trees.forget(group);
     expect(await sh(await open({ group, files }), LOOK)).toBe('none\n');
     expect(await sh(first, LOOK)).toBe('dep\n');
     bench!.workspaces.remove(first.id);

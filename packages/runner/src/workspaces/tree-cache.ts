@@ -66,6 +66,17 @@ export class TreeCache {
     return [...this.#trees.values()].filter((tree) => tree.group === group).map((tree) => tree.key).toReversed();
   }
 
+  groups(): string[] { return [...this.#trees.values()].map(({ group }) => group); }
+
+  /** Gives up what nobody uses of a project; what is in use stays, to be asked for again. */
+  forget(group: string): void {
+    for (const tree of this.#trees.values()) {
+      if (tree.group !== group || tree.users > 0) continue;
+      this.#trees.delete(tree.key);
+      this.#remove(tree.folder);
+    }
+  }
+
   #trim(): void {
     let { trees, files, bytes } = this.#limits;
     for (const { listing } of this.#trees.values()) { trees--; files -= listing.entries.length; bytes -= listing.byteSize; }

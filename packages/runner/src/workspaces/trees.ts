@@ -70,6 +70,15 @@ export class Trees {
   /** Keys of the kept trees of a project, the last used first. */
   kept(group: string): string[] { return this.#cache.keys(group); }
 
+  /** Projects of which anything is kept. */
+  groups(): string[] { return [...new Set([...this.#cache.groups(), ...this.dependencies.groups()])]; }
+
+  /** Gives up what is kept of a project and not in use. */
+  forget(group: string): void {
+    this.#cache.forget(group);
+    this.dependencies.forget(group);
+  }
+
   /** Whether kept trees can be mounted here: tried once, as soon as there is a driver. */
   async probe(): Promise<boolean> {
     if (!this.#host.driver) return false;

@@ -10,6 +10,8 @@ import { patchTar } from './patch-tar.ts';
 const CANDIDATES = 4;
 /** A patch of more than this part of all files or bytes is no longer faster than all of them. */
 const PATCH_SHARE = 0.25;
+/** At the top of a project. */
+const LOCK_FILES = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'];
 
 /**
  * Makes a thread's workspace anew, with exactly the files of a source: over those that the runner keeps of it, else over those of a version near
@@ -17,12 +19,20 @@ const PATCH_SHARE = 0.25;
  */
 export async function restoreWorkspace(ctx: Context, { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>, sourceId: string | null): Promise<void> {
   if (sourceId === null) return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()));
+  const tree = await loadTree(ctx, sourceId);
+  const warm = { group: projectId, locks: lockFilesOf(tree) };
   if (ctx.runnerStatus()?.restore !== 'copy') {
-    if (await isKept(ctx.runner.putWorkspace(id, undefined, { base: sourceId }))) return;
+    if (await isKept(ctx.runner.putWorkspace(id, undefined, { base: sourceId, warm }))) return;
     const near = await nearest(ctx, projectId, sourceId);
-    if (near && await isKept(ctx.runner.putWorkspace(id, await patchTar(ctx, projectId, near.tree, await loadTree(ctx, sourceId)), { base: near.id }))) return;
+    if (near && await isKept(ctx.runner.putWorkspace(id, await patchTar(ctx, projectId, near.tree, tree), { base: near.id, warm }))) return;
   }
-  await ctx.runner.putWorkspace(id, tarOf(ctx, projectId, await loadTree(ctx, sourceId)), { keep: { key: sourceId, group: projectId } });
+  await ctx.runner.putWorkspace(id, tarOf(ctx, projectId, tree), { keep: { key: sourceId, group: projectId }, warm });
+}
+
+/** Hashes of what dependencies are installed by; none where the source has dependencies of its own. */
+function lockFilesOf(tree: Tree): string[] {
+  const found = LOCK_FILES.flatMap((path) => tree.get(path)?.sha256 ?? []);
+  return found.length > 0 && tree.keys().some((path) => path.startsWith('node_modules/')) ? [] : found;
 }
 
 /** False where the runner has not kept what it was to build on, or no longer. */

@@ -5,6 +5,7 @@ import { transaction } from '../db/transaction.ts';
 import { enqueueUnlessWaiting } from '../jobs/enqueue.ts';
 import { lockThreadById } from '../threads/index.ts';
 import { vanishWorkspace } from './change-workspace.ts';
+import { forgetsProjects } from './forget-projects.ts';
 import { runnerIdOf } from './runner-id.ts';
 
 const EVERY_MS = 1_000;
@@ -13,10 +14,11 @@ const BATCH = 100;
 /** Finds workspaces whose idle time is over, and those that vanished with their runner. Safe in every process at once. */
 export function sweepWorkspaces(ctx: Context): void {
   let isBusy = false;
+  const forgetProjects = forgetsProjects(ctx);
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    void Promise.all([sweepIdle(ctx), sweepVanished(ctx)]).catch((err: unknown) => ctx.log.debug({ err }, 'workspaces were not swept')).finally(() => { isBusy = false; });
+    void Promise.all([sweepIdle(ctx), sweepVanished(ctx), forgetProjects()]).catch((err: unknown) => ctx.log.debug({ err }, 'workspaces were not swept')).finally(() => { isBusy = false; });
   }, EVERY_MS);
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
 }
