@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tarOf } from '../../packages/runner/src/tar.ts';
-import type { CapturedFile, Origin } from '../../packages/runner/src/protocol.ts';
+import type { CaptureResult, Origin, OverRequest } from '../../packages/runner/src/protocol.ts';
 import type { Benchmark, Outcome, Row, Setup } from '../lib/benchmark.ts';
 import { makeFiles, writeFiles } from '../lib/files.ts';
 import type { AppFile } from '../lib/files.ts';
@@ -31,7 +31,7 @@ export const workspaceBenchmark: Benchmark = {
       setup.say(`${size} files`);
       const series: Series = {};
       const bench = await prepare(setup, runner, size, series);
-      for (let round = -1; round < (setup.quick ? 1 : size === 10_000 ? 6 : 12); round++) {
+      for (let round = -1; round < (setup.quick ? 1 : size === 10_000 ? 5 : 8); round++) {
         await oneRound(bench);
         // The first is for code and files that nobody has touched yet.
         if (round < 0) for (const samples of Object.values(series)) samples.length = 0;
@@ -47,7 +47,7 @@ export const workspaceBenchmark: Benchmark = {
         ...['first time', 'again', `next version`].map((what) => ({ what: `10,000 files, restore, ${what}: of tar's time, p50`, bound: 'most' as const, limit: 0.5, value: median(`restore, ${what}`) / median('tar -x'), unit: '×' as const })),
         { what: `10,000 files, capture, ${CHANGED} changed, p50`, bound: 'most', limit: 50, value: median(`capture, ${CHANGED} changed`), unit: 'ms' },
       ],
-      notes: [`Kept sources are restored by ${restore ?? 'copy'}. Restore: PUT /workspaces/:id, sent → answered, in place of one that is there. First time: a tar of all files, kept under a new key; again: over what is kept; next version: over what is kept, with a patch of ten files. Capture: POST /workspaces/:id/capture with the paths of the source, sent → answered, after the patched restore and then after commands in the workspace, which are not in the figures. tar (from a file) and git (a ready repository whose objects are in one pack, its index to be made) run on the file system that holds the workspaces. Every capture's hashes are compared with what they should be.`],
+      notes: [`Kept sources are restored by ${restore === 'overlay' ? 'a mount' : 'copying'}. Restore: PUT /workspaces/:id, sent → answered, in place of one that is there. First time: a tar of all files, kept under a new key; again: over what is kept; next version: over what is kept, with a patch of ten files. Capture: POST /workspaces/:id/capture beside the kept files, sent → answered, after the patched restore and then after commands in the workspace, which are not in the figures; all files hashed: the same beside a list of paths, as where nothing is kept. tar (from a file) and git (a ready repository whose objects are in one pack, its index to be made) run on the file system that holds the workspaces. Every capture's hashes are compared with what they should be.`],
     };
   },
 };
@@ -77,7 +77,7 @@ async function oneRound(bench: Bench): Promise<void> {
   await restore(bench, 'restore, again', undefined, { base: keep.key });
   await checkInside(bench, first);
   await restore(bench, 'restore, next version', patchOf(next.slice(0, CHANGED)), { base: keep.key });
-  await captures(bench, next);
+  await captures(bench, keep.key, first, next);
   await bench.runner.deleteWorkspace(idOf(bench));
 }
 
@@ -124,15 +124,15 @@ async function checkInside(bench: Bench, files: AppFile[]): Promise<void> {
 
 const idOf = ({ files }: Bench) => `thr_${files.length}`;
 
-async function captures(bench: Bench, files: AppFile[]): Promise<void> {
+async function captures(bench: Bench, over: string, kept: readonly AppFile[], files: readonly AppFile[]): Promise<void> {
   const id = idOf(bench);
-  const base = files.map(({ path }) => path);
-  const expected = new Map(files.map(({ path, content }) => [path, sha256Of(content)]));
-  const capture = async (what: string) => {
+  const isOverlay = (await bench.runner.status()).restore === 'overlay';
+  const [below, expected] = [hashesOf(kept), hashesOf(files)];
+  const capture = async (what: string, base: string[] | OverRequest = isOverlay ? { over, added: [], removed: [] } : [...below.keys()]) => {
     const from = performance.now();
     const result = await bench.runner.capture(id, base);
     note(bench, what, performance.now() - from);
-    checkCapture(what, result.files, expected);
+    checkCapture(what, result, below, expected);
   };
   await capture('capture, first after the restore');
   await bench.runner.exec(id, 'true');
@@ -147,11 +147,17 @@ async function captures(bench: Bench, files: AppFile[]): Promise<void> {
     expected.delete(path);
   }
   await capture('capture, a folder of 50 renamed');
+  await capture('capture, all files hashed', [...expected.keys()]);
 }
 
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
+const hashesOf = (files: readonly AppFile[]) => new Map(files.map(({ path, content }) => [path, sha256Of(content)]));
 
-function checkCapture(what: string, files: CapturedFile[], expected: ReadonlyMap<string, string>): void {
-  const wrong = files.find(({ path, sha256 }) => expected.get(path) !== sha256);
-  if (wrong || files.length !== expected.size) throw new Error(`${what}: ${files.length} files of ${expected.size}; ${wrong ? `${wrong.path} is not what it should be` : 'some are missing'}`);
+/** `below`: the hashes of the kept files that the workspace lies over. */
+function checkCapture(what: string, { files, over }: CaptureResult, below: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): void {
+  const missing = new Set(over?.missing);
+  const kept = over ? [...below].filter(([path]) => !missing.has(path)) : [];
+  const seen = new Map([...kept, ...(over?.moved ?? []).map(({ path, from }) => [path, below.get(from)!] as const), ...files.map(({ path, sha256 }) => [path, sha256] as const)]);
+  const wrong = [...seen].find(([path, sha256]) => expected.get(path) !== sha256);
+  if (wrong || seen.size !== expected.size) throw new Error(`${what}: ${seen.size} files of ${expected.size}; ${wrong ? `${wrong[0]} is not what it should be` : 'some are missing'}`);
 }
