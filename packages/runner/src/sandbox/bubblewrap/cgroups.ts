@@ -108,6 +108,8 @@ export function limitCgroup({ version, memory, pidsFolder }: Cgroup, limits: San
     optionally(join(memory, 'memory.memsw.limit_in_bytes'), '-1');
     writeFileSync(join(memory, 'memory.limit_in_bytes'), bytes);
     optionally(join(memory, 'memory.memsw.limit_in_bytes'), bytes);
+    // Buffers of TCP are counted apart there: with no limit of their own they would be all that the host allows to everyone.
+    optionally(join(memory, 'memory.kmem.tcp.limit_in_bytes'), String(Math.floor(limits.memoryBytes / 8)));
   } else {
     writeFileSync(join(memory, 'memory.max'), bytes);
     optionally(join(memory, 'memory.swap.max'), '0');
