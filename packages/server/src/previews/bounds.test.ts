@@ -1,5 +1,7 @@
 /** How many previews there are at once, and what becomes of them with their runner. */
+import pino from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
+import { startService } from '../boot.ts';
 import { json } from '../db/schema.ts';
 import { startTestServer } from '../test-server.ts';
 import { newBench, until, visit } from './fixture.ts';
@@ -21,17 +23,16 @@ describe.skipIf(!status?.ok)('previews', () => {
     const [, , id] = made.find(([code]) => code === 201)!;
     await server.call('DELETE', `${bench.url}/previews/${id}`);
     expect((await post())[0]).toBe(201);
-    // Rows of other threads, as if they were open: their sandboxes would be too many for this machine.
-    const { thread } = (await server.call('POST', `${bench.url}/threads`, {})).body;
+    // Rows as if they were open, with jobs that are not due: their sandboxes would be too many for this machine. One place is left.
+    const threads = await Promise.all(Array.from({ length: 3 }, async () => (await server.call('POST', `${bench.url}/threads`, {})).body.thread.id as string));
     const row = await ctx.db.selectFrom('previews').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-    const others = Array.from({ length: MAX_OF_PROJECT - MAX_OF_THREAD }, (_, i) => ({ ...row, id: `${id.slice(0, -2)}${String(i).padStart(2, '0')}`, thread_id: thread.id as string, token: `t${i}`, status: 'ready' as const }));
-    const { thread: last } = (await server.call('POST', `${bench.url}/threads`, {})).body;
-    // One write: the reconciler has no time to find their sandboxes missing.
-    const answer = await ctx.db.transaction().execute(async (db) => {
+    const others = Array.from({ length: MAX_OF_PROJECT - MAX_OF_THREAD - 1 }, (_, i) => ({ ...row, id: `${id.slice(0, -2)}${String(i).padStart(2, '0')}`, thread_id: threads[0]!, token: `t${i}`, status: 'ready' as const }));
+    await ctx.db.transaction().execute(async (db) => {
       await db.insertInto('previews').values(others).execute();
       await db.insertInto('jobs').values(others.map((o) => ({ kind: 'preview.work', payload: json({ previewId: o.id }), key: `preview:${o.id}`, run_at: new Date(Date.now() + 600_000) }))).execute();
-    }).then(() => post(`${bench.url}/threads/${last.id}`));
-    expect(answer.slice(0, 2)).toEqual([409, 'conflict']);
+    });
+    const last = await Promise.all([threads[1]!, threads[2]!, threads[1]!, threads[2]!].map((thread) => post(`${bench.url}/threads/${thread}`)));
+    expect(last.map(([code, error]) => [code, error]).toSorted()).toEqual([[201, undefined], [409, 'conflict'], [409, 'conflict'], [409, 'conflict']]);
     await server.call('DELETE', bench.url);
   });
 
@@ -47,5 +48,21 @@ describe.skipIf(!status?.ok)('previews', () => {
     expect(events.map((e: { data: { status: string } }) => e.data.status)).toEqual(['starting', 'ready', 'failed']);
     await until(async () => ctx.runnerStatus() !== null && ctx.runnerStatus()!.pid !== pid, 'the next runner');
     expect((await bench.ready()).status).toBe('ready');
+  });
+
+  test('are not started anew by a service that comes back to a new runner', { timeout: 60_000 }, async () => {
+    const first = await startTestServer();
+    const bench = await newBench(first);
+    const { id } = await bench.ready();
+    const { pid } = first.service.ctx.runnerStatus()!;
+    await first.service.stop();
+    process.kill(pid, 'SIGKILL');
+    const next = await startService({ ...first.service.ctx.config, port: Number(new URL(first.base).port) }, pino({ level: 'silent' }));
+    try {
+      expect(await until(async () => { const preview = await bench.read(id); return preview.status !== 'ready' && preview; }, 'its end')).toMatchObject({ status: 'failed', error: { code: 'sandbox_lost' } });
+    } finally {
+      await next.stop();
+      await first.close();
+    }
   });
 });

@@ -1,5 +1,6 @@
 /** What passes through the proxy and what does not: WebSockets, framing, cookies, slow and rude servers, requests within requests. */
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { ClientRequest } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Agent, WebSocket } from 'undici';
@@ -94,6 +95,17 @@ describe.skipIf(!status?.ok)('a preview', () => {
   test('that answers before it has read a body has its answer passed on', async () => {
     const { status: code, text } = await visit(server, shared.url, '/early', { method: 'POST', body: Buffer.alloc(20_000_000) });
     expect([code, text]).toEqual([413, 'too large']);
+  });
+
+  test('has so many connections at once, and no more', async () => {
+    const { hostname, port } = new URL(server.base);
+    const streams = await Promise.all(Array.from({ length: 256 }, () => new Promise<ClientRequest>((resolve, reject) => {
+      const asked = request({ host: hostname, port, path: '/stream', headers: { host: host() }, agent: false }).on('error', reject).once('response', () => resolve(asked)).end();
+    })));
+    const refused = await visit(server, shared.url, '/file');
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    for (const asked of streams) asked.on('error', () => {}).destroy();
+    await until(async () => (await visit(server, shared.url, '/file')).status === 200, 'room');
   });
 
   test('that never answers, or stops within its answer, is given up', async () => {
