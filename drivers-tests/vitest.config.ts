@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+
+/** What the runner does with sandboxes, over the driver that HEADRACE_TEST_ENGINES names (scripts/test-drivers.ts). */
+export default defineConfig({
+  test: {
+    root: `${import.meta.dirname}/..`,
+    include: [
+      'packages/runner/src/sandbox/conformance.test.ts', 'packages/runner/src/sandbox/container/*.test.ts', 'packages/runner/src/capture/capture.test.ts',
+      'packages/runner/src/tasks/{tasks,gateway}.test.ts', 'packages/runner/src/egress/task-egress.test.ts', 'packages/runner/src/escape/**/*.test.ts',
+    ],
+    pool: 'forks',
+    // Engines take one container after the other.
+    maxWorkers: 1,
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+  },
+});

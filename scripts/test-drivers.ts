@@ -1,0 +1,100 @@
+/**
+ * `npm run test:drivers`: starts each container engine that this machine has, with everything of its own in a temporary folder, and runs against each driver what the
+ * runner relies on (drivers-tests/vitest.config.ts). Says one line per driver: passed, FAILED, or NOT TESTED and what to install. Not a part of `npm test`.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { CANDIDATES, packagesOf, startEngine, type Candidate, type Started } from '../drivers-tests/engines.ts';
+
+const HELP = `npm run test:drivers -- [--only NAME]... [--install] [--json] [vitest's filters]
+
+Tests every driver of sandboxes that can be tried here: ${CANDIDATES.map(({ name }) => name).join(', ')}.
+  --only NAME   only this one; may be repeated
+  --install     as root: installs what is missing with apt-get
+  --json        one JSON document on stdout instead of lines
+Ends with 1 when a driver fails a test.`;
+const TESTS_MS = 30 * 60_000;
+
+interface Outcome { name: string; status: 'passed' | 'failed' | 'not tested'; passed: number; failed: string[]; skipped: number; seconds: number; reason: string | null }
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' }, json: { type: 'boolean' }, install: { type: 'boolean' }, only: { type: 'string', multiple: true } } });
+const root = join(import.meta.dirname, '..');
+const vitest = join(root, 'node_modules/.bin/vitest');
+const say = (line: string): void => { process[values.json ? 'stderr' : 'stdout'].write(`${line}\n`); };
+
+let current: Started | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void Promise.resolve(current?.end()).finally(() => process.exit(1)); });
+
+if (values.help) say(HELP); else await main();
+
+async function main(): Promise<void> {
+  const unknown = values.only?.filter((name) => !CANDIDATES.some((candidate) => candidate.name === name)) ?? [];
+  if (unknown.length > 0) throw new RangeError(`There is no driver ${unknown.join(', ')}; there are ${CANDIDATES.map(({ name }) => name).join(', ')}.`);
+  const outcomes: Outcome[] = [];
+  for (const candidate of CANDIDATES.filter(({ name }) => values.only?.includes(name) ?? true)) {
+    const outcome = await tried(candidate);
+    outcomes.push(outcome);
+    say(lineOf(outcome));
+  }
+  if (values.json) process.stdout.write(`${JSON.stringify(outcomes, null, 2)}\n`);
+  process.exitCode = outcomes.some(({ status }) => status === 'failed') || outcomes.every(({ status }) => status !== 'passed') ? 1 : 0;
+}
+
+async function tried(candidate: Candidate): Promise<Outcome> {
+  const refusal = candidate.refuses?.() ?? missing(candidate);
+  if (refusal !== null) return notTested(candidate, refusal);
+  try { current = await startEngine(candidate); } catch (error) { return notTested(candidate, (error as Error).message); }
+  try { return await tests(candidate, current.socket); } finally {
+    await current.end();
+    current = undefined;
+  }
+}
+
+/** What has to be installed, in a sentence; null: nothing. */
+function missing(candidate: Candidate): string | null {
+  let packages = packagesOf(candidate);
+  if (packages.length > 0 && values.install && process.getuid?.() === 0) {
+    say(`Installing ${packages.join(' ')}`);
+    spawnSync('sh', ['-c', 'apt-get update -qq && exec apt-get install -y -qq --no-install-recommends "$@"', 'sh', ...packages], { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, stdio: ['ignore', 'ignore', 'inherit'], timeout: TESTS_MS });
+    packages = packagesOf(candidate);
+  }
+  return packages.length === 0 ? null : `not installed: apt-get install ${packages.join(' ')}${values.install ? ' (which failed)' : ', or --install as root'}`;
+}
+
+async function tests({ name, runtime }: Candidate, socket: string | null): Promise<Outcome> {
+  const scratch = mkdtempSync(join(tmpdir(), 'headrace-test-')), report = join(scratch, 'report.json');
+  const choice = socket === null ? { driver: 'bubblewrap' } : { driver: 'container', socket, runtime: runtime ?? null };
+  const env = { ...process.env, HEADRACE_TEST_ENGINES: JSON.stringify([{ name, choice }]) };
+  const startedAt = performance.now();
+  try {
+    await ranOut(['run', '--config', 'drivers-tests/vitest.config.ts', '--reporter=json', `--outputFile.json=${report}`, ...positionals], env);
+    return { name, ...counts(report), seconds: Math.round((performance.now() - startedAt) / 1000) };
+  } finally { rmSync(scratch, { recursive: true, force: true }); }
+}
+
+function ranOut(args: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(process.execPath, [vitest, ...args], { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore'], timeout: TESTS_MS });
+  return new Promise((resolve) => { child.once('error', () => resolve()).once('close', () => resolve()); });
+}
+
+/** Counts of vitest's report. A file that could not be loaded, and no report, are failures. */
+function counts(report: string): Pick<Outcome, 'status' | 'passed' | 'failed' | 'skipped' | 'reason'> {
+  try {
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as { testResults: { name: string; status: string; message: string; assertionResults: { status: string; fullName: string; failureMessages: string[] }[] }[] };
+    const all = testResults.flatMap((file) => file.assertionResults);
+    const failed = [...testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).map((file) => `${file.name}: ${file.message}`), ...all.filter(({ status }) => status === 'failed').map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]?.split('\n')[0] ?? ''}`)];
+    const passed = all.filter(({ status }) => status === 'passed').length;
+    return { status: failed.length === 0 && passed > 0 ? 'passed' : 'failed', passed, failed, skipped: all.length - passed - failed.length, reason: null };
+  } catch { return { status: 'failed', passed: 0, failed: ['the tests came to no end'], skipped: 0, reason: null }; }
+}
+
+const notTested = ({ name }: Candidate, reason: string): Outcome => ({ name, status: 'not tested', passed: 0, failed: [], skipped: 0, seconds: 0, reason });
+
+function lineOf({ name, status, passed, failed, skipped, seconds, reason }: Outcome): string {
+  if (status === 'not tested') return `${name.padEnd(14)} NOT TESTED: ${reason}`;
+  const sums = `${passed} passed, ${failed.length} failed, ${skipped} skipped, ${seconds} s`;
+  return `${name.padEnd(14)} ${status === 'passed' ? 'passed' : 'FAILED'} (${sums})${failed.map((line) => `\n  - ${line}`).join('')}`;
+}
