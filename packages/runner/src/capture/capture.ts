@@ -10,7 +10,7 @@ import type { Tree } from '../workspaces/trees.ts';
 import { ByteReader } from './byte-reader.ts';
 import { Gitignore } from './gitignore.ts';
 import { FIND_FORMAT, parseListing, type Listed } from './listing.ts';
-import { choose, DEPENDENCY_FOLDERS, RESERVED, type Choice } from './rules.ts';
+import { choose, DEPENDENCY_FOLDERS, RESERVED, SPECIAL, type Choice } from './rules.ts';
 import { seeTouched, touchedCommand, upperBind, type Seen } from './touched.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -160,7 +160,7 @@ function prunedBy(base: ReadonlySet<string>): { tests: string; isPruned(name: st
   return { tests, isPruned: (name) => RESERVED.has(name.toLowerCase()) || dependencies.includes(name) };
 }
 
-const holdsDependency = (path: string): boolean => path.split('/').some((name) => DEPENDENCY_FOLDERS.has(name));
+const holdsDependency = (path: string): boolean => SPECIAL.test(path) && path.split('/').some((name) => DEPENDENCY_FOLDERS.has(name));
 
 function isLocked(entries: Listed[], choice: Choice): boolean {
   return entries.some((e) => e.kind === 'folder' && (e.mode & 0o500) !== 0o500) || choice.files.some((e) => (e.mode & 0o400) === 0);

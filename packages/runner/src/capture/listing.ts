@@ -18,33 +18,36 @@ export const FIND_FORMAT = `${FIELDS} %P\\0`;
 export const FIND_FORMAT_MANY = `${FIELDS} %p\\0`;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const [DOT, SLASH] = [0x2e, 0x2f];
+const BEYOND_ASCII = /[\x80-\xff]/;
 const KINDS: Record<string, Listed['kind']> = { f: 'file', d: 'folder', l: 'link' };
 
 /** The entries of a listing that ends with an empty record. */
 export function parseListing(bytes: Buffer): Listed[] {
+  // One string of a character a byte: 10,000 entries take 10 ms, where pieces of the buffer take 40.
+  const text = bytes.latin1Slice();
   const entries: Listed[] = [];
   for (let at = 0; ;) {
-    const end = bytes.indexOf(0, at);
+    const end = text.indexOf('\0', at);
     if (end <= at) return entries;
-    entries.push(record(bytes.subarray(at, end)));
+    entries.push(record(text.slice(at, end)));
     at = end + 1;
   }
 }
 
-function record(bytes: Buffer): Listed {
+function record(text: string): Listed {
   let at = 0;
   const field = (): string => {
-    const end = bytes.indexOf(0x20, at);
-    const text = bytes.toString('latin1', at, end);
-    at = end + 1;
-    return text;
+    const from = at;
+    at = text.indexOf(' ', from) + 1;
+    return text.slice(from, at - 1);
   };
   const kind = KINDS[field()] ?? 'other';
   const [mode, links, byteSize] = [Number.parseInt(field(), 8), Number(field()), Number(field())];
   const [inode, changedAt] = [field(), field()];
-  const name = bytes.subarray(bytes[at] === DOT && bytes[at + 1] === SLASH ? at + 2 : at);
+  const path = text.slice(text.startsWith('./', at) ? at + 2 : at);
   const rest = { kind, mode, links, byteSize, inode, changedAt };
+  if (!BEYOND_ASCII.test(path)) return { path, ...rest, isUtf8: true };
+  const name = Buffer.from(path, 'latin1');
   try {
     return { path: utf8.decode(name), ...rest, isUtf8: true };
   } catch {

@@ -8,7 +8,7 @@ export const DEPENDENCY_FOLDERS = new Set(['node_modules', '.venv', 'venv', '__p
 export const RESERVED = new Set(['.git', '.context', '.hoplite']);
 const WARNINGS = 1000;
 /** Most paths have no such name in them: one test spares them the walk over their segments. */
-const SPECIAL = new RegExp(`(?:^|/)(?:${[...DEPENDENCY_FOLDERS, ...RESERVED].map((name) => name.replace('.', '\\.')).join('|')})(?:/|$)`, 'i');
+export const SPECIAL = new RegExp(`(?:^|/)(?:${[...DEPENDENCY_FOLDERS, ...RESERVED].map((name) => name.replace('.', '\\.')).join('|')})(?:/|$)`, 'i');
 
 export interface Choice { files: Listed[]; warnings: CaptureResult['warnings'] }
 
