@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { extract } from 'tar-stream';
+import type { CaptureResult } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { checkTree, comparePaths, loadTree, sameTree, stageBlobs } from '../sources/index.ts';
-import type { Staged, Tree } from '../sources/index.ts';
+import type { Entry, Staged, Tree } from '../sources/index.ts';
 
 const WARNINGS = 1000;
 
@@ -21,6 +22,8 @@ export interface Capture {
   fault: string | null;
   /** Whether the files equal `base`. */
   isUnchanged: boolean;
+  /** The source that the workspace lies over: its contents are the project's already. */
+  beside: Tree | null;
 }
 
 /**
@@ -29,17 +32,51 @@ export interface Capture {
  */
 export async function captureWorkspace(ctx: Context, thread: ThreadRow, from: string | Tree | null): Promise<Capture> {
   const base: Tree = from === null ? new Map() : typeof from === 'string' ? await loadTree(ctx, from) : from;
-  const { files, warnings } = await ctx.runner.capture(thread.id, [...base.keys()]);
-  const sorted = files.toSorted((a, b) => comparePaths(a.path, b.path));
-  const tree: Tree = new Map(sorted.map(({ path, sha256, byteSize, executable }) => [path, { sha256, byteSize, executable }]));
-  const [fault] = checkTree(sorted, typeof from === 'string' ? base : undefined);
-  return { tree, warnings: warnings.slice(0, WARNINGS).map(({ path, reason }) => ({ path: clean(path).slice(0, 4096), reason: clean(reason).slice(0, 500) })), isUnchanged: sameTree(tree, base), fault: fault ? clean(`${fault.path === null ? '' : `${fault.path.slice(0, 1200)}: `}${fault.message}`) : null };
+  const beside = await sourceBelow(ctx, thread);
+  const result = await ctx.runner.capture(thread.id, beside ? { over: beside.id, ...difference(beside.tree, base) } : [...base.keys()]);
+  const { warnings } = result;
+  const tree = treeOf(result, beside?.tree);
+  const [fault] = checkTree(Array.from(tree, ([path, { byteSize }]) => ({ path, byteSize })), typeof from === 'string' ? base : undefined);
+  return { tree, beside: beside?.tree ?? null, warnings: warnings.slice(0, WARNINGS).map(({ path, reason }) => ({ path: clean(path).slice(0, 4096), reason: clean(reason).slice(0, 500) })), isUnchanged: sameTree(tree, base), fault: fault ? clean(`${fault.path === null ? '' : `${fault.path.slice(0, 1200)}: `}${fault.message}`) : null };
+}
+
+/** The source whose kept files the workspace lies over, if it is one of its project. */
+async function sourceBelow(ctx: Context, thread: ThreadRow): Promise<{ id: string; tree: Tree } | null> {
+  const id = await ctx.runner.baseOf(thread.id);
+  const found = id === null ? undefined : await ctx.db.selectFrom('sources').select('id').where('id', '=', id).where('project_id', '=', thread.project_id).executeTakeFirst();
+  return found ? { id: found.id, tree: await loadTree(ctx, found.id) } : null;
+}
+
+function difference(from: Tree, to: Tree): { added: string[]; removed: string[] } {
+  if (from === to) return { added: [], removed: [] };
+  return { added: [...to.keys()].filter((path) => !from.has(path)), removed: [...from.keys()].filter((path) => !to.has(path)) };
+}
+
+/** All files that a capture told of, in order; of those that are as in the source below, our own record of that source counts. */
+function treeOf({ files, over }: CaptureResult, beside: Tree = new Map()): Tree {
+  const told = files.map(({ path, sha256, byteSize, executable }): [string, Entry] => [path, { sha256, byteSize, executable }]);
+  for (const { path, from } of over?.moved ?? []) {
+    const entry = beside.get(from);
+    if (!entry) throw new WorkspaceChanged();
+    told.push([path, entry]);
+  }
+  told.sort(([a], [b]) => comparePaths(a, b));
+  const missing = new Set(over?.missing);
+  const tree = new Map<string, Entry>();
+  let next = 0;
+  // Both are in order: sorting 10,000 paths anew would take longer than the rest.
+  for (const [path, entry] of over ? beside : []) {
+    for (; next < told.length && comparePaths(told[next]![0], path) < 0; next++) tree.set(...told[next]!);
+    if (!missing.has(path)) tree.set(path, entry);
+  }
+  for (; next < told.length; next++) tree.set(...told[next]!);
+  return tree;
 }
 
 /** Fetches the contents that `base` has not, checks their hashes, and stages them for `insertSource`. */
 export async function stageCapture(ctx: Context, thread: ThreadRow, capture: Capture, baseSourceId: string | null): Promise<Staged> {
   const base: Tree = baseSourceId === null ? new Map() : await loadTree(ctx, baseSourceId);
-  const known = new Set([...base.values()].map((entry) => entry.sha256));
+  const known = new Set([base, capture.beside].flatMap((tree) => Array.from(tree?.values() ?? [], (entry) => entry.sha256)));
   const wanted = new Map<string, { path: string; byteSize: number }>();
   for (const [path, { sha256, byteSize }] of capture.tree) if (!known.has(sha256) && !wanted.has(sha256)) wanted.set(sha256, { path, byteSize });
   const blobs = await readCaptured(ctx, thread.id, wanted);
