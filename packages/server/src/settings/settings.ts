@@ -27,7 +27,7 @@ const fields = {
   budgetMicros: Nullable({ ...Micros, description: 'Budget of a UTC month, in micro-units of USD.' } as typeof Micros),
   approvals: Nullable(Type.Array(Approval, { maxItems: 100, description: "The first rule that matches decides; an app's list replaces the organization's." })),
   egress: Nullable(Egress),
-  concurrency: Nullable(Body({ runs: Parallel, builds: Parallel })),
+  concurrency: { ...Nullable(Body({ runs: Parallel, builds: Parallel })), description: 'How many are under way at once; what is beyond waits. The organization\'s bounds all of its apps together, and each app that sets none.' },
   preview: Nullable(Body({ frameAncestors: Type.Array(Type.String({ pattern: ANCESTOR, examples: ['https://app.example.com'] }), { maxItems: 50 }) })),
 };
 
