@@ -63,9 +63,11 @@ export class DependencyCache {
     return true;
   }
 
-  /** Takes it in, for use at once. There must be none of its key. */
+  /** Takes it in, for use at once; one of its key that another thread took in meanwhile goes when it is no longer used. */
   add(dependencies: Omit<Dependencies, 'users'>): Dependencies {
     const added = { ...dependencies, users: 1 };
+    const rival = this.#kept.get(keyOf(added));
+    if (rival?.users === 0) this.#remove(rival.folder);
     this.#kept.set(keyOf(added), added);
     return added;
   }

@@ -9,9 +9,9 @@ const bench = await makeBench();
 const never = new AbortController().signal;
 let counter = 0;
 
-async function workspace(files: Files): Promise<Workspace> {
+async function workspace(files: Files, isKept = false): Promise<Workspace> {
   const id = `thr_${++counter}`;
-  await bench!.workspaces.put(id, tarStream(files));
+  await bench!.workspaces.put(id, tarStream(files), isKept ? { keep: { key: `src_${counter}`, group: 'prj' } } : {});
   return bench!.workspaces.get(id);
 }
 
@@ -46,8 +46,8 @@ describe.skipIf(!bench)('an agent\'s workspace', () => {
     expect(warnings.map((warning) => warning.path)).toEqual(['node_modules/dep']);
   });
 
-  test('is made after other work too, from its source alone', async () => {
-    const it = await workspace(SOURCE);
+  test.each([[false], [true]])('is made after other work too, from its source alone (kept: %s)', async (isKept) => {
+    const it = await workspace(SOURCE, isKept);
     await sh(it, 'echo more >> kept.log; rm dist/kept; echo ignored > other.log; echo n > new; mkdir -p node_modules/dep; echo d > node_modules/dep/d; ln -s a.txt link');
     noteSource(it, Object.keys(SOURCE));
     expect(await agent(it, 'git status --porcelain; git ls-files')).toBe(`${['.gitattributes', '.gitignore', 'a.txt', 'bin/run', 'crlf.txt', 'kept.log', 'link', 'new', 'node_modules/own.js'].join('\n')}\n`);

@@ -7,19 +7,19 @@ import { CONFIG, EXCLUDED, EXIT, SCRIPT } from './git-script.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** What is known of a tree: the paths of its source, NUL-terminated, as the last capture was told them; whether it has had its baseline. */
-interface Known { paths?: Buffer; isDone?: boolean }
+/** What is known of a tree: how to name the paths of its source, once anything else may lie in it; whether it has had its baseline. */
+interface Known { paths?: () => Iterable<string>; isDone?: boolean }
 
 /** A tree that is replaced takes what was known of it along: the next one gets a baseline of its own. */
 const known = new WeakMap<Tree, Known>();
 
 /**
  * Before anything was captured a tree holds its source and nothing else. From then on ignored files of the source cannot be told from other ignored
- * ones but by name.
+ * ones but by name; those of kept files are known without keeping them once more.
  */
 export function noteSource({ tree }: Workspace, basePaths: string[]): void {
   if (known.get(tree)?.isDone) return; // nobody will ask again
-  known.set(tree, { paths: Buffer.from(basePaths.map((path) => `${path}\0`).join('')) });
+  known.set(tree, { paths: () => tree.over?.source.listing.paths ?? basePaths });
 }
 
 /**
@@ -42,11 +42,11 @@ export async function gitBaseline(host: Host, workspace: Workspace, signal: Abor
 }
 
 /** Why there is none, undefined where there is one. */
-async function make(host: Host, tree: Tree, paths: Buffer | undefined, signal: AbortSignal): Promise<string | undefined> {
+async function make(host: Host, tree: Tree, paths: (() => Iterable<string>) | undefined, signal: AbortSignal): Promise<string | undefined> {
   const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', SCRIPT, 'sh', paths ? 'known' : 'all', EXCLUDED, CONFIG], binds: [tree.bind(false)], limits: DEFAULT_LIMITS });
   const stop = (): void => void sandbox.kill().catch(() => { /* collect sees the same */ });
   signal.addEventListener('abort', stop);
-  sandbox.stdin.end(paths);
+  sandbox.stdin.end(paths && Array.from(paths(), (path) => `${path}\0`).join(''));
   const begun = Date.now();
   const { code, stderr } = await collect(sandbox, { maxBytes: 64 * 1024, timeoutMs: TIMEOUT_MS }).finally(() => signal.removeEventListener('abort', stop));
   if (code === 0 || code === EXIT.isThere) return undefined;
