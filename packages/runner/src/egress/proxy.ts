@@ -82,15 +82,17 @@ export class EgressProxy {
       }
       const outside = visitor.destroyed ? undefined : await this.#dial(found.name, addresses, port);
       if (!outside) return;
-      visitor.once('close', () => outside.destroySoon());
       if (visitor.destroyed) return void outside.destroy();
       visitor.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      if (await this.#begin(found.name, visitor, outside, head)) this.counters.allowed++;
-      else if (!visitor.destroyed) {
-        refuse('server_name');
-        outside.destroy();
-        end(visitor, UNRECOGNIZED_NAME);
+      const hello = await helloFrom(visitor, head);
+      if (hello && asciiName(hello.serverName) === found.name) {
+        this.counters.allowed++;
+        return join(visitor, outside, hello.bytes);
       }
+      outside.destroy();
+      if (hello === undefined) return void visitor.destroy();
+      refuse('server_name');
+      end(visitor, UNRECOGNIZED_NAME);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       end(visitor, answer(error.status, `${error.message}\n`));
@@ -116,18 +118,6 @@ export class EgressProxy {
     return socket.on('error', () => socket.destroy()).setTimeout(IDLE_MS, () => socket.destroy());
   }
 
-  /** Reads the handshake's first message, and joins the two if it names the host that was asked for. */
-  async #begin(name: string, visitor: Socket, outside: Socket, head: Buffer): Promise<boolean> {
-    const hello = await helloFrom(visitor, head);
-    if (!hello || asciiName(hello.serverName) !== name) return false;
-    if (outside.destroyed) visitor.destroy();
-    else {
-      outside.write(hello.bytes);
-      joinSockets(visitor, outside);
-    }
-    return true;
-  }
-
   #refuse({ onRefused }: Task, refused: Refused): void {
     this.counters.refused++;
     onRefused(refused);
@@ -142,6 +132,13 @@ export class EgressProxy {
   }
 }
 
+function join(visitor: Socket, outside: Socket, said: Buffer): void {
+  // It may have gone while the handshake was awaited.
+  if (outside.destroyed) return void visitor.destroy();
+  outside.write(said);
+  joinSockets(visitor, outside);
+}
+
 /** Ends a connection with its last words; who does not read them is not waited for. */
 function end(visitor: Socket, words: string | Buffer): void {
   const timer = setTimeout(() => visitor.destroy(), LINGER_MS);
@@ -149,22 +146,22 @@ function end(visitor: Socket, words: string | Buffer): void {
   visitor.end(words);
 }
 
-/** The bytes up to the end of a ClientHello, or beyond, and the name in it; undefined where they are none, take too long or break off. The socket is paused afterwards. */
-function helloFrom(visitor: Socket, head: Buffer): Promise<{ bytes: Buffer; serverName: string } | undefined> {
+/** The bytes up to the end of a ClientHello, or beyond, and the name in it; null where they are none or take too long, undefined where the visitor has gone before. The socket is paused afterwards. */
+function helloFrom(visitor: Socket, head: Buffer): Promise<{ bytes: Buffer; serverName: string } | null | undefined> {
   return new Promise((resolve) => {
     let bytes = head;
-    const done = (serverName: string | null): void => {
+    const done = (serverName: string | null | undefined): void => {
       clearTimeout(timer);
       visitor.off('data', onData).off('end', onEnd).off('close', onEnd).pause();
-      resolve(serverName === null ? undefined : { bytes, serverName });
+      resolve(typeof serverName === 'string' ? { bytes, serverName } : serverName);
     };
     const look = (): void => {
       const serverName = serverNameOf(bytes);
       if (serverName !== undefined || bytes.length > HELLO_BYTES) done(serverName ?? null);
     };
     const onData = (part: Buffer): void => { bytes = Buffer.concat([bytes, part]); look(); };
-    const onEnd = (): void => done(null);
-    const timer = setTimeout(onEnd, HELLO_MS);
+    const onEnd = (): void => done(undefined);
+    const timer = setTimeout(() => done(null), HELLO_MS);
     visitor.on('data', onData).once('end', onEnd).once('close', onEnd);
     look();
   });
