@@ -7,8 +7,8 @@ import { processTree } from './processes.ts';
 import type { Sandbox } from './driver.ts';
 
 const INTERVAL_MS = 500;
-/** Measuring takes at most this share of the time, however many files there are. */
-const SHARE = 0.05;
+/** Measuring takes about this share of the time, but never lets more than the longest pause go by: on a busy machine an agent would have all of it. */
+const SHARE = 0.05, LONGEST_PAUSE_MS = 5000;
 const LOW_BYTES = 256 * 1024 ** 2;
 const PAGE = 4096;
 
@@ -26,7 +26,7 @@ export function watchSandbox(host: Host, sandbox: Sandbox, folders: string[], li
     if (!isOver && (Date.now() >= nextMeasure || bavail * bsize < LOW_BYTES)) {
       const begun = Date.now();
       const [bytes, entries] = await Promise.all([measured(host, folders, '-skx', 1024), measured(host, folders, '-sx', 1, '--inodes')]);
-      nextMeasure = Date.now() + (Date.now() - begun) / SHARE;
+      nextMeasure = Date.now() + Math.min((Date.now() - begun) / SHARE, LONGEST_PAUSE_MS);
       if (bytes > limits.diskBytes) refuse(`The workspace took more than its ${Math.round(limits.diskBytes / 1024 ** 2)} MiB of disk.`);
       // Empty ones take no disk that du would tell, but the file system has an end of them too.
       if (entries > limits.diskBytes / PAGE) refuse(`The workspace held more than ${Math.round(limits.diskBytes / PAGE)} files and folders.`);
