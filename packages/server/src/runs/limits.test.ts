@@ -16,12 +16,14 @@ describe.skipIf(s.service.ctx.runnerStatus()?.ok !== true)('the organization\'s 
   test('bounds the runs of all its apps together; a thread with more to do does not keep its place from others', async () => {
     const [a, b] = [await newBench(s), await newBench(s)];
     await ok(s.call('PATCH', '/api/settings', { concurrency: { runs: 1 } }, { cookie: await signedIn(s) }));
-    const { run } = await a.send(sh('sleep 3'));
-    await a.working(run.id);
+    await ok(s.call('PATCH', `${a.app}/settings`, { approvals: [{ tool: 'sh', pattern: ': gate', decision: 'ask' }] }));
+    await a.send(sh(': gate'));
+    const gate = await until('the question', async () => (await ok(s.call('GET', `${a.at}/approvals`))).approvals[0]);
     const [sameApp, otherApp] = [await newThread(a), await newThread(b)];
     // The last one is of the thread whose run has the place: its own worker would go on with it at once.
     const waiting = [[sameApp, await send(sameApp, 'true')], [otherApp, await send(otherApp, 'true')], [a.at, await send(a.at, 'true')]] as const;
     for (const at of [sameApp, otherApp]) await until('capacity', async () => (await ok(s.call('GET', at))).thread.waitingOn.includes('capacity'));
+    await ok(s.call('POST', `${a.at}/approvals/${gate.id}`, { decision: 'approve' }));
     const ended = await Promise.all(waiting.map(([at, id]) => runOf(at, id)));
     expect(ended.map((r) => r.status)).toEqual(['completed', 'completed', 'completed']);
     const inOrder = ended.toSorted((x, y) => Date.parse(x.startedAt) - Date.parse(y.startedAt));

@@ -65,13 +65,16 @@ async function isLimited(db: Db | Tx['db'], work: Work, { id }: In): Promise<boo
   return concurrency[work] !== null || organizationConcurrency[work] !== null;
 }
 
-/** The queued ones that have a place, of one organization or of all; `asking` is one whose job is under way. What failed keeps its time, and nobody waits for it. */
+/**
+ * The queued ones that have a place, of one organization or of all. One whose job is under way (its workspace is being prepared) keeps its
+ * turn; `asking` has one in any case. What failed keeps its time, and nobody waits for it.
+ */
 function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & { project: In }) {
   const { table, job, active, waits, key } = KINDS[work];
   return sql`
     waiting as (
-      select min(j.id) as job, min(w.id) as oldest, w.project_id, w.org_id
-      from ${table} w join jobs j on j.key = ${key} and j.kind = ${job} and j.status = 'queued' and j.failures = 0
+      select min(j.id) filter (where j.status = 'queued') as job, min(w.id) as oldest, w.project_id, w.org_id
+      from ${table} w join jobs j on j.key = ${key} and j.kind = ${job} and j.failures = 0
       where ${waits} and (${orgId}::text is null or w.org_id = ${orgId}) and w.id is distinct from ${asking?.id ?? null} group by j.key, w.project_id, w.org_id
       ${asking ? sql`union all select null, ${asking.id}, ${asking.project.id}, ${asking.project.org_id}` : sql``}
     ), served as (
