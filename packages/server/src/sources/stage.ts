@@ -4,11 +4,16 @@
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { TimedOut, within } from '../deadline.ts';
 import { newId } from '../ids.ts';
 import type { Tree } from '../merge/types.ts';
+import { StorageUnavailableError } from '../storage/object-store.ts';
 import { faultsMapped, storageUnavailable } from './faults.ts';
 import type { ExpectedFile, Handle, Packed } from './import-pool.ts';
 import { findStored } from './store.ts';
+
+/** A store that does not answer gives up by itself, but a folder's file system may hang. Nothing waits for it for ever. */
+export const PUT_MS = 180_000;
 
 type Staging = Pick<Context, 'db' | 'store' | 'pool'>;
 export interface ProjectKey {
@@ -41,6 +46,16 @@ export async function stageBlobs(ctx: Staging, project: ProjectKey, contents: Co
   return packed && packed.bytes.length > 0 ? stagePack(ctx, project, packed) : null;
 }
 
+/** A put that comes to its end after all leaves an object that nothing names: it is removed. */
+async function putInTime(ctx: Pick<Context, 'db' | 'store'>, project: ProjectKey, staged: NonNullable<Staged>, bytes: Uint8Array): Promise<void> {
+  const put = ctx.store.put(staged.objectKey, bytes);
+  await within(PUT_MS, put).catch((error: unknown) => {
+    if (!(error instanceof TimedOut)) throw error;
+    void put.then(() => abandon(ctx, project, staged)).catch(() => null);
+    throw new StorageUnavailableError('an object was not taken in time', { cause: error });
+  });
+}
+
 /** Puts a pack that is not empty into the store. No transaction may be open. Throws 503 `source_storage_unavailable` where the store is away. */
 export async function stagePack(ctx: Pick<Context, 'db' | 'store'>, project: ProjectKey, packed: Packed): Promise<NonNullable<Staged>> {
   const packId = newId('pack');
@@ -48,7 +63,7 @@ export async function stagePack(ctx: Pick<Context, 'db' | 'store'>, project: Pro
   await ctx.db.insertInto('objects').values({ org_id: project.org_id, key: objectKey, project_id: project.id }).execute();
   const staged = { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
   try {
-    await faultsMapped(ctx.store.put(objectKey, packed.bytes));
+    await faultsMapped(putInTime(ctx, project, staged, packed.bytes));
     // From here the transaction has the whole time; what was taken for interrupted meanwhile is not to be used.
     const { numUpdatedRows } = await ctx.db.updateTable('objects').set({ created_at: sql<Date>`now()` }).where('key', '=', objectKey).where('delete_after', 'is', null).executeTakeFirst();
     if (numUpdatedRows === 0n) throw stagedTooLong();

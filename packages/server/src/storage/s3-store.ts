@@ -15,7 +15,9 @@ export interface S3Options {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Without a byte; until the answer begins, however slowly the request goes. The SDK only warns where it is not told to throw. */
 const IDLE_TIMEOUT_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 120_000;
 const ATTEMPTS = 3;
 
 type Sdk = typeof import('@aws-sdk/client-s3');
@@ -27,7 +29,7 @@ export async function createS3Store(options: S3Options): Promise<ObjectStore> {
     region: options.region,
     forcePathStyle: options.forcePathStyle,
     maxAttempts: ATTEMPTS,
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: IDLE_TIMEOUT_MS },
+    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS, requestTimeout: ANSWER_TIMEOUT_MS, throwOnRequestTimeout: true },
     // The SDK's default checksums wrap streamed bodies in a chunk format that compatible services store as content.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
