@@ -75,10 +75,10 @@ describe('200', () => {
     const response = await fetch(`${s.base}${b.at}/exec`, { method: 'POST', body: JSON.stringify({ command: 'echo first; sleep 60' }), headers: { 'x-api-key': s.key, 'idempotency-key': randomUUID(), 'content-type': 'application/json', accept: 'text/event-stream' } });
     const reader = response.body!.getReader();
     let text = '';
-    while (!text.includes('first')) text += Buffer.from((await reader.read()).value!).toString();
+    while (!text.includes('first')) text += Buffer.from((await reader.read()).value ?? []).toString();
     expect(text).toBe('event: output\ndata: {"stream":"stdout","text":"first\\n"}\n\n');
     await ok(s.call('PATCH', b.at, { archived: true }));
-    while (!text.includes('exit')) text += Buffer.from((await reader.read()).value!).toString();
+    while (!text.includes('exit')) text += Buffer.from((await reader.read()).value ?? []).toString();
     await reader.cancel();
   });
 

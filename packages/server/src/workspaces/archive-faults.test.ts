@@ -160,7 +160,7 @@ describe('while the store is away', () => {
     for (let n = 1; n <= 9; n++) {
       await until(`try ${n}`, async () => (await tries()).count === n);
       await settled(s, b);
-      lefts.push(Number((await tries()).left));
+      lefts.push((await tries()).left);
       s.service.ctx.clock.offsetMs += 90_000;
     }
     for (const [n, left] of lefts.entries()) expect(left / 1000).toBeLessThan(Math.min(60, 2 ** n) * 1.25);

@@ -49,7 +49,6 @@ export const settled = (s: TestServer, b: Bench) => until('the jobs of the threa
 /** The worker that has the thread's job is gone: its row, and what only it knows. */
 export const loseWorker = (s: TestServer, b: Bench) => s.service.ctx.db.updateTable('jobs').set({ worker_id: 'wrk_gone' }).where('key', '=', `thread:${b.threadId}`).where('status', '=', 'active').execute();
 
-type Runner = TestServer['service']['ctx']['runner'];
 type RunnerCall = 'tasks' | 'capture' | 'blobs' | 'patch' | 'putWorkspace' | 'deleteWorkspace' | 'deleteTask' | 'startTask' | 'workspaceExists';
 type StoreCall = 'put' | 'getRange';
 /** A call of the service to its runner or store, before it is made or when it has been answered. */
@@ -80,7 +79,7 @@ export function atStep(s: TestServer, step: Step, act: () => Promise<void>, time
     const runner = ctx.runner as unknown as Record<RunnerCall, (...args: unknown[]) => unknown>;
     const call = runner[name];
     mend = () => { runner[name] = call; };
-    runner[name] = wrap(call.bind(ctx.runner as Runner));
+    runner[name] = wrap(call.bind(ctx.runner));
   }
   return mend;
 }
