@@ -13,6 +13,8 @@ export interface Candidate {
   /** Starts its engine with everything of its own in this folder; absent: it has none. Returns the process; its API is on `<folder>/api.sock`. */
   engine?: (folder: string) => ChildProcess;
   runtime?: string;
+  /** Set where old versions are known not to pass the probe: then nothing runs in them, which is no fault of the driver. */
+  mayNotIsolate?: boolean;
   /** Why it is not for this user; null: it is. */
   refuses?: () => string | null;
 }
@@ -29,7 +31,7 @@ export const CANDIDATES: Candidate[] = [
   { name: 'podman-crun', needs: { podman: 'podman', crun: 'crun', conmon: 'conmon' }, engine: podman('crun') },
   { name: 'podman-runc', needs: { podman: 'podman', runc: 'runc', conmon: 'conmon' }, engine: podman('runc') },
   { name: 'docker-runc', needs: { dockerd: 'docker.io', runc: 'runc' }, engine: docker, refuses: onlyRoot },
-  { name: 'docker-runsc', needs: { dockerd: 'docker.io', runsc: 'runsc' }, engine: docker, runtime: 'runsc', refuses: onlyRoot },
+  { name: 'docker-runsc', needs: { dockerd: 'docker.io', runsc: 'runsc' }, engine: docker, runtime: 'runsc', mayNotIsolate: true, refuses: onlyRoot },
 ];
 
 /** The programs of a candidate that are not installed, as packages. */

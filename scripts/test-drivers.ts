@@ -64,14 +64,17 @@ function missing(candidate: Candidate): string | null {
   return packages.length === 0 ? null : `not installed: apt-get install ${packages.join(' ')}${values.install ? ' (which failed)' : ', or --install as root'}`;
 }
 
-async function tests({ name, runtime }: Candidate, socket: string | null): Promise<Outcome> {
+async function tests(candidate: Candidate, socket: string | null): Promise<Outcome> {
+  const { name, runtime } = candidate;
   const scratch = mkdtempSync(join(tmpdir(), 'headrace-test-')), report = join(scratch, 'report.json');
   const choice = socket === null ? { driver: 'bubblewrap' } : { driver: 'container', socket, runtime: runtime ?? null };
   const env = { ...process.env, HEADRACE_TEST_ENGINES: JSON.stringify([{ name, choice }]) };
   const startedAt = performance.now();
   try {
     await ranOut(['run', '--config', 'drivers-tests/vitest.config.ts', '--reporter=json', `--outputFile.json=${report}`, ...positionals], env);
-    return { name, ...counts(report), seconds: Math.round((performance.now() - startedAt) / 1000) };
+    const found = counts(report);
+    if (candidate.mayNotIsolate && found.failed.some((line) => line.includes('does not isolate'))) return notTested(candidate, `it does not pass the probe, so that nothing would run: ${found.failed[0]!.replace(/^\S+: /, '')}`);
+    return { name, ...found, seconds: Math.round((performance.now() - startedAt) / 1000) };
   } finally { rmSync(scratch, { recursive: true, force: true }); }
 }
 
@@ -87,7 +90,7 @@ function counts(report: string): Pick<Outcome, 'status' | 'passed' | 'failed' | 
     const all = testResults.flatMap((file) => file.assertionResults);
     const failed = [...testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).map((file) => `${file.name}: ${file.message}`), ...all.filter(({ status }) => status === 'failed').map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]?.split('\n')[0] ?? ''}`)];
     const passed = all.filter(({ status }) => status === 'passed').length;
-    return { status: failed.length === 0 && passed > 0 ? 'passed' : 'failed', passed, failed, skipped: all.length - passed - failed.length, reason: null };
+    return { status: failed.length === 0 && passed > 0 ? 'passed' : 'failed', passed, failed, skipped: all.filter(({ status }) => status !== 'passed' && status !== 'failed').length, reason: null };
   } catch { return { status: 'failed', passed: 0, failed: ['the tests came to no end'], skipped: 0, reason: null }; }
 }
 

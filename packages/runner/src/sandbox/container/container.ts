@@ -8,13 +8,13 @@ import { Frames } from './frames.ts';
 import { initOf, type Init } from './init.ts';
 
 /** How long an engine may take to prove that a container is gone; how often it is asked. */
-const GONE_MS = 15_000, CALL_MS = 5_000;
+const GONE_MS = 10_000, CALL_MS = 5_000;
 const ASK_AGAIN_MS = [2, 5, 10, 20, 40, 80, 160, 250];
 const DRAIN_MS = 2_000;
 /** The signal of a kill. */
 const KILLED = { code: 137, signal: 'SIGKILL' } as const;
 
-interface State { Status?: string; Running?: boolean; ExitCode?: number; OOMKilled?: boolean; Pid?: number }
+interface State { Running?: boolean; ExitCode?: number; OOMKilled?: boolean; Pid?: number }
 
 /**
  * One container from its creation to its removal:
@@ -34,6 +34,8 @@ export class Container implements Sandbox {
   readonly #frames = new Frames();
   readonly #killed = Promise.withResolvers<'killed'>();
   #isKilled = false;
+  #isStarted = false;
+  #hasFailed = false;
   #init: Init | undefined;
   #exit: SandboxExit | undefined;
 
@@ -44,7 +46,7 @@ export class Container implements Sandbox {
     this.stderr = this.#frames.stderr;
     this.stdin = this.#input;
     this.exited = this.#live(spec);
-    this.exited.catch(() => { /* whoever awaits it sees it */ });
+    this.exited.catch(() => { this.#hasFailed = true; }); // whoever awaits it sees it
   }
 
   initPid(): number | undefined { return this.#init?.pid; }
@@ -52,6 +54,7 @@ export class Container implements Sandbox {
   kill(): Promise<SandboxExit> {
     this.#isKilled = true;
     this.#killed.resolve('killed');
+    if (!this.#hasFailed) return this.exited;
     return this.exited.catch(async (error: unknown) => {
       if (!isNotConfirmed(error)) throw error;
       await this.#remove();
@@ -85,6 +88,7 @@ export class Container implements Sandbox {
     this.#input.pipe(socket.once('close', () => this.#input.resume()));
     if (this.#isKilled) return;
     await this.#engine.ask('POST', `/containers/${this.#name}/start`, { also: [304] });
+    this.#isStarted = true;
     void this.#look();
     await this.#ended();
   }
@@ -113,7 +117,7 @@ export class Container implements Sandbox {
     const cgroup = this.#init?.wasOutOfMemory() ?? false;
     const state = await this.#state().catch((error: unknown) => { if (this.#isKilled) return undefined; throw error; });
     const oom = cgroup || state?.OOMKilled === true;
-    if (!state || state.Running || state.Status === 'created') return { ...KILLED, oom };
+    if (!state || state.Running || !this.#isStarted) return { ...KILLED, oom };
     this.#frames.release();
     await Promise.race([this.#frames.ended, sleep(DRAIN_MS, undefined, { ref: false })]);
     const code = state.ExitCode ?? null;

@@ -22,6 +22,7 @@ export class Frames implements Outputs {
   #left = 0;
   #into: Readable | undefined;
   #isReleased = false;
+  #isOver = false;
   readonly #full = new Set<Readable>();
   #end!: () => void;
 
@@ -44,13 +45,14 @@ export class Frames implements Outputs {
     this.#socket?.resume();
   }
 
-  /** Ends both streams. Idempotent. */
+  /** Ends both streams and the connection. Idempotent. */
   end(): void {
-    for (const output of [this.stdout, this.stderr]) if (!output.readableEnded && !this.#isOver) output.push(null);
+    if (this.#isOver) return;
     this.#isOver = true;
+    for (const output of [this.stdout, this.stderr]) output.push(null);
+    this.#socket?.destroy();
     this.#end();
   }
-  #isOver = false;
 
   #output(): Readable {
     const output: Readable = new Readable({ highWaterMark: WAITING_BYTES, read: () => {

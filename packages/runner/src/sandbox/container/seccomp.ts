@@ -1,4 +1,4 @@
-import { AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, DENIED, NEW_NAMESPACES, QUERY_PERSONALITY, SOCK_PACKET, SOCK_RAW, TIOCLINUX, TIOCSTI } from '../syscalls.ts';
+import { AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, DENIED, INET_PROTOCOLS, NEW_NAMESPACES, QUERY_PERSONALITY, SOCK_PACKET, SOCK_RAW, TIOCLINUX, TIOCSTI } from '../syscalls.ts';
 import { ALLOWED } from './allowed-calls.ts';
 
 const EPERM = 1, ENOSYS = 38, EAFNOSUPPORT = 97;
@@ -39,10 +39,11 @@ function socket(): Rule[] {
   const others = range(0, HIGHEST_FAMILY).filter((family) => ![AF_UNIX, AF_INET, AF_INET6, AF_NETLINK].includes(family));
   return [
     allow('socket', equals(0, AF_UNIX)), allow('socket', equals(0, AF_NETLINK), equals(2, 0)), refuse(EAFNOSUPPORT, 'socket', equals(0, AF_NETLINK), above(2, 0)),
-    ...[AF_INET, AF_INET6].flatMap((family) => range(0, TYPES).map((type) => {
+    ...[AF_INET, AF_INET6].flatMap((family) => range(0, TYPES).flatMap((type) => {
       const conditions = [equals(0, family), masked(1, TYPES, type)];
-      return type === SOCK_RAW || type === SOCK_PACKET ? refuse(EPERM, 'socket', ...conditions) : allow('socket', ...conditions);
+      return type === SOCK_RAW || type === SOCK_PACKET ? [refuse(EPERM, 'socket', ...conditions)] : INET_PROTOCOLS.map((protocol) => allow('socket', ...conditions, equals(2, protocol)));
     })),
+    allow('socketpair', equals(0, AF_UNIX)), refuse(EAFNOSUPPORT, 'socketpair', above(0, AF_UNIX)),
     ...others.map((family) => refuse(EAFNOSUPPORT, 'socket', equals(0, family))), refuse(EAFNOSUPPORT, 'socket', above(0, HIGHEST_FAMILY)),
   ];
 }
