@@ -9,8 +9,8 @@ import type { EffectiveSettings } from './effective.ts';
 
 /**
  * Where package managers get packages from: hosts that serve what their registry holds. No host is among them where anybody may put files at an address of
- * his own (GitHub, object storage), nor one that is asked over plain HTTP (Debian's and Ubuntu's mirrors). npm, RubyGems and PyPI take publications
- * on the host that they serve from, from whoever has an account there.
+ * his own (GitHub, object storage), nor one that is asked over plain HTTP (Debian's and Ubuntu's mirrors). npm and RubyGems take publications on
+ * the host that they serve from, from whoever has an account there.
  */
 export const REGISTRIES = [
   'registry.npmjs.org', 'registry.yarnpkg.com', // npm, pnpm, Yarn
