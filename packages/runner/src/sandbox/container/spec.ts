@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { BASE_ENV, MEMORY_FOLDERS, OPEN_FILES, WORKSPACE, type Bind, type SandboxSpec } from '../driver.ts';
 import type { EngineFacts } from './facts.ts';
 
@@ -26,6 +26,7 @@ const ENGINE_VARIABLES = ['HOSTNAME', 'container'];
 /** As all sandboxes of bubblewrap together weigh; here each (bubblewrap/cgroups.ts). */
 const CPU_SHARES = 512;
 const SHM = '/dev/shm';
+const IPV6 = '/proc/sys/net/ipv6';
 
 /** The body of POST /containers/create for one sandbox. */
 export function containerSpec(setup: Setup, { command, binds, env = {}, limits }: SandboxSpec): object {
@@ -40,6 +41,8 @@ export function containerSpec(setup: Setup, { command, binds, env = {}, limits }
     AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true, Tty: false,
     HostConfig: {
       NetworkMode: 'none', IpcMode: 'private', CgroupnsMode: 'private', UsernsMode: setup.usernsMode, ...(setup.runtime !== null && { Runtime: setup.runtime }),
+      // Docker takes ::1 away from a network of nothing but lo.
+      ...(existsSync(IPV6) && { Sysctls: { 'net.ipv6.conf.all.disable_ipv6': '0', 'net.ipv6.conf.lo.disable_ipv6': '0' } }),
       ReadonlyRootfs: true, CapDrop: ['ALL'], Privileged: false, SecurityOpt: ['no-new-privileges', `seccomp=${setup.seccomp}`, ...(facts.hasSelinux ? ['label=disable'] : [])],
       ...(facts.hasMemory && { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }), ...(facts.hasCpu && { CpuShares: CPU_SHARES }), ...(facts.hasProcesses && { PidsLimit: limits.processes }),
       Ulimits: ulimits(limits.diskBytes, facts.hasProcesses ? undefined : limits.processes),
