@@ -24,14 +24,16 @@ export const DENIED: readonly Row[] = [
 
 /** The calls whose arguments the filter looks at. */
 export const INSPECTED = {
-  x64: { audit: 0xc000003e, clone: 56, clone3: 435, socket: 41, ioctl: 16, personality: 135 },
-  arm64: { audit: 0xc00000b7, clone: 220, clone3: 435, socket: 198, ioctl: 29, personality: 92 },
+  x64: { audit: 0xc000003e, clone: 56, clone3: 435, socket: 41, socketpair: 53, ioctl: 16, personality: 135 },
+  arm64: { audit: 0xc00000b7, clone: 220, clone3: 435, socket: 198, socketpair: 199, ioctl: 29, personality: 92 },
 } as const;
 
 /** Every CLONE_NEW* but CLONE_NEWTIME, whose bit is part of the exit signal in clone(2). */
 export const NEW_NAMESPACES = 0x7e020000;
 /** Families of sockets that may be opened (of netlink only NETLINK_ROUTE, number 0: listing one's own interfaces), and the types that no internet socket may have. */
 export const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, SOCK_RAW = 3, SOCK_PACKET = 10;
+/** The internet's: what the type says, ICMP, TCP, UDP, ICMPv6. Others would have the kernel load modules that nobody here has use for. */
+export const INET_PROTOCOLS = [0, 1, 6, 17, 58] as const;
 /** Writing into a terminal's input. */
 export const TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
 export const QUERY_PERSONALITY = 0xffffffff;

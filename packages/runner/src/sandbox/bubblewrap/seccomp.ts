@@ -1,4 +1,4 @@
-import { AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, DENIED, INSPECTED, NEW_NAMESPACES, NEWEST_KNOWN, QUERY_PERSONALITY, SOCK_PACKET, SOCK_RAW, TIOCLINUX, TIOCSTI, type Architecture } from '../syscalls.ts';
+import { AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, DENIED, INET_PROTOCOLS, INSPECTED, NEW_NAMESPACES, NEWEST_KNOWN, QUERY_PERSONALITY, SOCK_PACKET, SOCK_RAW, TIOCLINUX, TIOCSTI, type Architecture } from '../syscalls.ts';
 
 /**
  * Assembles the sandbox's seccomp filter (classic BPF, struct sock_filter[]), which bwrap reads from a descriptor.
@@ -6,7 +6,7 @@ import { AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, DENIED, INSPECTED, NEW_NAMESPAC
  */
 const LOAD = 0x20, JUMP_EQUAL = 0x15, JUMP_GREATER = 0x25, JUMP_SET = 0x45, AND = 0x54, RETURN = 0x06;
 const ALLOW = 0x7fff0000, KILL_PROCESS = 0x80000000, ERRNO = 0x00050000;
-const EPERM = 1, ENOSYS = 38, EAFNOSUPPORT = 97;
+const EPERM = 1, ENOSYS = 38, EPROTONOSUPPORT = 93, EAFNOSUPPORT = 97;
 const AT_NUMBER = 0, AT_ARCHITECTURE = 4;
 /** Low half of argument n in struct seccomp_data (little endian). */
 const argument = (n: number): number => 16 + 8 * n;
@@ -32,7 +32,7 @@ function program(architecture: Architecture): Instruction[] {
     { code: JUMP_GREATER, value: NEWEST_KNOWN, yes: 'enosys' }, // also every x32 call
     // glibc falls back to clone(2), whose flags can be seen here; clone3's lie behind a pointer.
     when(at.clone3, 'enosys'),
-    when(at.clone, 'clone'), when(at.socket, 'socket'), when(at.ioctl, 'ioctl'), when(at.personality, 'personality'),
+    when(at.clone, 'clone'), when(at.socket, 'socket'), when(at.socketpair, 'socketpair'), when(at.ioctl, 'ioctl'), when(at.personality, 'personality'),
     ...denied.map((number) => when(number, 'eperm')),
     ret('allow', ALLOW),
     { code: LOAD, value: argument(0), label: 'clone' },
@@ -43,7 +43,12 @@ function program(architecture: Architecture): Instruction[] {
     { code: LOAD, value: argument(1), label: 'inet' },
     { code: AND, value: 0xf },
     when(SOCK_RAW, 'eperm'),
-    { code: JUMP_EQUAL, value: SOCK_PACKET, yes: 'eperm', no: 'allowed' },
+    when(SOCK_PACKET, 'eperm'),
+    { code: LOAD, value: argument(2) },
+    ...INET_PROTOCOLS.map((number) => when(number, 'allowed')),
+    ret('protocol', ERRNO | EPROTONOSUPPORT),
+    { code: LOAD, value: argument(0), label: 'socketpair' },
+    { code: JUMP_EQUAL, value: AF_UNIX, yes: 'allowed', no: 'family' },
     { code: LOAD, value: argument(2), label: 'netlink' },
     { code: JUMP_EQUAL, value: 0, yes: 'allowed', no: 'family' },
     { code: LOAD, value: argument(1), label: 'ioctl' },
