@@ -39,7 +39,6 @@ const HOST_FILES = themed('host files', [
   sh('canary-by-symbolic-link', 'ln -s "$CANARY" link; cat link/secret.txt; ln -s /proc/1/root/proc/1/cwd other; cat "other$CANARY/secret.txt"'),
   sh('canary-through-proc-1-root', 'cat "/proc/1/root$CANARY/secret.txt"; cat "/proc/self/root$CANARY/secret.txt"; for p in /proc/[0-9]*; do cat "$p/root$CANARY/secret.txt"; done'),
   python('canary-through-open-folders', "[leaks(f'{fd}{\"/..\" * up}' + G['canary'] + '/secret.txt') for fd in glob.glob('/proc/*/fd/*') + glob.glob('/proc/*/cwd') for up in (0, 1, 8) if os.path.isdir(fd)]"),
-  sh('canary-through-map-files', 'for f in /proc/1/map_files/* /proc/[0-9]*/map_files/*; do [ -r "$f" ] && cat "$(readlink "$f")/../../..$CANARY/secret.txt" 2>/dev/null; done; cat "/proc/thread-self/root/..$CANARY/secret.txt"'),
   sh('data-folder', 'cat "$CANARY/data/secret.txt"'),
   sh('shadow', 'grep -q "^root:" /etc/shadow && echo ESCAPED; head -c 60 /etc/shadow'),
   sh('real-accounts', 'grep -c . /etc/passwd; [ "$(grep -c . /etc/passwd)" -gt 4 ] && echo ESCAPED'),

@@ -6,8 +6,9 @@ const SOCKETS = themed('sockets', [
   family('packet-socket', 17, 3, 0x300), family('packet-datagram', 17, 2, 0x300), family('old-packet-socket', 2, 10, 0x300), family('raw-icmp', 2, 3, 1), family('raw-icmp6', 10, 3, 58), family('raw-ip', 2, 3, 255),
   family('netlink-audit', 16, 3, 9), family('netlink-uevent', 16, 3, 15), family('netlink-netfilter', 16, 3, 12), family('netlink-diagnosis', 16, 3, 4), family('netlink-generic', 16, 3, 16), family('netlink-xfrm', 16, 3, 6),
   family('vsock', 40, 1), family('vsock-datagram', 40, 2), family('af-alg', 38, 5), family('af-key', 15, 3, 2), family('bluetooth', 31, 3, 1), family('xdp', 44, 3), family('can', 29, 3, 1), family('tipc', 30, 1), family('rds', 21, 5), family('smc', 43, 1), family('nfc', 39, 5), family('x25', 9, 5), family('qipcrtr', 42, 2), family('mctp', 45, 2),
-  family('sctp', 2, 1, 132), family('dccp', 2, 6, 33), family('l2tp', 2, 2, 115),
+  family('multipath-tcp', 2, 1, 262), family('udp-lite', 2, 2, 136), family('sctp', 2, 1, 132), family('dccp', 2, 6, 33), family('l2tp', 2, 2, 115),
   python('family-high-bits', "call_result = call('socket', 17 | 1 << 40, 3, 0x300); escaped(call_result[0] >= 0, error_name(call_result[1]))"),
+  ...[['tipc', 30], ['vsock', 40], ['inet', 2]].map(([name, number]) => python(`socketpair-${name}`, `_, e = call('socketpair', ${number}, 1, 0, ctypes.create_string_buffer(8)); escaped(e not in (errno.EAFNOSUPPORT, errno.EPERM, errno.ENOSYS), error_name(e))`)),
   python('packet-type-flags', "r, e = call('socket', 17, 3 | 0x80000 | 0x800, 0x300); escaped(r >= 0, error_name(e))"),
   python('link-set', "s = socket.socket(); fcntl.ioctl(s, 0x8914, struct.pack('16sH14x', b'lo', 0x49)); escaped(True)"), // SIOCSIFFLAGS: lo is up already
   python('transparent-socket', "s = socket.socket(); s.setsockopt(0, 19, 1); escaped(True)"),
