@@ -1,5 +1,7 @@
 /** What a sandbox costs to start: from what is asked for to the confirmed end of a command that does nothing, beside the same without one. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CANDIDATES, packagesOf, startEngine } from '../../drivers-tests/engines.ts';
+import type { Candidate } from '../../drivers-tests/engines.ts';
 import type { Benchmark, Outcome, Row, Setup } from '../lib/benchmark.ts';
 import { openSandboxes, runBwrap, runPlain } from '../lib/sandboxes.ts';
 import type { Started } from '../lib/sandboxes.ts';
@@ -24,13 +26,27 @@ export const sandboxBenchmark: Benchmark = {
       { what: 'plain process of the host', run: runPlain },
     ];
     const { rows, median } = await inTurns(setup, ways, setup.quick ? 5 : 40);
+    const leftOut: string[] = [];
+    for (const candidate of CANDIDATES.filter(({ engine }) => engine)) rows.push(...await byEngine(setup, candidate).catch((error: Error) => { leftOut.push(`${candidate.name} (${error.message.slice(0, 200)})`); return []; }));
+    if (leftOut.length > 0) setup.say(`left out: ${leftOut.join(', ')}`);
     return {
       rows,
       aims: [{ what: 'bubblewrap, start to end, p50', bound: 'most', limit: 25, value: median, unit: 'ms' }],
-      notes: [`/bin/true to its end, and /bin/echo to the first byte that is read; the four ways in turns. The end of a sandbox is confirmed: its init is reaped and its control group is empty and removed. ${REFILLED_MS} ms before each start, so that launches wait again: a task that comes sooner after two others finds none. By hand there is no control group, no rlimit and no shell between. Started by the benchmark's own process, of ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB.`],
+      notes: [`/bin/true to its end, and /bin/echo to the first byte that is read; the four ways in turns. The end of a sandbox is confirmed: its init is reaped and its control group is empty and removed. ${REFILLED_MS} ms before each start, so that launches wait again: a task that comes sooner after two others finds none. By hand there is no control group, no rlimit and no shell between. Started by the benchmark's own process, of ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB.${leftOut.length > 0 ? ` Left out: ${leftOut.join(', ')}.` : ''}`],
     };
   },
 };
+
+/** The same by the container driver, on an engine that is started for it. Throws why it cannot be. */
+async function byEngine(setup: Setup, candidate: Candidate): Promise<Row[]> {
+  const [refusal, packages] = [candidate.refuses?.() ?? null, packagesOf(candidate)];
+  if (refusal !== null || packages.length > 0) throw new Error(refusal ?? `not installed: ${packages.join(' ')}`);
+  const { socket, end } = await startEngine(candidate);
+  setup.atEnd(end);
+  const containers = await openSandboxes(setup.scratch, { driver: 'container', socket, runtime: candidate.runtime ?? null });
+  setup.atEnd(() => containers.close());
+  return (await inTurns(setup, [{ what: `container, ${candidate.name}`, run: (command) => containers.run(command) }], setup.quick ? 2 : 8)).rows;
+}
 
 async function inTurns({ say }: Setup, ways: Way[], rounds: number): Promise<{ rows: Row[]; median: number }> {
   const rows: Row[] = [];
