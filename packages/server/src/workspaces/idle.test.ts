@@ -180,6 +180,21 @@ test('7. An expired sandbox is recreated from its durable source before a follow
   await expectTold(s, b);
 });
 
+test('a process that knows the runner by what it was a second ago takes no workspace for lost', async () => {
+  const [b, first, second] = [await newBench(s), await newBench(s), await newBench(s)];
+  const { ctx } = s.service;
+  const { runnerStatus } = ctx;
+  const stale = { ...runnerStatus()!, pid: 1 };
+  ctx.runnerStatus = () => stale;
+  // One sweep after the other: when the second workspace is found, all that the sweep before has found is done.
+  for (const other of [first, second]) {
+    await ctx.db.updateTable('threads').set({ idle_expires_at: new Date(0) }).where('id', '=', other.threadId).execute();
+    await until('the sweep', async () => (await statusOf(other)) === 'archived');
+  }
+  ctx.runnerStatus = runnerStatus;
+  expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
+});
+
 // Last: it takes the runner away from everything that is there.
 test('5. After a runtime that vanished, recovery uses the last saved source; what was not saved can be lost', async () => {
   const b = await newBench(s);
