@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { RunnerError } from '../../errors.ts';
 import type { RunnerStatus } from '../../protocol.ts';
-import type { Driver, Sandbox, SandboxSpec } from '../driver.ts';
+import { DEFAULT_LIMITS, type Driver, type Sandbox, type SandboxSpec } from '../driver.ts';
 import type { Host } from '../host.ts';
 import { Container } from './container.ts';
 import { Engine, EngineError } from './engine.ts';
@@ -13,7 +13,7 @@ import { containerEtc, systemBinds } from './mounts.ts';
 import { ownerLabels, removeOrphans } from './orphans.ts';
 import { seccompProfile } from './seccomp.ts';
 import { containerSpec, type Setup } from './spec.ts';
-import { userOf } from './users.ts';
+import { usersFor } from './users.ts';
 
 /** How containers are made; null: what is found, or the engine's own. */
 export interface ContainerSettings {
@@ -75,13 +75,20 @@ class ContainerDriver implements Driver {
     if (ownImage !== null && (await engine.ask('GET', `/images/${encodeURIComponent(ownImage)}/json`, { also: [404] })).status === 404) return [`${facts.name} has no image ${ownImage}: pull or build it, or unset HEADRACE_CONTAINER_IMAGE`];
     const image = ownImage ?? await emptyImage(engine);
     await removeOrphans(engine);
-    const users = userOf(this.#host, facts);
-    const setup: Setup = {
-      facts, image, runtime, ...users, labels: ownerLabels(this.#host), seccomp: this.#seccomp(facts),
-      systemBinds: systemBinds(this.#host, containerEtc(this.#host, users.user), ownImage !== null),
-    };
-    this.#prepared = { engine, setup, limits: engineLimits(facts, users.hasUserNamespace) };
+    const common = { facts, image, runtime, labels: ownerLabels(this.#host), seccomp: this.#seccomp(facts) };
+    const users = usersFor(this.#host, facts);
+    for (const user of users) {
+      const setup: Setup = { ...common, ...user, systemBinds: systemBinds(this.#host, containerEtc(this.#host, user.user), ownImage !== null) };
+      this.#prepared = { engine, setup, limits: engineLimits(facts, user.shares) };
+      if (user === users.at(-1) || await this.#works()) break;
+    }
     return [];
+  }
+
+  /** Whether a container can be started as things are. */
+  async #works(): Promise<boolean> {
+    const sandbox = this.start({ command: ['true'], binds: [], limits: DEFAULT_LIMITS });
+    try { return (await sandbox.exited).code === 0; } catch { return false; }
   }
 
   /** Docker takes the profile itself, Podman the path of its file. */

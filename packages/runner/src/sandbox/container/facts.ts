@@ -55,10 +55,10 @@ export function engineFaults(facts: EngineFacts, runtime: string | null): string
 }
 
 /** What bounds memory and processes, and what a person should know of it. */
-export function engineLimits({ name, kind, isRootless, hasMemory, hasProcesses, hasCpu }: EngineFacts, hasUserNamespace: boolean): RunnerStatus['limits'] {
+export function engineLimits({ name, isRootless, hasMemory, hasProcesses, hasCpu }: EngineFacts, shares: string | null): RunnerStatus['limits'] {
   const warnings: string[] = [];
   if (!hasMemory || !hasProcesses) warnings.push(`${name} can make no control groups${isRootless ? ' without root on this machine (they need cgroup v2 and a delegated user session)' : ''}: memory and processes are bounded by rlimits and a watchdog`);
-  if (!hasUserNamespace) warnings.push(`containers of ${name} share the user namespace of this machine: they run as a user that owns nothing else${kind === 'podman' ? '; with a line `containers:2147483647:2147483648` in /etc/subuid and /etc/subgid each gets its own' : ''}`);
+  if (shares !== null) warnings.push(`containers share the user namespace of this machine, for ${name} ${shares}: they run as a user that owns nothing but the sandboxes' files`);
   return { memory: hasMemory ? 'cgroup' : 'watchdog', processes: hasProcesses ? 'cgroup' : 'rlimit', cpu: hasCpu ? 'cgroup' : 'none', warnings };
 }
 

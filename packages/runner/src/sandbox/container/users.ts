@@ -7,22 +7,25 @@ export interface User {
   /** Number of the account inside, as the sandbox sees it. */
   user: number;
   usernsMode: string;
-  hasUserNamespace: boolean;
+  /** Why the container has no user namespace of its own, in words that follow the engine's name; null: it has one. */
+  shares: string | null;
 }
 
 const INSIDE = 1000;
+const RANGES = '/etc/subuid and /etc/subgid';
 
 /**
- * The sandboxes' files belong to the host's unprivileged user, so the account inside has to be that one. Podman maps it to 1000 in a user namespace of
- * the container's own, where this machine has numbers for that; Docker has one map for all containers or none, in which that user is not.
+ * The sandboxes' files belong to the host's unprivileged user, so the account inside has to be that one: what may be tried, the best first. Podman maps it to
+ * 1000 in a user namespace of the container's own, where this machine has numbers for that and its storage can; Docker has one map for all containers or
+ * none, in which that user is not.
  */
-export function userOf(host: Host, { kind, isRootless, version }: EngineFacts): User {
+export function usersFor(host: Host, { kind, isRootless, version }: EngineFacts): User[] {
   const outside = host.uid ?? process.getuid!();
-  const plain = { user: outside, usernsMode: 'host', hasUserNamespace: false };
-  if (kind === 'docker') return plain;
-  if (isRootless) return isAtLeast(version, [4, 3]) ? { user: INSIDE, usernsMode: `keep-id:uid=${INSIDE},gid=${INSIDE}`, hasUserNamespace: true } : { user: outside, usernsMode: 'keep-id', hasUserNamespace: true };
-  if (!hasRangesOfIds()) return plain;
-  return { user: INSIDE, usernsMode: `auto:uidmapping=${INSIDE}:${outside}:1,gidmapping=${INSIDE}:${outside}:1`, hasUserNamespace: true };
+  const plain = (shares: string): User => ({ user: outside, usernsMode: 'host', shares });
+  if (kind === 'docker') return [plain('has one map of users for all containers')];
+  if (isRootless) return [isAtLeast(version, [4, 3]) ? { user: INSIDE, usernsMode: `keep-id:uid=${INSIDE},gid=${INSIDE}`, shares: null } : { user: outside, usernsMode: 'keep-id', shares: null }];
+  if (!hasRangesOfIds()) return [plain(`finds no numbers for others: add a line containers:2147483647:2147483648 to ${RANGES}`)];
+  return [{ user: INSIDE, usernsMode: `auto:uidmapping=${INSIDE}:${outside}:1,gidmapping=${INSIDE}:${outside}:1`, shares: null }, plain('cannot map users with its storage as it is (with the driver vfs it can)')];
 }
 
 /** Podman takes the numbers of such namespaces from the lines of the user `containers`. */
