@@ -35,6 +35,7 @@ describe('a project whose setting names hosts: its sandboxes have the proxy, wha
     expect((await ok(s.call('GET', `${b.app}/builds/${id!}/logs`))).logs.text).toMatch(REFUSED);
     expect(said).toEqual([{ project: b.appId, build: id!, ...NAMED }]);
     expect(words).toEqual(['platform.build.queued', 'platform.build.building', 'platform.build.ready']);
+    expect((await s.service.ctx.runner.status()).egress).toEqual({ allowed: 0, refused: 1 });
   });
 
   test('commands', async () => {
@@ -71,6 +72,11 @@ test('a project whose setting is none, or that has none, has no proxy, whatever 
     expect((await ok(s.call('POST', `${b.at}/exec`, { command: CALL }))).exec.stdout).toMatch(NONE);
   }
   expect(said).toEqual([]);
+});
+
+test('the runner takes a list of names only', async () => {
+  const start = (egress: unknown) => s.service.ctx.runner.startTask('bld_x', { kind: 'build', command: 'true', outputDirectory: '.', timeoutMs: 1_000, egress: egress as string[] });
+  for (const wrong of ['listed.example', [1], {}]) await expect(start(wrong)).rejects.toMatchObject({ status: 400, message: 'egress is no list of host names.' });
 });
 
 test('registries are a list, to which hosts are added', async () => {
