@@ -39,7 +39,8 @@ export interface RunnerClient {
   steer(id: string, message: SteerRequest): Promise<void>;
   /** Says that the model gateway is served there; to be said each second. */
   registerGateway(id: string, socketPath: string): Promise<void>;
-  putSource(id: string, tar: Readable | Buffer): Promise<void>;
+  /** Files as for putWorkspace; to a running preview a patch. */
+  putSource(id: string, tar: Readable | Buffer | undefined, origin?: Origin): Promise<void>;
   output(id: string): Promise<Readable>;
   deleteTask(id: string): Promise<void>;
   connect(id: string): Promise<Duplex>;
@@ -93,7 +94,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     answerPermission: (id, requestId, allow) => call('POST', at('tasks', id, `/permissions/${encodeURIComponent(requestId)}`), { body: { allow } }),
     steer: (id, message) => call('POST', at('tasks', id, '/steer'), { body: message }),
     registerGateway: (id, socketPath) => call('PUT', at('gateways', id), { body: { socketPath } }),
-    putSource: (id, tar) => call('PUT', at('tasks', id, '/source'), { tar }),
+    putSource: (id, tar, origin = {}) => call('PUT', at('tasks', id, `/source${queryOf(origin)}`), { tar }),
     output: (id) => send('GET', at('tasks', id, '/output')),
     deleteTask: (id) => call('DELETE', at('tasks', id)),
     connect: (id) => upgrade(socketPath, at('tasks', id, '/connect')),

@@ -25,7 +25,7 @@
  *   POST   /tasks/:id/cancel                      → 204           kills the whole process tree; the journal then ends `cancelled`
  *   POST   /tasks/:id/permissions/:requestId  { allow: boolean } → 204
  *   POST   /tasks/:id/steer           SteerRequest → 204          hands a message to a turn that is under way; an id is handed over once; 409 `not_steerable`; 504 `no_answer`: ask again
- *   PUT    /tasks/:id/source          tar         → 204           build and preview: the files, before /start; preview: later, files to write over it
+ *   PUT    /tasks/:id/source          tar         → 204           build and preview: the files, with ?keep= or ?base= as for a workspace; preview: later, a patch
  *   GET    /tasks/:id/output                      → tar           build: `outputDirectory` after the end, read from a fresh read-only sandbox
  *   DELETE /tasks/:id                             → 204           idempotent; resolves once its sandbox is gone and its files are removed; 500 when not confirmed
  *   PUT    /gateways/:id              { socketPath } → 204        a worker serves the model gateway there; repeated as a sign of life

@@ -24,7 +24,7 @@ const KINDS: Record<string, Listed['kind']> = { f: 'file', d: 'folder', l: 'link
 /** The entries of a listing that ends with an empty record. */
 export function parseListing(bytes: Buffer): Listed[] {
   // One string of a character a byte: 10,000 entries take 10 ms, where pieces of the buffer take 40.
-  const text = bytes.latin1Slice();
+  const text = bytes.toString('latin1');
   const entries: Listed[] = [];
   for (let at = 0; ;) {
     const end = text.indexOf('\0', at);

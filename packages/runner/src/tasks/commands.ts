@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
-import type { BuildRequest, ExecRequest } from '../protocol.ts';
+import type { BuildRequest, ExecRequest, Origin } from '../protocol.ts';
 import { readOutput } from '../capture/build-output.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import type { Host } from '../sandbox/host.ts';
@@ -47,9 +47,9 @@ export class BuildTask extends Task {
     this.#trees = trees;
   }
 
-  override async putSource(tar: Readable): Promise<void> {
+  override async putSource(tar?: Readable, origin: Origin = {}): Promise<void> {
     if (this.status !== 'preparing' || this.#tree) throw new RunnerError(409, 'invalid_state', 'The build has its source already.');
-    const tree = await this.#trees.make(this.id, tar);
+    const tree = await this.#trees.make(this.id, tar, origin);
     if (this.#tree || this.isCancelled) return this.#trees.remove(tree);
     this.#tree = tree;
     void this.run();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
-import type { PreviewRequest } from '../protocol.ts';
+import type { Origin, PreviewRequest } from '../protocol.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
@@ -37,10 +37,10 @@ export class PreviewTask extends Task {
   }
 
   /** The first source starts the command; later ones are written over the running tree. */
-  override async putSource(tar: Readable): Promise<void> {
+  override async putSource(tar?: Readable, origin: Origin = {}): Promise<void> {
     if (this.status === 'ended') throw new RunnerError(409, 'invalid_state', 'The preview has ended.');
-    if (this.#tree) return this.#trees.patch(this.#tree, tar);
-    const tree = await this.#trees.make(this.id, tar);
+    if (this.#tree) return tar && this.#trees.patch(this.#tree, tar); // no tar: its first source, which it has
+    const tree = await this.#trees.make(this.id, tar, origin);
     if (this.#tree || this.isCancelled) return this.#trees.remove(tree);
     this.#tree = tree;
     void this.run();

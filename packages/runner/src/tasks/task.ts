@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
-import type { SandboxLimits, SteerRequest, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
+import type { Origin, SandboxLimits, SteerRequest, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
 import type { EgressProxy } from '../egress/proxy.ts';
 import { withEgress } from '../egress/task-egress.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxExit, type SandboxSpec } from '../sandbox/driver.ts';
@@ -107,7 +107,7 @@ export abstract class Task {
 
   steer(_message: SteerRequest): Promise<void> { throw new RunnerError(409, 'not_steerable', 'Only a turn of an agent takes messages.'); }
   answerPermission(_requestId: string, _allow: boolean): void { throw new RunnerError(404, 'not_found', 'Nothing was asked.'); }
-  putSource(_tar: Readable): Promise<void> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no source.'); }
+  putSource(_tar?: Readable, _origin?: Origin): Promise<void> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no source.'); }
   output(): Promise<Readable> { throw new RunnerError(409, 'invalid_state', 'This kind of task has no output.'); }
   connect(): Promise<Socket> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no connections.'); }
   /** Removes what it kept after its end. */

@@ -1,10 +1,10 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';
 import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import type { Job } from '../jobs/worker.ts';
 import { egressOf, logRefusal } from '../settings/index.ts';
-import { loadTree, tarOf } from '../sources/index.ts';
+import { putSourceFiles } from '../workspaces/index.ts';
 import { openBuildLog } from './build-log.ts';
 import type { Build } from './view.ts';
 
@@ -37,10 +37,11 @@ async function attach(ctx: Context, build: Build, isFirst: boolean): Promise<boo
 }
 
 async function putSource(ctx: Context, build: Build): Promise<void> {
-  const tar: Readable = tarOf(ctx, build.project_id, await loadTree(ctx, build.source_id));
   let fault: unknown;
-  tar.once('error', (error) => { fault = error; });
-  await ctx.runner.putSource(build.id, tar).catch((error: unknown) => {
+  await putSourceFiles(ctx, build.project_id, build.source_id, (tar, origin) => {
+    if (tar instanceof Readable) tar.once('error', (error) => { fault = error; });
+    return ctx.runner.putSource(build.id, tar, origin);
+  }).catch((error: unknown) => {
     // 409: it has its source already, or was cancelled before.
     if (error instanceof RunnerError && error.status === 409) return;
     throw fault ?? error;

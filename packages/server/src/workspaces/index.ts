@@ -5,6 +5,7 @@ export { freshDeadline } from './idle.ts';
 export { patchTar } from './patch-tar.ts';
 export { awaitRunner } from './await-runner.ts';
 export { prepareWorkspace, putBack } from './prepare-workspace.ts';
+export { putSourceFiles } from './restore-workspace.ts';
 export { archiveWorkspace, archivingDied, enqueueArchive } from './archive-workspace.job.ts';
 export { initializationDied, initializeThread } from './initialize-thread.job.ts';
 export { requireRunner, runnerIdOf } from './runner-id.ts';

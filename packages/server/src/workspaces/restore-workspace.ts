@@ -1,4 +1,6 @@
 import { RunnerError } from '@headrace/runner/client';
+import type { Origin } from '@headrace/runner/protocol';
+import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { sameEntry } from '../merge/types.ts';
@@ -13,20 +15,24 @@ const PATCH_SHARE = 0.25;
 /** At the top of a project. */
 const LOCK_FILES = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'];
 
-/**
- * Makes a thread's workspace anew, with exactly the files of a source: over those that the runner keeps of it, else over those of a version near
- * to it, with what differs, else from all of them, which the runner then keeps.
- */
+/** Makes a thread's workspace anew, with exactly the files of a source. */
 export async function restoreWorkspace(ctx: Context, { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>, sourceId: string | null): Promise<void> {
   if (sourceId === null) return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()));
-  const tree = await loadTree(ctx, sourceId);
-  const warm = { group: projectId, locks: lockFilesOf(tree) };
+  const warm = { group: projectId, locks: lockFilesOf(await loadTree(ctx, sourceId)) };
+  await putSourceFiles(ctx, projectId, sourceId, (tar, origin) => ctx.runner.putWorkspace(id, tar, { ...origin, warm }));
+}
+
+/**
+ * Gives the runner the files of a source for something new: those that it keeps of it, else those of a version near to it with what differs, else
+ * all of them, which it then keeps. `put` is called until it takes them, with another way each time.
+ */
+export async function putSourceFiles(ctx: Context, projectId: string, sourceId: string, put: (tar: Readable | Buffer | undefined, origin: Origin) => Promise<void>): Promise<void> {
   if (ctx.runnerStatus()?.restore !== 'copy') {
-    if (await isKept(ctx.runner.putWorkspace(id, undefined, { base: sourceId, warm }))) return;
+    if (await isKept(put(undefined, { base: sourceId }))) return;
     const near = await nearest(ctx, projectId, sourceId);
-    if (near && await isKept(ctx.runner.putWorkspace(id, await patchTar(ctx, projectId, near.tree, tree), { base: near.id, warm }))) return;
+    if (near && await isKept(put(await patchTar(ctx, projectId, near.tree, await loadTree(ctx, sourceId)), { base: near.id }))) return;
   }
-  await ctx.runner.putWorkspace(id, tarOf(ctx, projectId, tree), { keep: { key: sourceId, group: projectId }, warm });
+  await put(tarOf(ctx, projectId, await loadTree(ctx, sourceId)), { keep: { key: sourceId, group: projectId } });
 }
 
 /** Hashes of what dependencies are installed by; none where the source has dependencies of its own. */
