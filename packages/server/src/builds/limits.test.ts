@@ -29,7 +29,7 @@ const startsOf = async (ids: string[]) => {
 };
 
 describe.skipIf(!status?.ok)('the organization\'s limit', () => {
-  test('bounds the builds of all its apps together; they take turns, and what waits holds no worker', async () => {
+  test('bounds the builds of all its apps together; they take turns, and what waits holds no worker', { timeout: 60_000 }, async () => {
     const [a, b] = [await newBench(server), await newBench(server)];
     await organization(1);
     // More than the organization's for itself, which gives it none of the others' places.
@@ -66,7 +66,7 @@ describe.skipIf(!status?.ok)('the organization\'s limit', () => {
     await b.ended(running[1]!);
   });
 
-  test('is never passed, however many are submitted at once', async () => {
+  test('is never passed, however many are submitted at once', { timeout: 60_000 }, async () => {
     const benches = [await newBench(server), await newBench(server), await newBench(server)];
     await organization(2);
     const submitted = await Promise.all(Array.from({ length: 9 }, async (_, i) => ({ bench: benches[i % 3]!, id: await submit(benches[i % 3]!, 'mkdir dist; sleep 0.1') })));

@@ -26,26 +26,29 @@ const EVERY_MS = 2_000;
 const BATCH = 100;
 
 const KINDS = {
-  runs: { table: sql.table('runs'), job: 'run.work', active: ['running', 'waiting'], waits: sql`w.status = 'queued' and w.held`, key: sql`'thread:' || w.thread_id` },
-  builds: { table: sql.table('builds'), job: 'build.work', active: ['building'], waits: sql`w.status = 'queued'`, key: sql`'build:' || w.id` },
+  runs: { table: sql.table('runs'), job: 'run.work', active: sql`status in ('running', 'waiting')`, waits: sql`w.status = 'queued' and w.held`, key: sql`'thread:' || w.thread_id` },
+  builds: { table: sql.table('builds'), job: 'build.work', active: sql`status = 'building'`, waits: sql`w.status = 'queued'`, key: sql`'build:' || w.id` },
 } as const;
 
 /** Whether the queued one may begin now. Another may take the place meanwhile: takePlace decides. */
 export async function hasPlace(db: Db | Tx['db'], work: Work, id: string, project: In): Promise<boolean> {
-  return !await isLimited(db, work, project) || isNext(db, work, id, project);
+  const limits = await limitsOf(db, work, project);
+  return !limits || isNext(db, work, id, project, limits);
 }
 
 /** As hasPlace; where limits hold, the place is the caller's if its transaction puts it under way. Asked last of all locks but the work's own row. */
 export async function takePlace(tx: Tx, work: Work, id: string, project: In): Promise<boolean> {
-  if (!await isLimited(tx.db, work, project)) return true;
+  const limits = await limitsOf(tx.db, work, project);
+  if (!limits) return true;
   // One at a time counts and begins: two that count at once would both take the last place.
   await sql`select pg_advisory_xact_lock(hashtextextended(${`${work} of ${project.org_id}`}, 0))`.execute(tx.db);
-  return isNext(tx.db, work, id, project);
+  return isNext(tx.db, work, id, project, limits);
 }
 
 /** After work of the project has ended, or has left its turn to another, in this transaction: whoever's turn it is is due. */
 export async function passPlaceOn(tx: Tx, work: Work, project: In): Promise<void> {
-  if (await isLimited(tx.db, work, project)) await makeDue(tx, work, project.org_id);
+  const limits = await limitsOf(tx.db, work, project);
+  if (limits && !await isFull(tx.db, work, project, limits)) await makeDue(tx, work, project.org_id);
 }
 
 /** Safe in every process at once. */
@@ -60,9 +63,19 @@ export function fillPlaces(ctx: Context): void {
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
 }
 
-async function isLimited(db: Db | Tx['db'], work: Work, { id }: In): Promise<boolean> {
-  const { concurrency, organizationConcurrency } = await effectiveSettings(db, { project_id: id });
-  return concurrency[work] !== null || organizationConcurrency[work] !== null;
+type Limits = { own: number | null; organization: number | null };
+
+/** Undefined where there is none. */
+async function limitsOf(db: Db | Tx['db'], work: Work, { id }: In): Promise<Limits | undefined> {
+  const { concurrency: { [work]: own }, organizationConcurrency: { [work]: organization } } = await effectiveSettings(db, { project_id: id });
+  return own === null && organization === null ? undefined : { own, organization };
+}
+
+/** Asked first: where thousands wait, to put them in order costs more. */
+async function isFull(db: Db | Tx['db'], work: Work, { id, org_id: orgId }: In, limits: Limits): Promise<boolean> {
+  const { table, active } = KINDS[work];
+  const { rows: [busy] } = await sql<{ own: number; organization: number }>`select count(*) filter (where project_id = ${id}) as own, count(*) as organization from ${table} where ${active} and org_id = ${orgId}`.execute(db);
+  return busy!.own >= (limits.own ?? Infinity) || busy!.organization >= (limits.organization ?? Infinity);
 }
 
 /**
@@ -72,27 +85,28 @@ async function isLimited(db: Db | Tx['db'], work: Work, { id }: In): Promise<boo
 function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & { project: In }) {
   const { table, job, active, waits, key } = KINDS[work];
   return sql`
-    waiting as (
-      select min(j.id) filter (where j.status = 'queued') as job, min(w.id) as oldest, w.project_id, w.org_id
-      from ${table} w join jobs j on j.key = ${key} and j.kind = ${job} and j.failures = 0
-      where ${waits} and (${orgId}::text is null or w.org_id = ${orgId}) and w.id is distinct from ${asking?.id ?? null} group by j.key, w.project_id, w.org_id
-      ${asking ? sql`union all select null, ${asking.id}, ${asking.project.id}, ${asking.project.org_id}` : sql``}
-    ), served as (
-      select project_id, (select max(started_at) from ${table} s where s.project_id = w.project_id) as at from waiting w group by project_id
-    ), busy as (
-      select project_id, org_id, count(*) as n from ${table} where status = any(${active}) and org_id in (select org_id from waiting) group by project_id, org_id
+    busy as (
+      select project_id, org_id, count(*) as n from ${table} where ${active} and (${orgId}::text is null or org_id = ${orgId}) group by project_id, org_id
+    ), room as (
+      select p.id as project_id, p.org_id, coalesce(b.n, 0) as n, (coalesce(p.settings->'concurrency'->>${work}, o.settings->'concurrency'->>${work}))::int as most,
+        coalesce((select sum(n) from busy where busy.org_id = p.org_id), 0) as organization_n, (o.settings->'concurrency'->>${work})::int as organization_most,
+        (select max(started_at) from ${table} s where s.project_id = p.id) as served
+      from projects p join organizations o on o.id = p.org_id left join busy b on b.project_id = p.id
+      where p.id in (select w.project_id from ${table} w where ${waits} and (${orgId}::text is null or w.org_id = ${orgId}) ${asking ? sql`union select ${asking.project.id}` : sql``})
+    ), waiting as (
+      select min(j.id) filter (where j.status = 'queued') as job, min(w.id) as oldest, w.project_id
+      from room r join ${table} w on w.project_id = r.project_id join jobs j on j.key = ${key} and j.kind = ${job} and j.failures = 0
+      where ${waits} and (r.most is null or r.n < r.most) and (r.organization_most is null or r.organization_n < r.organization_most) and w.id is distinct from ${asking?.id ?? null} group by j.key, w.project_id
+      ${asking ? sql`union all select null, ${asking.id}, ${asking.project.id}` : sql``}
     ), placed as (
-      select w.*, served.at, coalesce(b.n, 0) + row_number() over (partition by w.project_id order by w.oldest) as place,
-        (coalesce(p.settings->'concurrency'->>${work}, o.settings->'concurrency'->>${work}))::int as most, (o.settings->'concurrency'->>${work})::int as organization_most
-      from waiting w join projects p on p.id = w.project_id join organizations o on o.id = w.org_id
-      join served on served.project_id = w.project_id left join busy b on b.project_id = w.project_id
+      select w.job, w.oldest, r.*, r.n + row_number() over (partition by w.project_id order by w.oldest) as place from waiting w join room r on r.project_id = w.project_id
     ), turns as (
-      select *, row_number() over (partition by org_id order by place, at nulls first, oldest) + coalesce((select sum(n) from busy where busy.org_id = placed.org_id), 0) as turn
-      from placed where most is null or place <= most
+      select *, organization_n + row_number() over (partition by org_id order by place, served nulls first, oldest) as turn from placed where most is null or place <= most
     ), next as (select * from turns where organization_most is null or turn <= organization_most)`;
 }
 
-async function isNext(db: Db | Tx['db'], work: Work, id: string, project: In): Promise<boolean> {
+async function isNext(db: Db | Tx['db'], work: Work, id: string, project: In, limits: Limits): Promise<boolean> {
+  if (await isFull(db, work, project, limits)) return false;
   const { rows } = await sql`with ${withPlaces(work, project.org_id, { id, project })} select from next where oldest = ${id}`.execute(db);
   return rows.length > 0;
 }
