@@ -58,7 +58,7 @@ export class TurnTask extends Task {
     const { agent, gateway = false } = this.request;
     const { command, env, binds } = await agentCommand(this.host, agent);
     await this.#writeEvidence();
-    if (!this.#isScripted) await gitBaseline(this.host, this.#workspace, this.#cancelled.signal);
+    if (!this.#isScripted) await gitBaseline(this.host, this.#trees, this.#workspace, this.#cancelled.signal);
     // The scripted agent has nothing to remember.
     if (!this.#isScripted) this.#home = await agentHome(this.#trees, this.#workspace, agent.name, agent.home);
     const common = { command, binds: [this.#workspace.tree.bind(false), ...binds, ...(this.#home ? [homeBind(this.#home)] : [])] };

@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { capture } from '../capture/capture.ts';
+import { capture, captureChanges } from '../capture/capture.ts';
+import type { Origin } from '../protocol.ts';
 import { outputOf, endOf, entriesOf, makeBench, tarStream, type Files } from '../test-support.ts';
 import { fakeAgent } from '../tasks/fake-agent.ts';
 import type { Workspace } from '../workspaces.ts';
 import { gitBaseline, noteSource } from './git-baseline.ts';
 
 const bench = await makeBench();
+const canMount = bench !== undefined && await bench.workspaces.trees.probe();
 const never = new AbortController().signal;
 let counter = 0;
 
-async function workspace(files: Files, isKept = false): Promise<Workspace> {
+async function workspace(files: Files, isKept = true): Promise<Workspace> {
   const id = `thr_${++counter}`;
   await bench!.workspaces.put(id, tarStream(files), isKept ? { keep: { key: `src_${counter}`, group: 'prj' } } : {});
   return bench!.workspaces.get(id);
@@ -61,6 +63,23 @@ describe.skipIf(!bench)('an agent\'s workspace', () => {
     expect(await agent(it, 'git log --format=%s; git ls-files')).toBe('Source\nc\n');
   });
 
+  test.skipIf(!canMount)('of a kept source has that of the one before, and what a patch or an edit made of it', async () => {
+    const [key, group] = ['src_shared', 'prj'];
+    const put = async (origin: Origin, files?: Files): Promise<Workspace> => {
+      const id = `thr_${++counter}`;
+      await bench!.workspaces.put(id, files && tarStream(files), origin);
+      return bench!.workspaces.get(id);
+    };
+    const look = 'git status --porcelain; git log --format=%s; git ls-files; cat a.txt; echo more >> a.txt; git add -A; git commit -qm own; git status --porcelain';
+    const [one, two] = [await put({ keep: { key, group } }, SOURCE), await put({ base: key })];
+    const expected = `Source\n${Object.keys(SOURCE).sort().join('\n')}\na\n`;
+    expect(await Promise.all([agent(one, look), agent(two, look)])).toEqual([expected, expected]);
+    expect([one, two].map(({ tree }) => tree.over!.lowers[0])).toEqual([one.tree.over!.source.git, one.tree.over!.source.git]);
+    const patched = await put({ base: key }, { '.headrace-patch.json': '{"delete":["kept.log","bin/run"]}', 'a.txt': 'patched\n', 'n.log': 'n\n' });
+    expect(await agent(patched, 'git status --porcelain; git log --format=%s; git ls-files; git show HEAD:a.txt')).toBe(`Source\n${[...Object.keys(SOURCE).filter((path) => !['kept.log', 'bin/run'].includes(path)), 'n.log'].sort().join('\n')}\npatched\n`);
+    expect(await agent(await put({ base: key }), 'git status --porcelain; git log --format=%s')).toBe('Source\n');
+  });
+
   test('that is empty has an empty source', async () => {
     expect(await agent(await workspace({}), 'git log --format=%s; git ls-files; git status --porcelain; touch x; git status --porcelain')).toBe('Source\n?? x\n');
   });
@@ -102,25 +121,32 @@ describe.skipIf(!bench)('a .git', () => {
     await agent(it, 'true');
     expect(await sh(it, 'find . -path ./.git -prune -o -print | sort; stat -c %y%F .git 2>&1 || true')).toBe(tree);
     expect((await capture(bench!.host, it, ['a'])).files.map((file) => file.path)).toEqual(['a']);
+    if (it.tree.over) expect(await captureChanges(bench!.host, it, ['a'])).toMatchObject({ files: [], over: { moved: [], missing: [] } });
     await bench!.workspaces.put(it.id, tarStream({ a: 'a\n' }));
     expect(await agent(it, 'git log --format=%s; git status --porcelain; ls')).toBe('Source\na\n');
   });
 
   test('that cannot be made is none at all, and the turn goes on', async () => {
-    const it = await workspace({ a: 'a\n', b: 'b\n' });
+    const it = await workspace({ a: 'a\n', b: 'b\n' }, false);
     await sh(it, 'chmod 000 b');
     expect(await agent(it, 'ls -A')).toBe('a\nb\n');
     expect(await agent(it, 'chmod 644 b; ls -A')).toBe('a\nb\n');
   });
 
-  test('is not waited for by a cancel, and is made by the next turn', async () => {
-    const it = await workspace({ a: 'a\n' });
+  test.each([[false], [true]])('is not waited for by a cancel, and is made by the next turn (kept: %s)', async (isKept) => {
+    const it = await workspace({ a: 'a\n' }, isKept);
     const stop = new AbortController();
-    const made = gitBaseline(bench!.host, it, stop.signal);
+    const made = gitBaseline(bench!.host, bench!.workspaces.trees, it, stop.signal);
     stop.abort();
     await made;
     expect(await sh(it, 'ls -A')).toBe('a\n');
-    await gitBaseline(bench!.host, it, never);
+    const own = await workspace({ a: 'a\n' });
+    await sh(own, 'git init -q');
+    const again = new AbortController(), begun = gitBaseline(bench!.host, bench!.workspaces.trees, own, again.signal);
+    again.abort();
+    await begun;
+    expect(await sh(own, 'ls -A')).toBe('.git\na\n');
+    await gitBaseline(bench!.host, bench!.workspaces.trees, it, never);
     expect(await sh(it, 'git log --format=%s')).toBe('Source\n');
   });
 });

@@ -1,9 +1,13 @@
-import { collect } from '../sandbox/collect.ts';
-import { DEFAULT_LIMITS } from '../sandbox/driver.ts';
-import { startSandbox, type Host } from '../sandbox/host.ts';
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { RESERVED } from '../capture/rules.ts';
+import type { Host } from '../sandbox/host.ts';
 import type { Workspace } from '../workspaces.ts';
-import type { Tree } from '../workspaces/trees.ts';
-import { CONFIG, EXCLUDED, EXIT, SCRIPT } from './git-script.ts';
+import type { Over, Tree, Trees } from '../workspaces/trees.ts';
+import { gitLayer } from './git-layer.ts';
+import { MAKE, RENEW } from './git-script.ts';
+import { remount } from './remount.ts';
+import { run } from './run.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -27,36 +31,44 @@ export function noteSource({ tree }: Workspace, basePaths: string[]): void {
  * tree: what an agent makes of it is its own, and one that is there already stays. git runs inside a sandbox only, for what stands in the tree may
  * tell it to run programs. Never rejects, and takes 10 s at most: the turn goes on without, and stderr says why. A signal that fires ends it at once.
  */
-export async function gitBaseline(host: Host, workspace: Workspace, signal: AbortSignal): Promise<void> {
-  const before = known.get(workspace.tree) ?? {};
+export async function gitBaseline(host: Host, trees: Trees, workspace: Workspace, cancelled: AbortSignal): Promise<void> {
+  const { tree } = workspace, before = known.get(tree) ?? {};
   if (!workspace.evidence.includes('.git')) workspace.evidence = [...workspace.evidence, '.git'];
-  if (before.isDone || signal.aborted) return;
-  known.set(workspace.tree, { isDone: true });
+  if (before.isDone || cancelled.aborted) return;
+  known.set(tree, { isDone: true });
+  if (lstatSync(join(tree.folder, '.git'), { throwIfNoEntry: false })) return; // nothing is live there, and a link is not followed
+  const signal = AbortSignal.any([cancelled, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
-    const fault = await make(host, workspace.tree, before.paths, signal);
-    if (fault === undefined) return;
-    if (signal.aborted) known.set(workspace.tree, before);
-    else process.stderr.write(`The workspace ${workspace.id} has no git baseline: ${fault}\n`);
-    await clear(host, workspace.tree);
-  } catch (error) { process.stderr.write(`The workspace ${workspace.id} has no git baseline: ${(error as Error).message}\n`); }
+    const { over } = tree;
+    const isMounted = over !== undefined && await mountLayer(host, trees, over, signal);
+    if (isMounted && isUntouched(over)) return;
+    const paths = before.paths && Array.from(before.paths(), (path) => `${path}\0`).join('');
+    await run(host, { script: isMounted ? RENEW : MAKE, args: [paths === undefined ? 'all' : 'known'], binds: [tree.bind(false)], stdin: paths, signal });
+  } catch (error) {
+    if (cancelled.aborted) known.set(tree, before); // the next turn has it made
+    else process.stderr.write(`The workspace ${workspace.id} has no git baseline: ${signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} seconds` : (error as Error).message}\n`);
+    await clear(host, tree);
+  }
 }
 
-/** Why there is none, undefined where there is one. */
-async function make(host: Host, tree: Tree, paths: (() => Iterable<string>) | undefined, signal: AbortSignal): Promise<string | undefined> {
-  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', SCRIPT, 'sh', paths ? 'known' : 'all', EXCLUDED, CONFIG], binds: [tree.bind(false)], limits: DEFAULT_LIMITS });
-  const stop = (): void => void sandbox.kill().catch(() => { /* collect sees the same */ });
-  signal.addEventListener('abort', stop);
-  sandbox.stdin.end(paths && Array.from(paths(), (path) => `${path}\0`).join(''));
-  const begun = Date.now();
-  const { code, stderr } = await collect(sandbox, { maxBytes: 64 * 1024, timeoutMs: TIMEOUT_MS }).finally(() => signal.removeEventListener('abort', stop));
-  if (code === 0 || code === EXIT.isThere) return undefined;
-  if (code === EXIT.noGit) return 'git is not installed here';
-  return Date.now() - begun >= TIMEOUT_MS ? `it took longer than ${TIMEOUT_MS / 1000} seconds` : `git ended with ${code}: ${stderr.trim().slice(0, 300)}`;
+/** The layer of the kept source below a tree becomes its own, beneath what was written. Nothing of the tree is live: its turn has not begun. */
+async function mountLayer(host: Host, trees: Trees, over: Over, signal: AbortSignal): Promise<boolean> {
+  const layer = await gitLayer(host, trees, over.source, signal);
+  signal.throwIfAborted();
+  if (layer === undefined) return false;
+  const to = [layer, ...over.lowers];
+  await remount(over.overlay, { from: over.lowers, to });
+  over.lowers = to;
+  return true;
+}
+
+/** Whether nothing was ever written beside the kept source, but for evidence. */
+function isUntouched({ overlay: { upper } }: Over): boolean {
+  return readdirSync(upper).every((name) => RESERVED.has(name.toLowerCase()));
 }
 
 /** Half a repository would mislead more than none. */
 async function clear(host: Host, tree: Tree): Promise<void> {
-  const sandbox = startSandbox(host, { command: ['/bin/rm', '-rf', '--', '.git'], binds: [tree.bind(false)], limits: DEFAULT_LIMITS });
-  sandbox.stdin.end();
-  await collect(sandbox, { maxBytes: 64 * 1024, timeoutMs: TIMEOUT_MS });
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  await run(host, { script: 'rm -rf -- .git', args: [], binds: [tree.bind(false)], stdin: undefined, signal }).catch((error: Error) => process.stderr.write(`Half of a git baseline stays: ${error.message}\n`));
 }

@@ -31,12 +31,13 @@ async function tryToTake(host: Host, trees: Trees, tree: Tree): Promise<void> {
   const installed = await inspect(host, tree, over.overlay, marker);
   if (!installed || trees.dependencies.has(over.group, installed.lock) || !trees.dependencies.admits(installed.byteSize)) return;
   const folder = makeSandboxFolder(host, `dependencies.${++counter}`);
-  const [here, there] = [join(over.overlay.upper, DEPENDENCIES), join(folder, DEPENDENCIES)], from = [over.source.folder];
+  const [here, there] = [join(over.overlay.upper, DEPENDENCIES), join(folder, DEPENDENCIES)], from = over.lowers;
   try {
     await remount(over.overlay, { from, to: [folder, ...from], change: () => renameSync(here, there), undo: () => renameSync(there, here) });
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
+  over.lowers = [folder, ...from];
   over.dependencies = trees.dependencies.add({ group: over.group, ...installed, folder });
 }

@@ -8,6 +8,8 @@ export interface SourceTree extends TreeKey {
   listing: SourceListing;
   /** Workspaces that lie over it; a tree in use is never removed. */
   users: number;
+  /** A layer with the `.git` whose one commit it is, once that was made. */
+  git?: string;
 }
 
 export interface CacheLimits { trees: number; files: number; bytes: number }
@@ -72,8 +74,7 @@ export class TreeCache {
   forget(group: string): void {
     for (const tree of this.#trees.values()) {
       if (tree.group !== group || tree.users > 0) continue;
-      this.#trees.delete(tree.key);
-      this.#remove(tree.folder);
+      this.#drop(tree);
     }
   }
 
@@ -83,9 +84,14 @@ export class TreeCache {
     for (const tree of this.#trees.values()) {
       if (trees >= 0 && files >= 0 && bytes >= 0) return;
       if (tree.users > 0) continue;
-      this.#trees.delete(tree.key);
       trees++; files += tree.listing.entries.length; bytes += tree.listing.byteSize;
-      this.#remove(tree.folder);
+      this.#drop(tree);
     }
+  }
+
+  #drop(tree: SourceTree): void {
+    this.#trees.delete(tree.key);
+    this.#remove(tree.folder);
+    if (tree.git !== undefined) this.#remove(tree.git);
   }
 }

@@ -13,13 +13,23 @@ import { DependencyCache, dependencyLimits, type Dependencies } from '../warm/de
 import { mountOverlay, probeOverlay, type Overlay } from './overlay.ts';
 import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './tree-cache.ts';
 
+/** What a tree lies over, and the project whose installed dependencies it takes part in. */
+export interface Over {
+  source: SourceTree;
+  overlay: Overlay;
+  /** The layers of the mount, the topmost first. */
+  lowers: string[];
+  group?: string | undefined;
+  dependencies?: Dependencies | undefined;
+}
+
 /** A folder of files that sandboxes mount at /workspace. The host itself never opens a path inside it. */
 export interface Tree {
   /** Holds what was written; files of a source tree below it are not its own. */
   folder: string;
   bind(readOnly: boolean): Bind;
   /** Where it lies over a source tree. */
-  over?: { source: SourceTree; overlay: Overlay; group?: string | undefined; dependencies?: Dependencies | undefined };
+  over?: Over;
 }
 
 const TRANSFER_TIMEOUT_MS = 120_000;
@@ -70,6 +80,12 @@ export class Trees {
   /** Keys of the kept trees of a project, the last used first. */
   kept(group: string): string[] { return this.#cache.keys(group); }
 
+  /** Keeps a source tree in use while `work` does something with it. */
+  async whileUsed<T>(source: SourceTree, work: () => Promise<T>): Promise<T> {
+    source.users++;
+    try { return await work(); } finally { this.#cache.release(source); }
+  }
+
   /** Projects of which anything is kept. */
   groups(): string[] { return [...new Set([...this.#cache.groups(), ...this.dependencies.groups()])]; }
 
@@ -95,12 +111,13 @@ export class Trees {
   async #over(name: string, source: SourceTree | undefined, warm?: Origin['warm'], patch?: Readable): Promise<Tree> {
     if (!source) throw new RunnerError(404, 'not_cached', 'No tree is kept under this key.');
     const dependencies = warm && this.dependencies.take(warm.group, warm.locks);
-    const overlay = await mountOverlay(this.#host, this.#unique(name), [...(dependencies ? [dependencies.folder] : []), source.folder]).catch((error: unknown) => {
+    const lowers = [...(dependencies ? [dependencies.folder] : []), source.folder];
+    const overlay = await mountOverlay(this.#host, this.#unique(name), lowers).catch((error: unknown) => {
       this.#cache.release(source);
       if (dependencies) this.dependencies.release(dependencies);
       throw error;
     });
-    const tree: Tree = { folder: overlay.upper, bind: binder(overlay.merged), over: { source, overlay, group: warm?.group, dependencies } };
+    const tree: Tree = { folder: overlay.upper, bind: binder(overlay.merged), over: { source, overlay, lowers, group: warm?.group, dependencies } };
     if (patch) await this.patch(tree, patch).catch((error: unknown) => { this.remove(tree); throw error; });
     return tree;
   }
