@@ -50,7 +50,7 @@ export const idleSandboxesBenchmark: Benchmark = {
     await jobsAtOnce(setup, runner, workspaces, row);
     return {
       rows, aims: [],
-      notes: [`${AT_ONCE} workspaces of ${FILES} files. Memory is the growth by all of them, divided by their number: processes by their share of shared pages (PSS), control groups with the kernel's memory and what lies in their folders in memory; one counts what the other does not share. The job writes a file, reads it and exits; its time is from POST /tasks to the end of its journal. GET /status is asked every ${ASK_EVERY_MS} ms meanwhile. In the service's own process fifty threads at work are the benchmark \`threads\`.`],
+      notes: [`${AT_ONCE} workspaces of ${FILES} files. Memory is the growth by all of them, divided by their number: two views of the same: processes by their share of shared pages (PSS), control groups with the kernel's memory and what lies in their folders in memory. The job writes a file, reads it and exits; its time is from POST /tasks to the end of its journal. GET /status is asked every ${ASK_EVERY_MS} ms meanwhile. In the service's own process fifty threads at work are the benchmark \`threads\`.`],
     };
   },
 };
