@@ -30,6 +30,7 @@ describe('the driver of containers', () => {
     ['no such image', { image: 'mine:1' }, (e) => { e.replies.set('GET /images/', { status: 404 }); }, /no image mine:1: pull or build it/],
     ['no such runtime', { runtime: 'kata' }, () => {}, /no runtime kata: install it .*daemon\.json.* one of runc/],
     ['a runtime that is not installed', { runtime: 'kata' }, (e) => { e.info = { ...e.info, Runtimes: { kata: { path: '/none/kata' } } }; }, /no runtime kata/],
+    ['a runtime that Podman does not take', { runtime: 'kata' }, (e) => { e.version = { ApiVersion: '1.41', Version: '4.3.1', Components: [{ Name: 'Podman Engine' }] }; e.info = { ...e.info, Rootless: process.getuid!() !== 0, DefaultRuntime: 'crun' }; }, /with crun: start it with `podman --runtime kata system service`/],
     ['no seccomp', {}, (e) => { e.info = { ...e.info, SecurityOptions: [] }; }, /has no seccomp/],
     ['rootless Docker', {}, (e) => { e.info = { ...e.info, SecurityOptions: ['name=seccomp', 'name=rootless'] }; }, /rootless Podman/],
     ['an engine that refuses', {}, (e) => { e.replies.set('POST /images/create', { status: 500, body: { message: 'disk full' } }); e.replies.set('GET /images/', { status: 404 }); }, /refused: disk full/],

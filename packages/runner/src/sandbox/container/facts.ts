@@ -19,10 +19,11 @@ export interface EngineFacts {
   hasSeccomp: boolean;
   /** Runtimes by name → the file that it starts, where that is told. */
   runtimes: Record<string, string | undefined>;
+  defaultRuntime: string | undefined;
 }
 
 interface Version { ApiVersion?: string; Version?: string; Components?: { Name?: string; Version?: string }[] }
-interface Info { MemoryLimit?: boolean; PidsLimit?: boolean; CPUShares?: boolean; Rootless?: boolean; SecurityOptions?: string[] | null; Runtimes?: Record<string, { path?: string }> }
+interface Info { CgroupVersion?: string; MemoryLimit?: boolean; PidsLimit?: boolean; CPUShares?: boolean; Rootless?: boolean; SecurityOptions?: string[] | null; DefaultRuntime?: string; Runtimes?: Record<string, { path?: string }> }
 
 /** Docker 19.03 and Podman 3. */
 const OLDEST_API = [1, 40];
@@ -33,11 +34,15 @@ export async function engineFacts(engine: Engine): Promise<EngineFacts> {
   const info = (await engine.ask('GET', '/info')).body as Info;
   const options = (info.SecurityOptions ?? []).join(' ');
   const kind = version.Components?.some(({ Name }) => /podman/i.test(Name ?? '')) ? 'podman' : 'docker';
+  const isRootless = info.Rootless === true || /rootless/.test(options);
+  // There it takes limits and ignores them.
+  const canLimit = !(isRootless && info.CgroupVersion === '1');
   return {
     kind, name: `${kind === 'podman' ? 'Podman' : 'Docker'} ${version.Version ?? ''}`.trim(), version: numbers(version.Version), api: version.ApiVersion ?? '0',
-    isRootless: info.Rootless === true || /rootless/.test(options),
-    hasMemory: info.MemoryLimit === true, hasProcesses: info.PidsLimit === true, hasCpu: info.CPUShares === true,
+    isRootless,
+    hasMemory: canLimit && info.MemoryLimit === true, hasProcesses: canLimit && info.PidsLimit === true, hasCpu: canLimit && info.CPUShares === true,
     hasSelinux: /selinux/.test(options), hasSeccomp: /seccomp/.test(options),
+    defaultRuntime: info.DefaultRuntime,
     runtimes: Object.fromEntries(Object.entries(info.Runtimes ?? {}).map(([name, { path }]) => [name, path])),
   };
 }
@@ -50,7 +55,9 @@ export function engineFaults(facts: EngineFacts, runtime: string | null): string
   if (facts.kind === 'docker' && facts.isRootless) faults.push('rootless Docker cannot give sandboxes the files of the user that runs the service: use rootless Podman, or the Docker of the system');
   if (facts.kind === 'podman' && facts.isRootless !== (process.getuid?.() !== 0)) faults.push(`${facts.name} runs as another user than the service: start \`podman system service\` as the user that runs the service`);
   const path = runtime === null ? undefined : facts.runtimes[runtime];
-  if (runtime !== null && (!(runtime in facts.runtimes) || (path?.startsWith('/') && !existsSync(path)))) faults.push(`${facts.name} has no runtime ${runtime}: install it and name it ${facts.kind === 'podman' ? 'in containers.conf, [engine.runtimes]' : 'in /etc/docker/daemon.json, "runtimes"'}, or set HEADRACE_CONTAINER_RUNTIME to one of ${Object.keys(facts.runtimes).join(', ')}`);
+  // It takes the name with each container, and does not look at it.
+  if (runtime !== null && facts.kind === 'podman' && facts.defaultRuntime !== runtime) return [...faults, `${facts.name} starts all containers of its API with ${facts.defaultRuntime}: start it with \`podman --runtime ${runtime} system service\`, or unset HEADRACE_CONTAINER_RUNTIME`];
+  if (runtime !== null && (!(runtime in facts.runtimes) || (path?.startsWith('/') && !existsSync(path)))) faults.push(`${facts.name} has no runtime ${runtime}: install it and name it in /etc/docker/daemon.json, "runtimes", or set HEADRACE_CONTAINER_RUNTIME to one of ${Object.keys(facts.runtimes).join(', ')}`);
   return faults;
 }
 

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { processStat } from '../processes.ts';
 
 /** The first process of a container as this machine sees it. */
@@ -15,7 +16,16 @@ export function initOf(pid: number | undefined): Init | undefined {
   try {
     if (!/^NSpid:.*\s1$/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))) return undefined;
   } catch { return undefined; }
+  boundTcp(dirname(file));
   return { pid, wasOutOfMemory: () => { try { return /^oom_kill [1-9]/m.test(readFileSync(file, 'latin1')); } catch { return false; } } };
+}
+
+/** With control groups of version 1, buffers of TCP are counted apart, and no engine bounds them any more: an eighth of the memory, as under bubblewrap. */
+function boundTcp(group: string): void {
+  try {
+    const limit = Number(readFileSync(join(group, 'memory.limit_in_bytes'), 'latin1'));
+    writeFileSync(join(group, 'memory.kmem.tcp.limit_in_bytes'), String(Math.floor(limit / 8)));
+  } catch { /* version 2, or not ours to write */ }
 }
 
 function eventsFile(pid: number): string {
