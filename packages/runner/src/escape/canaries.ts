@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, chownSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createSocket } from 'node:dgram';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -49,7 +49,7 @@ export async function plantCanaries(host: Host): Promise<Canaries> {
   const { plant, planted } = await runPlant(secret, join(folder, 'secret.txt'), touched);
   const grounds = {
     canary: folder, base: host.base, other, otherHome, id, neighbour: `${id}.neighbour`, neighbourPort: services.spare, ...services.ports, addresses: hostAddresses(), abstract: `${id}.dbus`, sockets: sockets.slice(0, -1),
-    numbers: callNumbers(process.arch), arch: process.arch, ...planted,
+    resolver: resolverLines(), numbers: callNumbers(process.arch), arch: process.arch, ...planted,
   };
   return {
     id, secret, folder, other, otherHome, neighbourPort: services.spare, grounds, touched,
@@ -105,6 +105,9 @@ async function serve(secret: string, paths: string[]): Promise<{ ports: Record<s
   };
   return { ports, spare, close() { datagrams.close(); for (const server of servers) server.close(); } };
 }
+
+/** Where the host asks for names: not a sandbox's to know. */
+const resolverLines = (): string[] => (existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8') : '').split('\n').filter((line) => /^(nameserver|search)\s+\S/.test(line) && !/\s127\./.test(line));
 
 const hostAddresses = (): string[] => Object.values(networkInterfaces()).flatMap((all) => all ?? []).filter((one) => !one.internal && one.family === 'IPv4').map((one) => one.address);
 

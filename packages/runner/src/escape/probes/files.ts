@@ -51,7 +51,7 @@ const HOST_FILES = themed('host files', [
   sh('compile-cache-poison', 'd=$(find "$GUEST/compiled" -type d | tail -1); echo x >"$d/planted"', { changed: 'guest' }),
   sh('node-write', 'echo >>"$NODE"', { changed: 'node' }),
   sh('machine-id', 'cat /etc/machine-id /var/lib/dbus/machine-id && echo ESCAPED; [ -s /etc/machine-id ] && echo ESCAPED; cat /sys/class/dmi/id/product_uuid && echo ESCAPED'),
-  sh('resolver-of-host', '[ -e /etc/resolv.conf ] && echo ESCAPED'),
+  python('resolver-of-host', "here = open('/etc/resolv.conf').read(); escaped(any(line in here for line in G['resolver']), here[:200])"),
   sh('host-logs', 'ls /var/log/. && echo ESCAPED'),
   sh('ssh-of-host', '[ -e /etc/ssh ] && echo ESCAPED; ls /etc/ssl/private/. && echo ESCAPED'),
 ]);
