@@ -7,7 +7,6 @@ import { RunnerError } from '@headrace/runner/client';
 import type { TaskEnd } from '@headrace/runner/protocol';
 import { recordCheckpoint } from '../checkpoints/index.ts';
 import type { Context } from '../context.ts';
-import { clean } from '../db/clean-text.ts';
 import { json } from '../db/schema.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
@@ -19,10 +18,12 @@ import { scopeOf } from '../projects/index.ts';
 import { threadKey } from '../runs/index.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
-import { egressOf, logRefusal } from '../settings/index.ts';
+import { egressOf } from '../settings/index.ts';
 import { archived, changeThread, lockThreadById } from '../threads/index.ts';
-import { awaitRunner, captureWorkspace, freshDeadline, giveUpRestore, prepareWorkspace, putBack, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
-import { OutputCollector } from './collect-output.ts';
+import { captureWorkspace, freshDeadline, giveUpRestore, prepareWorkspace, putBack, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
+import type { OutputCollector } from './collect-output.ts';
+import { follow, isThere } from './follow-command.ts';
+import type { Outcome } from './follow-command.ts';
 
 export interface ExecPayload extends Record<string, unknown> {
   operationId: string;
@@ -37,12 +38,10 @@ export interface ExecPayload extends Record<string, unknown> {
 }
 
 const PREPARE_TRIES = 3;
-const READS = 3;
 /** How often, and how long, a result is kept that cannot be stored. */
 const AGAIN_SECONDS = 20;
 const GIVEN_UP_SECONDS = 60 * 60;
 
-type Outcome = { kind: 'ended'; end: TaskEnd; output: OutputCollector } | { kind: 'lost' } | { kind: 'left' };
 type Changed = { tree: Tree; staged: Staged } | null;
 
 export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<void> {
@@ -85,60 +84,11 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
   }
 }
 
-/** Whether a runner that answers has the task. A connection that broke tells nothing: throws while none answers. */
-async function isThere(ctx: Context, operationId: string): Promise<boolean> {
-  await awaitRunner(ctx);
-  return ctx.runner.task(operationId).then(() => true, (error: unknown) => { if (error instanceof RunnerError && error.status === 404) return false; throw error; });
-}
-
 /** The thread's workspace; undefined on a thread that is archived or deleted, which one that was archived for a moment is not. */
 async function preparedFor(ctx: Context, threadId: string): Promise<ThreadRow | undefined> {
   let thread: ThreadRow | undefined;
   for (let tries = 0; !thread && tries < PREPARE_TRIES; tries++) thread = await prepareWorkspace(ctx, threadId, 'exec', null);
   return thread;
-}
-
-/** A connection that broke is no lost sandbox: where the runner still has the task, its journal is read again. */
-async function follow(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload): Promise<Outcome> {
-  for (let reads = 1; ; reads++) {
-    const outcome = await readJournal(ctx, job, payload);
-    if (outcome.kind !== 'lost' || reads === READS || !await isThere(ctx, payload.operationId)) return outcome;
-  }
-}
-
-async function readJournal(ctx: Context, job: Job<'exec.work'>, { operationId, threadId }: ExecPayload): Promise<Outcome> {
-  const output = new OutputCollector();
-  const stop = new AbortController();
-  const leave = () => stop.abort();
-  job.signal.addEventListener('abort', leave);
-  // An archive or deletion ends the command.
-  const look = async () => {
-    const thread = await ctx.db.selectFrom('threads').select(['archived_at', 'deleted_at']).where('id', '=', threadId).executeTakeFirst();
-    if (thread?.archived_at || thread?.deleted_at) await ctx.runner.cancel(operationId);
-  };
-  const timer = setInterval(() => void look().catch(() => {}), 1_000);
-  const unlisten = ctx.bus.listen('control', (id) => { if (id === threadId) void look().catch(() => {}); });
-  try {
-    for await (const entry of ctx.runner.journal(operationId, 0, stop.signal)) {
-      if (entry.type === 'output') output.add(entry.stream, clean(entry.text));
-      if (entry.type === 'refused') logRefusal(ctx, entry, { project: await projectOf(ctx, threadId), thread: threadId, exec: operationId });
-      if (entry.type === 'end') return { kind: 'ended', end: entry, output };
-    }
-    return { kind: 'lost' };
-  } catch (error) {
-    if (job.signal.aborted) return { kind: 'left' };
-    if (error instanceof RunnerError) return { kind: 'lost' };
-    throw error;
-  } finally {
-    clearInterval(timer);
-    unlisten();
-    job.signal.removeEventListener('abort', leave);
-    stop.abort();
-  }
-}
-
-async function projectOf(ctx: Context, threadId: string): Promise<string> {
-  return (await ctx.db.selectFrom('threads').select('project_id').where('id', '=', threadId).executeTakeFirst())?.project_id ?? 'deleted';
 }
 
 async function finish(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload, end: TaskEnd, output: OutputCollector): Promise<void> {
