@@ -5,19 +5,22 @@ import { processStat } from '../processes.ts';
 /** The first process of a container as this machine sees it. */
 export interface Init {
   pid: number;
+  isAlive(): boolean;
   /** Whether the kernel has ended a process of its control group for memory; false where the group cannot be read (any more). */
   wasOutOfMemory(): boolean;
 }
 
 /** Undefined where the engine's number is of no process here that is the first of a namespace: it may be a number of another machine's. */
 export function initOf(pid: number | undefined): Init | undefined {
-  if (!pid || !processStat(pid)) return undefined;
+  const startTime = pid === undefined ? undefined : processStat(pid)?.startTime;
+  if (!pid || startTime === undefined) return undefined;
   const file = eventsFile(pid);
   try {
     if (!/^NSpid:.*\s1$/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))) return undefined;
   } catch { return undefined; }
   boundTcp(dirname(file));
-  return { pid, wasOutOfMemory: () => { try { return /^oom_kill [1-9]/m.test(readFileSync(file, 'latin1')); } catch { return false; } } };
+  const isAlive = (): boolean => { const stat = processStat(pid); return stat?.startTime === startTime && stat?.state !== 'Z'; };
+  return { pid, isAlive, wasOutOfMemory: () => { try { return /^oom_kill [1-9]/m.test(readFileSync(file, 'latin1')); } catch { return false; } } };
 }
 
 /** With control groups of version 1, buffers of TCP are counted apart, and no engine bounds them any more: an eighth of the memory, as under bubblewrap. */
