@@ -38,6 +38,10 @@
  *
  * An agent's HOME and its sessions last as long as its workspace: a turn goes on with the session of the one before where the agent can load it, and
  * gets `history` where it cannot. PUT /workspaces/:id begins anew.
+ * Every agent but `scripted` finds a git repository in the workspace, whose one commit is the source as its first turn found it; no capture has it.
+ *
+ * Installed dependencies: when a task has ended by itself, a `node_modules` that an installer finished by the lock file beside it becomes a layer below the workspace, and below
+ * later ones of the same project with that lock file; each writes beside it. Nothing of it where `restore` is `copy`, nor in builds and previews.
  *
  * Errors: { error: { code, message } } with 4xx/5xx. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`, `prv_…`, `op_…`).
  */
@@ -50,9 +54,9 @@ export interface RunnerStatus {
   ok: boolean;
   /** What is missing, each with its remedy, for a person. */
   missing: string[];
-  /** What bounds a sandbox here. The size of one file is always an rlimit's, that of the whole workspace always the watchdog's. */
   /** How a known source is restored: mounted or unpacked. Absent until it was tried. */
   restore?: 'overlay' | 'copy' | undefined;
+  /** What bounds a sandbox here. The size of one file is always an rlimit's, that of the whole workspace always the watchdog's. */
   limits: { memory: 'cgroup' | 'watchdog'; processes: 'cgroup' | 'rlimit' | 'watchdog'; cpu: 'cgroup' | 'none'; warnings: string[] };
   /** Connections that sandboxes asked the egress proxy for, since the runner's start. */
   egress?: { allowed: number; refused: number };
