@@ -9,7 +9,7 @@ import { MEBI, type Subject } from './conformance-subject.ts';
 import { HOME } from './driver.ts';
 import { makeSandboxFolder } from './host.ts';
 
-const BIG = 20_000_000;
+const BIG = 20_000_000, LATE_MS = 5000;
 
 export function streamCases({ bench, start, run, said }: Subject): void {
   test('words reach its command as they are', async () => {
@@ -56,6 +56,19 @@ export function streamCases({ bench, start, run, said }: Subject): void {
     }
     expect([size, (await sandbox.exited).code]).toEqual([BIG, 0]);
     expect(most).toBeLessThan(4 * MEBI);
+  });
+
+  test('last words are there for whoever reads them late', async () => {
+    const sizes = [200_000, 700_000, 1_200_000, 1_500_000];
+    const read = await Promise.all(sizes.map(async (size) => {
+      const sandbox = start(`head -c ${size} /dev/zero`);
+      await sleep(LATE_MS);
+      sandbox.stderr.resume();
+      let got = 0;
+      for await (const part of sandbox.stdout as AsyncIterable<Buffer>) got += part.length;
+      return got;
+    }));
+    expect(read).toEqual(sizes);
   });
 
   test('its end does not wait for whoever does not read', async () => {

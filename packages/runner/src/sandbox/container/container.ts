@@ -10,7 +10,7 @@ import { initOf, type Init } from './init.ts';
 /** How long an engine may take to prove that a container is gone; how often it is asked. */
 const GONE_MS = 10_000, CALL_MS = 5_000;
 const ASK_AGAIN_MS = [2, 5, 10, 20, 40, 80, 160, 250];
-const DRAIN_MS = 2_000;
+const DRAIN_MS = 2_000, LOOK_MS = 250;
 /** The signal of a kill. */
 const KILLED = { code: 137, signal: 'SIGKILL' } as const;
 
@@ -101,6 +101,8 @@ export class Container implements Sandbox {
   /** Its streams' end is the first sign of its end; a process that closed them lives on, and then the engine tells it. */
   async #ended(): Promise<void> {
     const told = new AbortController();
+    // Docker gives its last words two seconds to be taken, before it tells its end.
+    const watch = setInterval(() => { if (this.#init?.isAlive() === false) this.#frames.release(); }, LOOK_MS);
     const waited = this.#engine.call('POST', `/containers/${this.#name}/wait`, { timeoutMs: 0, signal: told.signal }).catch(() => { /* what became of it is asked for */ });
     try {
       await Promise.race([this.#killed.promise, waited, this.#frames.ended]);
@@ -109,7 +111,7 @@ export class Container implements Sandbox {
         await Promise.race([sleep(pause), this.#killed.promise]);
       }
       await Promise.race([this.#killed.promise, waited]);
-    } finally { told.abort(); }
+    } finally { clearInterval(watch); told.abort(); }
   }
 
   /** Of one that has ended; of one that lives still: as it is after the kill that comes with its removal. */
