@@ -7,7 +7,7 @@ import { isPrivateAddress } from './addresses.ts';
 import { answer, refusalText } from './answers.ts';
 import { serverNameOf, UNRECOGNIZED_NAME } from './client-hello.ts';
 import { internet, type Outside } from './outside.ts';
-import { asciiName, HostList, targetOf, type Reason } from './policy.ts';
+import { HostList, targetOf, type Reason } from './policy.ts';
 
 const NAME = 'egress';
 /** npm opens 15 at once, pnpm 64. */
@@ -85,7 +85,7 @@ export class EgressProxy {
       if (visitor.destroyed) return void outside.destroy();
       visitor.write('HTTP/1.1 200 Connection established\r\n\r\n');
       const hello = await helloFrom(visitor, head);
-      if (hello && asciiName(hello.serverName) === found.name) {
+      if (hello && plainName(hello.serverName) === found.name) {
         this.counters.allowed++;
         return join(visitor, outside, hello.bytes);
       }
@@ -131,6 +131,9 @@ export class EgressProxy {
     res.writeHead(url ? 403 : 400, { 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text);
   }
 }
+
+/** As it stands there: whatever reads a name as URLs are read takes `good.example/.other.example` for `good.example`, and who routes by its end does not. */
+const plainName = (serverName: string): string => serverName.toLowerCase().replace(/\.$/, '');
 
 function join(visitor: Socket, outside: Socket, said: Buffer): void {
   // It may have gone while the handshake was awaited.
