@@ -4,10 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ensureRunner } from '@headrace/runner/client';
+import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import { readConfig } from '@headrace/server/config.ts';
 import { findBinaries } from '@headrace/server/db/embedded/index.ts';
+import { runnerSocket } from '@headrace/server/runner-link.ts';
 
 interface Finding {
   name: string;
@@ -27,7 +28,7 @@ const GIT_MINIMUM = [2, 38] as const;
 export async function doctor(asJson: boolean): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), 'headrace-doctor-'));
   try {
-    const findings = await Promise.all([Promise.resolve(node()), found('git', git), found('postgres', () => postgres(scratch)), found('sandbox', () => sandbox(scratch))]);
+    const findings = await Promise.all([Promise.resolve(node()), found('git', git), found('postgres', () => postgres(scratch)), found('sandbox', () => sandbox(scratch)), found('runner', runner)]);
     const ok = findings.every((finding) => finding.ok);
     console.log(asJson ? JSON.stringify({ ok, findings }, null, 2) : findings.flatMap(lines).join('\n'));
     return ok ? 0 : 1;
@@ -69,20 +70,33 @@ async function postgres(scratch: string): Promise<Omit<Finding, 'name'>> {
 /** With the driver and engine that the service would use in this environment. */
 async function sandbox(scratch: string): Promise<Omit<Finding, 'name'>> {
   const { sandboxDriver: driver, container } = readConfig(process.env, () => true);
-  const runner = await ensureRunner({ stateDir: join(scratch, 'runner'), socketPath: join(scratch, 'runner.sock'), nodePath: process.execPath, sandboxes: { driver, ...container } });
+  const client = await ensureRunner({ stateDir: join(scratch, 'runner'), socketPath: join(scratch, 'runner.sock'), nodePath: process.execPath, sandboxes: { driver, ...container } });
   try {
-    const status = await runner.status();
+    const status = await client.status();
     try {
       return { ok: status.ok, detail: status.ok ? bounds(status) : status.missing.join('; '), warnings: status.limits.warnings };
     } finally {
       process.kill(status.pid, 'SIGTERM');
     }
   } finally {
-    runner.close();
+    client.close();
   }
 }
 
-function bounds({ driver, limits }: RunnerStatus): string {
+function bounds({ driver, limits, restore }: RunnerStatus): string {
   const cpu = limits.cpu === 'cgroup' ? 'a share of the processors by cgroup' : 'no share of the processors';
-  return `${driver}; memory by ${limits.memory}, processes by ${limits.processes}, ${cpu}, size of a file by rlimit, of a workspace by watchdog`;
+  return `${driver}; memory by ${limits.memory}, processes by ${limits.processes}, ${cpu}, size and number of open files by rlimit, size of a workspace by watchdog${restore === undefined ? '' : `; sources are ${restore === 'overlay' ? 'mounted' : 'unpacked'}`}`;
+}
+
+/** The one that runs for this data folder, if one does. */
+async function runner(): Promise<Omit<Finding, 'name'>> {
+  const client = createRunnerClient(runnerSocket(readConfig(process.env, () => true).dataDir));
+  try {
+    const { pid, driver, load, egress } = await client.status();
+    return { ok: true, detail: `pid ${pid}, ${driver ?? 'no driver'}; ${load?.sandboxes ?? 0} sandboxes; egress: ${egress?.allowed ?? 0} connections let through, ${egress?.refused ?? 0} refused since it started`, warnings: [] };
+  } catch {
+    return { ok: true, detail: 'none runs for this data folder now', warnings: [] };
+  } finally {
+    client.close();
+  }
 }
