@@ -84,7 +84,7 @@ const ROUTES: Record<string, Handler> = {
     if (typeof message.id !== 'string' || typeof message.prompt !== 'string') throw new RunnerError(400, 'invalid_request', 'id or prompt is missing.');
     await task.steer(message);
   },
-  'PUT /tasks/:id/source': ({ runner, id, query, req }) => runner.tasks.get(id).putSource(hasTar(req) ? req : undefined, origin(req, query)),
+  'PUT /tasks/:id/source': ({ runner, id, query, req }) => runner.tasks.get(id).putSource(hasTar(req) ? req : undefined, { ...origin(req, query), warm: undefined }), // exactly that source
   'GET /tasks/:id/output': async ({ runner, id, res }) => { await pipeline(await runner.tasks.get(id).output(), tarAnswer(res)); },
 
   'PUT /gateways/:id': async ({ runner, id, req }) => runner.gateways.register(id, (await jsonBody<{ socketPath: unknown }>(req)).socketPath),

@@ -68,7 +68,7 @@ describe.skipIf(!canMount)('dependencies that a thread installed', () => {
     expect((await capture(bench!.host, first, Object.keys(files))).files.map(({ path }) => path)).toEqual(['package-lock.json']);
     expect((await capture(bench!.host, second, Object.keys(files))).files.map(({ path }) => path).sort()).toEqual(['new', 'package-lock.json']);
     const { task } = bench!.tasks.start(next('bld'), { kind: 'build', command: 'ls -A', outputDirectory: '.', timeoutMs: 20_000 });
-    await task.putSource(tarStream(files));
+    await task.putSource(undefined, { base: first.tree.over!.source.key });
     expect(outputOf(await entriesOf(task))).toBe('package-lock.json\n');
   });
 
