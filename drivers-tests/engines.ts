@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Engine } from '../packages/runner/src/sandbox/container/engine.ts';
 
 /** One way to make sandboxes that can be tried on this machine. */
 export interface Candidate {
@@ -47,9 +48,10 @@ export async function startEngine({ engine }: Candidate): Promise<Started> {
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (part: string) => { said = (said + part).slice(-4000); });
   const end = async (): Promise<void> => {
+    await emptied(new Engine(socket)).catch(() => { /* it does not answer: it may not have started */ });
     if (!await ended(child, 'SIGTERM')) await ended(child, 'SIGKILL');
     unmountBelow(folder);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   };
   for (const deadline = Date.now() + START_MS; !await answers(socket); await sleep(50)) {
     if (child.exitCode === null && Date.now() < deadline) continue;
@@ -89,6 +91,12 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<boole
   child.kill(signal);
   for (const deadline = Date.now() + END_MS; Date.now() < deadline; await sleep(50)) if (child.exitCode !== null || child.signalCode !== null) return true;
   return false;
+}
+
+/** Containers that live when an engine ends may outlive it. */
+async function emptied(engine: Engine): Promise<void> {
+  const { body } = await engine.ask('GET', '/containers/json?all=true', { timeoutMs: END_MS });
+  for (const { Id } of body as { Id: string }[]) await engine.ask('DELETE', `/containers/${Id}?force=true&v=true`, { timeoutMs: END_MS, also: [404, 409] });
 }
 
 /** What an engine left mounted in its folder, innermost first. */
