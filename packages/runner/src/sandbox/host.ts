@@ -63,7 +63,15 @@ function closeInherited(): void {
 /** Removes everything of the runner from this machine. Its sandboxes must be gone. */
 export async function releaseHost(host: Host): Promise<void> {
   await host.driver?.close();
-  if (unmountBelow(host.base)) rmSync(host.base, { recursive: true, force: true });
+  if (unmountBelow(host.base)) removeAll(host.base);
+}
+
+/** An agent may have closed folders to its own user, which is the runner's where that is not root. */
+function removeAll(folder: string): void {
+  try { rmSync(folder, { recursive: true, force: true }); } catch {
+    spawnSync('/bin/chmod', ['-R', 'u+rwx', '--', folder], { env: {} });
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Starts a sandbox. Throws `no_sandbox` 503 where nothing isolates. */
