@@ -80,12 +80,13 @@ function bareDriver(host: Host, options: string[] | undefined): Driver {
   };
 }
 
-const AT_ONCE = 5;
+/** Without control groups the limit of processes counts all that this user runs. */
+const atOnce = ({ host }: Ground): number => (host.driver?.limits.processes === 'cgroup' ? 5 : 1);
 
 /** Runs them, some at once. */
 export async function runAlone(ground: Ground, probes: AloneProbe[]): Promise<Result[]> {
   const left = [...probes], results: Result[] = [];
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+  await Promise.all(Array.from({ length: atOnce(ground) }, async () => {
     for (let probe = left.shift(); probe; probe = left.shift()) {
       const { name, theme } = probe, result = await probe.attempt(ground);
       if (result) results.push({ name, theme, ...result, said: result.said.trim().slice(-200) });
