@@ -58,6 +58,12 @@ export class ByteReader {
     }
   }
 
+  /** All that is left. */
+  async* rest(): AsyncGenerator<Buffer> {
+    if (this.#rest.length > 0) yield this.#rest;
+    for (let next = await this.#chunks.next(); !next.done; next = await this.#chunks.next()) yield next.value;
+  }
+
   /** Throws `changed` when anything is left. */
   async end(): Promise<void> {
     if (this.#rest.length > 0 || !(await this.#chunks.next()).done) throw changed();

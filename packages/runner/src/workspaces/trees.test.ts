@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { endOf, makeBench, outputOf, tarStream, type Files } from '../test-support.ts';
 import { unmountBelow } from '../sandbox/mounts.ts';
+import { tarOf } from '../tar.ts';
 import { Trees } from './trees.ts';
 
 const bench = await makeBench();
@@ -75,6 +77,22 @@ ls p`;
     expect(await run(await over('src_patched'), 'cat a b d/deep/y')).toBe('a\nb\ny\n');
   });
 
+  test('a patch makes files of folders and folders of files, and leaves no empty folder', async () => {
+    await kept('src_turned', { ...FILES, 'n/o/p': 'p' });
+    const id = `thr_${++counter}`;
+    await bench!.workspaces.put(id, tarStream({ '.headrace-patch.json': JSON.stringify({ delete: ['d/x', 'd/deep/y', 'a', 'n/o/p', 'e/z'] }), d: 'now a file', 'a/b': { content: 'x', executable: true }, [`${'long/'.repeat(40)}-name`]: 'l' }), { base: 'src_turned' });
+    expect((await run(id, 'find . -mindepth 1 -not -path "./long*" -printf "%y %m %p\\n" | sort; find long* -type f | wc -l')).trim()).toBe('d 755 ./a\nf 644 ./b\nf 644 ./d\nf 755 ./a/b\nf 755 ./run.sh\n1');
+  });
+
+  test('a patch that names nothing to delete is none, and one that breaks off leaves no workspace', async () => {
+    await kept('src_cut');
+    const put = (tar: Readable) => bench!.workspaces.put('thr_cut_patch', tar, { base: 'src_cut' });
+    await expect(put(tarStream({ b: 'B' }))).rejects.toMatchObject({ status: 400, code: 'invalid_tar' });
+    const whole = tarOf([{ path: '.headrace-patch.json', content: '{"delete":["a"]}' }, { path: 'b', content: 'x'.repeat(10_000) }]);
+    await expect(put(Readable.from([whole.subarray(0, 3000)], { objectMode: false }))).rejects.toMatchObject({ status: 400, code: 'invalid_tar' });
+    expect(bench!.workspaces.has('thr_cut_patch')).toBe(false);
+  });
+
   test('what is not kept is said', async () => {
     await expect(over('src_unknown')).rejects.toMatchObject({ status: 404, code: 'not_cached' });
     await kept('src_known');
@@ -84,7 +102,6 @@ ls p`;
 
   test('an archive with links is not kept', async () => {
     const { pack } = await import('tar-stream');
-    const { Readable } = await import('node:stream');
     const tar = pack();
     tar.entry({ name: 'l', type: 'symlink', linkname: '/etc' });
     tar.finalize();

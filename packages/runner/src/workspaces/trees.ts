@@ -10,6 +10,7 @@ import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
 import { DependencyCache, dependencyLimits, type Dependencies } from '../warm/dependency-cache.ts';
+import { FRESH_PATCH, freshPatch } from './fresh-patch.ts';
 import { mountOverlay, probeOverlay, type Overlay } from './overlay.ts';
 import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './tree-cache.ts';
 
@@ -118,8 +119,12 @@ export class Trees {
       throw error;
     });
     const tree: Tree = { folder: overlay.upper, bind: binder(overlay.merged), over: { source, overlay, lowers, group: warm?.group, dependencies } };
-    if (patch) await this.patch(tree, patch).catch((error: unknown) => { this.remove(tree); throw error; });
+    if (patch) await this.#patchFresh(tree, patch).catch((error: unknown) => { this.remove(tree); throw error; });
     return tree;
+  }
+
+  async #patchFresh(tree: Tree, patch: Readable): Promise<void> {
+    await this.#feed(tree, ['/bin/sh', '-c', FRESH_PATCH], await freshPatch(patch));
   }
 
   async #keep(key: TreeKey, tar: Readable): Promise<SourceTree> {
