@@ -28,7 +28,7 @@ const server = createServer((req, res) => {
 });
 server.on('upgrade', (req, socket) => {
   if (req.url === '/refused') return socket.end('HTTP/1.1 403 Forbidden\\r\\ncontent-length: 2\\r\\n\\r\\nno');
-  socket.write('HTTP/1.1 101 Switching Protocols\\r\\nupgrade: websocket\\r\\nconnection: Upgrade\\r\\nx-saw: ' + (req.headers.cookie ?? 'none') + '\\r\\n\\r\\n');
+  socket.write('HTTP/1.1 101 Switching Protocols\\r\\nupgrade: websocket\\r\\nconnection: Upgrade\\r\\nx-name: bücher\\r\\nx-saw: ' + (req.headers.cookie ?? 'none') + '\\r\\n\\r\\n');
   socket.pipe(socket);
 });
 server.listen(3210);

@@ -64,7 +64,7 @@ describe.skipIf(!status?.ok)('a preview', () => {
   test('takes WebSockets, and passes a refusal on', async () => {
     const upgrade = { connection: 'Upgrade', upgrade: 'websocket', cookie: 'headrace_session=secret' };
     const { status: code, headers, socket } = await visit(server, shared.url, '/socket', { headers: upgrade });
-    expect([code, headers['x-saw']]).toEqual([101, 'none']);
+    expect([code, headers['x-saw'], Buffer.from(String(headers['x-name']), 'latin1').toString()]).toEqual([101, 'none', 'bücher']);
     const echoed = new Promise((resolve) => { socket!.once('data', (part: Buffer) => resolve(part.toString())); });
     socket!.write('hello');
     expect(await echoed).toBe('hello');

@@ -7,8 +7,12 @@ const SESSION_COOKIE = /^\s*headrace_session\s*=/;
 /** What one host may say of others: to log their visitors out, or to ask for them elsewhere. */
 const BEYOND_ITS_HOST = new Set(['clear-site-data', 'alt-svc']);
 
+/** Never of one connection only, whatever it says: without its length a body would be read as a request of its own. */
+const END_TO_END = new Set(['content-length', 'host']);
+
 function hopsOf(connection: string | undefined): Set<string> {
-  return new Set([...HOP_BY_HOP, ...(connection ?? '').split(',').map((name) => name.trim().toLowerCase())]);
+  const named = (connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return new Set([...HOP_BY_HOP, ...named.filter((name) => !END_TO_END.has(name))]);
 }
 
 const namesKey = (text: string) => text.split(/[\s,]+/).some(isServiceKey);

@@ -97,6 +97,18 @@ describe.skipIf(!status?.ok)('a preview', () => {
     expect([code, text]).toEqual([413, 'too large']);
   });
 
+  test('that answers before it has read a body leaves the connection to the next request', async () => {
+    const socket = connect(Number(new URL(server.base).port), '127.0.0.1').setEncoding('latin1');
+    let said = '';
+    socket.on('data', (part) => { said += String(part); }).write(`POST /early HTTP/1.1\r\nHost: ${host()}\r\nContent-Length: 20000000\r\n\r\n`);
+    await until(async () => said.includes('too large'), 'the answer');
+    // Sent on, as a client does that has begun.
+    socket.write(Buffer.alloc(20_000_000));
+    socket.write(`GET /file HTTP/1.1\r\nHost: ${host()}\r\n\r\n`);
+    await until(async () => said.includes('first'), 'the next answer');
+    socket.destroy();
+  });
+
   test('has so many connections at once, and no more', async () => {
     const { hostname, port } = new URL(server.base);
     const streams = await Promise.all(Array.from({ length: 256 }, () => new Promise<ClientRequest>((resolve, reject) => {
@@ -128,6 +140,11 @@ describe.skipIf(!status?.ok)('a preview', () => {
     const inner = 'GET /inner HTTP/1.1\r\nHost: x\r\n\r\n';
     const two = await raw(`POST /outer HTTP/1.1\r\nHost: ${host()}\r\nContent-Length: ${inner.length}\r\n\r\n${inner}GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
     expect(two.match(/"url":"[^"]*"|"status":"ok"/g)).toEqual(['"url":"/outer"', '"status":"ok"']);
+    // A length is the whole way's, also where the visitor calls it this connection's.
+    for (const method of ['GET', 'DELETE', 'POST']) {
+      const hop = await raw(`${method} /outer HTTP/1.1\r\nHost: ${host()}\r\nConnection: close, Content-Length, Host\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`);
+      expect(JSON.parse(hop.slice(hop.indexOf('{')))).toMatchObject({ method, url: '/outer', bytes: inner.length, headers: { host: host(), 'content-length': String(inner.length) } });
+    }
     const upgrade = await raw(`GET /refused HTTP/1.1\r\nHost: ${host()}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5\r\n\r\nhelloGET /after HTTP/1.1\r\nHost: ${host()}\r\n\r\n`);
     expect([upgrade.split('\r\n')[0], upgrade.match(/HTTP\/1\.1/g)?.length]).toEqual(['HTTP/1.1 403 Forbidden', 1]);
   });

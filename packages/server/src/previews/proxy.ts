@@ -68,9 +68,15 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { preview, upstream } = await connect(request);
     if (response.destroyed) return void upstream.destroy();
-    const end = () => { upstream.destroy(); response.destroy(); };
+    const end = () => { upstream.destroy(); response.destroy(); request.destroy(); };
     ends.add(end);
-    response.once('close', () => { ends.delete(end); upstream.destroy(); });
+    response.once('close', () => {
+      upstream.destroy();
+      // What is left of a body that the answer did not wait for is read and dropped: the connection would stay as it is, for the next request and for the listener's end.
+      request.unpipe().resume();
+      if (request.complete || request.closed) ends.delete(end);
+      else request.once('close', () => ends.delete(end));
+    });
     const asked = ask(request, upstream, false);
     const dead = () => {
       upstream.destroy();
@@ -88,6 +94,8 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
       } catch { return dead(); }
       answer.pipe(response);
     });
+    // The body may be long in coming, or wait for the answer: Node would keep the head back for its first bytes.
+    if (request.headers['content-length'] ?? request.headers['transfer-encoding']) asked.flushHeaders();
     request.pipe(asked);
   }
 
@@ -104,7 +112,7 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
     asked.once('upgrade', (answer, inside, first) => {
       asked.setTimeout(0);
       if (socket instanceof Socket) socket.setKeepAlive(true, KEEPALIVE_MS);
-      socket.write(headOf(answer, { ...toVisitor(answer, null), connection: ['Upgrade'], upgrade: ['websocket'] }));
+      socket.write(headOf(answer, { ...toVisitor(answer, null), connection: ['Upgrade'], upgrade: ['websocket'] }), 'latin1');
       if (first.length) socket.write(first);
       if (head.length) inside.write(head);
       socket.pipe(inside).pipe(socket);
@@ -112,7 +120,7 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
     // Refused: its answer as it is, and then an end, so that nothing further on this connection is read as the preview's.
     asked.once('response', (answer) => {
       answer.once('error', end);
-      socket.write(headOf(answer, { ...toVisitor(answer, preview.frameAncestors), connection: ['close'] }));
+      socket.write(headOf(answer, { ...toVisitor(answer, preview.frameAncestors), connection: ['close'] }), 'latin1');
       answer.pipe(socket);
     });
     asked.end();
