@@ -12,14 +12,17 @@ import { TurnTask } from './turn.ts';
 
 /** Ended tasks that no worker deleted are forgotten above this number, the oldest first. */
 const KEPT = 2000;
+/** Ids of builds and previews that were removed: a start that was long on its way finds its own among them. */
+const REMOVED = 10_000;
 
-/** All tasks of this runner by id. An id names one task for ever: a second POST never starts it again. */
+/** All tasks of this runner by id. A second POST never starts one again; nor a first one a build or preview that was removed meanwhile, known or not: whoever removed it told that nothing of it lives. */
 export class Tasks {
   readonly #host: Host;
   readonly #workspaces: Workspaces;
   readonly #gateways: Gateways;
   readonly egress: EgressProxy;
   readonly #byId = new Map<string, Task>();
+  readonly #removed = new Set<string>();
 
   constructor(host: Host, workspaces: Workspaces, gateways: Gateways, egress = new EgressProxy()) {
     this.#host = host;
@@ -37,7 +40,7 @@ export class Tasks {
     return task;
   }
 
-  /** Starts the task, or finds it (isNew false). Throws `not_found` 404 without its workspace, `busy` 409 while another works there. */
+  /** Starts the task, or finds it (isNew false). Throws `not_found` 404 without its workspace, `busy` 409 while another works there, `removed` 410. */
   start(id: string, request: TaskRequest): { task: Task; isNew: boolean } {
     const known = this.#byId.get(id);
     if (known) return { task: known, isNew: false };
@@ -50,10 +53,16 @@ export class Tasks {
   /** Ends and forgets it. Idempotent. Throws when its end cannot be confirmed; it is then kept, to be tried again. */
   async remove(id: string): Promise<void> {
     const task = this.#byId.get(id);
+    if (!task?.workspaceId) this.#note(id);
     if (!task) return;
     await task.cancel();
     task.release();
     this.#byId.delete(id);
+  }
+
+  #note(id: string): void {
+    this.#removed.add(id);
+    if (this.#removed.size > REMOVED) this.#removed.delete(this.#removed.values().next().value!);
   }
 
   async #forgetOldest(): Promise<void> {
@@ -62,6 +71,7 @@ export class Tasks {
   }
 
   #prepare(id: string, request: TaskRequest): Task {
+    if (this.#removed.has(id)) throw new RunnerError(410, 'removed', 'This task was removed.');
     const task = request.kind === 'build' ? new BuildTask(this.#host, id, request, this.#workspaces.trees) : new PreviewTask(this.#host, id, request as PreviewTask['request'], this.#workspaces.trees);
     task.egress = this.egress;
     return task;

@@ -50,16 +50,41 @@ describe('answers that are lost', async () => {
     await until(() => runner.task(id).then(() => false, (error: RunnerError) => error.status === 404));
   });
 
-  test.skipIf(!isOk)('a start that reaches the runner after the build was given up starts nothing, and is removed', async () => {
+  test.skipIf(!isOk)('a start that reaches the runner after the build was given up starts nothing', async () => {
     const bench = await newBench(server);
     let late: (() => Promise<unknown>) | undefined;
     ctx.runner = Object.assign(Object.create(runner) as RunnerClient, { startTask: async (...args: Parameters<typeof runner.startTask>) => { late = () => runner.startTask(...args); throw away(); } });
     const { id } = await bench.submit(NUMBER);
     expect(await bench.ended(id)).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
-    await late!();
-    expect((await runner.task(id)).status).toBe('preparing');
-    await until(() => runner.task(id).then(() => false, (error: RunnerError) => error.status === 404));
+    await expect(late!()).rejects.toMatchObject({ status: 410 });
+    await expect(runner.task(id)).rejects.toMatchObject({ status: 404 });
     expect((await bench.logs(id)).text).toBe('');
+  });
+
+  test.skipIf(!isOk)('a worker that wakes before its start, when another one has given the build up, starts nothing', async () => {
+    const bench = await newBench(server);
+    const [asleep, awake] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
+    const sources: string[] = [];
+    ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
+      startTask: async (...args: Parameters<typeof runner.startTask>) => {
+        await asleep.promise;
+        const answer = await runner.startTask(...args).catch((error: unknown) => error);
+        awake.resolve(answer);
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      putSource: async (...args: Parameters<typeof runner.putSource>) => { sources.push(args[0]); return runner.putSource(...args); },
+    });
+    const { id } = await bench.submit(NUMBER);
+    await bench.started(id);
+    // Its job is another's now.
+    await ctx.db.updateTable('jobs').set({ status: 'queued', worker_id: null, run_at: new Date(0) }).where('key', '=', `build:${id}`).execute();
+    ctx.bus.notify('jobs');
+    expect(await bench.ended(id)).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+    asleep.resolve();
+    await awake.promise;
+    await new Promise((resolve) => { setTimeout(resolve, 500); });
+    expect([sources, (await bench.logs(id)).text]).toEqual([[], '']);
   });
 });
 
