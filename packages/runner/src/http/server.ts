@@ -58,7 +58,6 @@ async function connect(runner: Runner, req: IncomingMessage, socket: Duplex): Pr
   const { key, id } = address(req);
   if (key !== 'GET /tasks/:id/connect') throw new RunnerError(404, 'not_found', 'There is no such route.');
   const inside = await runner.tasks.get(id).connect();
-  if (socket.destroyed) return void inside.destroy();
   socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: tcp\r\n\r\n');
   joinSockets(socket as Socket, inside);
 }
