@@ -13,7 +13,7 @@ const HOSTS = ['good.example', '*.wild.example', 'bücher.example'];
 const PUBLIC_V6 = '2606:4700::1111';
 afterEach(() => { vi.useRealTimers(); });
 
-interface Way { path: string; refused: Refused[]; proxy: EgressProxy; outside: TestOutside }
+interface Way { path: string; refused: Refused[]; proxy: EgressProxy; outside: TestOutside; sockets: TaskSockets }
 
 /** A task's proxy, on a socket. */
 async function open(outside: TestOutside, { hosts = HOSTS, proxy = new EgressProxy(outside) }: { hosts?: string[]; proxy?: EgressProxy } = {}): Promise<Way> {
@@ -21,7 +21,7 @@ async function open(outside: TestOutside, { hosts = HOSTS, proxy = new EgressPro
   onTestFinished(() => sockets.close());
   const refused: Refused[] = [];
   const name = await proxy.open(sockets, hosts, (one) => refused.push(one));
-  return { path: join(sockets.binds[0]!.host, name), refused, proxy, outside };
+  return { path: join(sockets.binds[0]!.host, name), refused, proxy, outside, sockets };
 }
 
 /** Nothing is there to be reached: whoever gets as far as dialling has got too far, or is told that nobody answers. */
@@ -253,6 +253,19 @@ describe('bounds', () => {
     for (const one of [...answers, same]) expect(await one).toMatch(/^HTTP\/1.1 504 /);
     expect(outside.asked.length).toBe(256);
     expect(await said(ways[4]!, ask('n256.wild.example:443'))).toMatch(/^HTTP\/1.1 504 /);
+  });
+
+  test('a tunnel whose task ends is gone within a second, also where its server does not read', async () => {
+    const live = new Set<Socket>();
+    const port = await listening(createServer({ pauseOnConnect: true }, (socket) => { live.add(socket.on('error', () => {})); }));
+    const way = await open(testOutside(port, { 'good.example': [PUBLIC] }));
+    const socket = await tunnel(way, 'good.example:443');
+    connectTls({ socket, servername: 'good.example' }).on('error', () => {});
+    await expect.poll(() => way.proxy.counters.allowed).toBe(1);
+    socket.write(Buffer.alloc(16_000_000));
+    await expect.poll(() => way.outside.sockets[0]!.writableLength).toBeGreaterThan(0);
+    way.sockets.close();
+    await expect.poll(() => way.outside.sockets[0]!.destroyed, { timeout: 3_000 }).toBe(true);
   });
 
   test('a tunnel that is idle ends, and one whose server goes', async () => {

@@ -140,6 +140,11 @@ function join(visitor: Socket, outside: Socket, said: Buffer): void {
   if (outside.destroyed) return void visitor.destroy();
   outside.write(said);
   joinSockets(visitor, outside);
+  // The task's end closes its visitors: a server that does not read would have what they wrote wait for minutes.
+  visitor.once('close', () => {
+    const timer = setTimeout(() => outside.destroy(), LINGER_MS);
+    outside.once('close', () => clearTimeout(timer));
+  });
 }
 
 /** Ends a connection with its last words; who does not read them is not waited for. */
