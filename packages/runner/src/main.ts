@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -6,8 +6,10 @@ import { Gateways } from './gateways.ts';
 import { makeServer } from './http/server.ts';
 import type { Runner } from './http/routes.ts';
 import { storeFolder } from './sandbox/guest-store.ts';
+import { forgetEngine, noteEngine, removeLeftBehind } from './sandbox/container/left-behind.ts';
 import { chooseDriver, DEFAULT_CHOICE, type DriverChoice } from './sandbox/drivers.ts';
 import { prepareHost, releaseHost } from './sandbox/host.ts';
+import type { Probe } from './sandbox/probe.ts';
 import { warmUp } from './sandbox/warm-up.ts';
 import { Tasks } from './tasks/tasks.ts';
 import { Workspaces } from './workspaces.ts';
@@ -20,29 +22,30 @@ import { Trees } from './workspaces/trees.ts';
 const { values } = parseArgs({ options: { socket: { type: 'string' }, dir: { type: 'string' }, id: { type: 'string' }, 'idle-seconds': { type: 'string', default: '30' }, sandboxes: { type: 'string', default: '{}' } } });
 const choice: DriverChoice = { ...DEFAULT_CHOICE, ...JSON.parse(values.sandboxes) as Partial<DriverChoice> };
 const { socket, dir, id } = values;
-const O_CLOEXEC = 0o2000000;
-const REPROBE_MS = 30_000;
+const REPROBE_MS = 30_000, LEAVE_MS = 8_000, LEAVE_ENGINE_MS = 30_000;
 const idleMs = Number(values['idle-seconds']) * 1000;
 if (!socket || !dir || !id || !(idleMs > 0)) fail('usage: main.ts --socket PATH --dir FOLDER --id ID [--idle-seconds N]');
 
-closeInherited();
 mkdirSync(dir, { recursive: true, mode: 0o700 });
 mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
 if (await answers(socket)) fail(`a runner listens on ${socket} already`);
+await removeLeftBehind(dir).catch((error: Error) => fail(error.message));
 
 const host = await prepareHost(storeFolder(dir));
 const trees = new Trees(host);
 const workspaces = new Workspaces(trees);
 const gateways = new Gateways();
-const runner: Runner = { host, workspaces, gateways, tasks: new Tasks(host, workspaces, gateways), status: { id, pid: process.pid, ...await chooseDriver(host, choice) } };
+const runner: Runner = { host, workspaces, gateways, tasks: new Tasks(host, workspaces, gateways), status: { id, pid: process.pid, ...await chosen() } };
 
-let isLeaving = false;
+let isLeaving = false, isChoosing = false;
 const { server, use } = makeServer(runner);
 server.once('error', abandon);
-listen();
+await listen();
 
 /** A socket file that nobody answers on is left over from a killed runner. */
-function listen(): void {
+async function listen(): Promise<void> {
+  // Another was started meanwhile, where this one took long.
+  if (await answers(socket!)) await abandon(new Error(`a runner listens on ${socket} already`));
   try { unlinkSync(socket!); } catch { /* none there */ }
   server.listen(socket, () => {
     chmodSync(socket!, 0o600);
@@ -54,40 +57,44 @@ function listen(): void {
 setInterval(() => { if (use.underWay === 0 && Date.now() - use.lastAt > idleMs) void leave(); }, Math.min(1000, idleMs / 4));
 // What is missing may be put right while the runner runs.
 setInterval(() => {
-  if (runner.status.ok) return;
-  void chooseDriver(host, choice).then((found) => Object.assign(runner.status, found));
+  if (runner.status.ok || isChoosing) return;
+  isChoosing = true;
+  void chosen().then((found) => Object.assign(runner.status, found)).finally(() => { isChoosing = false; });
 }, REPROBE_MS);
 process.on('SIGTERM', () => void leave());
 process.on('SIGINT', () => void leave());
 // The starter's pipes may be gone: a line that cannot be written is no reason to end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
+async function chosen(): Promise<Probe> {
+  const found = await chooseDriver(host, choice);
+  const engine = host.driver?.engine;
+  if (engine != null) noteEngine(dir!, engine);
+  return found;
+}
+
 async function abandon(error: Error): Promise<never> {
   await releaseHost(host);
   fail(error.message);
 }
 
-/** Ends every sandbox, removes the files, exits. What does not end in time dies with this process (bwrap's --die-with-parent). */
+/**
+ * Ends every sandbox, removes the files, exits. What does not end in time dies with this process (bwrap's --die-with-parent), or is a container, which the next runner
+ * removes before it answers.
+ */
 async function leave(): Promise<void> {
   if (isLeaving) return;
   isLeaving = true;
   server.close();
   server.closeAllConnections();
-  setTimeout(() => process.exit(1), 8_000).unref();
+  setTimeout(() => process.exit(1), host.driver?.engine == null ? LEAVE_MS : LEAVE_ENGINE_MS).unref();
   await Promise.allSettled(runner.tasks.all().map((task) => task.cancel()));
-  await releaseHost(host);
+  try {
+    await releaseHost(host);
+    forgetEngine(dir!);
+  } catch (error) { process.stderr.write(`${(error as Error).message}\n`); }
   rmSync(socket!, { force: true });
   process.exit(0);
-}
-
-/** Descriptors without close-on-exec came from the starter (Node sets it on its own): every sandbox would inherit them. */
-function closeInherited(): void {
-  for (const fd of readdirSync('/proc/self/fd').map(Number).filter((number) => number > 2)) {
-    try {
-      const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
-      if (flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0) closeSync(fd);
-    } catch { /* the one that read the folder */ }
-  }
 }
 
 function answers(path: string): Promise<boolean> {

@@ -37,6 +37,7 @@ export async function readOutput(host: Host, tree: Tree, outputDirectory: string
   // tar's first block says that the walk succeeded; before it the exit code tells why not.
   const isStarted = new Promise<boolean>((resolve) => { sandbox.stdout.once('data', () => resolve(true)).once('close', () => resolve(false)); });
   const exit = sandbox.exited.finally(() => clearTimeout(timer));
+  exit.catch(() => { /* awaited below: it may come before the streams' end */ });
   if (!await isStarted) throw refusal((await exit).code, stderr.trim(), outputDirectory);
   Promise.all([exit, finished(sandbox.stdout, { writable: false })]).then(([{ code }]) => {
     if (code !== 0) throw new Error(`tar ended with ${code}: ${stderr.trim()}`);

@@ -68,7 +68,7 @@ const starter = (host: Host): Ground['start'] => (command, folder = makeSandboxF
 function bareDriver(host: Host, options: string[] | undefined): Driver {
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   return {
-    name: 'bubblewrap', seesMounts: true, limits: host.driver!.limits, missing: () => Promise.resolve([]), remedy: () => '', close: () => Promise.resolve(),
+    name: 'bubblewrap', seesMounts: true, engine: null, limits: host.driver!.limits, missing: () => Promise.resolve([]), remedy: () => '', close: () => Promise.resolve(),
     start({ command, binds, env }) {
       const at = (inside: string): string => binds.find((bind) => bind.inside === inside)?.host ?? host.base;
       const words = [...(options ? ['/usr/bin/unshare', ...user, ...options, '--'] : []), ...command.map((word) => word.replaceAll(GUEST, host.guest.folder))];

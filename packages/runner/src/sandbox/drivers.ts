@@ -22,7 +22,7 @@ export async function chooseDriver(host: Host, choice: DriverChoice): Promise<Pr
       host.driver = driver;
       return found;
     }
-    await driver.close();
+    await driver.close().catch(() => { /* an engine that fails: what it was asked to prove, the next one is asked again */ });
     failures.push(found);
   }
   return { ...failures[0]!, missing: failures.length === 1 ? failures[0]!.missing : [failures[0]!.missing.join('; '), `or, for containers: ${failures[1]!.missing.join('; ')}`] };

@@ -99,7 +99,7 @@ function parentFolder(): string {
   return tmpdir();
 }
 
-/** Folders of runners that were killed: their sandboxes died with them. */
+/** Folders of runners that were killed: their sandboxes died with them, or were removed (container/left-behind.ts). */
 function sweepDeadRunners(): void {
   for (const parent of new Set(['/dev/shm', tmpdir()])) {
     for (const name of existsSync(parent) ? readdirSync(parent) : []) {

@@ -26,10 +26,10 @@ export async function probe(host: Host, driver: Driver): Promise<Probe> {
 }
 
 async function faults(host: Host, driver: Driver): Promise<string[]> {
-  const lacking = await driver.missing();
-  if (lacking.length > 0) return lacking;
   let folder: string | undefined;
   try {
+    const lacking = await driver.missing();
+    if (lacking.length > 0) return lacking;
     folder = makeSandboxFolder(host, 'probe');
     const sandbox = driver.start({ command: ['/bin/sh', '-c', SCRIPT], binds: [{ host: folder, inside: WORKSPACE, readOnly: true }], limits: DEFAULT_LIMITS });
     sandbox.stdin.end();

@@ -16,6 +16,7 @@ const NO_CGROUPS = 'no control groups can be made here: memory and processes are
 export class BubblewrapDriver implements Driver {
   readonly name = 'bubblewrap';
   readonly seesMounts = true;
+  readonly engine = null;
   readonly limits: RunnerStatus['limits'];
   readonly cgroups: CgroupParent | undefined;
   readonly #host: Host;

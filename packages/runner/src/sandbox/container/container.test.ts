@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { scratch } from '../../test-support.ts';
 import { collect } from '../collect.ts';
@@ -98,6 +100,27 @@ describe.concurrent('a container', () => {
     expect(engine.state?.Running).toBe(true);
     expect(await container.kill()).toMatchObject({ signal: 'SIGKILL' });
     expect(engine.state).toBe(null);
+  });
+
+  test('an answer that says nothing of it is no proof that it is gone', async () => {
+    const { engine, container } = await started();
+    await running(engine);
+    engine.replies.set('GET /containers', { status: 200, body: {} });
+    await expect(container.kill()).rejects.toMatchObject({ code: 'not_confirmed' });
+  });
+
+  test('a first process that is seen alive is believed before the engine is', async ({ onTestFinished }) => {
+    const parent = spawn('unshare', ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', 'sleep', '60']);
+    onTestFinished(() => { parent.kill('SIGKILL'); });
+    const first = (): number => Number(readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'latin1'));
+    await expect.poll(first).toBeGreaterThan(0);
+    const pid = first();
+    const { engine, container } = await started((fake) => { fake.replies.set('GET /headrace-x/json', { body: { State: { Running: true, Pid: pid } } }); });
+    await expect.poll(() => container.initPid()).toBe(pid);
+    engine.replies.clear();
+    await expect(container.kill()).rejects.toMatchObject({ code: 'not_confirmed' });
+    process.kill(pid, 'SIGKILL');
+    expect(await container.kill()).toMatchObject({ signal: 'SIGKILL' });
   });
 
   test('a removal that the engine only claims is not believed', async () => {

@@ -129,15 +129,18 @@ export class Container implements Sandbox {
   /** Undefined when there is no such container. Throws EngineError. */
   async #state(): Promise<State | undefined> {
     const { status, body } = await this.#engine.ask('GET', `/containers/${this.#name}/json`, { timeoutMs: CALL_MS, also: [404] });
-    return status === 404 ? undefined : (body as { State: State }).State;
+    if (status === 404) return undefined;
+    const { State: state } = (body ?? {}) as { State?: State };
+    if (!state) throw new EngineError(status, 'it does not say how a container does');
+    return state;
   }
 
-  /** Kills and removes it. Throws `not_confirmed` 500 where the engine does not say that it is gone. */
+  /** Kills and removes it. Throws `not_confirmed` 500 where the engine does not say that it is gone, or its first process is seen alive. */
   async #remove(): Promise<void> {
     for (const deadline = Date.now() + GONE_MS; Date.now() < deadline; await sleep(100)) {
       try {
         await this.#engine.ask('DELETE', `/containers/${this.#name}?force=true&v=true`, { timeoutMs: GONE_MS, also: [404, 409] });
-        if (await this.#state() === undefined) return;
+        if (await this.#state() === undefined && this.#init?.isAlive() !== true) return;
       } catch { /* asked again */ }
     }
     throw new RunnerError(500, 'not_confirmed', 'The container engine does not say that the sandbox is gone.');

@@ -33,6 +33,7 @@ describe('the driver of containers', () => {
     ['a runtime that Podman does not take', { runtime: 'kata' }, (e) => { e.version = { ApiVersion: '1.41', Version: '4.3.1', Components: [{ Name: 'Podman Engine' }] }; e.info = { ...e.info, Rootless: process.getuid!() !== 0, DefaultRuntime: 'crun' }; }, /with crun: start it with `podman --runtime kata system service`/],
     ['no seccomp', {}, (e) => { e.info = { ...e.info, SecurityOptions: [] }; }, /has no seccomp/],
     ['rootless Docker', {}, (e) => { e.info = { ...e.info, SecurityOptions: ['name=seccomp', 'name=rootless'] }; }, /rootless Podman/],
+    ['an engine that lists no containers', {}, (e) => { e.replies.set('GET /containers/json', { status: 200, body: {} }); }, /refused|no container engine answers on .*does not list its containers/],
     ['an engine that refuses', {}, (e) => { e.replies.set('POST /images/create', { status: 500, body: { message: 'disk full' } }); e.replies.set('GET /images/', { status: 404 }); }, /refused: disk full/],
   ])('says the remedy: %s', async (_name, settings, prepare, expected) => {
     expect((await missing(settings, prepare)).said).toMatch(expected);

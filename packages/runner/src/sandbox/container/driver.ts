@@ -10,7 +10,7 @@ import { Engine, EngineError } from './engine.ts';
 import { engineFacts, engineFaults, engineLimits, type EngineFacts } from './facts.ts';
 import { emptyImage } from './image.ts';
 import { containerEtc, systemBinds } from './mounts.ts';
-import { ownerLabels, removeOrphans } from './orphans.ts';
+import { ownerLabels, removeOrphans, removeOwn } from './orphans.ts';
 import { seccompProfile } from './seccomp.ts';
 import { containerSpec, type Setup } from './spec.ts';
 import { usersFor } from './users.ts';
@@ -43,6 +43,7 @@ class ContainerDriver implements Driver {
     this.#settings = settings;
   }
 
+  get engine(): string | null { return this.#prepared?.engine.socket ?? null; }
   get limits(): RunnerStatus['limits'] { return this.#prepared?.limits ?? UNKNOWN; }
 
   async missing(): Promise<string[]> {
@@ -65,7 +66,9 @@ class ContainerDriver implements Driver {
 
   remedy(stderr: string): string { return `the container's first command failed: ${stderr}`; }
 
-  close(): Promise<void> { return Promise.resolve(); }
+  async close(): Promise<void> {
+    if (this.#prepared) await removeOwn(this.#prepared.engine, this.#host);
+  }
 
   async #prepare(engine: Engine): Promise<string[]> {
     const facts = await engineFacts(engine);

@@ -65,6 +65,8 @@ export class FakeEngine {
     if (url.startsWith('/containers/create')) { this.state = { Running: false, ExitCode: 0 }; return { status: 201, body: { Id: 'x' } }; }
     if (url.endsWith('/start')) { this.state = { Running: true, ExitCode: 0 }; return { status: 204 }; }
     if (url.endsWith('/wait')) { await new Promise<void>((resolve) => { this.#waiting.push(resolve); }); return { body: { StatusCode: this.state?.ExitCode ?? 137 } }; }
+    const listed = this.containers.findIndex(({ Id }) => url.startsWith(`/containers/${Id}?`));
+    if (method === 'DELETE' && listed !== -1) { this.containers.splice(listed, 1); return { status: 204 }; }
     if (method === 'DELETE') { const was = this.state; this.state = null; this.attached?.destroy(); return { status: was ? 204 : 404 }; }
     if (/^\/containers\/[^/]+\/json/.test(url)) return this.state ? { body: { State: { Status: this.state.Running ? 'running' : 'exited', ...this.state } } } : { status: 404, body: { message: 'none' } };
     return { body: {} };

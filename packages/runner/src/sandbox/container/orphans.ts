@@ -1,10 +1,14 @@
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../host.ts';
 import { processStat } from '../processes.ts';
-import type { Engine } from './engine.ts';
+import { EngineError, type Engine } from './engine.ts';
 
 const LABEL = 'headrace.runner', OWNER = 'headrace.owner';
+const GONE_MS = 10_000, CALL_MS = 10_000, ASK_AGAIN_MS = 100;
+
+interface Listed { Id: string; Labels?: Record<string, string> }
 
 /** By which a later runner knows whose a container is. */
 export function ownerLabels(host: Host): Record<string, string> {
@@ -17,12 +21,23 @@ function ownerOf(pid: number): string | undefined {
   return stat && `${readlinkSync('/proc/self/ns/pid')} ${pid} ${stat.startTime}`;
 }
 
-/** Kills and removes the containers of runners that have died: nothing of theirs goes on beside this one. Throws EngineError. */
-export async function removeOrphans(engine: Engine): Promise<void> {
+/** Kills and removes the containers of runners that have died: nothing of theirs goes on beside this one. Throws EngineError, also where they do not go. */
+export const removeOrphans = (engine: Engine): Promise<void> => removeAll(engine, ({ Labels }) => isOrphan(Labels?.[OWNER] ?? ''));
+
+/** The same for what may still be there of this runner. */
+export const removeOwn = (engine: Engine, host: Host): Promise<void> => removeAll(engine, ({ Labels }) => Labels?.[LABEL] === basename(host.base));
+
+/** Until the engine lists them no more: that a removal was asked for, or is under way, proves nothing. */
+async function removeAll(engine: Engine, isMeant: (container: Listed) => boolean): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ label: [LABEL] }));
-  const { body } = await engine.ask('GET', `/containers/json?all=true&filters=${filters}`);
-  const orphans = (body as { Id: string; Labels?: Record<string, string> }[]).filter(({ Labels }) => isOrphan(Labels?.[OWNER] ?? ''));
-  for (const { Id } of orphans) await engine.ask('DELETE', `/containers/${Id}?force=true&v=true`, { also: [404, 409] });
+  for (const deadline = Date.now() + GONE_MS; ; await sleep(ASK_AGAIN_MS)) {
+    const { body } = await engine.ask('GET', `/containers/json?all=true&filters=${filters}`, { timeoutMs: CALL_MS });
+    if (!Array.isArray(body)) throw new EngineError(0, 'it does not list its containers');
+    const left = (body as Listed[]).filter(isMeant);
+    if (left.length === 0) return;
+    if (Date.now() > deadline) throw new EngineError(0, `it does not remove ${left.length} containers of a runner that has ended`);
+    await Promise.all(left.map(({ Id }) => engine.ask('DELETE', `/containers/${Id}?force=true&v=true`, { timeoutMs: CALL_MS, also: [404, 409] })));
+  }
 }
 
 function isOrphan(owner: string): boolean {

@@ -1,0 +1,38 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Engine } from './engine.ts';
+import { removeOrphans } from './orphans.ts';
+
+const TRY_MS = 10_000, TRY_AGAIN_MS = 500;
+const noteFile = (stateDir: string): string => join(stateDir, 'engine.json');
+/** Containers do not outlive this machine's start. */
+const boot = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+
+/** Keeps in the runner's state on which engine its containers are, for the runner that comes after it, whichever driver that one has. */
+export function noteEngine(stateDir: string, socket: string): void { writeFileSync(noteFile(stateDir), JSON.stringify({ socket, boot: boot() })); }
+
+/** Nothing of this runner is left on its engine. */
+export function forgetEngine(stateDir: string): void { rmSync(noteFile(stateDir), { force: true }); }
+
+/**
+ * Removes the containers of the runner that was here before, when it was killed. Whoever asks a runner for a task that it does not know takes the
+ * task's sandbox for gone: so none may answer while this has not succeeded. Throws with a sentence for a person.
+ */
+export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promise<void> {
+  const note = noted(stateDir);
+  if (!note || note.boot !== boot()) return;
+  for (const deadline = Date.now() + tryMs; ; await sleep(TRY_AGAIN_MS)) {
+    try {
+      await removeOrphans(new Engine(note.socket));
+      return forgetEngine(stateDir);
+    } catch (error) {
+      if (Date.now() < deadline) continue;
+      throw new Error(`Containers of an earlier runner may be alive on ${note.socket} (${(error as Error).message}): start that engine, or remove ${noteFile(stateDir)} once they are gone.`, { cause: error });
+    }
+  }
+}
+
+function noted(stateDir: string): { socket: string; boot: string } | undefined {
+  try { return JSON.parse(readFileSync(noteFile(stateDir), 'utf8')) as { socket: string; boot: string }; } catch { return undefined; }
+}
