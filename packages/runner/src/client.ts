@@ -3,14 +3,15 @@ import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { linesOf } from '../../agent/src/lines.ts';
 import { RunnerError } from './errors.ts';
+import { FENCE_HEADER } from './protocol.ts';
 import type { CaptureResult, JournalEntry, Origin, OverRequest, RunnerStatus, SteerRequest, TaskRequest, TaskState } from './protocol.ts';
 
 
 /** The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner answers. */
 export interface RunnerClient {
   status(): Promise<RunnerStatus>;
-  /** From a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any more). */
-  putWorkspace(id: string, tar: Readable | Buffer | undefined, origin?: Origin): Promise<void>;
+  /** From a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any more). A `fence`, here and below: `superseded` 409 where a later one was seen. */
+  putWorkspace(id: string, tar: Readable | Buffer | undefined, origin?: Origin, fence?: number): Promise<void>;
   /** Keys of the files kept for a project, the last used first. */
   keptSources(group: string): Promise<string[]>;
   /** Projects of which the runner keeps files or installed dependencies. */
@@ -20,14 +21,14 @@ export interface RunnerClient {
   workspaceExists(id: string): Promise<boolean>;
   /** The key of the kept files that a workspace lies over. */
   baseOf(id: string): Promise<string | null>;
-  deleteWorkspace(id: string): Promise<void>;
+  deleteWorkspace(id: string, fence?: number): Promise<void>;
   /** What it holds beside the paths of its source, or beside kept files. */
   capture(id: string, base: string[] | OverRequest): Promise<CaptureResult>;
   /** A tar of the captured contents, in the order asked for; breaks off with an error when they are no longer there. */
   blobs(id: string, paths: string[]): Promise<Readable>;
-  patch(id: string, tar: Readable | Buffer): Promise<void>;
+  patch(id: string, tar: Readable | Buffer, fence?: number): Promise<void>;
   /** isNew is false when a task of this id was there already. */
-  startTask(id: string, request: TaskRequest): Promise<TaskState & { isNew: boolean }>;
+  startTask(id: string, request: TaskRequest, fence?: number): Promise<TaskState & { isNew: boolean }>;
   tasks(): Promise<TaskState[]>;
   task(id: string): Promise<TaskState>;
   /** Entries from `from` on as they come, to the end entry. Throws `unavailable` when the runner dies before it. */
@@ -42,19 +43,20 @@ export interface RunnerClient {
   /** Files as for putWorkspace; to a running preview a patch. */
   putSource(id: string, tar: Readable | Buffer | undefined, origin?: Origin): Promise<void>;
   output(id: string): Promise<Readable>;
-  deleteTask(id: string): Promise<void>;
+  deleteTask(id: string, fence?: number): Promise<void>;
   connect(id: string): Promise<Duplex>;
   /** Closes kept connections. */
   close(): void;
 }
 
-interface Options { body?: unknown; tar?: Readable | Buffer; signal?: AbortSignal | undefined }
+interface Options { body?: unknown; tar?: Readable | Buffer; signal?: AbortSignal | undefined; fence?: number | undefined }
 
 export function createRunnerClient(socketPath: string): RunnerClient {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
-  const send = (method: string, path: string, { body, tar, signal }: Options = {}): Promise<IncomingMessage> => new Promise((resolve, reject) => {
+  const send = (method: string, path: string, { body, tar, signal, fence }: Options = {}): Promise<IncomingMessage> => new Promise((resolve, reject) => {
     const headers: Record<string, string> = tar !== undefined ? { 'content-type': 'application/x-tar' } : body !== undefined ? { 'content-type': 'application/json' } : {};
+    if (fence !== undefined) headers[FENCE_HEADER] = String(fence);
     const req = httpRequest({ socketPath, agent, method, path, headers, signal });
     req.once('error', (error) => reject(unavailable(error)));
     req.once('response', (res) => { if ((res.statusCode ?? 500) < 400) resolve(res); else refusal(res).then(reject, reject); });
@@ -69,18 +71,18 @@ export function createRunnerClient(socketPath: string): RunnerClient {
 
   return {
     status: () => call('GET', '/status'),
-    putWorkspace: (id, tar, origin = {}) => call('PUT', at('workspaces', id, queryOf(origin)), { tar }),
+    putWorkspace: (id, tar, origin = {}, fence) => call('PUT', at('workspaces', id, queryOf(origin)), { tar, fence }),
     groups: async () => (await call<{ groups: string[] }>('GET', '/groups')).groups,
     forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
     keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
     workspaceExists: async (id) => (await call<{ exists: boolean }>('GET', at('workspaces', id))).exists,
     baseOf: async (id) => (await call<{ base: string | null }>('GET', at('workspaces', id))).base,
-    deleteWorkspace: (id) => call('DELETE', at('workspaces', id)),
+    deleteWorkspace: (id, fence) => call('DELETE', at('workspaces', id), { fence }),
     capture: (id, base) => call('POST', at('workspaces', id, '/capture'), { body: Array.isArray(base) ? { basePaths: base } : base }),
     blobs: (id, paths) => send('POST', at('workspaces', id, '/blobs'), { body: { paths } }),
-    patch: (id, tar) => call('POST', at('workspaces', id, '/patch'), { tar }),
-    async startTask(id, request) {
-      const res = await send('POST', at('tasks', id), { body: request });
+    patch: (id, tar, fence) => call('POST', at('workspaces', id, '/patch'), { tar, fence }),
+    async startTask(id, request, fence) {
+      const res = await send('POST', at('tasks', id), { body: request, fence });
       return { ...JSON.parse(await textOf(res)) as TaskState, isNew: res.statusCode === 201 };
     },
     tasks: async () => (await call<{ tasks: TaskState[] }>('GET', '/tasks')).tasks,
@@ -96,7 +98,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     registerGateway: (id, socketPath) => call('PUT', at('gateways', id), { body: { socketPath } }),
     putSource: (id, tar, origin = {}) => call('PUT', at('tasks', id, `/source${queryOf(origin)}`), { tar }),
     output: (id) => send('GET', at('tasks', id, '/output')),
-    deleteTask: (id) => call('DELETE', at('tasks', id)),
+    deleteTask: (id, fence) => call('DELETE', at('tasks', id), { fence }),
     connect: (id) => upgrade(socketPath, at('tasks', id, '/connect')),
     close: () => agent.destroy(),
   };

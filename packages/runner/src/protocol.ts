@@ -43,6 +43,9 @@
  * Installed dependencies: when a task has ended by itself, a `node_modules` that an installer finished by the lock file beside it becomes a layer below the workspace, and below
  * later ones of the same project with that lock file; each writes beside it. Nothing of it where `restore` is `copy`, nor in builds and previews.
  *
+ * Fences: a worker that was taken for dead may wake and take itself for the holder of a workspace. With `Headrace-Fence: N` to PUT, DELETE and patch of a workspace, and to POST and
+ * DELETE of a task in one, a request is refused (409 `superseded`) where a higher number was seen for that workspace, also one that is gone meanwhile.
+ *
  * Errors: { error: { code, message } } with 4xx/5xx. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`, `prv_…`, `op_…`).
  */
 
@@ -242,6 +245,8 @@ export const GATEWAY_PORT = 4401;
 export const GATEWAY_URL = `http://127.0.0.1:${GATEWAY_PORT}`;
 /** Where a sandbox with egress finds its HTTP proxy, which takes CONNECT only. */
 export const EGRESS_PORT = 4402;
+
+export const FENCE_HEADER = 'headrace-fence';
 
 /** Output of a tool call is cut here, output of exec per stream at 1 MiB by the worker. */
 export const TOOL_OUTPUT_BYTES = 64 * 1024;

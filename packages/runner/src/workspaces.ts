@@ -29,10 +29,15 @@ export interface Workspace {
   homes: Map<string, AgentHome>;
 }
 
+/** Workspaces whose last holder is known, there or not: one that is late by more is refused by nothing here. */
+const REMEMBERED = 10_000;
+
 /** All workspaces of this runner by id. */
 export class Workspaces {
   readonly trees: Trees;
   readonly #byId = new Map<string, Workspace>();
+
+  readonly #fences = new Map<string, number>();
 
   constructor(trees: Trees) { this.trees = trees; }
 
@@ -45,17 +50,32 @@ export class Workspaces {
     return workspace;
   }
 
-  /** Makes or replaces it: a fresh tree is filled, then swapped in. Throws `busy` 409, and as Trees.make. */
-  async put(id: string, tar?: Readable, origin: Origin = {}): Promise<void> {
+  /** Notes who works in a workspace by its number. Throws `superseded` 409 for one before it, which was suspended and takes itself for the holder. */
+  admit(id: string, fence: number | undefined): void {
+    if (fence === undefined) return;
+    if (fence < (this.#fences.get(id) ?? 0)) throw new RunnerError(409, 'superseded', 'Another worker has taken this workspace over.');
+    this.#fences.delete(id);
+    this.#fences.set(id, fence);
+    if (this.#fences.size > REMEMBERED) this.#fences.delete(this.#fences.keys().next().value!);
+  }
+
+  /** Makes or replaces it: a fresh tree is filled, then swapped in. Throws `busy` 409, as Trees.make, and as admit, also where it was superseded while its archive came. */
+  async put(id: string, tar?: Readable, origin: Origin = {}, fence?: number): Promise<void> {
+    this.admit(id, fence);
+    const make = async (): Promise<Tree> => {
+      const tree = await this.trees.make(id, tar, origin);
+      try { this.admit(id, fence); } catch (error) { this.trees.remove(tree); throw error; }
+      return tree;
+    };
     const old = this.#byId.get(id);
     if (old) return this.use(old, 'put', async () => {
-      const tree = await this.trees.make(id, tar, origin);
+      const tree = await make();
       this.trees.remove(old.tree);
       this.#removeHomes(old);
       old.tree = tree;
       old.evidence = [];
     });
-    const tree = await this.trees.make(id, tar, origin);
+    const tree = await make();
     if (this.#byId.has(id)) { this.trees.remove(tree); throw busy(); }
     this.#byId.set(id, { id, tree, usedBy: null, captured: null, evidence: [], homes: new Map() });
   }

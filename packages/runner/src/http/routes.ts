@@ -10,7 +10,7 @@ import type { Tasks } from '../tasks/tasks.ts';
 import { noteSource } from '../warm/git-baseline.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { jsonBody } from './body.ts';
-import { captureRequest, hasTar, origin, taskRequest } from './validate.ts';
+import { captureRequest, fenceOf, hasTar, origin, taskRequest } from './validate.ts';
 
 export interface Runner { host: Host; status: RunnerStatus; workspaces: Workspaces; tasks: Tasks; gateways: Gateways }
 
@@ -23,13 +23,14 @@ const ROUTES: Record<string, Handler> = {
 
   'PUT /workspaces/:id': async ({ runner, id, query, req }) => {
     mayRun(runner);
-    await runner.workspaces.put(id, hasTar(req) ? req : undefined, origin(req, query));
+    await runner.workspaces.put(id, hasTar(req) ? req : undefined, origin(req, query), fenceOf(req));
   },
   'GET /workspaces/:id': ({ runner, id }) => ({ exists: runner.workspaces.has(id), base: runner.workspaces.has(id) ? runner.workspaces.get(id).tree.over?.source.key ?? null : null }),
   'GET /sources': ({ runner, query }) => ({ keys: runner.workspaces.trees.kept(query.get('group') ?? '') }),
   'DELETE /groups/:id': ({ runner, id }) => { runner.workspaces.trees.forget(id); },
   'GET /groups': ({ runner }) => ({ groups: runner.workspaces.trees.groups() }),
-  'DELETE /workspaces/:id': async ({ runner, id }) => {
+  'DELETE /workspaces/:id': async ({ runner, id, req }) => {
+    runner.workspaces.admit(id, fenceOf(req));
     await Promise.all(runner.tasks.all().filter((task) => task.workspaceId === id).map((task) => task.cancel()));
     runner.workspaces.remove(id);
   },
@@ -46,6 +47,7 @@ const ROUTES: Record<string, Handler> = {
     await runner.workspaces.use(workspace, 'blobs', () => pipeline(blobs(runner.host, workspace, paths), tarAnswer(res)));
   },
   'POST /workspaces/:id/patch': async ({ runner, id, req }) => {
+    runner.workspaces.admit(id, fenceOf(req));
     const workspace = runner.workspaces.get(id);
     await runner.workspaces.use(workspace, 'patch', () => runner.workspaces.trees.patch(workspace.tree, req));
   },
@@ -53,12 +55,18 @@ const ROUTES: Record<string, Handler> = {
   'GET /tasks': ({ runner }) => ({ tasks: runner.tasks.all().map((task) => task.state()) }),
   'POST /tasks/:id': async ({ runner, id, req, res }) => {
     mayRun(runner);
-    const { task, isNew } = runner.tasks.start(id, taskRequest(await jsonBody(req)));
+    const request = taskRequest(await jsonBody(req));
+    if ('workspaceId' in request) runner.workspaces.admit(request.workspaceId, fenceOf(req));
+    const { task, isNew } = runner.tasks.start(id, request);
     res.statusCode = isNew ? 201 : 200;
     return task.state();
   },
   'GET /tasks/:id': ({ runner, id }) => runner.tasks.get(id).state(),
-  'DELETE /tasks/:id': ({ runner, id }) => runner.tasks.remove(id),
+  'DELETE /tasks/:id': ({ runner, id, req }) => {
+    const workspaceId = runner.tasks.all().find((task) => task.id === id)?.workspaceId;
+    if (workspaceId) runner.workspaces.admit(workspaceId, fenceOf(req));
+    return runner.tasks.remove(id);
+  },
   'GET /tasks/:id/journal': async ({ runner, id, query, res }) => {
     const { journal } = runner.tasks.get(id);
     const gone = new AbortController();

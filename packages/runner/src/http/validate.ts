@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { RunnerError } from '../errors.ts';
+import { FENCE_HEADER } from '../protocol.ts';
 import type { CaptureRequest, Origin, OverRequest, TaskRequest } from '../protocol.ts';
 
 /** The longest task: a preview of a day. */
@@ -36,6 +37,13 @@ export function captureRequest(body: unknown): CaptureRequest | OverRequest {
   const lists = (typeof request['over'] === 'string' ? ['added', 'removed'] : ['basePaths']);
   if (!lists.every((name) => Array.isArray(request[name]))) throw new RunnerError(400, 'invalid_request', 'basePaths, or over with added and removed, is missing.');
   return request as unknown as CaptureRequest | OverRequest;
+}
+
+/** The holder's number, if the request says one. Throws `invalid_request` 400. */
+export function fenceOf({ headers: { [FENCE_HEADER]: text } }: IncomingMessage): number | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text !== 'string' || !/^\d{1,15}$/.test(text)) throw new RunnerError(400, 'invalid_request', 'The fence is no number.');
+  return Number(text);
 }
 
 /** A tree that is made from kept files alone has no body. */

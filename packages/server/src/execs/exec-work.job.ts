@@ -21,6 +21,7 @@ import type { Staged, Tree } from '../sources/index.ts';
 import { egressOf } from '../settings/index.ts';
 import { archived, changeThread, lockThreadById } from '../threads/index.ts';
 import { captureWorkspace, freshDeadline, giveUpRestore, prepareWorkspace, putBack, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
+import type { Holder } from '../workspaces/index.ts';
 import type { OutputCollector } from './collect-output.ts';
 import { follow, isThere } from './follow-command.ts';
 import type { Outcome } from './follow-command.ts';
@@ -55,7 +56,7 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
   if (outcome.kind === 'left') return;
   if (outcome.kind === 'lost') await fail(ctx, payload, 'lost', job);
   else await finish(ctx, job, payload, outcome.end, outcome.output);
-  await ctx.runner.deleteTask(operationId).catch((err: unknown) => ctx.log.debug({ err, threadId }, 'a task was not removed; the runner forgets it'));
+  await ctx.runner.deleteTask(operationId, job.claimedAt).catch((err: unknown) => ctx.log.debug({ err, threadId }, 'a task was not removed; the runner forgets it'));
 }
 
 /** Starts the command, or finds it there. `lost`: an earlier attempt may have run it in a sandbox that is gone. `not started`: none could be made. */
@@ -64,7 +65,7 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
   if (payload.isStarted) return await isThere(ctx, operationId) ? 'there' : 'lost';
   let egress: { egress?: string[] };
   try {
-    const thread = await preparedFor(ctx, threadId);
+    const thread = await preparedFor(ctx, job, threadId);
     if (!thread) return 'not started';
     egress = await egressOf(ctx.db, thread);
   } catch (err) {
@@ -76,7 +77,7 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
     await tx.db.updateTable('jobs').set({ payload: json({ ...payload, isStarted: true }) }).where('id', '=', job.id).execute();
   });
   try {
-    await ctx.runner.startTask(operationId, { kind: 'exec', workspaceId: threadId, command, ...(stdin === undefined ? {} : { stdin }), timeoutMs: timeoutSeconds * 1000, ...egress });
+    await ctx.runner.startTask(operationId, { kind: 'exec', workspaceId: threadId, command, ...(stdin === undefined ? {} : { stdin }), timeoutMs: timeoutSeconds * 1000, ...egress }, job.claimedAt);
     return 'there';
   } catch (err) {
     ctx.log.warn({ err, threadId }, 'a command could not be started');
@@ -85,16 +86,16 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
 }
 
 /** The thread's workspace; undefined on a thread that is archived or deleted, which one that was archived for a moment is not. */
-async function preparedFor(ctx: Context, threadId: string): Promise<ThreadRow | undefined> {
+async function preparedFor(ctx: Context, job: Holder, threadId: string): Promise<ThreadRow | undefined> {
   let thread: ThreadRow | undefined;
-  for (let tries = 0; !thread && tries < PREPARE_TRIES; tries++) thread = await prepareWorkspace(ctx, threadId, 'exec', null);
+  for (let tries = 0; !thread && tries < PREPARE_TRIES; tries++) thread = await prepareWorkspace(ctx, job, threadId, 'exec', null);
   return thread;
 }
 
 async function finish(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload, end: TaskEnd, output: OutputCollector): Promise<void> {
   if (end.error?.code === 'sandbox_lost') return fail(ctx, payload, 'lost', job);
   const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', payload.threadId).executeTakeFirst();
-  const changed = thread && !thread.deleted_at ? await whatChanged(ctx, thread, output) : null;
+  const changed = thread && !thread.deleted_at ? await whatChanged(ctx, job, thread, output) : null;
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, payload.threadId);
@@ -114,11 +115,11 @@ async function finish(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload,
 }
 
 /** Files that the command changed, staged; null when none. What may be no source is undone, and the command's stderr says so. */
-async function whatChanged(ctx: Context, thread: ThreadRow, output: OutputCollector): Promise<Changed> {
+async function whatChanged(ctx: Context, job: Holder, thread: ThreadRow, output: OutputCollector): Promise<Changed> {
   const capture = await captureWorkspace(ctx, thread, thread.latest_source_id);
   if (capture.isUnchanged) return null;
   if (!capture.fault) return { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) };
-  await putBack(ctx, thread, thread.latest_source_id, capture.tree);
+  await putBack(ctx, job, thread, thread.latest_source_id, capture.tree);
   output.add('stderr', `headrace: the changed files were put back, they break a rule for sources: ${capture.fault}\n`);
   return null;
 }

@@ -24,6 +24,8 @@ import type { JobKind, JobKinds } from './enqueue.ts';
 export interface Job<K extends JobKind = JobKind> {
   id: number;
   attempt: number;
+  /** On the database's clock, in ms. Whoever takes the job over, or has the next one of its key, has a later one: the fence of what is done elsewhere. */
+  claimedAt: number;
   /** How many earlier attempts threw. */
   failures: number;
   payload: JobKinds[K];
@@ -197,7 +199,7 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
       if (!held) throw new LostJob(`job ${row.id} was taken over`);
     };
     try {
-      await handler.run({ id: row.id, attempt: row.attempt, failures: row.failures, payload: row.payload as never, fence, signal, setWaiting });
+      await handler.run({ id: row.id, attempt: row.attempt, claimedAt: row.claimed_at!.getTime(), failures: row.failures, payload: row.payload as never, fence, signal, setWaiting });
       if (signal.aborted) return;
       await ctx.db.deleteFrom('jobs').where(isOurs(row)).execute();
       ctx.bus.notify('jobs');

@@ -5,6 +5,7 @@ import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { Repair, RunRow } from '../db/schema.ts';
+import type { Holder } from '../workspaces/index.ts';
 
 const SUMMARY = 4000;
 const CHECKS = 30;
@@ -24,19 +25,19 @@ export interface ReadReport {
 }
 
 /** Reads a repair's report out of its thread's workspace, in which nothing may be live. Rejects with RunnerError. */
-export async function readReport(ctx: Context, run: RunRow, path: string): Promise<ReadReport> {
+export async function readReport(ctx: Context, job: Holder, run: RunRow, path: string): Promise<ReadReport> {
   const taskId = `${run.id}-report`;
   const parts: string[] = [];
-  await ctx.runner.deleteTask(taskId);
+  await ctx.runner.deleteTask(taskId, job.claimedAt);
   try {
-    await ctx.runner.startTask(taskId, { kind: 'exec', workspaceId: run.thread_id, command: `test -f ${path} && head -c ${MAX_BYTES + 1} ${path}`, timeoutMs: READ_MS });
+    await ctx.runner.startTask(taskId, { kind: 'exec', workspaceId: run.thread_id, command: `test -f ${path} && head -c ${MAX_BYTES + 1} ${path}`, timeoutMs: READ_MS }, job.claimedAt);
     for await (const entry of ctx.runner.journal(taskId)) {
       if (entry.type === 'output' && entry.stream === 'stdout') parts.push(entry.text);
       if (entry.type === 'end' && (entry.outcome !== 'completed' || entry.exitCode !== 0)) return { report: null, fault: `The repair left no report in ${path}.` };
     }
     return parseReport(parts.join(''), path);
   } finally {
-    await ctx.runner.deleteTask(taskId).catch((error: unknown) => { if (!(error instanceof RunnerError)) throw error; });
+    await ctx.runner.deleteTask(taskId, job.claimedAt).catch((error: unknown) => { if (!(error instanceof RunnerError)) throw error; });
   }
 }
 

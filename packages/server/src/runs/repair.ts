@@ -13,8 +13,8 @@ import type { Job } from '../jobs/worker.ts';
 import { loadTree, sourceSha256 } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
-import { captureWorkspace, patchTar, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
-import type { Capture } from '../workspaces/index.ts';
+import { captureWorkspace, noteStand, patchTar, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
+import type { Capture, Holder } from '../workspaces/index.ts';
 import type { RunEnd } from './finish-run.ts';
 import type { JudgedEnd } from './model-failure.ts';
 import { changedBeside, unnamed } from './repair-changes.ts';
@@ -63,18 +63,18 @@ export interface Repairs {
 }
 
 /** Puts a workspace that holds the draft to the attempt's files, without what an earlier one left. Does so again after a worker that died at it. */
-export async function beginAttempt(ctx: Context, thread: ThreadRow, { files, made }: Attempt): Promise<void> {
+export async function beginAttempt(ctx: Context, job: Holder, thread: ThreadRow, { files, made }: Attempt): Promise<void> {
   // From here it holds no source: who finds it so, after whatever end, puts it back.
-  await ctx.db.updateTable('threads').set({ workspace_source_id: null }).where('id', '=', thread.id).execute();
-  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, await draftOf(ctx, thread), files, { made, remove: [FOLDER] }));
+  await noteStand(ctx, job, thread.id, null);
+  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, await draftOf(ctx, thread), files, { made, remove: [FOLDER] }), job.claimedAt);
 }
 
 /** Puts it back to the draft, whatever the repair came to: also one that somebody else ended. No task may live in it. */
-export async function endAttempt(ctx: Context, thread: ThreadRow, { files }: Attempt): Promise<void> {
+export async function endAttempt(ctx: Context, job: Holder, thread: ThreadRow, { files }: Attempt): Promise<void> {
   if (!await ctx.runner.workspaceExists(thread.id)) return;
   const { tree } = await captureWorkspace(ctx, thread, files);
-  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, tree, await draftOf(ctx, thread), { remove: [FOLDER] }));
-  await ctx.db.updateTable('threads').set({ workspace_source_id: thread.latest_source_id }).where('id', '=', thread.id).execute();
+  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, tree, await draftOf(ctx, thread), { remove: [FOLDER] }), job.claimedAt);
+  await noteStand(ctx, job, thread.id, thread.latest_source_id);
 }
 
 /** An apply keeps a thread's latest source as it is: the draft. */
@@ -99,7 +99,7 @@ export interface RepairTurn {
 export async function whatRepairMade(ctx: Context, job: Job, run: RunRow, thread: ThreadRow, attempt: Attempt, { end, text }: RepairTurn): Promise<Worked> {
   if (typeof end === 'string') return failed(null, text, { code: end, message: 'The sandbox of this repair was lost.' });
   try {
-    const read = end.outcome === 'completed' ? await readReport(ctx, run, `${FOLDER}/report.json`) : { report: null, fault: null };
+    const read = end.outcome === 'completed' ? await readReport(ctx, job, run, `${FOLDER}/report.json`) : { report: null, fault: null };
     const capture = await captureWorkspace(ctx, thread, attempt.files);
     if (end.outcome === 'cancelled') return { end: { status: 'cancelled', reply: text ? `${text}\n\n[interrupted]` : '[interrupted]' }, result: null, capture };
     if (end.outcome === 'failed') return failed(capture, text, { code: end.error?.code ?? 'agent_error', message: end.timedOut ? 'The repair took longer than an hour.' : clean(end.error?.message ?? 'The agent failed.').slice(0, 4000) });

@@ -70,7 +70,7 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
   if (run.kind === 'restore') return restoreCheckpoint(ctx, job, run);
   let thread: ThreadRow | undefined;
   try {
-    thread = await prepareWorkspace(ctx, run.thread_id, 'run', run.id);
+    thread = await prepareWorkspace(ctx, job, run.thread_id, 'run', run.id);
   } catch (error) {
     // Where the source could not be read for it, the runner only saw its archive break off.
     const isUnavailable = error instanceof WorkspaceUnavailable || (error instanceof RunnerError && !(error.cause instanceof ApiError));
@@ -149,16 +149,16 @@ async function work(ctx: Context, job: RunJob, run: RunRow, lostCode: 'sandbox_l
   if (!thread || !project) return false;
   const rules = (await effectiveSettings(ctx.db, run)).approvals ?? [];
   const attempt = run.kind === 'repair' ? await job.repairs.attempt(ctx, run) : null;
-  const isStarted = await ensureTask(ctx, project, run, thread, rules, attempt);
+  const isStarted = await ensureTask(ctx, job, project, run, thread, rules, attempt);
   const turn: TurnEnd = isStarted ? await readTurn(ctx, job, project, run, rules) : { kind: 'lost', text: '' };
   if (turn.kind === 'left') return false;
   if (attempt) { if (turn.kind !== 'gone') await settleRepair(ctx, job, run, thread, attempt, { end: turn.kind === 'ended' ? await judgeEnd(ctx, run, turn.end) : lostCode, text: turn.text }); }
   else if (turn.kind === 'ended') await settleTurn(ctx, job, run, thread, await judgeEnd(ctx, run, turn.end), turn.text);
   else if (turn.kind === 'lost') await settleFailure(ctx, job, run, thread, { status: 'failed', reply: turn.text || '[interrupted]', error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' } });
   // Only now: until the end is recorded, a worker after this one has to find the task.
-  await ctx.runner.deleteTask(run.id).catch((err: unknown) => ctx.log.debug({ err, run: run.id }, 'a task was not removed; the runner forgets it'));
+  await ctx.runner.deleteTask(run.id, job.claimedAt).catch((err: unknown) => ctx.log.debug({ err, run: run.id }, 'a task was not removed; the runner forgets it'));
   // Where this fails, the next use of the workspace does it.
-  if (attempt) await endAttempt(ctx, thread, attempt).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
+  if (attempt) await endAttempt(ctx, job, thread, attempt).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
   return true;
 }
 
@@ -171,13 +171,13 @@ async function readTurn(...args: Parameters<typeof driveTurn>): Promise<TurnEnd>
 }
 
 /** Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say whether it ran. */
-async function ensureTask(ctx: Context, project: ProjectRow, run: RunRow, thread: ThreadRow, rules: Parameters<typeof turnRequest>[3], attempt: Attempt | null): Promise<boolean> {
+async function ensureTask(ctx: Context, job: RunJob, project: ProjectRow, run: RunRow, thread: ThreadRow, rules: Parameters<typeof turnRequest>[3], attempt: Attempt | null): Promise<boolean> {
   const runnerId = await awaitRunner(ctx).catch(() => null);
   if (runnerId === null) return false;
   if (await isTaskThere(ctx, run)) return true;
   if (thread.runner_id !== runnerId || !await ctx.runner.workspaceExists(thread.id)) return false;
-  if (attempt) await beginAttempt(ctx, thread, attempt);
-  await ctx.runner.startTask(run.id, { ...await turnRequest(ctx, project, run, rules), ...(attempt ? { evidence: attempt.evidence } : {}) });
+  if (attempt) await beginAttempt(ctx, job, thread, attempt);
+  await ctx.runner.startTask(run.id, { ...await turnRequest(ctx, project, run, rules), ...(attempt ? { evidence: attempt.evidence } : {}) }, job.claimedAt);
   return true;
 }
 
@@ -246,7 +246,7 @@ async function settleFailure(ctx: Context, job: RunJob, run: RunRow, thread: Thr
   const settled = await settle(ctx, job, run, source ? { ...end, source } : end, leftover);
   if (settled === 'ended' && capture && !capture.isUnchanged) {
     // Where this fails, the next use of the workspace does it.
-    await putBack(ctx, thread, run.base_source_id, capture.tree).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
+    await putBack(ctx, job, thread, run.base_source_id, capture.tree).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
   }
 }
 

@@ -45,10 +45,10 @@ async function archive(ctx: Context, job: Archiving): Promise<void> {
   const { threadId } = job.payload;
   const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).executeTakeFirst();
   if (!thread || !await isDue(ctx, ctx.db, thread)) return;
-  const unsaved = thread.workspace_status === 'ready' && !thread.deleted_at ? await save(ctx, thread) : null;
+  const unsaved = thread.workspace_status === 'ready' && !thread.deleted_at ? await save(ctx, job, thread) : null;
   if (unsaved === 'vanished') return vanished(ctx, job);
   if (!await keep(ctx, job, unsaved)) return abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.staged ?? null);
-  const fault = await within(END_MS, ctx.runner.deleteWorkspace(threadId)).then(() => null, (error: unknown) => error as Error);
+  const fault = await within(END_MS, ctx.runner.deleteWorkspace(threadId, job.claimedAt)).then(() => null, (error: unknown) => error as Error);
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
@@ -68,9 +68,9 @@ async function isDue(ctx: Context, db: Context['db'] | Tx['db'], thread: ThreadR
   return (await db.selectFrom('threads').select('id').where('id', '=', thread.id).where('idle_expires_at', '<=', databaseNow(ctx)).executeTakeFirst()) !== undefined;
 }
 
-async function save(ctx: Context, thread: ThreadRow): Promise<Unsaved | null | 'vanished'> {
+async function save(ctx: Context, job: Archiving, thread: ThreadRow): Promise<Unsaved | null | 'vanished'> {
   try {
-    await endTasks(ctx, thread.id);
+    await endTasks(ctx, job, thread.id);
     return await within(SAVE_MS, readUnsaved(ctx, thread));
   } catch (error) {
     if (!(error instanceof RunnerError && error.status === 404)) throw error;

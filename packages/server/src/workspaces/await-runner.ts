@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
+import type { Job } from '../jobs/worker.ts';
 import { WorkspaceUnavailable } from './workspace-unavailable.ts';
+
+/** The job that has the thread's key. One that was taken over meanwhile changes nothing any more, here or at the runner. */
+export type Holder = Pick<Job, 'claimedAt' | 'fence'>;
 
 /** A runner that died is started anew within a second or two. */
 const WAIT_MS = 10_000;
@@ -25,6 +29,6 @@ export async function awaitRunner(ctx: Context): Promise<string> {
 }
 
 /** Ends what an attempt before this one left running in a workspace. The caller holds the thread's key, so no task there is anybody's. */
-export async function endTasks(ctx: Context, threadId: string): Promise<void> {
-  for (const task of await ctx.runner.tasks()) if (task.workspaceId === threadId) await ctx.runner.deleteTask(task.id);
+export async function endTasks(ctx: Context, job: Holder, threadId: string): Promise<void> {
+  for (const task of await ctx.runner.tasks()) if (task.workspaceId === threadId) await ctx.runner.deleteTask(task.id, job.claimedAt);
 }

@@ -33,9 +33,9 @@ export async function initializeThread(ctx: Context, job: Job<'thread.initialize
     // A Direct project may have a repository; what stands in its sources is what there is to fetch.
     if (project.kind === 'direct') await phase(ctx, thread.id, 'resolving_repository');
     await phase(ctx, thread.id, 'allocating_sandbox');
-    await endTasks(ctx, thread.id);
+    await endTasks(ctx, job, thread.id);
     if (project.kind === 'direct') await phase(ctx, thread.id, 'fetching_repository');
-    await restoreWorkspace(ctx, thread, thread.latest_source_id);
+    await restoreWorkspace(ctx, job, thread, thread.latest_source_id);
     await phase(ctx, thread.id, 'configuring_workspace', 'running');
     if (await hasQueuedRun(ctx, thread.id)) await phase(ctx, thread.id, 'dispatching_run');
   } catch (error) {

@@ -5,6 +5,7 @@ import { loadTree } from '../sources/index.ts';
 import type { Tree } from '../sources/index.ts';
 import { lockThreadById } from '../threads/index.ts';
 import { awaitRunner, endTasks } from './await-runner.ts';
+import type { Holder } from './await-runner.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { patchTar } from './patch-tar.ts';
@@ -22,19 +23,20 @@ async function treeOf(ctx: Context, sourceId: string | null): Promise<Tree> {
  * holds the thread's key, so nothing else touches the workspace. Returns the thread as it stands; undefined when it was deleted or archived.
  * Throws WorkspaceUnavailable, or what the runner said.
  */
-export async function prepareWorkspace(ctx: Context, threadId: string, reason: string, runId: string | null): Promise<ThreadRow | undefined> {
+export async function prepareWorkspace(ctx: Context, job: Holder, threadId: string, reason: string, runId: string | null): Promise<ThreadRow | undefined> {
   const runnerId = await awaitRunner(ctx);
   const found = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).where('deleted_at', 'is', null).executeTakeFirst();
   if (!found || found.archived_at) return undefined;
-  if (found.workspace_status === 'ready' && found.runner_id === runnerId && await ctx.runner.workspaceExists(threadId)) return bringToLatest(ctx, found);
+  if (found.workspace_status === 'ready' && found.runner_id === runnerId && await ctx.runner.workspaceExists(threadId)) return bringToLatest(ctx, job, found);
   // The end that was not confirmed when it was put away.
-  if (found.workspace_status === 'cleanup_pending') await ctx.runner.deleteWorkspace(threadId);
-  const loaded = await beginRestore(ctx, threadId, reason, runId);
+  if (found.workspace_status === 'cleanup_pending') await ctx.runner.deleteWorkspace(threadId, job.claimedAt);
+  const loaded = await beginRestore(ctx, job, threadId, reason, runId);
   if (!loaded) return undefined;
-  await endTasks(ctx, threadId);
-  await restoreWorkspace(ctx, loaded, loaded.latest_source_id);
+  await endTasks(ctx, job, threadId);
+  await restoreWorkspace(ctx, job, loaded, loaded.latest_source_id);
   const restored = loaded.latest_source_id;
   return transaction(ctx, async (tx) => {
+    await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (!now || now.thread.archived_at || now.thread.workspace_status !== 'preparing') return undefined;
     const deadline = await freshDeadline(ctx, tx.db, now.thread);
@@ -43,8 +45,9 @@ export async function prepareWorkspace(ctx: Context, threadId: string, reason: s
 }
 
 /** … → preparing, by way of what became of it meanwhile. */
-async function beginRestore(ctx: Context, threadId: string, reason: string, runId: string | null): Promise<ThreadRow | undefined> {
+async function beginRestore(ctx: Context, job: Holder, threadId: string, reason: string, runId: string | null): Promise<ThreadRow | undefined> {
   return transaction(ctx, async (tx) => {
+    await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (!now || now.thread.archived_at) return undefined;
     let { thread } = now;
@@ -56,26 +59,35 @@ async function beginRestore(ctx: Context, threadId: string, reason: string, runI
 }
 
 /** Patches a workspace that is there. Without a known source it was cut off in mid-work: what it holds is kept first. */
-async function bringToLatest(ctx: Context, thread: ThreadRow): Promise<ThreadRow> {
-  await endTasks(ctx, thread.id);
+async function bringToLatest(ctx: Context, job: Holder, thread: ThreadRow): Promise<ThreadRow> {
+  await endTasks(ctx, job, thread.id);
   if (thread.workspace_source_id === thread.latest_source_id) return thread;
-  if (thread.workspace_source_id !== null) return putBack(ctx, thread, thread.latest_source_id);
+  if (thread.workspace_source_id !== null) return putBack(ctx, job, thread, thread.latest_source_id);
   const unsaved = await readUnsaved(ctx, thread);
   if (unsaved) {
     await transaction(ctx, async (tx) => {
+      await job.fence(tx);
       const now = await lockThreadById(tx, thread.id);
       if (now) await keepUnsaved(tx, now, unsaved);
     });
   }
-  return putBack(ctx, thread, thread.latest_source_id, unsaved?.tree ?? await treeOf(ctx, thread.latest_source_id));
+  return putBack(ctx, job, thread, thread.latest_source_id, unsaved?.tree ?? await treeOf(ctx, thread.latest_source_id));
 }
 
 /**
  * Puts the source files of a workspace to `sourceId`: what differs from the source that it stands at is written or deleted; ignored and
  * dependency files stay. `present`: what was found in it, where that is no source.
  */
-export async function putBack(ctx: Context, thread: ThreadRow, sourceId: string | null, present?: Tree): Promise<ThreadRow> {
+export async function putBack(ctx: Context, job: Holder, thread: ThreadRow, sourceId: string | null, present?: Tree): Promise<ThreadRow> {
   const [from, to] = [present ?? await treeOf(ctx, thread.workspace_source_id), await treeOf(ctx, sourceId)];
-  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, from, to));
-  return ctx.db.updateTable('threads').set({ workspace_source_id: sourceId }).where('id', '=', thread.id).returningAll().executeTakeFirstOrThrow();
+  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, from, to), job.claimedAt);
+  return noteStand(ctx, job, thread.id, sourceId);
+}
+
+/** The source that the workspace stands at; null while it holds none, or nobody knows. */
+export async function noteStand(ctx: Context, job: Holder, threadId: string, sourceId: string | null): Promise<ThreadRow> {
+  return transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    return tx.db.updateTable('threads').set({ workspace_source_id: sourceId }).where('id', '=', threadId).returningAll().executeTakeFirstOrThrow();
+  });
 }

@@ -6,6 +6,7 @@ import type { ThreadRow } from '../db/schema.ts';
 import { sameEntry } from '../merge/types.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
 import type { Tree } from '../sources/index.ts';
+import type { Holder } from './await-runner.ts';
 import { patchTar } from './patch-tar.ts';
 
 /** Versions of a project that are looked at as the base of a patch, the last used first. */
@@ -16,10 +17,10 @@ const PATCH_SHARE = 0.25;
 const LOCK_FILES = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'];
 
 /** Makes a thread's workspace anew, with exactly the files of a source. */
-export async function restoreWorkspace(ctx: Context, { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>, sourceId: string | null): Promise<void> {
-  if (sourceId === null) return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()));
+export async function restoreWorkspace(ctx: Context, job: Holder, { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>, sourceId: string | null): Promise<void> {
+  if (sourceId === null) return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()), {}, job.claimedAt);
   const warm = { group: projectId, locks: lockFilesOf(await loadTree(ctx, sourceId)) };
-  await putSourceFiles(ctx, projectId, sourceId, (tar, origin) => ctx.runner.putWorkspace(id, tar, { ...origin, warm }));
+  await putSourceFiles(ctx, projectId, sourceId, (tar, origin) => ctx.runner.putWorkspace(id, tar, { ...origin, warm }, job.claimedAt));
 }
 
 /**
