@@ -107,19 +107,21 @@ export async function newBench(server: TestServer, { files, settings, fields, th
   return bench;
 }
 
-/** Everything on an app's feed from before `act` until after it: a change of the app marks the end. */
+/** Everything on an app's feed from before `act` until after it: changes of the app mark begin and end. What came before may be published later than the head was read. */
 export async function wordsDuring(server: TestServer, app: string, act: () => Promise<unknown>, only?: RegExp): Promise<string[]> {
   let { cursor } = await ok(server.call('GET', `${app}/events/head`));
+  const [begin, end] = [randomUUID(), randomUUID()];
+  await ok(server.call('PATCH', app, { externalId: begin }));
   await act();
-  const mark = randomUUID();
-  await ok(server.call('PATCH', app, { externalId: mark }));
-  const seen: TestEvent[] = [];
+  await ok(server.call('PATCH', app, { externalId: end }));
+  let seen: TestEvent[] = [];
   for (let isOver = false; !isOver;) {
     const page = await ok(server.call('GET', `${app}/events?limit=500&waitSeconds=10&cursor=${encodeURIComponent(cursor as string)}`));
     cursor = page.nextCursor;
     expect(page.events.length).toBeGreaterThan(0);
     for (const event of page.events as TestEvent[]) {
-      if (event.data.externalId === mark) isOver = true;
+      if (event.data.externalId === begin) seen = [];
+      else if (event.data.externalId === end) isOver = true;
       else seen.push(event);
     }
   }
