@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createRunnerClient } from '../client.ts';
 import type { TaskRequest } from '../protocol.ts';
 import { tarOf } from '../tar.ts';
@@ -57,6 +57,19 @@ describe.skipIf(!bench)('a worker that was taken for dead', async () => {
     })()]);
     await expect(client.putWorkspace('thr_3', files('1'), {}, 10)).rejects.toMatchObject(SUPERSEDED);
     expect(await client.workspaceExists('thr_3')).toBe(false);
+  });
+
+  test('does not remove a workspace made anew while it waited for the end of the one before', async () => {
+    await client.putWorkspace('thr_5', files('1'), {}, 10);
+    const [isAsked, isEnded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    vi.spyOn(bench!.tasks, 'all').mockReturnValueOnce([{ workspaceId: 'thr_5', cancel: () => { isAsked.resolve(); return isEnded.promise; } }] as never);
+    const removed = client.deleteWorkspace('thr_5', 10);
+    await isAsked.promise;
+    await client.deleteWorkspace('thr_5', 11);
+    await client.putWorkspace('thr_5', files('22'), {}, 11);
+    isEnded.resolve();
+    await expect(removed).rejects.toMatchObject(SUPERSEDED);
+    expect(await contentOf('thr_5')).toBe(2);
   });
 
   test('a fence is a number', async () => {

@@ -32,6 +32,8 @@ const ROUTES: Record<string, Handler> = {
   'DELETE /workspaces/:id': async ({ runner, id, req }) => {
     runner.workspaces.admit(id, fenceOf(req));
     await Promise.all(runner.tasks.all().filter((task) => task.workspaceId === id).map((task) => task.cancel()));
+    // That may have taken long: another may have made it anew meanwhile.
+    runner.workspaces.admit(id, fenceOf(req));
     runner.workspaces.remove(id);
   },
   'POST /workspaces/:id/capture': async ({ runner, id, req }) => {
