@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -9,6 +10,7 @@ import { EgressProxy, type Refused } from './proxy.ts';
 import { listening, PUBLIC, testOutside, tlsServer, type TestOutside } from './test-outside.ts';
 
 const base = scratch();
+mkdirSync(join(base, 'w'));
 const HOSTS = ['good.example', '*.wild.example', 'bücher.example'];
 const PUBLIC_V6 = '2606:4700::1111';
 afterEach(() => { vi.useRealTimers(); });
@@ -17,7 +19,7 @@ interface Way { path: string; refused: Refused[]; proxy: EgressProxy; outside: T
 
 /** A task's proxy, on a socket. */
 async function open(outside: TestOutside, { hosts = HOSTS, proxy = new EgressProxy(outside) }: { hosts?: string[]; proxy?: EgressProxy } = {}): Promise<Way> {
-  const sockets = new TaskSockets({ base } as Host);
+  const sockets = new TaskSockets({ base, uid: null } as Host);
   onTestFinished(() => sockets.close());
   const refused: Refused[] = [];
   const name = await proxy.open(sockets, hosts, (one) => refused.push(one));

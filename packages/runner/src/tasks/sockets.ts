@@ -1,31 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
-import type { Host } from '../sandbox/host.ts';
+import { makeSandboxFolder, type Host } from '../sandbox/host.ts';
 
 /** Where a sandbox sees its task's sockets. */
 export const SOCKETS = '/run/headrace';
 
 /**
  * The unix sockets on which the runner listens for one task's sandbox, in a folder that the sandbox sees read-only. The runner never dials in: a path in
- * there could lead anywhere on the host.
+ * there could lead anywhere on the host. The folder is the sandbox's: any account of the machine may read in /proc where its sockets are, and may use none.
  */
 export class TaskSockets {
-  readonly #folder: string;
+  readonly #host: Host;
+  #folder: string | undefined;
   readonly #servers: Server[] = [];
   readonly #visitors = new Set<Socket>();
 
-  constructor(host: Host) { this.#folder = join(host.base, 'w', `sockets-${randomUUID().slice(0, 8)}`); }
+  constructor(host: Host) { this.#host = host; }
 
   /** What makes them visible inside; nothing where none listens. */
-  get binds(): Bind[] { return this.#servers.length > 0 ? [{ host: this.#folder, inside: SOCKETS, readOnly: true }] : []; }
+  get binds(): Bind[] { return this.#folder !== undefined ? [{ host: this.#folder, inside: SOCKETS, readOnly: true }] : []; }
 
   /** Listens on SOCKETS/name. A visitor comes paused, and is destroyed with the task. */
   async listen(name: string, maxConnections: number, onVisitor: (visitor: Socket) => void): Promise<void> {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o755 });
+    const folder = this.#folder ??= makeSandboxFolder(this.#host, `sockets-${randomUUID().slice(0, 8)}`);
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (visitor) => {
       this.#visitors.add(visitor);
       visitor.on('error', () => visitor.destroy()).once('close', () => this.#visitors.delete(visitor));
@@ -33,7 +34,7 @@ export class TaskSockets {
     });
     server.maxConnections = maxConnections;
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen({ path: join(this.#folder, name), readableAll: true, writableAll: true }, resolve);
+      server.once('error', reject).listen({ path: join(folder, name), readableAll: true, writableAll: true }, resolve);
     });
     this.#servers.push(server);
   }
@@ -41,7 +42,7 @@ export class TaskSockets {
   close(): void {
     for (const server of this.#servers) server.close();
     for (const visitor of this.#visitors) visitor.destroy();
-    rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
