@@ -35,7 +35,7 @@ const host = await prepareHost(storeFolder(dir));
 const trees = new Trees(host);
 const workspaces = new Workspaces(trees);
 const gateways = new Gateways();
-const runner: Runner = { host, workspaces, gateways, tasks: new Tasks(host, workspaces, gateways), status: { id, pid: process.pid, ...await chosen() } };
+const runner: Runner = { host, workspaces, gateways, tasks: new Tasks(host, workspaces, gateways), status: { id, pid: process.pid, asked: choice, ...await chosen() } };
 
 let isLeaving = false, isChoosing = false;
 const { server, use } = makeServer(runner);

@@ -53,6 +53,8 @@ export interface RunnerStatus {
   id: string;
   pid: number;
   driver: 'bubblewrap' | 'container' | null;
+  /** What it was started with, and keeps to for its life, which may be longer than that of the service that started it. */
+  asked?: { driver: 'auto' | 'bubblewrap' | 'container'; socket: string | null; image: string | null; runtime: string | null };
   /** False when no driver can isolate here: nothing will run. */
   ok: boolean;
   /** What is missing, each with its remedy, for a person. */
