@@ -174,6 +174,23 @@ describe('taking over', () => {
     await sql`delete from workers where id = 'wrk_other'`.execute(handle.db);
   });
 
+  test('the last attempt gives nothing up that another has taken over', async () => {
+    await sql`insert into workers (id) values ('wrk_other')`.execute(handle.db);
+    const { begun, run } = gated();
+    const [onDead, failed] = [vi.fn(async () => {}), vi.fn()];
+    await transaction(ctx(), (tx) => enqueue(tx, 'run.work', { threadId: 't' }, { delaySeconds: 1_000 }));
+    await sql`update jobs set failures = 7, run_at = now()`.execute(handle.db);
+    await start({ 'run.work': { run: async (job) => { await run(job); failed(); throw new Error('superseded'); }, concurrency: 1, onDead } });
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await takenOver(begun[0]!.job.id);
+    begun[0]!.end();
+    await vi.waitFor(() => expect(failed).toHaveBeenCalled());
+    await workers.splice(0)[0]!.stop(1_000);
+    expect(onDead).not.toHaveBeenCalled();
+    expect(await jobs()).toMatchObject([{ status: 'active', attempt: 2, worker_id: 'wrk_other' }]);
+    await sql`delete from workers where id = 'wrk_other'`.execute(handle.db);
+  });
+
   test('a stopping worker aborts its jobs and gives them back at once', async () => {
     const [first, second] = [gated(), gated()];
     const worker = await start({ 'run.work': { run: first.run, concurrency: 1 } });

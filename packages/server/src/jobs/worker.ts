@@ -212,6 +212,8 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
   async function failed(row: JobRow, error: unknown, onDead?: (payload: unknown, error: unknown) => Promise<void>): Promise<void> {
     ctx.log.warn({ err: error, job: row.id, kind: row.kind, failures: row.failures + 1 }, 'job failed');
     if (row.failures + 1 >= MAX_FAILURES) {
+      // Whoever took it over goes on with it, whatever became of this attempt.
+      if (!await ctx.db.selectFrom('jobs').select('id').where(isOurs(row)).executeTakeFirst()) return;
       await onDead?.(row.payload, error);
       await ctx.db.deleteFrom('jobs').where(isOurs(row)).execute();
       return;
