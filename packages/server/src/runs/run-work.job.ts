@@ -166,7 +166,7 @@ async function work(ctx: Context, job: RunJob, run: RunRow, lostCode: 'sandbox_l
 async function readTurn(...args: Parameters<typeof driveTurn>): Promise<TurnEnd> {
   for (let reads = 1; ; reads++) {
     const turn = await driveTurn(...args);
-    if (turn.kind !== 'lost' || reads === READS || !await isTaskThere(args[0], args[3])) return turn;
+    if (turn.kind !== 'lost' || reads === READS || !await awaitRunner(args[0]).then(() => isTaskThere(args[0], args[3]), () => false)) return turn;
   }
 }
 
@@ -181,8 +181,9 @@ async function ensureTask(ctx: Context, job: RunJob, project: ProjectRow, run: R
   return true;
 }
 
+/** Throws where the runner does not say: that is tried again. */
 async function isTaskThere(ctx: Context, run: RunRow): Promise<boolean> {
-  return ctx.runner.task(run.id).then(() => true, (error: unknown) => { if (error instanceof RunnerError) return false; throw error; });
+  return ctx.runner.task(run.id).then(() => true, (error: unknown) => { if (error instanceof RunnerError && error.status === 404) return false; throw error; });
 }
 
 async function settleTurn(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, end: JudgedEnd, text: string): Promise<void> {
