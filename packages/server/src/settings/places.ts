@@ -26,8 +26,12 @@ const EVERY_MS = 2_000;
 const BATCH = 100;
 
 const KINDS = {
-  runs: { table: sql.table('runs'), job: 'run.work', active: sql`status in ('running', 'waiting')`, waits: sql`w.status = 'queued' and w.held`, key: sql`'thread:' || w.thread_id` },
-  builds: { table: sql.table('builds'), job: 'build.work', active: sql`status = 'building'`, waits: sql`w.status = 'queued'`, key: sql`'build:' || w.id` },
+  runs: {
+    table: sql.table('runs'), job: 'run.work', active: sql`status in ('running', 'waiting')`, waits: sql`w.status = 'queued' and w.held`, key: sql`'thread:' || w.thread_id`,
+    // A thread's runs have one job at a time: the first of them asks for all.
+    comes: (asking: string | null) => sql`not exists (select from runs e where e.thread_id = w.thread_id and e.status = 'queued' and e.held and e.id < w.id and e.id is distinct from ${asking})`,
+  },
+  builds: { table: sql.table('builds'), job: 'build.work', active: sql`status = 'building'`, waits: sql`w.status = 'queued'`, key: sql`'build:' || w.id`, comes: () => sql`true` },
 } as const;
 
 /** Whether the queued one may begin now. Another may take the place meanwhile: takePlace decides. */
@@ -83,7 +87,8 @@ async function isFull(db: Db | Tx['db'], work: Work, { id, org_id: orgId }: In, 
  * turn; `asking` has one in any case. What failed keeps its time, and nobody waits for it.
  */
 function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & { project: In }) {
-  const { table, job, active, waits, key } = KINDS[work];
+  const { table, job, active, waits, key, comes } = KINDS[work];
+  const others = sql`${waits} and w.id is distinct from ${asking?.id ?? null}`;
   return sql`
     busy as (
       select project_id, org_id, count(*) as n from ${table} where ${active} and (${orgId}::text is null or org_id = ${orgId}) group by project_id, org_id
@@ -94,9 +99,12 @@ function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & 
       from projects p join organizations o on o.id = p.org_id left join busy b on b.project_id = p.id
       where p.id in (select w.project_id from ${table} w where ${waits} and (${orgId}::text is null or w.org_id = ${orgId}) ${asking ? sql`union select ${asking.project.id}` : sql``})
     ), waiting as (
-      select min(j.id) filter (where j.status = 'queued') as job, min(w.id) as oldest, w.project_id
-      from room r join ${table} w on w.project_id = r.project_id join jobs j on j.key = ${key} and j.kind = ${job} and j.failures = 0
-      where ${waits} and (r.most is null or r.n < r.most) and (r.organization_most is null or r.organization_n < r.organization_most) and w.id is distinct from ${asking?.id ?? null} group by j.key, w.project_id
+      -- No more of a project than it has room for, the oldest: thousands may wait.
+      select first.job, first.oldest, r.project_id from room r cross join lateral (
+        select w.id as oldest, (select min(j.id) from jobs j where j.key = ${key} and j.kind = ${job} and j.failures = 0 and j.status = 'queued') as job
+        from ${table} w where w.project_id = r.project_id and ${others} and ${comes(asking?.id ?? null)} and exists (select from jobs j where j.key = ${key} and j.kind = ${job} and j.failures = 0)
+        order by w.id limit greatest(0, coalesce(least(r.most - r.n, r.organization_most - r.organization_n), ${BATCH}))
+      ) first
       ${asking ? sql`union all select null, ${asking.id}, ${asking.project.id}` : sql``}
     ), placed as (
       select w.job, w.oldest, r.*, r.n + row_number() over (partition by w.project_id order by w.oldest) as place from waiting w join room r on r.project_id = w.project_id
