@@ -11,11 +11,11 @@ import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, loseWorker, recoveries, settled } from '../workspaces/fixture.ts';
+import { atStep, hurry, loseWorker, recoveries, settled } from '../workspaces/fixture.ts';
 import type { Step } from '../workspaces/fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); });
+beforeAll(async () => { s = await startTestServer(); return hurry(s); });
 afterAll(async () => { await s?.close(); });
 
 const mended: (() => void)[] = [];

@@ -11,11 +11,11 @@ import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, expectTold, history, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import { atStep, expectTold, history, hurry, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); });
+beforeAll(async () => { s = await startTestServer(); return hurry(s); });
 afterAll(async () => { await s?.close(); });
 
 const mended: (() => void)[] = [];

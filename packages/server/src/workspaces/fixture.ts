@@ -1,9 +1,30 @@
 /** For tests: a clock to move, work that no source holds, and faults at the steps that work with runner and store. */
+import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { newId } from '../ids.ts';
 import type { TestServer } from '../test-server.ts';
 import { ok, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
+import { sweepIdle } from './sweep.ts';
+
+const HURRY_MS = 50;
+
+/** Due workspaces are found, and jobs of threads tried again, at once instead of each second or later. Returns how to end that. */
+export function hurry(s: TestServer): () => void {
+  const { ctx } = s.service;
+  const look = async () => {
+    await sweepIdle(ctx);
+    const { numAffectedRows } = await sql`update jobs set run_at = now() where status = 'queued' and run_at > now() and key like 'thread:%'`.execute(ctx.db);
+    if (numAffectedRows) ctx.bus.notify('jobs');
+  };
+  let isBusy = false;
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    void look().catch(() => {}).finally(() => { isBusy = false; });
+  }, HURRY_MS);
+  return () => clearInterval(timer);
+}
 
 /** Moves the clock that idle deadlines go by. */
 export const pass = (s: TestServer, minutes: number): void => { s.service.ctx.clock.offsetMs += minutes * 60_000; };

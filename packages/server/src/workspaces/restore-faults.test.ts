@@ -7,13 +7,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { newBench, ok, sh, until } from '../threads/fixture.ts';
+import { newBench, ok, sh } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, expectTold, history, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import { atStep, expectTold, history, hurry, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); });
+beforeAll(async () => { s = await startTestServer(); return hurry(s); });
 afterAll(async () => { await s?.close(); });
 
 const mended: (() => void)[] = [];
@@ -27,7 +27,7 @@ const FILES = { 'a.txt': 'a\n', 'kept.txt': 'kept\n' };
 /** A thread whose workspace was put away. */
 async function expired(): Promise<Bench> {
   const b = await newBench(s);
-  await b.work(sh('echo kept > kept.txt'));
+  await ok(s.call('POST', `${b.at}/edits`, { expectedSourceId: b.sourceId, changes: [{ path: 'kept.txt', content: 'kept\n' }] }));
   pass(s, 20);
   await reached(s, b, 'archived');
   return b;
@@ -66,15 +66,29 @@ test.each(STEPS)('its worker is gone: %s', async (step) => {
   isOver.resolve();
 });
 
+test.each<Step>(['before tasks', 'before putWorkspace', 'after putWorkspace', 'before startTask'])('its worker comes back while another restores it: %s', async (step) => {
+  const b = await expired();
+  const [isMet, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  faultAt(step, async () => {
+    // The other is there, and may do nothing until the late one has had its time.
+    faultAt(step === 'before startTask' ? 'after startTask' : 'after putWorkspace', async () => { isMet.resolve(); await isBack.promise; });
+    await loseWorker(s, b);
+    await isMet.promise;
+    setTimeout(isBack.resolve, 500);
+  });
+  await expectRestored(b, (await b.send(MESSAGE)).run.id);
+});
+
 describe('while the store is away', () => {
   test('a message waits for some seconds, and runs when it is back', async () => {
     const b = await expired();
-    const act = vi.fn(() => Promise.reject(away('before getRange')));
-    faultAt('before getRange', act, 'always');
-    const { run } = await b.send(MESSAGE);
-    await until('four tries', () => act.mock.calls.length >= 4);
-    for (const mend of mended.splice(0)) mend();
-    await expectRestored(b, run.id);
+    let tries = 0;
+    const mend = atStep(s, 'before getRange', () => {
+      if (++tries === 4) mend();
+      return Promise.reject(away('before getRange'));
+    }, 'always');
+    await expectRestored(b, (await b.send(MESSAGE)).run.id);
+    expect(tries).toBe(4);
   });
 
   test('then its run fails, its workspace is in error; the next message restores it', async () => {

@@ -9,11 +9,11 @@ import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, expectTold, history, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import { atStep, expectTold, history, hurry, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); });
+beforeAll(async () => { s = await startTestServer(); return hurry(s); });
 afterAll(async () => { await s?.close(); });
 
 const mended: (() => void)[] = [];
@@ -61,12 +61,29 @@ describe.each(FAULTS)('%s', (_, fault) => {
     await until('the fault', () => met.mock.calls.length === 1);
     expect([run.resultSourceId, (await b.thread()).latestSourceId]).toEqual([null, b.sourceId]);
     over();
-    const next = await b.work(sh('cat a.txt > seen; ls >> seen'));
-    expect((await b.files(next.resultSourceId)).seen).toBe('a\na.txt\nseen\n');
+    expect((await ok(s.call('POST', `${b.at}/exec`, { command: 'cat a.txt; ls' }))).exec).toMatchObject({ stdout: 'a\na.txt\n', sourceId: null });
     expect(await recoveries(b)).toEqual([{ 'a.txt': 'bad\n', 'half.txt': 'half\n' }]);
     expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
     await expectTold(s, b);
   });
+});
+
+test('its journal breaks off, and for a moment the runner does not answer: it is read again', async () => {
+  const b = await newBench(s);
+  const { runner } = s.service.ctx;
+  const { journal, task } = runner;
+  mended.push(() => Object.assign(runner, { journal, task }));
+  runner.journal = async function* broken(...args) {
+    for await (const entry of journal(...args)) {
+      yield entry;
+      if (entry.type !== 'tool') continue;
+      runner.journal = journal;
+      runner.task = () => { runner.task = task; return Promise.reject(away('before capture')); };
+      throw away('before capture');
+    }
+  };
+  const run = await b.work(sh('sleep 0.5; echo b > b.txt'));
+  expect([await b.files(run.resultSourceId), runner.task, runner.journal]).toEqual([{ 'a.txt': 'a\n', 'b.txt': 'b\n' }, task, journal]);
 });
 
 describe('while the store is away', () => {

@@ -24,7 +24,7 @@ export function sweepWorkspaces(ctx: Context): void {
 }
 
 /** Beyond their deadline, of an archived thread, or their end not confirmed: where a try failed, when its distance is over. */
-async function sweepIdle(ctx: Context): Promise<void> {
+export async function sweepIdle(ctx: Context): Promise<void> {
   const now = databaseNow(ctx);
   const due = await sql<{ id: string }>`
     select t.id from threads t
