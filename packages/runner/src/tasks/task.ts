@@ -18,7 +18,7 @@ export type TaskSpec = Omit<SandboxSpec, 'limits'> & { ports?: Record<number, st
 
 /**
  * One task: preparing → running → ended. Subclasses say what runs; this class owns its sandbox, its time-out, its limits and its end.
- * The end entry is written only after no process of the sandbox is left.
+ * The end entry is written only after no process of the sandbox is left, or where that cannot be confirmed: `ended`, the output and a cancel tell that.
  */
 export abstract class Task {
   readonly id: string;

@@ -82,8 +82,8 @@ describe('answers that are lost', async () => {
     ctx.bus.notify('jobs');
     expect(await bench.ended(id)).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
     asleep.resolve();
-    await awake.promise;
-    await new Promise((resolve) => { setTimeout(resolve, 500); });
+    expect(await awake.promise).toMatchObject({ status: 410 });
+    await until(async () => (await ctx.db.selectFrom('jobs').select('id').where('key', '=', `build:${id}`).execute()).length === 0);
     expect([sources, (await bench.logs(id)).text]).toEqual([[], '']);
   });
 });
