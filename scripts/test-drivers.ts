@@ -3,7 +3,7 @@
  * runner relies on (drivers-tests/vitest.config.ts). Says one line per driver: passed, FAILED, or NOT TESTED and what to install. Not a part of `npm test`.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,7 +16,7 @@ Tests every driver of sandboxes that can be tried here: ${CANDIDATES.map(({ name
   --install     as root: installs what is missing with apt-get
   --json        one JSON document on stdout instead of lines
 Ends with 1 when a driver fails a test.`;
-const TESTS_MS = 30 * 60_000;
+const TESTS_MS = 30 * 60_000, END_MS = 10_000, SAID_CHARACTERS = 20_000;
 
 interface Outcome { name: string; status: 'passed' | 'failed' | 'not tested'; passed: number; failed: string[]; skipped: number; seconds: number; reason: string | null }
 
@@ -25,8 +25,9 @@ const root = join(import.meta.dirname, '..');
 const vitest = join(root, 'node_modules/.bin/vitest');
 const say = (line: string): void => { process[values.json ? 'stderr' : 'stdout'].write(`${line}\n`); };
 
-let current: Started | undefined;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void Promise.resolve(current?.end()).finally(() => process.exit(1)); });
+/** Ctrl-C and a TERM end the tests and their engine first, in the order of any other run. */
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
 
 if (values.help) say(HELP); else await main();
 
@@ -36,21 +37,20 @@ async function main(): Promise<void> {
   const outcomes: Outcome[] = [];
   for (const candidate of CANDIDATES.filter(({ name }) => values.only?.includes(name) ?? true)) {
     const outcome = await tried(candidate);
+    if (stop.signal.aborted) break;
     outcomes.push(outcome);
     say(lineOf(outcome));
   }
   if (values.json) process.stdout.write(`${JSON.stringify(outcomes, null, 2)}\n`);
-  process.exitCode = outcomes.some(({ status }) => status === 'failed') || outcomes.every(({ status }) => status !== 'passed') ? 1 : 0;
+  process.exitCode = stop.signal.aborted || outcomes.some(({ status }) => status === 'failed') || outcomes.every(({ status }) => status !== 'passed') ? 1 : 0;
 }
 
 async function tried(candidate: Candidate): Promise<Outcome> {
   const refusal = candidate.refuses?.() ?? missing(candidate);
   if (refusal !== null) return notTested(candidate, refusal);
-  try { current = await startEngine(candidate); } catch (error) { return notTested(candidate, (error as Error).message); }
-  try { return await tests(candidate, current.socket); } finally {
-    await current.end();
-    current = undefined;
-  }
+  let engine: Started;
+  try { engine = await startEngine(candidate, stop.signal); } catch (error) { return notTested(candidate, (error as Error).message); }
+  try { return await tests(candidate, engine.socket); } finally { await engine.end(); }
 }
 
 /** What has to be installed, in a sentence; null: nothing. */
@@ -67,28 +67,48 @@ function missing(candidate: Candidate): string | null {
 async function tests(candidate: Candidate, socket: string | null): Promise<Outcome> {
   const { name, runtime } = candidate;
   const scratch = mkdtempSync(join(tmpdir(), 'headrace-test-')), report = join(scratch, 'report.json');
+  const as = candidate.uid === undefined ? [] : ['setpriv', `--reuid=${candidate.uid}`, `--regid=${candidate.uid}`, '--clear-groups', '--'];
+  if (candidate.uid !== undefined) chownSync(scratch, candidate.uid, candidate.uid);
   const choice = socket === null ? { driver: 'bubblewrap' } : { driver: 'container', socket, runtime: runtime ?? null };
-  const env = { ...process.env, HEADRACE_TEST_ENGINES: JSON.stringify([{ name, choice }]) };
+  const env = { ...process.env, ...(candidate.uid !== undefined && { HOME: scratch, TMPDIR: scratch }), HEADRACE_TEST_ENGINES: JSON.stringify([{ name, choice }]), NO_COLOR: '1' };
   const startedAt = performance.now();
   try {
-    await ranOut(['run', '--config', 'drivers-tests/vitest.config.ts', '--reporter=json', `--outputFile.json=${report}`, ...positionals], env);
-    const found = counts(report);
+    // Configurations are bundled beside themselves otherwise, where another user may not write.
+    const { isOk, said } = await ranOut([...as, process.execPath, vitest, 'run', '--configLoader', 'runner', '--config', 'drivers-tests/vitest.config.ts', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...positionals], env);
+    const found = counts(report, isOk);
+    if (found.status === 'failed') process.stderr.write(`${said}\n`);
     if (candidate.mayNotIsolate && found.failed.some((line) => line.includes('does not isolate'))) return notTested(candidate, `it does not pass the probe, so that nothing would run: ${found.failed[0]!.replace(/^\S+: /, '')}`);
     return { name, ...found, seconds: Math.round((performance.now() - startedAt) / 1000) };
   } finally { rmSync(scratch, { recursive: true, force: true }); }
 }
 
-function ranOut(args: string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const child = spawn(process.execPath, [vitest, ...args], { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore'], timeout: TESTS_MS });
-  return new Promise((resolve) => { child.once('error', () => resolve()).once('close', () => resolve()); });
+/** Runs the tests in a group of processes of their own, of which nothing is left afterwards, however they end. Returns what they said at last. */
+async function ranOut([program, ...args]: string[], env: NodeJS.ProcessEnv): Promise<{ isOk: boolean; said: string }> {
+  const child = spawn(program!, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const kill = (signal: NodeJS.Signals): void => { try { process.kill(-child.pid!, signal); } catch { /* none left */ } };
+  const end = (): void => { kill('SIGTERM'); setTimeout(() => kill('SIGKILL'), END_MS).unref(); };
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => { said = (said + part).slice(-SAID_CHARACTERS); });
+  const timer = setTimeout(end, TESTS_MS);
+  stop.signal.addEventListener('abort', end);
+  if (stop.signal.aborted) end();
+  try {
+    return await new Promise((resolve) => {
+      child.once('error', (error) => resolve({ isOk: false, said: error.message })).once('exit', (code) => { kill('SIGKILL'); resolve({ isOk: code === 0, said }); });
+    });
+  } finally {
+    clearTimeout(timer);
+    stop.signal.removeEventListener('abort', end);
+  }
 }
 
-/** Counts of vitest's report. A file that could not be loaded, and no report, are failures. */
-function counts(report: string): Pick<Outcome, 'status' | 'passed' | 'failed' | 'skipped' | 'reason'> {
+/** Counts of vitest's report. A file that could not be loaded, no report, and an end that the report does not explain (an error beside the tests) are failures. */
+function counts(report: string, isOk: boolean): Pick<Outcome, 'status' | 'passed' | 'failed' | 'skipped' | 'reason'> {
   try {
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as { testResults: { name: string; status: string; message: string; assertionResults: { status: string; fullName: string; failureMessages: string[] }[] }[] };
     const all = testResults.flatMap((file) => file.assertionResults);
     const failed = [...testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).map((file) => `${file.name}: ${file.message}`), ...all.filter(({ status }) => status === 'failed').map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]?.split('\n')[0] ?? ''}`)];
+    if (failed.length === 0 && !isOk) failed.push('the tests passed, and something beside them failed');
     const passed = all.filter(({ status }) => status === 'passed').length;
     return { status: failed.length === 0 && passed > 0 ? 'passed' : 'failed', passed, failed, skipped: all.filter(({ status }) => status !== 'passed' && status !== 'failed').length, reason: null };
   } catch { return { status: 'failed', passed: 0, failed: ['the tests came to no end'], skipped: 0, reason: null }; }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { scratch } from '../../test-support.ts';
 import { collect } from '../collect.ts';
+import { settled } from '../processes.ts';
 import { Container } from './container.ts';
 import { Engine } from './engine.ts';
 import { FakeEngine } from './fake-engine.ts';
@@ -19,7 +20,9 @@ async function started(prepare: (engine: FakeEngine) => void = () => {}): Promis
   return { engine, container: new Container(new Engine(engine.socket), 'headrace-x', {}) };
 }
 
-const running = (engine: FakeEngine) => expect.poll(() => engine.state?.Running === true && engine.attached !== undefined).toBe(true);
+/** Not expect.poll, which loses its test where tests run at once. */
+const until = async (done: () => boolean): Promise<void> => { expect(await settled(done, 10_000)).toBe(true); };
+const running = (engine: FakeEngine): Promise<void> => until(() => engine.state?.Running === true && engine.attached !== undefined);
 const frame = (stream: number, text: string): Buffer => Buffer.concat([Buffer.from([stream, 0, 0, 0, 0, 0, 0, text.length]), Buffer.from(text)]);
 
 describe.concurrent('a container', () => {
@@ -68,7 +71,7 @@ describe.concurrent('a container', () => {
   test('a kill before its creation is answered waits for the answer, and removes it unstarted', async () => {
     const created = Promise.withResolvers<{ status: number }>();
     const { engine, container } = await started((fake) => { fake.replies.set('POST /containers/create', created.promise); });
-    await expect.poll(() => engine.calls.length).toBe(1);
+    await until(() => engine.calls.length === 1);
     const killed = container.kill();
     engine.state = { Running: false, ExitCode: 0 };
     created.resolve({ status: 201 });
@@ -113,10 +116,10 @@ describe.concurrent('a container', () => {
     const parent = spawn('unshare', ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', 'sleep', '60']);
     onTestFinished(() => { parent.kill('SIGKILL'); });
     const first = (): number => Number(readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'latin1'));
-    await expect.poll(first).toBeGreaterThan(0);
+    await until(() => first() > 0);
     const pid = first();
     const { engine, container } = await started((fake) => { fake.replies.set('GET /headrace-x/json', { body: { State: { Running: true, Pid: pid } } }); });
-    await expect.poll(() => container.initPid()).toBe(pid);
+    await until(() => container.initPid() === pid);
     engine.replies.clear();
     await expect(container.kill()).rejects.toMatchObject({ code: 'not_confirmed' });
     process.kill(pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-import { existsSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ensureRunner } from '../../ensure.ts';
@@ -6,20 +6,22 @@ import { scratch } from '../../test-support.ts';
 import { FakeEngine } from './fake-engine.ts';
 import { noteEngine, removeLeftBehind } from './left-behind.ts';
 
-const folder = scratch();
-const dead = { Id: 'dead', Labels: { 'headrace.runner': 'x', 'headrace.owner': `${readlinkSync('/proc/self/ns/pid')} 4194305 1` } };
+const parent = scratch();
+const GONE = 4_194_305; // above every process id
+const dead = { Id: 'dead', Labels: { 'headrace.runner': 'x', 'headrace.owner': `${readlinkSync('/proc/self/ns/pid')} ${GONE} 1` } };
 
-async function started(): Promise<FakeEngine> {
-  const engine = new FakeEngine(folder);
+async function started(owner = GONE): Promise<{ engine: FakeEngine; folder: string }> {
+  const folder = mkdtempSync(join(parent, 'state-'));
+  const engine = new FakeEngine(parent);
   await engine.listen();
   onTestFinished(() => engine.die());
   engine.containers = [dead];
-  noteEngine(folder, engine.socket);
-  return engine;
+  noteEngine(folder, engine.socket, owner);
+  return { engine, folder };
 }
 
 test('a runner answers once the containers of the one that was killed are gone, whatever its own driver is', async () => {
-  const engine = await started();
+  const { engine, folder } = await started();
   const runner = await ensureRunner({ stateDir: folder, socketPath: join(folder, 'runner'), idleSeconds: 1, sandboxes: { driver: 'bubblewrap' } });
   expect(engine.containers).toEqual([]);
   expect(existsSync(join(folder, 'engine.json'))).toBe(false);
@@ -29,7 +31,7 @@ test('a runner answers once the containers of the one that was killed are gone, 
 });
 
 test('an engine that does not answer has removed nothing: that is told, and asked again', async () => {
-  const engine = await started();
+  const { engine, folder } = await started();
   await engine.die();
   await expect(removeLeftBehind(folder, 0)).rejects.toThrow(new RegExp(`may be alive on ${engine.socket} .*start that engine`));
   await engine.listen();
@@ -38,15 +40,21 @@ test('an engine that does not answer has removed nothing: that is told, and aske
 });
 
 test('an engine that only claims to have removed them has removed nothing', async () => {
-  const engine = await started();
+  const { engine, folder } = await started();
   engine.replies.set('DELETE /containers/dead', { status: 204 });
   await expect(removeLeftBehind(folder, 0)).rejects.toThrow('does not remove 1 containers');
 });
 
 test('no engine is asked where none was used', async () => {
-  const engine = await started();
+  const { engine, folder } = await started();
   await removeLeftBehind(folder);
   engine.calls.length = 0;
   await removeLeftBehind(folder);
+  expect(engine.calls).toEqual([]);
+});
+
+test('one that is ending is waited for: what it runs lives still', async () => {
+  const { engine, folder } = await started(process.pid);
+  await expect(removeLeftBehind(folder, 0)).rejects.toThrow(`its process ${process.pid} has not ended yet`);
   expect(engine.calls).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processStat } from '../processes.ts';
 import { Engine } from './engine.ts';
 import { removeOrphans } from './orphans.ts';
 
@@ -9,14 +10,19 @@ const noteFile = (stateDir: string): string => join(stateDir, 'engine.json');
 /** Containers do not outlive this machine's start. */
 const boot = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 
+interface Note { socket: string; boot: string; pid: number; startTime?: string }
+
 /** Keeps in the runner's state on which engine its containers are, for the runner that comes after it, whichever driver that one has. */
-export function noteEngine(stateDir: string, socket: string): void { writeFileSync(noteFile(stateDir), JSON.stringify({ socket, boot: boot() })); }
+export function noteEngine(stateDir: string, socket: string, pid = process.pid): void {
+  const note: Note = { socket, boot: boot(), pid, ...(processStat(pid) && { startTime: processStat(pid)!.startTime }) };
+  writeFileSync(noteFile(stateDir), JSON.stringify(note));
+}
 
 /** Nothing of this runner is left on its engine. */
 export function forgetEngine(stateDir: string): void { rmSync(noteFile(stateDir), { force: true }); }
 
 /**
- * Removes the containers of the runner that was here before, when it was killed. Whoever asks a runner for a task that it does not know takes the
+ * Removes the containers of the runner that was here before, when it was killed; waits for one that is about to end. Whoever asks a runner for a task that it does not know takes the
  * task's sandbox for gone: so none may answer while this has not succeeded. Throws with a sentence for a person.
  */
 export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promise<void> {
@@ -24,6 +30,7 @@ export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promis
   if (!note || note.boot !== boot()) return;
   for (const deadline = Date.now() + tryMs; ; await sleep(TRY_AGAIN_MS)) {
     try {
+      if (isAlive(note)) throw new Error(`its process ${note.pid} has not ended yet`);
       await removeOrphans(new Engine(note.socket));
       return forgetEngine(stateDir);
     } catch (error) {
@@ -33,6 +40,8 @@ export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promis
   }
 }
 
-function noted(stateDir: string): { socket: string; boot: string } | undefined {
-  try { return JSON.parse(readFileSync(noteFile(stateDir), 'utf8')) as { socket: string; boot: string }; } catch { return undefined; }
+const isAlive = ({ pid, startTime }: Note): boolean => startTime !== undefined && processStat(pid)?.startTime === startTime;
+
+function noted(stateDir: string): Note | undefined {
+  try { return JSON.parse(readFileSync(noteFile(stateDir), 'utf8')) as Note; } catch { return undefined; }
 }
