@@ -31,7 +31,7 @@ function ignoredByGit(files: Record<string, string>, paths: string[]): string[] 
 }
 
 describe('what a .gitignore leaves out', () => {
-  const PATHS = ['a', 'a.log', 'keep.log', 'build/o', 'src/build/o', 'src/a.log', 'src/deep/x', 'src/deep/keep.log', 'doc/a.txt', 'x/y/z/a.txt', '#note', '!bang', 'sp ', 'tmp', 'foo/bar/baz', 'A.LOG'];
+  const PATHS = ['a', 'a.log', 'keep.log', 'build/o', 'src/build/o', 'src/a.log', 'src/deep/x', 'src/deep/keep.log', 'doc/a.txt', 'x/y/z/a.txt', '#note', '!bang', 'sp ', 'tmp', 'foo/bar/baz', 'A.LOG', 'ää', 'üx'];
   test.each([
     ['*.log', ['a.log', 'keep.log', 'src/a.log', 'src/deep/keep.log']],
     ['*.log\n!keep.log', ['a.log', 'src/a.log']],
@@ -54,6 +54,11 @@ describe('what a .gitignore leaves out', () => {
     ['*\n!*/\n!*.log', PATHS.filter((path) => !path.endsWith('.log'))],
     ['a.log\r\n', ['a.log', 'src/a.log']],
     ['[', []],
+    ['x**/a.txt', ['x/y/z/a.txt']],
+    ['src***/x', ['src/deep/x']],
+    ['***/deep/x', ['src/deep/x']],
+    ['ä?\n[ü]x', []],
+    ['ä??\n[ü][ü]x', ['ää', 'üx']],
   ])('%j', (text, expected) => {
     expect(ignored({ '': text }, PATHS)).toEqual(expected);
     expect(ignoredByGit({ '': text }, PATHS)).toEqual(expected);
@@ -64,6 +69,14 @@ describe('what a .gitignore leaves out', () => {
     expect(ignored(files, PATHS)).toEqual(['a.log', 'keep.log', 'src/deep/x', 'src/deep/keep.log']);
     expect(ignoredByGit(files, PATHS)).toEqual(ignored(files, PATHS));
   });
+});
+
+test('what strangers write costs a bounded time', () => {
+  const before = performance.now();
+  expect(ignored({ '': `${'*a'.repeat(40)}*b\n${'**/*a*a/'.repeat(40)}b` }, ['a'.repeat(250), 'aaa/'.repeat(500)])).toEqual([]);
+  const patterns = Array.from({ length: 1000 }, (_, i) => `**/*${'a*'.repeat(20)}${i}`).join('\n'), paths = Array.from({ length: 10_000 }, (_, i) => `${'aaaaaaaa/'.repeat(100)}${i}`);
+  expect(() => ignored({ '': patterns }, paths)).toThrow('too long');
+  expect(performance.now() - before).toBeLessThan(15_000);
 });
 
 test('agrees with git on random patterns', () => {

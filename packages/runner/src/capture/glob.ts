@@ -1,0 +1,116 @@
+/**
+ * Patterns of .gitignore, matched byte by byte as git's wildmatch does. No regular expressions: of a pattern with many stars they try every way to
+ * divide a name, and strangers write both.
+ */
+
+/** A byte (its code), one of the bytes of a table, or one of the wildcards below. */
+type Token = number | Uint8Array;
+export type Glob = Token[];
+
+/** What a star takes: bytes of one segment; any bytes; nothing, or any bytes up to a slash. */
+const STAR = -1, ALL = -2, FOLDERS = -3;
+const SLASH = 0x2f, NONE = 256;
+
+/** How much the matches of one capture may cost. */
+export interface Budget { steps: number }
+
+/** Whether all of a text is matched; text and pattern have a character a byte. Costs at most the product of their lengths, but for several `**`. */
+export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
+  let at = 0, i = 0, steps = 8; // of the call itself
+  // Only the last star of each kind is tried again: what those before it took can as well be as little as possible.
+  let star = -1, starAt = 0, deep = -1, deepAt = 0;
+  for (;; steps++) {
+    const token = glob[at], byte = i < text.length ? text.charCodeAt(i) : NONE;
+    if (token === STAR) { star = at++; starAt = i; } else if (token === ALL || token === FOLDERS) { deep = at++; deepAt = i; star = -1; }
+    else if (typeof token === 'number' ? token === byte : token?.[byte] === 1) { at++; i++; }
+    else if (token === undefined && byte === NONE) break;
+    else if (star >= 0 && starAt < text.length && text.charCodeAt(starAt) !== SLASH) { i = ++starAt; at = star + 1; }
+    else {
+      if (deep >= 0) deepAt = glob[deep] === ALL ? deepAt + 1 : text.indexOf('/', deepAt) + 1;
+      if (deep < 0 || deepAt === 0 || deepAt > text.length || steps > budget.steps) { budget.steps -= steps; return false; }
+      i = deepAt;
+      at = deep + 1;
+      star = -1;
+    }
+  }
+  budget.steps -= steps;
+  return true;
+}
+
+/** A pattern without its leading slash; undefined when it can match nothing (an open bracket, a lone backslash at the end). */
+export function parseGlob(pattern: string, byName: boolean): Glob | undefined {
+  const glob: Glob = [];
+  // git compares what stands before the first wildcard by itself: `**` right after it is as good as at the start.
+  const literal = pattern.search(/[*?[\\]/);
+  for (let at = 0; at < pattern.length;) {
+    const char = pattern[at]!;
+    if (char === '*') {
+      const stars = /^\*+/.exec(pattern.slice(at))![0].length, next = pattern.slice(at + stars, at + stars + 2);
+      const isDeep = !byName && stars > 1 && (at === literal || pattern[at - 1] === '/') && (next === '' || next.startsWith('/') || next === '\\/');
+      glob.push(!isDeep ? STAR : next.startsWith('/') ? FOLDERS : ALL);
+      at += isDeep && next.startsWith('/') ? stars + 1 : stars;
+    } else if (char === '?') { glob.push(NO_SLASH); at++; } else if (char === '[') {
+      const found = bracket(pattern.slice(at));
+      if (!found) return undefined;
+      glob.push(found.table);
+      at += found.length;
+    } else {
+      const isQuoted = char === '\\';
+      if (isQuoted && at + 1 >= pattern.length) return undefined;
+      glob.push(pattern.charCodeAt(isQuoted ? at + 1 : at));
+      at += isQuoted ? 2 : 1;
+    }
+  }
+  return glob;
+}
+
+const CLASSES: Record<string, string> = {
+  alnum: 'A-Za-z0-9', alpha: 'A-Za-z', blank: ' \\t', cntrl: '\\x00-\\x1f\\x7f', digit: '0-9', graph: '\\x21-\\x7e', lower: 'a-z', print: '\\x20-\\x7e',
+  punct: '!-\\/:-@\\[-`{-~', space: ' \\t\\n\\r', upper: 'A-Z', xdigit: '0-9A-Fa-f',
+};
+
+/** A bracket expression at the start of the text; a slash never matches one. */
+function bracket(text: string): { table: Uint8Array; length: number } | undefined {
+  let at = 1, members = '';
+  const isNegated = text[at] === '!' || text[at] === '^';
+  if (isNegated) at++;
+  for (let isFirst = true; ; isFirst = false) {
+    const char = text[at];
+    if (char === undefined) return undefined;
+    if (char === ']' && !isFirst) break;
+    const named = /^\[:([a-z]+):\]/.exec(text.slice(at, at + 12));
+    if (named) {
+      const known = CLASSES[named[1]!];
+      if (known === undefined) return undefined;
+      members += known;
+      at += named[0].length;
+      continue;
+    }
+    const from = member(text, at);
+    if (!from) return undefined;
+    at = from.next;
+    if (text[at] === '-' && text[at + 1] !== undefined && text[at + 1] !== ']') {
+      const to = member(text, at + 1);
+      if (!to) return undefined;
+      at = to.next;
+      if (from.char <= to.char) members += `${inClass(from.char)}-${inClass(to.char)}`;
+    } else members += inClass(from.char);
+  }
+  return { table: tableOf(members === '' ? (isNegated ? '[^]' : '[]') : `[${isNegated ? '^' : ''}${members}]`), length: at + 1 };
+}
+
+function member(text: string, at: number): { char: string; next: number } | undefined {
+  const isQuoted = text[at] === '\\';
+  const char = text[isQuoted ? at + 1 : at];
+  return char === undefined ? undefined : { char, next: at + (isQuoted ? 2 : 1) };
+}
+
+const inClass = (char: string): string => char.replace(/[\\\]^[-]/, '\\$&');
+
+/** The bytes but the slash that a class of characters matches. */
+function tableOf(source: string): Uint8Array {
+  const expression = new RegExp(source);
+  return Uint8Array.from({ length: 256 }, (_, byte) => (byte !== SLASH && expression.test(String.fromCharCode(byte)) ? 1 : 0));
+}
+
+const NO_SLASH = tableOf('[^]');
