@@ -9,7 +9,7 @@ import type { Workspace } from '../workspaces.ts';
 import type { Tree } from '../workspaces/trees.ts';
 import { ByteReader } from './byte-reader.ts';
 import { Gitignore } from './gitignore.ts';
-import { FIND_FORMAT, parseListing, type Listed } from './listing.ts';
+import { END_LISTING, FIND_FORMAT, isWithinReach, parseListing, type Listed } from './listing.ts';
 import { choose, DEPENDENCY_FOLDERS, RESERVED, SPECIAL, type Choice } from './rules.ts';
 import { seeTouched, touchedCommand, upperBind, type Seen } from './touched.ts';
 
@@ -76,7 +76,7 @@ interface Way { command: string; binds: Bind[]; see(reader: ByteReader): Promise
 
 function seeAll(base: ReadonlySet<string>): Way {
   const pruned = prunedBy(base).tests;
-  const command = `find . -mindepth 1 -type d \\( ${pruned} \\) -prune -printf '${FIND_FORMAT}' -o -mindepth 1 -printf '${FIND_FORMAT}'; printf '\\0'`;
+  const command = `find . -mindepth 1 -type d \\( ${pruned} \\) -prune -printf '${FIND_FORMAT}' -o -mindepth 1 -printf '${FIND_FORMAT}'; ${END_LISTING}`;
   return { command, binds: [], see: async (reader) => ({ entries: parseListing(await reader.records(LISTING_BYTES)), known: new Map() }) };
 }
 
@@ -91,9 +91,10 @@ async function read(host: Host, workspace: Workspace, base: ReadonlySet<string>,
   return withReader(sandbox, async (reader) => {
     const seen = await see(reader);
     if (!seen) return 'unexpected';
-    const { entries, known } = seen;
+    const { known } = seen, entries = seen.entries.filter(isWithinReach);
     const ignore = await readGitignores(reader, sandbox, entries);
     const choice = choose(entries, base, ignore, workspace.evidence);
+    if (entries.length < seen.entries.length) choice.warnings.unshift({ path: seen.entries.find((entry) => !isWithinReach(entry))!.path, reason: 'this and further paths are too long' });
     if (isLocked(entries, choice)) return 'locked';
     const changed = choice.files.filter((file) => !known.has(file));
     send(sandbox, changed.map((file) => file.path));

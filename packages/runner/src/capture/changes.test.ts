@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -5,6 +6,7 @@ import type { CapturedFile, CaptureResult } from '../protocol.ts';
 import { endOf, makeBench, tarStream, type Files } from '../test-support.ts';
 import type { Workspace } from '../workspaces.ts';
 import { blobs, capture, captureChanges } from './capture.ts';
+import { END_LISTING } from './listing.ts';
 
 const bench = await makeBench();
 const canOverlay = bench !== undefined && await bench.workspaces.trees.probe();
@@ -54,6 +56,11 @@ async function compared(workspace: Workspace, key: string, basePaths = Object.ke
   return changes;
 }
 
+test('a listing that was broken off is no whole one', () => {
+  const end = (how: string): string => spawnSync('/bin/sh', ['-c', `(printf 'f x\\0'; ${how}); ${END_LISTING}`], { encoding: 'latin1' }).stdout;
+  expect(['exit 0', 'exit 1', 'kill -9 $(exec sh -c \'echo $PPID\')', 'ulimit -v 1; exec /none/such'].map(end)).toEqual(['f x\0\0', 'f x\0\0', 'f x\0', 'f x\0']);
+});
+
 describe.skipIf(!canOverlay)('a capture beside a source tree', () => {
   test('of an untouched workspace hashes nothing', async () => {
     expect(await compared(await over('src_plain'), 'src_plain')).toEqual({ files: [], warnings: [], over: { moved: [], missing: [] } });
@@ -78,6 +85,11 @@ describe.skipIf(!canOverlay)('a capture beside a source tree', () => {
     ['a name that is not UTF-8 beside one that looks like it', 'mkdir "$(printf "f/\\377")"; touch "$(printf "f/\\377/a")"'],
     ['what its owner has closed', 'chmod 000 d/d a; chmod 000 d; chmod 000 e/d; chmod 000 .'],
     ['another .gitignore', 'echo "d/" > .gitignore; echo n > d/n; echo n > e/n'],
+    ['paths that are too long to be opened', `python3 -c "import os
+for i in range(30):
+  os.mkdir('x' * 250); os.chdir('x' * 250)
+  for name in ('f', '.gitignore'): open(name, 'w').write(name)
+os.chmod('.', 0)"; echo n > n`],
     ['all gone', 'rm -rf ./* .[!.]*'],
   ])('sees %s', async (_, script) => {
     const workspace = await over('src_plain');

@@ -17,9 +17,17 @@ export const FIND_FORMAT = `${FIELDS} %P\\0`;
 /** Of several starting points that all begin with `./`. */
 export const FIND_FORMAT_MANY = `${FIELDS} %p\\0`;
 
+/** Ends a listing, if what listed (`$?`) did it to its end: where it was killed, or could not start, a part must not pass for all. It may have met a closed folder. */
+export const END_LISTING = `[ $? -lt 124 ] || exit; printf '\\0'`;
+/** Of longer ones the kernel opens nothing. */
+const LONGEST_PATH = 4000;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const BEYOND_ASCII = /[\x80-\xff]/;
 const KINDS: Record<string, Listed['kind']> = { f: 'file', d: 'folder', l: 'link' };
+
+/** Whether an entry can be opened by its path, in which a name has three bytes a character at most. */
+export const isWithinReach = ({ path }: Listed): boolean => path.length <= LONGEST_PATH / 3 || Buffer.byteLength(path) <= LONGEST_PATH;
 
 /** The entries of a listing that ends with an empty record. */
 export function parseListing(bytes: Buffer): Listed[] {

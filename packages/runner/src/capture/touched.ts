@@ -1,7 +1,7 @@
 import type { Bind } from '../sandbox/driver.ts';
 import type { Overlay } from '../workspaces/overlay.ts';
 import type { ByteReader } from './byte-reader.ts';
-import { FIND_FORMAT_MANY, parseListing, type Listed } from './listing.ts';
+import { END_LISTING, FIND_FORMAT_MANY, parseListing, type Listed } from './listing.ts';
 import type { SourceListing } from './source-listing.ts';
 
 /** All entries of a tree; and of the files that lie in its source tree and were never written, what they are there. */
@@ -20,7 +20,7 @@ export const upperBind = ({ upper }: Overlay): Bind => ({ host: upper, inside: U
  */
 export function touchedCommand(pruned: string): string {
   const listOne = `exec find "$@" -mindepth 1 -maxdepth 1 -printf "${FIND_FORMAT_MANY}"`;
-  return `(cd ${UPPER} && find . \\( -type d \\( ${pruned} \\) -prune \\) -o \\( -printf '%y %P\\0' -type d -fprint0 /tmp/touched \\)); printf '\\0'; xargs -0 -r sh -c '${listOne}' sh < /tmp/touched; printf '\\0'`;
+  return `(cd ${UPPER} && find . \\( -type d \\( ${pruned} \\) -prune \\) -o \\( -printf '%y %P\\0' -type d -fprint0 /tmp/touched \\)); ${END_LISTING}; xargs -0 -r sh -c '${listOne}' sh < /tmp/touched; ${END_LISTING}`;
 }
 
 /**
