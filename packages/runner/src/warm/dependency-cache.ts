@@ -89,6 +89,15 @@ export class DependencyCache {
     }
   }
 
+  /** Gives up all that nobody uses. */
+  clear(): void {
+    for (const [key, one] of this.#kept) {
+      if (one.users > 0) continue;
+      this.#kept.delete(key);
+      this.#remove(one.folder);
+    }
+  }
+
   /** Makes room for so many folders and bytes more. */
   #trim(folders = 0, bytes = 0): void {
     for (const [key, one] of this.#kept) {

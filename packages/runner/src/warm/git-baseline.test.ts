@@ -74,7 +74,7 @@ describe.skipIf(!bench)('an agent\'s workspace', () => {
     const [one, two] = [await put({ keep: { key, group } }, SOURCE), await put({ base: key })];
     const expected = `Source\n${Object.keys(SOURCE).sort().join('\n')}\na\n`;
     expect(await Promise.all([agent(one, look), agent(two, look)])).toEqual([expected, expected]);
-    expect([one, two].map(({ tree }) => tree.over!.lowers[0])).toEqual([one.tree.over!.source.git, one.tree.over!.source.git]);
+    expect([one, two].map(({ tree }) => tree.over!.lowers[0])).toEqual([one.tree.over!.source.git!.folder, one.tree.over!.source.git!.folder]);
     const patched = await put({ base: key }, { '.headrace-patch.json': '{"delete":["kept.log","bin/run"]}', 'a.txt': 'patched\n', 'n.log': 'n\n' });
     expect(await agent(patched, 'git status --porcelain; git log --format=%s; git ls-files; git show HEAD:a.txt')).toBe(`Source\n${[...Object.keys(SOURCE).filter((path) => !['kept.log', 'bin/run'].includes(path)), 'n.log'].sort().join('\n')}\npatched\n`);
     expect(await agent(await put({ base: key }), 'git status --porcelain; git log --format=%s')).toBe('Source\n');

@@ -17,7 +17,7 @@ let counter = 0;
  * this source only mounts it. Undefined where it cannot be made. Throws when the signal fires first; it is made all the same.
  */
 export async function gitLayer(host: Host, trees: Trees, source: SourceTree, signal: AbortSignal): Promise<string | undefined> {
-  if (source.git !== undefined) return source.git;
+  if (source.git) return source.git.folder;
   let making = underWay.get(source);
   if (!making) {
     making = trees.whileUsed(source, () => make(host, source));
@@ -34,8 +34,8 @@ async function make(host: Host, source: SourceTree): Promise<string | undefined>
   const folder = makeSandboxFolder(host, `git.${++counter}`);
   try {
     const binds = [{ host: source.folder, inside: WORKSPACE, readOnly: true }, { host: folder, inside: LAYER, readOnly: false }];
-    await run(host, { script: MAKE_LAYER, args: ['all'], binds, stdin: undefined, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    source.git = folder;
+    const said = await run(host, { script: MAKE_LAYER, args: ['all'], binds, stdin: undefined, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    source.git = { folder, byteSize: Number.parseInt(said, 10) * 1024 };
     return folder;
   } catch (error) {
     process.stderr.write(`No git repository could be made of ${source.key}: ${(error as Error).message}\n`);

@@ -47,11 +47,12 @@ ${BEGIN}
 ${INIT}
 ${COMMIT}`;
 
-/** Makes a layer of a source tree. */
+/** Makes a layer of a source tree. Prints how many KiB it takes. */
 export const MAKE_LAYER = `export GIT_DIR=${LAYER}/.git GIT_WORK_TREE=.
 ${BEGIN}
 ${INIT}
-${COMMIT}`;
+${COMMIT}
+du -sk ${LAYER}`;
 
 /** Has the one that is there say what the workspace's source is: only what differs is read. */
 export const RENEW = `export GIT_DIR=.git GIT_WORK_TREE=.

@@ -4,6 +4,7 @@ import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import type { Overlay } from '../workspaces/overlay.ts';
+import type { SourceTree } from '../workspaces/tree-cache.ts';
 import type { Tree } from '../workspaces/trees.ts';
 import { COMPARE_NPM } from './compare-npm.ts';
 
@@ -28,18 +29,24 @@ export interface Installed { lock: string; byteSize: number }
 const TIMEOUT_MS = 3_000;
 const UPPER = '/run/headrace-upper';
 
+/** Every entry with its number, in one hash. */
+const numbersOf = (folder: string): string => `$(cd ${folder} && find . -printf '%i %p\\0' | LC_ALL=C sort -z | sha256sum)`;
+
 /**
  * $1: the layer's own folder, $2: the lock file, $3: the marker. A file with a second name could still be written by that name; a folder that was moved in
- * from the source shows more here than in the layer alone. Prints the lock's hash and the size in KiB.
+ * from the source has its number from there, and in another workspace it would show what that one's source has at its place. Prints the lock's hash and the size in KiB.
  */
 const script = (isWhole: string): string => `set -e
 [ -f "$2" ] && [ ! -L "$2" ] && [ -f "$3" ] && [ ! -L "$3" ] || { echo "no lock file" >&2; exit 1; }
 odd=$(find "$1" \\( -type f -links +1 -o ! -type f ! -type d ! -type l -o -type d ! -perm -u=rwx \\) -print -quit)
 [ -z "$odd" ] || { echo "odd: $odd" >&2; exit 1; }
-[ "$(find "$1" | wc -l)" = "$(find ${DEPENDENCIES} | wc -l)" ] || { echo "not of its own" >&2; exit 1; }
+[ "${numbersOf('"$1"')}" = "${numbersOf(DEPENDENCIES)}" ] || { echo "not of its own" >&2; exit 1; }
 { ${isWhole}; } || { echo "not what the lock file says" >&2; exit 1; }
 set -- "$(sha256sum <"$2")" "$(du -sk "$1")"
 echo "\${1%% *} \${2%%[!0-9]*}"`;
+
+/** Whether a source has a dependency folder of its own, or what stands in the way of one. */
+export const hasDependencies = ({ listing }: SourceTree): boolean => listing.childrenOf('').some(({ path }) => path === DEPENDENCIES);
 
 /**
  * The end marker of an installer in what was written to a workspace. Two looks from the host, at names below folders of which nothing is

@@ -6,7 +6,7 @@ export interface Relayering { from: string[]; to: string[]; change?: () => void;
 
 /**
  * Mounts a tree over other layers; nothing of it may be live. Throws where that fails, with the tree as it was. Where not even that mounts again, its
- * mount point goes: no sandbox may find an empty folder there, which would look like a workspace whose files an agent deleted.
+ * mount point goes: no sandbox may find an empty folder there, which would look like a workspace whose files an agent deleted. It is mounted again when it is next used.
  */
 export async function remount(overlay: Overlay, { from, to, change, undo }: Relayering): Promise<void> {
   await unmountOverlay(overlay);

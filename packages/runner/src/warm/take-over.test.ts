@@ -128,6 +128,7 @@ describe.skipIf(!canMount)('what is not kept:', () => {
     ['a pipe', `${dep}; mkfifo node_modules/dep/pipe; touch node_modules/.package-lock.json`],
     ['a closed folder', `${dep}; mkdir -m 0 node_modules/dep/closed; touch node_modules/.package-lock.json`],
     ['a folder of the source that was moved in', `${dep}; mv src node_modules/dep/src; touch node_modules/.package-lock.json`],
+    ['a folder of the source that was moved in and written', `${dep}; mv src node_modules/dep/src; echo x >> node_modules/dep/src/a; touch node_modules/.package-lock.json`],
     ['a link to a folder', `${dep}; mv node_modules elsewhere; ln -s elsewhere node_modules`],
     ['a marker that is a link', `${dep}; mv node_modules/.package-lock.json x; ln -s ../x node_modules/.package-lock.json`],
   ])('%s', async (_, command) => {
@@ -147,6 +148,14 @@ describe.skipIf(!canMount)('what is not kept:', () => {
     // Whole it is all the same: a command that ends by itself says so.
     await sh(first, 'true');
     expect(await sh(await open({ group, files }), LOOK)).toBe('dep\n');
+  });
+
+  test('beside a source that has such a folder, whatever a patch makes of it', async () => {
+    const { group, files } = await project(install('dep'));
+    await bench!.workspaces.put(next('thr'), tarStream({ ...files, 'node_modules/dep/index.js': 'old' }), { keep: { key: `src_own_${group}`, group } });
+    const id = next('thr');
+    await bench!.workspaces.put(id, tarStream({ '.headrace-patch.json': JSON.stringify({ delete: ['node_modules/dep/index.js'] }) }), { base: `src_own_${group}`, warm: { group, locks: [sha256(lockOf('dep'))] } });
+    expect(await sh(bench!.workspaces.get(id), 'ls -A')).toBe('package-lock.json\n');
   });
 
   test('a folder that the source has itself', async () => {

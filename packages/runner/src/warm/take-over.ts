@@ -1,9 +1,9 @@
-import { renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeSandboxFolder, type Host } from '../sandbox/host.ts';
 import type { Workspace } from '../workspaces.ts';
 import type { Tree, Trees } from '../workspaces/trees.ts';
-import { DEPENDENCIES, inspect, markerIn } from './installed.ts';
+import { DEPENDENCIES, hasDependencies, inspect, markerIn } from './installed.ts';
 import { remount } from './remount.ts';
 
 /** The marker at which a tree's folder was found not fit: it is looked at again when the installer has written another. */
@@ -27,7 +27,7 @@ async function tryToTake(host: Host, trees: Trees, tree: Tree): Promise<void> {
   const marker = markerIn(over.overlay);
   if (!marker || refused.get(tree) === marker.writtenAt) return;
   refused.set(tree, marker.writtenAt);
-  if (over.source.listing.entries.some(({ path }) => path === DEPENDENCIES || path.startsWith(`${DEPENDENCIES}/`))) return;
+  if (hasDependencies(over.source)) return;
   const installed = await inspect(host, tree, over.overlay, marker);
   if (!installed || trees.dependencies.has(over.group, installed.lock) || !trees.dependencies.admits(installed.byteSize)) return;
   const folder = makeSandboxFolder(host, `dependencies.${++counter}`);
@@ -35,8 +35,8 @@ async function tryToTake(host: Host, trees: Trees, tree: Tree): Promise<void> {
   try {
     await remount(over.overlay, { from, to: [folder, ...from], change: () => renameSync(here, there), undo: () => renameSync(there, here) });
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
-    throw error;
+    // What could not be moved back stays where it is: the tree is mounted over that when it is next used.
+    if (!existsSync(there)) { rmSync(folder, { recursive: true, force: true }); throw error; }
   }
   over.lowers = [folder, ...from];
   over.dependencies = trees.dependencies.add({ group: over.group, ...installed, folder });

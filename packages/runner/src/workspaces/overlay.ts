@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
-import { chownSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RunnerError } from '../errors.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, WORKSPACE } from '../sandbox/driver.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
@@ -31,13 +32,34 @@ export async function mountOverlay(host: Host, name: string, lowers: string[]): 
   return overlay;
 }
 
-/** Mounts an overlay's own layer over these, with a work folder of its own: the kernel takes none that a volatile mount has left. */
-export async function mountLayers({ folder, upper, merged }: Overlay, lowers: string[]): Promise<void> {
+/** Mounts an overlay's own layer over these. */
+export async function mountLayers(overlay: Overlay, lowers: string[]): Promise<void> {
+  await run('/bin/mount', mountArguments(overlay, lowers));
+}
+
+/**
+ * Mounts a tree again that was left without a mount point, e.g. for want of memory: what was written in it is all there. Throws `not_mounted` 503, and leaves it as
+ * it was. Nothing else happens in the runner meanwhile; it is as rare as that.
+ */
+export function mountAgain(overlay: Overlay, lowers: string[]): void {
+  if (existsSync(overlay.merged)) return;
+  try {
+    mkdirSync(overlay.merged, { mode: 0o700 });
+    const { status, stderr } = spawnSync('/bin/mount', mountArguments(overlay, lowers), { env: {}, cwd: '/', timeout: TIMEOUT_MS, encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr.trim());
+  } catch (error) {
+    if (existsSync(overlay.merged)) rmdirSync(overlay.merged);
+    throw new RunnerError(503, 'not_mounted', `The workspace could not be mounted again: ${(error as Error).message}`);
+  }
+}
+
+/** Makes a new work folder: the kernel takes none that a volatile mount has left. */
+function mountArguments({ folder, upper, merged }: Overlay, lowers: string[]): string[] {
   const work = join(folder, 'work');
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { mode: 0o700 });
   const options = ['nosuid', 'nodev', `lowerdir=${lowers.join(':')}`, `upperdir=${upper}`, `workdir=${work}`, 'redirect_dir=on', 'index=off', 'metacopy=off', 'volatile'];
-  await run('/bin/mount', ['-n', '-t', 'overlay', '-o', options.join(','), 'headrace', merged]);
+  return ['-n', '-t', 'overlay', '-o', options.join(','), 'headrace', merged];
 }
 
 /** Takes the mount away; its folder is then safe to delete. Throws when it would not go. */

@@ -9,7 +9,7 @@ export interface SourceTree extends TreeKey {
   /** Workspaces that lie over it; a tree in use is never removed. */
   users: number;
   /** A layer with the `.git` whose one commit it is, once that was made. */
-  git?: string;
+  git?: { folder: string; byteSize: number };
 }
 
 export interface CacheLimits { trees: number; files: number; bytes: number }
@@ -78,13 +78,18 @@ export class TreeCache {
     }
   }
 
+  /** Gives up all that nobody uses. */
+  clear(): void {
+    for (const tree of this.#trees.values()) if (tree.users === 0) this.#drop(tree);
+  }
+
   #trim(): void {
     let { trees, files, bytes } = this.#limits;
-    for (const { listing } of this.#trees.values()) { trees--; files -= listing.entries.length; bytes -= listing.byteSize; }
+    for (const tree of this.#trees.values()) { trees--; files -= tree.listing.entries.length; bytes -= bytesOf(tree); }
     for (const tree of this.#trees.values()) {
       if (trees >= 0 && files >= 0 && bytes >= 0) return;
       if (tree.users > 0) continue;
-      trees++; files += tree.listing.entries.length; bytes += tree.listing.byteSize;
+      trees++; files += tree.listing.entries.length; bytes += bytesOf(tree);
       this.#drop(tree);
     }
   }
@@ -92,6 +97,8 @@ export class TreeCache {
   #drop(tree: SourceTree): void {
     this.#trees.delete(tree.key);
     this.#remove(tree.folder);
-    if (tree.git !== undefined) this.#remove(tree.git);
+    if (tree.git) this.#remove(tree.git.folder);
   }
 }
+
+const bytesOf = ({ listing, git }: SourceTree): number => listing.byteSize + (git?.byteSize ?? 0);

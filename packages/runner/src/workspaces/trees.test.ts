@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { endOf, makeBench, outputOf, tarStream, type Files } from '../test-support.ts';
 import { unmountBelow } from '../sandbox/mounts.ts';
 import { tarOf } from '../tar.ts';
+import { unmountOverlay } from './overlay.ts';
 import { Trees } from './trees.ts';
 
 const bench = await makeBench();
@@ -132,6 +135,42 @@ ls p`;
     const [one, two] = ids.map((id) => bench!.workspaces.get(id).tree.over!.source);
     expect(one).toBe(two);
     expect(one!.users).toBe(2);
+  });
+
+  test('that was left without its mount is mounted again when it is used, or goes as it is', async () => {
+    const trees = new Trees(bench!.host);
+    const make = () => trees.make('left', tarStream(FILES), { keep: { key: 'src_left', group: 'g' } });
+    const [tree, other] = [await make(), await make()];
+    for (const { over } of [tree, other]) {
+      writeFileSync(join(over!.overlay.merged, 'new'), 'n');
+      await unmountOverlay(over!.overlay);
+      rmdirSync(over!.overlay.merged);
+    }
+    const { host } = tree.bind(false);
+    expect([readFileSync(join(host, 'new'), 'utf8'), readFileSync(join(host, 'a'), 'utf8')]).toEqual(['n', 'a\n']);
+    other.over!.lowers = ['/none'];
+    expect(() => other.bind(false)).toThrow('mounted again');
+    expect(existsSync(other.over!.overlay.merged)).toBe(false);
+    for (const one of [tree, other]) trees.remove(one);
+    await expect.poll(() => [tree.over!.source.users, existsSync(`${other.over!.overlay.folder}.gone`)]).toEqual([0, false]);
+  });
+
+  test('on a full file system what is kept and not in use makes room', async ({ skip }) => {
+    const base = join(bench!.host.base, 'w', 'tiny');
+    mkdirSync(base, { mode: 0o711 });
+    if (spawnSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=711', 'tiny', base]).status !== 0) skip();
+    try {
+      mkdirSync(join(base, 'w'), { mode: 0o711 });
+      const trees = new Trees({ ...bench!.host, base }, { trees: 9, files: 100, bytes: 1e9 });
+      const make = (key: string) => trees.make(key, tarStream({ big: 'x'.repeat(3_000_000) }), { keep: { key, group: 'g' } });
+      const first = await make('s1');
+      trees.remove(await make('s2'));
+      await expect.poll(() => readdirSync(join(base, 'w')).filter((name) => name.endsWith('.gone'))).toEqual([]);
+      await expect(make('s3')).rejects.toMatchObject({ status: 503, code: 'no_space' });
+      expect(trees.kept('g')).toEqual(['s1']);
+      await expect.poll(() => make('s3').then(() => trees.kept('g'), () => [])).toEqual(['s3', 's1']);
+      expect(first.over!.source.users).toBe(1);
+    } finally { spawnSync('/bin/umount', ['-l', ...mounts().filter((point) => point.startsWith(base)).toReversed()]); }
   });
 
   test('nothing is deleted through a mount', async () => {

@@ -10,8 +10,9 @@ import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
 import { DependencyCache, dependencyLimits, type Dependencies } from '../warm/dependency-cache.ts';
+import { hasDependencies } from '../warm/installed.ts';
 import { FRESH_PATCH, freshPatch } from './fresh-patch.ts';
-import { mountOverlay, probeOverlay, type Overlay } from './overlay.ts';
+import { mountAgain, mountOverlay, probeOverlay, type Overlay } from './overlay.ts';
 import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './tree-cache.ts';
 
 /** What a tree lies over, and the project whose installed dependencies it takes part in. */
@@ -38,6 +39,9 @@ const LISTING_BYTES = 64 * 1024 ** 2;
 /** GNU tar, inside: 10,000 files in a third of the time of writes from here, off the event loop, and no path can lead out. */
 const UNTAR = 'umask 022; tar -xf - --no-same-owner --delay-directory-restore';
 
+/** What the kernel, Node and tar (of a file that has room in part) say of a full file system. */
+const FULL = /no space left|ENOSPC|wrote only/i;
+
 /** Makes, fills, changes and removes trees. All reading and writing of contents happens inside sandboxes. */
 export class Trees {
   readonly #host: Host;
@@ -54,8 +58,12 @@ export class Trees {
     this.dependencies = new DependencyCache(ofDependencies, (folder) => { discard(folder, 'true'); });
   }
 
-  /** A new tree, empty or with these files (regular ones). Throws `invalid_tar` 400; `not_cached` 404 where its base is not kept. */
-  async make(name: string, tar?: Readable, { keep, base, warm }: Origin = {}): Promise<Tree> {
+  /** A new tree, empty or with these files (regular ones). Throws `invalid_tar` 400; `not_cached` 404 where its base is not kept; `no_space` 503: try again. */
+  make(name: string, tar?: Readable, origin: Origin = {}): Promise<Tree> {
+    return this.#withRoom(() => this.#make(name, tar, origin));
+  }
+
+  async #make(name: string, tar: Readable | undefined, { keep, base, warm }: Origin): Promise<Tree> {
     if (base !== undefined) return this.#over(name, this.#cache.take(base), warm, tar);
     if (tar && keep && await this.probe()) return this.#over(name, await this.#keep(keep, tar), warm);
     const tree = this.#plain(name);
@@ -63,16 +71,16 @@ export class Trees {
     return tree;
   }
 
-  /** Deletes and writes what the tar says (protocol: POST /workspaces/:id/patch). Throws `invalid_tar` 400. */
+  /** Deletes and writes what the tar says (protocol: POST /workspaces/:id/patch). Throws `invalid_tar` 400, `no_space` 503. */
   async patch(tree: Tree, tar: Readable): Promise<void> {
-    await this.#feed(tree, ['node', `${GUEST}/patch-tree.cjs`], tar);
+    await this.#withRoom(() => this.#feed(tree, ['node', `${GUEST}/patch-tree.cjs`], tar));
   }
 
   /** Takes the tree away at once; its files go in the background. No task may live in it. */
   remove({ folder, over }: Tree): void {
     if (!over) { discard(folder, 'true'); return; }
     // Given back only when the mount is gone; one that would not go is taken away with the runner.
-    discard(over.overlay.folder, '/bin/umount -n -l -- "$1/merged"', () => {
+    discard(over.overlay.folder, '[ ! -d "$1/merged" ] || /bin/umount -n -l -- "$1/merged"', () => {
       this.#cache.release(over.source);
       if (over.dependencies) this.dependencies.release(over.dependencies);
     });
@@ -111,14 +119,16 @@ export class Trees {
 
   async #over(name: string, source: SourceTree | undefined, warm?: Origin['warm'], patch?: Readable): Promise<Tree> {
     if (!source) throw new RunnerError(404, 'not_cached', 'No tree is kept under this key.');
-    const dependencies = warm && this.dependencies.take(warm.group, warm.locks);
+    // A patch would be of the source's own files in that folder, and of what strangers put there.
+    const dependencies = warm && !hasDependencies(source) ? this.dependencies.take(warm.group, warm.locks) : undefined;
     const lowers = [...(dependencies ? [dependencies.folder] : []), source.folder];
     const overlay = await mountOverlay(this.#host, this.#unique(name), lowers).catch((error: unknown) => {
       this.#cache.release(source);
       if (dependencies) this.dependencies.release(dependencies);
       throw error;
     });
-    const tree: Tree = { folder: overlay.upper, bind: binder(overlay.merged), over: { source, overlay, lowers, group: warm?.group, dependencies } };
+    const over: Over = { source, overlay, lowers, group: warm?.group, dependencies }, bind = binder(overlay.merged);
+    const tree: Tree = { folder: overlay.upper, bind: (readOnly) => { mountAgain(overlay, over.lowers); return bind(readOnly); }, over };
     if (patch) await this.#patchFresh(tree, patch).catch((error: unknown) => { this.remove(tree); throw error; });
     return tree;
   }
@@ -136,10 +146,22 @@ export class Trees {
     } catch (error) { discard(folder, 'true'); throw error; }
   }
 
+  /** Where the file system is full, what is kept and not in use makes room for the next try. */
+  async #withRoom<T>(work: () => Promise<T>): Promise<T> {
+    try { return await work(); } catch (error) {
+      if (!FULL.test((error as Error).message)) throw error;
+      this.#cache.clear();
+      this.dependencies.clear();
+      throw new RunnerError(503, 'no_space', (error as Error).message);
+    }
+  }
+
   #unique(name: string): string { return `${name}.${++this.#counter}`; }
 
   /** What the command said to its stdout. */
   async #feed(tree: Pick<Tree, 'bind'>, command: string[], tar: Readable): Promise<Buffer> {
+    // One that broke off before now says so no more.
+    if (tar.destroyed) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
     const sandbox = startSandbox(this.#host, { command, binds: [tree.bind(false)], limits: DEFAULT_LIMITS });
     // A body that breaks off must not look like a whole one.
     tar.once('error', () => void sandbox.kill().catch(() => {}));

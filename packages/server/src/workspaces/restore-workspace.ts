@@ -36,10 +36,10 @@ export async function putSourceFiles(ctx: Context, projectId: string, sourceId: 
   await put(tarOf(ctx, projectId, await loadTree(ctx, sourceId)), { keep: { key: sourceId, group: projectId } });
 }
 
-/** Hashes of what dependencies are installed by; none where the source has dependencies of its own. */
+/** Hashes of what dependencies are installed by; none where the source has dependencies of its own, or a file in their place. */
 function lockFilesOf(tree: Tree): string[] {
   const found = LOCK_FILES.flatMap((path) => tree.get(path)?.sha256 ?? []);
-  return found.length > 0 && tree.keys().some((path) => path.startsWith('node_modules/')) ? [] : found;
+  return found.length > 0 && tree.keys().some((path) => path === 'node_modules' || path.startsWith('node_modules/')) ? [] : found;
 }
 
 /** False where the runner has not kept what it was to build on, or no longer. */
