@@ -224,7 +224,7 @@ describe('bounds', () => {
     expect(way.outside.asked).toEqual([]);
   });
 
-  test('64 connections of a task; of 1,000 the others are closed, and none outlives its visitor', async () => {
+  test('64 connections of a task; of 1,000 the others are closed, which is told once, and none outlives its visitor', async () => {
     let live = 0;
     const port = await listening(createServer((socket) => { live++; socket.on('error', () => {}).on('close', () => { live--; }).resume(); }));
     const way = await open(testOutside(port, { 'good.example': [PUBLIC] }));
@@ -235,6 +235,7 @@ describe('bounds', () => {
       return socket.resume();
     });
     await expect.poll(() => [refused, live], { timeout: 10_000 }).toEqual([936, 64]);
+    expect(way.refused).toEqual([{ host: '', port: 0, reason: 'connections' }]);
     for (const socket of sockets) socket.destroy();
     await expect.poll(() => live).toBe(0);
     expect(way.proxy.counters).toEqual({ allowed: 0, refused: 0 });

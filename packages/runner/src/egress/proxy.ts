@@ -17,8 +17,9 @@ const HEADER_MS = 10_000, HELLO_MS = 10_000, IDLE_MS = 5 * 60_000, LINGER_MS = 1
 /** At once, of all tasks together; several that ask for one name are one. */
 const LOOKUPS = 256;
 
-export interface Refused { host: string; port: number; reason: Reason }
-interface Task { hosts: HostList; onRefused: (refused: Refused) => void }
+/** `connections`: it was one too many at once, and nothing was read of it. */
+export interface Refused { host: string; port: number; reason: Reason | 'connections' }
+interface Task { hosts: HostList; onRefused: (refused: Refused) => void; isFull: boolean }
 
 class Unreachable extends Error {
   readonly status: number;
@@ -47,7 +48,7 @@ export class EgressProxy {
 
   /** Serves the proxy to one task's sandbox. Returns the socket's name. */
   async open(sockets: TaskSockets, hosts: string[], onRefused: (refused: Refused) => void): Promise<string> {
-    const task: Task = { hosts: new HostList(hosts), onRefused };
+    const task: Task = { hosts: new HostList(hosts), onRefused, isFull: false };
     // It listens nowhere, so its own time limits do not run.
     const server = createServer({ maxHeaderSize: HEADER_BYTES }, (req, res) => this.#answerPlain(task, req, res));
     const deadlines = new WeakMap<object, NodeJS.Timeout>();
@@ -61,6 +62,10 @@ export class EgressProxy {
       visitor.once('close', () => clearTimeout(timer));
       server.emit('connection', visitor);
       visitor.resume();
+    }, () => {
+      // Once: a thousand of them say no more.
+      if (!task.isFull) onRefused({ host: '', port: 0, reason: 'connections' });
+      task.isFull = true;
     });
     return NAME;
   }

@@ -90,7 +90,7 @@ describe.skipIf(!bench)('a sandbox with hosts', () => {
     const { run, proxy } = await inside();
     const flood = node("let closed = 0; for (let i = 0; i < 1000; i++) net.connect(4402, '127.0.0.1').on('error', () => {}).on('close', () => { if (++closed === 936) { console.log('closed'); process.exit(); } }).resume();");
     const entries = await run({ kind: 'exec', command: `${flood}; ${CURL} https://good.example/`, egress: ['good.example'] });
-    expect([outputOf(entries), proxy.counters]).toEqual(['closed\ngood.example GET', { allowed: 1, refused: 0 }]);
+    expect([outputOf(entries), refusals(entries), proxy.counters]).toEqual(['closed\ngood.example GET', [['', 0, 'connections']], { allowed: 1, refused: 0 }]);
   });
 
   test('100 refusals are told one by one, then that there were more', async () => {

@@ -24,8 +24,8 @@ export class TaskSockets {
   /** What makes them visible inside; nothing where none listens. */
   get binds(): Bind[] { return this.#folder !== undefined ? [{ host: this.#folder, inside: SOCKETS, readOnly: true }] : []; }
 
-  /** Listens on SOCKETS/name. A visitor comes paused, and is destroyed with the task. */
-  async listen(name: string, maxConnections: number, onVisitor: (visitor: Socket) => void): Promise<void> {
+  /** Listens on SOCKETS/name. A visitor comes paused, and is destroyed with the task; those above `maxConnections` are closed, which `onDropped` is told. */
+  async listen(name: string, maxConnections: number, onVisitor: (visitor: Socket) => void, onDropped: () => void = () => {}): Promise<void> {
     const folder = this.#folder ??= makeSandboxFolder(this.#host, `sockets-${randomUUID().slice(0, 8)}`);
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (visitor) => {
       this.#visitors.add(visitor);
@@ -33,6 +33,7 @@ export class TaskSockets {
       onVisitor(visitor);
     });
     server.maxConnections = maxConnections;
+    server.on('drop', onDropped);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject).listen({ path: join(folder, name), readableAll: true, writableAll: true }, resolve);
     });
