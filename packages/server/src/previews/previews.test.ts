@@ -161,6 +161,10 @@ describe.skipIf(!status?.ok)('a service that starts again', () => {
     const { hostname, port } = new URL(first.base);
     const asked = request({ host: hostname, port, path: '/stream', headers: { host: new URL(url).host }, agent: false }).on('error', () => {}).end();
     await new Promise((resolve) => { asked.once('response', (answer) => { answer.on('error', () => {}); resolve(null); }); });
+    // And of a body that nobody waits for any more.
+    const upload = request({ host: hostname, port, path: '/early', method: 'POST', headers: { host: new URL(url).host, 'content-length': 20_000_000, connection: 'keep-alive' }, agent: false }).on('error', () => {});
+    upload.write('the beginning');
+    await new Promise((resolve) => { upload.once('response', (answer) => { answer.on('error', () => {}).once('end', resolve).resume(); }); });
     await first.service.stop();
     const next = await startService({ ...first.service.ctx.config, port: Number(port) }, pino({ level: 'silent' }));
     try {
