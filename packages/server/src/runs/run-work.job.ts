@@ -72,8 +72,8 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
   try {
     thread = await prepareWorkspace(ctx, job, run.thread_id, 'run', run.id);
   } catch (error) {
-    // Where the source could not be read for it, the runner only saw its archive break off.
-    const isUnavailable = error instanceof WorkspaceUnavailable || (error instanceof RunnerError && !(error.cause instanceof ApiError));
+    // Where the source could not be read for it, the runner only saw its archive break off; busy (409) is what a dead worker's last request is still in.
+    const isUnavailable = error instanceof WorkspaceUnavailable || (error instanceof RunnerError && error.status !== 409 && !(error.cause instanceof ApiError));
     if (job.failures + 1 < (isUnavailable ? WORKSPACE_ATTEMPTS : LAST_ATTEMPTS)) throw error;
     ctx.log.error({ err: error, run: run.id }, 'the workspace of a run could not be prepared');
     await settle(ctx, job, run, { status: 'failed', reply: null, error: { code: 'workspace_unavailable', message: error instanceof WorkspaceUnavailable ? error.message : 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.' } }, 'not restored');

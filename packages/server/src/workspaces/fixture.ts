@@ -9,13 +9,13 @@ import { sweepIdle } from './sweep.ts';
 
 const HURRY_MS = 50;
 
-/** Due workspaces are found, and jobs of threads tried again, at once instead of each second or later. Returns how to end that. */
+/** Due workspaces are found, and jobs begun, as soon as they are due instead of each second; what waits for longer than two seconds is due now. Returns how to end that. */
 export function hurry(s: TestServer): () => void {
   const { ctx } = s.service;
   const look = async () => {
     await sweepIdle(ctx);
-    const { numAffectedRows } = await sql`update jobs set run_at = now() where status = 'queued' and run_at > now() and key like 'thread:%'`.execute(ctx.db);
-    if (numAffectedRows) ctx.bus.notify('jobs');
+    await sql`update jobs set run_at = now() where status = 'queued' and run_at > now() + interval '2 seconds' and key like 'thread:%'`.execute(ctx.db);
+    ctx.bus.notify('jobs');
   };
   let isBusy = false;
   const timer = setInterval(() => {
@@ -79,8 +79,16 @@ export type Step = `${'before' | 'after'} ${RunnerCall | StoreCall}`;
 export function atStep(s: TestServer, step: Step, act: () => Promise<void>, times: 'once' | 'always' = 'once'): () => void {
   const [when, name] = step.split(' ') as [string, RunnerCall | StoreCall];
   const { ctx } = s.service;
+  let isMet = false;
   const wrap = (call: (...args: unknown[]) => unknown) => async (...args: unknown[]) => {
-    const come = () => { if (times === 'once') mend(); return act(); };
+    const come = () => {
+      if (times === 'always') return act();
+      // Another call, of what looks after all threads, may be on its way as well.
+      if (isMet) return;
+      isMet = true;
+      mend();
+      return act();
+    };
     if (when === 'before') await come();
     const result = await call(...args);
     if (when === 'after') await come();

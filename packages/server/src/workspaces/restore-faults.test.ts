@@ -52,6 +52,17 @@ test.each(STEPS)('the call fails: %s', async (step) => {
   expect(act).toHaveBeenCalledTimes(1);
 });
 
+test('a request of a dead worker is still in it: it is waited for', async () => {
+  const b = await expired();
+  let tries = 0;
+  const mend = atStep(s, 'before putWorkspace', () => {
+    if (++tries === 4) mend();
+    return Promise.reject(new RunnerError(409, 'busy', 'The workspace is in use; wait until its task has ended.'));
+  }, 'always');
+  await b.work(sh('ls'));
+  expect(tries).toBe(4);
+});
+
 test.each(STEPS)('its worker is gone: %s', async (step) => {
   const b = await expired();
   const isOver = Promise.withResolvers<void>();
