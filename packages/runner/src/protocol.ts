@@ -17,7 +17,7 @@
  *   POST   /workspaces/:id/capture    CaptureRequest | OverRequest → CaptureResult   freezes nothing: refused (409 `busy`) while a task of the workspace is live
  *   POST   /workspaces/:id/blobs      { paths }   → tar           the contents that the last capture hashed; a path that changed since is 409 `changed`
  *   POST   /workspaces/:id/patch      tar         → 204           entry `.headrace-patch.json` first: { delete: string[] }; then the files to write
- *   POST   /tasks/:id                 TaskRequest → 201 | 200     200 when the task is there already (same id = same task, never started twice)
+ *   POST   /tasks/:id                 TaskRequest → 201 | 200     200 when the task is there already (same id = same task, never started twice); build and preview: 410 once it was removed, also before it came
  *   GET    /tasks                                 → { tasks: TaskState[] }
  *   GET    /tasks/:id                             → TaskState     404 when unknown
  *   GET    /tasks/:id/journal?from=N              → NDJSON of JournalEntry, kept open until the `end` entry was sent; 404 when unknown
