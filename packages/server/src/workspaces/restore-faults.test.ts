@@ -9,7 +9,7 @@ import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, sh } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, expectTold, history, hurry, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import { atStep, expectTold, history, hurry, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
