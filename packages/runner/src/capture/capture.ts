@@ -15,7 +15,11 @@ import { seeTouched, touchedCommand, upperBind, type Seen } from './touched.ts';
 
 const TIMEOUT_MS = 60_000;
 const LISTING_BYTES = 64 * 1024 ** 2;
+/** Far more than a source may have; files with holes take no room for it. */
+const CONTENT_BYTES = 1024 ** 3;
 const GITIGNORE_BYTES = 256 * 1024;
+/** Of all together: their patterns take a hundred times as much memory. */
+const GITIGNORES_BYTES = 1024 ** 2;
 /** Sends the contents of the files that its stdin names: a line with the number of bytes, then so many of NUL-terminated names. */
 const CAT = 'read -r size && head -c "$size" | xargs -0 -r cat --';
 
@@ -97,6 +101,7 @@ async function read(host: Host, workspace: Workspace, base: ReadonlySet<string>,
     if (entries.length < seen.entries.length) choice.warnings.unshift({ path: seen.entries.find((entry) => !isWithinReach(entry))!.path, reason: 'this and further paths are too long' });
     if (isLocked(entries, choice)) return 'locked';
     const changed = choice.files.filter((file) => !known.has(file));
+    if (changed.reduce((sum, { byteSize }) => sum + byteSize, 0) > CONTENT_BYTES) throw new RunnerError(413, 'too_large', 'The files of the workspace are too large to be captured.');
     send(sandbox, changed.map((file) => file.path));
     const hashed: CapturedFile[] = [];
     for (const file of changed) hashed.push({ path: file.path, byteSize: file.byteSize, sha256: await reader.sha256(file.byteSize), executable: isExecutable(file) });
@@ -131,9 +136,13 @@ export function blobs(host: Host, workspace: Workspace, paths: string[]): Readab
 }
 
 async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Promise<T>): Promise<T> {
-  const timer = setTimeout(() => void sandbox.kill().catch(() => {}), TIMEOUT_MS);
+  let isLate = false;
+  const timer = setTimeout(() => { isLate = true; void sandbox.kill().catch(() => {}); }, TIMEOUT_MS);
   sandbox.stderr.resume();
-  try { return await body(new ByteReader(sandbox.stdout)); } finally {
+  try { return await body(new ByteReader(sandbox.stdout)); } catch (error) {
+    // Not as if it had changed meanwhile: it would be tried again for ever.
+    throw isLate ? new RunnerError(413, 'too_large', 'The workspace took too long to be captured.') : error;
+  } finally {
     clearTimeout(timer);
     // Not awaited: it can only read, and its end takes 5-10 ms that a run's end would wait for.
     void sandbox.kill().catch(() => {});
@@ -142,6 +151,7 @@ async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Pro
 
 async function readGitignores(reader: ByteReader, sandbox: Sandbox, entries: Listed[]): Promise<Gitignore> {
   const found = entries.filter((e) => e.kind === 'file' && e.isUtf8 && /(?:^|\/)\.gitignore$/.test(e.path) && e.byteSize <= GITIGNORE_BYTES && (e.mode & 0o400) !== 0);
+  if (found.reduce((sum, { byteSize }) => sum + byteSize, 0) > GITIGNORES_BYTES) throw new RunnerError(413, 'too_large', 'The .gitignore files of the workspace are too large to be read.');
   send(sandbox, found.map((e) => e.path));
   const ignore = new Gitignore();
   for (const { path, byteSize } of found) ignore.add(path.slice(0, Math.max(0, path.length - '/.gitignore'.length)), (await reader.read(byteSize)).toString());

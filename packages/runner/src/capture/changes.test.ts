@@ -97,6 +97,14 @@ os.chmod('.', 0)"; echo n > n`],
     await compared(workspace, 'src_plain');
   });
 
+  test('of files with holes, larger than any source, is refused at once, and of .gitignore files that would take much memory', async () => {
+    const workspace = await over('src_plain');
+    for (const script of ['truncate -s 1G hole1; truncate -s 1M hole2', 'rm hole1 hole2; for i in 1 2 3 4 5; do mkdir $i; yes | head -c 256K > $i/.gitignore; done']) {
+      await work(workspace, script);
+      for (const one of [captureChanges, capture]) await expect(one(bench!.host, workspace, [])).rejects.toMatchObject({ status: 413, code: 'too_large' });
+    }
+  });
+
   test('gives contents of all files, read or not', async () => {
     const workspace = await over('src_plain');
     await work(workspace, 'echo more >> a; mv d f2; rm b');
