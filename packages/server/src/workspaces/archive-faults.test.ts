@@ -209,6 +209,24 @@ test('a run that an archive cut off is kept once, also where its first save fail
   await expectPutAway(b, 'thread archived');
 });
 
+const HOLES = 'truncate -s 1G hole1; truncate -s 1G hole2';
+
+test('what is far too large for any source is put away without', async () => {
+  const b = await newBench(s);
+  await leaveUnsaved(s, b, HOLES);
+  pass(s, 20);
+  await reached(s, b, 'archived');
+  expect(await recoveries(b)).toEqual([]);
+  expect(await s.service.ctx.runner.workspaceExists(b.threadId)).toBe(false);
+});
+
+test('a workspace that a run has filled beyond reading begins anew with the next one', async () => {
+  const b = await newBench(s);
+  await b.work(sh(HOLES), 'failed');
+  const { resultSourceId } = await b.work(sh('echo on > on.txt'));
+  expect(await b.files(resultSourceId)).toEqual({ 'a.txt': 'a\n', 'on.txt': 'on\n' });
+});
+
 // Last: they take the runner away from everything that is there.
 describe('its runner dies', () => {
   const kill = async () => {

@@ -22,7 +22,7 @@ import { abandon } from '../sources/index.ts';
 import { lockThreadById, requireIdle } from '../threads/index.ts';
 import { endTasks } from './await-runner.ts';
 import { changeWorkspace, vanishWorkspace } from './change-workspace.ts';
-import { keepUnsaved, readUnsaved } from './save-workspace.ts';
+import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
 import type { Unsaved } from './save-workspace.ts';
 
 const AGAIN_SECONDS = 30;
@@ -73,6 +73,10 @@ async function save(ctx: Context, job: Archiving, thread: ThreadRow): Promise<Un
     await endTasks(ctx, job, thread.id);
     return await within(SAVE_MS, readUnsaved(ctx, thread));
   } catch (error) {
+    if (isBeyondReading(error)) {
+      ctx.log.warn({ err: error, thread: thread.id }, 'a workspace is put away as its last source has it');
+      return null;
+    }
     if (!(error instanceof RunnerError && error.status === 404)) throw error;
     // Its own runner has lost none: a worker before this one ended it, and died before that was recorded.
     const { id, pid } = await ctx.runner.status();

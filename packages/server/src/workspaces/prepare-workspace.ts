@@ -10,7 +10,7 @@ import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { patchTar } from './patch-tar.ts';
 import { restoreWorkspace } from './restore-workspace.ts';
-import { keepUnsaved, readUnsaved } from './save-workspace.ts';
+import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
 
 const EMPTY: Tree = new Map();
 
@@ -27,7 +27,12 @@ export async function prepareWorkspace(ctx: Context, job: Holder, threadId: stri
   const runnerId = await awaitRunner(ctx);
   const found = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).where('deleted_at', 'is', null).executeTakeFirst();
   if (!found || found.archived_at) return undefined;
-  if (found.workspace_status === 'ready' && found.runner_id === runnerId && await ctx.runner.workspaceExists(threadId)) return bringToLatest(ctx, job, found);
+  if (found.workspace_status === 'ready' && found.runner_id === runnerId && await ctx.runner.workspaceExists(threadId)) {
+    try { return await bringToLatest(ctx, job, found); } catch (error) {
+      if (!isBeyondReading(error)) throw error;
+      await ctx.runner.deleteWorkspace(threadId, job.claimedAt); // its last saved source counts
+    }
+  }
   // The end that was not confirmed when it was put away.
   if (found.workspace_status === 'cleanup_pending') await ctx.runner.deleteWorkspace(threadId, job.claimedAt);
   const loaded = await beginRestore(ctx, job, threadId, reason, runId);

@@ -1,4 +1,5 @@
 /** What stands in a workspace and in no source: of a run that an archive cut off, or of a process that outlived its command. */
+import { RunnerError } from '@headrace/runner/client';
 import { recordCheckpoint } from '../checkpoints/index.ts';
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
@@ -20,6 +21,9 @@ export interface Unsaved {
 
 /** The source that a workspace was last brought to; after an archive cut its work off, its latest one. */
 const baseOf = (thread: ThreadRow) => thread.workspace_source_id ?? thread.latest_source_id;
+
+/** The runner refused to read a workspace for good: it holds far more than a source may. Nothing of it can be kept then. */
+export const isBeyondReading = (error: unknown): boolean => error instanceof RunnerError && error.status === 413;
 
 /** Reads what a thread's workspace holds beyond its source; null when nothing. */
 export async function readUnsaved(ctx: Context, thread: ThreadRow): Promise<Unsaved | null> {
