@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CANDIDATES, packagesOf, startEngine, type Candidate, type Started } from '../drivers-tests/engines.ts';
+import { sweepDeadRunners } from '../packages/runner/src/sandbox/host.ts';
 
 const HELP = `npm run test:drivers -- [--only NAME]... [--install] [--json] [vitest's filters]
 
@@ -16,7 +17,10 @@ Tests every driver of sandboxes that can be tried here: ${CANDIDATES.map(({ name
   --install     as root: installs what is missing with apt-get
   --json        one JSON document on stdout instead of lines
 Ends with 1 when a driver fails a test.`;
-const TESTS_MS = 30 * 60_000, END_MS = 10_000, SAID_CHARACTERS = 20_000;
+const TESTS_MS = 30 * 60_000, END_MS = 10_000, SAID_CHARACTERS = 20_000, SETTLE_MS = 500;
+
+/** What a driver's probe says where its sandboxes are none (packages/runner/src/sandbox/probe.ts). */
+const NO_PROBE = /the sandbox does not (isolate|start):/;
 
 interface Outcome { name: string; status: 'passed' | 'failed' | 'not tested'; passed: number; failed: string[]; skipped: number; seconds: number; reason: string | null }
 
@@ -37,7 +41,7 @@ async function main(): Promise<void> {
   const outcomes: Outcome[] = [];
   for (const candidate of CANDIDATES.filter(({ name }) => values.only?.includes(name) ?? true)) {
     const outcome = await tried(candidate);
-    if (stop.signal.aborted) break;
+    if (stop.signal.aborted) { say(`${candidate.name.padEnd(16)} interrupted`); break; }
     outcomes.push(outcome);
     say(lineOf(outcome));
   }
@@ -76,10 +80,13 @@ async function tests(candidate: Candidate, socket: string | null): Promise<Outco
     // Configurations are bundled beside themselves otherwise, where another user may not write.
     const { isOk, said } = await ranOut([...as, process.execPath, vitest, 'run', '--configLoader', 'runner', '--config', 'drivers-tests/vitest.config.ts', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...positionals], env);
     const found = counts(report, isOk);
-    if (found.status === 'failed') process.stderr.write(`${said}\n`);
-    if (candidate.mayNotIsolate && found.failed.some((line) => line.includes('does not isolate'))) return notTested(candidate, `it does not pass the probe, so that nothing would run: ${found.failed[0]!.replace(/^\S+: /, '')}`);
+    if (candidate.mayNotIsolate && found.failed.some((line) => NO_PROBE.test(line))) return notTested(candidate, `it does not pass the probe, so that nothing would run: ${found.failed[0]!.replace(/^\S+: /, '')}`);
+    if (found.status === 'failed' && !stop.signal.aborted) process.stderr.write(`${said}\n`);
     return { name, ...found, seconds: Math.round((performance.now() - startedAt) / 1000) };
-  } finally { rmSync(scratch, { recursive: true, force: true }); }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+    sweepDeadRunners();
+  }
 }
 
 /** Runs the tests in a group of processes of their own, of which nothing is left afterwards, however they end. Returns what they said at last. */
@@ -94,7 +101,7 @@ async function ranOut([program, ...args]: string[], env: NodeJS.ProcessEnv): Pro
   if (stop.signal.aborted) end();
   try {
     return await new Promise((resolve) => {
-      child.once('error', (error) => resolve({ isOk: false, said: error.message })).once('exit', (code) => { kill('SIGKILL'); resolve({ isOk: code === 0, said }); });
+      child.once('error', (error) => resolve({ isOk: false, said: error.message })).once('exit', (code) => { kill('SIGKILL'); setTimeout(() => resolve({ isOk: code === 0, said }), SETTLE_MS); });
     });
   } finally {
     clearTimeout(timer);
@@ -117,7 +124,7 @@ function counts(report: string, isOk: boolean): Pick<Outcome, 'status' | 'passed
 const notTested = ({ name }: Candidate, reason: string): Outcome => ({ name, status: 'not tested', passed: 0, failed: [], skipped: 0, seconds: 0, reason });
 
 function lineOf({ name, status, passed, failed, skipped, seconds, reason }: Outcome): string {
-  if (status === 'not tested') return `${name.padEnd(14)} NOT TESTED: ${reason}`;
+  if (status === 'not tested') return `${name.padEnd(16)} NOT TESTED: ${reason}`;
   const sums = `${passed} passed, ${failed.length} failed, ${skipped} skipped, ${seconds} s`;
-  return `${name.padEnd(14)} ${status === 'passed' ? 'passed' : 'FAILED'} (${sums})${failed.map((line) => `\n  - ${line}`).join('')}`;
+  return `${name.padEnd(16)} ${status === 'passed' ? 'passed' : 'FAILED'} (${sums})${failed.map((line) => `\n  - ${line}`).join('')}`;
 }

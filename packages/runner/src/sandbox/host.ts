@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { RunnerError } from '../errors.ts';
 import type { Driver, Sandbox, SandboxSpec } from './driver.ts';
 import { unmountBelow } from './mounts.ts';
-import { processStat } from './processes.ts';
+import { lives, processStat } from './processes.ts';
 import { installGuest, type Guest } from './guest.ts';
 
 /** What every sandbox of this runner shares: its folder on this machine, the identity it runs under, and the files it mounts. */
@@ -100,7 +100,7 @@ function parentFolder(): string {
 }
 
 /** Folders of runners that were killed: their sandboxes died with them, or were removed (container/left-behind.ts). */
-function sweepDeadRunners(): void {
+export function sweepDeadRunners(): void {
   for (const parent of new Set(['/dev/shm', tmpdir()])) {
     for (const name of existsSync(parent) ? readdirSync(parent) : []) {
       if (!name.startsWith('headrace-')) continue;
@@ -108,7 +108,7 @@ function sweepDeadRunners(): void {
       try {
         if (lstatSync(folder).uid !== process.getuid?.()) continue;
         const { pid, startTime } = JSON.parse(readFileSync(join(folder, OWNER_FILE), 'utf8')) as { pid: number; startTime: string };
-        if (processStat(pid)?.startTime === startTime) continue;
+        if (lives(pid, startTime)) continue;
         if (unmountBelow(folder)) rmSync(folder, { recursive: true, force: true });
         for (const controller of ['memory', 'pids', 'cpu', '']) sweepCgroup(join('/sys/fs/cgroup', controller, name));
       } catch { /* not a runner's folder, or not ours to remove */ }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { processStat } from '../processes.ts';
+import { lives, processStat } from '../processes.ts';
 
 /** The first process of a container as this machine sees it. */
 export interface Init {
@@ -19,7 +19,7 @@ export function initOf(pid: number | undefined): Init | undefined {
     if (!/^NSpid:.*\s1$/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))) return undefined;
   } catch { return undefined; }
   boundTcp(dirname(file));
-  const isAlive = (): boolean => { const stat = processStat(pid); return stat?.startTime === startTime && stat?.state !== 'Z'; };
+  const isAlive = (): boolean => lives(pid, startTime);
   return { pid, isAlive, wasOutOfMemory: () => { try { return /^oom_kill [1-9]/m.test(readFileSync(file, 'latin1')); } catch { return false; } } };
 }
 

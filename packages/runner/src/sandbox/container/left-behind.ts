@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processStat } from '../processes.ts';
+import { lives, processStat } from '../processes.ts';
 import { Engine } from './engine.ts';
 import { removeOrphans } from './orphans.ts';
 
@@ -30,7 +30,7 @@ export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promis
   if (!note || note.boot !== boot()) return;
   for (const deadline = Date.now() + tryMs; ; await sleep(TRY_AGAIN_MS)) {
     try {
-      if (isAlive(note)) throw new Error(`its process ${note.pid} has not ended yet`);
+      if (lives(note.pid, note.startTime)) throw new Error(`its process ${note.pid} has not ended yet`);
       await removeOrphans(new Engine(note.socket));
       return forgetEngine(stateDir);
     } catch (error) {
@@ -39,8 +39,6 @@ export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promis
     }
   }
 }
-
-const isAlive = ({ pid, startTime }: Note): boolean => startTime !== undefined && processStat(pid)?.startTime === startTime;
 
 function noted(stateDir: string): Note | undefined {
   try { return JSON.parse(readFileSync(noteFile(stateDir), 'utf8')) as Note; } catch { return undefined; }

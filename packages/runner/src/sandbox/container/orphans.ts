@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../host.ts';
-import { processStat } from '../processes.ts';
+import { lives, processStat } from '../processes.ts';
 import { EngineError, type Engine } from './engine.ts';
 
 const LABEL = 'headrace.runner', OWNER = 'headrace.owner';
@@ -41,6 +41,6 @@ async function removeAll(engine: Engine, isMeant: (container: Listed) => boolean
 }
 
 function isOrphan(owner: string): boolean {
-  const [namespace, pid] = owner.split(' ');
-  return namespace === readlinkSync('/proc/self/ns/pid') && ownerOf(Number(pid)) !== owner;
+  const [namespace, pid, startTime] = owner.split(' ');
+  return namespace === readlinkSync('/proc/self/ns/pid') && !lives(Number(pid), startTime);
 }
