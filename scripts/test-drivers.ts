@@ -121,7 +121,9 @@ function counts(report: string, isOk: boolean): Pick<Outcome, 'status' | 'passed
   } catch { return { status: 'failed', passed: 0, failed: ['the tests came to no end'], skipped: 0, reason: null }; }
 }
 
-const notTested = ({ name }: Candidate, reason: string): Outcome => ({ name, status: 'not tested', passed: 0, failed: [], skipped: 0, seconds: 0, reason });
+function notTested({ name }: Candidate, reason: string): Outcome {
+  return { name, status: 'not tested', passed: 0, failed: [], skipped: 0, seconds: 0, reason };
+}
 
 function lineOf({ name, status, passed, failed, skipped, seconds, reason }: Outcome): string {
   if (status === 'not tested') return `${name.padEnd(16)} NOT TESTED: ${reason}`;
