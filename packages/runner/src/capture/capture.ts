@@ -120,7 +120,7 @@ export function blobs(host: Host, workspace: Workspace, paths: string[]): Readab
   });
   const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', CAT], binds: [workspace.tree.bind(true)], limits: DEFAULT_LIMITS });
   send(sandbox, paths);
-  return Readable.from((async function* () {
+  const archive = Readable.from((async function* () {
     const reader = new ByteReader(sandbox.stdout);
     sandbox.stderr.resume();
     try {
@@ -133,6 +133,8 @@ export function blobs(host: Host, workspace: Workspace, paths: string[]): Readab
       yield TAR_END;
     } finally { await sandbox.kill(); }
   })(), { objectMode: false });
+  // One that is given up before anybody reads never comes to its end above.
+  return archive.once('close', () => void sandbox.kill().catch(() => {}));
 }
 
 async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Promise<T>): Promise<T> {
