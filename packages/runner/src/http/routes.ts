@@ -75,7 +75,8 @@ const ROUTES: Record<string, Handler> = {
     res.once('close', () => gone.abort());
     res.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();
     for await (const entry of journal.read(Number(query.get('from') ?? 0), gone.signal)) {
-      if (!res.write(`${JSON.stringify(entry)}\n`)) await drained(res, gone.signal);
+      // Bytes: of text the response counts bytes and its socket characters, and then nobody says that it has drained.
+      if (!res.write(Buffer.from(`${JSON.stringify(entry)}\n`))) await drained(res, gone.signal);
     }
     res.end();
   },

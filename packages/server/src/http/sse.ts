@@ -38,7 +38,8 @@ export function openSse(response: ServerResponse, headers: Record<string, string
   response.on('close', closed);
   response.on('error', () => {});
 
-  const send = (frames: string) => isOpen && !response.destroyed && response.write(frames);
+  // Bytes: of text the response counts bytes and its socket characters, and then nobody says that it has drained.
+  const send = (frames: string) => isOpen && !response.destroyed && response.write(Buffer.from(frames));
   return {
     send,
     sendLive(frames) {

@@ -66,7 +66,8 @@ export interface Bench {
   /** Sends and waits for the end; the status has to be as said. */
   work(content: string, status?: string): Promise<TestAnswer['body']>;
   /** Waits until the run's first tool call runs. */
-  working(runId: string): Promise<void>;
+  /** Resolves when a tool call of the run is under way after so many others; its command may not have done anything yet. */
+  working(runId: string, others?: number): Promise<void>;
   list(name: string): Promise<TestAnswer['body']>;
   files(sourceId: string): Promise<Files>;
   /** The words of every event of the app (`only`: types that begin so) that `act` published, in order. */
@@ -94,7 +95,12 @@ export async function newBench(server: TestServer, { files, settings, fields, th
       expect([run.status, run.error]).toEqual([status, status === 'failed' ? run.error : null]);
       return run;
     },
-    working: async (runId) => { await until('a tool call to run', async () => (await ok(server.call('GET', `${at}/runs/${runId}/tools`))).tools[0]?.status === 'running'); },
+    working: async (runId, others = 0) => {
+      await until('a tool call to run', async () => {
+        const { tools } = await ok(server.call('GET', `${at}/runs/${runId}/tools`));
+        return tools.length > others && tools.some((tool: { status: string }) => tool.status === 'running');
+      });
+    },
     list: async (name) => (await ok(server.call('GET', `${at}/${name}?limit=200`)))[name === 'workspace/history' ? 'records' : name],
     async files(id) {
       const { files: list } = await ok(server.call('GET', `${app}/sources/${id}/files?limit=200`));

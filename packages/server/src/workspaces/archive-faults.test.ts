@@ -202,8 +202,8 @@ test('an end that stays unconfirmed is tried at a growing distance, and told onc
 
 test('a run that an archive cut off is kept once, also where its first save fails', async () => {
   const b = await newBench(s);
-  const { run } = await b.send(sh('echo late > late.txt; sleep 60'));
-  await b.working(run.id);
+  const { run } = await b.send(`${sh('echo late > late.txt')}\n\n${sh('sleep 60')}`);
+  await b.working(run.id, 1);
   faultAt('before put', () => Promise.reject(away('before put')));
   await ok(s.call('PATCH', b.at, { archived: true }));
   await expectPutAway(b, 'thread archived');

@@ -132,8 +132,8 @@ describe('a workspace that an archive cut off, of a thread that is unarchived be
   /** Its work was cut off, and the archive was taken back before it was saved. */
   async function cutOff(): Promise<Bench> {
     const b = await newBench(s);
-    const { run } = await b.send(sh('echo late > late.txt; sleep 60'));
-    await b.working(run.id);
+    const { run } = await b.send(`${sh('echo late > late.txt')}\n\n${sh('sleep 60')}`);
+    await b.working(run.id, 1);
     const mend = atStep(s, 'before capture', () => Promise.reject(away('before capture')), 'always');
     await ok(s.call('PATCH', b.at, { archived: true }));
     await ok(s.call('PATCH', b.at, { archived: false }));

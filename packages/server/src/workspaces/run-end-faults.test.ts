@@ -89,8 +89,8 @@ test('its journal breaks off, and for a moment the runner does not answer: it is
 describe('while the store is away', () => {
   test('a stop is done within two seconds; what had changed is kept when the workspace is put away', async () => {
     const b = await newBench(s);
-    const { run } = await b.send(sh('echo half > half.txt; sleep 60'));
-    await b.working(run.id);
+    const { run } = await b.send(`${sh('echo half > half.txt')}\n\n${sh('sleep 60')}`);
+    await b.working(run.id, 1);
     faultAt('before put', () => Promise.reject(away('before put')), 'always');
     const from = Date.now();
     await ok(s.call('POST', `${b.at}/stop`, {}));
