@@ -11,7 +11,7 @@ export type Reason = 'not_listed' | 'address' | 'port' | 'not_tls' | 'invalid' |
  * Only TLS passes: what is read and changed on the way is no download to trust, and other ports lead to mail, shells and databases. So a redirect
  * from port 80 does not work; the https URL does.
  */
-export const TLS_PORT = 443;
+const TLS_PORT = 443;
 
 /** `host:port` of a CONNECT, as the HTTP parser gives it; undefined where it is none. */
 export function targetOf(text: string): { host: string; port: number } | undefined {
@@ -20,7 +20,7 @@ export function targetOf(text: string): { host: string; port: number } | undefin
 }
 
 /** A host name in the one form in which names are compared: punycode, small letters, no dot at its end. An IPv4 address in any dress becomes `a.b.c.d`; '' is no name. */
-export const asciiName = (host: string): string => domainToASCII(host.replace(/\.$/, ''));
+const asciiName = (host: string): string => domainToASCII(host.replace(/\.$/, ''));
 
 /** The host names that a task may reach: `example.com` is itself, `*.example.com` all below it, but not itself. */
 export class HostList {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { makeSandboxFolder, type Host } from '../sandbox/host.ts';
 import { callNumbers } from './numbers.ts';
 
-export const HERE = fileURLToPath(new URL('.', import.meta.url));
+const HERE = fileURLToPath(new URL('.', import.meta.url));
 export const PYTHON = '/usr/bin/python3';
 
 /** What probes are after, planted for one run of them: each thing holds the secret or must stay as it is. The probes know where all of it is. */

@@ -4,25 +4,20 @@
  */
 import { randomUUID } from 'node:crypto';
 import { RunnerError } from '@headrace/runner/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseFrames } from '../events/fixture.ts';
-import { StorageUnavailableError } from '../storage/object-store.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, hurry, loseWorker, recoveries, settled } from '../workspaces/fixture.ts';
+import { away, faultsOf, hurry, loseWorker, recoveries, settled } from '../workspaces/fixture.ts';
 import type { Step } from '../workspaces/fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); return hurry(s); });
 afterAll(async () => { await s?.close(); });
 
-const mended: (() => void)[] = [];
-const mend = () => { for (const each of mended.splice(0)) each(); };
-afterEach(mend);
-const faultAt = (step: Step, act: () => Promise<void>, times?: 'once' | 'always') => { mended.push(atStep(s, step, act, times)); };
-const away = (step: Step) => (step.endsWith('put') ? new StorageUnavailableError('The store is away.') : new RunnerError(503, 'unavailable', 'The runner does not answer.'));
+const { faultAt, mend, onMend } = faultsOf(() => s);
 const exec = (b: Bench, command: string, idem = randomUUID(), headers: Record<string, string> = {}) => s.call('POST', `${b.at}/exec`, { command }, { idem, headers });
 const ONCE = 'echo x >> log.txt; echo ran';
 
@@ -75,7 +70,7 @@ test('its journal breaks off while its sandbox lives: it is read again, and all 
   const { runner } = s.service.ctx;
   const { journal } = runner;
   let breaks = 0;
-  mended.push(() => { runner.journal = journal; });
+  onMend(() => { runner.journal = journal; });
   runner.journal = async function* broken(...args) {
     for await (const entry of journal(...args)) {
       yield entry;

@@ -5,25 +5,22 @@
 import { Readable } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, expectTold, history, hurry, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import { away, expectTold, faultsOf, history, hurry, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); return hurry(s); });
 afterAll(async () => { await s?.close(); });
 
-const mended: (() => void)[] = [];
-afterEach(() => { for (const mend of mended.splice(0)) mend(); });
-const faultAt = (step: Step, act: () => Promise<void>, times?: 'once' | 'always') => { mended.push(atStep(s, step, act, times)); };
+const { faultAt, mend, onMend } = faultsOf(() => s);
 
 const STEPS: Step[] = ['before tasks', 'after tasks', 'before capture', 'after capture', 'before blobs', 'after blobs', 'before put', 'after put', 'before deleteWorkspace', 'after deleteWorkspace'];
-const away = (step: Step) => (step.endsWith('put') ? new StorageUnavailableError('The store is away.') : new RunnerError(503, 'unavailable', 'The runner does not answer.'));
 
 /** The n-th try has failed, and the next one is due. */
 async function failedTry(b: Bench, n: number): Promise<void> {
@@ -93,7 +90,7 @@ describe.each(SCENES)('%s', (_, reason, putAway) => {
     const b = await begun();
     const { runner } = s.service.ctx;
     const { blobs } = runner;
-    mended.push(() => { runner.blobs = blobs; });
+    onMend(() => { runner.blobs = blobs; });
     runner.blobs = async (...args) => {
       runner.blobs = blobs;
       const whole = await blobs(...args);
@@ -111,7 +108,7 @@ describe.each(SCENES)('%s', (_, reason, putAway) => {
     const b = await begun();
     const { ctx } = s.service;
     const { store } = ctx;
-    mended.push(() => { ctx.store = store; });
+    onMend(() => { ctx.store = store; });
     const put = vi.fn(async (key: string, content: Buffer | Uint8Array | Readable) => {
       ctx.store = store;
       await store.put(key, (content as Buffer).subarray(0, 5));
@@ -167,7 +164,7 @@ describe('while the store is away', () => {
     for (const [n, left] of lefts.entries()) expect(left / 1000).toBeGreaterThan(Math.min(60, 2 ** n) * 0.75 - 5);
     expect(act).toHaveBeenCalledTimes(9);
     expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
-    for (const mend of mended.splice(0)) mend();
+    mend();
     await expectPutAway(b, 'idle');
   });
 
@@ -178,7 +175,7 @@ describe('while the store is away', () => {
     faultAt('before put', act, 'always');
     pass(s, 20);
     for (let n = 1; n <= 4; n++) await failedTry(b, n);
-    for (const mend of mended.splice(0)) mend();
+    mend();
     const from = Date.now();
     const run = await b.work(sh('cat late.txt > seen.txt'));
     expect(Date.now() - from).toBeLessThan(4_000);
@@ -194,7 +191,7 @@ test('an end that stays unconfirmed is tried at a growing distance, and told onc
   pass(s, 20);
   for (let n = 1; n <= 4; n++) await failedTry(b, n);
   expect((await b.thread()).workspaceStatus).toBe('cleanup_pending');
-  for (const mend of mended.splice(0)) mend();
+  mend();
   await reached(s, b, 'archived');
   expect(await history(b)).toEqual(['null preparing', 'preparing ready', 'ready cleanup_pending', 'cleanup_pending archived']);
   await expectTold(s, b);

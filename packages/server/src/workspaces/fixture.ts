@@ -1,7 +1,9 @@
 /** For tests: a clock to move, work that no source holds, and faults at the steps that work with runner and store. */
+import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';
-import { expect } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { newId } from '../ids.ts';
+import { StorageUnavailableError } from '../storage/object-store.ts';
 import type { TestServer } from '../test-server.ts';
 import { ok, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
@@ -112,3 +114,14 @@ export function atStep(s: TestServer, step: Step, act: () => Promise<void>, time
   }
   return mend;
 }
+
+/** Faults of a test file by `atStep`; what is not mended by then is after each test. */
+export function faultsOf(server: () => TestServer): { faultAt(step: Step, act: () => Promise<void>, times?: 'once' | 'always'): void; onMend(undo: () => void): void; mend(): void } {
+  const mended: (() => void)[] = [];
+  const mend = () => { for (const each of mended.splice(0)) each(); };
+  afterEach(mend);
+  return { faultAt: (step, act, times) => { mended.push(atStep(server(), step, act, times)); }, onMend: (undo) => { mended.push(undo); }, mend };
+}
+
+/** What a call at this step fails with while its store or runner is away. */
+export const away = (step: Step) => (/put$|getRange/.test(step) ? new StorageUnavailableError('The store is away.') : new RunnerError(503, 'unavailable', 'The runner does not answer.'));

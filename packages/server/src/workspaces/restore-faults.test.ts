@@ -3,23 +3,19 @@
  * tries; each change is told once. What no source holds is kept before the workspace is brought to another one.
  */
 import { RunnerError } from '@headrace/runner/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { StorageUnavailableError } from '../storage/object-store.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, sh } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, expectTold, history, hurry, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import { atStep, away, expectTold, faultsOf, history, hurry, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); return hurry(s); });
 afterAll(async () => { await s?.close(); });
 
-const mended: (() => void)[] = [];
-afterEach(() => { for (const mend of mended.splice(0)) mend(); });
-const faultAt = (step: Step, act: () => Promise<void>, times?: 'once' | 'always') => { mended.push(atStep(s, step, act, times)); };
-const away = (step: Step) => (/put$|getRange/.test(step) ? new StorageUnavailableError('The store is away.') : new RunnerError(503, 'unavailable', 'The runner does not answer.'));
+const { faultAt, mend } = faultsOf(() => s);
 
 const STEPS: Step[] = ['before tasks', 'after tasks', 'before putWorkspace', 'before getRange', 'after getRange', 'after putWorkspace', 'before startTask', 'after startTask'];
 const FILES = { 'a.txt': 'a\n', 'kept.txt': 'kept\n' };
@@ -108,7 +104,7 @@ describe('while the store is away', () => {
     const { run } = await b.send(MESSAGE);
     expect(await b.ended(run.id)).toMatchObject({ status: 'failed', error: { code: 'workspace_unavailable' } });
     expect(await b.thread()).toMatchObject({ workspaceStatus: 'error', workspaceSetupStatus: 'failed', status: 'failed' });
-    for (const mend of mended.splice(0)) mend();
+    mend();
     const next = await b.work(MESSAGE);
     expect(await b.files(next.resultSourceId)).toEqual({ ...FILES, seen: 'kept\na.txt\nkept.txt\nseen\n' });
     expect((await history(b)).slice(2)).toEqual(['ready archived', 'archived preparing', 'preparing error', 'error preparing', 'preparing ready']);

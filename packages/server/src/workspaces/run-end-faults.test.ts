@@ -2,25 +2,19 @@
  * A run ends, and something breaks at each step of it. A completed run has its result, once; of one that failed or was stopped the last
  * result stays, and what it had changed is kept, once, at the latest with the next use of its workspace or its end.
  */
-import { RunnerError } from '@headrace/runner/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { StorageUnavailableError } from '../storage/object-store.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, expectTold, history, hurry, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import { away, expectTold, faultsOf, history, hurry, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => { s = await startTestServer(); return hurry(s); });
 afterAll(async () => { await s?.close(); });
 
-const mended: (() => void)[] = [];
-const mend = () => { for (const each of mended.splice(0)) each(); };
-afterEach(mend);
-const faultAt = (step: Step, act: () => Promise<void>, times?: 'once' | 'always') => { mended.push(atStep(s, step, act, times)); };
-const away = (step: Step) => (/put$|getRange/.test(step) ? new StorageUnavailableError('The store is away.') : new RunnerError(503, 'unavailable', 'The runner does not answer.'));
+const { faultAt, mend, onMend } = faultsOf(() => s);
 
 const STEPS: Step[] = ['before capture', 'after capture', 'before blobs', 'after blobs', 'before put', 'after put', 'before deleteTask', 'after deleteTask'];
 const BACK: Step[] = ['before patch', 'after patch'];
@@ -72,7 +66,7 @@ test('its journal breaks off, and for a moment the runner does not answer: it is
   const b = await newBench(s);
   const { runner } = s.service.ctx;
   const { journal, task } = runner;
-  mended.push(() => Object.assign(runner, { journal, task }));
+  onMend(() => Object.assign(runner, { journal, task }));
   runner.journal = async function* broken(...args) {
     for await (const entry of journal(...args)) {
       yield entry;
