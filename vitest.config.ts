@@ -3,7 +3,13 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['packages/**/*.test.ts', 'fixtures/**/*.test.ts', 'agents-tests/guide.test.ts', 'torture/**/*.test.ts', 'proof/**/*.test.ts'],
+    include: [
+      'packages/**/*.test.ts',
+      'fixtures/**/*.test.ts',
+      'agents-tests/guide.test.ts',
+      'torture/**/*.test.ts',
+      'proof/**/*.test.ts',
+    ],
     globalSetup: ['packages/server/src/db/test-server.ts'],
     // Tests start processes and drop privileges: a process of its own per file, no more of them than cores.
     pool: 'forks',

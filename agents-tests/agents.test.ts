@@ -33,15 +33,52 @@ const NOTE = { text: 'remember the milk' };
 const call = (tool: string, input: Record<string, unknown>) => ({ tool, input });
 
 const TRAITS: Record<string, Traits> = {
-  'claude-code': { modelId: 'anthropic/claude-sonnet-4-5', tools: { edit: 'Edit', command: 'Bash' }, asked: {}, denied: { status: 'completed', goesOn: true }, jot: [{ call: [call('ToolSearch', { query: 'select:mcp__notes__jot', max_results: 3 })] }, { call: [call('mcp__notes__jot', NOTE)] }] },
-  'codex': { modelId: 'openai/gpt-6.1-sol', tools: { edit: 'edit', command: 'execute' }, asked: { sandbox_permissions: 'require_escalated', justification: 'May it?' }, denied: { status: 'failed', goesOn: false }, jot: [{ call: [call('exec', { input: `text(JSON.stringify(await tools.mcp__notes__jot(${JSON.stringify(NOTE)})))` })] }] },
-  'pi': { modelId: 'anthropic/claude-sonnet-4-5', tools: { edit: 'edit', command: 'execute' }, asked: null, denied: { status: 'completed', goesOn: true }, jot: null },
-  'opencode': { modelId: 'anthropic/claude-sonnet-4-5', tools: { edit: 'edit', command: 'execute' }, asked: {}, denied: { status: 'completed', goesOn: false }, jot: [{ call: [call('notes_jot', NOTE)] }] },
+  'claude-code': {
+    modelId: 'anthropic/claude-sonnet-4-5',
+    tools: { edit: 'Edit', command: 'Bash' },
+    asked: {},
+    denied: { status: 'completed', goesOn: true },
+    jot: [
+      { call: [call('ToolSearch', { query: 'select:mcp__notes__jot', max_results: 3 })] },
+      { call: [call('mcp__notes__jot', NOTE)] },
+    ],
+  },
+  codex: {
+    modelId: 'openai/gpt-6.1-sol',
+    tools: { edit: 'edit', command: 'execute' },
+    asked: { sandbox_permissions: 'require_escalated', justification: 'May it?' },
+    denied: { status: 'failed', goesOn: false },
+    jot: [
+      {
+        call: [
+          call('exec', {
+            input: `text(JSON.stringify(await tools.mcp__notes__jot(${JSON.stringify(NOTE)})))`,
+          }),
+        ],
+      },
+    ],
+  },
+  pi: {
+    modelId: 'anthropic/claude-sonnet-4-5',
+    tools: { edit: 'edit', command: 'execute' },
+    asked: null,
+    denied: { status: 'completed', goesOn: true },
+    jot: null,
+  },
+  opencode: {
+    modelId: 'anthropic/claude-sonnet-4-5',
+    tools: { edit: 'edit', command: 'execute' },
+    asked: {},
+    denied: { status: 'completed', goesOn: false },
+    jot: [{ call: [call('notes_jot', NOTE)] }],
+  },
 };
 const agents = agentsOfGuide();
 const only = process.env['HEADRACE_AGENTS_ONLY']?.split(',');
 
-test('the guide has settings for each agent', () => { expect(agents.map(({ name }) => name).sort()).toEqual(Object.keys(TRAITS).sort()); });
+test('the guide has settings for each agent', () => {
+  expect(agents.map(({ name }) => name).sort()).toEqual(Object.keys(TRAITS).sort());
+});
 
 const say = (text: string, ...steps: unknown[]) => `${text}\n\n\`\`\`model\n${JSON.stringify(steps)}\n\`\`\``;
 
@@ -57,16 +94,34 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
   let models: ModelServer;
   let s: TestServer;
 
-  const env = { HEADRACE_MCP_ALLOW_PRIVATE: '1', HEADRACE_CONFIG_FILE: file, HEADRACE_DATA_DIR: join(folder, 'data') };
+  const env = {
+    HEADRACE_MCP_ALLOW_PRIVATE: '1',
+    HEADRACE_CONFIG_FILE: file,
+    HEADRACE_DATA_DIR: join(folder, 'data'),
+  };
   beforeAll(async () => {
     mkdirSync(folder);
     models = await startModelServer({ requiredKey: KEY });
     const provider = (...wires: string[]) => ({ baseUrl: `${models.url}/v1`, wires });
     const price = { inputMicros: 1_000_000, outputMicros: 2_000_000 };
-    writeFileSync(file, JSON.stringify({ agents: { [name]: entry }, providers: { anthropic: provider('anthropic'), openai: provider('openai-responses', 'openai-chat') }, prices: { 'anthropic/*': price, 'openai/*': price } }));
+    writeFileSync(
+      file,
+      JSON.stringify({
+        agents: { [name]: entry },
+        providers: { anthropic: provider('anthropic'), openai: provider('openai-responses', 'openai-chat') },
+        prices: { 'anthropic/*': price, 'openai/*': price },
+      }),
+    );
     s = await startTestServer(env);
     opened.unshift(s);
-    await ok(s.call('PUT', `/api/model-keys/${modelId.split('/', 1)[0]!}`, { key: KEY }, { cookie: await signedIn(s) }));
+    await ok(
+      s.call(
+        'PUT',
+        `/api/model-keys/${modelId.split('/', 1)[0]!}`,
+        { key: KEY },
+        { cookie: await signedIn(s) },
+      ),
+    );
   });
   afterAll(async () => {
     for (const one of opened) await one.close();
@@ -74,43 +129,88 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const bench = (approvals?: unknown[]) => newBench(s, { files: { 'a.txt': 'one\ntwo\n' }, thread: { modelId }, ...(approvals && { settings: { approvals } }) });
-  const ended = (b: Bench, runId: string) => until('the run to end', async () => {
-    const { run } = await ok(s.call('GET', `${b.at}/runs/${runId}?waitSeconds=20`));
-    return ['completed', 'failed', 'cancelled'].includes(run.status) && run;
-  }, SLOW_MS);
+  const bench = (approvals?: unknown[]) =>
+    newBench(s, {
+      files: { 'a.txt': 'one\ntwo\n' },
+      thread: { modelId },
+      ...(approvals && { settings: { approvals } }),
+    });
+  const ended = (b: Bench, runId: string) =>
+    until(
+      'the run to end',
+      async () => {
+        const { run } = await ok(s.call('GET', `${b.at}/runs/${runId}?waitSeconds=20`));
+        return ['completed', 'failed', 'cancelled'].includes(run.status) && run;
+      },
+      SLOW_MS,
+    );
   const work = async (b: Bench, content: string) => {
     const { run } = await ok(s.call('POST', `${b.at}/messages`, { content }));
     const over = await ended(b, run.id);
     expect([over.status, over.error]).toEqual(['completed', null]);
     return over;
   };
-  const toolsOf = async (b: Bench, runId: string): Promise<{ name: string; status: string; output: string | null }[]> => (await ok(s.call('GET', `${b.at}/runs/${runId}/tools`))).tools;
+  const toolsOf = async (
+    b: Bench,
+    runId: string,
+  ): Promise<{ name: string; status: string; output: string | null }[]> =>
+    (await ok(s.call('GET', `${b.at}/runs/${runId}/tools`))).tools;
   /** Whether the model was told both at once: the newest message, and one of before. */
-  const heard = (...texts: string[]) => models.calls.some(({ body }) => texts.every((text) => JSON.stringify(body ?? null).includes(text)));
+  const heard = (...texts: string[]) =>
+    models.calls.some(({ body }) => texts.every((text) => JSON.stringify(body ?? null).includes(text)));
 
   test('edits files: a new source, its tool calls, what it used and cost', async () => {
     const b = await bench();
-    const run = await work(b, say('Please.', { say: 'I look.', call: [call('read', { path: 'a.txt' })], inputTokens: 1000, outputTokens: 100 }, { call: [call('edit', { path: 'a.txt', old: 'two', new: 'three' }), call('bash', { command: 'echo c | tee c.txt' })] }, { call: [call('write', { path: 'b.txt', content: 'b\n' })] }, { say: 'It is done.' }));
+    const run = await work(
+      b,
+      say(
+        'Please.',
+        { say: 'I look.', call: [call('read', { path: 'a.txt' })], inputTokens: 1000, outputTokens: 100 },
+        {
+          call: [
+            call('edit', { path: 'a.txt', old: 'two', new: 'three' }),
+            call('bash', { command: 'echo c | tee c.txt' }),
+          ],
+        },
+        { call: [call('write', { path: 'b.txt', content: 'b\n' })] },
+        { say: 'It is done.' },
+      ),
+    );
     expect(run).toMatchObject({ agent: name, modelId });
-    expect(await b.files(run.resultSourceId)).toEqual({ 'a.txt': 'one\nthree\n', 'b.txt': 'b\n', 'c.txt': 'c\n' });
+    expect(await b.files(run.resultSourceId)).toEqual({
+      'a.txt': 'one\nthree\n',
+      'b.txt': 'b\n',
+      'c.txt': 'c\n',
+    });
     const used = await toolsOf(b, run.id);
     expect(used.find((tool) => tool.name === tools.command)?.output).toMatch(/^c$/m);
     const done = used.map((tool) => `${tool.name} ${tool.status}`);
     expect(done).toEqual(expect.arrayContaining([`${tools.edit} completed`, `${tools.command} completed`]));
-    expect((await b.list('messages')).at(-1)).toMatchObject({ role: 'assistant', content: expect.stringContaining('It is done.') as string });
+    expect((await b.list('messages')).at(-1)).toMatchObject({
+      role: 'assistant',
+      content: expect.stringContaining('It is done.') as string,
+    });
     expect(run.usage.inputTokens).toBeGreaterThan(1000);
     expect(run.usage.costMicros).toBe(run.usage.inputTokens + 2 * run.usage.outputTokens);
   });
 
   test.runIf(asked)('asks before a command, which runs when it is approved', async () => {
     const b = await bench([{ tool: tools.command, decision: 'ask' }]);
-    const { run } = await b.send(say('Please.', { call: [call('bash', { command: 'echo asked > asked.txt', ...asked })] }, { say: 'Done.' }));
+    const { run } = await b.send(
+      say(
+        'Please.',
+        { call: [call('bash', { command: 'echo asked > asked.txt', ...asked })] },
+        { say: 'Done.' },
+      ),
+    );
     const approval = await until('a question', async () => (await b.list('approvals'))[0], SLOW_MS);
     expect(await b.thread()).toMatchObject({ status: 'waiting', waitingOn: [`approval:${approval.id}`] });
     await ok(s.call('POST', `${b.at}/approvals/${approval.id}`, { decision: 'approve' }));
     const over = await ended(b, run.id);
-    expect([over.status, (await b.files(over.resultSourceId))['asked.txt']]).toEqual(['completed', 'asked\n']);
+    expect([over.status, (await b.files(over.resultSourceId))['asked.txt']]).toEqual([
+      'completed',
+      'asked\n',
+    ]);
   });
 
   test.runIf(!asked)('is kept from runs for which a rule says ask or deny', async () => {
@@ -120,7 +220,13 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
 
   test.runIf(asked)('does not run a command that is denied', async () => {
     const b = await bench([{ tool: tools.command, decision: 'ask' }]);
-    const { run } = await b.send(say('Please.', { call: [call('bash', { command: 'echo denied > denied.txt', ...asked })] }, { say: 'What a pity.' }));
+    const { run } = await b.send(
+      say(
+        'Please.',
+        { call: [call('bash', { command: 'echo denied > denied.txt', ...asked })] },
+        { say: 'What a pity.' },
+      ),
+    );
     const approval = await until('a question', async () => (await b.list('approvals'))[0], SLOW_MS);
     await ok(s.call('POST', `${b.at}/approvals/${approval.id}`, { decision: 'deny' }));
     const over = await ended(b, run.id);
@@ -134,7 +240,9 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
 
   test('stops within two seconds, and takes the next message', async () => {
     const b = await bench();
-    const { run } = await b.send(say('Please.', { call: [call('bash', { command: 'sleep 100' })] }, { say: 'Never said.' }));
+    const { run } = await b.send(
+      say('Please.', { call: [call('bash', { command: 'sleep 100' })] }, { say: 'Never said.' }),
+    );
     await until('the command to run', async () => (await toolsOf(b, run.id)).length > 0, SLOW_MS);
     const from = Date.now();
     await ok(s.call('POST', `${b.at}/stop`, {}));
@@ -148,15 +256,22 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
     const notes = await startNotes();
     onTestFinished(() => notes.close());
     const b = await bench();
-    const { mcpServer } = await ok(s.call('POST', '/api/mcp-servers', { name: 'notes', transport: 'http', url: notes.url }));
-    onTestFinished(async () => { await ok(s.call('DELETE', `/api/mcp-servers/${mcpServer.id}`)); });
+    const { mcpServer } = await ok(
+      s.call('POST', '/api/mcp-servers', { name: 'notes', transport: 'http', url: notes.url }),
+    );
+    onTestFinished(async () => {
+      await ok(s.call('DELETE', `/api/mcp-servers/${mcpServer.id}`));
+    });
     await work(b, say('Please.', ...jot!, { say: 'Noted.' }));
     expect(notes.jotted).toEqual([NOTE.text]);
   });
 
   test('goes on with the conversation, also after the service was restarted', async () => {
     const b = await bench();
-    await work(b, say('The word is heron.', { call: [call('read', { path: 'a.txt' })] }, { say: 'I keep it in mind.' }));
+    await work(
+      b,
+      say('The word is heron.', { call: [call('read', { path: 'a.txt' })] }, { say: 'I keep it in mind.' }),
+    );
     await work(b, say('What was the word, first time?', { say: 'heron' }));
     expect(heard('first time?', 'The word is heron.')).toBe(true);
     await s.service.stop();

@@ -24,7 +24,12 @@ describe.each(agentsOfGuide())('$name', ({ name, entry }) => {
   const file = join(folder, `${name}.json`);
   writeFileSync(file, JSON.stringify({ agents: { [name]: entry } }));
   const provider = entry.models[0]!.split('/')[0]!;
-  const agent = turnAgent(readConfigFile(file, '', []), { agent: name, modelId: `${provider}/some-model`, token: 'the-token', asks: false });
+  const agent = turnAgent(readConfigFile(file, '', []), {
+    agent: name,
+    modelId: `${provider}/some-model`,
+    token: 'the-token',
+    asks: false,
+  });
 
   test('its placeholders are those that are filled in', () => {
     expect(agent).not.toHaveProperty('missing');
@@ -34,11 +39,14 @@ describe.each(agentsOfGuide())('$name', ({ name, entry }) => {
   });
 
   test('its files of JSON are JSON', () => {
-    for (const [path, content] of Object.entries('home' in agent ? agent.home : {})) if (path.endsWith('.json')) expect(() => JSON.parse(content) as unknown).not.toThrow();
+    for (const [path, content] of Object.entries('home' in agent ? agent.home : {}))
+      if (path.endsWith('.json')) expect(() => JSON.parse(content) as unknown).not.toThrow();
   });
 
   test('its versions are pinned', () => {
-    const packages = entry.install.split(' ').filter((word) => /^@?[a-z][a-z-]*(\/|@|$)/.test(word) && !['npm', 'install'].includes(word));
+    const packages = entry.install
+      .split(' ')
+      .filter((word) => /^@?[a-z][a-z-]*(\/|@|$)/.test(word) && !['npm', 'install'].includes(word));
     expect(packages.length).toBeGreaterThan(0);
     for (const one of packages) expect(one).toMatch(/@\d+\.\d+\.\d+$/);
   });

@@ -18,9 +18,17 @@ export interface GuideAgent {
 /** Throws when a shown install command is not the entry's. */
 export function agentsOfGuide(): GuideAgent[] {
   const guide = readFileSync(GUIDE, 'utf8');
-  const files = [...guide.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, text]) => JSON.parse(text!.replaceAll(WRITTEN, AGENTS_DIR)) as { agents?: Record<string, GuideAgent['entry']> });
-  const agents = files.flatMap(({ agents = {} }) => Object.entries(agents).map(([name, entry]) => ({ name, entry })));
-  const shown = [...guide.matchAll(/^```sh\n(npm install .*)\n```$/gm)].map(([, command]) => command!.replaceAll(WRITTEN, AGENTS_DIR));
-  if (agents.map(({ entry }) => entry.install).join('\n') !== shown.join('\n')) throw new Error('The install commands of docs/guides/agents.md are not those of its JSON blocks.');
+  const files = [...guide.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(
+    ([, text]) =>
+      JSON.parse(text!.replaceAll(WRITTEN, AGENTS_DIR)) as { agents?: Record<string, GuideAgent['entry']> },
+  );
+  const agents = files.flatMap(({ agents = {} }) =>
+    Object.entries(agents).map(([name, entry]) => ({ name, entry })),
+  );
+  const shown = [...guide.matchAll(/^```sh\n(npm install .*)\n```$/gm)].map(([, command]) =>
+    command!.replaceAll(WRITTEN, AGENTS_DIR),
+  );
+  if (agents.map(({ entry }) => entry.install).join('\n') !== shown.join('\n'))
+    throw new Error('The install commands of docs/guides/agents.md are not those of its JSON blocks.');
   return agents;
 }

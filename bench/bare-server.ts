@@ -9,7 +9,8 @@ import { threadView } from '../packages/server/src/threads/view.ts';
 /** The service's own, see db/database.ts. */
 const POOL_SIZE = 24;
 
-const THREAD = "select t.* from threads t inner join projects p on p.id = t.project_id where t.org_id = $1 and t.id = $2 and t.deleted_at is null and p.deleted_at is null and p.id = $3 and p.kind = 'platform'";
+const THREAD =
+  "select t.* from threads t inner join projects p on p.id = t.project_id where t.org_id = $1 and t.id = $2 and t.deleted_at is null and p.deleted_at is null and p.id = $3 and p.kind = 'platform'";
 const DETAILS = `
   select t.id as of_thread, q.queued_runs, q.is_held, a.pending_approvals, r.*
   from unnest($1::text[]) as t(id)
@@ -24,10 +25,28 @@ const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: POOL
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 const app = Fastify();
-app.get<{ Params: { appId: string; threadId: string } }>('/api/platform/v1/apps/:appId/threads/:threadId', async (request, reply) => {
-  const { rows: [thread] } = await pool.query(THREAD, [orgId, request.params.threadId, request.params.appId]);
-  const { rows: [details] } = await pool.query(DETAILS, [[thread.id]]);
-  const run = details.id === null ? null : details;
-  return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ ok: true, thread: threadView({ thread, run, queuedRuns: details.queued_runs, isHeld: details.is_held ?? false, pendingApprovals: details.pending_approvals ?? [] }) }));
-});
+app.get<{ Params: { appId: string; threadId: string } }>(
+  '/api/platform/v1/apps/:appId/threads/:threadId',
+  async (request, reply) => {
+    const {
+      rows: [thread],
+    } = await pool.query(THREAD, [orgId, request.params.threadId, request.params.appId]);
+    const {
+      rows: [details],
+    } = await pool.query(DETAILS, [[thread.id]]);
+    const run = details.id === null ? null : details;
+    return reply.header('content-type', 'application/json; charset=utf-8').send(
+      JSON.stringify({
+        ok: true,
+        thread: threadView({
+          thread,
+          run,
+          queuedRuns: details.queued_runs,
+          isHeld: details.is_held ?? false,
+          pendingApprovals: details.pending_approvals ?? [],
+        }),
+      }),
+    );
+  },
+);
 process.stdout.write(`bare server listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);

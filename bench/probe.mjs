@@ -16,7 +16,14 @@ if (isMainThread && process.env.HEADRACE_BENCH_PROBE_FILE) {
   histogram.enable();
   process.on('SIGUSR2', () => {
     /** Since it was asked last. */
-    const loop = { count: histogram.count, min: ms(histogram.min), median: ms(histogram.percentile(50)), p95: ms(histogram.percentile(95)), p99: ms(histogram.percentile(99)), max: ms(histogram.max) };
+    const loop = {
+      count: histogram.count,
+      min: ms(histogram.min),
+      median: ms(histogram.percentile(50)),
+      p95: ms(histogram.percentile(95)),
+      p99: ms(histogram.percentile(99)),
+      max: ms(histogram.max),
+    };
     histogram.reset();
     globalThis.gc?.();
     writeFileSync(`${file}.part`, JSON.stringify({ loop, memory: process.memoryUsage() }));

@@ -39,16 +39,48 @@ import type { Report, Result } from './lib/report.ts';
 import { startService } from './lib/service.ts';
 
 // Sandboxes and git are started by this process: the smaller it is, the sooner they are there.
-const BENCHMARKS: Benchmark[] = [sandboxBenchmark, workspaceBenchmark, reopenBenchmark, buildBenchmark, idleSandboxesBenchmark, importBenchmark, runBenchmark, agentsBenchmark, gatewayBenchmark, threadsBenchmark, applyBenchmark, appliesBenchmark, mergeBenchmark, storageBenchmark, publishBenchmark, eventLagBenchmark, idleStreamsBenchmark, readsBenchmark, receiptsBenchmark, eventLoopBenchmark];
+const BENCHMARKS: Benchmark[] = [
+  sandboxBenchmark,
+  workspaceBenchmark,
+  reopenBenchmark,
+  buildBenchmark,
+  idleSandboxesBenchmark,
+  importBenchmark,
+  runBenchmark,
+  agentsBenchmark,
+  gatewayBenchmark,
+  threadsBenchmark,
+  applyBenchmark,
+  appliesBenchmark,
+  mergeBenchmark,
+  storageBenchmark,
+  publishBenchmark,
+  eventLagBenchmark,
+  idleStreamsBenchmark,
+  readsBenchmark,
+  receiptsBenchmark,
+  eventLoopBenchmark,
+];
 const RUN_LIMIT_MS = 25 * 60_000;
 
-const { values: options } = parseArgs({ options: {
-  only: { type: 'string', multiple: true }, quick: { type: 'boolean', default: false }, dir: { type: 'string', default: tmpdir() }, profile: { type: 'string' }, write: { type: 'boolean', default: false }, out: { type: 'string' },
-} });
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    quick: { type: 'boolean', default: false },
+    dir: { type: 'string', default: tmpdir() },
+    profile: { type: 'string' },
+    write: { type: 'boolean', default: false },
+    out: { type: 'string' },
+  },
+});
 const chosen = BENCHMARKS.filter(({ name }) => options.only?.includes(name) ?? true);
 const unknown = options.only?.filter((name) => !BENCHMARKS.some((b) => b.name === name)) ?? [];
 if (unknown.length || (options.write && !options.out && chosen.length < BENCHMARKS.length)) {
-  console.error(unknown.length ? `There is no benchmark ${unknown.join(', ')}: ${BENCHMARKS.map((b) => b.name).join(', ')}` : '--write takes a run of all benchmarks, or a file of its own by --out');
+  console.error(
+    unknown.length
+      ? `There is no benchmark ${unknown.join(', ')}: ${BENCHMARKS.map((b) => b.name).join(', ')}`
+      : '--write takes a run of all benchmarks, or a file of its own by --out',
+  );
   process.exit(2);
 }
 
@@ -59,7 +91,8 @@ const say = (line: string) => process.stderr.write(`  ${line}\n`);
 let isLeaving = false;
 
 async function cleanUp(): Promise<void> {
-  for (let end = ends.pop(); end; end = ends.pop()) await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
+  for (let end = ends.pop(); end; end = ends.pop())
+    await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
 }
 
 async function leave(why: string): Promise<void> {
@@ -73,12 +106,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 setTimeout(() => void leave('The run took longer than 25 minutes'), RUN_LIMIT_MS).unref();
 
 async function measure(benchmark: Benchmark): Promise<Outcome> {
-  const profile = options.profile ? ['--cpu-prof', '--cpu-prof-dir', join(resolve(options.profile), benchmark.name)] : [];
+  const profile = options.profile
+    ? ['--cpu-prof', '--cpu-prof-dir', join(resolve(options.profile), benchmark.name)]
+    : [];
   const own = mkdtempSync(join(scratch, `${benchmark.name}-`));
   try {
     return await benchmark.run({
-      scratch: own, quick: options.quick, say,
-      atEnd: (end) => { ends.push(end); },
+      scratch: own,
+      quick: options.quick,
+      say,
+      atEnd: (end) => {
+        ends.push(end);
+      },
       async start(how = {}) {
         const service = await startService(own, { ...how, nodeArgs: [...profile, ...(how.nodeArgs ?? [])] });
         ends.push(() => service.stop());
@@ -92,13 +131,25 @@ async function measure(benchmark: Benchmark): Promise<Outcome> {
   }
 }
 
-const report: Report = { date: new Date().toISOString(), quick: options.quick, machine: machineOf(scratch), results: [], failures: [] };
+const report: Report = {
+  date: new Date().toISOString(),
+  quick: options.quick,
+  machine: machineOf(scratch),
+  results: [],
+  failures: [],
+};
 for (const benchmark of chosen) {
   process.stderr.write(`${benchmark.name}: ${benchmark.title}\n`);
   const [before, from] = [loadNow(), performance.now()];
   try {
     const outcome = await measure(benchmark);
-    const result: Result = { name: benchmark.name, title: benchmark.title, ...outcome, seconds: (performance.now() - from) / 1000, load: [before, loadNow()] };
+    const result: Result = {
+      name: benchmark.name,
+      title: benchmark.title,
+      ...outcome,
+      seconds: (performance.now() - from) / 1000,
+      load: [before, loadNow()],
+    };
     report.results.push(result);
     console.log(`\n${consoleText(result)}\n`);
   } catch (error) {
@@ -109,7 +160,10 @@ for (const benchmark of chosen) {
 rmSync(scratch, { recursive: true, force: true });
 const results = join(import.meta.dirname, 'results');
 mkdirSync(results, { recursive: true });
-writeFileSync(join(results, `${report.date.replaceAll(':', '-')}.json`), `${JSON.stringify(report, null, 2)}\n`);
+writeFileSync(
+  join(results, `${report.date.replaceAll(':', '-')}.json`),
+  `${JSON.stringify(report, null, 2)}\n`,
+);
 if (options.write) {
   const file = resolve(options.out ?? join(import.meta.dirname, '../docs/benchmarks/results.md'));
   mkdirSync(dirname(file), { recursive: true });

@@ -11,7 +11,14 @@ if (isMainThread) {
   const receipted = routes.find(({ operationId }) => operationId === 'projects.updateApp')!;
   const { write, ...operation } = receipted.operation;
   routes.push({
-    ...receipted, path: receipted.path.replace('/apps/', '/apps-without-receipt/'), operationId: 'bench.updateAppWithoutReceipt',
-    operation: { ...operation, kind: 'plain', read: (call) => transaction(call.ctx, (tx) => write!(tx, call, { operationId: '', publish() {} }, undefined)) },
+    ...receipted,
+    path: receipted.path.replace('/apps/', '/apps-without-receipt/'),
+    operationId: 'bench.updateAppWithoutReceipt',
+    operation: {
+      ...operation,
+      kind: 'plain',
+      read: (call) =>
+        transaction(call.ctx, (tx) => write!(tx, call, { operationId: '', publish() {} }, undefined)),
+    },
   });
 }

@@ -5,8 +5,12 @@ export default defineConfig({
   test: {
     root: `${import.meta.dirname}/..`,
     include: [
-      'packages/runner/src/sandbox/conformance.test.ts', 'packages/runner/src/sandbox/container/*.test.ts', 'packages/runner/src/capture/capture.test.ts',
-      'packages/runner/src/tasks/{tasks,gateway}.test.ts', 'packages/runner/src/egress/task-egress.test.ts', 'packages/runner/src/escape/**/*.test.ts',
+      'packages/runner/src/sandbox/conformance.test.ts',
+      'packages/runner/src/sandbox/container/*.test.ts',
+      'packages/runner/src/capture/capture.test.ts',
+      'packages/runner/src/tasks/{tasks,gateway}.test.ts',
+      'packages/runner/src/egress/task-egress.test.ts',
+      'packages/runner/src/escape/**/*.test.ts',
     ],
     pool: 'forks',
     // Engines take one container after the other.

@@ -74,7 +74,8 @@ async function run(): Promise<Outcome> {
 
 /** Only what demos made: a folder that was given may hold something else. */
 async function removeEarlier(): Promise<void> {
-  if (given) throw new Error('--fresh is for the default data folder: remove the one in HEADRACE_DATA_DIR yourself.');
+  if (given)
+    throw new Error('--fresh is for the default data folder: remove the one in HEADRACE_DATA_DIR yourself.');
   await rm(dataDir, { recursive: true, force: true });
 }
 
@@ -83,7 +84,9 @@ async function untilInterrupted(address: string, key: string): Promise<void> {
   output.title(`Its key: ${key}`);
   isKept = true;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal);
-  await new Promise<void>((done) => { for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => done()); });
+  await new Promise<void>((done) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => done());
+  });
 }
 
 /** The service hears a terminal's Ctrl-C too; a second signal ends this process at once. */
@@ -99,7 +102,10 @@ async function giveUp(failure: Error): Promise<never> {
   const log = service?.log();
   await service?.stop().catch(() => {});
   console.error(`\nThe demo failed: ${failure.message}`);
-  if ((failure as { code?: string }).code === 'unauthorized') console.error(`The data folder ${dataDir} was not made by the demo; name another one in HEADRACE_DATA_DIR.`);
+  if ((failure as { code?: string }).code === 'unauthorized')
+    console.error(
+      `The data folder ${dataDir} was not made by the demo; name another one in HEADRACE_DATA_DIR.`,
+    );
   if (log) console.error(`\nThe service's last lines:\n${log}`);
   if (json) console.log(JSON.stringify({ ok: false, error: failure.message, steps: output.steps }, null, 2));
   process.exit(1);
@@ -107,7 +113,14 @@ async function giveUp(failure: Error): Promise<never> {
 
 function options() {
   try {
-    return parseArgs({ options: { keep: { type: 'boolean' }, fresh: { type: 'boolean' }, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } }).values;
+    return parseArgs({
+      options: {
+        keep: { type: 'boolean' },
+        fresh: { type: 'boolean' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    }).values;
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${HELP}`);
     process.exit(2);

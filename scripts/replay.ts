@@ -18,26 +18,45 @@ import { replay } from '../proof/replay/replay.ts';
 import type { ReplayReport } from '../proof/replay/replay.ts';
 
 const HISTORIES = join(import.meta.dirname, '../fixtures/histories');
-const NAMES: Record<keyof ReplayReport['merges'], string> = { merge: 'merges', revert: 'reverts', pick: 'picks', distant: 'distant' };
+const NAMES: Record<keyof ReplayReport['merges'], string> = {
+  merge: 'merges',
+  revert: 'reverts',
+  pick: 'picks',
+  distant: 'distant',
+};
 const PROGRESS_MS = 500;
 /** Differences that are told of in full: the rest are likely of one kind. */
 const TOLD = 20;
 
 const { values: options, positionals } = read();
 if (options.help) {
-  console.log(/\/\*\*\n([^]*?)\n \*\//.exec(readFileSync(import.meta.filename, 'utf8'))![1]!.replaceAll(/^ \* ?/gm, ''));
+  console.log(
+    /\/\*\*\n([^]*?)\n \*\//.exec(readFileSync(import.meta.filename, 'utf8'))![1]!.replaceAll(/^ \* ?/gm, ''),
+  );
   process.exit(0);
 }
 const drawn = whole('reverts', options.reverts);
 const seed = whole('seed', options.seed);
-const repositories = positionals.length > 0 ? positionals.map(locate) : readdirSync(HISTORIES).filter((name) => name.endsWith('.bundle')).map((name) => join(HISTORIES, name));
+const repositories =
+  positionals.length > 0
+    ? positionals.map(locate)
+    : readdirSync(HISTORIES)
+        .filter((name) => name.endsWith('.bundle'))
+        .map((name) => join(HISTORIES, name));
 const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort(new Error('interrupted')));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => interrupted.abort(new Error('interrupted')));
 
 const reports: ReplayReport[] = [];
 for (const repository of repositories) {
   try {
-    const report = await replay({ repository, reverts: drawn, below: createRandom(seed).fork('triples').below, signal: interrupted.signal, onProgress: progressOf(repository) });
+    const report = await replay({
+      repository,
+      reverts: drawn,
+      below: createRandom(seed).fork('triples').below,
+      signal: interrupted.signal,
+      onProgress: progressOf(repository),
+    });
     reports.push(report);
     if (!options.json) tell(report);
   } catch (error) {
@@ -46,21 +65,52 @@ for (const repository of repositories) {
     if (interrupted.signal.aborted) break;
   }
 }
-if (options.json) console.log(JSON.stringify(reports.map(({ milliseconds, ...report }) => ({ ...report, milliseconds: milliseconds.length > 0 ? summarize(milliseconds) : null })), null, 2));
+if (options.json)
+  console.log(
+    JSON.stringify(
+      reports.map(({ milliseconds, ...report }) => ({
+        ...report,
+        milliseconds: milliseconds.length > 0 ? summarize(milliseconds) : null,
+      })),
+      null,
+      2,
+    ),
+  );
 if (reports.some((report) => report.differences.length > 0)) process.exitCode = 1;
 
-function tell({ repository, commits, merges, skipped, leftOut, differences, milliseconds }: ReplayReport): void {
+function tell({
+  repository,
+  commits,
+  merges,
+  skipped,
+  leftOut,
+  differences,
+  milliseconds,
+}: ReplayReport): void {
   console.log(`\n${repository}: ${commits} commits`);
-  for (const [kind, { replayed, clean, conflicted }] of Object.entries(merges)) console.log(`  ${NAMES[kind as keyof typeof merges].padEnd(8)} ${replayed}: ${clean} clean, ${conflicted} conflicted`);
-  if (Object.values(skipped).some((n) => n > 0)) console.log(`  skipped  ${skipped.crissCross} with several bases, ${skipped.unrelated} of unrelated histories, ${skipped.octopus} of more than two parents, ${skipped.aborted} on which git aborts`);
-  if (leftOut.symlink + leftOut.submodule + leftOut.name > 0) console.log(`  left out ${leftOut.symlink} symlinks, ${leftOut.submodule} submodules, ${leftOut.name} names that no source may have`);
+  for (const [kind, { replayed, clean, conflicted }] of Object.entries(merges))
+    console.log(
+      `  ${NAMES[kind as keyof typeof merges].padEnd(8)} ${replayed}: ${clean} clean, ${conflicted} conflicted`,
+    );
+  if (Object.values(skipped).some((n) => n > 0))
+    console.log(
+      `  skipped  ${skipped.crissCross} with several bases, ${skipped.unrelated} of unrelated histories, ${skipped.octopus} of more than two parents, ${skipped.aborted} on which git aborts`,
+    );
+  if (leftOut.symlink + leftOut.submodule + leftOut.name > 0)
+    console.log(
+      `  left out ${leftOut.symlink} symlinks, ${leftOut.submodule} submodules, ${leftOut.name} names that no source may have`,
+    );
   if (milliseconds.length > 0) {
     const { median, p99, max } = summarize(milliseconds);
     console.log(`  ms       ${median.toFixed(1)} median, ${p99.toFixed(1)} p99, ${max.toFixed(1)} at most`);
   }
-  console.log(differences.length === 0 ? '  every answer is git\'s' : `  ${differences.length} differences from git`);
+  console.log(
+    differences.length === 0 ? "  every answer is git's" : `  ${differences.length} differences from git`,
+  );
   for (const { merge, path, what, git, headrace } of differences.slice(0, TOLD)) {
-    console.log(`\n  ${merge.kind} ${merge.commit} (base ${merge.base}, head ${merge.head}, draft ${merge.draft})\n  ${what}${path === null ? '' : ` at ${path}`}\n  --- git\n${git}\n  --- headrace\n${headrace}`);
+    console.log(
+      `\n  ${merge.kind} ${merge.commit} (base ${merge.base}, head ${merge.head}, draft ${merge.draft})\n  ${what}${path === null ? '' : ` at ${path}`}\n  --- git\n${git}\n  --- headrace\n${headrace}`,
+    );
   }
   if (differences.length > TOLD) console.log(`\n  and ${differences.length - TOLD} more: --json has all`);
 }
@@ -92,7 +142,15 @@ function refuse(why: string): never {
 
 function read() {
   try {
-    return parseArgs({ allowPositionals: true, options: { reverts: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' }, json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } } });
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        reverts: { type: 'string', default: '200' },
+        seed: { type: 'string', default: '1' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
   } catch (error) {
     return refuse((error as Error).message);
   }

@@ -14,7 +14,8 @@ const INSTALL_LIMIT = 15 * 60_000;
 
 // On stderr: stdout belongs to the program that comes after.
 const say = (line) => process.stderr.write(`${line}\n`);
-const works = (command) => spawnSync(command, ['--version'], { stdio: 'ignore', timeout: 10_000 }).status === 0;
+const works = (command) =>
+  spawnSync(command, ['--version'], { stdio: 'ignore', timeout: 10_000 }).status === 0;
 
 let hasBubblewrap = works('bwrap');
 if (!isInstalled() || (!hasBubblewrap && mayInstall())) {
@@ -25,17 +26,26 @@ if (!isInstalled() || (!hasBubblewrap && mayInstall())) {
   hasBubblewrap = works('bwrap');
   unlock();
 }
-if (!hasBubblewrap) say(process.platform === 'linux' ? 'bubblewrap is missing, so threads get no sandbox: run `sudo apt-get install -y bubblewrap` (or your system\'s equal).' : 'Sandboxes need Linux with bubblewrap, or Docker with HEADRACE_SANDBOX_DRIVER=container.');
-if (!works('git')) say('git is missing, and merges need it: run `sudo apt-get install -y git` (or your system\'s equal).');
+if (!hasBubblewrap)
+  say(
+    process.platform === 'linux'
+      ? "bubblewrap is missing, so threads get no sandbox: run `sudo apt-get install -y bubblewrap` (or your system's equal)."
+      : 'Sandboxes need Linux with bubblewrap, or Docker with HEADRACE_SANDBOX_DRIVER=container.',
+  );
+if (!works('git'))
+  say("git is missing, and merges need it: run `sudo apt-get install -y git` (or your system's equal).");
 
 /** Whether node_modules is what package-lock.json says: npm writes its own copy of the lock there once all is in place. */
 function isInstalled() {
   const installed = packagesOf('node_modules/.package-lock.json');
   if (!installed) return false;
-  for (const [path, { version, link, optional, devOptional, peer }] of Object.entries(packagesOf('package-lock.json'))) {
+  for (const [path, { version, link, optional, devOptional, peer }] of Object.entries(
+    packagesOf('package-lock.json'),
+  )) {
     if (!path.startsWith('node_modules/') || link) continue;
     // Optional ones are other platforms' binaries, mostly.
-    if (installed[path] ? installed[path].version !== version : !(optional || devOptional || peer)) return false;
+    if (installed[path] ? installed[path].version !== version : !(optional || devOptional || peer))
+      return false;
   }
   return nodeVersion().startsWith(`v${NODE_MAJOR}.`);
 }
@@ -50,7 +60,10 @@ function packagesOf(name) {
 }
 
 function nodeVersion() {
-  return spawnSync(join(root, 'node_modules/.bin/node'), ['--version'], { encoding: 'utf8', timeout: 10_000 }).stdout ?? '';
+  return (
+    spawnSync(join(root, 'node_modules/.bin/node'), ['--version'], { encoding: 'utf8', timeout: 10_000 })
+      .stdout ?? ''
+  );
 }
 
 /** `npm ci`, without install scripts: no dependency needs one. Ends the process when it fails. */
@@ -59,20 +72,33 @@ async function install() {
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
   const args = [...npm.slice(1), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const started = Date.now();
-  const child = spawn(npm[0], args, { cwd: root, env: npmEnvironment(), stdio: ['ignore', 'pipe', 'pipe'], timeout: INSTALL_LIMIT });
+  const child = spawn(npm[0], args, {
+    cwd: root,
+    env: npmEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: INSTALL_LIMIT,
+  });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output = (output + data).slice(-8_000)));
-  const progress = setInterval(() => say(`  still installing (${Math.round((Date.now() - started) / 1000)} s)`), 15_000);
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data) => (output = (output + data).slice(-8_000)));
+  const progress = setInterval(
+    () => say(`  still installing (${Math.round((Date.now() - started) / 1000)} s)`),
+    15_000,
+  );
   const code = await new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('close', (status, signal) => resolve(status ?? signal));
   });
   clearInterval(progress);
   if (code !== 0) {
-    fail(`${output.trim()}\nInstalling the dependencies failed (npm ci: ${code}). Check that the npm registry can be reached (\`npm ping\`) and that this folder can be written, then run the command again.`);
+    fail(
+      `${output.trim()}\nInstalling the dependencies failed (npm ci: ${code}). Check that the npm registry can be reached (\`npm ping\`) and that this folder can be written, then run the command again.`,
+    );
   }
   if (!isInstalled()) {
-    fail(`Node ${NODE_MAJOR} did not come with the dependencies for ${process.platform}-${process.arch} (it does for linux-x64, linux-arm64 and darwin-arm64). If npm is set to omit optional dependencies, unset that and run \`npm ci\`.`);
+    fail(
+      `Node ${NODE_MAJOR} did not come with the dependencies for ${process.platform}-${process.arch} (it does for linux-x64, linux-arm64 and darwin-arm64). If npm is set to omit optional dependencies, unset that and run \`npm ci\`.`,
+    );
   }
   say(`Dependencies installed in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
@@ -96,9 +122,26 @@ function mayInstall() {
 /** Bounded; a failure shows in the command still missing afterwards. */
 function installBubblewrap() {
   say('Installing bubblewrap with apt-get.');
-  const apt = (...args) => spawnSync('apt-get', ['-q', '-y', '-o', 'DPkg::Lock::Timeout=60', '-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=20', ...args], {
-    stdio: 'ignore', timeout: 180_000, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  }).status === 0;
+  const apt = (...args) =>
+    spawnSync(
+      'apt-get',
+      [
+        '-q',
+        '-y',
+        '-o',
+        'DPkg::Lock::Timeout=60',
+        '-o',
+        'Acquire::Retries=1',
+        '-o',
+        'Acquire::http::Timeout=20',
+        ...args,
+      ],
+      {
+        stdio: 'ignore',
+        timeout: 180_000,
+        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      },
+    ).status === 0;
   const add = () => apt('install', '--no-install-recommends', 'bubblewrap');
   const hasLists = readdirSync('/var/lib/apt/lists').some((name) => name.includes('_Packages'));
   if (hasLists && add()) return;
@@ -117,10 +160,11 @@ async function lock() {
       server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)));
       server.listen(path, () => resolve(true));
     });
-    if (isOurs) return () => {
-      server.close();
-      for (const socket of waiting) socket.destroy();
-    };
+    if (isOurs)
+      return () => {
+        server.close();
+        for (const socket of waiting) socket.destroy();
+      };
     await otherEnds(path);
   }
   return fail('Another setup of this checkout does not end. Stop it and run the command again.');

@@ -10,10 +10,22 @@ const scratch = mkdtempSync(join(tmpdir(), 'headrace-test-'));
 const report = join(scratch, 'report.json');
 
 const steps: { name: string; argv: string[]; limitMinutes: number }[] = [
+  { name: 'format', argv: ['oxfmt', '--check', '.'], limitMinutes: 2 },
   { name: 'lint', argv: ['oxlint', '--type-aware', '--deny-warnings'], limitMinutes: 5 },
   { name: 'document', argv: ['redocly', 'lint', 'openapi.json'], limitMinutes: 2 },
   { name: 'types', argv: ['tsc', '-p', 'tsconfig.json'], limitMinutes: 5 },
-  { name: 'tests', argv: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)], limitMinutes: 30 },
+  {
+    name: 'tests',
+    argv: [
+      'vitest',
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+      ...process.argv.slice(2),
+    ],
+    limitMinutes: 30,
+  },
   { name: 'torture', argv: [join(root, 'torture/run.ts'), '--seconds', '85'], limitMinutes: 10 },
 ];
 
@@ -33,8 +45,18 @@ process.exitCode = failedSteps === 0 && failed === 0 && passed > 0 ? 0 : 1;
 
 /** Runs one of node_modules' commands, or a script by its path, under this Node: `ok`, or how it ended. */
 function run([command, ...args]: string[], milliseconds: number): Promise<string> {
-  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
-  const child = spawn(process.execPath, [resolve(bin, command!), ...args], { cwd: root, env, stdio: 'inherit', timeout: milliseconds });
+  const env = {
+    ...process.env,
+    REDOCLY_TELEMETRY: 'off',
+    REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
+  };
+  const child = spawn(process.execPath, [resolve(bin, command!), ...args], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+    timeout: milliseconds,
+  });
   return new Promise((done) => {
     child.once('error', (error) => done(error.message));
     child.once('close', (code, signal) => done(code === 0 ? 'ok' : `FAILED (${signal ?? `exit ${code}`})`));
@@ -45,9 +67,14 @@ function run([command, ...args]: string[], milliseconds: number): Promise<string
 function counts(): { passed: number; failed: number } {
   try {
     const result = JSON.parse(readFileSync(report, 'utf8')) as {
-      success: boolean; numPassedTests: number; numFailedTests: number; testResults: { status: string; assertionResults: unknown[] }[];
+      success: boolean;
+      numPassedTests: number;
+      numFailedTests: number;
+      testResults: { status: string; assertionResults: unknown[] }[];
     };
-    const unloaded = result.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
+    const unloaded = result.testResults.filter(
+      (file) => file.status === 'failed' && file.assertionResults.length === 0,
+    ).length;
     const failed = result.numFailedTests + unloaded;
     return { passed: result.numPassedTests, failed: failed || (result.success ? 0 : 1) };
   } catch {

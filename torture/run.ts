@@ -28,16 +28,32 @@ import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
 import { requestsPart } from './requests/index.ts';
 
-const PARTS: Part[] = [logPart, receiptsPart, postmasterPart, appliesPart, requestsPart, accessPart, mergesPart];
+const PARTS: Part[] = [
+  logPart,
+  receiptsPart,
+  postmasterPart,
+  appliesPart,
+  requestsPart,
+  accessPart,
+  mergesPart,
+];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;
 const LEAST_LIMIT_SECONDS = 90;
 
-const { values: options } = parseArgs({ options: {
-  only: { type: 'string', multiple: true }, seconds: { type: 'string', default: String(FULL_SECONDS) }, seed: { type: 'string' }, dir: { type: 'string' },
-  json: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, help: { type: 'boolean', default: false },
-} });
-const whole = (name: 'seconds' | 'seed', value: string) => (/^[1-9]\d{0,8}$/.test(value) ? Number(value) : refuse(`--${name} takes a whole number from 1`));
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    seconds: { type: 'string', default: String(FULL_SECONDS) },
+    seed: { type: 'string' },
+    dir: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const whole = (name: 'seconds' | 'seed', value: string) =>
+  /^[1-9]\d{0,8}$/.test(value) ? Number(value) : refuse(`--${name} takes a whole number from 1`);
 
 function refuse(why: string): never {
   console.error(why);
@@ -45,15 +61,19 @@ function refuse(why: string): never {
 }
 
 if (options.help) {
-  console.log(/\/\*\*\n([^]*?)\n \*\//.exec(readFileSync(import.meta.filename, 'utf8'))![1]!.replaceAll(/^ \* ?/gm, ''));
+  console.log(
+    /\/\*\*\n([^]*?)\n \*\//.exec(readFileSync(import.meta.filename, 'utf8'))![1]!.replaceAll(/^ \* ?/gm, ''),
+  );
   console.log(`\nParts: ${PARTS.map(({ name, title }) => `\n  ${name.padEnd(12)} ${title}`).join('')}`);
   process.exit(0);
 }
 const unknown = options.only?.filter((name) => !PARTS.some((part) => part.name === name)) ?? [];
-if (unknown.length) refuse(`There is no part ${unknown.join(', ')}: ${PARTS.map((part) => part.name).join(', ')}`);
+if (unknown.length)
+  refuse(`There is no part ${unknown.join(', ')}: ${PARTS.map((part) => part.name).join(', ')}`);
 const chosen = PARTS.filter(({ name }) => options.only?.includes(name) ?? true);
 const seconds = whole('seconds', options.seconds);
-const seed = options.seed === undefined ? 1 + Math.floor(Math.random() * 999_999) : whole('seed', options.seed);
+const seed =
+  options.seed === undefined ? 1 + Math.floor(Math.random() * 999_999) : whole('seed', options.seed);
 /** Services have to be started for however little work. */
 const share = Math.max(LEAST_SHARE, (seconds - START_SECONDS) / (FULL_SECONDS - START_SECONDS));
 
@@ -80,7 +100,8 @@ const ends: (() => Promise<void> | void)[] = [];
 const say = (line: string) => process.stderr.write(`  ${line}\n`);
 
 async function cleanUp(): Promise<void> {
-  for (const end of ends.splice(0).toReversed()) await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
+  for (const end of ends.splice(0).toReversed())
+    await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
 }
 
 async function leave(why: string): Promise<void> {
@@ -90,7 +111,10 @@ async function leave(why: string): Promise<void> {
   process.exit(1);
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(signal));
-process.once('unhandledRejection', (error) => void leave(error instanceof Error ? error.stack ?? error.message : String(error)));
+process.once(
+  'unhandledRejection',
+  (error) => void leave(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+);
 
 /** Runs a part within its time. What it throws is a failure of its own. */
 async function torture(part: Part): Promise<PartResult> {
@@ -105,9 +129,14 @@ async function torture(part: Part): Promise<PartResult> {
   }, limit * 1000);
   try {
     const result = part.run({
-      scratch: own, say, signal: late.signal, random: createRandom(seed).fork(part.name),
+      scratch: own,
+      say,
+      signal: late.signal,
+      random: createRandom(seed).fork(part.name),
       count: (full, least = 1) => Math.max(least, Math.round(full * share)),
-      atEnd: (end) => { ends.push(end); },
+      atEnd: (end) => {
+        ends.push(end);
+      },
       async start(how = {}) {
         const service = await startService(own, how);
         ends.push(() => service.stop());
@@ -116,7 +145,11 @@ async function torture(part: Part): Promise<PartResult> {
     });
     return await Promise.race([result, isLate]);
   } catch (error) {
-    return { line: 'did not come to its end', figures: {}, failures: [error instanceof Error ? error.stack ?? error.message : String(error)] };
+    return {
+      line: 'did not come to its end',
+      figures: {},
+      failures: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+    };
   } finally {
     clearTimeout(timer);
     await cleanUp();
@@ -124,12 +157,24 @@ async function torture(part: Part): Promise<PartResult> {
   }
 }
 
-const report: Report = { date: new Date().toISOString(), seed, seconds, machine: machineOf(scratch), results: [] };
+const report: Report = {
+  date: new Date().toISOString(),
+  seed,
+  seconds,
+  machine: machineOf(scratch),
+  results: [],
+};
 for (const part of chosen) {
   process.stderr.write(`${part.name}: ${part.title}\n`);
   const [before, from] = [loadNow(), performance.now()];
   const outcome = await torture(part);
-  const result: Result = { name: part.name, title: part.title, ...outcome, took: (performance.now() - from) / 1000, load: [before, loadNow()] };
+  const result: Result = {
+    name: part.name,
+    title: part.title,
+    ...outcome,
+    took: (performance.now() - from) / 1000,
+    load: [before, loadNow()],
+  };
   report.results.push(result);
   if (!options.json) console.log(lineOf(result, seed));
   if (result.failures.length) console.error(failureText(result));

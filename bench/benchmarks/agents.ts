@@ -16,13 +16,31 @@ import { startModels, startServiceWithModels } from '../lib/model-server.ts';
 import type { Service } from '../lib/service.ts';
 import { summarize } from '../lib/statistics.ts';
 
-const FILES = 100, BYTES = 1024 * 1024;
+const FILES = 100,
+  BYTES = 1024 * 1024;
 const IDLE_THREADS = 10;
 const WAIT_MS = 60_000;
 const WARM_UP = 10;
 const AGENTS = [
-  { name: 'scripted', modelId: 'scripted', message: (i: number) => `\`\`\`sh\necho 'line ${i}' >> notes.md\n\`\`\``, idle: '```sh\nsleep 300\n```' },
-  { name: 'headrace', modelId: 'bench/model', message: (i: number) => model([{ say: 'I append a line.', call: [{ tool: 'bash', input: { command: `echo 'line ${i}' >> notes.md` } }] }, { say: 'Done.' }]), idle: model([{ hang: true }]) },
+  {
+    name: 'scripted',
+    modelId: 'scripted',
+    message: (i: number) => `\`\`\`sh\necho 'line ${i}' >> notes.md\n\`\`\``,
+    idle: '```sh\nsleep 300\n```',
+  },
+  {
+    name: 'headrace',
+    modelId: 'bench/model',
+    message: (i: number) =>
+      model([
+        {
+          say: 'I append a line.',
+          call: [{ tool: 'bash', input: { command: `echo 'line ${i}' >> notes.md` } }],
+        },
+        { say: 'Done.' },
+      ]),
+    idle: model([{ hang: true }]),
+  },
 ];
 
 function model(steps: unknown[]): string {
@@ -30,8 +48,20 @@ function model(steps: unknown[]): string {
 }
 
 /** ms from the sending of the message. */
-interface Timing { accepted: number; ready: number; draft: number; edit: number; completed: number }
-const PARTS: [keyof Timing, string][] = [['accepted', 'answered 201'], ['ready', 'agent has its session'], ['draft', 'first draft frame'], ['edit', 'first edit done'], ['completed', 'run completed']];
+interface Timing {
+  accepted: number;
+  ready: number;
+  draft: number;
+  edit: number;
+  completed: number;
+}
+const PARTS: [keyof Timing, string][] = [
+  ['accepted', 'answered 201'],
+  ['ready', 'agent has its session'],
+  ['draft', 'first draft frame'],
+  ['edit', 'first edit done'],
+  ['completed', 'run completed'],
+];
 
 export const agentsBenchmark: Benchmark = {
   name: 'agents',
@@ -50,21 +80,46 @@ export const agentsBenchmark: Benchmark = {
       // Code that has run a few times is faster, in the service and in the database.
       for (let i = -WARM_UP; i < 0; i++) await turn(service, runner, thread, frames, agent, i);
       const warm: Timing[] = [];
-      for (let i = 0; i < (setup.quick ? 3 : 40); i++) warm.push(await turn(service, runner, thread, frames, agent, i));
+      for (let i = 0; i < (setup.quick ? 3 : 40); i++)
+        warm.push(await turn(service, runner, thread, frames, agent, i));
       frames.close();
       const cold = await coldTurns(setup, service, runner, app, agent);
-      for (const [kind, timings] of [['warm workspace', warm], ['new thread', cold]] as const) {
-        for (const [part, what] of PARTS) rows.push({ what: `${agent.name}, ${kind}: message sent → ${what}`, unit: 'ms', figures: summarize(timings.map((timing) => timing[part])) });
+      for (const [kind, timings] of [
+        ['warm workspace', warm],
+        ['new thread', cold],
+      ] as const) {
+        for (const [part, what] of PARTS)
+          rows.push({
+            what: `${agent.name}, ${kind}: message sent → ${what}`,
+            unit: 'ms',
+            figures: summarize(timings.map((timing) => timing[part])),
+          });
       }
       medians[`${agent.name} draft`] = summarize(warm.map(({ draft }) => draft)).median;
       medians[`${agent.name} completed`] = summarize(warm.map(({ completed }) => completed)).median;
-      rows.push({ what: `${agent.name}: memory of a running thread's sandbox`, unit: 'KiB', figures: summarize([await memoryOfThread(service, runner, app, sourceId, agent)]) });
+      rows.push({
+        what: `${agent.name}: memory of a running thread's sandbox`,
+        unit: 'KiB',
+        figures: summarize([await memoryOfThread(service, runner, app, sourceId, agent)]),
+      });
     }
     return {
       rows,
       aims: [
-        { what: 'scripted, warm: message → completed, p50', bound: 'most', limit: 250, value: medians['scripted completed']!, unit: 'ms' },
-        { what: 'headrace, warm: message → first draft frame, p50', bound: 'most', limit: 500, value: medians['headrace draft']!, unit: 'ms' },
+        {
+          what: 'scripted, warm: message → completed, p50',
+          bound: 'most',
+          limit: 250,
+          value: medians['scripted completed']!,
+          unit: 'ms',
+        },
+        {
+          what: 'headrace, warm: message → first draft frame, p50',
+          bound: 'most',
+          limit: 500,
+          value: medians['headrace draft']!,
+          unit: 'ms',
+        },
       ],
       notes: [
         `An app of ${FILES} files; every message appends a line by a command. Frames are read from the thread's stream, the session's time from the runner's journal. headrace asks the model server twice a message, through the gateway, which reserves and settles each call; the model server answers at once.`,
@@ -74,7 +129,13 @@ export const agentsBenchmark: Benchmark = {
   },
 };
 
-async function coldTurns(setup: Setup, service: Service, runner: RunnerClient, app: string, agent: (typeof AGENTS)[number]): Promise<Timing[]> {
+async function coldTurns(
+  setup: Setup,
+  service: Service,
+  runner: RunnerClient,
+  app: string,
+  agent: (typeof AGENTS)[number],
+): Promise<Timing[]> {
   const timings: Timing[] = [];
   for (let i = 0; i < (setup.quick ? 2 : 15); i++) {
     const thread = `${app}/threads/${(await service.call('POST', `${app}/threads`, {})).body.thread.id as string}`;
@@ -86,25 +147,57 @@ async function coldTurns(setup: Setup, service: Service, runner: RunnerClient, a
   return timings;
 }
 
-async function turn(service: Service, runner: RunnerClient, thread: string, frames: Frames, agent: (typeof AGENTS)[number], i: number): Promise<Timing> {
+async function turn(
+  service: Service,
+  runner: RunnerClient,
+  thread: string,
+  frames: Frames,
+  agent: (typeof AGENTS)[number],
+  i: number,
+): Promise<Timing> {
   const from = performance.now();
   const wallFrom = Date.now();
-  const { body } = await service.call('POST', `${thread}/messages`, { content: agent.message(i), modelId: agent.modelId });
+  const { body } = await service.call('POST', `${thread}/messages`, {
+    content: agent.message(i),
+    modelId: agent.modelId,
+  });
   const accepted = performance.now() - from;
   const runId = body.run.id as string;
   const ready = readyAt(runner, runId);
   const of = (frame: Frame) => frame.data['runId'] === runId;
   const draft = frames.first((frame) => frame.event === 'draft' && of(frame));
-  const edit = frames.first((frame) => frame.event === 'tool.updated' && of(frame) && (frame.data['data'] as { status: string }).status === 'completed');
-  const completed = await frames.first((frame) => /^run\.(completed|failed|cancelled)$/.test(frame.event) && of(frame));
-  if (completed.event !== 'run.completed') throw new Error(`The run ended so: ${JSON.stringify((await service.call('GET', `${thread}/runs/${runId}`)).body.run.error)}`);
-  return { accepted, ready: await ready - wallFrom, draft: (await draft).at - from, edit: (await edit).at - from, completed: completed.at - from };
+  const edit = frames.first(
+    (frame) =>
+      frame.event === 'tool.updated' &&
+      of(frame) &&
+      (frame.data['data'] as { status: string }).status === 'completed',
+  );
+  const completed = await frames.first(
+    (frame) => /^run\.(completed|failed|cancelled)$/.test(frame.event) && of(frame),
+  );
+  if (completed.event !== 'run.completed')
+    throw new Error(
+      `The run ended so: ${JSON.stringify((await service.call('GET', `${thread}/runs/${runId}`)).body.run.error)}`,
+    );
+  return {
+    accepted,
+    ready: (await ready) - wallFrom,
+    draft: (await draft).at - from,
+    edit: (await edit).at - from,
+    completed: completed.at - from,
+  };
 }
 
 /** When the agent had its session, by the runner's clock, which is this machine's. */
 async function readyAt(runner: RunnerClient, runId: string): Promise<number> {
   for (const deadline = Date.now() + WAIT_MS; Date.now() < deadline; await sleep(2)) {
-    if (!await runner.task(runId).then(() => true, () => false)) continue;
+    if (
+      !(await runner.task(runId).then(
+        () => true,
+        () => false,
+      ))
+    )
+      continue;
     for await (const entry of runner.journal(runId)) {
       if (entry.type === 'ready') return Date.parse(entry.at);
       if (entry.type === 'end') break;
@@ -113,13 +206,22 @@ async function readyAt(runner: RunnerClient, runId: string): Promise<number> {
   throw new Error('The agent did not begin.');
 }
 
-async function memoryOfThread(service: Service, runner: RunnerClient, app: string, sourceId: string, agent: (typeof AGENTS)[number]): Promise<number> {
+async function memoryOfThread(
+  service: Service,
+  runner: RunnerClient,
+  app: string,
+  sourceId: string,
+  agent: (typeof AGENTS)[number],
+): Promise<number> {
   const { pid } = await runner.status();
   const before = memoryBelow(pid);
   const threads: string[] = [];
   for (let i = 0; i < IDLE_THREADS; i++) {
     const thread = await newReadyThread(service, app, sourceId);
-    const { body } = await service.call('POST', `${thread}/messages`, { content: agent.idle, modelId: agent.modelId });
+    const { body } = await service.call('POST', `${thread}/messages`, {
+      content: agent.idle,
+      modelId: agent.modelId,
+    });
     await readyAt(runner, body.run.id as string);
     threads.push(thread);
   }

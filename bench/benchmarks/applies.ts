@@ -29,7 +29,10 @@ const LANES = 16;
 const END_LIMIT_MS = 180_000;
 
 type Series = 'own' | 'shared';
-const SERIES: readonly { name: Series; what: string }[] = [{ name: 'own', what: 'each draft another file' }, { name: 'shared', what: 'each draft a line of one file' }];
+const SERIES: readonly { name: Series; what: string }[] = [
+  { name: 'own', what: 'each draft another file' },
+  { name: 'shared', what: 'each draft a line of one file' },
+];
 
 interface Size {
   projects: number;
@@ -61,7 +64,9 @@ export const appliesBenchmark: Benchmark = {
     const probe = makeProbe(setup.scratch);
     const service = await startServiceOn(setup, database, probe.options.env, probe.options.nodeArgs);
     const rows: Row[] = [];
-    const notes = [`${size.projects} apps of ${FILES} files, ${size.drafts} drafts each; clients post without waiting for the end of earlier applies, each app's one after the other. Every app's last head was seen to have all ${size.drafts} edits. CPU is that of service, PostgreSQL and git.`];
+    const notes = [
+      `${size.projects} apps of ${FILES} files, ${size.drafts} drafts each; clients post without waiting for the end of earlier applies, each app's one after the other. Every app's last head was seen to have all ${size.drafts} edits. CPU is that of service, PostgreSQL and git.`,
+    ];
     const aims: Awaited<ReturnType<Benchmark['run']>>['aims'] = [];
     for (const { name, what } of SERIES) {
       const byHand = await handBuilt(setup, name, size);
@@ -73,23 +78,45 @@ export const appliesBenchmark: Benchmark = {
       rows.push(
         { what: `${what}: applies`, unit: 'applies/s', figures: summarize([measured.perSecond]) },
         { what: `${what}: git by hand`, unit: 'applies/s', figures: summarize([byHand.perSecond]) },
-        { what: `${what}: POST → applied seen, its turn waited for`, unit: 'ms', figures: summarize(measured.latencies) },
+        {
+          what: `${what}: POST → applied seen, its turn waited for`,
+          unit: 'ms',
+          figures: summarize(measured.latencies),
+        },
         { what: `${what}: CPU an apply`, unit: 'ms', figures: summarize([measured.cpuMs / total]) },
         { what: `${what}: CPU of git by hand`, unit: 'ms', figures: summarize([byHand.cpuMs / total]) },
       );
-      aims.push({ what: `${what}: p99 of the service's event loop`, bound: 'most', limit: 50, value: measured.loopP99, unit: 'ms' });
+      aims.push({
+        what: `${what}: p99 of the service's event loop`,
+        bound: 'most',
+        limit: 50,
+        value: measured.loopP99,
+        unit: 'ms',
+      });
     }
-    notes.push('An apply is two transactions, each on disk before it is answered, a durable version, events and a sealed thread; git by hand is merge-tree, commit-tree and update-ref in repositories that have every object, and syncs nothing.');
+    notes.push(
+      'An apply is two transactions, each on disk before it is answered, a durable version, events and a sealed thread; git by hand is merge-tree, commit-tree and update-ref in repositories that have every object, and syncs nothing.',
+    );
     return { rows, aims, notes };
   },
 };
 
-const lines = (drafts: number, changed: readonly number[]) => Array.from({ length: (drafts + 1) * APART }, (_, line) => `${changed.includes((line + 4) / APART - 1) ? `changed by ${(line + 4) / APART - 1}` : `line ${line}`}\n`).join('');
-const filesOf = ({ drafts }: Size): AppFile[] => [...makeFiles(FILES - 1, BYTES), { path: SHARED, content: lines(drafts, []) }];
+const lines = (drafts: number, changed: readonly number[]) =>
+  Array.from(
+    { length: (drafts + 1) * APART },
+    (_, line) =>
+      `${changed.includes((line + 4) / APART - 1) ? `changed by ${(line + 4) / APART - 1}` : `line ${line}`}\n`,
+  ).join('');
+const filesOf = ({ drafts }: Size): AppFile[] => [
+  ...makeFiles(FILES - 1, BYTES),
+  { path: SHARED, content: lines(drafts, []) },
+];
 
 function changeOf(series: Series, files: readonly AppFile[], { drafts }: Size, n: number): AppFile {
   const { path, content } = files[n]!;
-  return series === 'shared' ? { path: SHARED, content: lines(drafts, [n]) } : { path, content: `${content}changed by ${n};\n` };
+  return series === 'shared'
+    ? { path: SHARED, content: lines(drafts, [n]) }
+    : { path, content: `${content}changed by ${n};\n` };
 }
 
 /** Apps with drafts that all start from the first head, and workspaces that are ready: nothing but applies is to go on later. */
@@ -103,7 +130,12 @@ async function prepare(service: Caller, series: Series, size: Size): Promise<Dra
     await inLanes(LANES / 4, Array.from({ length: size.drafts }), async (__, n) => {
       const { thread } = (await service.call('POST', `${app}/threads`, { sourceId })).body;
       const path = `${app}/threads/${thread.id as string}`;
-      const { source } = (await service.call('POST', `${path}/edits`, { expectedSourceId: sourceId, changes: [changeOf(series, files, size, n)] })).body;
+      const { source } = (
+        await service.call('POST', `${path}/edits`, {
+          expectedSourceId: sourceId,
+          changes: [changeOf(series, files, size, n)],
+        })
+      ).body;
       drafts[n] = { app, thread: path, sourceId: source.id as string };
     });
   });
@@ -117,42 +149,71 @@ async function prepare(service: Caller, series: Series, size: Size): Promise<Dra
   return apps;
 }
 
-async function applyAll(service: Caller, apps: readonly Draft[][], loopP99: () => Promise<number>): Promise<Measured> {
+async function applyAll(
+  service: Caller,
+  apps: readonly Draft[][],
+  loopP99: () => Promise<number>,
+): Promise<Measured> {
   const total = apps.flat().length;
   const { all } = await openEnds(service, total);
   await loopP99();
   const posted = new Map<string, number>();
   const [cpuFrom, from] = [cpuBelow(), performance.now()];
-  await Promise.all(apps.map(async (drafts) => {
-    for (const { thread, sourceId } of drafts) {
-      const at = performance.now();
-      const { apply } = (await service.call('POST', `${thread}/apply`, { expectedSourceId: sourceId, clientOperationId: thread, conflictResolution: 'manual' }, { key: thread })).body;
-      posted.set(apply.id as string, at);
-    }
-  }));
+  await Promise.all(
+    apps.map(async (drafts) => {
+      for (const { thread, sourceId } of drafts) {
+        const at = performance.now();
+        const { apply } = (
+          await service.call(
+            'POST',
+            `${thread}/apply`,
+            { expectedSourceId: sourceId, clientOperationId: thread, conflictResolution: 'manual' },
+            { key: thread },
+          )
+        ).body;
+        posted.set(apply.id as string, at);
+      }
+    }),
+  );
   const ends = await all;
   const seconds = (Math.max(...ends.values()) - from) / 1000;
   const cpuMs = cpuBelow() - cpuFrom;
-  return { perSecond: total / seconds, latencies: [...posted].map(([id, at]) => ends.get(id)! - at), cpuMs, loopP99: await loopP99() };
+  return {
+    perSecond: total / seconds,
+    latencies: [...posted].map(([id, at]) => ends.get(id)! - at),
+    cpuMs,
+    loopP99: await loopP99(),
+  };
 }
 
 /** Resolves when the stream is open. `all` resolves when so many applies are told as applied, with the time at which each was. */
 async function openEnds(service: Caller, total: number): Promise<{ all: Promise<Map<string, number>> }> {
-  const stream = await service.open(`${PLATFORM}/events/stream?types=platform.apply.applied,platform.apply.conflicted,platform.apply.failed`);
+  const stream = await service.open(
+    `${PLATFORM}/events/stream?types=platform.apply.applied,platform.apply.conflicted,platform.apply.failed`,
+  );
   const { promise, resolve, reject } = Promise.withResolvers<Map<string, number>>();
   const ends = new Map<string, number>();
-  const timer = setTimeout(() => reject(new Error(`Only ${ends.size} of ${total} applies ended in time`)), END_LIMIT_MS);
+  const timer = setTimeout(
+    () => reject(new Error(`Only ${ends.size} of ${total} applies ended in time`)),
+    END_LIMIT_MS,
+  );
   let rest = '';
-  stream.setEncoding('utf8').on('data', (part: string) => {
-    const frames = (rest + part).split('\n\n');
-    rest = frames.pop()!;
-    for (const frame of frames) {
-      const { type, data } = JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? '{}') as { type?: string; data?: { id: string } };
-      if (type === 'platform.apply.applied') ends.set(data!.id, performance.now());
-      else if (type?.startsWith('platform.apply.')) reject(new Error(`An apply ended by ${type}`));
-    }
-    if (ends.size === total) resolve(ends);
-  }).once('error', reject);
+  stream
+    .setEncoding('utf8')
+    .on('data', (part: string) => {
+      const frames = (rest + part).split('\n\n');
+      rest = frames.pop()!;
+      for (const frame of frames) {
+        const { type, data } = JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? '{}') as {
+          type?: string;
+          data?: { id: string };
+        };
+        if (type === 'platform.apply.applied') ends.set(data!.id, performance.now());
+        else if (type?.startsWith('platform.apply.')) reject(new Error(`An apply ended by ${type}`));
+      }
+      if (ends.size === total) resolve(ends);
+    })
+    .once('error', reject);
   const close = () => {
     clearTimeout(timer);
     stream.destroy();
@@ -162,15 +223,34 @@ async function openEnds(service: Caller, total: number): Promise<{ all: Promise<
 }
 
 /** Every app's head has every draft's edit, and nothing else. */
-async function expectAll(service: Caller, apps: readonly Draft[][], series: Series, size: Size): Promise<void> {
+async function expectAll(
+  service: Caller,
+  apps: readonly Draft[][],
+  series: Series,
+  size: Size,
+): Promise<void> {
   const files = filesOf(size);
   for (const [{ app }] of apps as [Draft][]) {
     const { head } = (await service.call('GET', `${app}/source-head`)).body;
     const expected = new Map(files.map(({ path, content }) => [path, content]));
-    if (series === 'shared') expected.set(SHARED, lines(size.drafts, Array.from({ length: size.drafts }, (_, n) => n)));
-    else for (let n = 0; n < size.drafts; n++) expected.set(files[n]!.path, changeOf(series, files, size, n).content);
+    if (series === 'shared')
+      expected.set(
+        SHARED,
+        lines(
+          size.drafts,
+          Array.from({ length: size.drafts }, (_, n) => n),
+        ),
+      );
+    else
+      for (let n = 0; n < size.drafts; n++)
+        expected.set(files[n]!.path, changeOf(series, files, size, n).content);
     await inLanes(LANES, [...expected], async ([path, content]) => {
-      const { file } = (await service.call('GET', `${app}/sources/${head.sourceId as string}/file?path=${encodeURIComponent(path)}`)).body;
+      const { file } = (
+        await service.call(
+          'GET',
+          `${app}/sources/${head.sourceId as string}/file?path=${encodeURIComponent(path)}`,
+        )
+      ).body;
       if (file.content !== content) throw new Error(`${path} of ${app} is not what was merged`);
     });
     if (head.revision !== size.drafts + 1) throw new Error(`${app} is at revision ${String(head.revision)}`);
@@ -178,20 +258,39 @@ async function expectAll(service: Caller, apps: readonly Draft[][], series: Seri
 }
 
 /** The same history in a repository for each project, packed; then all drafts of all of them, each repository's one after the other. */
-async function handBuilt({ scratch }: Setup, series: Series, size: Size): Promise<{ perSecond: number; cpuMs: number }> {
+async function handBuilt(
+  { scratch }: Setup,
+  series: Series,
+  size: Size,
+): Promise<{ perSecond: number; cpuMs: number }> {
   const files = filesOf(size);
-  const commit = (name: string, from: string | null, changes: readonly AppFile[]) => `commit refs/heads/${name}\ncommitter b <b@example.test> 0 +0000\n${data(name)}${from === null ? '' : `from refs/heads/${from}\n`}${changes.map(({ path, content }) => `M 100644 inline ${path}\n${data(content)}`).join('')}\n`;
-  const input = [commit('main', null, files), ...Array.from({ length: size.drafts }, (_, n) => commit(`draft-${n}`, 'main', [changeOf(series, files, size, n)]))].join('');
+  const commit = (name: string, from: string | null, changes: readonly AppFile[]) =>
+    `commit refs/heads/${name}\ncommitter b <b@example.test> 0 +0000\n${data(name)}${from === null ? '' : `from refs/heads/${from}\n`}${changes.map(({ path, content }) => `M 100644 inline ${path}\n${data(content)}`).join('')}\n`;
+  const input = [
+    commit('main', null, files),
+    ...Array.from({ length: size.drafts }, (_, n) =>
+      commit(`draft-${n}`, 'main', [changeOf(series, files, size, n)]),
+    ),
+  ].join('');
   const repositories = Array.from({ length: size.projects }, (_, n) => join(scratch, `${series}-${n}`));
   for (const repository of repositories) {
     mkdirSync(repository);
     await timed('git init -q --bare && git fast-import --quiet', { cwd: repository, input });
   }
   const [cpuFrom, from] = [cpuOfEnded(), performance.now()];
-  await Promise.all(repositories.map(async (cwd) => {
-    for (let n = 0; n < size.drafts; n++) await timed(`git update-ref refs/heads/main $(git commit-tree $(git merge-tree --write-tree main draft-${n}) -p main -p draft-${n} -m apply)`, { cwd });
-  }));
-  return { perSecond: (size.projects * size.drafts) / ((performance.now() - from) / 1000), cpuMs: cpuOfEnded() - cpuFrom };
+  await Promise.all(
+    repositories.map(async (cwd) => {
+      for (let n = 0; n < size.drafts; n++)
+        await timed(
+          `git update-ref refs/heads/main $(git commit-tree $(git merge-tree --write-tree main draft-${n}) -p main -p draft-${n} -m apply)`,
+          { cwd },
+        );
+    }),
+  );
+  return {
+    perSecond: (size.projects * size.drafts) / ((performance.now() - from) / 1000),
+    cpuMs: cpuOfEnded() - cpuFrom,
+  };
 }
 
 const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;

@@ -35,8 +35,20 @@ export const eventLagBenchmark: Benchmark = {
     return {
       rows: [...written.rows, ...committed.rows],
       aims: [
-        { what: `p99 at ${WRITES} writes a second`, bound: 'most', limit: 50, value: written.lag.p99, unit: 'ms' },
-        { what: `p99 at ${COMMITS} events a second`, bound: 'most', limit: 25, value: committed.lag.p99, unit: 'ms' },
+        {
+          what: `p99 at ${WRITES} writes a second`,
+          bound: 'most',
+          limit: 50,
+          value: written.lag.p99,
+          unit: 'ms',
+        },
+        {
+          what: `p99 at ${COMMITS} events a second`,
+          bound: 'most',
+          limit: 25,
+          value: committed.lag.p99,
+          unit: 'ms',
+        },
       ],
       notes: [
         `${written.lag.count} renamings of ${APPS} apps over HTTP, then ${committed.lag.count} transactions of one event, by the service's own code in the benchmark's process, on ${CONNECTIONS} connections; both sent at a fixed rate whether or not earlier ones were answered. One reader of the all-apps stream, in the benchmark's process. The aims count from occurredAt, which the event's row gets just before the commit: the commit's own time is in it.`,
@@ -53,12 +65,18 @@ type Write = (i: number) => Promise<string>;
 async function renaming(service: Caller): Promise<Write> {
   const apps = await Promise.all(Array.from({ length: APPS }, (_, i) => newApp(service, `App ${i}`)));
   return async (i) => {
-    const { app } = (await service.call('PATCH', apps[i % APPS]!, { name: `Name ${i} ${performance.now()}` })).body;
+    const { app } = (await service.call('PATCH', apps[i % APPS]!, { name: `Name ${i} ${performance.now()}` }))
+      .body;
     return `${app.id as string} ${app.updatedAt as string}`;
   };
 }
 
-async function lags(setup: Setup, frames: Frames, rate: number, write: Write): Promise<Pick<Outcome, 'rows'> & { lag: ReturnType<typeof summarize> }> {
+async function lags(
+  setup: Setup,
+  frames: Frames,
+  rate: number,
+  write: Write,
+): Promise<Pick<Outcome, 'rows'> & { lag: ReturnType<typeof summarize> }> {
   // Connections and statements are made before anything is counted.
   await send(rate, rate, write);
   await frames.arrived(rate);
@@ -67,7 +85,11 @@ async function lags(setup: Setup, frames: Frames, rate: number, write: Write): P
   const answered = await send(count, rate, write);
   await frames.arrived(count);
   const sinceEvent = frames.all().map(({ event, at }) => at - Date.parse(event.occurredAt));
-  const sinceAnswer = frames.all().map(({ event, at }) => Math.max(0, at - (answered.get(event.id) ?? answered.get(`${event.data.id} ${event.data.updatedAt}`))!));
+  const sinceAnswer = frames
+    .all()
+    .map(({ event, at }) =>
+      Math.max(0, at - (answered.get(event.id) ?? answered.get(`${event.data.id} ${event.data.updatedAt}`))!),
+    );
   frames.clear();
   const lag = summarize(sinceEvent);
   return {
@@ -121,9 +143,12 @@ function collect(stream: IncomingMessage) {
   });
   return {
     all: () => frames,
-    clear: () => { frames = []; },
+    clear: () => {
+      frames = [];
+    },
     async arrived(count: number): Promise<void> {
-      for (const deadline = Date.now() + DRAIN_LIMIT_MS; frames.length < count; await sleep(10)) if (Date.now() > deadline) throw new Error(`${frames.length} of ${count} events arrived`);
+      for (const deadline = Date.now() + DRAIN_LIMIT_MS; frames.length < count; await sleep(10))
+        if (Date.now() > deadline) throw new Error(`${frames.length} of ${count} events arrived`);
     },
   };
 }

@@ -20,9 +20,17 @@ export const eventLoopBenchmark: Benchmark = {
     await imports(archive, rounds, 'application/gzip');
     const duringArchive = await seen();
     return {
-      rows: [{ what: `delay during ${rounds} imports, JSON`, unit: 'ms', figures: duringJson }, { what: `delay during ${rounds} imports, tar.gz`, unit: 'ms', figures: duringArchive }],
-      aims: [{ what: 'JSON, p99', bound: 'most', limit: 50, value: duringJson.p99, unit: 'ms' }, { what: 'tar.gz, p99', bound: 'most', limit: 50, value: duringArchive.p99, unit: 'ms' }],
-      notes: ['perf_hooks.monitorEventLoopDelay inside the service, sampled every 10 ms, which are taken off; imports one after the other, without pause. The worst delay is the largest sample.'],
+      rows: [
+        { what: `delay during ${rounds} imports, JSON`, unit: 'ms', figures: duringJson },
+        { what: `delay during ${rounds} imports, tar.gz`, unit: 'ms', figures: duringArchive },
+      ],
+      aims: [
+        { what: 'JSON, p99', bound: 'most', limit: 50, value: duringJson.p99, unit: 'ms' },
+        { what: 'tar.gz, p99', bound: 'most', limit: 50, value: duringArchive.p99, unit: 'ms' },
+      ],
+      notes: [
+        'perf_hooks.monitorEventLoopDelay inside the service, sampled every 10 ms, which are taken off; imports one after the other, without pause. The worst delay is the largest sample.',
+      ],
     };
 
     async function imports(body: Buffer, count: number, contentType?: string): Promise<void> {

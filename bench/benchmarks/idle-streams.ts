@@ -27,12 +27,26 @@ export const idleStreamsBenchmark: Benchmark = {
     const database = await startDatabase(setup.scratch);
     setup.atEnd(() => database.stop());
     const probe = makeProbe(setup.scratch);
-    const service = await startServiceOn(setup, database, { ...probe.options.env, HEADRACE_ROLES: 'api' }, probe.options.nodeArgs);
+    const service = await startServiceOn(
+      setup,
+      database,
+      { ...probe.options.env, HEADRACE_ROLES: 'api' },
+      probe.options.nodeArgs,
+    );
     const log = await openLog(setup, service, database.url, 1);
     const readers: IdleReader[] = [];
-    setup.atEnd(() => { for (const reader of readers) reader.close(); });
+    setup.atEnd(() => {
+      for (const reader of readers) reader.close();
+    });
     const open = async (count: number) => {
-      for (const until = readers.length + count; readers.length < until;) readers.push(...await Promise.all(Array.from({ length: Math.min(AT_ONCE, until - readers.length) }, () => openReader(service.base, `${PLATFORM}/events/stream?types=${EVENT_TYPE}`, service.key))));
+      for (const until = readers.length + count; readers.length < until;)
+        readers.push(
+          ...(await Promise.all(
+            Array.from({ length: Math.min(AT_ONCE, until - readers.length) }, () =>
+              openReader(service.base, `${PLATFORM}/events/stream?types=${EVENT_TYPE}`, service.key),
+            ),
+          )),
+        );
     };
     await open(FIRST);
     await broadcast();
@@ -41,7 +55,8 @@ export const idleStreamsBenchmark: Benchmark = {
     await open(STREAMS - FIRST);
     setup.say(`opened in ${((performance.now() - from) / 1000).toFixed(1)} s`);
     const after = await settled(setup.quick ? SETTLE_MS : IDLE_MS);
-    const perStream = (part: 'rss' | 'heapUsed' | 'external') => (after[part] - before[part]) / (STREAMS - FIRST) / KIB;
+    const perStream = (part: 'rss' | 'heapUsed' | 'external') =>
+      (after[part] - before[part]) / (STREAMS - FIRST) / KIB;
 
     const lags: number[] = [];
     const lasts: number[] = [];
@@ -55,7 +70,11 @@ export const idleStreamsBenchmark: Benchmark = {
     return {
       rows: [
         { what: 'event committed → frame read, each stream', unit: 'ms', figures: summarize(lags) },
-        { what: 'event committed → frame read, last stream of each event', unit: 'ms', figures: summarize(lasts) },
+        {
+          what: 'event committed → frame read, last stream of each event',
+          unit: 'ms',
+          figures: summarize(lasts),
+        },
       ],
       aims: [{ what: 'memory per stream', bound: 'most', limit: 40, value: perStream('rss'), unit: 'KiB' }],
       notes: [

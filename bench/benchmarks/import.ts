@@ -21,7 +21,9 @@ export const importBenchmark: Benchmark = {
       byGit.push(await gitStores(setup, folder));
       asJson.push(await imported(json));
       asArchive.push(await imported(archive, 'application/gzip'));
-      setup.say(`round ${round + 1}: git ${byGit.at(-1)!.toFixed(0)} ms, JSON ${asJson.at(-1)!.toFixed(0)} ms, tar.gz ${asArchive.at(-1)!.toFixed(0)} ms`);
+      setup.say(
+        `round ${round + 1}: git ${byGit.at(-1)!.toFixed(0)} ms, JSON ${asJson.at(-1)!.toFixed(0)} ms, tar.gz ${asArchive.at(-1)!.toFixed(0)} ms`,
+      );
     }
     const [json_, archive_, git] = [summarize(asJson), summarize(asArchive), summarize(byGit)];
     return {
@@ -31,22 +33,41 @@ export const importBenchmark: Benchmark = {
         { what: 'git add -A && git write-tree', unit: 'ms', figures: git },
       ],
       aims: [
-        { what: "JSON, of git's time (medians)", bound: 'most', limit: 1, value: json_.median / git.median, unit: '×' },
-        { what: "tar.gz, of git's time (medians)", bound: 'most', limit: 1, value: archive_.median / git.median, unit: '×' },
+        {
+          what: "JSON, of git's time (medians)",
+          bound: 'most',
+          limit: 1,
+          value: json_.median / git.median,
+          unit: '×',
+        },
+        {
+          what: "tar.gz, of git's time (medians)",
+          bound: 'most',
+          limit: 1,
+          value: archive_.median / git.median,
+          unit: '×',
+        },
       ],
-      notes: ['Each import goes to an app of its own, each git run to a repository of its own: nothing is known before. git does not sync what it writes; the service does before it answers.'],
+      notes: [
+        'Each import goes to an app of its own, each git run to a repository of its own: nothing is known before. git does not sync what it writes; the service does before it answers.',
+      ],
     };
 
     /** A new app each time: files that an app has already are not stored again. */
     async function imported(body: Buffer, contentType?: string): Promise<number> {
-      const { ms, body: answer } = await service.call('POST', `${await newApp(service)}/sources`, body, { contentType });
-      if (answer.source.fileCount !== FILES) throw new Error(`${String(answer.source.fileCount)} files were imported, not ${FILES}`);
+      const { ms, body: answer } = await service.call('POST', `${await newApp(service)}/sources`, body, {
+        contentType,
+      });
+      if (answer.source.fileCount !== FILES)
+        throw new Error(`${String(answer.source.fileCount)} files were imported, not ${FILES}`);
       return ms;
     }
   },
 };
 
-export async function prepare({ scratch }: Setup): Promise<{ json: Buffer; archive: Buffer; folder: string }> {
+export async function prepare({
+  scratch,
+}: Setup): Promise<{ json: Buffer; archive: Buffer; folder: string }> {
   const files = makeFiles(FILES, BYTES);
   const folder = join(scratch, 'files');
   mkdirSync(folder);

@@ -39,27 +39,56 @@ export const publishBenchmark: Benchmark = {
     const [insert, insertPrepared] = [rawInsert(log), rawInsert(log, 'raw_insert')];
 
     const ms = setup.quick ? 500 : 1200;
-    const rates = { raw: [] as number[], prepared: [] as number[], service: [] as number[], rawAlone: [] as number[], serviceAlone: [] as number[], drain: [] as number[] };
+    const rates = {
+      raw: [] as number[],
+      prepared: [] as number[],
+      service: [] as number[],
+      rawAlone: [] as number[],
+      serviceAlone: [] as number[],
+      drain: [] as number[],
+    };
     for (let round = -1; round < (setup.quick ? 2 : 6); round++) {
       const now = {
-        raw: await rate(WRITERS, ms, insert), prepared: await rate(WRITERS, ms, insertPrepared), service: await published(log, WRITERS, ms),
-        rawAlone: await rate(1, ms, insert), serviceAlone: await published(log, 1, ms), drain: await drained(log, round),
+        raw: await rate(WRITERS, ms, insert),
+        prepared: await rate(WRITERS, ms, insertPrepared),
+        service: await published(log, WRITERS, ms),
+        rawAlone: await rate(1, ms, insert),
+        serviceAlone: await published(log, 1, ms),
+        drain: await drained(log, round),
       };
       // The first round compiles both.
       if (round < 0) continue;
       for (const [name, value] of Object.entries(now)) rates[name as keyof typeof rates].push(value);
-      setup.say(`round ${round + 1}: ${WRITERS} writers raw ${now.raw.toFixed(0)}/s, service ${now.service.toFixed(0)}/s; one writer raw ${now.rawAlone.toFixed(0)}/s, service ${now.serviceAlone.toFixed(0)}/s; publisher alone ${now.drain.toFixed(0)}/s`);
+      setup.say(
+        `round ${round + 1}: ${WRITERS} writers raw ${now.raw.toFixed(0)}/s, service ${now.service.toFixed(0)}/s; one writer raw ${now.rawAlone.toFixed(0)}/s, service ${now.serviceAlone.toFixed(0)}/s; publisher alone ${now.drain.toFixed(0)}/s`,
+      );
     }
     await expectWhole(log);
-    const row = (what: string, series: number[]): Row => ({ what, unit: 'events/s', figures: summarize(series) });
-    const share = (ours: number[], theirs: number[]) => (summarize(ours).median / summarize(theirs).median) * 100;
+    const row = (what: string, series: number[]): Row => ({
+      what,
+      unit: 'events/s',
+      figures: summarize(series),
+    });
+    const share = (ours: number[], theirs: number[]) =>
+      (summarize(ours).median / summarize(theirs).median) * 100;
     return {
       rows: [
-        row(`${WRITERS} writers: committed and published`, rates.service), row(`${WRITERS} writers: raw inserts`, rates.raw), row(`${WRITERS} writers: raw inserts, prepared beforehand`, rates.prepared),
-        row('one writer: committed and published', rates.serviceAlone), row('one writer: raw inserts', rates.rawAlone),
+        row(`${WRITERS} writers: committed and published`, rates.service),
+        row(`${WRITERS} writers: raw inserts`, rates.raw),
+        row(`${WRITERS} writers: raw inserts, prepared beforehand`, rates.prepared),
+        row('one writer: committed and published', rates.serviceAlone),
+        row('one writer: raw inserts', rates.rawAlone),
         row(`the publisher alone: ${WAITING} waiting → published`, rates.drain),
       ],
-      aims: [{ what: `${WRITERS} writers, of the raw inserts (medians)`, bound: 'least', limit: 50, value: share(rates.service, rates.raw), unit: '%' }],
+      aims: [
+        {
+          what: `${WRITERS} writers, of the raw inserts (medians)`,
+          bound: 'least',
+          limit: 50,
+          value: share(rates.service, rates.raw),
+          unit: '%',
+        },
+      ],
       notes: [
         `An event of the service is a transaction with one event by the service's own code (BEGIN, INSERT into the outbox, COMMIT), counted until the last one is in the published log with its sequence. A raw insert is one statement, committed by itself. In turns of ${ms / 1000} s on one PostgreSQL, by the same driver and pool, into tables of the same columns, indexes and partitions. Each event of the service is written three times: into the outbox, out of it, and into the log.`,
         `A raw insert is sent as text and values, and planned each time. Prepared beforehand, as the service's own are, it leaves the service ${share(rates.service, rates.prepared).toFixed(0)}%. With one writer the service reaches ${share(rates.serviceAlone, rates.rawAlone).toFixed(0)}% of the raw inserts.`,
@@ -72,23 +101,50 @@ export const publishBenchmark: Benchmark = {
 function rawInsert(log: Log, name?: string): () => Promise<unknown> {
   const { orgId, projectId, feed } = log.scope;
   let sequence = 0;
-  return () => log.pool.query({ name, text: RAW_INSERT, values: [orgId, ++sequence, newId('evt'), feed, EVENT_TYPE, projectId, null, null, JSON.stringify(eventData(projectId!))] });
+  return () =>
+    log.pool.query({
+      name,
+      text: RAW_INSERT,
+      values: [
+        orgId,
+        ++sequence,
+        newId('evt'),
+        feed,
+        EVENT_TYPE,
+        projectId,
+        null,
+        null,
+        JSON.stringify(eventData(projectId!)),
+      ],
+    });
 }
 
 /** How many a second `writers` do for `ms`, each one after the other. */
-async function rate(writers: number, ms: number, one: () => Promise<unknown>, settled?: (count: number) => Promise<void>): Promise<number> {
+async function rate(
+  writers: number,
+  ms: number,
+  one: () => Promise<unknown>,
+  settled?: (count: number) => Promise<void>,
+): Promise<number> {
   let count = 0;
   const from = performance.now();
-  await Promise.all(Array.from({ length: writers }, async () => {
-    for (; performance.now() < from + ms; count++) await one();
-  }));
+  await Promise.all(
+    Array.from({ length: writers }, async () => {
+      for (; performance.now() < from + ms; count++) await one();
+    }),
+  );
   await settled?.(count);
   return count / ((performance.now() - from) / 1000);
 }
 
 async function published(log: Log, writers: number, ms: number): Promise<number> {
   const before = await log.end();
-  return rate(writers, ms, () => log.commit(), (count) => log.reaches(before + count));
+  return rate(
+    writers,
+    ms,
+    () => log.commit(),
+    (count) => log.reaches(before + count),
+  );
 }
 
 /** Rows that wait in the outbox, the publisher held up meanwhile by a lock on the log's end; then its time for all of them. */
@@ -98,7 +154,15 @@ async function drained(log: Log, round: number): Promise<number> {
   try {
     await holder.query('begin; lock table log_state in exclusive mode');
     const { orgId, projectId, feed } = log.scope;
-    for (let i = 0; i < WAITING / PER_COMMIT; i++) await log.pool.query(FILL_OUTBOX, [orgId, `${round}_${i}`, feed, EVENT_TYPE, projectId, JSON.stringify(eventData(projectId!))]);
+    for (let i = 0; i < WAITING / PER_COMMIT; i++)
+      await log.pool.query(FILL_OUTBOX, [
+        orgId,
+        `${round}_${i}`,
+        feed,
+        EVENT_TYPE,
+        projectId,
+        JSON.stringify(eventData(projectId!)),
+      ]);
     const from = performance.now();
     await holder.query('commit');
     await log.reaches(before + WAITING);
@@ -110,6 +174,11 @@ async function drained(log: Log, round: number): Promise<number> {
 
 /** Each sequence once, and nothing left behind: what was counted was published. */
 async function expectWhole(log: Log): Promise<void> {
-  const { rows: [seen] } = await log.pool.query<{ events: number; sequences: number; last: number; waiting: number }>('select count(*) as events, count(distinct sequence) as sequences, max(sequence) as last, (select count(*) from outbox) as waiting from events');
-  if (seen!.waiting !== 0 || seen!.events !== seen!.last || seen!.sequences !== seen!.last) throw new Error(`The log is not whole: ${JSON.stringify(seen)}`);
+  const {
+    rows: [seen],
+  } = await log.pool.query<{ events: number; sequences: number; last: number; waiting: number }>(
+    'select count(*) as events, count(distinct sequence) as sequences, max(sequence) as last, (select count(*) from outbox) as waiting from events',
+  );
+  if (seen!.waiting !== 0 || seen!.events !== seen!.last || seen!.sequences !== seen!.last)
+    throw new Error(`The log is not whole: ${JSON.stringify(seen)}`);
 }

@@ -27,7 +27,8 @@ export const readsBenchmark: Benchmark = {
     await expectSame(service.base, bare, thread, service.key);
 
     const seconds = setup.quick ? 1 : 3;
-    const ask = (base: string, headers: Record<string, string>) => load(base, () => ({ method: 'GET', path: thread, headers }), CONNECTIONS, seconds);
+    const ask = (base: string, headers: Record<string, string>) =>
+      load(base, () => ({ method: 'GET', path: thread, headers }), CONNECTIONS, seconds);
     const [ours, theirs]: [number[], number[]] = [[], []];
     for (let round = -1; round < (setup.quick ? 2 : 8); round++) {
       const rates = [await ask(service.base, { 'x-api-key': service.key }), await ask(bare, {})] as const;
@@ -39,21 +40,45 @@ export const readsBenchmark: Benchmark = {
     }
     const [service_, bare_] = [summarize(ours), summarize(theirs)];
     return {
-      rows: [{ what: 'service', unit: 'requests/s', figures: service_ }, { what: 'bare Fastify route', unit: 'requests/s', figures: bare_ }],
-      aims: [{ what: 'of the bare route (medians)', bound: 'least', limit: 60, value: (service_.median / bare_.median) * 100, unit: '%' }],
-      notes: [`In turns of ${seconds} s. Both have a pool of 24 connections to the same PostgreSQL and give the same answer; the load comes from the benchmark's own process on the same cores.`],
+      rows: [
+        { what: 'service', unit: 'requests/s', figures: service_ },
+        { what: 'bare Fastify route', unit: 'requests/s', figures: bare_ },
+      ],
+      aims: [
+        {
+          what: 'of the bare route (medians)',
+          bound: 'least',
+          limit: 60,
+          value: (service_.median / bare_.median) * 100,
+          unit: '%',
+        },
+      ],
+      notes: [
+        `In turns of ${seconds} s. Both have a pool of 24 connections to the same PostgreSQL and give the same answer; the load comes from the benchmark's own process on the same cores.`,
+      ],
     };
   },
 };
 
 async function startBare(setup: Setup, url: string, orgId: string): Promise<string> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../bare-server.ts')], { env: { PATH: process.env.PATH, DATABASE_URL: url, BENCH_ORG_ID: orgId }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../bare-server.ts')],
+    {
+      env: { PATH: process.env.PATH, DATABASE_URL: url, BENCH_ORG_ID: orgId },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   setup.atEnd(() => void child.kill('SIGKILL'));
   return addressOf(child);
 }
 
 /** Both have to give the same answer, or they do not do the same work. */
 async function expectSame(service: string, bare: string, path: string, key: string): Promise<void> {
-  const answers = await Promise.all([fetch(service + path, { headers: { 'x-api-key': key } }), fetch(bare + path)].map(async (response) => (await response).text()));
+  const answers = await Promise.all(
+    [fetch(service + path, { headers: { 'x-api-key': key } }), fetch(bare + path)].map(async (response) =>
+      (await response).text(),
+    ),
+  );
   if (answers[0] !== answers[1]) throw new Error(`The bare route answers otherwise:\n${answers.join('\n')}`);
 }

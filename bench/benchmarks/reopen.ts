@@ -15,8 +15,20 @@ const THREADS = 5;
 const IDLE_LIMIT_MS = 30_000;
 
 /** ms from the sending of the message, by the frames of the thread's stream. */
-interface Timing { accepted: number; preparing: number; ready: number; running: number; completed: number }
-const PARTS: [keyof Timing, string][] = [['accepted', 'answered 201'], ['preparing', 'workspace preparing'], ['ready', 'workspace ready'], ['running', 'run running'], ['completed', 'run completed']];
+interface Timing {
+  accepted: number;
+  preparing: number;
+  ready: number;
+  running: number;
+  completed: number;
+}
+const PARTS: [keyof Timing, string][] = [
+  ['accepted', 'answered 201'],
+  ['preparing', 'workspace preparing'],
+  ['ready', 'workspace ready'],
+  ['running', 'run running'],
+  ['completed', 'run completed'],
+];
 
 export const reopenBenchmark: Benchmark = {
   name: 'reopen',
@@ -32,13 +44,26 @@ export const reopenBenchmark: Benchmark = {
     const ready: number[] = [];
     for (const size of SIZES) {
       const timings = await reopened(setup, service, client, size);
-      for (const [part, what] of PARTS) rows.push({ what: `${size} files: message sent → ${what}`, unit: 'ms', figures: summarize(timings.map((timing) => timing[part])) });
+      for (const [part, what] of PARTS)
+        rows.push({
+          what: `${size} files: message sent → ${what}`,
+          unit: 'ms',
+          figures: summarize(timings.map((timing) => timing[part])),
+        });
       ready.push(summarize(timings.map((timing) => timing.ready)).median);
     }
     return {
       rows,
-      aims: SIZES.map((size, i) => ({ what: `${size} files: workspace ready, p50`, bound: 'most', limit: 300, value: ready[i]!, unit: 'ms' })),
-      notes: [`${THREADS} threads of one app, each with a version of its own; all are idle and put away, then get a message one after the other, each a one-line edit by the scripted agent, whose result is checked. The idle time is ended in the database. Times are those at which the thread's stream told it.`],
+      aims: SIZES.map((size, i) => ({
+        what: `${size} files: workspace ready, p50`,
+        bound: 'most',
+        limit: 300,
+        value: ready[i]!,
+        unit: 'ms',
+      })),
+      notes: [
+        `${THREADS} threads of one app, each with a version of its own; all are idle and put away, then get a message one after the other, each a one-line edit by the scripted agent, whose result is checked. The idle time is ended in the database. Times are those at which the thread's stream told it.`,
+      ],
     };
   },
 };
@@ -67,9 +92,16 @@ async function reopened(setup: Setup, service: Caller, database: pg.Client, size
 /** Ends the idle time of these threads; resolves when the service has put all of them away. */
 async function putAway(service: Caller, database: pg.Client, threads: readonly string[]): Promise<void> {
   const ids = threads.map((thread) => thread.slice(thread.lastIndexOf('/') + 1));
-  await database.query(`update threads set idle_expires_at = now() - interval '1 second' where id = any($1)`, [ids]);
+  await database.query(
+    `update threads set idle_expires_at = now() - interval '1 second' where id = any($1)`,
+    [ids],
+  );
   for (const thread of threads) {
-    for (const deadline = Date.now() + IDLE_LIMIT_MS; (await service.call('GET', thread)).body.thread.workspaceStatus !== 'archived'; await sleep(50)) {
+    for (
+      const deadline = Date.now() + IDLE_LIMIT_MS;
+      (await service.call('GET', thread)).body.thread.workspaceStatus !== 'archived';
+      await sleep(50)
+    ) {
       if (Date.now() > deadline) throw new Error('A workspace was not put away in time');
     }
   }
@@ -79,15 +111,30 @@ async function putAway(service: Caller, database: pg.Client, threads: readonly s
 async function turn(service: Caller, app: string, thread: string, text: string): Promise<Timing | null> {
   const frames = await openFrames(service, app, thread);
   const from = performance.now();
-  const { body } = await service.call('POST', `${thread}/messages`, { content: `\`\`\`sh\necho '${text}' >> src/area-0/part-0/file-7.ts\n\`\`\`` });
+  const { body } = await service.call('POST', `${thread}/messages`, {
+    content: `\`\`\`sh\necho '${text}' >> src/area-0/part-0/file-7.ts\n\`\`\``,
+  });
   const accepted = performance.now() - from;
   const end = await frames.first(({ event }) => /^run\.(completed|failed|cancelled)$/.test(event));
   frames.close();
   const { run } = (await service.call('GET', `${thread}/runs/${body.run.id as string}`)).body;
-  if (run.status !== 'completed' || run.resultSourceId === run.baseSourceId) throw new Error(`The run ended ${String(run.status)}: ${JSON.stringify(run.error)}`);
+  if (run.status !== 'completed' || run.resultSourceId === run.baseSourceId)
+    throw new Error(`The run ended ${String(run.status)}: ${JSON.stringify(run.error)}`);
   const { records } = (await service.call('GET', `${thread}/workspace/history?limit=2`)).body;
-  const toldAt = (event: string, id?: string) => frames.seen.find((frame) => frame.event === event && (id === undefined || (frame.data['data'] as { id: string }).id === id))?.at;
-  const [ready, preparing] = (records as { id: string }[]).map(({ id }) => toldAt('workspace.recovery.updated', id));
+  const toldAt = (event: string, id?: string) =>
+    frames.seen.find(
+      (frame) =>
+        frame.event === event && (id === undefined || (frame.data['data'] as { id: string }).id === id),
+    )?.at;
+  const [ready, preparing] = (records as { id: string }[]).map(({ id }) =>
+    toldAt('workspace.recovery.updated', id),
+  );
   if (ready === undefined || preparing === undefined) return null;
-  return { accepted, preparing: preparing - from, ready: ready - from, running: toldAt('run.running')! - from, completed: end.at - from };
+  return {
+    accepted,
+    preparing: preparing - from,
+    ready: ready - from,
+    running: toldAt('run.running')! - from,
+    completed: end.at - from,
+  };
 }

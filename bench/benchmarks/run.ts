@@ -44,17 +44,27 @@ export const runBenchmark: Benchmark = {
         { what: 'of that, running → completed', unit: 'ms', figures: of(cold, 'running') },
       ],
       aims: [{ what: 'warm, p50', bound: 'most', limit: 300, value: total.median, unit: 'ms' }],
-      notes: ['The end is seen by GET run?waitSeconds=30, sent when the message was answered. A run makes a sandbox, runs the line, captures all files, hashes them and stores a new version. The parts are the run\'s own times.'],
+      notes: [
+        "The end is seen by GET run?waitSeconds=30, sent when the message was answered. A run makes a sandbox, runs the line, captures all files, hashes them and stores a new version. The parts are the run's own times.",
+      ],
     };
   },
 };
 
 async function edit(service: Caller, thread: string, text: string): Promise<Timing> {
   const from = performance.now();
-  const sent = await service.call('POST', `${thread}/messages`, { content: `\`\`\`sh\necho '${text}' >> src/area-0/part-0/file-7.ts\n\`\`\`` });
-  const { run } = (await service.call('GET', `${thread}/runs/${sent.body.run.id as string}?waitSeconds=30`)).body;
+  const sent = await service.call('POST', `${thread}/messages`, {
+    content: `\`\`\`sh\necho '${text}' >> src/area-0/part-0/file-7.ts\n\`\`\``,
+  });
+  const { run } = (await service.call('GET', `${thread}/runs/${sent.body.run.id as string}?waitSeconds=30`))
+    .body;
   const total = performance.now() - from;
-  if (run.status !== 'completed') throw new Error(`The run ended ${String(run.status)}: ${JSON.stringify(run.error)}`);
+  if (run.status !== 'completed')
+    throw new Error(`The run ended ${String(run.status)}: ${JSON.stringify(run.error)}`);
   if (run.resultSourceId === run.baseSourceId) throw new Error('The run changed nothing');
-  return { total, queued: Date.parse(run.startedAt) - Date.parse(run.createdAt), running: Date.parse(run.finishedAt) - Date.parse(run.startedAt) };
+  return {
+    total,
+    queued: Date.parse(run.startedAt) - Date.parse(run.createdAt),
+    running: Date.parse(run.finishedAt) - Date.parse(run.startedAt),
+  };
 }

@@ -11,7 +11,10 @@ import { summarize } from '../lib/statistics.ts';
 const REFILLED_MS = 150;
 const WARM_UP = 3;
 
-interface Way { what: string; run(command: string[]): Promise<Started> }
+interface Way {
+  what: string;
+  run(command: string[]): Promise<Started>;
+}
 
 export const sandboxBenchmark: Benchmark = {
   name: 'sandbox',
@@ -27,12 +30,20 @@ export const sandboxBenchmark: Benchmark = {
     ];
     const { rows, median } = await inTurns(setup, ways, setup.quick ? 5 : 40);
     const leftOut: string[] = [];
-    for (const candidate of CANDIDATES.filter(({ engine }) => engine)) rows.push(...await byEngine(setup, candidate).catch((error: Error) => { leftOut.push(`${candidate.name} (${error.message.slice(0, 200)})`); return []; }));
+    for (const candidate of CANDIDATES.filter(({ engine }) => engine))
+      rows.push(
+        ...(await byEngine(setup, candidate).catch((error: Error) => {
+          leftOut.push(`${candidate.name} (${error.message.slice(0, 200)})`);
+          return [];
+        })),
+      );
     if (leftOut.length > 0) setup.say(`left out: ${leftOut.join(', ')}`);
     return {
       rows,
       aims: [{ what: 'bubblewrap, start to end, p50', bound: 'most', limit: 25, value: median, unit: 'ms' }],
-      notes: [`/bin/true to its end, and /bin/echo to the first byte that is read; the four ways in turns. The end of a sandbox is confirmed: its init is reaped and its control group is empty and removed. ${REFILLED_MS} ms before each start, so that launches wait again: a task that comes sooner after two others finds none. By hand there is no control group, no rlimit and no shell between. Started by the benchmark's own process, of ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB.${leftOut.length > 0 ? ` Left out: ${leftOut.join(', ')}.` : ''}`],
+      notes: [
+        `/bin/true to its end, and /bin/echo to the first byte that is read; the four ways in turns. The end of a sandbox is confirmed: its init is reaped and its control group is empty and removed. ${REFILLED_MS} ms before each start, so that launches wait again: a task that comes sooner after two others finds none. By hand there is no control group, no rlimit and no shell between. Started by the benchmark's own process, of ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB.${leftOut.length > 0 ? ` Left out: ${leftOut.join(', ')}.` : ''}`,
+      ],
     };
   },
 };
@@ -40,15 +51,30 @@ export const sandboxBenchmark: Benchmark = {
 /** The same by the container driver, on an engine that is started for it. Throws why it cannot be. */
 async function byEngine(setup: Setup, candidate: Candidate): Promise<Row[]> {
   const [refusal, packages] = [candidate.refuses?.() ?? null, packagesOf(candidate)];
-  if (refusal !== null || packages.length > 0) throw new Error(refusal ?? `not installed: ${packages.join(' ')}`);
+  if (refusal !== null || packages.length > 0)
+    throw new Error(refusal ?? `not installed: ${packages.join(' ')}`);
   const { socket, end } = await startEngine(candidate);
   setup.atEnd(end);
-  const containers = await openSandboxes(setup.scratch, { driver: 'container', socket, runtime: candidate.runtime ?? null });
+  const containers = await openSandboxes(setup.scratch, {
+    driver: 'container',
+    socket,
+    runtime: candidate.runtime ?? null,
+  });
   setup.atEnd(() => containers.close());
-  return (await inTurns(setup, [{ what: `container, ${candidate.name}`, run: (command) => containers.run(command) }], setup.quick ? 2 : 8)).rows;
+  return (
+    await inTurns(
+      setup,
+      [{ what: `container, ${candidate.name}`, run: (command) => containers.run(command) }],
+      setup.quick ? 2 : 8,
+    )
+  ).rows;
 }
 
-async function inTurns({ say }: Setup, ways: Way[], rounds: number): Promise<{ rows: Row[]; median: number }> {
+async function inTurns(
+  { say }: Setup,
+  ways: Way[],
+  rounds: number,
+): Promise<{ rows: Row[]; median: number }> {
   const rows: Row[] = [];
   const samples = ways.map(() => ({ gone: [] as number[], first: [] as number[] }));
   for (let round = -WARM_UP; round < rounds; round++) {
@@ -63,8 +89,14 @@ async function inTurns({ say }: Setup, ways: Way[], rounds: number): Promise<{ r
       samples[i]!.first.push(first);
     }
   }
-  for (const [i, { what }] of ways.entries()) rows.push({ what: `${what}: start → ended, nothing left`, unit: 'ms', figures: summarize(samples[i]!.gone) });
-  for (const [i, { what }] of ways.entries()) rows.push({ what: `${what}: start → first byte`, unit: 'ms', figures: summarize(samples[i]!.first) });
+  for (const [i, { what }] of ways.entries())
+    rows.push({
+      what: `${what}: start → ended, nothing left`,
+      unit: 'ms',
+      figures: summarize(samples[i]!.gone),
+    });
+  for (const [i, { what }] of ways.entries())
+    rows.push({ what: `${what}: start → first byte`, unit: 'ms', figures: summarize(samples[i]!.first) });
   say(`${ways[0]!.what}: ${summarize(samples[0]!.gone).median.toFixed(1)} ms`);
   return { rows, median: summarize(samples[0]!.gone).median };
 }

@@ -21,7 +21,12 @@ const PREPARED_AT_ONCE = 8;
 const STEPS = 4;
 
 /** An agent that mostly waits, as one that asks a model does: each step thinks, says something and edits a file. */
-const script = (text: string) => Array.from({ length: STEPS }, (_, step) => `Step ${step}.\n\`\`\`sh\nsleep 1.5; for i in 1 2 3 4 5; do echo "${text} $i"; done; echo '${text} ${step}' >> notes-${step}.txt\n\`\`\``).join('\n');
+const script = (text: string) =>
+  Array.from(
+    { length: STEPS },
+    (_, step) =>
+      `Step ${step}.\n\`\`\`sh\nsleep 1.5; for i in 1 2 3 4 5; do echo "${text} $i"; done; echo '${text} ${step}' >> notes-${step}.txt\n\`\`\``,
+  ).join('\n');
 
 export const threadsBenchmark: Benchmark = {
   name: 'threads',
@@ -60,10 +65,24 @@ export const threadsBenchmark: Benchmark = {
     return {
       rows,
       aims: [
-        { what: `event loop, ${THREADS} threads, p99`, bound: 'most', limit: 100, value: many.loop.p99, unit: 'ms' },
-        { what: `GET /health, ${THREADS} threads, p99`, bound: 'most', limit: 100, value: many.health.p99, unit: 'ms' },
+        {
+          what: `event loop, ${THREADS} threads, p99`,
+          bound: 'most',
+          limit: 100,
+          value: many.loop.p99,
+          unit: 'ms',
+        },
+        {
+          what: `GET /health, ${THREADS} threads, p99`,
+          bound: 'most',
+          limit: 100,
+          value: many.health.p99,
+          unit: 'ms',
+        },
       ],
-      notes: [`${THREADS} threads of ${PROJECTS} projects of ${FILES} files; each run is ${STEPS} shell commands that sleep 1.5 s, print and edit a file, with the agent's reply shown as drafts. ${many.together} were running at one time. The runs' ends are awaited by as many long polls. perf_hooks.monitorEventLoopDelay inside the service, sampled every 10 ms, which are taken off.`],
+      notes: [
+        `${THREADS} threads of ${PROJECTS} projects of ${FILES} files; each run is ${STEPS} shell commands that sleep 1.5 s, print and edit a file, with the agent's reply shown as drafts. ${many.together} were running at one time. The runs' ends are awaited by as many long polls. perf_hooks.monitorEventLoopDelay inside the service, sampled every 10 ms, which are taken off.`,
+      ],
     };
   },
 };
@@ -72,29 +91,49 @@ async function prepare(service: Caller, files: AppFile[]): Promise<string[]> {
   const threads: string[] = [];
   for (let project = 0; project < PROJECTS; project++) {
     const { app, sourceId } = await newAppWith(service, files);
-    await inLanes(PREPARED_AT_ONCE, Array.from({ length: THREADS / PROJECTS }), async () => { threads.push(await newReadyThread(service, app, sourceId)); });
+    await inLanes(PREPARED_AT_ONCE, Array.from({ length: THREADS / PROJECTS }), async () => {
+      threads.push(await newReadyThread(service, app, sourceId));
+    });
   }
   return threads;
 }
 
-interface Run { ms: number; startedAt: number; finishedAt: number }
+interface Run {
+  ms: number;
+  startedAt: number;
+  finishedAt: number;
+}
 
 /** One message to each thread at once; resolves when all runs have completed. */
 async function work(service: Caller, threads: readonly string[], text: string): Promise<Run[]> {
-  return Promise.all(threads.map(async (thread): Promise<Run> => {
-    const from = performance.now();
-    const sent = await service.call('POST', `${thread}/messages`, { content: script(text) });
-    for (;;) {
-      const { run } = (await service.call('GET', `${thread}/runs/${sent.body.run.id as string}?waitSeconds=30`)).body;
-      if (run.finishedAt === null) continue;
-      if (run.status !== 'completed' || run.resultSourceId === run.baseSourceId) throw new Error(`A run ended ${String(run.status)}: ${JSON.stringify(run.error)}`);
-      return { ms: performance.now() - from, startedAt: Date.parse(run.startedAt), finishedAt: Date.parse(run.finishedAt) };
-    }
-  }));
+  return Promise.all(
+    threads.map(async (thread): Promise<Run> => {
+      const from = performance.now();
+      const sent = await service.call('POST', `${thread}/messages`, { content: script(text) });
+      for (;;) {
+        const { run } = (
+          await service.call('GET', `${thread}/runs/${sent.body.run.id as string}?waitSeconds=30`)
+        ).body;
+        if (run.finishedAt === null) continue;
+        if (run.status !== 'completed' || run.resultSourceId === run.baseSourceId)
+          throw new Error(`A run ended ${String(run.status)}: ${JSON.stringify(run.error)}`);
+        return {
+          ms: performance.now() - from,
+          startedAt: Date.parse(run.startedAt),
+          finishedAt: Date.parse(run.finishedAt),
+        };
+      }
+    }),
+  );
 }
 
 /** The most of them that were under way at one time. */
-const atOnce = (runs: readonly Run[]) => Math.max(...runs.map(({ startedAt: at }) => runs.filter((run) => run.startedAt <= at && run.finishedAt > at).length));
+const atOnce = (runs: readonly Run[]) =>
+  Math.max(
+    ...runs.map(
+      ({ startedAt: at }) => runs.filter((run) => run.startedAt <= at && run.finishedAt > at).length,
+    ),
+  );
 
 /** At a fixed rate, whether or not earlier ones were answered. */
 async function askHealth(service: Caller, latencies: number[], signal: AbortSignal): Promise<void> {

@@ -36,7 +36,8 @@ export const workspaceBenchmark: Benchmark = {
         // The first is for code and files that nobody has touched yet.
         if (round < 0) for (const samples of Object.values(series)) samples.length = 0;
       }
-      for (const [what, samples] of Object.entries(series)) rows.push({ what: `${size} files, ${what}`, unit: 'ms', figures: summarize(samples) });
+      for (const [what, samples] of Object.entries(series))
+        rows.push({ what: `${size} files, ${what}`, unit: 'ms', figures: summarize(samples) });
       largest = series;
     }
     const { restore } = await runner.status();
@@ -44,22 +45,45 @@ export const workspaceBenchmark: Benchmark = {
     return {
       rows,
       aims: [
-        ...['first time', 'again', `next version`].map((what) => ({ what: `10,000 files, restore, ${what}: of tar's time, p50`, bound: 'most' as const, limit: 0.5, value: median(`restore, ${what}`) / median('tar -x'), unit: '×' as const })),
-        { what: `10,000 files, capture, ${CHANGED} changed, p50`, bound: 'most', limit: 50, value: median(`capture, ${CHANGED} changed`), unit: 'ms' },
+        ...['first time', 'again', `next version`].map((what) => ({
+          what: `10,000 files, restore, ${what}: of tar's time, p50`,
+          bound: 'most' as const,
+          limit: 0.5,
+          value: median(`restore, ${what}`) / median('tar -x'),
+          unit: '×' as const,
+        })),
+        {
+          what: `10,000 files, capture, ${CHANGED} changed, p50`,
+          bound: 'most',
+          limit: 50,
+          value: median(`capture, ${CHANGED} changed`),
+          unit: 'ms',
+        },
       ],
-      notes: [`Kept sources are restored by ${restore === 'overlay' ? 'a mount' : 'copying'}. Restore: PUT /workspaces/:id, sent → answered, in place of one that is there. First time: a tar of all files, kept under a new key; again: over what is kept; next version: over what is kept, with a patch of ten files. Capture: POST /workspaces/:id/capture beside the kept files, sent → answered, after the patched restore and then after commands in the workspace, which are not in the figures; all files hashed: the same beside a list of paths, as where nothing is kept. tar (from a file) and git (a ready repository whose objects are in one pack, its index to be made) run on the file system that holds the workspaces. Every capture's hashes are compared with what they should be.`],
+      notes: [
+        `Kept sources are restored by ${restore === 'overlay' ? 'a mount' : 'copying'}. Restore: PUT /workspaces/:id, sent → answered, in place of one that is there. First time: a tar of all files, kept under a new key; again: over what is kept; next version: over what is kept, with a patch of ten files. Capture: POST /workspaces/:id/capture beside the kept files, sent → answered, after the patched restore and then after commands in the workspace, which are not in the figures; all files hashed: the same beside a list of paths, as where nothing is kept. tar (from a file) and git (a ready repository whose objects are in one pack, its index to be made) run on the file system that holds the workspaces. Every capture's hashes are compared with what they should be.`,
+      ],
     };
   },
 };
 
-interface Bench { runner: BenchRunner; files: AppFile[]; folder: string; series: Series; round: number }
+interface Bench {
+  runner: BenchRunner;
+  files: AppFile[];
+  folder: string;
+  series: Series;
+  round: number;
+}
 
 /** The files as an archive and as a repository, beside the workspaces. */
 async function prepare(setup: Setup, runner: BenchRunner, size: number, series: Series): Promise<Bench> {
   const folder = runner.folder();
   const files = makeFiles(size, size * BYTES_EACH);
   writeFiles(join(folder, 'files'), files);
-  await timed('git init -q && git add -A && git commit -q -m files && git repack -q -a -d && mv .git ../repository.git', { cwd: join(folder, 'files') });
+  await timed(
+    'git init -q && git add -A && git commit -q -m files && git repack -q -a -d && mv .git ../repository.git',
+    { cwd: join(folder, 'files') },
+  );
   rmSync(join(folder, 'files'), { recursive: true });
   return { runner, files, folder, series, round: 0 };
 }
@@ -82,9 +106,14 @@ async function oneRound(bench: Bench): Promise<void> {
 }
 
 /** The same files with ten others among them, from the one at `at`. */
-const changed = (files: readonly AppFile[], at: number, text: string): AppFile[] => files.map((file, i) => (i >= at && i < at + CHANGED ? { ...file, content: `${text}\n${file.content}` } : file));
+const changed = (files: readonly AppFile[], at: number, text: string): AppFile[] =>
+  files.map((file, i) =>
+    i >= at && i < at + CHANGED ? { ...file, content: `${text}\n${file.content}` } : file,
+  );
 
-const note = ({ series }: Bench, what: string, ms: number) => { (series[what] ??= []).push(ms); };
+const note = ({ series }: Bench, what: string, ms: number) => {
+  (series[what] ??= []).push(ms);
+};
 
 async function restoreByTar(bench: Bench, files: AppFile[]): Promise<void> {
   const tree = join(bench.folder, 'tar');
@@ -104,7 +133,9 @@ async function restoreByGit(bench: Bench): Promise<void> {
 }
 
 function checkCount(folder: string, expected: number): void {
-  const count = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+  const count = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  ).length;
   if (count !== expected) throw new Error(`${folder} has ${count} files, not ${expected}`);
 }
 
@@ -114,21 +145,33 @@ async function restore(bench: Bench, what: string, tar: Buffer | undefined, orig
   note(bench, what, performance.now() - from);
 }
 
-const patchOf = (files: readonly AppFile[]) => tarOf([{ path: '.headrace-patch.json', content: '{"delete":[]}' }, ...files]);
+const patchOf = (files: readonly AppFile[]) =>
+  tarOf([{ path: '.headrace-patch.json', content: '{"delete":[]}' }, ...files]);
 
 /** As many files as there should be, with this round's line in the one that has it. */
 async function checkInside(bench: Bench, files: AppFile[]): Promise<void> {
   const { path, content } = files[files.length / 2]!;
-  await bench.runner.exec(idOf(bench), `test "$(find . -type f | wc -l)" = ${files.length} && test "$(head -n 1 ${path})" = '${content.split('\n')[0]}'`);
+  await bench.runner.exec(
+    idOf(bench),
+    `test "$(find . -type f | wc -l)" = ${files.length} && test "$(head -n 1 ${path})" = '${content.split('\n')[0]}'`,
+  );
 }
 
 const idOf = ({ files }: Bench) => `thr_${files.length}`;
 
-async function captures(bench: Bench, over: string, kept: readonly AppFile[], files: readonly AppFile[]): Promise<void> {
+async function captures(
+  bench: Bench,
+  over: string,
+  kept: readonly AppFile[],
+  files: readonly AppFile[],
+): Promise<void> {
   const id = idOf(bench);
   const isOverlay = (await bench.runner.status()).restore === 'overlay';
   const [below, expected] = [hashesOf(kept), hashesOf(files)];
-  const capture = async (what: string, base: string[] | OverRequest = isOverlay ? { over, added: [], removed: [] } : [...below.keys()]) => {
+  const capture = async (
+    what: string,
+    base: string[] | OverRequest = isOverlay ? { over, added: [], removed: [] } : [...below.keys()],
+  ) => {
     const from = performance.now();
     const result = await bench.runner.capture(id, base);
     note(bench, what, performance.now() - from);
@@ -151,13 +194,26 @@ async function captures(bench: Bench, over: string, kept: readonly AppFile[], fi
 }
 
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
-const hashesOf = (files: readonly AppFile[]) => new Map(files.map(({ path, content }) => [path, sha256Of(content)]));
+const hashesOf = (files: readonly AppFile[]) =>
+  new Map(files.map(({ path, content }) => [path, sha256Of(content)]));
 
 /** `below`: the hashes of the kept files that the workspace lies over. */
-function checkCapture(what: string, { files, over }: CaptureResult, below: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): void {
+function checkCapture(
+  what: string,
+  { files, over }: CaptureResult,
+  below: ReadonlyMap<string, string>,
+  expected: ReadonlyMap<string, string>,
+): void {
   const missing = new Set(over?.missing);
   const kept = over ? [...below].filter(([path]) => !missing.has(path)) : [];
-  const seen = new Map([...kept, ...(over?.moved ?? []).map(({ path, from }) => [path, below.get(from)!] as const), ...files.map(({ path, sha256 }) => [path, sha256] as const)]);
+  const seen = new Map([
+    ...kept,
+    ...(over?.moved ?? []).map(({ path, from }) => [path, below.get(from)!] as const),
+    ...files.map(({ path, sha256 }) => [path, sha256] as const),
+  ]);
   const wrong = [...seen].find(([path, sha256]) => expected.get(path) !== sha256);
-  if (wrong || seen.size !== expected.size) throw new Error(`${what}: ${seen.size} files of ${expected.size}; ${wrong ? `${wrong[0]} is not what it should be` : 'some are missing'}`);
+  if (wrong || seen.size !== expected.size)
+    throw new Error(
+      `${what}: ${seen.size} files of ${expected.size}; ${wrong ? `${wrong[0]} is not what it should be` : 'some are missing'}`,
+    );
 }

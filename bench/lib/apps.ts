@@ -10,7 +10,10 @@ export async function newApp(caller: Caller, name = 'Benchmark'): Promise<string
 }
 
 /** An app with these files as its head. Returns its path and its source. */
-export async function newAppWith(caller: Caller, files: readonly AppFile[]): Promise<{ app: string; sourceId: string }> {
+export async function newAppWith(
+  caller: Caller,
+  files: readonly AppFile[],
+): Promise<{ app: string; sourceId: string }> {
   const app = await newApp(caller);
   const { body } = await caller.call('POST', `${app}/sources`, { files });
   await caller.call('POST', `${app}/source-head/initialize`, { sourceId: body.source.id });
@@ -26,7 +29,8 @@ export async function newReadyThread(caller: Caller, app: string, sourceId: stri
   for (const deadline = Date.now() + READY_LIMIT_MS; Date.now() < deadline; await sleep(50)) {
     const { thread: now } = (await caller.call('GET', thread)).body;
     if (now.initializationState === 'completed') return thread;
-    if (now.initializationState === 'failed') throw new Error(`A workspace could not be prepared: ${String(now.initializationErrorMessage)}`);
+    if (now.initializationState === 'failed')
+      throw new Error(`A workspace could not be prepared: ${String(now.initializationErrorMessage)}`);
   }
   throw new Error('A workspace was not prepared in time.');
 }

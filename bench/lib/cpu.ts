@@ -15,7 +15,10 @@ function statOf(pid: string): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The command's name, in parentheses, may have anything in it.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
     const ms = (a: number, b: number) => (fields[a]! + fields[b]!) * MS_PER_TICK;
     return { parent: fields[1]!, own: ms(11, 12), ended: ms(13, 14) };
   } catch {
@@ -28,13 +31,20 @@ export const cpuOfEnded = (): number => statOf('self')!.ended;
 
 /** The same of the children that live, with theirs that have ended. */
 export function cpuOfLiving(): number {
-  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(statOf);
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(statOf);
   return all.reduce((sum, stat) => sum + (stat?.parent === process.pid ? stat.own + stat.ended : 0), 0);
 }
 
 /** The same of all processes below this one: children, theirs, and so on. */
 export function cpuBelow(): number {
-  const all = new Map(readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((name) => [Number(name), statOf(name)]));
-  const isBelow = (stat: Stat | null | undefined): boolean => Boolean(stat) && (stat!.parent === process.pid || isBelow(all.get(stat!.parent)));
+  const all = new Map(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => [Number(name), statOf(name)]),
+  );
+  const isBelow = (stat: Stat | null | undefined): boolean =>
+    Boolean(stat) && (stat!.parent === process.pid || isBelow(all.get(stat!.parent)));
   return [...all.values()].reduce((sum, stat) => sum + (isBelow(stat) ? stat!.own + stat!.ended : 0), 0);
 }

@@ -26,5 +26,15 @@ export function urlOf({ host, port, user, database }: EmbeddedPostgres['connecti
 }
 
 /** The service on that database; `again` names the folder and the key of one that was on it before. */
-export const startServiceOn = (setup: Setup, { url }: BenchDatabase, env: Record<string, string> = {}, nodeArgs: string[] = [], again: Pick<StartOptions, 'dataDir' | 'key'> = {}): Promise<Service> =>
-  setup.start({ env: { DATABASE_URL: url, HEADRACE_SECRET_KEY: 'a secret of the benchmark, 32 characters', ...env }, nodeArgs, ...again });
+export const startServiceOn = (
+  setup: Setup,
+  { url }: BenchDatabase,
+  env: Record<string, string> = {},
+  nodeArgs: string[] = [],
+  again: Pick<StartOptions, 'dataDir' | 'key'> = {},
+): Promise<Service> =>
+  setup.start({
+    env: { DATABASE_URL: url, HEADRACE_SECRET_KEY: 'a secret of the benchmark, 32 characters', ...env },
+    nodeArgs,
+    ...again,
+  });

@@ -30,7 +30,12 @@ export interface Caller {
   /** One request as it is, without a key of its own. Throws only where no whole answer comes. */
   send(method: string, path: string, options?: SendOptions): Promise<RawAnswer>;
   /** Throws on any status but 2xx. Objects are sent as JSON, bytes with `contentType`. Each write has a key of its own. */
-  call(method: string, path: string, body?: object | Buffer, options?: { contentType?: string; key?: string }): Promise<Answer>;
+  call(
+    method: string,
+    path: string,
+    body?: object | Buffer,
+    options?: { contentType?: string; key?: string },
+  ): Promise<Answer>;
   /** A stream of events to be read as it comes. Throws on any status but 200. */
   open(path: string, options?: Pick<SendOptions, 'headers' | 'limitMs' | 'signal'>): Promise<IncomingMessage>;
   close(): void;
@@ -42,16 +47,36 @@ const LIMIT_MS = 120_000;
 export function createCaller(base: string, serviceKey: string): Caller {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port } = new URL(base);
-  const begin = (method: string, path: string, { headers = {}, limitMs = LIMIT_MS, signal }: SendOptions, bytes?: Buffer) => new Promise<IncomingMessage>((resolve, reject) => {
-    const own = Object.entries({ 'x-api-key': serviceKey, ...headers }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const outgoing = request({ agent, hostname, port, method, path, signal, headers: Object.fromEntries(own) }, resolve);
-    const lost = (error: NodeJS.ErrnoException) => reject(Object.assign(new Error(`${method} ${path}: ${error.message}`, { cause: error }), { code: error.code }));
-    outgoing.once('error', lost).setTimeout(limitMs, () => outgoing.destroy(new Error(`no answer within ${limitMs / 1000} s`)));
-    outgoing.end(bytes);
-  });
+  const begin = (
+    method: string,
+    path: string,
+    { headers = {}, limitMs = LIMIT_MS, signal }: SendOptions,
+    bytes?: Buffer,
+  ) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const own = Object.entries({ 'x-api-key': serviceKey, ...headers }).filter(
+        (entry): entry is [string, string] => entry[1] !== undefined,
+      );
+      const outgoing = request(
+        { agent, hostname, port, method, path, signal, headers: Object.fromEntries(own) },
+        resolve,
+      );
+      const lost = (error: NodeJS.ErrnoException) =>
+        reject(
+          Object.assign(new Error(`${method} ${path}: ${error.message}`, { cause: error }), {
+            code: error.code,
+          }),
+        );
+      outgoing
+        .once('error', lost)
+        .setTimeout(limitMs, () => outgoing.destroy(new Error(`no answer within ${limitMs / 1000} s`)));
+      outgoing.end(bytes);
+    });
   const send: Caller['send'] = async (method, path, { body, headers = {}, ...options } = {}) => {
     const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
-    const sized = bytes ? { 'content-type': 'application/json', 'content-length': String(bytes.length), ...headers } : headers;
+    const sized = bytes
+      ? { 'content-type': 'application/json', 'content-length': String(bytes.length), ...headers }
+      : headers;
     const response = await begin(method, path, { ...options, headers: sized }, bytes);
     const parts: Buffer[] = [];
     for await (const part of response) parts.push(part as Buffer);
@@ -61,13 +86,22 @@ export function createCaller(base: string, serviceKey: string): Caller {
     send,
     async call(method, path, body, { contentType = 'application/json', key = randomUUID() } = {}) {
       const from = performance.now();
-      const { status, text } = await send(method, path, { body, headers: { ...(method === 'GET' ? {} : { 'idempotency-key': key }), ...(body ? { 'content-type': contentType } : {}) } });
+      const { status, text } = await send(method, path, {
+        body,
+        headers: {
+          ...(method === 'GET' ? {} : { 'idempotency-key': key }),
+          ...(body ? { 'content-type': contentType } : {}),
+        },
+      });
       const ms = performance.now() - from;
       if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text.slice(0, 500)}`);
       return { status, body: JSON.parse(text) as Answer['body'], ms };
     },
     async open(path, { headers, ...options } = {}) {
-      const response = await begin('GET', path, { ...options, headers: { accept: 'text/event-stream', ...headers } });
+      const response = await begin('GET', path, {
+        ...options,
+        headers: { accept: 'text/event-stream', ...headers },
+      });
       if (response.statusCode === 200) return response;
       response.destroy();
       throw new Error(`GET ${path}: ${response.statusCode}`);

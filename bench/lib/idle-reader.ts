@@ -14,14 +14,18 @@ export function openReader(base: string, path: string, key: string): Promise<Idl
   const { hostname, port, host } = new URL(base);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-    const timer = setTimeout(() => socket.destroy(new Error('The stream did not begin in time')), ANSWER_LIMIT_MS);
+    const timer = setTimeout(
+      () => socket.destroy(new Error('The stream did not begin in time')),
+      ANSWER_LIMIT_MS,
+    );
     let rest = '';
     let waiting: { text: string; seen: (at: number) => void; gone: (error: Error) => void } | null = null;
     const reader: IdleReader = {
-      sees: (text) => new Promise((seen, gone) => {
-        if (socket.destroyed) gone(new Error('The stream has ended'));
-        waiting = { text, seen, gone };
-      }),
+      sees: (text) =>
+        new Promise((seen, gone) => {
+          if (socket.destroyed) gone(new Error('The stream has ended'));
+          waiting = { text, seen, gone };
+        }),
       close: () => socket.destroy(),
     };
     const take = (part: string) => {
@@ -34,13 +38,30 @@ export function openReader(base: string, path: string, key: string): Promise<Idl
     };
     const begin = (part: string) => {
       rest += part;
-      if (rest.length >= 13 && !rest.startsWith('HTTP/1.1 200 ')) return void socket.destroy(new Error(`Unexpected answer: ${rest.slice(0, 300)}`));
+      if (rest.length >= 13 && !rest.startsWith('HTTP/1.1 200 '))
+        return void socket.destroy(new Error(`Unexpected answer: ${rest.slice(0, 300)}`));
       if (!rest.includes('event: heartbeat')) return;
       clearTimeout(timer);
       socket.off('data', begin).on('data', take);
       resolve(reader);
     };
-    socket.setEncoding('latin1').on('data', begin).once('connect', () => socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${key}\r\naccept: text/event-stream\r\n\r\n`));
-    socket.on('error', (error) => { clearTimeout(timer); reject(error); waiting?.gone(error); }).on('close', () => { reject(new Error('The stream was closed')); waiting?.gone(new Error('The stream was closed')); });
+    socket
+      .setEncoding('latin1')
+      .on('data', begin)
+      .once('connect', () =>
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${key}\r\naccept: text/event-stream\r\n\r\n`,
+        ),
+      );
+    socket
+      .on('error', (error) => {
+        clearTimeout(timer);
+        reject(error);
+        waiting?.gone(error);
+      })
+      .on('close', () => {
+        reject(new Error('The stream was closed'));
+        waiting?.gone(new Error('The stream was closed'));
+      });
   });
 }

@@ -1,5 +1,9 @@
 /** Does `work` for each of `items`, in order, at most `lanes` at a time. The first failure ends it. */
-export async function inLanes<T>(lanes: number, items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
+export async function inLanes<T>(
+  lanes: number,
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
   let next = 0;
   const lane = async () => {
     while (next < items.length) {

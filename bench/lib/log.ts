@@ -26,7 +26,12 @@ export interface Log {
 }
 
 /** What an event of an app says, of the length that the service's own have. */
-export const eventData = (appId: string) => ({ id: appId, externalId: null, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: new Date().toISOString() });
+export const eventData = (appId: string) => ({
+  id: appId,
+  externalId: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: new Date().toISOString(),
+});
 export const EVENT_TYPE = 'platform.app.updated';
 
 /** The log of the service's database at `url`, for events of a new app; closed when the benchmark has ended. */
@@ -36,9 +41,13 @@ export async function openLog(setup: Setup, service: Caller, url: string, writer
   const bus = await openBus(database.connection, newId('wrk'), pino({ level: 'silent' }));
   setup.atEnd(() => bus.close());
   const ctx = { db: database.db, bus };
-  const end = async () => (await database.db.selectFrom('log_state').select('last_sequence').executeTakeFirstOrThrow()).last_sequence;
+  const end = async () =>
+    (await database.db.selectFrom('log_state').select('last_sequence').executeTakeFirstOrThrow())
+      .last_sequence;
   async function reaches(sequence: number): Promise<void> {
-    for (const deadline = Date.now() + PUBLISH_LIMIT_MS; await end() < sequence; await sleep(2)) if (Date.now() > deadline) throw new Error(`Not everything was published: ${await end()} of ${sequence}`);
+    for (const deadline = Date.now() + PUBLISH_LIMIT_MS; (await end()) < sequence; await sleep(2))
+      if (Date.now() > deadline)
+        throw new Error(`Not everything was published: ${await end()} of ${sequence}`);
   }
   const before = await end();
   const { app } = (await service.call('GET', await newApp(service))).body;
@@ -46,7 +55,11 @@ export async function openLog(setup: Setup, service: Caller, url: string, writer
   // The app's own event does not count among what is committed here.
   await reaches(before + 1);
   return {
-    scope, pool: database.pool, end, reaches,
-    commit: () => transaction(ctx, async (tx) => appendEvent(tx, scope, EVENT_TYPE, eventData(app.id as string))),
+    scope,
+    pool: database.pool,
+    end,
+    reaches,
+    commit: () =>
+      transaction(ctx, async (tx) => appendEvent(tx, scope, EVENT_TYPE, eventData(app.id as string))),
   };
 }

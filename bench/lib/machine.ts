@@ -14,11 +14,17 @@ export interface Machine {
 }
 
 export function machineOf(folder: string): Machine {
-  const said = (command: string, ...args: string[]) => execFileSync(command, args, { encoding: 'utf8', timeout: 10_000 }).trim();
+  const said = (command: string, ...args: string[]) =>
+    execFileSync(command, args, { encoding: 'utf8', timeout: 10_000 }).trim();
   const [processor] = cpus();
   return {
-    processor: processor?.model.trim() ?? 'unknown', cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), kernel: release().split('-')[0]!,
-    fileSystem: said('stat', '-f', '-c', '%T', folder), node: process.version, git: said('git', '--version').replace('git version ', ''),
+    processor: processor?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    kernel: release().split('-')[0]!,
+    fileSystem: said('stat', '-f', '-c', '%T', folder),
+    node: process.version,
+    git: said('git', '--version').replace('git version ', ''),
   };
 }
 

@@ -15,14 +15,18 @@ export interface Seen {
 }
 
 /** `options` start the service with the probe; `ask` asks the service that was started with them. */
-export function makeProbe(scratch: string): { options: { nodeArgs: string[]; env: Record<string, string> }; ask(pid: number): Promise<Seen> } {
+export function makeProbe(scratch: string): {
+  options: { nodeArgs: string[]; env: Record<string, string> };
+  ask(pid: number): Promise<Seen>;
+} {
   const file = join(scratch, 'probe.json');
   return {
     options: { nodeArgs: ['--expose-gc', '--import', PRELOAD], env: { HEADRACE_BENCH_PROBE_FILE: file } },
     async ask(pid) {
       rmSync(file, { force: true });
       process.kill(pid, 'SIGUSR2');
-      for (const deadline = Date.now() + ANSWER_LIMIT_MS; !existsSync(file); await sleep(5)) if (Date.now() > deadline) throw new Error('The service did not answer the probe');
+      for (const deadline = Date.now() + ANSWER_LIMIT_MS; !existsSync(file); await sleep(5))
+        if (Date.now() > deadline) throw new Error('The service did not answer the probe');
       return JSON.parse(readFileSync(file, 'utf8')) as Seen;
     },
   };

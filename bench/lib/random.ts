@@ -12,7 +12,12 @@ export interface Random {
 export function createRandom(seed: number): Random {
   const next = mulberry32(seed);
   const below = (end: number) => Math.floor(next() * end);
-  return { next, below, pick: (from) => from[below(from.length)]!, fork: (name) => createRandom(hash(seed, name)) };
+  return {
+    next,
+    below,
+    pick: (from) => from[below(from.length)]!,
+    fork: (name) => createRandom(hash(seed, name)),
+  };
 }
 
 export function mulberry32(seed: number): () => number {

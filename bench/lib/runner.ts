@@ -24,7 +24,12 @@ const EXEC_LIMIT_MS = 60_000;
 /** Ended with the benchmark. Throws where it can make no sandboxes. */
 export async function startRunner(setup: Setup): Promise<BenchRunner> {
   const dataDir = mkdtempSync(join(setup.scratch, 'data-'));
-  const client = await ensureRunner({ stateDir: join(dataDir, 'runner'), socketPath: join(setup.scratch, 'runner'), nodePath: process.execPath, idleSeconds: 600 });
+  const client = await ensureRunner({
+    stateDir: join(dataDir, 'runner'),
+    socketPath: join(setup.scratch, 'runner'),
+    nodePath: process.execPath,
+    idleSeconds: 600,
+  });
   setup.atEnd(async () => {
     client.close();
     await endLeftovers(dataDir);
@@ -33,7 +38,8 @@ export async function startRunner(setup: Setup): Promise<BenchRunner> {
   if (!ok) throw new Error(`No sandbox can be made: ${missing.join('; ')}`);
   let tasks = 0;
   return {
-    ...client, pid,
+    ...client,
+    pid,
     groupKiB: () => memoryOfGroup(basename(ownFolder(pid))),
     folder() {
       const folder = mkdtempSync(join(dirname(ownFolder(pid)), 'hr-bench-'));
@@ -56,10 +62,20 @@ const endOf = (entries: JournalEntry[]): TaskEnd => entries.find((entry) => entr
 /** The runner's own folder, which names its process. */
 function ownFolder(pid: number): string {
   const isIts = (folder: string) => {
-    try { return (JSON.parse(readFileSync(join(folder, 'owner.json'), 'utf8')) as { pid: number }).pid === pid; } catch { return false; }
+    try {
+      return (JSON.parse(readFileSync(join(folder, 'owner.json'), 'utf8')) as { pid: number }).pid === pid;
+    } catch {
+      return false;
+    }
   };
-  const folders = ['/dev/shm', tmpdir()].filter((parent) => existsSync(parent)).flatMap((parent) => readdirSync(parent).filter((name) => name.startsWith('headrace-')).map((name) => join(parent, name)));
+  const folders = ['/dev/shm', tmpdir()]
+    .filter((parent) => existsSync(parent))
+    .flatMap((parent) =>
+      readdirSync(parent)
+        .filter((name) => name.startsWith('headrace-'))
+        .map((name) => join(parent, name)),
+    );
   const folder = folders.find(isIts);
-  if (!folder) throw new Error('The runner\'s folder was not found');
+  if (!folder) throw new Error("The runner's folder was not found");
   return folder;
 }

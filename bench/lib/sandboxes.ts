@@ -10,7 +10,12 @@ import type { Bind } from '../../packages/runner/src/sandbox/driver.ts';
 import { chooseDriver, DEFAULT_CHOICE } from '../../packages/runner/src/sandbox/drivers.ts';
 import type { DriverChoice } from '../../packages/runner/src/sandbox/drivers.ts';
 import { storeFolder } from '../../packages/runner/src/sandbox/guest-store.ts';
-import { makeSandboxFolder, prepareHost, releaseHost, startSandbox } from '../../packages/runner/src/sandbox/host.ts';
+import {
+  makeSandboxFolder,
+  prepareHost,
+  releaseHost,
+  startSandbox,
+} from '../../packages/runner/src/sandbox/host.ts';
 import type { Host } from '../../packages/runner/src/sandbox/host.ts';
 
 const LIMIT_MS = 30_000;
@@ -18,7 +23,10 @@ const LIMIT_MS = 30_000;
 const FD = { args: 3, seccomp: 4, info: 5 };
 
 /** ms from the start. `first` is null where nothing was printed. */
-export interface Started { first: number | null; gone: number }
+export interface Started {
+  first: number | null;
+  gone: number;
+}
 
 export interface Sandboxes {
   /** A sandbox with an empty workspace, to its confirmed end. `isCold`: limits of its own, which no waiting launch has. */
@@ -29,7 +37,10 @@ export interface Sandboxes {
 }
 
 /** Throws where the driver that is asked for cannot isolate here. */
-export async function openSandboxes(stateDir: string, choice: Partial<DriverChoice> & Pick<DriverChoice, 'driver'>): Promise<Sandboxes> {
+export async function openSandboxes(
+  stateDir: string,
+  choice: Partial<DriverChoice> & Pick<DriverChoice, 'driver'>,
+): Promise<Sandboxes> {
   const host = await prepareHost(storeFolder(stateDir));
   const { ok, missing } = await chooseDriver(host, { ...DEFAULT_CHOICE, ...choice });
   if (!ok) {
@@ -38,11 +49,16 @@ export async function openSandboxes(stateDir: string, choice: Partial<DriverChoi
   }
   const bind: Bind = { host: makeSandboxFolder(host, 'bench'), inside: WORKSPACE, readOnly: false };
   return {
-    host, bind,
+    host,
+    bind,
     async run(command, isCold = false) {
       const from = performance.now();
       // One byte more to a file: no waiting launch can be given another limit of that kind.
-      const sandbox = startSandbox(host, { command, binds: [bind], limits: isCold ? { ...DEFAULT_LIMITS, diskBytes: DEFAULT_LIMITS.diskBytes + 1 } : DEFAULT_LIMITS });
+      const sandbox = startSandbox(host, {
+        command,
+        binds: [bind],
+        limits: isCold ? { ...DEFAULT_LIMITS, diskBytes: DEFAULT_LIMITS.diskBytes + 1 } : DEFAULT_LIMITS,
+      });
       const timer = setTimeout(() => void sandbox.kill().catch(() => {}), LIMIT_MS);
       const said = listen(sandbox.stdout, sandbox.stderr, from);
       sandbox.stdin.end();
@@ -59,7 +75,10 @@ export async function openSandboxes(stateDir: string, choice: Partial<DriverChoi
 /** The same command as a plain process of this machine. */
 export const runPlain = (command: string[]): Promise<Started> => {
   const from = performance.now();
-  return endOf(spawn(command[0]!, command.slice(1), { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] }), from);
+  return endOf(
+    spawn(command[0]!, command.slice(1), { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] }),
+    from,
+  );
 };
 
 /** bwrap by hand with the arguments that the driver gives it, as the same user; nothing waits for it, and no control group is made. */
@@ -69,18 +88,33 @@ export function runBwrap({ host, bind }: Sandboxes, command: string[]): Promise<
   const seccomp = openSync(join(host.base, 'seccomp.bpf'), 'r');
   try {
     const from = performance.now();
-    const child = spawn('/usr/bin/bwrap', ['--args', String(FD.args), '--', ...command], { ...identity, env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe', seccomp, 'pipe'] });
+    const child = spawn('/usr/bin/bwrap', ['--args', String(FD.args), '--', ...command], {
+      ...identity,
+      env: {},
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', seccomp, 'pipe'],
+    });
     (child.stdio[FD.args] as Writable).end(settings.map((arg) => `${arg}\0`).join(''));
     (child.stdio as Readable[])[FD.info]!.resume();
     return endOf(child, from);
-  } finally { closeSync(seccomp); }
+  } finally {
+    closeSync(seccomp);
+  }
 }
 
-function listen(stdout: Readable, stderr: Readable, from: number): { first(): number | null; errors(): string } {
+function listen(
+  stdout: Readable,
+  stderr: Readable,
+  from: number,
+): { first(): number | null; errors(): string } {
   let first: number | null = null;
   let errors = '';
-  stdout.on('data', () => { first ??= performance.now() - from; });
-  stderr.setEncoding('utf8').on('data', (part: string) => { errors = (errors + part).slice(-500); });
+  stdout.on('data', () => {
+    first ??= performance.now() - from;
+  });
+  stderr.setEncoding('utf8').on('data', (part: string) => {
+    errors = (errors + part).slice(-500);
+  });
   return { first: () => first, errors: () => errors };
 }
 
@@ -89,10 +123,15 @@ function endOf(child: ChildProcess, from: number): Promise<Started> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
     let gone = 0;
-    child.once('error', reject).once('exit', () => { gone = performance.now() - from; }).once('close', (code) => {
-      clearTimeout(timer);
-      if (code === 0) resolve({ first: said.first(), gone });
-      else reject(new Error(`${child.spawnargs.join(' ')}: exit ${code}: ${said.errors()}`));
-    });
+    child
+      .once('error', reject)
+      .once('exit', () => {
+        gone = performance.now() - from;
+      })
+      .once('close', (code) => {
+        clearTimeout(timer);
+        if (code === 0) resolve({ first: said.first(), gone });
+        else reject(new Error(`${child.spawnargs.join(' ')}: exit ${code}: ${said.errors()}`));
+      });
   });
 }

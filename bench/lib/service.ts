@@ -39,7 +39,15 @@ export const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 12_000;
 
-export async function startService(scratch: string, { env = {}, nodeArgs = [], dataDir = mkdtempSync(join(scratch, 'data-')), key = makeServiceKey() }: StartOptions = {}): Promise<Service> {
+export async function startService(
+  scratch: string,
+  {
+    env = {},
+    nodeArgs = [],
+    dataDir = mkdtempSync(join(scratch, 'data-')),
+    key = makeServiceKey(),
+  }: StartOptions = {},
+): Promise<Service> {
   const child = spawnService({ env, nodeArgs, dataDir, key });
   let base: string;
   try {
@@ -52,7 +60,12 @@ export async function startService(scratch: string, { env = {}, nodeArgs = [], d
   const caller = createCaller(base, key);
   const said = lastOf(child);
   return {
-    ...caller, base, key, dataDir, pid: child.pid!, said,
+    ...caller,
+    base,
+    key,
+    dataDir,
+    pid: child.pid!,
+    said,
     isUp: () => isAlive(child),
     async stop() {
       caller.close();
@@ -67,10 +80,26 @@ export async function startService(scratch: string, { env = {}, nodeArgs = [], d
 }
 
 /** One process of the service, not waited for. */
-export function spawnService({ env = {}, nodeArgs = [], dataDir, key }: StartOptions & { dataDir: string; key: string }): ChildProcess {
+export function spawnService({
+  env = {},
+  nodeArgs = [],
+  dataDir,
+  key,
+}: StartOptions & { dataDir: string; key: string }): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArgs, MAIN], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HEADRACE_DATA_DIR: dataDir, HEADRACE_PORT: '0', HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_OWNER_EMAIL: OWNER.email, HEADRACE_OWNER_PASSWORD: OWNER.password, HEADRACE_RATE_LIMIT: '1000000000', ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HEADRACE_DATA_DIR: dataDir,
+      HEADRACE_PORT: '0',
+      HEADRACE_BOOTSTRAP_KEY: key,
+      HEADRACE_OWNER_EMAIL: OWNER.email,
+      HEADRACE_OWNER_PASSWORD: OWNER.password,
+      HEADRACE_RATE_LIMIT: '1000000000',
+      ...env,
+    },
   });
 }
 
@@ -96,16 +125,21 @@ export function addressOf(child: ChildProcess): Promise<string> {
     // Read to the end: a full pipe would stop the server.
     child.stdout!.on('data', listen);
     child.stderr!.on('data', listen);
-    child.once('exit', (code, signal) => failed(`exit ${code ?? signal}`)).once('error', (error) => failed(error.message));
+    child
+      .once('exit', (code, signal) => failed(`exit ${code ?? signal}`))
+      .once('error', (error) => failed(error.message));
   });
 }
 
-const isAlive = (child: ChildProcess) => child.exitCode === null && child.signalCode === null && child.pid !== undefined;
+const isAlive = (child: ChildProcess) =>
+  child.exitCode === null && child.signalCode === null && child.pid !== undefined;
 
 /** What a process says from now on, the last 2,000 characters of it. */
 export function lastOf(child: ChildProcess): () => string {
   let said = '';
-  const listen = (part: Buffer) => { said = (said + part.toString()).slice(-2000); };
+  const listen = (part: Buffer) => {
+    said = (said + part.toString()).slice(-2000);
+  };
   child.stdout!.on('data', listen);
   child.stderr!.on('data', listen);
   return () => said.trim();
@@ -113,7 +147,10 @@ export function lastOf(child: ChildProcess): () => string {
 
 /** Resolves when the process has ended, however that was. */
 export async function endOf(child: ChildProcess): Promise<void> {
-  if (isAlive(child)) await new Promise((resolve) => { child.once('exit', resolve); });
+  if (isAlive(child))
+    await new Promise((resolve) => {
+      child.once('exit', resolve);
+    });
 }
 
 /** SIGTERM, and SIGKILL for one that does not end. */
@@ -133,10 +170,15 @@ export async function endLeftovers(dataDir: string): Promise<void> {
 /** The runner has a session of its own; it is found by the folder on its command line. */
 async function endRunner(stateDir: string): Promise<void> {
   const isOurs = (pid: string) => {
-    try { return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(stateDir); } catch { return false; }
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(stateDir);
+    } catch {
+      return false;
+    }
   };
   const runners = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isOurs(name));
   for (const pid of runners) process.kill(Number(pid), 'SIGTERM');
-  for (const deadline = Date.now() + STOP_LIMIT_MS; runners.some(isOurs) && Date.now() < deadline;) await sleep(50);
+  for (const deadline = Date.now() + STOP_LIMIT_MS; runners.some(isOurs) && Date.now() < deadline;)
+    await sleep(50);
   for (const pid of runners.filter(isOurs)) process.kill(Number(pid), 'SIGKILL');
 }

@@ -13,5 +13,12 @@ export function summarize(samples: readonly number[]): Summary {
   if (samples.length === 0) throw new RangeError('nothing was measured');
   const sorted = [...samples].sort((a, b) => a - b);
   const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
-  return { count: sorted.length, min: sorted[0]!, median: rank(0.5), p95: rank(0.95), p99: rank(0.99), max: sorted.at(-1)! };
+  return {
+    count: sorted.length,
+    min: sorted[0]!,
+    median: rank(0.5),
+    p95: rank(0.95),
+    p99: rank(0.99),
+    max: sorted.at(-1)!,
+  };
 }

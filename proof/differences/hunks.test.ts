@@ -32,11 +32,22 @@ function gitRegions(all: Sides[]): Region[][] {
   const parts: Buffer[] = [];
   for (const [n, sides] of all.entries()) {
     for (const side of ['base', 'head', 'draft'] as const) {
-      parts.push(Buffer.from(`commit refs/heads/${side}${n}\ncommitter h <h> 0 +0000\ndata 0\n${side === 'base' ? '' : `from refs/heads/base${n}\n`}M 100644 inline f\ndata ${sides[side].length}\n`), sides[side], Buffer.from('\n'));
+      parts.push(
+        Buffer.from(
+          `commit refs/heads/${side}${n}\ncommitter h <h> 0 +0000\ndata 0\n${side === 'base' ? '' : `from refs/heads/base${n}\n`}M 100644 inline f\ndata ${sides[side].length}\n`,
+        ),
+        sides[side],
+        Buffer.from('\n'),
+      );
     }
   }
   real.run(['fast-import', '--quiet', '--force'], Buffer.concat(parts));
-  const answer = real.run(['-c', 'merge.conflictStyle=diff3', 'merge-tree', '--write-tree', '--stdin', '--no-messages'], all.map((_, n) => `head${n} draft${n}\n`).join('')).toString('latin1');
+  const answer = real
+    .run(
+      ['-c', 'merge.conflictStyle=diff3', 'merge-tree', '--write-tree', '--stdin', '--no-messages'],
+      all.map((_, n) => `head${n} draft${n}\n`).join(''),
+    )
+    .toString('latin1');
   const trees = [...answer.matchAll(/[01]\0([0-9a-f]{40})\0/g)].map((match) => match[1]!);
   expect(trees.length).toBe(all.length);
   const out = real.run(['cat-file', '--batch'], trees.map((tree) => `${tree}:f\n`).join(''));
@@ -50,7 +61,12 @@ function gitRegions(all: Sides[]): Region[][] {
 }
 
 /** What ends each part of a region, and what begins behind it. */
-const MARKERS = [[/^<{7} /, 'head'], [/^\|{7} /, 'base'], [/^={7}\r?$/, 'draft'], [/^>{7} /, null]] as const;
+const MARKERS = [
+  [/^<{7} /, 'head'],
+  [/^\|{7} /, 'base'],
+  [/^={7}\r?$/, 'draft'],
+  [/^>{7} /, null],
+] as const;
 
 function regionsOf(text: string): Region[] {
   const regions: Region[] = [];
@@ -75,17 +91,21 @@ const region = ({ base, head, draft }: Region): Region => ({ base, head, draft }
 async function conflictsOf(name: string): Promise<Conflicted[]> {
   const found: Conflicted[] = [];
   await replay({
-    repository: join(BUNDLES, `${name}.bundle`), reverts: REVERTS, below: createRandom(1).fork(name).below,
+    repository: join(BUNDLES, `${name}.bundle`),
+    reverts: REVERTS,
+    below: createRandom(1).fork(name).below,
     async merge(input) {
       const merge = await mergeTrees(input);
       const conflicts = await withHunks(merge, { git: input.git, readBlobs: input.readBlobs });
       for (const conflict of conflicts) {
         const [base, head, draft] = stagesOf(conflict, merge.stages.get(conflict.path));
-        if (!['content', 'add_add', 'rename'].includes(conflict.kind) || !head || !draft || head === draft) continue;
+        if (!['content', 'add_add', 'rename'].includes(conflict.kind) || !head || !draft || head === draft)
+          continue;
         const blobs = await input.readBlobs([base, head, draft].filter((sha): sha is string => !!sha));
         const of = (sha: string | undefined | null): Buffer => (sha ? blobs.get(sha)! : Buffer.alloc(0));
         const sides = { base: of(base), head: of(head), draft: of(draft) };
-        if (!Object.values(sides).some((side) => side.includes(0))) found.push({ sides, hunks: conflict.hunks ?? [] });
+        if (!Object.values(sides).some((side) => side.includes(0)))
+          found.push({ sides, hunks: conflict.hunks ?? [] });
       }
       return merge;
     },
@@ -93,8 +113,13 @@ async function conflictsOf(name: string): Promise<Conflicted[]> {
   return found;
 }
 
-const stagesOf = (conflict: Conflict, stages: { base?: string | undefined; head?: string | undefined; draft?: string | undefined } | undefined) =>
-  conflict.kind === 'rename' ? [stages?.base, stages?.head, stages?.draft] : [conflict.base, conflict.head, conflict.draft];
+const stagesOf = (
+  conflict: Conflict,
+  stages: { base?: string | undefined; head?: string | undefined; draft?: string | undefined } | undefined,
+) =>
+  conflict.kind === 'rename'
+    ? [stages?.base, stages?.head, stages?.draft]
+    : [conflict.base, conflict.head, conflict.draft];
 
 /** Texts of few different lines, each changed a little by both sides: what moves, repeats, touches and ends without a newline. */
 function drawn(below: (end: number) => number): Sides {
@@ -102,7 +127,8 @@ function drawn(below: (end: number) => number): Sides {
   const base = Array.from({ length: below(25) }, word);
   const side = (): Buffer => {
     const lines = [...base];
-    for (let i = 0; i <= below(3); i++) lines.splice(below(lines.length + 1), below(3), ...Array.from({ length: below(3) }, word));
+    for (let i = 0; i <= below(3); i++)
+      lines.splice(below(lines.length + 1), below(3), ...Array.from({ length: below(3) }, word));
     return Buffer.from(lines.join('\n') + (below(4) === 0 ? '' : '\n'));
   };
   return { base: Buffer.from(base.join('\n') + (below(6) === 0 ? '' : '\n')), head: side(), draft: side() };
@@ -113,7 +139,8 @@ function expectPlaced(hunk: Hunk, sides: Sides): void {
     const lines = sides[side].toString().split('\n');
     const start = hunk[`${side}Start`];
     // Of no lines: the line before.
-    if (hunk[side].length > 0) expect(lines.slice(start - 1, start - 1 + hunk[side].length)).toEqual(hunk[side]);
+    if (hunk[side].length > 0)
+      expect(lines.slice(start - 1, start - 1 + hunk[side].length)).toEqual(hunk[side]);
     else expect(start >= 0 && start <= lines.length).toBe(true);
   }
 }
@@ -124,10 +151,19 @@ async function hunksOf(all: Sides[]): Promise<Hunk[][]> {
   const blobs = new Blobs();
   try {
     const conflicts = all.map((sides, n): Conflict => {
-      const [base, head, draft] = [sides.base, sides.head, sides.draft].map((content) => blobs.tree({ f: content }).get('f')!.sha256);
+      const [base, head, draft] = [sides.base, sides.head, sides.draft].map(
+        (content) => blobs.tree({ f: content }).get('f')!.sha256,
+      );
       return { path: `f${n}`, kind: 'content', base: base!, head: head!, draft: draft! };
     });
-    const merge: Merge = { status: 'conflicted', changes: [], newBlobs: new Map(), conflicts, touched: [], stages: new Map() };
+    const merge: Merge = {
+      status: 'conflicted',
+      changes: [],
+      newBlobs: new Map(),
+      conflicts,
+      touched: [],
+      stages: new Map(),
+    };
     return (await withHunks(merge, { git, readBlobs: blobs.read })).map((conflict) => conflict.hunks ?? []);
   } finally {
     git.close();
@@ -136,11 +172,17 @@ async function hunksOf(all: Sides[]): Promise<Hunk[][]> {
 }
 
 describe('hunks are the regions between the markers of git', () => {
-  test.each(['spinnaker', 'desk', 'storable'])('in the conflicts of %s', { timeout: 120_000 }, async (name) => {
-    const found = await conflictsOf(name);
-    expect(found.length).toBeGreaterThan(0);
-    expect(found.map(({ hunks }) => hunks.map(region))).toEqual(gitRegions(found.map(({ sides }) => sides)));
-  });
+  test.each(['spinnaker', 'desk', 'storable'])(
+    'in the conflicts of %s',
+    { timeout: 120_000 },
+    async (name) => {
+      const found = await conflictsOf(name);
+      expect(found.length).toBeGreaterThan(0);
+      expect(found.map(({ hunks }) => hunks.map(region))).toEqual(
+        gitRegions(found.map(({ sides }) => sides)),
+      );
+    },
+  );
 
   test('in drawn conflicts', { timeout: 120_000 }, async () => {
     const { below } = createRandom(SEED);

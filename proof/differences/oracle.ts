@@ -13,7 +13,10 @@ import type { DiffFile, Entry, Tree } from '../../packages/server/src/merge/type
 type Run = (args: string[], input: string | Buffer) => Promise<Buffer> | Buffer;
 
 /** A busy machine must not make a difference coarse. */
-export const patient = (git: Git): Git => ({ ...git, diffTree: (from, to, _limitMs, renames) => git.diffTree(from, to, 60_000, renames) });
+export const patient = (git: Git): Git => ({
+  ...git,
+  diffTree: (from, to, _limitMs, renames) => git.diffTree(from, to, 60_000, renames),
+});
 
 export type Told = Omit<DiffFile, 'patch' | 'truncated'>;
 
@@ -21,7 +24,10 @@ const STATUS: Record<string, DiffFile['status']> = { A: 'added', D: 'deleted', R
 
 /** Git's own account of each pair of trees, sorted by path bytes, by one process. */
 export async function gitDiffs(git: Run, pairs: [from: string, to: string][]): Promise<Told[][]> {
-  const answer = await git(['diff-tree', '--stdin', '-r', '-z', '-M50%', '--full-index', '--raw', '--numstat'], pairs.map((pair) => `${pair.join(' ')}\n`).join(''));
+  const answer = await git(
+    ['diff-tree', '--stdin', '-r', '-z', '-M50%', '--full-index', '--raw', '--numstat'],
+    pairs.map((pair) => `${pair.join(' ')}\n`).join(''),
+  );
   let at = 0;
   const upTo = (end: number): string => {
     const text = answer.toString('utf8', at, answer.indexOf(end, at));
@@ -35,7 +41,8 @@ export async function gitDiffs(git: Run, pairs: [from: string, to: string][]): P
     while (answer[at] === 0x3a) {
       const [oldMode, newMode, oldOid, newOid, letter = ''] = upTo(0).split(' ');
       const first = upTo(0);
-      const status = letter === 'M' && oldOid === newOid && `:${newMode}` !== oldMode ? 'mode' : STATUS[letter[0]!]!;
+      const status =
+        letter === 'M' && oldOid === newOid && `:${newMode}` !== oldMode ? 'mode' : STATUS[letter[0]!]!;
       const paths = status === 'renamed' ? { path: upTo(0), oldPath: first } : { path: first };
       files.push({ ...paths, status, binary: false, additions: 0, deletions: 0 });
     }
@@ -43,20 +50,33 @@ export async function gitDiffs(git: Run, pairs: [from: string, to: string][]): P
       const [additions, deletions] = upTo(0).split('\t');
       // Both paths again.
       if (file.oldPath !== undefined) at = answer.indexOf(0, answer.indexOf(0, at) + 1) + 1;
-      Object.assign(file, additions === '-' ? { binary: true } : { additions: Number(additions), deletions: Number(deletions) });
+      Object.assign(
+        file,
+        additions === '-' ? { binary: true } : { additions: Number(additions), deletions: Number(deletions) },
+      );
     }
     return files.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
   });
 }
 
 /** Writes trees as git has them and gives their ids. */
-export async function writeTrees(git: Run, trees: Tree[], contents: ReadonlyMap<string, Buffer>): Promise<string[]> {
+export async function writeTrees(
+  git: Run,
+  trees: Tree[],
+  contents: ReadonlyMap<string, Buffer>,
+): Promise<string[]> {
   const parts: Buffer[] = [];
   for (const [n, tree] of trees.entries()) {
     parts.push(Buffer.from(`commit refs/heads/tree-${n}\ncommitter t <t> 0 +0000\ndata 0\ndeleteall\n`));
     for (const [path, { executable, sha256 }] of tree) {
       const content = contents.get(sha256)!;
-      parts.push(Buffer.from(`M ${executable ? '100755' : '100644'} inline "${path.replaceAll('"', '\\"')}"\ndata ${content.length}\n`), content, Buffer.from('\n'));
+      parts.push(
+        Buffer.from(
+          `M ${executable ? '100755' : '100644'} inline "${path.replaceAll('"', '\\"')}"\ndata ${content.length}\n`,
+        ),
+        content,
+        Buffer.from('\n'),
+      );
     }
   }
   await git(['fast-import', '--quiet', '--force'], Buffer.concat(parts));
@@ -65,7 +85,8 @@ export async function writeTrees(git: Run, trees: Tree[], contents: ReadonlyMap<
 }
 
 /** Git's id of a content. */
-export const blobId = (content: Buffer): string => createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+export const blobId = (content: Buffer): string =>
+  createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 
 export interface Attempt {
   from: Tree;
@@ -86,23 +107,45 @@ done`;
  * stands in the answer without patch is done by hand, as a reader of the answer would: its contents are in `to`.
  * @param repository that holds all contents, by `oidOf` their SHA-256
  */
-export function faultsOfPatches(repository: string, attempts: Attempt[], oidOf: (sha256: string) => string): string[][] {
+export function faultsOfPatches(
+  repository: string,
+  attempts: Attempt[],
+  oidOf: (sha256: string) => string,
+): string[][] {
   const dir = mkdtempSync(join(tmpdir(), 'headrace-apply-'));
-  const rowOf = (path: string, { executable, sha256 }: Entry): string => `${executable ? '100755' : '100644'} ${oidOf(sha256)} 0\t${path}`;
+  const rowOf = (path: string, { executable, sha256 }: Entry): string =>
+    `${executable ? '100755' : '100644'} ${oidOf(sha256)} 0\t${path}`;
   try {
     attempts.forEach(({ from, files }, n) => {
       const byHand = new Set(files.flatMap((f) => (f.patch === undefined ? [f.oldPath ?? f.path] : [])));
-      writeFileSync(join(dir, `${n}.from`), [...from].filter(([path]) => !byHand.has(path)).map(([path, entry]) => `${rowOf(path, entry)}\0`).join(''));
+      writeFileSync(
+        join(dir, `${n}.from`),
+        [...from]
+          .filter(([path]) => !byHand.has(path))
+          .map(([path, entry]) => `${rowOf(path, entry)}\0`)
+          .join(''),
+      );
       writeFileSync(join(dir, `${n}.patch`), files.map((f) => f.patch ?? '').join(''));
     });
-    execFileSync('sh', ['-c', APPLY, 'sh', dir, String(attempts.length)], { env: { ...GIT_ENVIRONMENT, PATH: process.env['PATH'], GIT_DIR: repository } });
+    execFileSync('sh', ['-c', APPLY, 'sh', dir, String(attempts.length)], {
+      env: { ...GIT_ENVIRONMENT, PATH: process.env['PATH'], GIT_DIR: repository },
+    });
     return attempts.map(({ from, to, files }, n) => {
       const complaint = readFileSync(join(dir, `${n}.err`), 'utf8');
       if (complaint !== '') return [complaint];
-      const got = new Set(readFileSync(join(dir, `${n}.to`), 'utf8').split('\0').filter(Boolean));
-      for (const f of files) if (f.patch === undefined && f.status !== 'deleted') got.add(rowOf(f.path, withoutPatch(f, from, to)));
+      const got = new Set(
+        readFileSync(join(dir, `${n}.to`), 'utf8')
+          .split('\0')
+          .filter(Boolean),
+      );
+      for (const f of files)
+        if (f.patch === undefined && f.status !== 'deleted')
+          got.add(rowOf(f.path, withoutPatch(f, from, to)));
       const wanted = new Set([...to].map(([path, entry]) => rowOf(path, entry)));
-      return [...[...wanted].filter((row) => !got.has(row)).map((row) => `lacks ${row}`), ...[...got].filter((row) => !wanted.has(row)).map((row) => `has ${row}`)];
+      return [
+        ...[...wanted].filter((row) => !got.has(row)).map((row) => `lacks ${row}`),
+        ...[...got].filter((row) => !wanted.has(row)).map((row) => `has ${row}`),
+      ];
     });
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -22,7 +22,11 @@ const EVERY = Number(process.env['HEADRACE_DIFF_EVERY'] ?? 3);
 /** Pairs of any two commits, of each history. */
 const DISTANT = Math.ceil(80 / EVERY);
 /** Each history, with how many files of two of its commits differ and were moved, at least and on average. */
-const APART: Record<string, { files: number; renames: number }> = { spinnaker: { files: 50, renames: 5 }, desk: { files: 0.5, renames: 0 }, storable: { files: 3, renames: 0.5 } };
+const APART: Record<string, { files: number; renames: number }> = {
+  spinnaker: { files: 50, renames: 5 },
+  desk: { files: 0.5, renames: 0 },
+  storable: { files: 3, renames: 0.5 },
+};
 
 type Pair = [from: string, to: string];
 const dir = mkdtempSync(join(tmpdir(), 'headrace-diff-replay-'));
@@ -32,7 +36,11 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const told = ({ patch: _patch, truncated: _truncated, ...rest }: Told & { patch?: string; truncated?: boolean }): Told => rest;
+const told = ({
+  patch: _patch,
+  truncated: _truncated,
+  ...rest
+}: Told & { patch?: string; truncated?: boolean }): Told => rest;
 
 describe.each(Object.keys(APART))('%s', (name) => {
   let git: ReplayGit;
@@ -54,17 +62,24 @@ describe.each(Object.keys(APART))('%s', (name) => {
       engine.tidy();
       const files = await diffTrees({ from, to, readBlobs: trees.readBlobs, git: patient(engine) });
       expect(files.map(told), pair.join(' ')).toEqual(wanted[i]);
-      expect(files.filter((f) => f.truncated), pair.join(' ')).toEqual([]);
+      expect(
+        files.filter((f) => f.truncated),
+        pair.join(' '),
+      ).toEqual([]);
       attempts.push({ from, to, files });
     }
     const faults = faultsOfPatches(join(dir, name), attempts, (sha256) => trees.oidOf(sha256)!);
-    expect(faults.flatMap((found, i) => (found.length > 0 ? [[pairs[i]!.join(' '), ...found]] : []))).toEqual([]);
+    expect(faults.flatMap((found, i) => (found.length > 0 ? [[pairs[i]!.join(' '), ...found]] : []))).toEqual(
+      [],
+    );
     const all = wanted.flat();
     return { files: all.length, renames: all.filter((f) => f.status === 'renamed').length };
   }
 
   test('each commit against its first parent', async () => {
-    const pairs = history.commits.flatMap(({ tree, parents: [first] }, i): Pair[] => (first === undefined || i % EVERY > 0 ? [] : [[history.commits[first]!.tree, tree]]));
+    const pairs = history.commits.flatMap(({ tree, parents: [first] }, i): Pair[] =>
+      first === undefined || i % EVERY > 0 ? [] : [[history.commits[first]!.tree, tree]],
+    );
     const { files } = await prove(pairs);
     expect(files).toBeGreaterThan(pairs.length / 2);
   }, 300_000);

@@ -6,9 +6,16 @@ import type { Tree } from '../../packages/server/src/merge/types.ts';
 import { fuzzWith, withJudge } from './fuzz.ts';
 import { rowOf } from './row.ts';
 
-const told = (from: Tree, tree: Tree) => new ChangedTree(from, changesOf(from, new Set([...from.keys(), ...tree.keys()]), (path) => tree.get(path)));
+const told = (from: Tree, tree: Tree) =>
+  new ChangedTree(
+    from,
+    changesOf(from, new Set([...from.keys(), ...tree.keys()]), (path) => tree.get(path)),
+  );
 
 test('changed trees merge as whole ones', { timeout: 120_000 }, async () => {
-  const { failures } = await withJudge((judge) => fuzzWith(judge, { seed: 2, count: 150 }), { engine: (input) => mergeTrees({ ...input, head: told(input.base, input.head), draft: told(input.base, input.draft) }) });
+  const { failures } = await withJudge((judge) => fuzzWith(judge, { seed: 2, count: 150 }), {
+    engine: (input) =>
+      mergeTrees({ ...input, head: told(input.base, input.head), draft: told(input.base, input.draft) }),
+  });
   expect(failures.map(rowOf).join('\n\n')).toBe('');
 });

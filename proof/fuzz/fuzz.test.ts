@@ -26,7 +26,8 @@ const PLANTED_MERGES = 200;
 test(`${MERGES} generated merges are git's`, { timeout: 120_000 }, async () => {
   const { merges, failures } = await withJudge((judge) => fuzzWith(judge, { seed: SEED, count: MERGES }));
   expect(failures.map(rowOf).join('\n\n')).toBe('');
-  const count = (verdict: 'clean' | 'conflicted'): number => Object.values(merges).reduce((sum, counts) => sum + counts[verdict], 0);
+  const count = (verdict: 'clean' | 'conflicted'): number =>
+    Object.values(merges).reduce((sum, counts) => sum + counts[verdict], 0);
   expect([count('clean') > MERGES / 4, count('conflicted') > MERGES / 4]).toEqual([true, true]);
 });
 
@@ -42,16 +43,30 @@ const FAULTS: Record<string, { engine: Engine; what: Difference['what'][] }> = {
     async engine(input) {
       const merge = await mergeTrees(input);
       const gone = new Set(merge.conflicts.filter((c) => c.kind === 'content').map((c) => c.path));
-      return without(merge, (c) => gone.has(c.path), merge.changes.filter(([path]) => !gone.has(path)));
+      return without(
+        merge,
+        (c) => gone.has(c.path),
+        merge.changes.filter(([path]) => !gone.has(path)),
+      );
     },
   },
   'one of two closing braces dropped': {
     what: ['content'],
     async engine(input) {
       const merge = await mergeTrees(input);
-      const fresh = new Map([...merge.newBlobs].map(([old, bytes]) => [old, Buffer.from(bytes.toString('latin1').replace('}\n}\n', '}\n'), 'latin1')]));
-      const entry = (e: Changes[number][1]): Changes[number][1] => (e && fresh.has(e.sha256) ? { ...e, sha256: sha256(fresh.get(e.sha256)!) } : e);
-      return { ...merge, newBlobs: new Map([...fresh.values()].map((bytes) => [sha256(bytes), bytes])), changes: merge.changes.map(([path, e]) => [path, entry(e)]) };
+      const fresh = new Map(
+        [...merge.newBlobs].map(([old, bytes]) => [
+          old,
+          Buffer.from(bytes.toString('latin1').replace('}\n}\n', '}\n'), 'latin1'),
+        ]),
+      );
+      const entry = (e: Changes[number][1]): Changes[number][1] =>
+        e && fresh.has(e.sha256) ? { ...e, sha256: sha256(fresh.get(e.sha256)!) } : e;
+      return {
+        ...merge,
+        newBlobs: new Map([...fresh.values()].map((bytes) => [sha256(bytes), bytes])),
+        changes: merge.changes.map(([path, e]) => [path, entry(e)]),
+      };
     },
   },
   'folders that do not move': {
@@ -65,16 +80,31 @@ const FAULTS: Record<string, { engine: Engine; what: Difference['what'][] }> = {
     what: ['verdict', 'conflict without reason'],
     async engine({ base, head, draft }) {
       const touched = touchedPaths({ base, head, draft });
-      const conflicts = touched.filter((t) => mergePath(t) === 'contested').map(({ path }): Conflict => ({ path, kind: 'content', base: null, head: null, draft: null }));
-      const changes = touched.flatMap((t): Changes => { const entry = mergePath(t); return [[t.path, entry === 'contested' ? (t.draft ?? null) : (entry ?? null)]]; });
-      return { status: conflicts.length > 0 ? 'conflicted' : 'clean', changes: changes.sort(([a], [b]) => (a < b ? -1 : 1)), newBlobs: new Map(), conflicts, touched: touched.map((t) => t.path), stages: new Map() };
+      const conflicts = touched
+        .filter((t) => mergePath(t) === 'contested')
+        .map(({ path }): Conflict => ({ path, kind: 'content', base: null, head: null, draft: null }));
+      const changes = touched.flatMap((t): Changes => {
+        const entry = mergePath(t);
+        return [[t.path, entry === 'contested' ? (t.draft ?? null) : (entry ?? null)]];
+      });
+      return {
+        status: conflicts.length > 0 ? 'conflicted' : 'clean',
+        changes: changes.sort(([a], [b]) => (a < b ? -1 : 1)),
+        newBlobs: new Map(),
+        conflicts,
+        touched: touched.map((t) => t.path),
+        stages: new Map(),
+      };
     },
   },
   'an executable bit forgotten': {
     what: ['mode'],
     async engine(input) {
       const merge = await mergeTrees(input);
-      return { ...merge, changes: merge.changes.map(([path, e]) => [path, e && { ...e, executable: false }]) };
+      return {
+        ...merge,
+        changes: merge.changes.map(([path, e]) => [path, e && { ...e, executable: false }]),
+      };
     },
   },
   'names that clash let through': {
@@ -97,7 +127,9 @@ describe('a planted fault is caught', { timeout: 60_000 }, () => {
   const dir = mkdtempSync(join(tmpdir(), 'headrace-fuzz-planted-'));
   const triples = Array.from({ length: PLANTED_MERGES }, (_, i) => generate(SEED, i));
   let reference: Reference;
-  beforeAll(async () => { reference = await askReference(triples, join(dir, 'reference.git')); });
+  beforeAll(async () => {
+    reference = await askReference(triples, join(dir, 'reference.git'));
+  });
   afterAll(() => {
     reference.close();
     rmSync(dir, { recursive: true, force: true });
@@ -107,7 +139,12 @@ describe('a planted fault is caught', { timeout: 60_000 }, () => {
     const git = createGit({ dir: join(dir, name) });
     const caught: Difference[] = [];
     for (let i = 0; i < triples.length && caught.length === 0; i++) {
-      const differences = await differencesOf(triples[i]!, { expected: reference.answers[i], engine, git, objects: reference.git.objects });
+      const differences = await differencesOf(triples[i]!, {
+        expected: reference.answers[i],
+        engine,
+        git,
+        objects: reference.git.objects,
+      });
       caught.push(...differences.filter((d) => what.includes(d.what)));
     }
     git.close();
@@ -116,14 +153,24 @@ describe('a planted fault is caught', { timeout: 60_000 }, () => {
 
   test('and shrunk to a row of a few lines', async () => {
     const { engine } = FAULTS['the head taken where both sides changed a line']!;
-    const row = await withJudge(async (judge) => {
-      const { failures: [first] } = await fuzzWith(judge, { seed: SEED, count: 10 });
-      const triple = await shrink(first!.triple, first!.differences[0]!.what, judge);
-      const [judgement] = await judge([triple]);
-      return rowOf({ ...first!, ...judgement!, triple });
-    }, { engine });
-    const { conflicts, ...sides } = runInNewContext(`({${row}})['…']`, { x: (content: string) => content }) as Record<string, Record<string, string>>;
+    const row = await withJudge(
+      async (judge) => {
+        const {
+          failures: [first],
+        } = await fuzzWith(judge, { seed: SEED, count: 10 });
+        const triple = await shrink(first!.triple, first!.differences[0]!.what, judge);
+        const [judgement] = await judge([triple]);
+        return rowOf({ ...first!, ...judgement!, triple });
+      },
+      { engine },
+    );
+    const { conflicts, ...sides } = runInNewContext(`({${row}})['…']`, {
+      x: (content: string) => content,
+    }) as Record<string, Record<string, string>>;
     expect(Object.keys(conflicts!)).toEqual(Object.keys(sides['head']!));
-    expect(Object.values(sides).flatMap((files) => Object.values(files).flatMap((text) => text.split('\n'))).length).toBeLessThan(12);
+    expect(
+      Object.values(sides).flatMap((files) => Object.values(files).flatMap((text) => text.split('\n')))
+        .length,
+    ).toBeLessThan(12);
   });
 });

@@ -61,17 +61,23 @@ const LIMIT_MS = 120_000;
 const MAX_FAILURES = 20;
 
 /** Stops early when there are failures enough. */
-export async function fuzzWith(judge: Judge, { seed, from = 0, count, signal, onBatch }: FuzzOptions): Promise<FuzzReport> {
+export async function fuzzWith(
+  judge: Judge,
+  { seed, from = 0, count, signal, onBatch }: FuzzOptions,
+): Promise<FuzzReport> {
   const report: FuzzReport = { merges: {}, failures: [] };
   for (let at = from; at < from + count && report.failures.length < MAX_FAILURES; at += BATCH) {
     signal?.throwIfAborted();
-    const triples = Array.from({ length: Math.min(BATCH, from + count - at) }, (_, i) => generate(seed, at + i));
+    const triples = Array.from({ length: Math.min(BATCH, from + count - at) }, (_, i) =>
+      generate(seed, at + i),
+    );
     const judgements = await judge(triples);
     for (const [i, judgement] of judgements.entries()) {
       const triple = triples[i]!;
       const counts = (report.merges[triple.generator] ??= { clean: 0, conflicted: 0, aborted: 0 });
       counts[judgement.verdict]++;
-      if (judgement.differences.length > 0) report.failures.push({ seed, index: at + i, triple, ...judgement });
+      if (judgement.differences.length > 0)
+        report.failures.push({ seed, index: at + i, triple, ...judgement });
     }
     onBatch?.(report);
   }
@@ -79,19 +85,30 @@ export async function fuzzWith(judge: Judge, { seed, from = 0, count, signal, on
 }
 
 /** All that the judge makes is gone when `work` has ended. @param scratch a folder to work in, else one in the system's temporary folder. */
-export async function withJudge<T>(work: (judge: Judge) => Promise<T>, { engine = mergeTrees, scratch = tmpdir() }: { engine?: Engine | undefined; scratch?: string | undefined } = {}): Promise<T> {
+export async function withJudge<T>(
+  work: (judge: Judge) => Promise<T>,
+  {
+    engine = mergeTrees,
+    scratch = tmpdir(),
+  }: { engine?: Engine | undefined; scratch?: string | undefined } = {},
+): Promise<T> {
   const dir = mkdtempSync(join(scratch, 'headrace-fuzz-'));
   const git = createGit({ dir: join(dir, 'engine') });
   let batches = 0;
   try {
-    return await work((triples) => judgeBatch(triples, { engine, git, dir: join(dir, `reference-${batches++}.git`) }));
+    return await work((triples) =>
+      judgeBatch(triples, { engine, git, dir: join(dir, `reference-${batches++}.git`) }),
+    );
   } finally {
     git.close();
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-async function judgeBatch(triples: readonly Triple[], { engine, git, dir }: { engine: Engine; git: Git; dir: string }): Promise<Judgement[]> {
+async function judgeBatch(
+  triples: readonly Triple[],
+  { engine, git, dir }: { engine: Engine; git: Git; dir: string },
+): Promise<Judgement[]> {
   const reference = await askReference(triples, dir);
   try {
     const judgements: Judgement[] = [];
@@ -99,7 +116,11 @@ async function judgeBatch(triples: readonly Triple[], { engine, git, dir }: { en
       const expected = reference.answers[i];
       const { objects } = reference.git;
       const differences = await differencesOf(triple, { expected, engine, git, objects });
-      judgements.push({ verdict: verdictOf(expected), differences, ...(expected && differences.length > 0 && { expected: await wordsOf(expected, objects) }) });
+      judgements.push({
+        verdict: verdictOf(expected),
+        differences,
+        ...(expected && differences.length > 0 && { expected: await wordsOf(expected, objects) }),
+      });
     }
     return judgements;
   } finally {
@@ -107,14 +128,23 @@ async function judgeBatch(triples: readonly Triple[], { engine, git, dir }: { en
   }
 }
 
-const verdictOf = (answer: GitAnswer | undefined): Verdict => (answer ? (answer.clean ? 'clean' : 'conflicted') : 'aborted');
+const verdictOf = (answer: GitAnswer | undefined): Verdict =>
+  answer ? (answer.clean ? 'clean' : 'conflicted') : 'aborted';
 
 /** Of merges that are in conflict anyway, seen in 3 of 160,000: a file that nobody touched, which git 2.39 drops when a moved folder would stand in its place. */
 function isHarmless({ path, what }: Difference, { base, head, draft }: Sides): boolean {
-  return what === 'extra' && path !== null && sameEntry(base.get(path), head.get(path)) && sameEntry(base.get(path), draft.get(path));
+  return (
+    what === 'extra' &&
+    path !== null &&
+    sameEntry(base.get(path), head.get(path)) &&
+    sameEntry(base.get(path), draft.get(path))
+  );
 }
 
-async function wordsOf(answer: GitAnswer, objects: (oids: string[]) => Promise<Buffer[]>): Promise<Files | string[]> {
+async function wordsOf(
+  answer: GitAnswer,
+  objects: (oids: string[]) => Promise<Buffer[]>,
+): Promise<Files | string[]> {
   if (!answer.clean) return [...answer.stages.keys()];
   const files = [...answer.files];
   const contents = await objects(files.map(([, { oid }]) => oid));
@@ -122,7 +152,20 @@ async function wordsOf(answer: GitAnswer, objects: (oids: string[]) => Promise<B
 }
 
 /** @param expected of the reference, whose `objects` it is in; undefined where git aborted: there only what can be resolved is judged. */
-export async function differencesOf(triple: Triple, { expected, engine, git, objects }: { expected: GitAnswer | undefined; engine: Engine; git: Git; objects: (oids: string[]) => Promise<Buffer[]> }): Promise<Difference[]> {
+export async function differencesOf(
+  triple: Triple,
+  {
+    expected,
+    engine,
+    git,
+    objects,
+  }: {
+    expected: GitAnswer | undefined;
+    engine: Engine;
+    git: Git;
+    objects: (oids: string[]) => Promise<Buffer[]>;
+  },
+): Promise<Difference[]> {
   const contents = new Contents();
   const sides = contents.sidesOf(triple);
   try {
@@ -130,13 +173,26 @@ export async function differencesOf(triple: Triple, { expected, engine, git, obj
     const merge = await engine({ ...sides, readBlobs: contents.readBlobs, git, limitMs: LIMIT_MS });
     if (!expected) return compareResolutions(merge, sides);
     return [
-      ...(await compareMerge(merge, expected, { git: { objects }, trees: { oidOf: (sha256) => contents.oidOf(sha256) }, sides })).filter((d) => expected.clean || !isHarmless(d, sides)),
+      ...(
+        await compareMerge(merge, expected, {
+          git: { objects },
+          trees: { oidOf: (sha256) => contents.oidOf(sha256) },
+          sides,
+        })
+      ).filter((d) => expected.clean || !isHarmless(d, sides)),
       ...compareResolutions(merge, sides),
       ...unnamedCollisions(merge, expected),
       ...unexplainedNames(merge, expected, sides),
     ];
   } catch (error) {
-    return [{ path: null, what: 'error', git: verdictOf(expected), headrace: error instanceof Error ? (error.stack ?? error.message) : String(error) }];
+    return [
+      {
+        path: null,
+        what: 'error',
+        git: verdictOf(expected),
+        headrace: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      },
+    ];
   }
 }
 
@@ -144,16 +200,35 @@ export async function differencesOf(triple: Triple, { expected, engine, git, obj
 function unnamedCollisions(merge: Merge, expected: GitAnswer): Difference[] {
   const named = new Set(merge.conflicts.map((c) => c.path));
   const paths = [...new Set([...expected.files.keys()].map(expected.made))];
-  return findCollisions(paths).map(({ index }) => paths[index]!).filter((path) => !named.has(path)).map((path) => ({ path, what: 'unnamed conflict', git: 'stands beside another name', headrace: 'not named' }));
+  return findCollisions(paths)
+    .map(({ index }) => paths[index]!)
+    .filter((path) => !named.has(path))
+    .map((path) => ({
+      path,
+      what: 'unnamed conflict',
+      git: 'stands beside another name',
+      headrace: 'not named',
+    }));
 }
 
 /** Beside git's own paths and names that clash there may be only what git's messages speak of, and the path that a moved file had. */
 function unexplainedNames(merge: Merge, expected: GitAnswer, { base, head, draft }: Sides): Difference[] {
   // Git tells of a folder alone: something has to be named all the same.
   if (!expected.clean && expected.stages.size === 0) return [];
-  const told = expected.messages.filter(({ type }) => type.startsWith('CONFLICT')).flatMap(({ paths }) => paths);
-  const isTold = (path: string): boolean => told.some((other) => path === other || path.startsWith(`${other}/`));
+  const told = expected.messages
+    .filter(({ type }) => type.startsWith('CONFLICT'))
+    .flatMap(({ paths }) => paths);
+  const isTold = (path: string): boolean =>
+    told.some((other) => path === other || path.startsWith(`${other}/`));
   const isOldPath = (path: string): boolean => base.has(path) && head.has(path) !== draft.has(path);
-  return merge.conflicts.filter(({ path, kind }) => kind !== 'path' && !expected.stages.has(path) && !isTold(path) && !isOldPath(path))
-    .map(({ path, kind }) => ({ path, what: 'conflict without reason', git: 'does not speak of it', headrace: kind }));
+  return merge.conflicts
+    .filter(
+      ({ path, kind }) => kind !== 'path' && !expected.stages.has(path) && !isTold(path) && !isOldPath(path),
+    )
+    .map(({ path, kind }) => ({
+      path,
+      what: 'conflict without reason',
+      git: 'does not speak of it',
+      headrace: kind,
+    }));
 }

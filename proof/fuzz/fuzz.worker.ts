@@ -28,11 +28,18 @@ async function inSmall(failure: Failure, judge: Judge): Promise<Failure> {
   return { ...failure, triple, ...judgement! };
 }
 
-await withJudge(async (judge) => {
-  const { failures } = await fuzzWith(judge, { ...share, signal: stopped.signal, onBatch: ({ merges }) => tell({ merges }) });
-  for (const [i, failure] of failures.entries()) {
-    if (stopped.signal.aborted) return;
-    tell({ failure: rowOf(i < SHRUNK ? await inSmall(failure, judge) : failure) });
-  }
-}, { scratch });
+await withJudge(
+  async (judge) => {
+    const { failures } = await fuzzWith(judge, {
+      ...share,
+      signal: stopped.signal,
+      onBatch: ({ merges }) => tell({ merges }),
+    });
+    for (const [i, failure] of failures.entries()) {
+      if (stopped.signal.aborted) return;
+      tell({ failure: rowOf(i < SHRUNK ? await inSmall(failure, judge) : failure) });
+    }
+  },
+  { scratch },
+);
 parentPort!.close();

@@ -14,7 +14,8 @@ const KINDS = Object.keys(GENERATORS).filter((name) => !LARGE_KINDS.includes(nam
 export function generate(seed: number, index: number): Triple {
   const random = createRandom(seed).fork(`triple ${index}`);
   const drawn = random.below(1000);
-  const generator = drawn < LARGE * LARGE_KINDS.length ? LARGE_KINDS[drawn % LARGE_KINDS.length]! : random.pick(KINDS);
+  const generator =
+    drawn < LARGE * LARGE_KINDS.length ? LARGE_KINDS[drawn % LARGE_KINDS.length]! : random.pick(KINDS);
   const { base, head, draft } = GENERATORS[generator]!(random);
   return { generator, base: asSource(base), head: asSource(head), draft: asSource(draft) };
 }

@@ -1,7 +1,12 @@
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MERGE_TREE, answerOfItself, parseMergeAnswer, withoutMadeUpNames } from '../../packages/server/src/merge/merge-answer.ts';
+import {
+  MERGE_TREE,
+  answerOfItself,
+  parseMergeAnswer,
+  withoutMadeUpNames,
+} from '../../packages/server/src/merge/merge-answer.ts';
 import type { GitAnswer } from '../replay/compare.ts';
 import { initReplayGit } from '../replay/git.ts';
 import type { ReplayGit } from '../replay/git.ts';
@@ -39,7 +44,8 @@ export async function askReference(triples: readonly Triple[], dir: string): Pro
     });
     await trees.prepare(parsed.flatMap((answer) => answer?.tree ?? []));
     const answers: Reference['answers'] = [];
-    for (const answer of parsed) answers.push(answer && { ...answer, files: (await trees.list(answer.tree)).files });
+    for (const answer of parsed)
+      answers.push(answer && { ...answer, files: (await trees.list(answer.tree)).files });
     return { answers, git, close };
   } catch (error) {
     close();
@@ -58,12 +64,22 @@ async function commitTriples(git: ReplayGit, triples: readonly Triple[], dir: st
   const marks = join(dir, 'fuzz-marks');
   const last = triples.length * 3 + 1;
   const parts = triples.flatMap((triple, i) => commitsOf(triple, i * 3 + 1));
-  parts.push(Buffer.from(`reset ${BRANCH}\n\ncommit ${BRANCH}\nmark :${last}\n${WHO}M 100644 inline end of the fuzzer's answer\ndata 0\n\n`));
+  parts.push(
+    Buffer.from(
+      `reset ${BRANCH}\n\ncommit ${BRANCH}\nmark :${last}\n${WHO}M 100644 inline end of the fuzzer's answer\ndata 0\n\n`,
+    ),
+  );
   await git.run(['fast-import', '--quiet', '--force', `--export-marks=${marks}`], Buffer.concat(parts));
-  const oids = new Map((await readFile(marks, 'utf8')).split('\n').map((row) => row.split(' ') as [string, string]));
+  const oids = new Map(
+    (await readFile(marks, 'utf8')).split('\n').map((row) => row.split(' ') as [string, string]),
+  );
   const oid = (mark: number): string => oids.get(`:${mark}`)!;
   const lastTree = (await git.run(['rev-parse', `${oid(last)}^{tree}`])).toString().trim();
-  return { sides: triples.map((_, i) => ({ head: oid(i * 3 + 2), draft: oid(i * 3 + 3) })), last: oid(last), lastTree };
+  return {
+    sides: triples.map((_, i) => ({ head: oid(i * 3 + 2), draft: oid(i * 3 + 3) })),
+    last: oid(last),
+    lastTree,
+  };
 }
 
 function commitsOf({ base, head, draft }: Triple, mark: number): Buffer[] {
@@ -71,7 +87,15 @@ function commitsOf({ base, head, draft }: Triple, mark: number): Buffer[] {
   const commit = (n: number, from: string, before: Files, after: Files): void => {
     parts.push(Buffer.from(`commit ${BRANCH}\nmark :${n}\n${WHO}${from}`));
     for (const path of before.keys()) if (!after.has(path)) parts.push(Buffer.from(`D ${quoted(path)}\n`));
-    for (const [path, file] of after) if (!sameFile(before.get(path), file)) parts.push(Buffer.from(`M ${file.executable ? '100755' : '100644'} inline ${quoted(path)}\ndata ${file.content.length}\n`), file.content, Buffer.from('\n'));
+    for (const [path, file] of after)
+      if (!sameFile(before.get(path), file))
+        parts.push(
+          Buffer.from(
+            `M ${file.executable ? '100755' : '100644'} inline ${quoted(path)}\ndata ${file.content.length}\n`,
+          ),
+          file.content,
+          Buffer.from('\n'),
+        );
     parts.push(Buffer.from('\n'));
   };
   parts.push(Buffer.from(`reset ${BRANCH}\n\n`));
@@ -81,20 +105,27 @@ function commitsOf({ base, head, draft }: Triple, mark: number): Buffer[] {
   return parts;
 }
 
-const sameFile = (a: File | undefined, b: File): boolean => a !== undefined && a.content === b.content && a.executable === b.executable;
+const sameFile = (a: File | undefined, b: File): boolean =>
+  a !== undefined && a.content === b.content && a.executable === b.executable;
 const quoted = (path: string): string => `"${path.replaceAll('"', '\\"')}"`;
 
 /** Where git aborts it says nothing of all the others: they are asked for in halves. */
 async function mergeAll(git: ReplayGit, commits: Commits): Promise<(Buffer | undefined)[]> {
   const { sides, last, lastTree } = commits;
   try {
-    const out = await git.run(MERGE_TREE, sides.map(({ head, draft }) => `${head} ${draft}\n${last} ${last}\n`).join(''));
+    const out = await git.run(
+      MERGE_TREE,
+      sides.map(({ head, draft }) => `${head} ${draft}\n${last} ${last}\n`).join(''),
+    );
     return splitAnswers(out, answerOfItself(lastTree), sides.length);
   } catch (error) {
     if (!String(error).includes('SIGABRT')) throw error;
     if (sides.length === 1) return [undefined];
     const half = sides.length >>> 1;
-    return [...(await mergeAll(git, { ...commits, sides: sides.slice(0, half) })), ...(await mergeAll(git, { ...commits, sides: sides.slice(half) }))];
+    return [
+      ...(await mergeAll(git, { ...commits, sides: sides.slice(0, half) })),
+      ...(await mergeAll(git, { ...commits, sides: sides.slice(half) })),
+    ];
   }
 }
 

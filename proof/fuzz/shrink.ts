@@ -23,7 +23,9 @@ async function firstFailing(triple: Triple, what: string, judge: Judge): Promise
   const candidates = [...smaller(triple)].filter((candidate) => sizeOf(candidate) < size);
   for (let at = 0; at < candidates.length; at += BATCH) {
     const batch = candidates.slice(at, at + BATCH);
-    const failing = (await judge(batch)).findIndex(({ differences }) => differences.some((d) => d.what === what));
+    const failing = (await judge(batch)).findIndex(({ differences }) =>
+      differences.some((d) => d.what === what),
+    );
     if (failing !== -1) return batch[failing];
   }
   return undefined;
@@ -35,29 +37,46 @@ function sizeOf(triple: Triple): number {
   for (const side of SIDES) {
     for (const [path, file] of triple[side]) {
       const isChanged = side !== 'base' && !sameFile(file, triple.base.get(path));
-      size += 20 + path.length + (isChanged ? 30 : 0) + (file.executable ? 3 : 0) + 2 * rowsOf(textOf(file)).length + Math.min(file.content.length, 20_000);
+      size +=
+        20 +
+        path.length +
+        (isChanged ? 30 : 0) +
+        (file.executable ? 3 : 0) +
+        2 * rowsOf(textOf(file)).length +
+        Math.min(file.content.length, 20_000);
     }
   }
-  for (const path of triple.base.keys()) for (const side of ['head', 'draft'] as const) if (!triple[side].has(path)) size += 15;
+  for (const path of triple.base.keys())
+    for (const side of ['head', 'draft'] as const) if (!triple[side].has(path)) size += 15;
   return size;
 }
 
-const sameFile = (a: File | undefined, b: File | undefined): boolean => a === b || (a !== undefined && b !== undefined && a.executable === b.executable && a.content.equals(b.content));
+const sameFile = (a: File | undefined, b: File | undefined): boolean =>
+  a === b ||
+  (a !== undefined && b !== undefined && a.executable === b.executable && a.content.equals(b.content));
 
 /** The boldest first. */
 function* smaller(triple: Triple): Generator<Triple> {
   const paths = [...new Set(SIDES.flatMap((side) => [...triple[side].keys()]))];
   for (let length = paths.length >>> 1; length > 1; length >>>= 1) {
-    for (let at = 0; at < paths.length; at += length) yield without(triple, SIDES, new Set(paths.slice(at, at + length)));
+    for (let at = 0; at < paths.length; at += length)
+      yield without(triple, SIDES, new Set(paths.slice(at, at + length)));
   }
   for (const path of paths) yield without(triple, SIDES, new Set([path]));
-  for (const path of paths) for (const side of SIDES) if (triple[side].has(path)) yield without(triple, [side], new Set([path]));
+  for (const path of paths)
+    for (const side of SIDES) if (triple[side].has(path)) yield without(triple, [side], new Set([path]));
   for (const path of paths) for (const side of ['head', 'draft'] as const) yield likeBase(triple, side, path);
   yield* contentsShrunk(triple);
-  for (const side of SIDES) for (const [path, file] of triple[side]) if (file.executable) yield withFile(triple, side, path, { ...file, executable: false });
+  for (const side of SIDES)
+    for (const [path, file] of triple[side])
+      if (file.executable) yield withFile(triple, side, path, { ...file, executable: false });
 }
 
-function without(triple: Triple, sides: readonly (typeof SIDES)[number][], paths: ReadonlySet<string>): Triple {
+function without(
+  triple: Triple,
+  sides: readonly (typeof SIDES)[number][],
+  paths: ReadonlySet<string>,
+): Triple {
   const next = { ...triple };
   for (const side of sides) next[side] = new Map([...triple[side]].filter(([path]) => !paths.has(path)));
   return next;
@@ -71,7 +90,10 @@ function likeBase(triple: Triple, side: 'head' | 'draft', path: string): Triple 
   return { ...triple, [side]: asSource(files) };
 }
 
-const withFile = (triple: Triple, side: (typeof SIDES)[number], path: string, file: File): Triple => ({ ...triple, [side]: new Map(triple[side]).set(path, file) });
+const withFile = (triple: Triple, side: (typeof SIDES)[number], path: string, file: File): Triple => ({
+  ...triple,
+  [side]: new Map(triple[side]).set(path, file),
+});
 
 /** Rows go from every content that has them, so that what was alike stays so; then from one file alone. */
 function* contentsShrunk(triple: Triple): Generator<Triple> {
@@ -81,23 +103,35 @@ function* contentsShrunk(triple: Triple): Generator<Triple> {
   for (let length = all.length >>> 1; length >= 1; length >>>= 1) {
     for (let at = 0; at < all.length; at += length) {
       const gone = new Set(all.slice(at, at + length));
-      yield mapTexts(triple, (text) => rowsOf(text).filter((row) => !gone.has(row)).join(''));
+      yield mapTexts(triple, (text) =>
+        rowsOf(text)
+          .filter((row) => !gone.has(row))
+          .join(''),
+      );
     }
   }
   for (let length = longest >>> 1; length >= 1; length >>>= 1) {
-    for (let at = 0; at < longest; at += length) yield mapTexts(triple, (text) => rowsOf(text).toSpliced(at, length).join(''));
+    for (let at = 0; at < longest; at += length)
+      yield mapTexts(triple, (text) => rowsOf(text).toSpliced(at, length).join(''));
   }
   for (const side of SIDES) {
     for (const [path, file] of triple[side]) {
       const rows = rowsOf(textOf(file));
       for (let length = rows.length; length >= 1; length >>>= 1) {
-        for (let at = 0; at < rows.length; at += length) yield withFile(triple, side, path, { ...file, content: fileOf(rows.toSpliced(at, length).join('')).content });
+        for (let at = 0; at < rows.length; at += length)
+          yield withFile(triple, side, path, {
+            ...file,
+            content: fileOf(rows.toSpliced(at, length).join('')).content,
+          });
       }
     }
   }
 }
 
 function mapTexts(triple: Triple, change: (text: string) => string): Triple {
-  const files = (of: Files): Files => new Map([...of].map(([path, file]) => [path, { ...file, content: fileOf(change(textOf(file))).content }]));
+  const files = (of: Files): Files =>
+    new Map(
+      [...of].map(([path, file]) => [path, { ...file, content: fileOf(change(textOf(file))).content }]),
+    );
   return { ...triple, base: files(triple.base), head: files(triple.head), draft: files(triple.draft) };
 }

@@ -6,7 +6,8 @@ const COMMON = ['}', '', '  }', '});', '{', '  return x;', 'end', '// note', '  
 const INVALID = ['\xff\xfe', '\xc3', '\xed\xa0\x80', '\xef\xbb\xbf', '\x80', '\xf0\x9f\x98'];
 
 export const chance = (random: Random, oneIn: number): boolean => random.below(oneIn) === 0;
-export const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
+export const times = <T>(n: number, make: (i: number) => T): T[] =>
+  Array.from({ length: n }, (_, i) => make(i));
 
 /** With their ends, so that a last line without one is a line of its own. */
 export const rowsOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
@@ -16,49 +17,91 @@ export function row(random: Random, common: number): string {
   return `${random.below(10) < common ? random.pick(COMMON) : `line ${random.below(60)}`}\n`;
 }
 
-export function text(random: Random, { length, common = random.below(8) }: { length: number; common?: number }): string {
+export function text(
+  random: Random,
+  { length, common = random.below(8) }: { length: number; common?: number },
+): string {
   const rows = times(length, () => row(random, common)).join('');
   return chance(random, 10) ? rows.replace(/\n$/, '') : rows;
 }
 
 /** Mostly short, some empty, some of a screen. */
-export const anyLength = (random: Random): number => (chance(random, 4) ? random.below(5) : chance(random, 4) ? 30 + random.below(60) : 4 + random.below(25));
+export const anyLength = (random: Random): number =>
+  chance(random, 4) ? random.below(5) : chance(random, 4) ? 30 + random.below(60) : 4 + random.below(25);
 
 type RowEdit = (rows: string[], at: number, random: Random) => void;
 
-const fresh = (random: Random): string[] => times(1 + random.below(3), () => (chance(random, 2) ? row(random, 9) : `new ${random.below(5)}\n`));
+const fresh = (random: Random): string[] =>
+  times(1 + random.below(3), () => (chance(random, 2) ? row(random, 9) : `new ${random.below(5)}\n`));
 
 /** Each at a place from 0 to the count of rows. */
 const ROW_EDITS: Record<'change' | 'shift' | 'space', RowEdit[]> = {
   change: [
-    (rows, at, random) => { rows.splice(at, 1 + random.below(3), ...fresh(random)); },
-    (rows, at, random) => { rows.splice(at, 1, ...fresh(random).slice(0, 1)); },
-    (rows, at, random) => { rows.splice(at, 0, ...fresh(random)); },
-    (rows, at, random) => { rows.splice(at, 1 + random.below(4)); },
+    (rows, at, random) => {
+      rows.splice(at, 1 + random.below(3), ...fresh(random));
+    },
+    (rows, at, random) => {
+      rows.splice(at, 1, ...fresh(random).slice(0, 1));
+    },
+    (rows, at, random) => {
+      rows.splice(at, 0, ...fresh(random));
+    },
+    (rows, at, random) => {
+      rows.splice(at, 1 + random.below(4));
+    },
   ],
   shift: [
-    (rows, at) => { rows.splice(at, 0, ...rows.slice(at, at + 1)); },
-    (rows, at, random) => { const moved = rows.splice(at, 1 + random.below(6)); rows.splice(random.below(rows.length + 1), 0, ...moved); },
-    (rows, at, random) => { const copied = rows.slice(at, at + 1 + random.below(6)); rows.splice(random.below(rows.length + 1), 0, ...copied); },
-    (rows, at) => { rows.splice(at, 2, ...rows.slice(at, at + 2).reverse()); },
-    (rows, at) => { if (at < rows.length) rows[at] = `  ${rows[at]!}`; rows.splice(at, 0, 'if (a) {\n'); rows.splice(at + 2, 0, '}\n'); },
+    (rows, at) => {
+      rows.splice(at, 0, ...rows.slice(at, at + 1));
+    },
+    (rows, at, random) => {
+      const moved = rows.splice(at, 1 + random.below(6));
+      rows.splice(random.below(rows.length + 1), 0, ...moved);
+    },
+    (rows, at, random) => {
+      const copied = rows.slice(at, at + 1 + random.below(6));
+      rows.splice(random.below(rows.length + 1), 0, ...copied);
+    },
+    (rows, at) => {
+      rows.splice(at, 2, ...rows.slice(at, at + 2).reverse());
+    },
+    (rows, at) => {
+      if (at < rows.length) rows[at] = `  ${rows[at]!}`;
+      rows.splice(at, 0, 'if (a) {\n');
+      rows.splice(at + 2, 0, '}\n');
+    },
   ],
   space: [
-    (rows, at) => { if (at < rows.length) rows[at] = `  ${rows[at]!}`; },
-    (rows, at) => { if (at < rows.length) rows[at] = rows[at]!.replace('\n', ' \n'); },
-    (rows, at) => { if (at < rows.length) rows[at] = rows[at]!.replace(/\r?\n/, (end) => (end === '\n' ? '\r\n' : '\n')); },
-    (rows, at) => { rows.splice(at, 0, '\n'); },
-    (rows, at) => { if (rows[at] === '\n') rows.splice(at, 1); },
+    (rows, at) => {
+      if (at < rows.length) rows[at] = `  ${rows[at]!}`;
+    },
+    (rows, at) => {
+      if (at < rows.length) rows[at] = rows[at]!.replace('\n', ' \n');
+    },
+    (rows, at) => {
+      if (at < rows.length) rows[at] = rows[at]!.replace(/\r?\n/, (end) => (end === '\n' ? '\r\n' : '\n'));
+    },
+    (rows, at) => {
+      rows.splice(at, 0, '\n');
+    },
+    (rows, at) => {
+      if (rows[at] === '\n') rows.splice(at, 1);
+    },
   ],
 };
 
 type Edits = keyof typeof ROW_EDITS;
 
 /** @param focus a place where the other side edits too: most edits are near. */
-export function editRows(source: string, random: Random, { focus, kinds = ['change'], most = 3 }: { focus?: number; kinds?: Edits[]; most?: number }): string {
+export function editRows(
+  source: string,
+  random: Random,
+  { focus, kinds = ['change'], most = 3 }: { focus?: number; kinds?: Edits[]; most?: number },
+): string {
   const rows = rowsOf(source);
   for (let n = 1 + random.below(most); n > 0; n--) {
-    const near = focus === undefined || chance(random, 3) ? random.below(rows.length + 1) : focus + random.below(5) - 2;
+    const near =
+      focus === undefined || chance(random, 3) ? random.below(rows.length + 1) : focus + random.below(5) - 2;
     const at = Math.max(0, Math.min(rows.length, near));
     closeRow(rows, at);
     random.pick(ROW_EDITS[random.pick(kinds)])(rows, at, random);
@@ -73,12 +116,23 @@ function closeRow(rows: string[], at: number): void {
 }
 
 /** Edits of a text as a whole. */
-export const WHOLE_EDITS: Record<'ends' | 'endings' | 'bytes', ((source: string, random: Random) => string)[]> = {
+export const WHOLE_EDITS: Record<
+  'ends' | 'endings' | 'bytes',
+  ((source: string, random: Random) => string)[]
+> = {
   ends: [
     (source, random) => fresh(random).join('') + source,
-    (source, random) => (/[^\n]$/.test(source) && chance(random, 2) ? source : source.replace(/([^\n])$/, '$1\n')) + fresh(random).join(''),
-    (source, random) => rowsOf(source).slice(1 + random.below(2)).join(''),
-    (source, random) => rowsOf(source).slice(0, -1 - random.below(2)).join(''),
+    (source, random) =>
+      (/[^\n]$/.test(source) && chance(random, 2) ? source : source.replace(/([^\n])$/, '$1\n')) +
+      fresh(random).join(''),
+    (source, random) =>
+      rowsOf(source)
+        .slice(1 + random.below(2))
+        .join(''),
+    (source, random) =>
+      rowsOf(source)
+        .slice(0, -1 - random.below(2))
+        .join(''),
   ],
   endings: [
     (source) => source.replaceAll(/\r?\n/g, '\r\n'),
@@ -94,12 +148,15 @@ export const WHOLE_EDITS: Record<'ends' | 'endings' | 'bytes', ((source: string,
     (source, random) => insertAt(source, random.below(source.length + 1), '\0'),
     (source) => `\xef\xbb\xbf${source}`,
     (source) => `${source}\0`,
-    (source, random) => times(1 + random.below(40), () => String.fromCodePoint(random.below(256))).join('') + source.slice(0, random.below(200)),
+    (source, random) =>
+      times(1 + random.below(40), () => String.fromCodePoint(random.below(256))).join('') +
+      source.slice(0, random.below(200)),
     () => '',
   ],
 };
 
-const insertAt = (source: string, at: number, what: string): string => source.slice(0, at) + what + source.slice(at);
+const insertAt = (source: string, at: number, what: string): string =>
+  source.slice(0, at) + what + source.slice(at);
 
 /** About `share` of the rows replaced, none of them kept elsewhere: how alike two files are, as git counts it, is 1 - share. */
 export function rewrite(source: string, random: Random, share: number): string {

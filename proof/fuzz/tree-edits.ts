@@ -16,7 +16,17 @@ export interface Meeting {
 export type Change = keyof typeof CHANGES;
 
 const FOLDERS = ['', 'src/', 'src/deep/', 'src/deep/er/', 'lib/', 'docs/', 'lib/util/'];
-const NEW_FOLDERS = ['new/', 'src/', 'lib/', 'src/new/', 'moved/deep/', '', 'docs/', 'lib/util/', 'src/deep/'];
+const NEW_FOLDERS = [
+  'new/',
+  'src/',
+  'lib/',
+  'src/new/',
+  'moved/deep/',
+  '',
+  'docs/',
+  'lib/util/',
+  'src/deep/',
+];
 const NAMES = ['index', 'a', 'b', 'c', 'main', 'util', 'd', 'e', 'f', 'g'];
 
 /** Texts that are alike, the same, empty or short often: what git takes for renames is then a question. */
@@ -34,7 +44,8 @@ export function startTree(random: Random, files: number): Files {
 
 function nextText(random: Random, before: string[], common: number): string {
   if (before.length > 0 && chance(random, 5)) return random.pick(before);
-  if (before.length > 0 && chance(random, 5)) return rewrite(random.pick(before), random, random.below(6) / 10);
+  if (before.length > 0 && chance(random, 5))
+    return rewrite(random.pick(before), random, random.below(6) / 10);
   if (chance(random, 15)) return '';
   if (chance(random, 25)) return `\0${random.below(99)}${text(random, { length: 5 })}`;
   return text(random, { length: chance(random, 2) ? 8 + random.below(14) : anyLength(random), common });
@@ -42,19 +53,31 @@ function nextText(random: Random, before: string[], common: number): string {
 
 export function meetingOf(tree: Files, random: Random): Meeting {
   const paths = [...tree.keys()];
-  const folders = [...new Set(paths.flatMap((path) => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))))];
+  const folders = [
+    ...new Set(
+      paths.flatMap((path) => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))),
+    ),
+  ];
   return {
     paths: times(1 + random.below(3), () => random.pick(paths)),
     folders: folders.length > 0 ? times(1 + random.below(2), () => random.pick(folders)) : ['src/'],
     newFolders: times(1 + random.below(2), () => random.pick(NEW_FOLDERS)),
-    newNames: times(2 + random.below(2), () => `${random.pick(NEW_FOLDERS)}${chance(random, 2) ? random.pick(NAMES) : `n${random.below(3)}`}`),
+    newNames: times(
+      2 + random.below(2),
+      () => `${random.pick(NEW_FOLDERS)}${chance(random, 2) ? random.pick(NAMES) : `n${random.below(3)}`}`,
+    ),
   };
 }
 
 /** @param changes the kinds that are drawn from: what stands there twice is drawn twice as often. */
-export function changeTree(tree: Files, random: Random, { meeting, changes, most = 4 }: { meeting: Meeting; changes: readonly Change[]; most?: number }): Files {
+export function changeTree(
+  tree: Files,
+  random: Random,
+  { meeting, changes, most = 4 }: { meeting: Meeting; changes: readonly Change[]; most?: number },
+): Files {
   const files: Files = new Map(tree);
-  for (let n = 1 + random.below(most); n > 0 && files.size > 0; n--) CHANGES[random.pick(changes)](files, meeting, random);
+  for (let n = 1 + random.below(most); n > 0 && files.size > 0; n--)
+    CHANGES[random.pick(changes)](files, meeting, random);
   return files;
 }
 
@@ -64,13 +87,16 @@ function somePath(files: Files, { paths }: Meeting, random: Random): string {
   return files.has(met) && !chance(random, 4) ? met : random.pick([...files.keys()]);
 }
 
-const below = (files: Files, folder: string): string[] => [...files.keys()].filter((path) => path.startsWith(folder));
+const below = (files: Files, folder: string): string[] =>
+  [...files.keys()].filter((path) => path.startsWith(folder));
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 const folderName = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
 function edited(file: File, random: Random): File {
   const source = textOf(file);
-  const after = chance(random, 12) ? random.pick(random.pick(Object.values(WHOLE_EDITS)))(source, random) : editRows(source, random, {});
+  const after = chance(random, 12)
+    ? random.pick(random.pick(Object.values(WHOLE_EDITS)))(source, random)
+    : editRows(source, random, {});
   return { ...file, content: fileOf(after).content };
 }
 
@@ -90,15 +116,24 @@ function move(files: Files, from: string, to: string, random: Random): void {
 
 /** What stands in the way of a path goes: a tree has no file where it has a folder. */
 function put(files: Files, path: string, file: File): void {
-  for (const other of files.keys()) if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other);
+  for (const other of files.keys())
+    if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other);
   files.set(path, file);
 }
 
-function moveFolder(files: Files, from: string, to: string, { random, only }: { random: Random; only?: (path: string) => boolean }): void {
+function moveFolder(
+  files: Files,
+  from: string,
+  to: string,
+  { random, only }: { random: Random; only?: (path: string) => boolean },
+): void {
   if (from === to) return;
-  const moved = below(files, from).filter((path) => only?.(path) ?? true).map((path) => [path, files.get(path)!] as const);
+  const moved = below(files, from)
+    .filter((path) => only?.(path) ?? true)
+    .map((path) => [path, files.get(path)!] as const);
   for (const [path] of moved) files.delete(path);
-  for (const [path, file] of moved) put(files, to + path.slice(from.length), chance(random, 5) ? asMoved(file, random) : file);
+  for (const [path, file] of moved)
+    put(files, to + path.slice(from.length), chance(random, 5) ? asMoved(file, random) : file);
 }
 
 const CHANGES = {
@@ -110,10 +145,20 @@ const CHANGES = {
     files.delete(somePath(files, meeting, random));
   },
   add(files: Files, meeting: Meeting, random: Random) {
-    put(files, random.pick(meeting.newNames), chance(random, 4) ? { ...random.pick([...files.values()]) } : fileOf(text(random, { length: anyLength(random) }), chance(random, 8)));
+    put(
+      files,
+      random.pick(meeting.newNames),
+      chance(random, 4)
+        ? { ...random.pick([...files.values()]) }
+        : fileOf(text(random, { length: anyLength(random) }), chance(random, 8)),
+    );
   },
   addToFolder(files: Files, { folders }: Meeting, random: Random) {
-    put(files, `${random.pick(folders)}${chance(random, 4) ? 'sub/' : ''}${chance(random, 3) ? random.pick(NAMES) : `new${random.below(3)}`}`, fileOf(chance(random, 4) ? 'same\n' : text(random, { length: anyLength(random) })));
+    put(
+      files,
+      `${random.pick(folders)}${chance(random, 4) ? 'sub/' : ''}${chance(random, 3) ? random.pick(NAMES) : `new${random.below(3)}`}`,
+      fileOf(chance(random, 4) ? 'same\n' : text(random, { length: anyLength(random) })),
+    );
   },
   mode(files: Files, meeting: Meeting, random: Random) {
     const path = somePath(files, meeting, random);
@@ -129,7 +174,12 @@ const CHANGES = {
   },
   moveIntoFolder(files: Files, meeting: Meeting, random: Random) {
     const path = somePath(files, meeting, random);
-    move(files, path, random.pick(meeting.folders) + (chance(random, 2) ? baseName(path) : `in${random.below(3)}`), random);
+    move(
+      files,
+      path,
+      random.pick(meeting.folders) + (chance(random, 2) ? baseName(path) : `in${random.below(3)}`),
+      random,
+    );
   },
   renameInPlace(files: Files, meeting: Meeting, random: Random) {
     const path = somePath(files, meeting, random);
@@ -152,7 +202,10 @@ const CHANGES = {
     moveFolder(files, folder, folder.slice(0, -1).replace(/[^/]*$/, ''), { random });
   },
   movePartOfFolder(files: Files, { folders, newFolders }: Meeting, random: Random) {
-    moveFolder(files, random.pick(folders), random.pick(newFolders), { random, only: () => !chance(random, 3) });
+    moveFolder(files, random.pick(folders), random.pick(newFolders), {
+      random,
+      only: () => !chance(random, 3),
+    });
   },
   splitFolder(files: Files, { folders }: Meeting, random: Random) {
     const folder = random.pick(folders);
@@ -174,12 +227,22 @@ const CHANGES = {
     const path = somePath(files, meeting, random);
     const file = files.get(path)!;
     files.delete(path);
-    put(files, `${path}/${random.pick(NAMES)}`, chance(random, 2) ? asMoved(file, random) : fileOf(text(random, { length: 5 })));
+    put(
+      files,
+      `${path}/${random.pick(NAMES)}`,
+      chance(random, 2) ? asMoved(file, random) : fileOf(text(random, { length: 5 })),
+    );
     if (chance(random, 2)) put(files, `${path}/${random.pick(NAMES)}`, fileOf(text(random, { length: 5 })));
   },
   folderToFile(files: Files, { folders }: Meeting, random: Random) {
     const folder = random.pick(folders);
     const [first] = below(files, folder);
-    put(files, folder.slice(0, -1), first !== undefined && chance(random, 2) ? asMoved(files.get(first)!, random) : fileOf(text(random, { length: 5 })));
+    put(
+      files,
+      folder.slice(0, -1),
+      first !== undefined && chance(random, 2)
+        ? asMoved(files.get(first)!, random)
+        : fileOf(text(random, { length: 5 })),
+    );
   },
 };

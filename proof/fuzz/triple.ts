@@ -20,7 +20,10 @@ export interface Triple {
 }
 
 /** Text is held with a character for each byte, so that any bytes can be generated and edited by lines. */
-export const fileOf = (text: string, executable = false): File => ({ content: Buffer.from(text, 'latin1'), executable });
+export const fileOf = (text: string, executable = false): File => ({
+  content: Buffer.from(text, 'latin1'),
+  executable,
+});
 export const textOf = (file: File): string => file.content.toString('latin1');
 
 /** Without what no source may hold: bad names, and names that cannot stand beside each other. */
@@ -43,10 +46,18 @@ export class Contents {
     return this.#bytes.get(sha256)?.oid;
   }
 
-  readonly readBlobs: ReadBlobs = async (shas) => new Map(shas.map((sha256) => [sha256, this.#bytes.get(sha256)!.bytes]));
+  readonly readBlobs: ReadBlobs = async (shas) =>
+    new Map(shas.map((sha256) => [sha256, this.#bytes.get(sha256)!.bytes]));
 
   #tree(files: Files): Tree {
-    return new Map([...files].sort(([a], [b]) => comparePaths(a, b)).map(([path, { content, executable }]): [string, Entry] => [path, { sha256: this.#learn(content), byteSize: content.length, executable }]));
+    return new Map(
+      [...files]
+        .sort(([a], [b]) => comparePaths(a, b))
+        .map(([path, { content, executable }]): [string, Entry] => [
+          path,
+          { sha256: this.#learn(content), byteSize: content.length, executable },
+        ]),
+    );
   }
 
   #learn(content: Buffer): string {

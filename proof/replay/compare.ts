@@ -11,7 +11,17 @@ import { withChanges } from '../../packages/server/src/merge/with-changes.ts';
 /** Something that Headrace answers otherwise than git; `path` is null for the merge as a whole. */
 export interface Difference {
   path: string | null;
-  what: 'verdict' | 'unnamed conflict' | 'conflict without reason' | 'content' | 'mode' | 'missing' | 'extra' | 'corrupt content' | 'resolution' | 'error';
+  what:
+    | 'verdict'
+    | 'unnamed conflict'
+    | 'conflict without reason'
+    | 'content'
+    | 'mode'
+    | 'missing'
+    | 'extra'
+    | 'corrupt content'
+    | 'resolution'
+    | 'error';
   /** What git says, and what Headrace says: for contents, the lines from the first that differs. */
   git: string;
   headrace: string;
@@ -26,7 +36,11 @@ const EXCERPT_LINES = 6;
 const EXCERPT_CHARACTERS = 400;
 
 /** Git's merge of two commits of the repository itself; undefined where git aborts. */
-export async function askGit(git: ReplayGit, trees: ReplayTrees, commits: { head: string; draft: string }): Promise<GitAnswer | undefined> {
+export async function askGit(
+  git: ReplayGit,
+  trees: ReplayTrees,
+  commits: { head: string; draft: string },
+): Promise<GitAnswer | undefined> {
   const made = withoutMadeUpNames([commits.head, commits.draft]);
   const raw = await git.mergeTree(commits.head, commits.draft).catch((error: unknown) => {
     if (error instanceof GitFailure && error.aborted) return undefined;
@@ -41,9 +55,15 @@ export async function askGit(git: ReplayGit, trees: ReplayTrees, commits: { head
  * Verdict, conflicting paths, and id and mode of every file of the result that is not in conflict. Headrace may name more than git
  * does: the other path of a file that moved, and names that cannot stand beside each other.
  */
-export async function compareMerge(merge: Merge, expected: GitAnswer, { git, trees, sides }: { git: Pick<ReplayGit, 'objects'>; trees: Pick<ReplayTrees, 'oidOf'>; sides: Sides }): Promise<Difference[]> {
+export async function compareMerge(
+  merge: Merge,
+  expected: GitAnswer,
+  { git, trees, sides }: { git: Pick<ReplayGit, 'objects'>; trees: Pick<ReplayTrees, 'oidOf'>; sides: Sides },
+): Promise<Difference[]> {
   const differences: Difference[] = [];
-  const add = (path: string | null, what: Difference['what'], git: string, headrace: string): void => { differences.push({ path, what, git, headrace }); };
+  const add = (path: string | null, what: Difference['what'], git: string, headrace: string): void => {
+    differences.push({ path, what, git, headrace });
+  };
   compareConflicts(merge, expected, sides, add);
 
   const result = withChanges(sides.head, merge.changes);
@@ -62,9 +82,11 @@ export async function compareMerge(merge: Merge, expected: GitAnswer, { git, tre
     }
     const oid = fresh.get(entry.sha256) ?? trees.oidOf(entry.sha256);
     if (oid !== file.oid) add(path, 'content', ...(await excerpts(path, file.oid, entry.sha256)));
-    if (entry.executable !== file.executable) add(path, 'mode', String(file.executable), String(entry.executable));
+    if (entry.executable !== file.executable)
+      add(path, 'mode', String(file.executable), String(entry.executable));
   }
-  for (const path of result.keys()) if (!named.has(path) && !expected.files.has(path)) add(path, 'extra', '', path);
+  for (const path of result.keys())
+    if (!named.has(path) && !expected.files.has(path)) add(path, 'extra', '', path);
   return differences;
 
   async function excerpt(file: RepositoryFile): Promise<string> {
@@ -74,31 +96,49 @@ export async function compareMerge(merge: Merge, expected: GitAnswer, { git, tre
   async function excerpts(path: string, oid: string, sha256: string): Promise<[string, string]> {
     const [wanted] = await git.objects([oid]);
     const known = trees.oidOf(sha256);
-    const got = merge.newBlobs.get(sha256) ?? (known ? (await git.objects([known]))[0]! : Buffer.from(`(no content of ${path} was given)`));
+    const got =
+      merge.newBlobs.get(sha256) ??
+      (known ? (await git.objects([known]))[0]! : Buffer.from(`(no content of ${path} was given)`));
     return fromFirstDifference(wanted!.toString(), got.toString());
   }
 }
 
-function compareConflicts(merge: Merge, expected: GitAnswer, sides: Sides, add: (path: string | null, what: Difference['what'], git: string, headrace: string) => void): void {
+function compareConflicts(
+  merge: Merge,
+  expected: GitAnswer,
+  sides: Sides,
+  add: (path: string | null, what: Difference['what'], git: string, headrace: string) => void,
+): void {
   const named = new Set(merge.conflicts.map((c) => c.path));
-  for (const path of expected.stages.keys()) if (!named.has(path)) add(path, 'unnamed conflict', 'in conflict', 'not named');
+  for (const path of expected.stages.keys())
+    if (!named.has(path)) add(path, 'unnamed conflict', 'in conflict', 'not named');
   const colliding = findClashes([...expected.files.keys()].map(expected.made));
   const unexplained = merge.conflicts.filter((c) => {
     if (expected.stages.has(c.path)) return false;
-    return !(c.kind === 'path' && colliding.has(c.path)) && !(c.kind === 'rename' && !expected.clean && (sides.head.has(c.path) || sides.draft.has(c.path)));
+    return (
+      !(c.kind === 'path' && colliding.has(c.path)) &&
+      !(c.kind === 'rename' && !expected.clean && (sides.head.has(c.path) || sides.draft.has(c.path)))
+    );
   });
-  for (const c of unexplained) add(c.path, 'conflict without reason', expected.clean ? 'clean' : 'not in conflict', c.kind);
+  for (const c of unexplained)
+    add(c.path, 'conflict without reason', expected.clean ? 'clean' : 'not in conflict', c.kind);
   const clean = expected.clean && colliding.size === 0;
-  if (clean !== (merge.status === 'clean')) add(null, 'verdict', clean ? 'clean' : 'conflicted', merge.status);
+  if (clean !== (merge.status === 'clean'))
+    add(null, 'verdict', clean ? 'clean' : 'conflicted', merge.status);
 }
 
-const blobId = (bytes: Buffer): string => createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+const blobId = (bytes: Buffer): string =>
+  createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 
 function fromFirstDifference(wanted: string, got: string): [string, string] {
   const [a, b] = [wanted.split('\n'), got.split('\n')];
   const first = a.findIndex((line, i) => line !== b[i]);
   const from = first === -1 ? a.length : first;
-  return [`line ${from + 1}: ${shorten(a.slice(from).join('\n'))}`, `line ${from + 1}: ${shorten(b.slice(from).join('\n'))}`];
+  return [
+    `line ${from + 1}: ${shorten(a.slice(from).join('\n'))}`,
+    `line ${from + 1}: ${shorten(b.slice(from).join('\n'))}`,
+  ];
 }
 
-const shorten = (text: string): string => text.split('\n').slice(0, EXCERPT_LINES).join('\n').slice(0, EXCERPT_CHARACTERS);
+const shorten = (text: string): string =>
+  text.split('\n').slice(0, EXCERPT_LINES).join('\n').slice(0, EXCERPT_CHARACTERS);

@@ -9,7 +9,8 @@ export function dropHunk(merged: string, side: string): string {
   for (let length = 1; length <= a.length + b.length; length++) {
     for (let dropped = 0; dropped <= length; dropped++) {
       const [afterA, afterB] = [from + dropped, from + length - dropped];
-      if (isAlike(a, afterA, b, afterB)) return [...a.slice(0, from), ...b.slice(from, afterB), ...a.slice(afterA)].join('\n');
+      if (isAlike(a, afterA, b, afterB))
+        return [...a.slice(0, from), ...b.slice(from, afterB), ...a.slice(afterA)].join('\n');
     }
   }
   return side;

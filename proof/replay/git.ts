@@ -48,12 +48,21 @@ async function replayGitAt(dir: string): Promise<ReplayGit> {
       const bodies: Buffer[] = [];
       for (let from = 0; from < oids.length; from += BATCH) {
         const batch = oids.slice(from, from + BATCH);
-        bodies.push(...splitObjects(await reading.ask(`${batch.join('\n')}\n${END}\n`, Buffer.from(`${END} missing\n`), LIMIT_MS), batch));
+        bodies.push(
+          ...splitObjects(
+            await reading.ask(`${batch.join('\n')}\n${END}\n`, Buffer.from(`${END} missing\n`), LIMIT_MS),
+            batch,
+          ),
+        );
       }
       return bodies;
     },
     async mergeTree(head, draft) {
-      const answer = await merging.ask(`${head} ${draft}\n${last.commit} ${last.commit}\n`, lastAnswer, LIMIT_MS);
+      const answer = await merging.ask(
+        `${head} ${draft}\n${last.commit} ${last.commit}\n`,
+        lastAnswer,
+        LIMIT_MS,
+      );
       return answer.subarray(0, answer.length - lastAnswer.length);
     },
     close() {
@@ -66,7 +75,9 @@ async function replayGitAt(dir: string): Promise<ReplayGit> {
 async function commitOf(run: ReplayGit['run'], name: string): Promise<{ commit: string; tree: string }> {
   const stream = `commit refs/replay/${name}\ncommitter replay <replay> 0 +0000\ndata 0\nM 100644 inline ${name}\ndata 0\n\n`;
   await run(['fast-import', '--quiet'], stream);
-  const [commit, tree] = (await run(['rev-parse', `refs/replay/${name}`, `refs/replay/${name}^{tree}`])).toString().split('\n');
+  const [commit, tree] = (await run(['rev-parse', `refs/replay/${name}`, `refs/replay/${name}^{tree}`]))
+    .toString()
+    .split('\n');
   return { commit: commit!, tree: tree! };
 }
 
@@ -85,15 +96,26 @@ function splitObjects(answer: Buffer, oids: string[]): Buffer[] {
 
 function command(args: string[], input: string | Buffer = ''): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const child = spawn('git', args, { env: { ...GIT_ENVIRONMENT, PATH: process.env['PATH'] ?? '/usr/bin:/bin' }, stdio: 'pipe', timeout: LIMIT_MS });
+    const child = spawn('git', args, {
+      env: { ...GIT_ENVIRONMENT, PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+      stdio: 'pipe',
+      timeout: LIMIT_MS,
+    });
     const chunks: Buffer[] = [];
     let complaint = '';
     child.stdout.on('data', (data: Buffer) => chunks.push(data));
-    child.stderr.on('data', (data: Buffer) => { complaint = (complaint + data.toString()).slice(-4096); });
+    child.stderr.on('data', (data: Buffer) => {
+      complaint = (complaint + data.toString()).slice(-4096);
+    });
     child.once('error', reject);
     child.once('close', (code, signal) => {
       if (code === 0) resolve(Buffer.concat(chunks));
-      else reject(new Error(`git ${args.find((arg) => !arg.startsWith('-'))} ended (${code ?? signal}): ${complaint.trim()}`));
+      else
+        reject(
+          new Error(
+            `git ${args.find((arg) => !arg.startsWith('-'))} ended (${code ?? signal}): ${complaint.trim()}`,
+          ),
+        );
     });
     child.stdin.on('error', () => undefined); // the end of the process tells what was wrong
     child.stdin.end(input);

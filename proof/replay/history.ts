@@ -25,9 +25,18 @@ export interface Skipped {
 
 /** @param log of `git log --topo-order --format='%H %T %P'`. A parent that a shallow clone lacks is none. */
 export function parseHistory(log: string): History {
-  const rows = log.split('\n').filter(Boolean).map((row) => row.trim().split(' '));
+  const rows = log
+    .split('\n')
+    .filter(Boolean)
+    .map((row) => row.trim().split(' '));
   const places = new Map(rows.map(([oid], place) => [oid!, place]));
-  return { commits: rows.map(([oid, tree, ...parents]) => ({ oid: oid!, tree: tree!, parents: parents.flatMap((p) => places.get(p) ?? []) })) };
+  return {
+    commits: rows.map(([oid, tree, ...parents]) => ({
+      oid: oid!,
+      tree: tree!,
+      parents: parents.flatMap((p) => places.get(p) ?? []),
+    })),
+  };
 }
 
 /** Every merge of two parents with one merge base. */
@@ -107,10 +116,13 @@ const drawDistant: Draw = (commits, below) => {
   const places = [0, 0, 0].map(() => Math.min(first + below(span), commits.length - 1));
   const base = below(4) === 0 ? places[0]! : Math.max(...places);
   const [head, draft] = places.filter((place) => place !== base);
-  return head === undefined || draft === undefined ? undefined : { kind: 'distant', commit: draft, base, head, draft };
+  return head === undefined || draft === undefined
+    ? undefined
+    : { kind: 'distant', commit: draft, base, head, draft };
 };
 
-const distance = (span: number, below: (end: number) => number): number => 1 + below(below(2) === 0 ? Math.min(NEAR, span) : span);
+const distance = (span: number, below: (end: number) => number): number =>
+  1 + below(below(2) === 0 ? Math.min(NEAR, span) : span);
 
 /** `count` merges of each kind that can be drawn, as far as a short history has so many. @param below draws a whole number from 0 up to, not including, its argument. */
 export function sampleTriples({ commits }: History, count: number, below: (end: number) => number): Triple[] {

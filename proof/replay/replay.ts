@@ -89,11 +89,21 @@ interface Run {
 
 async function replayHistory(run: Run): Promise<ReplayReport> {
   const { real, options } = run;
-  const history = parseHistory((await real.run(['log', '--exclude=refs/replay/*', '--all', '--topo-order', '--format=%H %T %P'])).toString());
+  const history = parseHistory(
+    (
+      await real.run(['log', '--exclude=refs/replay/*', '--all', '--topo-order', '--format=%H %T %P'])
+    ).toString(),
+  );
   const { triples, skipped } = realMerges(history);
-  if (options.reverts && options.below) triples.push(...sampleTriples(history, options.reverts, options.below));
+  if (options.reverts && options.below)
+    triples.push(...sampleTriples(history, options.reverts, options.below));
   const report: ReplayReport = {
-    repository: options.repository, commits: history.commits.length, skipped, leftOut: { symlink: 0, submodule: 0, name: 0 }, differences: [], milliseconds: [],
+    repository: options.repository,
+    commits: history.commits.length,
+    skipped,
+    leftOut: { symlink: 0, submodule: 0, name: 0 },
+    differences: [],
+    milliseconds: [],
     merges: { merge: none(), revert: none(), pick: none(), distant: none() },
   };
   const prepared = await prepare(run, history, triples);
@@ -108,22 +118,41 @@ async function replayHistory(run: Run): Promise<ReplayReport> {
 const none = (): ReplayReport['merges']['merge'] => ({ replayed: 0, clean: 0, conflicted: 0 });
 
 /** Real merges without anything to leave out are git's as they stand; all others get commits of their own. */
-async function prepare({ real, trees, scratch }: Run, { commits }: History, triples: Triple[]): Promise<Prepared[]> {
+async function prepare(
+  { real, trees, scratch }: Run,
+  { commits }: History,
+  triples: Triple[],
+): Promise<Prepared[]> {
   const prepared: Prepared[] = [];
   for (const { kind, ...places } of triples) {
-    const [commit, base, head, draft] = [places.commit, places.base, places.head, places.draft].map((place) => commits[place]!);
+    const [commit, base, head, draft] = [places.commit, places.base, places.head, places.draft].map(
+      (place) => commits[place]!,
+    );
     const about = { kind, commit: commit!.oid, base: base!.oid, head: head!.oid, draft: draft!.oid };
     const sides: Prepared['trees'] = [base!.tree, head!.tree, draft!.tree];
-    prepared.push({ about, commits: { head: about.head, draft: about.draft }, trees: sides, leftOut: leftOutOf(await listingsOf(trees, sides)) });
+    prepared.push({
+      about,
+      commits: { head: about.head, draft: about.draft },
+      trees: sides,
+      leftOut: leftOutOf(await listingsOf(trees, sides)),
+    });
   }
   const sketched = prepared.filter(({ about, leftOut }) => about.kind !== 'merge' || leftOut.size > 0);
   const made = await commitSketches(real, sketched, scratch);
-  sketched.forEach((one, i) => { one.commits = made[i]!; });
+  sketched.forEach((one, i) => {
+    one.commits = made[i]!;
+  });
   return prepared;
 }
 
-async function replayOne({ real, git, trees, options }: Run, { about, commits, trees: sideTrees, leftOut }: Prepared, report: ReplayReport): Promise<void> {
-  const tell = (differences: Difference[]): void => { report.differences.push(...differences.map((difference) => ({ ...difference, merge: about }))); };
+async function replayOne(
+  { real, git, trees, options }: Run,
+  { about, commits, trees: sideTrees, leftOut }: Prepared,
+  report: ReplayReport,
+): Promise<void> {
+  const tell = (differences: Difference[]): void => {
+    report.differences.push(...differences.map((difference) => ({ ...difference, merge: about })));
+  };
   const sides = await trees.sidesOf(await listingsOf(trees, sideTrees), leftOut);
   for (const reason of leftOut.values()) report.leftOut[reason]++;
   const expected = await askGit(real, trees, commits);
@@ -136,12 +165,16 @@ async function replayOne({ real, git, trees, options }: Run, { about, commits, t
   counts[expected.clean ? 'clean' : 'conflicted']++;
   try {
     git.tidy();
-    const merge = await timed(report.milliseconds, () => (options.merge ?? mergeTrees)({ ...sides, readBlobs: trees.readBlobs, git }, about));
+    const merge = await timed(report.milliseconds, () =>
+      (options.merge ?? mergeTrees)({ ...sides, readBlobs: trees.readBlobs, git }, about),
+    );
     tell(await compareMerge(merge, expected, { git: real, trees, sides }));
     tell(compareNames(merge, expected, { trees, sides }));
     tell(compareResolutions(merge, sides));
   } catch (error) {
-    tell([{ path: null, what: 'error', git: expected.clean ? 'clean' : 'conflicted', headrace: String(error) }]);
+    tell([
+      { path: null, what: 'error', git: expected.clean ? 'clean' : 'conflicted', headrace: String(error) },
+    ]);
   }
 }
 

@@ -11,12 +11,21 @@ import { withChanges } from '../../packages/server/src/merge/with-changes.ts';
 export function compareResolutions(merge: Merge, sides: Sides): Difference[] {
   if (merge.status === 'clean') return [];
   return (['head', 'draft'] as const).flatMap((take) => {
-    const differs = (path: string | null, expected: string, got: string): Difference => ({ path, what: 'resolution', git: `${expected} with ${take} taken`, headrace: got });
+    const differs = (path: string | null, expected: string, got: string): Difference => ({
+      path,
+      what: 'resolution',
+      git: `${expected} with ${take} taken`,
+      headrace: got,
+    });
     const conflicts = new Set(merge.conflicts.map((c) => c.path));
     let resolved = resolveMerge(merge, sides, []);
     for (let known = -1; known < conflicts.size;) {
       known = conflicts.size;
-      resolved = resolveMerge(merge, sides, [...conflicts].map((path) => ({ path, take })));
+      resolved = resolveMerge(
+        merge,
+        sides,
+        [...conflicts].map((path) => ({ path, take })),
+      );
       for (const { path, kind } of resolved.remaining) if (kind === 'path') conflicts.add(path);
     }
     const { changes, remaining, faults } = resolved;
@@ -26,7 +35,12 @@ export function compareResolutions(merge: Merge, sides: Sides): Difference[] {
     const paths = [...new Set([...result.keys(), ...unresolved.keys(), ...conflicts])];
     return [
       ...remaining.map((c) => differs(c.path, 'no conflict', `${c.kind} conflict`)),
-      ...paths.filter((path) => !sameEntry(result.get(path), conflicts.has(path) ? sides[take].get(path) : unresolved.get(path))).map((path) => differs(path, 'another file', 'this file')),
+      ...paths
+        .filter(
+          (path) =>
+            !sameEntry(result.get(path), conflicts.has(path) ? sides[take].get(path) : unresolved.get(path)),
+        )
+        .map((path) => differs(path, 'another file', 'this file')),
     ];
   });
 }

@@ -22,16 +22,37 @@ afterAll(async () => {
 const DRAWN = 20;
 
 /** A commit's id is the id of its source: these histories have nothing that is left out. */
-async function mergeInThread({ base, head, draft, readBlobs }: MergeInput, about: ReplayedMerge): Promise<Merge> {
+async function mergeInThread(
+  { base, head, draft, readBlobs }: MergeInput,
+  about: ReplayedMerge,
+): Promise<Merge> {
   const ref = (id: string, tree: Tree): MergeRequest['base'] => ({ id, load: () => tree });
-  const merge = await engine.merge({ base: ref(about.base, base), head: ref(about.head, head), draft: ref(about.draft, draft), readBlobs });
+  const merge = await engine.merge({
+    base: ref(about.base, base),
+    head: ref(about.head, head),
+    draft: ref(about.draft, draft),
+    readBlobs,
+  });
   expect([...merge.tree]).toEqual([...withChanges(head, merge.changes)]);
-  return { ...merge, touched: [...new Set([base, head, draft].flatMap((tree) => [...tree.keys()]))], stages: new Map() };
+  return {
+    ...merge,
+    touched: [...new Set([base, head, draft].flatMap((tree) => [...tree.keys()]))],
+    stages: new Map(),
+  };
 }
 
-test.each([['spinnaker', 376], ['desk', 35], ['storable', 19]])('the thread merges %s as git does', { timeout: 120_000 }, async (name, merges) => {
+test.each([
+  ['spinnaker', 376],
+  ['desk', 35],
+  ['storable', 19],
+])('the thread merges %s as git does', { timeout: 120_000 }, async (name, merges) => {
   const repository = join(import.meta.dirname, `../../fixtures/histories/${name}.bundle`);
-  const report = await replay({ repository, reverts: DRAWN, below: createRandom(2).fork(name).below, merge: mergeInThread });
+  const report = await replay({
+    repository,
+    reverts: DRAWN,
+    below: createRandom(2).fork(name).below,
+    merge: mergeInThread,
+  });
   expect(report.differences).toEqual([]);
   expect(report.milliseconds).toHaveLength(merges + 3 * DRAWN);
 });

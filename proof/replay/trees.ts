@@ -57,7 +57,10 @@ export function createReplayTrees(git: ReplayGit): ReplayTrees {
     while (wanted.length > 0) {
       const bodies = await git.objects(wanted);
       wanted.forEach((oid, i) => folders.set(oid, parseFolder(bodies[i]!)));
-      const below = wanted.flatMap((oid) => folders.get(oid)!).filter((row) => row.mode === FOLDER).map((row) => row.oid);
+      const below = wanted
+        .flatMap((oid) => folders.get(oid)!)
+        .filter((row) => row.mode === FOLDER)
+        .map((row) => row.oid);
       wanted = [...new Set(below)].filter((oid) => !folders.has(oid));
     }
   }
@@ -91,7 +94,8 @@ export function createReplayTrees(git: ReplayGit): ReplayTrees {
       for (const { files } of listings) await learn([...files.values()].map((file) => file.oid));
       const [base, head, draft] = listings.map(({ files }) => {
         const tree = new Map<string, Entry>();
-        for (const [path, { oid, executable }] of files) if (!isLeftOut(asLatin1(path), leftOut)) tree.set(path, { ...facts.get(oid)!, executable });
+        for (const [path, { oid, executable }] of files)
+          if (!isLeftOut(asLatin1(path), leftOut)) tree.set(path, { ...facts.get(oid)!, executable });
         return tree;
       });
       return { base: base!, head: head!, draft: draft! };
@@ -105,7 +109,8 @@ export function createReplayTrees(git: ReplayGit): ReplayTrees {
 }
 
 /** What must be left out of all trees, so that each of them could be a source: also names that cannot stand beside each other. */
-export const leftOutOf = (listings: Listings): LeftOut => new Map(listings.flatMap((listing) => [...listing.leftOut, ...collisionsIn(listing)]));
+export const leftOutOf = (listings: Listings): LeftOut =>
+  new Map(listings.flatMap((listing) => [...listing.leftOut, ...collisionsIn(listing)]));
 
 function collisionsIn({ files }: Listing): [string, 'name'][] {
   const paths = [...files.keys()];
@@ -113,11 +118,16 @@ function collisionsIn({ files }: Listing): [string, 'name'][] {
 }
 
 /** What is below a path goes with it: on another side a symlink may be a folder. */
-const isLeftOut = (path: string, leftOut: LeftOut): boolean => leftOut.size > 0 && (leftOut.has(path) || foldersOf(path).some((folder) => leftOut.has(folder)));
+const isLeftOut = (path: string, leftOut: LeftOut): boolean =>
+  leftOut.size > 0 && (leftOut.has(path) || foldersOf(path).some((folder) => leftOut.has(folder)));
 
 const asLatin1 = (path: string): string => Buffer.from(path).toString('latin1');
 
-function* walk(folders: Map<string, Row[]>, tree: string, prefix: string): Generator<[path: string, row: Row]> {
+function* walk(
+  folders: Map<string, Row[]>,
+  tree: string,
+  prefix: string,
+): Generator<[path: string, row: Row]> {
   for (const row of folders.get(tree)!) {
     if (row.mode === FOLDER) yield* walk(folders, row.oid, `${prefix}${row.name}/`);
     else yield [prefix + row.name, row];
@@ -129,7 +139,11 @@ function parseFolder(body: Buffer): Row[] {
   for (let at = 0; at < body.length;) {
     const space = body.indexOf(32, at);
     const end = body.indexOf(0, space);
-    rows.push({ mode: Number.parseInt(body.toString('latin1', at, space), 8), name: body.toString('latin1', space + 1, end), oid: body.toString('hex', end + 1, end + 1 + OID_BYTES) });
+    rows.push({
+      mode: Number.parseInt(body.toString('latin1', at, space), 8),
+      name: body.toString('latin1', space + 1, end),
+      oid: body.toString('hex', end + 1, end + 1 + OID_BYTES),
+    });
     at = end + 1 + OID_BYTES;
   }
   return rows;

@@ -3,7 +3,13 @@ import type { Client } from '@headrace/client';
 import type { Output } from './output.ts';
 
 /** Shows the thread's drafts and tools until `stop`. A view only: whatever goes wrong with it is no failure of the demo. */
-export function follow(client: Client, output: Output, appId: string, threadId: string, name: string): () => Promise<void> {
+export function follow(
+  client: Client,
+  output: Output,
+  appId: string,
+  threadId: string,
+  name: string,
+): () => Promise<void> {
   const abort = new AbortController();
   const done = show(client, output, { appId, threadId, name, signal: abort.signal }).catch(() => {});
   return async () => {
@@ -12,7 +18,11 @@ export function follow(client: Client, output: Output, appId: string, threadId: 
   };
 }
 
-async function show(client: Client, output: Output, { appId, threadId, name, signal }: { appId: string; threadId: string; name: string; signal: AbortSignal }): Promise<void> {
+async function show(
+  client: Client,
+  output: Output,
+  { appId, threadId, name, signal }: { appId: string; threadId: string; name: string; signal: AbortSignal },
+): Promise<void> {
   const titles = new Map<string, string>();
   let shown = '';
   for await (const item of client.events.stream({ appId, threadId }, { signal })) {
@@ -28,7 +38,9 @@ async function show(client: Client, output: Output, { appId, threadId, name, sig
     if (type.startsWith('run.')) output.detail(name, type.replace('.', ' '));
     if (type === 'tool.updated' && runId !== null) {
       const id = String(data['id']);
-      if (!titles.has(id)) for (const tool of (await client.runs.tools(appId, threadId, runId, { signal })).items) titles.set(tool.id, tool.title ?? tool.name);
+      if (!titles.has(id))
+        for (const tool of (await client.runs.tools(appId, threadId, runId, { signal })).items)
+          titles.set(tool.id, tool.title ?? tool.name);
       output.detail(name, `tool ${String(data['status'])}: ${titles.get(id) ?? id}`);
     }
   }

@@ -23,7 +23,8 @@ const DEFAULT_COLUMNS = 100;
 
 /** Writes to `stream`: stdout, or stderr where stdout is kept for JSON. */
 export function createOutput(stream: NodeJS.WriteStream): Output {
-  const paint = (format: 'bold' | 'dim' | 'green' | 'red' | 'cyan', text: string) => (stream.isTTY ? styleText(format, text, { stream }) : text);
+  const paint = (format: 'bold' | 'dim' | 'green' | 'red' | 'cyan', text: string) =>
+    stream.isTTY ? styleText(format, text, { stream }) : text;
   const columns = Math.max(40, stream.columns ?? DEFAULT_COLUMNS) - 1;
   const write = (line: string) => stream.write(`${line}\n`);
   const fit = (text: string, width: number) => {
@@ -52,13 +53,19 @@ export function createOutput(stream: NodeJS.WriteStream): Output {
         throw error;
       }
     },
-    detail: (who, text) => write(`      ${paint('cyan', who.padEnd(WHO_WIDTH))} ${paint('dim', fit(text, columns - 6 - WHO_WIDTH - 1))}`),
+    detail: (who, text) =>
+      write(
+        `      ${paint('cyan', who.padEnd(WHO_WIDTH))} ${paint('dim', fit(text, columns - 6 - WHO_WIDTH - 1))}`,
+      ),
     title: (text) => write(paint('bold', fit(text, columns))),
     table() {
       const total = steps.reduce((sum, s) => sum + s.seconds, 0);
       write('');
       write(paint('bold', `${'Step'.padEnd(NAME_WIDTH)} ${'Seconds'.padStart(7)}  Result`));
-      for (const { name, result, seconds } of steps) write(`${name.padEnd(NAME_WIDTH)} ${seconds.toFixed(1).padStart(7)}  ${fit(result, columns - NAME_WIDTH - 10)}`);
+      for (const { name, result, seconds } of steps)
+        write(
+          `${name.padEnd(NAME_WIDTH)} ${seconds.toFixed(1).padStart(7)}  ${fit(result, columns - NAME_WIDTH - 10)}`,
+        );
       write(paint('bold', `${'total'.padEnd(NAME_WIDTH)} ${total.toFixed(1).padStart(7)}`));
     },
   };
@@ -66,5 +73,8 @@ export function createOutput(stream: NodeJS.WriteStream): Output {
 
 /** One line without control characters. */
 function printable(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/\s+/g, ' ').replaceAll(/\p{Cc}/gu, '').trim();
+  return stripVTControlCharacters(text)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim();
 }

@@ -31,13 +31,20 @@ export async function startRecorder(client: Client): Promise<Recorder> {
   ended.catch(() => {});
 
   return {
-    get events() { return all.filter((event) => event.appId === app); },
+    get events() {
+      return all.filter((event) => event.appId === app);
+    },
     onEvent: (listener) => void listeners.add(listener),
-    watchApp: (appId) => { app = appId; },
+    watchApp: (appId) => {
+      app = appId;
+    },
     async seen(eventId) {
       if (all.some((event) => event.id === eventId)) return;
       await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error('The event stream did not bring what the replay has.')), SEEN_LIMIT_MS);
+        const timer = setTimeout(
+          () => reject(new Error('The event stream did not bring what the replay has.')),
+          SEEN_LIMIT_MS,
+        );
         listeners.add((event) => {
           if (event.id !== eventId) return;
           clearTimeout(timer);

@@ -25,23 +25,43 @@ export class ServiceFailure extends Error {}
 /** The key that the demo's database was made with; a first run makes it. */
 async function keyOf(dataDir: string): Promise<string> {
   const file = join(dataDir, 'demo.key');
-  await writeFile(file, makeServiceKey(), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => { if (error.code !== 'EEXIST') throw error; });
+  await writeFile(file, makeServiceKey(), { flag: 'wx', mode: 0o600 }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
   return (await readFile(file, 'utf8')).trim();
 }
 
 /** Nothing of the caller's own service: the demo has its own database, folder and port. */
 function environment(dataDir: string, key: string): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => name !== 'DATABASE_URL' && (!name.startsWith('HEADRACE_') || name.startsWith('HEADRACE_SANDBOX_') || name === 'HEADRACE_LOG_LEVEL'));
-  return { ...Object.fromEntries(own), HEADRACE_DATA_DIR: dataDir, HEADRACE_PORT: '0', HEADRACE_BOOTSTRAP_KEY: key };
+  const own = Object.entries(process.env).filter(
+    ([name]) =>
+      name !== 'DATABASE_URL' &&
+      (!name.startsWith('HEADRACE_') ||
+        name.startsWith('HEADRACE_SANDBOX_') ||
+        name === 'HEADRACE_LOG_LEVEL'),
+  );
+  return {
+    ...Object.fromEntries(own),
+    HEADRACE_DATA_DIR: dataDir,
+    HEADRACE_PORT: '0',
+    HEADRACE_BOOTSTRAP_KEY: key,
+  };
 }
 
 /** Starts it and waits for its address. Throws ServiceFailure with the log where none comes. */
 export async function startService(dataDir: string): Promise<DemoService> {
   await mkdir(dataDir, { recursive: true });
   const key = await keyOf(dataDir);
-  const child = spawn(process.execPath, [MAIN], { env: environment(dataDir, key), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN], {
+    env: environment(dataDir, key),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let log = '';
-  const keep = (data: Buffer) => { log = (log + data.toString()).replaceAll(key, 'hrk_***').slice(-LOG_CHARACTERS); };
+  const keep = (data: Buffer) => {
+    log = (log + data.toString()).replaceAll(key, 'hrk_***').slice(-LOG_CHARACTERS);
+  };
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
   const ended = new Promise<number | string>((resolve) => {
@@ -49,7 +69,11 @@ export async function startService(dataDir: string): Promise<DemoService> {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? 'no code'));
   });
   const service = { key, log: () => log.trim(), stop: () => stop(child, ended) };
-  const address = await Promise.race([addressOf(child), ended.then((code) => new ServiceFailure(`The service ended while it started (${code}):\n${log.trim()}`)), limit()]);
+  const address = await Promise.race([
+    addressOf(child),
+    ended.then((code) => new ServiceFailure(`The service ended while it started (${code}):\n${log.trim()}`)),
+    limit(),
+  ]);
   if (typeof address === 'string') return { ...service, address };
   child.kill('SIGKILL');
   throw address;
@@ -66,7 +90,12 @@ function addressOf(child: ChildProcess): Promise<string> {
   });
 }
 
-const limit = () => sleep(START_LIMIT_MS, new ServiceFailure(`The service did not say its address within ${START_LIMIT_MS / 1000} s.`), { ref: false });
+const limit = () =>
+  sleep(
+    START_LIMIT_MS,
+    new ServiceFailure(`The service did not say its address within ${START_LIMIT_MS / 1000} s.`),
+    { ref: false },
+  );
 
 async function stop(child: ChildProcess, ended: Promise<number | string>): Promise<void> {
   child.kill('SIGTERM');

@@ -16,7 +16,11 @@ const EDITS = [
 const BUILD = { command: 'node --test && node scripts/build.mjs', outputDirectory: 'dist' };
 const RUN_LIMIT_MS = 5 * 60_000;
 /** A line that the dark theme changes too. */
-const CONTESTED = { path: 'web/preferences.js', from: "export const THEMES = ['light', 'contrast'];", to: "export const THEMES = ['light', 'sepia', 'contrast'];" };
+const CONTESTED = {
+  path: 'web/preferences.js',
+  from: "export const THEMES = ['light', 'contrast'];",
+  to: "export const THEMES = ['light', 'sepia', 'contrast'];",
+};
 
 export interface Story {
   client: Client;
@@ -57,7 +61,11 @@ export async function tell(story: Story): Promise<Outcome> {
   return { appId, headRevision: head.revision, artifactFolder, files, events };
 }
 
-async function importWorkshop({ client, output, recorder }: Story): Promise<{ appId: string; sourceId: string }> {
+async function importWorkshop({
+  client,
+  output,
+  recorder,
+}: Story): Promise<{ appId: string; sourceId: string }> {
   let [appId, sourceId] = ['', ''];
   await output.step('app', async () => {
     const app = await client.apps.create({ name: 'Workshop' });
@@ -73,21 +81,33 @@ async function importWorkshop({ client, output, recorder }: Story): Promise<{ ap
     const binary = files.filter((file) => file.encoding === 'base64').length;
     return `${source.fileCount} files, ${size(source.byteSize)}, ${files.filter((f) => f.executable).length} executable, ${binary} binary; hash checked`;
   });
-  await output.step('head', async () => `revision ${(await client.head.initialize(appId, sourceId)).revision}`);
+  await output.step(
+    'head',
+    async () => `revision ${(await client.head.initialize(appId, sourceId)).revision}`,
+  );
   return { appId, sourceId };
 }
 
 async function editAtOnce({ client, output }: Story, appId: string): Promise<Draft[]> {
   let drafts: Draft[] = [];
   await output.step('threads', async () => {
-    drafts = await Promise.all(EDITS.map(async ({ name, title, file }) => {
-      const { thread } = await client.threads.create(appId, { title });
-      const stop = follow(client, output, appId, thread.id, name);
-      const { run } = await client.threads.send(appId, thread.id, { content: await readFile(join(EXAMPLES, 'edits', file), 'utf8') });
-      const ended = await client.runs.wait(appId, thread.id, run!.id, { timeoutMs: RUN_LIMIT_MS }).finally(stop);
-      must(ended.status === 'completed', `the run of "${title}" completes (${ended.status}: ${ended.error?.message ?? 'no error'})`);
-      return { name, threadId: thread.id, run: ended };
-    }));
+    drafts = await Promise.all(
+      EDITS.map(async ({ name, title, file }) => {
+        const { thread } = await client.threads.create(appId, { title });
+        const stop = follow(client, output, appId, thread.id, name);
+        const { run } = await client.threads.send(appId, thread.id, {
+          content: await readFile(join(EXAMPLES, 'edits', file), 'utf8'),
+        });
+        const ended = await client.runs
+          .wait(appId, thread.id, run!.id, { timeoutMs: RUN_LIMIT_MS })
+          .finally(stop);
+        must(
+          ended.status === 'completed',
+          `the run of "${title}" completes (${ended.status}: ${ended.error?.message ?? 'no error'})`,
+        );
+        return { name, threadId: thread.id, run: ended };
+      }),
+    );
     return `${drafts.length} runs completed, ${(togetherMs(drafts.map((d) => d.run)) / 1000).toFixed(1)} s of them at the same time`;
   });
   return drafts;
@@ -104,21 +124,36 @@ function togetherMs(runs: readonly Run[]): number {
 
 async function applyBoth({ client, output }: Story, appId: string, drafts: readonly Draft[]): Promise<void> {
   await output.step('preview', async () => {
-    const previews = await Promise.all(drafts.map(async ({ name, threadId, run }) => {
-      const preview = await client.applies.preview(appId, threadId, { expectedSourceId: run.resultSourceId! });
-      must(preview.status === 'clean', `the draft of ${name} merges cleanly`);
-      for (const file of preview.changes) output.detail(name, `${file.status.padEnd(8)} +${file.additions} -${file.deletions} ${file.path}`);
-      return `${preview.changes.length} files`;
-    }));
+    const previews = await Promise.all(
+      drafts.map(async ({ name, threadId, run }) => {
+        const preview = await client.applies.preview(appId, threadId, {
+          expectedSourceId: run.resultSourceId!,
+        });
+        must(preview.status === 'clean', `the draft of ${name} merges cleanly`);
+        for (const file of preview.changes)
+          output.detail(name, `${file.status.padEnd(8)} +${file.additions} -${file.deletions} ${file.path}`);
+        return `${preview.changes.length} files`;
+      }),
+    );
     return `both are clean: ${previews.join(' and ')} would change`;
   });
   await output.step('apply', async () => {
-    await Promise.all(drafts.map(async ({ name, threadId, run }) => {
-      const queued = await client.applies.create(appId, threadId, { expectedSourceId: run.resultSourceId! });
-      const apply = await client.applies.wait(appId, queued.id);
-      must(apply.status === 'applied', `the draft of ${name} is applied (${apply.status}: ${apply.error ?? 'no error'})`);
-      output.detail(name, `number ${apply.sequence} in the queue: applied, head is ${apply.resultSourceId}`);
-    }));
+    await Promise.all(
+      drafts.map(async ({ name, threadId, run }) => {
+        const queued = await client.applies.create(appId, threadId, {
+          expectedSourceId: run.resultSourceId!,
+        });
+        const apply = await client.applies.wait(appId, queued.id);
+        must(
+          apply.status === 'applied',
+          `the draft of ${name} is applied (${apply.status}: ${apply.error ?? 'no error'})`,
+        );
+        output.detail(
+          name,
+          `number ${apply.sequence} in the queue: applied, head is ${apply.resultSourceId}`,
+        );
+      }),
+    );
     const { revision } = await client.head.get(appId);
     must(revision === 3, `the head stands at revision 3 (it is ${revision})`);
     return 'both applied: the head stands at revision 3';
@@ -134,16 +169,29 @@ async function settleConflict({ client, output }: Story, appId: string, sourceId
     must(contested.content.includes(CONTESTED.from), `${CONTESTED.path} has the line to change`);
     const draft = await client.threads.edit(appId, thread.id, {
       expectedSourceId: sourceId,
-      changes: [{ path: CONTESTED.path, content: contested.content.replace(CONTESTED.from, CONTESTED.to) }, { path: 'README.md', content: `${readme.content}\nThemes are listed in \`${CONTESTED.path}\`.\n` }],
+      changes: [
+        { path: CONTESTED.path, content: contested.content.replace(CONTESTED.from, CONTESTED.to) },
+        { path: 'README.md', content: `${readme.content}\nThemes are listed in \`${CONTESTED.path}\`.\n` },
+      ],
     });
     const manual = { expectedSourceId: draft.id, conflictResolution: 'manual' as const };
     const first = await end(client, appId, await client.applies.create(appId, thread.id, manual));
-    must(first.status === 'conflicted' && first.conflicts.join() === CONTESTED.path, `the third draft conflicts in ${CONTESTED.path} (${first.status}: ${first.conflicts.join()})`);
+    must(
+      first.status === 'conflicted' && first.conflicts.join() === CONTESTED.path,
+      `the third draft conflicts in ${CONTESTED.path} (${first.status}: ${first.conflicts.join()})`,
+    );
     const { conflicts } = await client.applies.preview(appId, thread.id, manual);
     for (const line of conflicts.flatMap(linesOf)) output.detail('sepia', line);
-    const decision = { ...manual, expectedHeadSourceId: first.headSourceId!, resolutions: [{ path: CONTESTED.path, take: 'head' as const }] };
+    const decision = {
+      ...manual,
+      expectedHeadSourceId: first.headSourceId!,
+      resolutions: [{ path: CONTESTED.path, take: 'head' as const }],
+    };
     const second = await end(client, appId, await client.applies.create(appId, thread.id, decision));
-    must(second.status === 'applied', `the resolved draft is applied (${second.status}: ${second.error ?? 'no error'})`);
+    must(
+      second.status === 'applied',
+      `the resolved draft is applied (${second.status}: ${second.error ?? 'no error'})`,
+    );
     const { revision } = await client.head.get(appId);
     return `1 conflict, decided for the head's side; the rest applied: revision ${revision}`;
   });
@@ -152,29 +200,50 @@ async function settleConflict({ client, output }: Story, appId: string, sourceId
 const end = (client: Client, appId: string, apply: Apply) => client.applies.wait(appId, apply.id);
 
 function linesOf({ path, kind, hunks = [] }: Conflict): string[] {
-  return [`${kind} conflict in ${path}`, ...hunks.flatMap((hunk) => [...hunk.head.map((line) => `  head  ${line}`), ...hunk.draft.map((line) => `  draft ${line}`)])];
+  return [
+    `${kind} conflict in ${path}`,
+    ...hunks.flatMap((hunk) => [
+      ...hunk.head.map((line) => `  head  ${line}`),
+      ...hunk.draft.map((line) => `  draft ${line}`),
+    ]),
+  ];
 }
 
-async function buildHead({ client, output, folder }: Story, appId: string, sourceId: string): Promise<{ artifactFolder: string; files: number }> {
+async function buildHead(
+  { client, output, folder }: Story,
+  appId: string,
+  sourceId: string,
+): Promise<{ artifactFolder: string; files: number }> {
   let [buildId, artifactFolder, files] = ['', '', 0];
   await output.step('build', async () => {
     const { thread } = await client.threads.create(appId, { title: 'Build', sourceId });
-    const build = await client.builds.wait(appId, (await client.builds.create(appId, thread.id, { ...BUILD, sourceId })).id);
+    const build = await client.builds.wait(
+      appId,
+      (await client.builds.create(appId, thread.id, { ...BUILD, sourceId })).id,
+    );
     const logs = (await client.builds.logs(appId, build.id)).text.trimEnd().split('\n');
-    for (const line of build.status === 'ready' ? logs.filter((l) => /(tests|pass|fail) \d+$/.test(l)) : logs.slice(-20)) output.detail('build', line);
+    for (const line of build.status === 'ready'
+      ? logs.filter((l) => /(tests|pass|fail) \d+$/.test(l))
+      : logs.slice(-20))
+      output.detail('build', line);
     must(build.status === 'ready', `the build is ready (${build.error?.code}: ${build.error?.message})`);
     buildId = build.id;
     return `${BUILD.command}: ready`;
   });
   await output.step('artifact', async () => {
-    const [manifest, artifact] = await Promise.all([client.builds.manifest(appId, buildId), client.builds.artifact(appId, buildId)]);
+    const [manifest, artifact] = await Promise.all([
+      client.builds.manifest(appId, buildId),
+      client.builds.artifact(appId, buildId),
+    ]);
     must(manifest.sourceId === sourceId, 'the artifact is of the pinned head');
     artifactFolder = join(folder, buildId);
     const unpacked = readArtifact(artifact, manifest);
-    await Promise.all(unpacked.map(async ({ path, content, mode }) => {
-      await mkdir(dirname(join(artifactFolder, path)), { recursive: true });
-      await writeFile(join(artifactFolder, path), content, { mode: Number.parseInt(mode, 8) });
-    }));
+    await Promise.all(
+      unpacked.map(async ({ path, content, mode }) => {
+        await mkdir(dirname(join(artifactFolder, path)), { recursive: true });
+        await writeFile(join(artifactFolder, path), content, { mode: Number.parseInt(mode, 8) });
+      }),
+    );
     files = unpacked.length;
     return `${files} files, ${size(manifest.byteSize)}: each as the manifest's hash says`;
   });
@@ -188,7 +257,10 @@ async function compareFeeds({ client, recorder }: Story, appId: string): Promise
   await recorder.seen(replayed.at(-1)!.id);
   const streamed = recorder.events.slice(0, replayed.length).map((event) => event.id);
   must(new Set(replayed.map((event) => event.id)).size === replayed.length, 'no event is replayed twice');
-  must(replayed.every((event, i) => event.id === streamed[i]), 'replay and stream have the same events in the same order');
+  must(
+    replayed.every((event, i) => event.id === streamed[i]),
+    'replay and stream have the same events in the same order',
+  );
   must(replayed[0]!.type === 'platform.app.created', 'the feed begins with the app');
   return replayed.length;
 }

@@ -56,21 +56,35 @@ export const accessPart: Part = {
 
     const asked = document.operations.filter(({ isPublic }) => !isPublic);
     const all = [
-      ...states.flatMap((state) => asked.flatMap((operation) => questionOf(operation, state, theirs, random))),
-      ...asked.flatMap((operation) => strangersQuestions(operation, own, theirs, operation.takesKey ? key : stranger.actor, random)),
+      ...states.flatMap((state) =>
+        asked.flatMap((operation) => questionOf(operation, state, theirs, random)),
+      ),
+      ...asked.flatMap((operation) =>
+        strangersQuestions(operation, own, theirs, operation.takesKey ? key : stranger.actor, random),
+      ),
     ];
     const tally = createTally();
     // A short run asks some of them, others with every seed.
     const questions = shuffled(all, random).slice(0, count(all.length * WHOLE_FROM, LEAST));
     const queue = [...questions];
-    await Promise.all(Array.from({ length: LANES }, async () => {
-      for (let question = queue.pop(); question && !signal.aborted; question = queue.pop()) await put(document, wire, question, tally);
-    }));
+    await Promise.all(
+      Array.from({ length: LANES }, async () => {
+        for (let question = queue.pop(); question && !signal.aborted; question = queue.pop())
+          await put(document, wire, question, tally);
+      }),
+    );
     const failures = tally.failures();
     const sent = tally.counts.get('sent') ?? 0;
     return {
       line: `${asked.length} operations × ${states.length} credential states, ${questions.length} pairs of existing and absent ids, ${sent} requests: ${tally.counts.get('told apart') ?? 0} told apart, ${failures.length} kinds of wrong answers`,
-      figures: { operations: asked.length, states: states.length, pairs: questions.length, requests: sent, 'told apart': tally.counts.get('told apart') ?? 0, 'wrong answers': failures.length },
+      figures: {
+        operations: asked.length,
+        states: states.length,
+        pairs: questions.length,
+        requests: sent,
+        'told apart': tally.counts.get('told apart') ?? 0,
+        'wrong answers': failures.length,
+      },
       failures,
     };
   },
@@ -82,28 +96,60 @@ const hasIds = ({ pathParameters }: Operation) => pathParameters.some((name) => 
 function questionOf(operation: Operation, state: State, theirs: Ids, random: Random): Question[] {
   const actor = state.actorFor(operation);
   if (!actor) return [];
-  const isRefusedAnyway = [401, 403].includes(state.status(operation)) && (hasIds(operation) || !/restricted/.test(state.name));
+  const isRefusedAnyway =
+    [401, 403].includes(state.status(operation)) && (hasIds(operation) || !/restricted/.test(state.name));
   // With a right of their own, and no id in the path, they act in their own organization: reads tell nothing of the other's.
   if (!hasIds(operation) && !isRefusedAnyway && operation.method !== 'GET') return [];
   const isOwn = !hasIds(operation) && !isRefusedAnyway;
-  return [{ operation, state: state.name, pair: pathPair(operation, theirs, actor, random), hidden: hiddenOf(theirs), ...(isOwn ? {} : { status: state.status(operation) }) }];
+  return [
+    {
+      operation,
+      state: state.name,
+      pair: pathPair(operation, theirs, actor, random),
+      hidden: hiddenOf(theirs),
+      ...(isOwn ? {} : { status: state.status(operation) }),
+    },
+  ];
 }
 
-function strangersQuestions(operation: Operation, own: Ids, theirs: Ids, actor: Actor, random: Random): Question[] {
-  const positions = positionPairs(operation, own, theirs, actor, random).map((pair): Question => ({ operation, state: 'a stranger, own ids before', pair, status: 404, hidden: hiddenOf(theirs) }));
-  const inputs = inputPairs(operation, own, theirs, actor, random).map((pair): Question => ({ operation, state: 'a stranger, own path', pair, hidden: [] }));
+function strangersQuestions(
+  operation: Operation,
+  own: Ids,
+  theirs: Ids,
+  actor: Actor,
+  random: Random,
+): Question[] {
+  const positions = positionPairs(operation, own, theirs, actor, random).map((pair): Question => ({
+    operation,
+    state: 'a stranger, own ids before',
+    pair,
+    status: 404,
+    hidden: hiddenOf(theirs),
+  }));
+  const inputs = inputPairs(operation, own, theirs, actor, random).map((pair): Question => ({
+    operation,
+    state: 'a stranger, own path',
+    pair,
+    hidden: [],
+  }));
   return [...positions, ...inputs];
 }
 
 const hiddenOf = (ids: Ids) => Object.values(ids).filter((id) => id.includes('_'));
 
-async function put(document: ApiDocument, wire: Wire, { operation, state, pair, status, hidden }: Question, tally: Tally): Promise<void> {
+async function put(
+  document: ApiDocument,
+  wire: Wire,
+  { operation, state, pair, status, hidden }: Question,
+  tally: Tally,
+): Promise<void> {
   const [existing, absent] = [await wire.send(pair.existing), await wire.send(pair.absent)];
   const about = `${state}, ${operation.id}, ${pair.about}`;
   const check = (answer: Answer, request: Pair['existing'], which: string) => {
     tally.count('sent');
     const faults = judge(document, operation, answer, request.method);
-    if (status !== undefined && answer.status !== status) faults.push(`answers ${answer.status}, not ${status}`);
+    if (status !== undefined && answer.status !== status)
+      faults.push(`answers ${answer.status}, not ${status}`);
     if (hidden.some((id) => answer.body.includes(id))) faults.push('tells an id of the other organization');
     for (const fault of faults) tally.fault(`${about} (${which}): ${fault}`, () => shown(request, answer));
   };
@@ -111,5 +157,8 @@ async function put(document: ApiDocument, wire: Wire, { operation, state, pair, 
   check(absent, pair.absent, 'absent');
   if (seen(existing) === seen(absent)) return;
   tally.count('told apart');
-  tally.fault(`${about}: the answers differ`, () => `${shown(pair.existing, existing)}, but ${shown(pair.absent, absent)}`);
+  tally.fault(
+    `${about}: the answers differ`,
+    () => `${shown(pair.existing, existing)}, but ${shown(pair.absent, absent)}`,
+  );
 }

@@ -17,12 +17,29 @@ export interface State {
 const always = (actor: Actor) => () => actor;
 const unauthorized = () => 401;
 /** Session-only operations answer any key with 401. */
-const byApi = (onPlatform: number, onDirect: number) => ({ takesKey, isPlatform }: Operation) => (!takesKey ? 401 : isPlatform ? onPlatform : onDirect);
+const byApi =
+  (onPlatform: number, onDirect: number) =>
+  ({ takesKey, isPlatform }: Operation) =>
+    !takesKey ? 401 : isPlatform ? onPlatform : onDirect;
 
-export async function makeStates(calls: Calls, owner: Actor, stranger: { key: Actor; session: Actor }): Promise<State[]> {
+export async function makeStates(
+  calls: Calls,
+  owner: Actor,
+  stranger: { key: Actor; session: Actor },
+): Promise<State[]> {
   const { call, account } = calls;
-  const [expired, revoked, disabled, restricted, lacking] = [await expiredKey(calls, owner), await account(owner), await account(owner), await account(owner, { projectIds: [absentId('prj_0')] }), await keysWithout(calls, owner)];
-  await call(owner, 'DELETE', `/api/service-accounts/${revoked.accountId}/credentials/${revoked.credentialId}`);
+  const [expired, revoked, disabled, restricted, lacking] = [
+    await expiredKey(calls, owner),
+    await account(owner),
+    await account(owner),
+    await account(owner, { projectIds: [absentId('prj_0')] }),
+    await keysWithout(calls, owner),
+  ];
+  await call(
+    owner,
+    'DELETE',
+    `/api/service-accounts/${revoked.accountId}/credentials/${revoked.credentialId}`,
+  );
   await call(owner, 'PATCH', `/api/service-accounts/${disabled.accountId}`, { disabled: true });
   const member = (await calls.invite(owner, 'member')).actor;
   return [
@@ -33,18 +50,42 @@ export async function makeStates(calls: Calls, owner: Actor, stranger: { key: Ac
     { name: 'a revoked key', actorFor: always(byKey(revoked.key)), status: unauthorized },
     { name: "a disabled account's key", actorFor: always(byKey(disabled.key)), status: unauthorized },
     // The permission to read a receipt is that of the write that it tells of: of a receipt that is not there nobody has one.
-    { name: 'a key without the permission', actorFor: (operation) => (operation.base === 'operations.getOperation' ? undefined : byKey(lacking.get(operation.permissions[0] ?? '')!)), status: byApi(403, 401) },
+    {
+      name: 'a key without the permission',
+      actorFor: (operation) =>
+        operation.base === 'operations.getOperation'
+          ? undefined
+          : byKey(lacking.get(operation.permissions[0] ?? '')!),
+      status: byApi(403, 401),
+    },
     { name: "another organization's key", actorFor: always(stranger.key), status: byApi(404, 404) },
     { name: "another organization's session", actorFor: always(stranger.session), status: () => 404 },
-    { name: 'a key restricted to another project', actorFor: always(byKey(restricted.key)), status: byApi(403, 404) },
-    { name: "a member's session", actorFor: (operation) => (operation.needsAdmin ? member : undefined), status: () => 403 },
+    {
+      name: 'a key restricted to another project',
+      actorFor: always(byKey(restricted.key)),
+      status: byApi(403, 404),
+    },
+    {
+      name: "a member's session",
+      actorFor: (operation) => (operation.needsAdmin ? member : undefined),
+      status: () => 403,
+    },
   ];
 }
 
 async function expiredKey({ call, account, wire }: Calls, owner: Actor): Promise<string> {
   const { accountId } = await account(owner);
-  const { key } = await call(owner, 'POST', `/api/service-accounts/${accountId}/credentials`, { expiresInSeconds: 1 });
-  await until(async () => ({ status: (await wire.send({ method: 'GET', target: '/api/projects', headers: byKey(key as string) })).status }), ({ status }) => status === 401, 'an expired key');
+  const { key } = await call(owner, 'POST', `/api/service-accounts/${accountId}/credentials`, {
+    expiresInSeconds: 1,
+  });
+  await until(
+    async () => ({
+      status: (await wire.send({ method: 'GET', target: '/api/projects', headers: byKey(key as string) }))
+        .status,
+    }),
+    ({ status }) => status === 401,
+    'an expired key',
+  );
   return key as string;
 }
 
@@ -52,7 +93,15 @@ async function expiredKey({ call, account, wire }: Calls, owner: Actor): Promise
 async function keysWithout({ account }: Calls, owner: Actor): Promise<Map<string, string>> {
   const keys = new Map([['', (await account(owner, { permissions: {} })).key]]);
   for (const [resource, actions] of Object.entries(PERMISSIONS)) {
-    for (const action of actions) keys.set(`${resource}:${action}`, (await account(owner, { permissions: { ...PERMISSIONS, [resource]: actions.filter((one) => one !== action) } })).key);
+    for (const action of actions)
+      keys.set(
+        `${resource}:${action}`,
+        (
+          await account(owner, {
+            permissions: { ...PERMISSIONS, [resource]: actions.filter((one) => one !== action) },
+          })
+        ).key,
+      );
   }
   return keys;
 }

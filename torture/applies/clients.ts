@@ -32,7 +32,12 @@ const SOON_MS = 150;
 export async function queue(applying: Applying, draft: Draft): Promise<string | null> {
   const decision = draft.kind === 'pinned' ? await decide(applying, draft) : decisionOf(draft);
   const key = `torture-apply-${draft.app.id}-${draft.number}-${draft.accepted.length}-${applying.random.below(1e9)}`;
-  const write = { method: 'POST', path: `${draft.thread}/apply`, body: { expectedSourceId: draft.sourceId, clientOperationId: key, ...decision }, key };
+  const write = {
+    method: 'POST',
+    path: `${draft.thread}/apply`,
+    body: { expectedSourceId: draft.sourceId, clientOperationId: key, ...decision },
+    key,
+  };
   const { status, text } = await sendCopies(applying, write);
   if (status === 202) {
     const { apply } = JSON.parse(text) as { apply: { id: string } };
@@ -45,33 +50,58 @@ export async function queue(applying: Applying, draft: Draft): Promise<string | 
   return null;
 }
 
-async function sendCopies({ callers, weather, signal, random, failures }: Applying, write: Write): Promise<Delivered> {
-  const answers = await Promise.all(Array.from({ length: COPIES }, (_, copy) => deliver(callers, write, random.fork(`${write.key} ${copy}`), weather, signal)));
+async function sendCopies(
+  { callers, weather, signal, random, failures }: Applying,
+  write: Write,
+): Promise<Delivered> {
+  const answers = await Promise.all(
+    Array.from({ length: COPIES }, (_, copy) =>
+      deliver(callers, write, random.fork(`${write.key} ${copy}`), weather, signal),
+    ),
+  );
   const [first] = answers;
   const other = answers.find((answer) => answer.status !== first!.status || answer.text !== first!.text);
-  if (other) failures.push(`${write.key}: copies were answered differently: ${first!.status} ${first!.text.slice(0, 300)} and ${other.status} ${other.text.slice(0, 300)}`);
+  if (other)
+    failures.push(
+      `${write.key}: copies were answered differently: ${first!.status} ${first!.text.slice(0, 300)} and ${other.status} ${other.text.slice(0, 300)}`,
+    );
   return first!;
 }
 
 /** Takes one side of the file in conflict, at the head that was looked at. */
 async function decide(applying: Applying, { app, number }: Draft): Promise<object> {
   const { head } = (await read(applying, `${app.path}/source-head`)) as { head: { sourceId: string } };
-  return { conflictResolution: 'manual', expectedHeadSourceId: head.sourceId, resolutions: [{ path: PINNED, take: takenBy(number) }] };
+  return {
+    conflictResolution: 'manual',
+    expectedHeadSourceId: head.sourceId,
+    resolutions: [{ path: PINNED, take: takenBy(number) }],
+  };
 }
 
 /** What a pinned draft's resolutions take. */
 export const takenBy = (number: number): 'head' | 'draft' => (Math.floor(number / 16) % 2 ? 'head' : 'draft');
 
-async function archive({ callers, weather, signal, random, failures }: Applying, { thread }: Draft): Promise<void> {
+async function archive(
+  { callers, weather, signal, random, failures }: Applying,
+  { thread }: Draft,
+): Promise<void> {
   await sleep(random.below(SOON_MS), undefined, { signal });
-  const { status, text } = await deliver(callers, { method: 'PATCH', path: threadPath(thread), body: { archived: true }, key: `torture-archive-${thread}` }, random, weather, signal);
+  const { status, text } = await deliver(
+    callers,
+    { method: 'PATCH', path: threadPath(thread), body: { archived: true }, key: `torture-archive-${thread}` },
+    random,
+    weather,
+    signal,
+  );
   if (status !== 200) failures.push(`archiving ${thread}: ${status} ${text.slice(0, 300)}`);
 }
 
 /** Resolves when the apply is no longer queued. */
 export async function ended(applying: Applying, draft: Draft, id: string): Promise<EndedApply> {
   for (const deadline = Date.now() + END_LIMIT_MS; Date.now() < deadline;) {
-    const { apply } = (await read(applying, `${draft.app.path}/applies/${id}?waitSeconds=5`)) as { apply: EndedApply };
+    const { apply } = (await read(applying, `${draft.app.path}/applies/${id}?waitSeconds=5`)) as {
+      apply: EndedApply;
+    };
     if (apply.status !== 'queued') return apply;
   }
   throw new Error(`The apply ${id} (${draft.kind}) has not ended within ${END_LIMIT_MS / 1000} s`);
@@ -80,7 +110,11 @@ export async function ended(applying: Applying, draft: Draft, id: string): Promi
 /** A GET that is asked of one api after the other until one answers. */
 async function read({ callers, signal, random }: Applying, path: string): Promise<unknown> {
   let why = '';
-  for (const deadline = Date.now() + READ_LIMIT_MS; Date.now() < deadline; await sleep(50, undefined, { signal })) {
+  for (
+    const deadline = Date.now() + READ_LIMIT_MS;
+    Date.now() < deadline;
+    await sleep(50, undefined, { signal })
+  ) {
     try {
       const { status, text } = await random.pick(callers).send('GET', path, { limitMs: 20_000, signal });
       if (status === 200) return JSON.parse(text);

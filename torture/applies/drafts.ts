@@ -14,7 +14,24 @@ import { PLATFORM } from '../../bench/lib/http.ts';
 export type Kind = 'own' | 'shared' | 'clash' | 'collide' | 'pinned' | 'repair' | 'archived';
 
 /** In this order again and again, so that a short run has some of each. */
-const PATTERN: readonly Kind[] = ['own', 'shared', 'clash', 'repair', 'own', 'shared', 'collide', 'pinned', 'clash', 'repair', 'collide', 'own', 'archived', 'shared', 'own', 'shared'];
+const PATTERN: readonly Kind[] = [
+  'own',
+  'shared',
+  'clash',
+  'repair',
+  'own',
+  'shared',
+  'collide',
+  'pinned',
+  'clash',
+  'repair',
+  'collide',
+  'own',
+  'archived',
+  'shared',
+  'own',
+  'shared',
+];
 
 export interface Change {
   path: string;
@@ -52,7 +69,8 @@ export const REPAIR_SCRIPT = [
   'printf \'{"status": "resolved", "summary": "Kept the lines of both.", "checks": []}\' > .hoplite/repair/report.json',
 ].join('\n');
 
-const sharedLines = (drafts: number) => Array.from({ length: (drafts + 1) * APART }, (_, line) => `line ${line}`);
+const sharedLines = (drafts: number) =>
+  Array.from({ length: (drafts + 1) * APART }, (_, line) => `line ${line}`);
 const text = (lines: readonly string[]) => `${lines.join('\n')}\n`;
 
 /** About 50 files, with all that the drafts change in them. */
@@ -62,13 +80,22 @@ export function firstFiles(drafts: number): AppFile[] {
     { path: SHARED, content: text(sharedLines(drafts)) },
     { path: PINNED, content: 'of the base\n' },
     ...pairs.map((group) => ({ path: `repair/${group}.txt`, content: '0 of the base\n' })),
-    ...pairs.map((group) => ({ path: `clash/${group}.txt`, content: text(['first', 'second', 'third', `of group ${group}`]) })),
-    ...Array.from({ length: Math.max(FILES, drafts) }, (_, n) => ({ path: `src/part-${Math.floor(n / 10)}/file-${n}.txt`, content: text([`file ${n}`, 'as in the base']) })),
+    ...pairs.map((group) => ({
+      path: `clash/${group}.txt`,
+      content: text(['first', 'second', 'third', `of group ${group}`]),
+    })),
+    ...Array.from({ length: Math.max(FILES, drafts) }, (_, n) => ({
+      path: `src/part-${Math.floor(n / 10)}/file-${n}.txt`,
+      content: text([`file ${n}`, 'as in the base']),
+    })),
   ];
 }
 
 /** Revisions 2 and 3 of the head, made before anything is killed: drafts start from different bases. */
-export const EARLY: readonly Change[][] = [[{ path: PINNED, content: 'of the second head\n' }], [{ path: 'early.txt', content: 'of the third head\n' }]];
+export const EARLY: readonly Change[][] = [
+  [{ path: PINNED, content: 'of the second head\n' }],
+  [{ path: 'early.txt', content: 'of the third head\n' }],
+];
 
 export function plansOf(drafts: number): Plan[] {
   const seen = new Map<Kind, number>();
@@ -77,16 +104,40 @@ export function plansOf(drafts: number): Plan[] {
     const nth = seen.get(kind) ?? 0;
     seen.set(kind, nth + 1);
     // A pinned draft is in conflict from the start: its file changed after its base.
-    return { number, kind, base: kind === 'pinned' ? 1 : 1 + (number % (EARLY.length + 1)), changes: [...changesOf(kind, number, nth, drafts), { path: `drafts/${number}.txt`, content: `${kind} ${number}\n` }] };
+    return {
+      number,
+      kind,
+      base: kind === 'pinned' ? 1 : 1 + (number % (EARLY.length + 1)),
+      changes: [
+        ...changesOf(kind, number, nth, drafts),
+        { path: `drafts/${number}.txt`, content: `${kind} ${number}\n` },
+      ],
+    };
   });
 }
 
 function changesOf(kind: Kind, number: number, nth: number, drafts: number): Change[] {
-  if (kind === 'own' || kind === 'archived') return [{ path: `src/part-${Math.floor(number / 10)}/file-${number}.txt`, content: number % 5 === 4 ? null : `file ${number}, changed\n` }];
-  if (kind === 'shared') return [{ path: SHARED, content: text(sharedLines(drafts).map((line, i) => (i === (number + 1) * APART - 4 ? `line of ${number}` : line))) }];
+  if (kind === 'own' || kind === 'archived')
+    return [
+      {
+        path: `src/part-${Math.floor(number / 10)}/file-${number}.txt`,
+        content: number % 5 === 4 ? null : `file ${number}, changed\n`,
+      },
+    ];
+  if (kind === 'shared')
+    return [
+      {
+        path: SHARED,
+        content: text(
+          sharedLines(drafts).map((line, i) => (i === (number + 1) * APART - 4 ? `line of ${number}` : line)),
+        ),
+      },
+    ];
   if (kind === 'pinned') return [{ path: PINNED, content: `of ${number}\n` }];
-  if (kind === 'repair') return [{ path: `repair/${Math.floor(nth / 2)}.txt`, content: `0 of the base\n1 of ${number}\n` }];
-  if (kind === 'collide') return [{ path: `${nth % 2 ? 'CASE' : 'case'}/${Math.floor(nth / 2)}.txt`, content: `of ${number}\n` }];
+  if (kind === 'repair')
+    return [{ path: `repair/${Math.floor(nth / 2)}.txt`, content: `0 of the base\n1 of ${number}\n` }];
+  if (kind === 'collide')
+    return [{ path: `${nth % 2 ? 'CASE' : 'case'}/${Math.floor(nth / 2)}.txt`, content: `of ${number}\n` }];
   return [clash(number, nth)];
 }
 
@@ -95,11 +146,15 @@ function clash(number: number, nth: number): Change {
   const group = Math.floor(nth / 2);
   if (group % 3 === 1) return { path: `clash/new-${group}.txt`, content: `of ${number}\n` };
   if (group % 3 === 2 && nth % 2) return { path: `clash/${group}.txt`, content: null };
-  return { path: `clash/${group}.txt`, content: text([`first of ${number}`, 'second', 'third', `of group ${group}`]) };
+  return {
+    path: `clash/${group}.txt`,
+    content: text([`first of ${number}`, 'second', 'third', `of group ${group}`]),
+  };
 }
 
 /** What is sent of a draft's apply, beside its sources. */
-export const decisionOf = ({ kind }: Plan) => (kind === 'own' || kind === 'repair' ? {} : { conflictResolution: 'manual' });
+export const decisionOf = ({ kind }: Plan) =>
+  kind === 'own' || kind === 'repair' ? {} : { conflictResolution: 'manual' };
 
 export const applyPath = (thread: string) => `${thread}/apply`;
 export const threadPath = (thread: string) => `/api/threads/${thread.slice(thread.lastIndexOf('/') + 1)}`;

@@ -57,22 +57,45 @@ export async function readEvidence(table: pg.Client): Promise<Evidence> {
 }
 
 /** Contents by path, as the archive of a source has them, and its hash as a client computes it. */
-export async function download(caller: Caller, app: string, sourceId: string): Promise<{ contents: Map<string, Buffer>; sha256: string }> {
-  const response = await caller.open(`${app}/sources/${sourceId}/archive`, { headers: { accept: 'application/gzip' } });
+export async function download(
+  caller: Caller,
+  app: string,
+  sourceId: string,
+): Promise<{ contents: Map<string, Buffer>; sha256: string }> {
+  const response = await caller.open(`${app}/sources/${sourceId}/archive`, {
+    headers: { accept: 'application/gzip' },
+  });
   const contents = new Map<string, Buffer>();
-  for await (const entry of readTar(response.pipe(createGunzip()))) if (entry.kind === 'file') contents.set(entry.path!, await entry.read());
-  const files = [...contents].map(([path, bytes]) => ({ path, sha256: sha256Of(bytes), byteSize: bytes.length, executable: false }));
+  for await (const entry of readTar(response.pipe(createGunzip())))
+    if (entry.kind === 'file') contents.set(entry.path!, await entry.read());
+  const files = [...contents].map(([path, bytes]) => ({
+    path,
+    sha256: sha256Of(bytes),
+    byteSize: bytes.length,
+    executable: false,
+  }));
   return { contents, sha256: sourceSha256(manifestOf(files)) };
 }
 
 /** Objects that rows speak of and the store has not, and objects that no row speaks of, so that nothing would ever remove them. */
 export async function objectFaults(table: pg.Client, dataDir: string): Promise<string[]> {
   const root = join(dataDir, 'objects');
-  const stored = new Set(readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name))).filter((key) => !key.startsWith('.')));
-  const { rows } = await table.query<{ key: string; committed: boolean }>('select key, committed_at is not null as committed from objects');
+  const stored = new Set(
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+      .filter((key) => !key.startsWith('.')),
+  );
+  const { rows } = await table.query<{ key: string; committed: boolean }>(
+    'select key, committed_at is not null as committed from objects',
+  );
   const known = new Set(rows.map(({ key }) => key));
   return [
-    ...rows.filter(({ key, committed }) => committed && !stored.has(key)).map(({ key }) => `the object ${key} is lost`),
-    ...[...stored].filter((key) => !known.has(key)).map((key) => `the object ${key} is nobody's: it stays for ever`),
+    ...rows
+      .filter(({ key, committed }) => committed && !stored.has(key))
+      .map(({ key }) => `the object ${key} is lost`),
+    ...[...stored]
+      .filter((key) => !known.has(key))
+      .map((key) => `the object ${key} is nobody's: it stays for ever`),
   ];
 }

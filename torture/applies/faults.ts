@@ -25,7 +25,13 @@ const LOOK_MS = 20;
 const TAKEN_OVER_LIMIT_MS = 6_000;
 
 /** `gits` and `zombies` of them, spread over the storm's work; where the work ends first, there are fewer. */
-export function startFaults(setup: Setup, fleet: Fleet, table: pg.Client, storm: Storm, { gits, zombies, spared }: FaultOptions): Faults {
+export function startFaults(
+  setup: Setup,
+  fleet: Fleet,
+  table: pg.Client,
+  storm: Storm,
+  { gits, zombies, spared }: FaultOptions,
+): Faults {
   const done = { gits: 0, zombies: 0 };
   const { signal } = setup;
   const random = setup.random.fork('faults');
@@ -46,7 +52,7 @@ export function startFaults(setup: Setup, fleet: Fleet, table: pg.Client, storm:
       const at = (done.zombies + random.next() / 2) / zombies;
       while (storm.progress() < at && !isOver()) await sleep(LOOK_MS, undefined, { signal });
       const worker = random.pick(fleet.members.filter((member) => member.role === 'worker' && member.isUp()));
-      if (worker && await makeZombie(worker)) done.zombies++;
+      if (worker && (await makeZombie(worker))) done.zombies++;
       await sleep(random.below(500), undefined, { signal });
     }
   }
@@ -57,11 +63,17 @@ export function startFaults(setup: Setup, fleet: Fleet, table: pg.Client, storm:
     if (!kill(pid, 'SIGSTOP')) return false;
     spared.add(worker);
     try {
-      for (const deadline = Date.now() + TAKEN_OVER_LIMIT_MS; Date.now() < deadline; await sleep(LOOK_MS, undefined, { signal })) {
-        const { rows: [stale] } = await table.query<{ id: string }>(`
+      for (
+        const deadline = Date.now() + TAKEN_OVER_LIMIT_MS;
+        Date.now() < deadline;
+        await sleep(LOOK_MS, undefined, { signal })
+      ) {
+        const {
+          rows: [stale],
+        } = await table.query<{ id: string }>(`
           select w.id, pg_terminate_backend(l.pid) from workers w join pg_locks l on l.locktype = 'advisory' and l.granted and (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key
           where w.heartbeat_at < now() - interval '1.3 seconds' limit 1`);
-      if (stale) return await isForgotten(stale.id, deadline);
+        if (stale) return await isForgotten(stale.id, deadline);
       }
       return false;
     } finally {
@@ -77,7 +89,9 @@ export function startFaults(setup: Setup, fleet: Fleet, table: pg.Client, storm:
     return false;
   }
 
-  const over = (async () => { await Promise.all([killGits(), makeZombies()]); })();
+  const over = (async () => {
+    await Promise.all([killGits(), makeZombies()]);
+  })();
   // Its failure is that of whoever awaits it; until then it is nobody's.
   over.catch(() => {});
   return { over, done };
@@ -86,9 +100,18 @@ export function startFaults(setup: Setup, fleet: Fleet, table: pg.Client, storm:
 /** The git processes that merge in the scratch repositories of a data folder. */
 function gitsOf(dataDir: string): number[] {
   const mark = `GIT_DIR=${join(dataDir, 'merge')}/`;
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
-    try { return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').some((entry) => entry.startsWith(mark)); } catch { return false; }
-  });
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'latin1')
+          .split('\0')
+          .some((entry) => entry.startsWith(mark));
+      } catch {
+        return false;
+      }
+    });
 }
 
 /** False when the process has ended already. */

@@ -43,7 +43,8 @@ const QUIET_LIMIT_MS = 120_000;
 
 export const appliesPart: Part = {
   name: 'applies',
-  title: 'Every apply ends once, on the head that it was merged with, and no change is lost, whatever is killed meanwhile',
+  title:
+    'Every apply ends once, on the head that it was merged with, and no change is lost, whatever is killed meanwhile',
   seconds: 200,
   async run(setup) {
     const fleet = await startFleet(setup, { apis: 2, workers: setup.count(3, 2) });
@@ -56,7 +57,14 @@ export const appliesPart: Part = {
     await settled(table, setup.signal);
     const evidence = await readEvidence(table);
     const content = await judgeAll(setup, fleet.callers, apps, evidence);
-    const failures = [...done.failures, ...done.weather.faults, ...fleet.deaths, ...apps.flatMap((app) => judgeRecords(app, recordsOf(app, evidence))), ...content.failures, ...await objectFaults(table, fleet.dataDir)];
+    const failures = [
+      ...done.failures,
+      ...done.weather.faults,
+      ...fleet.deaths,
+      ...apps.flatMap((app) => judgeRecords(app, recordsOf(app, evidence))),
+      ...content.failures,
+      ...(await objectFaults(table, fleet.dataDir)),
+    ];
     return { ...told(apps, done, evidence, content, failures.length), failures };
   },
 };
@@ -64,48 +72,92 @@ export const appliesPart: Part = {
 /** All drafts, while things are killed, and those that the moved head refused once more in peace. */
 async function applyAll(setup: Setup, fleet: Fleet, table: pg.Client, apps: readonly TortureApp[]) {
   const kills = setup.count(100, 4);
-  const applying: Applying = { callers: fleet.callers, weather: newWeather(), signal: setup.signal, random: setup.random.fork('clients'), failures: [], stale: 0 };
+  const applying: Applying = {
+    callers: fleet.callers,
+    weather: newWeather(),
+    signal: setup.signal,
+    random: setup.random.fork('clients'),
+    failures: [],
+    stale: 0,
+  };
   const spared = new Set<Member>();
   const storm = startStorm(setup, fleet, {
-    total: apps.length * apps[0]!.drafts.length, kills, moment: () => duringMerges(setup, table),
+    total: apps.length * apps[0]!.drafts.length,
+    kills,
+    moment: () => duringMerges(setup, table),
     isSpared: (member) => spared.has(member) || (member.role === 'api' && member.upFor() < LEAST_UP_MS),
   });
-  const faults = startFaults(setup, fleet, table, storm, { gits: setup.count(100, 3), zombies: setup.count(12), spared });
+  const faults = startFaults(setup, fleet, table, storm, {
+    gits: setup.count(100, 3),
+    zombies: setup.count(12),
+    spared,
+  });
   const from = performance.now();
-  await Promise.all(apps.map((app) => inLanes(CLIENTS, shuffled(app.drafts, setup), async (draft, n) => {
-    await storm.step();
-    const id = await queue(applying, draft);
-    // Some wait before they queue the next one: the queue is now long, now short.
-    if (id !== null && n % 3 === 0) await ended(applying, draft, id);
-  })));
+  await Promise.all(
+    apps.map((app) =>
+      inLanes(CLIENTS, shuffled(app.drafts, setup), async (draft, n) => {
+        await storm.step();
+        const id = await queue(applying, draft);
+        // Some wait before they queue the next one: the queue is now long, now short.
+        if (id !== null && n % 3 === 0) await ended(applying, draft, id);
+      }),
+    ),
+  );
   await Promise.all([storm.over, faults.over]);
   await fleet.allUp();
   const seconds = (performance.now() - from) / 1000;
   await quiet(setup, table);
-  await Promise.all(apps.map((app) => inLanes(1, app.drafts.filter((draft) => draft.kind === 'pinned'), (draft) => decideAnew(applying, draft))));
+  await Promise.all(
+    apps.map((app) =>
+      inLanes(
+        1,
+        app.drafts.filter((draft) => draft.kind === 'pinned'),
+        (draft) => decideAnew(applying, draft),
+      ),
+    ),
+  );
   setup.say(`${kills} kills in ${seconds.toFixed(0)} s; reading all heads`);
   return { ...applying, kills: storm.kills, faults: faults.done, seconds };
 }
 
 /** Resolves at any moment of an apply's work; after a second where there is none. */
 async function duringMerges({ random, signal }: Setup, table: pg.Client): Promise<void> {
-  for (const deadline = Date.now() + MERGES_LIMIT_MS; Date.now() < deadline; await sleep(5, undefined, { signal })) {
-    if ((await table.query("select from jobs where kind = 'apply.merge' and status = 'active' limit 1")).rowCount) break;
+  for (
+    const deadline = Date.now() + MERGES_LIMIT_MS;
+    Date.now() < deadline;
+    await sleep(5, undefined, { signal })
+  ) {
+    if (
+      (await table.query("select from jobs where kind = 'apply.merge' and status = 'active' limit 1"))
+        .rowCount
+    )
+      break;
   }
   await sleep(random.below(MERGE_MS), undefined, { signal });
 }
 
 function shuffled(drafts: readonly Draft[], { random: seeded }: Setup): Draft[] {
   const random = seeded.fork(`order of ${drafts.length}`);
-  return drafts.map((draft) => ({ draft, at: random.next() })).sort((a, b) => a.at - b.at).map(({ draft }) => draft);
+  return drafts
+    .map((draft) => ({ draft, at: random.next() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ draft }) => draft);
 }
 
 /** Resolves when no apply is queued. */
 async function quiet({ signal }: Setup, table: pg.Client): Promise<void> {
   for (const deadline = Date.now() + QUIET_LIMIT_MS; ; await sleep(50, undefined, { signal })) {
-    const { rows } = await table.query<{ id: string; error: string | null }>("select a.id, j.last_error as error from applies a left join jobs j on j.key = 'apply:' || a.project_id where a.status = 'queued'");
+    const { rows } = await table.query<{ id: string; error: string | null }>(
+      "select a.id, j.last_error as error from applies a left join jobs j on j.key = 'apply:' || a.project_id where a.status = 'queued'",
+    );
     if (rows.length === 0) return;
-    if (Date.now() > deadline) throw new Error(`After ${QUIET_LIMIT_MS / 1000} s there are still ${rows.length} applies in their queues: ${rows.slice(0, 5).map(({ id, error }) => `${id} ${error ?? ''}`).join(', ')}`);
+    if (Date.now() > deadline)
+      throw new Error(
+        `After ${QUIET_LIMIT_MS / 1000} s there are still ${rows.length} applies in their queues: ${rows
+          .slice(0, 5)
+          .map(({ id, error }) => `${id} ${error ?? ''}`)
+          .join(', ')}`,
+      );
   }
 }
 
@@ -114,14 +166,25 @@ async function decideAnew(applying: Applying, draft: Draft): Promise<void> {
   const last = draft.accepted.at(-1);
   if (last !== undefined && (await ended(applying, draft, last)).status === 'applied') return;
   const id = await queue(applying, draft);
-  if (id === null) applying.failures.push(`${draft.thread}: a decision for the head was refused, though nothing moves it`);
+  if (id === null)
+    applying.failures.push(`${draft.thread}: a decision for the head was refused, though nothing moves it`);
   else await ended(applying, draft, id);
 }
 
-async function judgeAll(setup: Setup, callers: readonly Caller[], apps: readonly TortureApp[], evidence: Evidence): Promise<ContentVerdict> {
+async function judgeAll(
+  setup: Setup,
+  callers: readonly Caller[],
+  apps: readonly TortureApp[],
+  evidence: Evidence,
+): Promise<ContentVerdict> {
   const all: ContentVerdict = { merges: 0, heads: 0, failures: [] };
   await inLanes(2, apps, async (app, n) => {
-    const { merges, heads, failures } = await judgeContent(setup.scratch, callers[n % callers.length]!, app, recordsOf(app, evidence));
+    const { merges, heads, failures } = await judgeContent(
+      setup.scratch,
+      callers[n % callers.length]!,
+      app,
+      recordsOf(app, evidence),
+    );
     all.merges += merges;
     all.heads += heads;
     all.failures.push(...failures);
@@ -129,16 +192,38 @@ async function judgeAll(setup: Setup, callers: readonly Caller[], apps: readonly
   return all;
 }
 
-function told(apps: readonly TortureApp[], { weather, kills, faults, stale, seconds }: Awaited<ReturnType<typeof applyAll>>, { applies }: Evidence, content: ContentVerdict, contradictions: number): Omit<PartResult, 'failures'> {
+function told(
+  apps: readonly TortureApp[],
+  { weather, kills, faults, stale, seconds }: Awaited<ReturnType<typeof applyAll>>,
+  { applies }: Evidence,
+  content: ContentVerdict,
+  contradictions: number,
+): Omit<PartResult, 'failures'> {
   const ids = new Set(apps.flatMap((app) => app.drafts.flatMap((draft) => draft.accepted)));
   const accepted = applies.filter(({ id }) => ids.has(id));
   const withStatus = (status: string) => accepted.filter((apply) => apply.status === status).length;
   const figures = {
-    apps: apps.length, drafts: apps.length * apps[0]!.drafts.length, accepted: ids.size, applied: withStatus('applied'), conflicted: withStatus('conflicted'), failed: withStatus('failed'),
-    staleAtAdmission: stale, staleLater: accepted.filter((apply) => apply.error?.startsWith('stale_head: ')).length, repairs: accepted.reduce((sum, { repairs }) => sum + repairs, 0),
-    killedApis: kills.api, killedWorkers: kills.worker, killedGits: faults.gits, zombies: faults.zombies, unanswered: weather.unanswered, heads: content.heads, merges: content.merges, contradictions, seconds: Math.round(seconds),
+    apps: apps.length,
+    drafts: apps.length * apps[0]!.drafts.length,
+    accepted: ids.size,
+    applied: withStatus('applied'),
+    conflicted: withStatus('conflicted'),
+    failed: withStatus('failed'),
+    staleAtAdmission: stale,
+    staleLater: accepted.filter((apply) => apply.error?.startsWith('stale_head: ')).length,
+    repairs: accepted.reduce((sum, { repairs }) => sum + repairs, 0),
+    killedApis: kills.api,
+    killedWorkers: kills.worker,
+    killedGits: faults.gits,
+    zombies: faults.zombies,
+    unanswered: weather.unanswered,
+    heads: content.heads,
+    merges: content.merges,
+    contradictions,
+    seconds: Math.round(seconds),
   };
-  const line = `${counted(figures.accepted)} applies of ${counted(figures.drafts)} drafts in ${figures.apps} apps, ${kills.api + kills.worker} kill -9 (${kills.api} api, ${kills.worker} worker), ${figures.killedGits} of git, ${figures.zombies} workers that came back late, ${counted(figures.unanswered)} answers lost: `
-    + `${counted(figures.applied)} applied, ${figures.conflicted} conflicted, ${figures.failed} cancelled, ${figures.repairs} repairs, ${figures.staleAtAdmission + figures.staleLater} stale decisions refused; ${counted(figures.heads)} heads, ${counted(figures.merges)} merges done again by git: ${contradictions} contradictions`;
+  const line =
+    `${counted(figures.accepted)} applies of ${counted(figures.drafts)} drafts in ${figures.apps} apps, ${kills.api + kills.worker} kill -9 (${kills.api} api, ${kills.worker} worker), ${figures.killedGits} of git, ${figures.zombies} workers that came back late, ${counted(figures.unanswered)} answers lost: ` +
+    `${counted(figures.applied)} applied, ${figures.conflicted} conflicted, ${figures.failed} cancelled, ${figures.repairs} repairs, ${figures.staleAtAdmission + figures.staleLater} stale decisions refused; ${counted(figures.heads)} heads, ${counted(figures.merges)} merges done again by git: ${contradictions} contradictions`;
   return { line, figures };
 }

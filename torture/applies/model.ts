@@ -24,39 +24,67 @@ export interface Model {
   commit(files: Files, contents: readonly string[]): Promise<void>;
 }
 
-export const blobName = (content: Buffer) => createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+export const blobName = (content: Buffer) =>
+  createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 
 /** A repository in `folder` with the first revisions of the head and all drafts. */
 export async function makeModel(folder: string, plans: readonly Plan[]): Promise<Model> {
   mkdirSync(folder);
-  const git = async (command: string, input?: string) => (await timed(command, { cwd: folder, ...(input === undefined ? {} : { input }) })).output;
+  const git = async (command: string, input?: string) =>
+    (await timed(command, { cwd: folder, ...(input === undefined ? {} : { input }) })).output;
   await git('git init -q --bare .');
   const first = firstFiles(plans.length).map(({ path, content }) => ({ path, content }));
-  const early = [first, ...EARLY].map((changes, n) => commitOf(`head-${n + 1}`, n === 0 ? null : `head-${n}`, changes));
-  await git('git fast-import --quiet', [...early, ...plans.map((plan) => commitOf(`draft-${plan.number}`, `head-${plan.base}`, plan.changes))].join(''));
+  const early = [first, ...EARLY].map((changes, n) =>
+    commitOf(`head-${n + 1}`, n === 0 ? null : `head-${n}`, changes),
+  );
+  await git(
+    'git fast-import --quiet',
+    [
+      ...early,
+      ...plans.map((plan) => commitOf(`draft-${plan.number}`, `head-${plan.base}`, plan.changes)),
+    ].join(''),
+  );
   let head = EARLY.length + 1;
-  const filesOf = async (ref: string): Promise<Files> => new Map((await git(`git ls-tree -r ${ref}`)).split('\n').map((line) => [line.slice(line.indexOf('\t') + 1), line.split(/[ \t]/)[2]!]));
+  const filesOf = async (ref: string): Promise<Files> =>
+    new Map(
+      (await git(`git ls-tree -r ${ref}`))
+        .split('\n')
+        .map((line) => [line.slice(line.indexOf('\t') + 1), line.split(/[ \t]/)[2]!]),
+    );
   return {
     async merge(revision, draft) {
-      const [tree, ...names] = (await git(`git merge-tree --write-tree --name-only --no-messages head-${revision} draft-${draft} || test $? = 1`)).split('\n');
-      return { files: await filesOf(tree!), conflicts: [...new Set(names.filter((name) => name !== ''))].sort() };
+      const [tree, ...names] = (
+        await git(
+          `git merge-tree --write-tree --name-only --no-messages head-${revision} draft-${draft} || test $? = 1`,
+        )
+      ).split('\n');
+      return {
+        files: await filesOf(tree!),
+        conflicts: [...new Set(names.filter((name) => name !== ''))].sort(),
+      };
     },
     async at(of, path) {
-      const line = await git(`git ls-tree ${'draft' in of ? `draft-${of.draft}` : `head-${of.revision}`} ${path}`);
+      const line = await git(
+        `git ls-tree ${'draft' in of ? `draft-${of.draft}` : `head-${of.revision}`} ${path}`,
+      );
       return line === '' ? undefined : line.split(/[ \t]/)[2]!;
     },
     files: (revision) => filesOf(`head-${revision}`),
     async commit(files, contents) {
       for (const content of contents) await git('git hash-object -w --stdin', content);
       const index = [...files].map(([path, name]) => `100644 ${name}\t${path}\n`).join('');
-      await git(`export GIT_INDEX_FILE=index-${head}; git update-index --add --index-info && git branch head-${head + 1} $(git commit-tree $(git write-tree) -p head-${head} -m head)`, index);
+      await git(
+        `export GIT_INDEX_FILE=index-${head}; git update-index --add --index-info && git branch head-${head + 1} $(git commit-tree $(git write-tree) -p head-${head} -m head)`,
+        index,
+      );
       head++;
     },
   };
 }
 
 const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
-const change = ({ path, content }: Change) => (content === null ? `D ${path}\n` : `M 100644 inline ${path}\n${data(content)}`);
+const change = ({ path, content }: Change) =>
+  content === null ? `D ${path}\n` : `M 100644 inline ${path}\n${data(content)}`;
 
 function commitOf(name: string, from: string | null, changes: readonly Change[]): string {
   return `commit refs/heads/${name}\ncommitter b <b@example.test> 0 +0000\n${data(name)}${from === null ? '' : `from refs/heads/${from}\n`}${changes.map(change).join('')}\n`;

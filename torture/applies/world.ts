@@ -27,12 +27,23 @@ export interface TortureApp {
 const LANES = 16;
 
 /** `drafts` for each of `apps`. */
-export async function makeApps(callers: readonly Caller[], apps: number, drafts: number): Promise<TortureApp[]> {
+export async function makeApps(
+  callers: readonly Caller[],
+  apps: number,
+  drafts: number,
+): Promise<TortureApp[]> {
   const made: TortureApp[] = [];
-  await inLanes(LANES, Array.from({ length: apps }), async (_, n) => { made[n] = await makeApp(callers[n % callers.length]!, drafts); });
+  await inLanes(LANES, Array.from({ length: apps }), async (_, n) => {
+    made[n] = await makeApp(callers[n % callers.length]!, drafts);
+  });
   const plans = made.flatMap((app) => plansOf(drafts).map((plan) => ({ app, plan })));
   await inLanes(LANES, plans, async ({ app, plan }, n) => {
-    const { thread, sourceId } = await edited(callers[n % callers.length]!, app.path, app.early[plan.base - 1]!, plan.changes);
+    const { thread, sourceId } = await edited(
+      callers[n % callers.length]!,
+      app.path,
+      app.early[plan.base - 1]!,
+      plan.changes,
+    );
     app.drafts[plan.number] = { ...plan, app, thread, sourceId, accepted: [] };
   });
   return made;
@@ -46,15 +57,30 @@ async function makeApp(caller: Caller, drafts: number): Promise<TortureApp> {
   const early = [source.id as string];
   for (const changes of EARLY) {
     const { thread, sourceId } = await edited(caller, path, early.at(-1)!, changes);
-    const { apply } = (await caller.call('POST', `${thread}/apply`, { expectedSourceId: sourceId, clientOperationId: thread }, { key: thread })).body;
-    const { apply: ended } = (await caller.call('GET', `${path}/applies/${apply.id as string}?waitSeconds=30`)).body;
-    if (ended.status !== 'applied') throw new Error(`An early apply ended ${String(ended.status)}: ${String(ended.error)}`);
+    const { apply } = (
+      await caller.call(
+        'POST',
+        `${thread}/apply`,
+        { expectedSourceId: sourceId, clientOperationId: thread },
+        { key: thread },
+      )
+    ).body;
+    const { apply: ended } = (
+      await caller.call('GET', `${path}/applies/${apply.id as string}?waitSeconds=30`)
+    ).body;
+    if (ended.status !== 'applied')
+      throw new Error(`An early apply ended ${String(ended.status)}: ${String(ended.error)}`);
     early.push(ended.resultSourceId as string);
   }
   return { path, id: source.projectId as string, drafts: [], early };
 }
 
-async function edited(caller: Caller, app: string, base: string, changes: readonly Change[]): Promise<{ thread: string; sourceId: string }> {
+async function edited(
+  caller: Caller,
+  app: string,
+  base: string,
+  changes: readonly Change[],
+): Promise<{ thread: string; sourceId: string }> {
   const { thread } = (await caller.call('POST', `${app}/threads`, { sourceId: base })).body;
   const path = `${app}/threads/${thread.id as string}`;
   const { source } = (await caller.call('POST', `${path}/edits`, { expectedSourceId: base, changes })).body;

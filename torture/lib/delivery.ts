@@ -30,23 +30,44 @@ export interface Weather {
   faults: string[];
 }
 
-export const newWeather = (): Weather => ({ unanswered: 0, refused: 0, unavailable: 0, inProgress: 0, faults: [] });
+export const newWeather = (): Weather => ({
+  unanswered: 0,
+  refused: 0,
+  unavailable: 0,
+  inProgress: 0,
+  faults: [],
+});
 
 const ATTEMPT_LIMIT_MS = 30_000;
 const DELIVERY_LIMIT_MS = 300_000;
 const RETRY_MS = 30;
 
 /** Sends to a drawn one of `callers`, to another one at the next attempt. Throws when no final answer came in five minutes. */
-export async function deliver(callers: readonly Caller[], write: Write, random: Random, weather: Weather, signal: AbortSignal): Promise<Delivered> {
+export async function deliver(
+  callers: readonly Caller[],
+  write: Write,
+  random: Random,
+  weather: Weather,
+  signal: AbortSignal,
+): Promise<Delivered> {
   const sentAt = performance.now();
   let unanswered = 0;
   const heard = new Map<string, number>();
   const hear = (what: string) => heard.set(what, (heard.get(what) ?? 0) + 1);
-  for (let at = random.below(callers.length), attempt = 0; performance.now() - sentAt < DELIVERY_LIMIT_MS; at++, attempt++) {
+  for (
+    let at = random.below(callers.length), attempt = 0;
+    performance.now() - sentAt < DELIVERY_LIMIT_MS;
+    at++, attempt++
+  ) {
     signal.throwIfAborted();
     let wait = RETRY_MS * Math.min(8, 2 ** attempt);
     try {
-      const answer = await callers[at % callers.length]!.send(write.method, write.path, { body: write.body, headers: { 'idempotency-key': write.key }, limitMs: ATTEMPT_LIMIT_MS, signal });
+      const answer = await callers[at % callers.length]!.send(write.method, write.path, {
+        body: write.body,
+        headers: { 'idempotency-key': write.key },
+        limitMs: ATTEMPT_LIMIT_MS,
+        signal,
+      });
       const again = retryIn(answer, write, weather);
       if (again === null) return { ...answer, sentAt, answeredAt: performance.now(), unanswered };
       hear(`${answer.status} ${answer.text.slice(0, 200)}`);
@@ -64,15 +85,22 @@ export async function deliver(callers: readonly Caller[], write: Write, random: 
     }
     await sleep(wait * (0.5 + random.next()), undefined, { signal });
   }
-  throw new Error(`${write.method} ${write.path} with key ${write.key} was not answered within ${DELIVERY_LIMIT_MS / 1000} s: ${[...heard].map(([what, times]) => `${times} × ${what}`).join('; ')}`);
+  throw new Error(
+    `${write.method} ${write.path} with key ${write.key} was not answered within ${DELIVERY_LIMIT_MS / 1000} s: ${[...heard].map(([what, times]) => `${times} × ${what}`).join('; ')}`,
+  );
 }
 
 /** Milliseconds until the next attempt; null when this answer is the last one. */
-function retryIn({ status, headers, text }: RawAnswer, { method, path }: Write, weather: Weather): number | null {
+function retryIn(
+  { status, headers, text }: RawAnswer,
+  { method, path }: Write,
+  weather: Weather,
+): number | null {
   if (status === 503) {
     weather.unavailable++;
     const after = Number(headers['retry-after']);
-    if (!(after > 0)) weather.faults.push(`${method} ${path}: 503 without Retry-After: ${text.slice(0, 300)}`);
+    if (!(after > 0))
+      weather.faults.push(`${method} ${path}: 503 without Retry-After: ${text.slice(0, 300)}`);
     return Math.min(2, after || 1) * 1000;
   }
   if (status >= 500) {
@@ -87,5 +115,9 @@ function retryIn({ status, headers, text }: RawAnswer, { method, path }: Write, 
 /** Whether a connection ended, or could not be made, before the answer was whole. */
 function isLost(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException;
-  return ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(code ?? '') || /socket hang up|aborted|no answer within/.test(message);
+  return (
+    ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(
+      code ?? '',
+    ) || /socket hang up|aborted|no answer within/.test(message)
+  );
 }

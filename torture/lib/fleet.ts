@@ -43,7 +43,10 @@ const UP_LIMIT_MS = 60_000;
 const SECRET = 'a secret of the torture, of 32 characters';
 
 /** Starts an empty database, and `apis` and `workers` on it at the same time; they end with the part. */
-export async function startFleet(setup: Setup, { apis, workers }: { apis: number; workers: number }): Promise<Fleet> {
+export async function startFleet(
+  setup: Setup,
+  { apis, workers }: { apis: number; workers: number },
+): Promise<Fleet> {
   const database = await startDatabase(setup.scratch);
   setup.atEnd(() => database.stop());
   const dataDir = mkdtempSync(join(setup.scratch, 'data-'));
@@ -58,7 +61,11 @@ export async function startFleet(setup: Setup, { apis, workers }: { apis: number
     let isKilled = false;
 
     function start(): void {
-      const started = spawnService({ dataDir, key, env: { ...env, HEADRACE_ROLES: role, HEADRACE_PORT: String(port) } });
+      const started = spawnService({
+        dataDir,
+        key,
+        env: { ...env, HEADRACE_ROLES: role, HEADRACE_PORT: String(port) },
+      });
       child = started;
       isKilled = false;
       const said = lastOf(started);
@@ -76,13 +83,19 @@ export async function startFleet(setup: Setup, { apis, workers }: { apis: number
           setup.say(deaths.at(-1)!);
         }
         // What ends by itself at its start does so again: not in a busy loop.
-        setTimeout(() => { if (!isEnding) start(); }, isKilled ? 0 : 500);
+        setTimeout(
+          () => {
+            if (!isEnding) start();
+          },
+          isKilled ? 0 : 500,
+        );
       });
     }
 
     start();
     return {
-      role, name,
+      role,
+      name,
       isUp: () => upAt !== null,
       upFor: () => (upAt === null ? 0 : performance.now() - upAt),
       pid: () => child.pid!,
@@ -98,7 +111,10 @@ export async function startFleet(setup: Setup, { apis, workers }: { apis: number
   }
 
   const ports = await freePorts(apis);
-  const members = [...ports.map((port, i) => member('api', `api ${i + 1}`, port)), ...Array.from({ length: workers }, (_, i) => member('worker', `worker ${i + 1}`, 0))];
+  const members = [
+    ...ports.map((port, i) => member('api', `api ${i + 1}`, port)),
+    ...Array.from({ length: workers }, (_, i) => member('worker', `worker ${i + 1}`, 0)),
+  ];
   const callers = ports.map((port) => createCaller(`http://127.0.0.1:${port}`, key));
   setup.atEnd(async () => {
     isEnding = true;
@@ -107,11 +123,22 @@ export async function startFleet(setup: Setup, { apis, workers }: { apis: number
     await endLeftovers(dataDir);
   });
   const fleet: Fleet = {
-    database, dataDir, members, callers, key, deaths,
+    database,
+    dataDir,
+    members,
+    callers,
+    key,
+    deaths,
     async allUp() {
       for (const deadline = Date.now() + UP_LIMIT_MS; !members.every((m) => m.isUp()); await sleep(20)) {
         setup.signal.throwIfAborted();
-        if (Date.now() > deadline) throw new Error(`Not up within ${UP_LIMIT_MS / 1000} s: ${members.filter((m) => !m.isUp()).map((m) => m.name).join(', ')}; ${deaths.join('; ')}`);
+        if (Date.now() > deadline)
+          throw new Error(
+            `Not up within ${UP_LIMIT_MS / 1000} s: ${members
+              .filter((m) => !m.isUp())
+              .map((m) => m.name)
+              .join(', ')}; ${deaths.join('; ')}`,
+          );
       }
     },
   };

@@ -23,17 +23,25 @@ export interface Report {
 
 const FAILURES_SHOWN = 20;
 
-export const lineOf = ({ name, line, took, failures }: Result, seed: number) => `${failures.length ? 'FAILED' : 'ok'} ${name}: ${line} (${took.toFixed(0)} s, seed ${seed})`;
+export const lineOf = ({ name, line, took, failures }: Result, seed: number) =>
+  `${failures.length ? 'FAILED' : 'ok'} ${name}: ${line} (${took.toFixed(0)} s, seed ${seed})`;
 
 export function failureText({ failures }: Result): string {
   const more = failures.length - FAILURES_SHOWN;
-  return [...failures.slice(0, FAILURES_SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].map((failure) => `  - ${failure}`).join('\n');
+  return [...failures.slice(0, FAILURES_SHOWN), ...(more > 0 ? [`and ${more} more`] : [])]
+    .map((failure) => `  - ${failure}`)
+    .join('\n');
 }
 
 /** The file of the last run of each of `parts`: sections of those that were not run now stay as `earlier` has them. */
 export function markdown(report: Report, parts: readonly { title: string }[], earlier: string): string {
   const { machine: m, results } = report;
-  const sections = new Map(earlier.split(/^(?=## )/m).slice(1).map((section) => [/^## (.*)$/m.exec(section)![1]!, section.trimEnd()]));
+  const sections = new Map(
+    earlier
+      .split(/^(?=## )/m)
+      .slice(1)
+      .map((section) => [/^## (.*)$/m.exec(section)![1]!, section.trimEnd()]),
+  );
   for (const result of results) sections.set(result.title, sectionOf(result, report));
   return `${[
     '# Promises under faults',
@@ -44,9 +52,10 @@ export function markdown(report: Report, parts: readonly { title: string }[], ea
   ].join('\n\n')}\n`;
 }
 
-const sectionOf = (result: Result, { date, seconds, seed }: Report): string => [
-  `## ${result.title}`,
-  `    ${lineOf(result, seed)}`,
-  `${seconds === FULL_SECONDS ? 'Full counts' : `\`--seconds ${seconds}\``}, ${date}; machine's load over one minute: ${result.load.join(' → ')}.`,
-  ...(result.failures.length ? [failureText(result)] : []),
-].join('\n\n');
+const sectionOf = (result: Result, { date, seconds, seed }: Report): string =>
+  [
+    `## ${result.title}`,
+    `    ${lineOf(result, seed)}`,
+    `${seconds === FULL_SECONDS ? 'Full counts' : `\`--seconds ${seconds}\``}, ${date}; machine's load over one minute: ${result.load.join(' → ')}.`,
+    ...(result.failures.length ? [failureText(result)] : []),
+  ].join('\n\n');

@@ -32,14 +32,21 @@ export interface StormOptions {
 
 const TELL_MS = 10_000;
 
-export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet, { total, kills, moment, isSpared = () => false }: StormOptions): Storm {
+export function startStorm(
+  { random: seeded, signal, say }: Setup,
+  fleet: Fleet,
+  { total, kills, moment, isSpared = () => false }: StormOptions,
+): Storm {
   const random = seeded.fork('victims');
   const state = { begun: 0, killed: 0 };
   const counts = { api: 0, worker: 0 };
   const isAhead = () => state.killed < kills && state.begun >= ((state.killed + 1) / kills) * total;
 
   async function rage(): Promise<void> {
-    const teller = setInterval(() => say(`${state.begun} of ${total}, ${state.killed} of ${kills} killed`), TELL_MS);
+    const teller = setInterval(
+      () => say(`${state.begun} of ${total}, ${state.killed} of ${kills} killed`),
+      TELL_MS,
+    );
     try {
       await killAll();
     } finally {
@@ -53,7 +60,11 @@ export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet,
     while (state.killed < kills) {
       const at = ((state.killed + random.next()) / kills) * total;
       // One api has to take requests for the work to go on; whether the victim has come up itself since its last kill is left to chance.
-      while (state.begun < Math.min(at, total - 1) || !fleet.members.some((m) => m.role === 'api' && m.isUp())) await sleep(LOOK_MS, undefined, { signal });
+      while (
+        state.begun < Math.min(at, total - 1) ||
+        !fleet.members.some((m) => m.role === 'api' && m.isUp())
+      )
+        await sleep(LOOK_MS, undefined, { signal });
       await moment?.();
       if (round.length === 0) round.push(...fleet.members);
       const victim = round.splice(random.below(round.length), 1)[0]!;
@@ -74,6 +85,7 @@ export function startStorm({ random: seeded, signal, say }: Setup, fleet: Fleet,
       state.begun++;
     },
     progress: () => Math.min(1, state.begun / total),
-    over, kills: counts,
+    over,
+    kills: counts,
   };
 }

@@ -32,7 +32,10 @@ export const logPart: Part = {
     const done = await write(setup, ground);
     await ground.fleet.allUp();
     const verdict = await judge(ground.table, { ...ground, acknowledged: done.acknowledged }, setup.signal);
-    return { ...told(done, verdict), failures: [...done.failures, ...verdict.failures, ...done.weather.faults, ...ground.fleet.deaths] };
+    return {
+      ...told(done, verdict),
+      failures: [...done.failures, ...verdict.failures, ...done.weather.faults, ...ground.fleet.deaths],
+    };
   },
 };
 
@@ -43,7 +46,13 @@ async function prepare(setup: Setup) {
   const world = await makeWorld(fleet.callers[0]!);
   await settled(table, setup.signal);
   const firstSequence = await lastSequence(table);
-  return { fleet, table, world, firstSequence, readers: await startReaders(setup, fleet.callers, world, READERS) };
+  return {
+    fleet,
+    table,
+    world,
+    firstSequence,
+    readers: await startReaders(setup, fleet.callers, world, READERS),
+  };
 }
 
 type Ground = Awaited<ReturnType<typeof prepare>>;
@@ -56,8 +65,17 @@ async function write(setup: Setup, { fleet, world, readers }: Ground) {
   const storm = startStorm(setup, fleet, { total: writes, kills });
   let begun = 0;
   const writing: Writing = {
-    callers: fleet.callers, world, runsInThousand: 4, weather: newWeather(), signal: setup.signal, acknowledged: [], failures: [],
-    step: () => { begun++; return storm.step(); },
+    callers: fleet.callers,
+    world,
+    runsInThousand: 4,
+    weather: newWeather(),
+    signal: setup.signal,
+    acknowledged: [],
+    failures: [],
+    step: () => {
+      begun++;
+      return storm.step();
+    },
     // A write publishes one event or more, but for changes of threads, which go beside: as many writes as events are enough.
     isEnough: () => begun >= writes,
   };
@@ -65,25 +83,48 @@ async function write(setup: Setup, { fleet, world, readers }: Ground) {
   const reconnected = reconnect(setup, storm, readers.all, reconnects);
   // Where the writers fail first, their failure is the one to be told.
   reconnected.catch(() => {});
-  await Promise.all(Array.from({ length: WRITERS }, (_, n) => writer(n, setup.random.fork(`writer ${n}`), writing)));
+  await Promise.all(
+    Array.from({ length: WRITERS }, (_, n) => writer(n, setup.random.fork(`writer ${n}`), writing)),
+  );
   const seconds = (performance.now() - from) / 1000;
   await Promise.all([storm.over, reconnected]);
   setup.say(`${writing.acknowledged.length} writes in ${seconds.toFixed(0)} s; waiting for what is left`);
   return { ...writing, seconds, reconnects, kills, killed: storm.kills };
 }
 
-function told({ acknowledged, weather, seconds, reconnects, kills, killed }: Awaited<ReturnType<typeof write>>, verdict: Awaited<ReturnType<typeof judge>>): Omit<PartResult, 'failures'> {
+function told(
+  { acknowledged, weather, seconds, reconnects, kills, killed }: Awaited<ReturnType<typeof write>>,
+  verdict: Awaited<ReturnType<typeof judge>>,
+): Omit<PartResult, 'failures'> {
   const figures = {
-    writers: WRITERS, readers: READERS, events: verdict.log.length, acknowledged: acknowledged.length, eventsPerSecond: Math.round(verdict.log.length / seconds), reconnects, kills, killedApis: killed.api, killedWorkers: killed.worker,
-    unanswered: weather.unanswered, lost: verdict.lost, duplicates: verdict.doubled, unknown: verdict.unknown, misordered: verdict.misordered,
+    writers: WRITERS,
+    readers: READERS,
+    events: verdict.log.length,
+    acknowledged: acknowledged.length,
+    eventsPerSecond: Math.round(verdict.log.length / seconds),
+    reconnects,
+    kills,
+    killedApis: killed.api,
+    killedWorkers: killed.worker,
+    unanswered: weather.unanswered,
+    lost: verdict.lost,
+    duplicates: verdict.doubled,
+    unknown: verdict.unknown,
+    misordered: verdict.misordered,
   };
-  const line = `${WRITERS} writers, ${counted(figures.events)} events of ${counted(figures.acknowledged)} acknowledged writes (${weather.unanswered} answers lost, sent again), ${READERS} readers (half polling, half SSE), `
-    + `${counted(reconnects)} reconnects, ${kills} kill -9 (${killed.api} api, ${killed.worker} worker), ${figures.eventsPerSecond} events/s: ${lossesOf(verdict)}`;
+  const line =
+    `${WRITERS} writers, ${counted(figures.events)} events of ${counted(figures.acknowledged)} acknowledged writes (${weather.unanswered} answers lost, sent again), ${READERS} readers (half polling, half SSE), ` +
+    `${counted(reconnects)} reconnects, ${kills} kill -9 (${killed.api} api, ${killed.worker} worker), ${figures.eventsPerSecond} events/s: ${lossesOf(verdict)}`;
   return { line, figures };
 }
 
 /** Drops connections of drawn readers, spread over the work. */
-async function reconnect(setup: Setup, storm: Storm, readers: readonly Reader[], count: number): Promise<void> {
+async function reconnect(
+  setup: Setup,
+  storm: Storm,
+  readers: readonly Reader[],
+  count: number,
+): Promise<void> {
   const random = setup.random.fork('reconnects');
   for (let done = 0; done < count; done++) {
     while (storm.progress() < done / count) await sleep(5, undefined, { signal: setup.signal });

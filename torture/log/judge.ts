@@ -18,14 +18,24 @@ export interface Told {
 /** What only writers make: an event of it that no writer was told of is one too many. */
 const isWritten = (type: string) => type === 'platform.app.updated' || type === 'platform.app.created';
 
-export async function judge(table: pg.Client, { acknowledged, readers, firstSequence }: Told, signal: AbortSignal): Promise<Verdict & { log: LoggedEvent[] }> {
+export async function judge(
+  table: pg.Client,
+  { acknowledged, readers, firstSequence }: Told,
+  signal: AbortSignal,
+): Promise<Verdict & { log: LoggedEvent[] }> {
   await settled(table, signal);
   const whole = await readLog(table);
   const log = whole.filter((event) => event.sequence > firstSequence);
   await caughtUp(readers.all, log, signal);
   await readers.stop();
-  const verdict = added([judgeLog(log, acknowledged, isWritten), ...readers.all.map((reader) => judgeReader(log, reader))]);
-  verdict.failures.push(...await judgeVersions(table, whole), ...readers.all.flatMap((reader) => reader.failures));
+  const verdict = added([
+    judgeLog(log, acknowledged, isWritten),
+    ...readers.all.map((reader) => judgeReader(log, reader)),
+  ]);
+  verdict.failures.push(
+    ...(await judgeVersions(table, whole)),
+    ...readers.all.flatMap((reader) => reader.failures),
+  );
   return { ...verdict, log };
 }
 
@@ -38,6 +48,7 @@ async function judgeVersions(table: pg.Client, log: readonly LoggedEvent[]): Pro
   }
   const { rows } = await table.query<{ id: string; version: number; first: number }>(`
     select id, version::float8 as version, 1 as first from projects where kind = 'platform' union all select id, version::float8, 0 from threads`);
-  return rows.filter(({ id, version, first }) => version !== (counts.get(id) ?? 0) + first)
+  return rows
+    .filter(({ id, version, first }) => version !== (counts.get(id) ?? 0) + first)
     .map(({ id, version }) => `${id} has version ${version}, and ${counts.get(id) ?? 0} events of changes`);
 }

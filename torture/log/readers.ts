@@ -58,9 +58,19 @@ interface Start {
 }
 
 /** What polling and streaming readers share: a connection that is made again, somewhere, whenever it ends. */
-function follow({ name, feed, callers, random, signal }: Start, attend: (caller: Caller, reader: Reader, signal: AbortSignal) => Promise<void>): Reader {
+function follow(
+  { name, feed, callers, random, signal }: Start,
+  attend: (caller: Caller, reader: Reader, signal: AbortSignal) => Promise<void>,
+): Reader {
   let connection = new AbortController();
-  const reader: Reader = { name: `${name} of ${feed.what}`, feed, seen: [], failures: [], reconnect: () => connection.abort(), running: Promise.resolve() };
+  const reader: Reader = {
+    name: `${name} of ${feed.what}`,
+    feed,
+    seen: [],
+    failures: [],
+    reconnect: () => connection.abort(),
+    running: Promise.resolve(),
+  };
   async function run(): Promise<void> {
     while (!signal.aborted) {
       connection = new AbortController();
@@ -80,7 +90,8 @@ function follow({ name, feed, callers, random, signal }: Start, attend: (caller:
 class BadAnswer extends Error {}
 
 /** What no killed process explains: silence, an error frame, any refusal but 503. */
-const isFault = (error: Error) => error instanceof BadAnswer || /no answer within|: (?!503)[345]\d\d$/.test(error.message);
+const isFault = (error: Error) =>
+  error instanceof BadAnswer || /no answer within|: (?!503)[345]\d\d$/.test(error.message);
 
 /** Reads pages, and waits at the feed's end. */
 function pollingReader(start: Start): Reader {
@@ -88,7 +99,11 @@ function pollingReader(start: Start): Reader {
   const random = start.random.fork('pauses');
   return follow(start, async (caller, reader, signal) => {
     for (;;) {
-      const answer = await caller.send('GET', `${start.feed.path}?${start.feed.query}&limit=500&waitSeconds=10&cursor=${encodeURIComponent(cursor)}`, { signal, limitMs: SILENCE_MS });
+      const answer = await caller.send(
+        'GET',
+        `${start.feed.path}?${start.feed.query}&limit=500&waitSeconds=10&cursor=${encodeURIComponent(cursor)}`,
+        { signal, limitMs: SILENCE_MS },
+      );
       if (answer.status === 503) throw new Error('unavailable');
       if (answer.status !== 200) throw new BadAnswer(`${answer.status} ${answer.text.slice(0, 300)}`);
       const page = JSON.parse(answer.text) as { events: Envelope[]; nextCursor: string };
@@ -103,14 +118,21 @@ function pollingReader(start: Start): Reader {
 function streamingReader(start: Start): Reader {
   let { cursor } = start;
   return follow(start, async (caller, reader, signal) => {
-    const response = await caller.open(`${start.feed.path}/stream?${start.feed.query}`, { headers: { 'last-event-id': cursor }, signal, limitMs: SILENCE_MS });
+    const response = await caller.open(`${start.feed.path}/stream?${start.feed.query}`, {
+      headers: { 'last-event-id': cursor },
+      signal,
+      limitMs: SILENCE_MS,
+    });
     const parser = createParser({
       onEvent({ event: type, id, data }) {
         if (type === 'error') throw new BadAnswer(`an error frame: ${data}`);
         if (id === undefined) return;
         if (type !== 'heartbeat') {
           const event = JSON.parse(data) as Envelope;
-          if (event.cursor !== id || event.type !== type) reader.failures.push(`${reader.name}: a frame ${type} ${id} with ${event.type} ${event.cursor} in it`);
+          if (event.cursor !== id || event.type !== type)
+            reader.failures.push(
+              `${reader.name}: a frame ${type} ${id} with ${event.type} ${event.cursor} in it`,
+            );
           reader.seen.push(intern(event.id));
         }
         cursor = id;
@@ -121,15 +143,31 @@ function streamingReader(start: Start): Reader {
 }
 
 /** `count` readers of the world's feeds from now on, every other one polling; they end with the part. */
-export async function startReaders(setup: Setup, callers: readonly Caller[], world: World, count: number): Promise<{ all: Reader[]; stop(): Promise<void> }> {
+export async function startReaders(
+  setup: Setup,
+  callers: readonly Caller[],
+  world: World,
+  count: number,
+): Promise<{ all: Reader[]; stop(): Promise<void> }> {
   const feeds = feedsOf(world);
   const stopped = new AbortController();
   const all: Reader[] = [];
   for (let n = 0; n < count; n++) {
     const feed = feeds[(n >> 1) % feeds.length]!;
     const cursor = await headOf(callers[0]!, feed);
-    const start = { name: `reader ${n}`, feed, cursor, callers, random: setup.random.fork(`reader ${n}`), signal: stopped.signal };
-    all.push(n % 2 === 0 ? pollingReader({ ...start, name: `polling ${start.name}` }) : streamingReader({ ...start, name: `streaming ${start.name}` }));
+    const start = {
+      name: `reader ${n}`,
+      feed,
+      cursor,
+      callers,
+      random: setup.random.fork(`reader ${n}`),
+      signal: stopped.signal,
+    };
+    all.push(
+      n % 2 === 0
+        ? pollingReader({ ...start, name: `polling ${start.name}` })
+        : streamingReader({ ...start, name: `streaming ${start.name}` }),
+    );
   }
   const stop = async () => {
     stopped.abort();
@@ -140,11 +178,20 @@ export async function startReaders(setup: Setup, callers: readonly Caller[], wor
 }
 
 /** Resolves when every reader has as many events as its feed, or nobody has got any further for a while. */
-export async function caughtUp(readers: readonly Reader[], log: readonly LoggedEvent[], signal: AbortSignal): Promise<void> {
+export async function caughtUp(
+  readers: readonly Reader[],
+  log: readonly LoggedEvent[],
+  signal: AbortSignal,
+): Promise<void> {
   const wanted = new Map<Feed, number>();
-  for (const { feed } of readers) if (!wanted.has(feed)) wanted.set(feed, log.filter((event) => feed.shows(event)).length);
+  for (const { feed } of readers)
+    if (!wanted.has(feed)) wanted.set(feed, log.filter((event) => feed.shows(event)).length);
   const given = () => readers.reduce((sum, { seen }) => sum + seen.length, 0);
-  for (let before = given(), since = Date.now(); Date.now() - since < CATCH_UP_LIMIT_MS; await sleep(50, undefined, { signal })) {
+  for (
+    let before = given(), since = Date.now();
+    Date.now() - since < CATCH_UP_LIMIT_MS;
+    await sleep(50, undefined, { signal })
+  ) {
     if (readers.every((reader) => reader.seen.length >= wanted.get(reader.feed)!)) return;
     if (given() === before) continue;
     before = given();

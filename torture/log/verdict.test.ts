@@ -4,10 +4,35 @@ import type { Reader } from './readers.ts';
 import { judgeLog, judgeReader } from './verdict.ts';
 import type { Acknowledged } from './writers.ts';
 
-const log = (...names: string[]) => names.map((name, i): LoggedEvent => ({ sequence: 11 + i, id: `evt_${i}`, feed: 'platform', type: 'platform.app.updated', projectId: 'prj', threadId: null, runId: null, data: { externalId: name } }));
-const write = (name: string, sentAt: number, answeredAt: number): Acknowledged => ({ writer: 0, marks: [`platform.app.updated ${name}`], sentAt, answeredAt });
-const reader = (...seen: string[]) => ({ name: 'reader', feed: { shows: ({ feed }: LoggedEvent) => feed === 'platform' }, seen }) as unknown as Reader;
-const counts = ({ lost, doubled, misordered, unknown }: ReturnType<typeof judgeLog>) => ({ lost, doubled, misordered, unknown });
+const log = (...names: string[]) =>
+  names.map((name, i): LoggedEvent => ({
+    sequence: 11 + i,
+    id: `evt_${i}`,
+    feed: 'platform',
+    type: 'platform.app.updated',
+    projectId: 'prj',
+    threadId: null,
+    runId: null,
+    data: { externalId: name },
+  }));
+const write = (name: string, sentAt: number, answeredAt: number): Acknowledged => ({
+  writer: 0,
+  marks: [`platform.app.updated ${name}`],
+  sentAt,
+  answeredAt,
+});
+const reader = (...seen: string[]) =>
+  ({
+    name: 'reader',
+    feed: { shows: ({ feed }: LoggedEvent) => feed === 'platform' },
+    seen,
+  }) as unknown as Reader;
+const counts = ({ lost, doubled, misordered, unknown }: ReturnType<typeof judgeLog>) => ({
+  lost,
+  doubled,
+  misordered,
+  unknown,
+});
 const none = { lost: 0, doubled: 0, misordered: 0, unknown: 0 };
 const every = () => true;
 
@@ -22,7 +47,18 @@ test.each([
   ['an effect that came twice', log('a', 'b', 'b'), { doubled: 1 }],
   ['an effect that nobody wrote', log('a', 'b', 'c'), { unknown: 1 }],
   ['an effect before its cause', log('b', 'a'), { misordered: 1 }],
-  ['an event that is in the log twice', [...log('a'), ...log('a', 'b').map((e) => ({ ...e, sequence: e.sequence + 1, data: { externalId: e.id === 'evt_0' ? 'other' : 'b' } }))], { doubled: 1, unknown: 1 }],
+  [
+    'an event that is in the log twice',
+    [
+      ...log('a'),
+      ...log('a', 'b').map((e) => ({
+        ...e,
+        sequence: e.sequence + 1,
+        data: { externalId: e.id === 'evt_0' ? 'other' : 'b' },
+      })),
+    ],
+    { doubled: 1, unknown: 1 },
+  ],
   ['a gap', log('a', 'b').map((e) => ({ ...e, sequence: e.sequence * 2 })), { misordered: 1 }],
 ])('%s is found', (_, events, found) => {
   const verdict = judgeLog(events, [write('a', 0, 1), write('b', 2, 3)], every);

@@ -19,29 +19,42 @@ export interface Verdict {
 const newVerdict = (): Verdict => ({ lost: 0, doubled: 0, misordered: 0, unknown: 0, failures: [] });
 
 /** Every acknowledged write's events are in the log once, and a write answered before another was sent stands before it. */
-export function judgeLog(log: readonly LoggedEvent[], acknowledged: readonly Acknowledged[], isWritten: (type: string) => boolean): Verdict {
+export function judgeLog(
+  log: readonly LoggedEvent[],
+  acknowledged: readonly Acknowledged[],
+  isWritten: (type: string) => boolean,
+): Verdict {
   const verdict = newVerdict();
   const sequences = new Map<string, number[]>();
   const ids = new Set<string>();
   for (const [i, event] of log.entries()) {
     if (ids.has(event.id)) note(verdict, 'doubled', `event ${event.id} is in the log twice`);
     ids.add(event.id);
-    if (event.sequence !== log[0]!.sequence + i) note(verdict, 'misordered', `sequence ${event.sequence} stands at place ${i}`);
+    if (event.sequence !== log[0]!.sequence + i)
+      note(verdict, 'misordered', `sequence ${event.sequence} stands at place ${i}`);
     const mark = markOf(event);
     if (mark !== null) sequences.set(mark, [...(sequences.get(mark) ?? []), event.sequence]);
   }
   const told = new Set(acknowledged.flatMap(({ marks }) => marks));
-  for (const mark of told) if (!sequences.has(mark)) note(verdict, 'lost', `an acknowledged write's event is not in the log: ${mark}`);
+  for (const mark of told)
+    if (!sequences.has(mark))
+      note(verdict, 'lost', `an acknowledged write's event is not in the log: ${mark}`);
   for (const [mark, at] of sequences) {
-    if (told.has(mark) && at.length > 1) note(verdict, 'doubled', `${mark} is in the log ${at.length} times: ${at.join(', ')}`);
-    if (!told.has(mark) && isWritten(mark.split(' ')[0]!)) note(verdict, 'unknown', `${mark} is in the log, and nobody wrote it`);
+    if (told.has(mark) && at.length > 1)
+      note(verdict, 'doubled', `${mark} is in the log ${at.length} times: ${at.join(', ')}`);
+    if (!told.has(mark) && isWritten(mark.split(' ')[0]!))
+      note(verdict, 'unknown', `${mark} is in the log, and nobody wrote it`);
   }
   judgeCauses(verdict, acknowledged, sequences);
   return verdict;
 }
 
 /** By the first mark, which the write's own transaction published. */
-function judgeCauses(verdict: Verdict, acknowledged: readonly Acknowledged[], sequences: ReadonlyMap<string, number[]>): void {
+function judgeCauses(
+  verdict: Verdict,
+  acknowledged: readonly Acknowledged[],
+  sequences: ReadonlyMap<string, number[]>,
+): void {
   const writes = acknowledged.flatMap((write) => {
     const sequence = write.marks.length ? sequences.get(write.marks[0]!)?.[0] : undefined;
     return sequence === undefined ? [] : [{ ...write, sequence }];
@@ -50,8 +63,14 @@ function judgeCauses(verdict: Verdict, acknowledged: readonly Acknowledged[], se
   let next = 0;
   let highest = { sequence: 0, marks: [''] };
   for (const write of writes.toSorted((a, b) => a.sentAt - b.sentAt)) {
-    for (; next < answered.length && answered[next]!.answeredAt < write.sentAt; next++) if (answered[next]!.sequence > highest.sequence) highest = answered[next]!;
-    if (highest.sequence > write.sequence) note(verdict, 'misordered', `${write.marks[0]} (${write.sequence}) was sent after the answer to ${highest.marks[0]} (${highest.sequence}), and stands before it`);
+    for (; next < answered.length && answered[next]!.answeredAt < write.sentAt; next++)
+      if (answered[next]!.sequence > highest.sequence) highest = answered[next]!;
+    if (highest.sequence > write.sequence)
+      note(
+        verdict,
+        'misordered',
+        `${write.marks[0]} (${write.sequence}) was sent after the answer to ${highest.marks[0]} (${highest.sequence}), and stands before it`,
+      );
   }
 }
 
@@ -69,11 +88,13 @@ export function judgeReader(log: readonly LoggedEvent[], reader: Reader): Verdic
     }
     given.add(id);
     const place = places.get(id);
-    if (place === undefined) note(verdict, 'unknown', `${reader.name} was given ${id}, which is not in its log`);
+    if (place === undefined)
+      note(verdict, 'unknown', `${reader.name} was given ${id}, which is not in its log`);
     else if (place < last) note(verdict, 'misordered', `${reader.name} was given ${id} after later ones`);
     else last = place;
   }
-  for (const id of places.keys()) if (!given.has(id)) note(verdict, 'lost', `${reader.name} was not given ${id}`);
+  for (const id of places.keys())
+    if (!given.has(id)) note(verdict, 'lost', `${reader.name} was not given ${id}`);
   return verdict;
 }
 
@@ -94,4 +115,5 @@ function note(verdict: Verdict, kind: 'lost' | 'doubled' | 'misordered' | 'unkno
 }
 
 /** As it stands in a line. */
-export const lossesOf = (v: Verdict) => `${v.lost} lost, ${v.doubled} duplicates, ${v.unknown} unknown, ${v.misordered ? `${v.misordered} OUT OF ORDER` : 'one order for all readers'}`;
+export const lossesOf = (v: Verdict) =>
+  `${v.lost} lost, ${v.doubled} duplicates, ${v.unknown} unknown, ${v.misordered ? `${v.misordered} OUT OF ORDER` : 'one order for all readers'}`;

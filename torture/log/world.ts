@@ -31,20 +31,49 @@ const THREADS = 4;
 export async function makeWorld(caller: Caller): Promise<World> {
   const { app: home, sourceId } = await newAppWith(caller, [{ path: 'README.md', content: 'An app.\n' }]);
   const world: World = { apps: [], projects: [], threads: [], home };
-  for (let i = 0; i < APPS; i++) world.apps.push(`${PLATFORM}/apps/${(await caller.call('POST', `${PLATFORM}/apps`, { name: `App ${i}` })).body.app.id as string}`);
-  for (let i = 0; i < PROJECTS; i++) world.projects.push(`/api/projects/${(await caller.call('POST', '/api/projects', { name: `Project ${i}` })).body.project.id as string}`);
-  for (let i = 0; i < THREADS; i++) world.threads.push(`${home}/threads/${(await caller.call('POST', `${home}/threads`, { sourceId })).body.thread.id as string}`);
+  for (let i = 0; i < APPS; i++)
+    world.apps.push(
+      `${PLATFORM}/apps/${(await caller.call('POST', `${PLATFORM}/apps`, { name: `App ${i}` })).body.app.id as string}`,
+    );
+  for (let i = 0; i < PROJECTS; i++)
+    world.projects.push(
+      `/api/projects/${(await caller.call('POST', '/api/projects', { name: `Project ${i}` })).body.project.id as string}`,
+    );
+  for (let i = 0; i < THREADS; i++)
+    world.threads.push(
+      `${home}/threads/${(await caller.call('POST', `${home}/threads`, { sourceId })).body.thread.id as string}`,
+    );
   return world;
 }
 
 /** Most read all apps; some one app, one type, or the Direct feed: no filter may lose anything either. */
 export function feedsOf({ apps }: World): Feed[] {
-  const all: Feed = { what: 'all apps', path: `${PLATFORM}/events`, query: '', shows: (event) => event.feed === 'platform' };
+  const all: Feed = {
+    what: 'all apps',
+    path: `${PLATFORM}/events`,
+    query: '',
+    shows: (event) => event.feed === 'platform',
+  };
   const [app] = apps;
   return [
-    all, all, all, all, all,
-    { what: 'one type', path: `${PLATFORM}/events`, query: 'types=run.completed,platform.app.created', shows: ({ feed, type }) => feed === 'platform' && ['run.completed', 'platform.app.created'].includes(type) },
-    { what: 'one app', path: `${app!}/events`, query: '', shows: ({ projectId }) => projectId === app!.split('/').at(-1) },
+    all,
+    all,
+    all,
+    all,
+    all,
+    {
+      what: 'one type',
+      path: `${PLATFORM}/events`,
+      query: 'types=run.completed,platform.app.created',
+      shows: ({ feed, type }) =>
+        feed === 'platform' && ['run.completed', 'platform.app.created'].includes(type),
+    },
+    {
+      what: 'one app',
+      path: `${app!}/events`,
+      query: '',
+      shows: ({ projectId }) => projectId === app!.split('/').at(-1),
+    },
     { what: 'the Direct feed', path: '/api/events', query: '', shows: (event) => event.feed === 'direct' },
   ];
 }

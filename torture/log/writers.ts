@@ -20,7 +20,8 @@ export interface Acknowledged {
 export function markOf({ type, data, runId }: Pick<LoggedEvent, 'type' | 'data' | 'runId'>): string | null {
   if (type === 'platform.app.updated') return `${type} ${String(data.externalId)}`;
   if (type.startsWith('run.')) return `${type} ${String(runId)}`;
-  if (type === 'platform.app.created' || type === 'message.persisted' || type === 'operation.updated') return `${type} ${String(data.id)}`;
+  if (type === 'platform.app.created' || type === 'message.persisted' || type === 'operation.updated')
+    return `${type} ${String(data.id)}`;
   return null;
 }
 
@@ -45,30 +46,52 @@ function choose({ world, runsInThousand }: Writing, random: Random, name: string
   if (random.below(1000) < runsInThousand) return newThread(world, name);
   const dice = random.below(100);
   if (dice < 78) {
-    return { write: { method: 'PATCH', path: random.pick(world.apps), body: { externalId: name } }, marks: () => [`platform.app.updated ${name}`] };
+    return {
+      write: { method: 'PATCH', path: random.pick(world.apps), body: { externalId: name } },
+      marks: () => [`platform.app.updated ${name}`],
+    };
   }
   if (dice < 83) {
     return {
       write: { method: 'POST', path: `${PLATFORM}/apps`, body: { name } },
       marks: (answer) => [`platform.app.created ${made(answer).app.id}`],
-      take: ({ app }) => { world.apps.push(`${PLATFORM}/apps/${app.id}`); },
+      take: ({ app }) => {
+        world.apps.push(`${PLATFORM}/apps/${app.id}`);
+      },
     };
   }
   if (dice < 96) {
-    return { write: { method: 'PATCH', path: random.pick(world.projects), body: { name } }, marks: ({ headers }) => [`operation.updated ${String(headers['x-operation-id'])}`] };
+    return {
+      write: { method: 'PATCH', path: random.pick(world.projects), body: { name } },
+      marks: ({ headers }) => [`operation.updated ${String(headers['x-operation-id'])}`],
+    };
   }
-  return { write: { method: 'PATCH', path: random.pick(world.threads), body: { title: name } }, marks: () => [] };
+  return {
+    write: { method: 'PATCH', path: random.pick(world.threads), body: { title: name } },
+    marks: () => [],
+  };
 }
 
 /** Workers go on with it: a workspace, a run, its result. */
 function newThread(world: World, name: string): Choice {
   return {
-    write: { method: 'POST', path: `${world.home}/threads`, body: { title: name, message: { content: SCRIPT } } },
+    write: {
+      method: 'POST',
+      path: `${world.home}/threads`,
+      body: { title: name, message: { content: SCRIPT } },
+    },
     marks(answer) {
       const { message, run } = made(answer);
-      return [`message.persisted ${message.id}`, `run.queued ${run.id}`, `run.running ${run.id}`, `run.completed ${run.id}`];
+      return [
+        `message.persisted ${message.id}`,
+        `run.queued ${run.id}`,
+        `run.running ${run.id}`,
+        `run.completed ${run.id}`,
+      ];
     },
-    take: ({ thread }) => { world.threads.push(`${world.home}/threads/${thread.id}`); },
+    take: ({ thread }) => {
+      world.threads.push(`${world.home}/threads/${thread.id}`);
+    },
   };
 }
 
@@ -98,10 +121,17 @@ export async function writer(number: number, random: Random, writing: Writing): 
     const { write, marks, take } = choose(writing, random, name);
     const answer = await deliver(callers, { ...write, key: `torture-log-${name}` }, random, weather, signal);
     if (answer.status >= 300 || !answer.headers['x-operation-id']) {
-      failures.push(`${write.method} ${write.path}: ${answer.status} ${answer.text.slice(0, 300)} (operation ${String(answer.headers['x-operation-id'])})`);
+      failures.push(
+        `${write.method} ${write.path}: ${answer.status} ${answer.text.slice(0, 300)} (operation ${String(answer.headers['x-operation-id'])})`,
+      );
       continue;
     }
-    acknowledged.push({ writer: number, marks: marks(answer), sentAt: answer.sentAt, answeredAt: answer.answeredAt });
+    acknowledged.push({
+      writer: number,
+      marks: marks(answer),
+      sentAt: answer.sentAt,
+      answeredAt: answer.answeredAt,
+    });
     take?.(made(answer));
   }
 }

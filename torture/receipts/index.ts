@@ -33,7 +33,11 @@ export const receiptsPart: Part = {
   async run(setup) {
     const fleet = await startFleet(setup, { apis: 2, workers: 2 });
     const table = await openTable(setup, fleet.database.url);
-    const keys = makeKeys(setup.count(2000, KINDS.length), await makeGround(fleet.callers[0]!), setup.random.fork('writes'));
+    const keys = makeKeys(
+      setup.count(2000, KINDS.length),
+      await makeGround(fleet.callers[0]!),
+      setup.random.fork('writes'),
+    );
     await settled(table, setup.signal);
     const before = await groundRows(table);
     const done = await sendCopies(setup, fleet, keys);
@@ -41,7 +45,10 @@ export const receiptsPart: Part = {
     await settled(table, setup.signal);
     const verdict = await judge(table, fleet.callers, keys, before);
     const refused = await sendChanged(fleet.callers, keys, verdict);
-    return { ...told(done, verdict, keys.length, refused), failures: [...verdict.failures, ...done.weather.faults, ...fleet.deaths] };
+    return {
+      ...told(done, verdict, keys.length, refused),
+      failures: [...verdict.failures, ...done.weather.faults, ...fleet.deaths],
+    };
   },
 };
 
@@ -49,15 +56,19 @@ async function makeGround(caller: Caller): Promise<Ground> {
   const { app: home, sourceId } = await newAppWith(caller, [{ path: 'README.md', content: 'An app.\n' }]);
   const ground: Ground = { apps: [], home, sourceId, threads: [] };
   for (let i = 0; i < APPS; i++) ground.apps.push(await newApp(caller, `ground ${i}`));
-  for (let i = 0; i < THREADS; i++) ground.threads.push(`${home}/threads/${(await caller.call('POST', `${home}/threads`, { sourceId, title: `ground ${i}` })).body.thread.id as string}`);
+  for (let i = 0; i < THREADS; i++)
+    ground.threads.push(
+      `${home}/threads/${(await caller.call('POST', `${home}/threads`, { sourceId, title: `ground ${i}` })).body.thread.id as string}`,
+    );
   return ground;
 }
 
-const makeKeys = (count: number, ground: Ground, random: Random) => Array.from({ length: count }, (_, n): Key => {
-  const kind = KINDS[n % KINDS.length]!;
-  const key = `torture-key-${n}`;
-  return { kind, write: { ...kind.write(ground, random, key), key }, answers: [] };
-});
+const makeKeys = (count: number, ground: Ground, random: Random) =>
+  Array.from({ length: count }, (_, n): Key => {
+    const kind = KINDS[n % KINDS.length]!;
+    const key = `torture-key-${n}`;
+    return { kind, write: { ...kind.write(ground, random, key), key }, answers: [] };
+  });
 
 /** All copies of each key at the same time, each until it is answered. */
 async function sendCopies(setup: Setup, fleet: Fleet, keys: readonly Key[]) {
@@ -67,7 +78,11 @@ async function sendCopies(setup: Setup, fleet: Fleet, keys: readonly Key[]) {
   const from = performance.now();
   await inLanes(LANES, keys, async (key, n) => {
     await storm.step();
-    key.answers = await Promise.all(Array.from({ length: COPIES }, (_, copy) => deliver(fleet.callers, key.write, setup.random.fork(`copy ${n} ${copy}`), weather, setup.signal)));
+    key.answers = await Promise.all(
+      Array.from({ length: COPIES }, (_, copy) =>
+        deliver(fleet.callers, key.write, setup.random.fork(`copy ${n} ${copy}`), weather, setup.signal),
+      ),
+    );
   });
   const seconds = (performance.now() - from) / 1000;
   await storm.over;
@@ -75,12 +90,29 @@ async function sendCopies(setup: Setup, fleet: Fleet, keys: readonly Key[]) {
   return { weather, kills, killed: storm.kills, seconds };
 }
 
-function told({ weather, kills, killed, seconds }: Awaited<ReturnType<typeof sendCopies>>, verdict: Verdict, keys: number, refused: number): Omit<PartResult, 'failures'> {
+function told(
+  { weather, kills, killed, seconds }: Awaited<ReturnType<typeof sendCopies>>,
+  verdict: Verdict,
+  keys: number,
+  refused: number,
+): Omit<PartResult, 'failures'> {
   const figures = {
-    keys, copies: COPIES, kills, killedApis: killed.api, killedWorkers: killed.worker, unanswered: weather.unanswered, inProgress: weather.inProgress,
-    missing: verdict.missing, doubled: verdict.doubled, different: verdict.different, changed: keys, changedRefused: refused, keysPerSecond: Math.round(keys / seconds),
+    keys,
+    copies: COPIES,
+    kills,
+    killedApis: killed.api,
+    killedWorkers: killed.worker,
+    unanswered: weather.unanswered,
+    inProgress: weather.inProgress,
+    missing: verdict.missing,
+    doubled: verdict.doubled,
+    different: verdict.different,
+    changed: keys,
+    changedRefused: refused,
+    keysPerSecond: Math.round(keys / seconds),
   };
-  const line = `${counted(keys)} keys of ${KINDS.length} kinds × ${COPIES} copies, ${kills} kill -9 (${killed.api} api, ${killed.worker} worker), ${counted(weather.unanswered)} answers lost, ${counted(weather.inProgress)} told to wait: `
-    + `${verdict.doubled} effects twice, ${verdict.missing} missing, ${verdict.different} keys with differing answers; ${counted(keys)} changed payloads: ${counted(refused)} × 409 idempotency_conflict`;
+  const line =
+    `${counted(keys)} keys of ${KINDS.length} kinds × ${COPIES} copies, ${kills} kill -9 (${killed.api} api, ${killed.worker} worker), ${counted(weather.unanswered)} answers lost, ${counted(weather.inProgress)} told to wait: ` +
+    `${verdict.doubled} effects twice, ${verdict.missing} missing, ${verdict.different} keys with differing answers; ${counted(keys)} changed payloads: ${counted(refused)} × 409 idempotency_conflict`;
   return { line, figures };
 }

@@ -23,44 +23,79 @@ export interface Kind {
   event: ((event: LoggedEvent) => string | null) | null;
 }
 
-const ofType = (type: string, what: (event: LoggedEvent) => string) => (event: LoggedEvent) => (event.type === type ? what(event) : null);
+const ofType = (type: string, what: (event: LoggedEvent) => string) => (event: LoggedEvent) =>
+  event.type === type ? what(event) : null;
 
 /** One transaction, and the staged class (an import's bytes are kept before its transaction); a refusal is an answer like any other. */
 export const KINDS: readonly Kind[] = [
   {
-    name: 'create an app', status: 201,
+    name: 'create an app',
+    status: 201,
     write: (_, __, key) => ({ method: 'POST', path: `${PLATFORM}/apps`, body: { name: key } }),
-    rows: "select name as key, id from projects where kind = 'platform'", event: ofType('platform.app.created', ({ data }) => String(data.id)),
+    rows: "select name as key, id from projects where kind = 'platform'",
+    event: ofType('platform.app.created', ({ data }) => String(data.id)),
   },
   {
-    name: 'create a project', status: 201,
+    name: 'create a project',
+    status: 201,
     write: (_, __, key) => ({ method: 'POST', path: '/api/projects', body: { name: key } }),
-    rows: "select name as key, id from projects where kind = 'direct'", event: null,
+    rows: "select name as key, id from projects where kind = 'direct'",
+    event: null,
   },
   {
-    name: 'change an app', status: 200,
-    write: ({ apps }, random, key) => ({ method: 'PATCH', path: random.pick(apps), body: { externalId: key } }),
-    rows: null, event: ofType('platform.app.updated', ({ data }) => String(data.externalId)),
+    name: 'change an app',
+    status: 200,
+    write: ({ apps }, random, key) => ({
+      method: 'PATCH',
+      path: random.pick(apps),
+      body: { externalId: key },
+    }),
+    rows: null,
+    event: ofType('platform.app.updated', ({ data }) => String(data.externalId)),
   },
   {
-    name: 'change a thread', status: 200,
-    write: ({ threads }, random, key) => ({ method: 'PATCH', path: random.pick(threads), body: { title: key } }),
-    rows: null, event: null,
+    name: 'change a thread',
+    status: 200,
+    write: ({ threads }, random, key) => ({
+      method: 'PATCH',
+      path: random.pick(threads),
+      body: { title: key },
+    }),
+    rows: null,
+    event: null,
   },
   {
-    name: 'create a thread', status: 201,
-    write: ({ home, sourceId }, _, key) => ({ method: 'POST', path: `${home}/threads`, body: { title: key, sourceId } }),
-    rows: 'select title as key, id from threads', event: null,
+    name: 'create a thread',
+    status: 201,
+    write: ({ home, sourceId }, _, key) => ({
+      method: 'POST',
+      path: `${home}/threads`,
+      body: { title: key, sourceId },
+    }),
+    rows: 'select title as key, id from threads',
+    event: null,
   },
   {
-    name: 'import a source', status: 201,
-    write: ({ home }, _, key) => ({ method: 'POST', path: `${home}/sources`, body: { message: key, files: [{ path: 'key.txt', content: key }] } }),
-    rows: 'select message as key, id from sources', event: ofType('platform.source.imported', ({ data }) => String(data.id)),
+    name: 'import a source',
+    status: 201,
+    write: ({ home }, _, key) => ({
+      method: 'POST',
+      path: `${home}/sources`,
+      body: { message: key, files: [{ path: 'key.txt', content: key }] },
+    }),
+    rows: 'select message as key, id from sources',
+    event: ofType('platform.source.imported', ({ data }) => String(data.id)),
   },
   {
-    name: 'be refused', status: 409,
-    write: ({ apps }, random, key) => ({ method: 'PATCH', path: random.pick(apps), body: { name: key, expectedVersion: 999_999_999 } }),
-    rows: null, event: null,
+    name: 'be refused',
+    status: 409,
+    write: ({ apps }, random, key) => ({
+      method: 'PATCH',
+      path: random.pick(apps),
+      body: { name: key, expectedVersion: 999_999_999 },
+    }),
+    rows: null,
+    event: null,
   },
 ];
 

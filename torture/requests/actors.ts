@@ -8,8 +8,14 @@ export type Actor = [name: string, value: string][];
 export const OWNER = { email: 'owner@example.test', password: 'a password of the torture' };
 export const OWNER_ENV = { HEADRACE_OWNER_EMAIL: OWNER.email, HEADRACE_OWNER_PASSWORD: OWNER.password };
 export const PERMISSIONS = {
-  project: ['create', 'read', 'update', 'delete'], thread: ['create', 'read', 'update', 'delete', 'stop', 'retry'], repo: ['read', 'update'], mcpServer: ['create', 'read', 'update', 'delete'],
-  modelKey: ['read'], usage: ['read'], webhook: ['create', 'read', 'update', 'delete'], automation: ['create', 'read', 'update', 'delete', 'run'],
+  project: ['create', 'read', 'update', 'delete'],
+  thread: ['create', 'read', 'update', 'delete', 'stop', 'retry'],
+  repo: ['read', 'update'],
+  mcpServer: ['create', 'read', 'update', 'delete'],
+  modelKey: ['read'],
+  usage: ['read'],
+  webhook: ['create', 'read', 'update', 'delete'],
+  automation: ['create', 'read', 'update', 'delete', 'run'],
 };
 
 export const byKey = (key: string): Actor => [['x-api-key', key]];
@@ -34,45 +40,90 @@ export interface Calls {
 }
 
 export function createCalls(wire: Wire, base: string): Calls {
-  async function send(actor: Actor, method: string, target: string, body?: object, key: string = randomUUID()): Promise<Answer> {
+  async function send(
+    actor: Actor,
+    method: string,
+    target: string,
+    body?: object,
+    key: string = randomUUID(),
+  ): Promise<Answer> {
     const json = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) };
-    const answer = await wire.send({ method, target, headers: [...actor, ...(method === 'GET' ? [] : [['idempotency-key', key] as [string, string]]), ...(body === undefined ? [] : [['content-type', 'application/json'] as [string, string]])], ...json });
-    if (answer.status >= 300 || answer.status < 200 || answer.fault) throw new Error(`${method} ${target}: ${answer.status} ${answer.fault ?? ''} ${answer.body.toString().slice(0, 500)}`);
+    const answer = await wire.send({
+      method,
+      target,
+      headers: [
+        ...actor,
+        ...(method === 'GET' ? [] : [['idempotency-key', key] as [string, string]]),
+        ...(body === undefined ? [] : [['content-type', 'application/json'] as [string, string]]),
+      ],
+      ...json,
+    });
+    if (answer.status >= 300 || answer.status < 200 || answer.fault)
+      throw new Error(
+        `${method} ${target}: ${answer.status} ${answer.fault ?? ''} ${answer.body.toString().slice(0, 500)}`,
+      );
     return answer;
   }
   const browser: Actor = [['origin', base]];
-  const sessionOf = (answer: Answer): Actor => [['cookie', answer.headers.get('set-cookie')![0]!.split(';')[0]!], ...browser];
+  const sessionOf = (answer: Answer): Actor => [
+    ['cookie', answer.headers.get('set-cookie')![0]!.split(';')[0]!],
+    ...browser,
+  ];
   const parsed = (answer: Answer) => JSON.parse(answer.body.toString()) as Made;
 
   const calls: Calls = {
-    wire, base,
+    wire,
+    base,
     async call(...args) {
       const answer = await send(...args);
       return { ...parsed(answer), operationId: answer.headers.get('x-operation-id')?.[0] };
     },
-    signIn: async ({ email, password }) => sessionOf(await send(browser, 'POST', '/api/auth/sign-in/email', { email, password })),
+    signIn: async ({ email, password }) =>
+      sessionOf(await send(browser, 'POST', '/api/auth/sign-in/email', { email, password })),
     async invite(by, role) {
       const [email, password] = [`${randomUUID()}@example.test`, randomUUID()];
       const { invitation } = await calls.call(by, 'POST', '/api/members', { email, role });
-      const answer = await send(browser, 'POST', `${new URL(invitation.url as string).pathname.replace('/invitations/', '/api/invitations/')}/accept`, { name: 'Kim', password });
+      const answer = await send(
+        browser,
+        'POST',
+        `${new URL(invitation.url as string).pathname.replace('/invitations/', '/api/invitations/')}/accept`,
+        { name: 'Kim', password },
+      );
       return { actor: sessionOf(answer), userId: parsed(answer).user.id as string, email, password };
     },
     async account(by, fields = {}) {
-      const { account, credential, key } = await calls.call(by, 'POST', '/api/service-accounts', { name: 'Torture', permissions: PERMISSIONS, ...fields });
+      const { account, credential, key } = await calls.call(by, 'POST', '/api/service-accounts', {
+        name: 'Torture',
+        permissions: PERMISSIONS,
+        ...fields,
+      });
       return { accountId: account.id as string, credentialId: credential.id as string, key: key as string };
     },
     async tenant(owner) {
       const actor = await calls.signIn(owner);
       const { organization } = await calls.call(actor, 'POST', '/api/organizations', { name: 'Tenant' });
-      await calls.call(actor, 'PUT', '/api/session/organization', { organizationId: organization.id as string });
+      await calls.call(actor, 'PUT', '/api/session/organization', {
+        organizationId: organization.id as string,
+      });
       return { actor, organizationId: organization.id as string };
     },
   };
   return calls;
 }
 
-export const jsonRequest = (actor: Actor, method: string, target: string, body: JsonObject | undefined, key: string | undefined): Request => ({
-  method, target,
-  headers: [...actor, ...(key === undefined ? [] : [['idempotency-key', key] as [string, string]]), ...(body === undefined ? [] : [['content-type', 'application/json'] as [string, string]])],
+export const jsonRequest = (
+  actor: Actor,
+  method: string,
+  target: string,
+  body: JsonObject | undefined,
+  key: string | undefined,
+): Request => ({
+  method,
+  target,
+  headers: [
+    ...actor,
+    ...(key === undefined ? [] : [['idempotency-key', key] as [string, string]]),
+    ...(body === undefined ? [] : [['content-type', 'application/json'] as [string, string]]),
+  ],
   ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
 });

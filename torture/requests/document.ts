@@ -70,8 +70,14 @@ export interface Operation {
   responses: Map<number, Response>;
 }
 
-interface Media { schema: Schema }
-interface DocumentResponse { $ref?: string; headers?: Record<string, unknown>; content?: Record<string, Media> }
+interface Media {
+  schema: Schema;
+}
+interface DocumentResponse {
+  $ref?: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, Media>;
+}
 interface DocumentOperation {
   operationId: string;
   description: string;
@@ -100,39 +106,76 @@ export function readDocument(): ApiDocument {
 
   function responseOf(answer: DocumentResponse): Response {
     if (answer.$ref) return responseOf(document.components.responses[answer.$ref.split('/').at(-1)!]!);
-    const content = Object.entries(answer.content ?? {}).map(([type, { schema }]) => [type, type === 'application/json' ? validatorOf(schema) : null] as const);
+    const content = Object.entries(answer.content ?? {}).map(
+      ([type, { schema }]) => [type, type === 'application/json' ? validatorOf(schema) : null] as const,
+    );
     return { headers: Object.keys(answer.headers ?? {}), content: new Map(content) };
   }
 
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, told]): Operation => {
-    const parameters = told.parameters ?? [];
-    const schemes = told.security.flatMap((one) => Object.keys(one));
-    const { required, content } = told.requestBody ?? {};
-    const schema = content?.['application/json']?.schema;
-    return {
-      id: told.operationId, base: told.operationId.split('.').slice(0, 2).join('.'), method: method.toUpperCase(), path,
-      pathParameters: parameters.filter((p) => p.in === 'path').map((p) => p.name),
-      query: parameters.filter((p) => p.in === 'query').map((p) => ({ name: p.name, required: p.required, schema: p.schema, faultsOf: validatorOf(p.schema) })),
-      body: schema ? { required: required ?? false, schema, faultsOf: validatorOf(schema), types: Object.keys(content ?? {}) } : null,
-      isWrite: parameters.some((p) => p.in === 'header' && p.name === 'Idempotency-Key'),
-      isPlatform: path.startsWith('/api/platform/'), isPublic: schemes.length === 0, takesKey: schemes.includes('serviceKey'),
-      permissions: [...(/Permission: (.*)\.$/m.exec(told.description)?.[1] ?? '').matchAll(/`(\w+:\w+)`/g)].map(([, permission]) => permission!), needsAdmin: /browser session of an owner/.test(told.description),
-      isStream: Object.values(told.responses).some((r) => r.content?.['text/event-stream'] && Object.keys(r.content).length === 1),
-      eventFaults: path.endsWith('/events/stream') ? validatorOf(eventOf(document, path.replace(/\/stream$/, ''))) : null,
-      responses: new Map(Object.entries(told.responses).map(([status, answer]) => [Number(status), responseOf(answer)])),
-    };
-  }));
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, told]): Operation => {
+      const parameters = told.parameters ?? [];
+      const schemes = told.security.flatMap((one) => Object.keys(one));
+      const { required, content } = told.requestBody ?? {};
+      const schema = content?.['application/json']?.schema;
+      return {
+        id: told.operationId,
+        base: told.operationId.split('.').slice(0, 2).join('.'),
+        method: method.toUpperCase(),
+        path,
+        pathParameters: parameters.filter((p) => p.in === 'path').map((p) => p.name),
+        query: parameters
+          .filter((p) => p.in === 'query')
+          .map((p) => ({
+            name: p.name,
+            required: p.required,
+            schema: p.schema,
+            faultsOf: validatorOf(p.schema),
+          })),
+        body: schema
+          ? {
+              required: required ?? false,
+              schema,
+              faultsOf: validatorOf(schema),
+              types: Object.keys(content ?? {}),
+            }
+          : null,
+        isWrite: parameters.some((p) => p.in === 'header' && p.name === 'Idempotency-Key'),
+        isPlatform: path.startsWith('/api/platform/'),
+        isPublic: schemes.length === 0,
+        takesKey: schemes.includes('serviceKey'),
+        permissions: [
+          ...(/Permission: (.*)\.$/m.exec(told.description)?.[1] ?? '').matchAll(/`(\w+:\w+)`/g),
+        ].map(([, permission]) => permission!),
+        needsAdmin: /browser session of an owner/.test(told.description),
+        isStream: Object.values(told.responses).some(
+          (r) => r.content?.['text/event-stream'] && Object.keys(r.content).length === 1,
+        ),
+        eventFaults: path.endsWith('/events/stream')
+          ? validatorOf(eventOf(document, path.replace(/\/stream$/, '')))
+          : null,
+        responses: new Map(
+          Object.entries(told.responses).map(([status, answer]) => [Number(status), responseOf(answer)]),
+        ),
+      };
+    }),
+  );
   return { operations, errorFaults: validatorOf(document.components.schemas.Error!) };
 }
 
 /** A feed's events, as its list tells of them. */
-const eventOf = ({ paths }: OpenApi, list: string): Schema => paths[list]!.get!.responses[200]!.content!['application/json']!.schema.properties!.events!.items!;
+const eventOf = ({ paths }: OpenApi, list: string): Schema =>
+  paths[list]!.get!.responses[200]!.content!['application/json']!.schema.properties!.events!.items!;
 
 /** Compiled when first used, and equal schemas once: compiled one by one, the whole document takes ten seconds. */
 function createValidators(named: Record<string, Schema>): (schema: Schema) => FaultsOf {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
-  ajv.addFormat('date-time', DATE_TIME).addFormat('uri', (text: string) => URL.canParse(text)).addFormat('email', /^[^\s@]+@[^\s@]+$/);
-  const own = (schema: Schema) => JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"')) as Schema;
+  ajv
+    .addFormat('date-time', DATE_TIME)
+    .addFormat('uri', (text: string) => URL.canParse(text))
+    .addFormat('email', /^[^\s@]+@[^\s@]+$/);
+  const own = (schema: Schema) =>
+    JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"')) as Schema;
   for (const [name, schema] of Object.entries(named)) ajv.addSchema(own(schema), name);
   const compiled = new Map<string, ValidateFunction>();
   return (schema) => {
@@ -146,12 +189,22 @@ function createValidators(named: Record<string, Schema>): (schema: Schema) => Fa
 }
 
 function answersOf({ paths, components }: OpenApi): Schema[] {
-  const inPaths = Object.values(paths).flatMap((methods) => Object.values(methods)).flatMap((told) => Object.values(told.responses)).flatMap((answer) => Object.values(answer.content ?? {})).map(({ schema }) => schema);
+  const inPaths = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap((told) => Object.values(told.responses))
+    .flatMap((answer) => Object.values(answer.content ?? {}))
+    .map(({ schema }) => schema);
   return [...inPaths, ...Object.values(components.schemas)];
 }
 
 /** A client may be sent members that it does not know; but the document has to tell of all that there are. */
 function close(schema: Schema): void {
-  if (schema.properties && schema.additionalProperties === undefined && !schema.patternProperties) schema.additionalProperties = false;
-  for (const one of [...Object.values(schema.properties ?? {}), ...(schema.anyOf ?? []), ...(schema.items ? [schema.items] : [])]) close(one);
+  if (schema.properties && schema.additionalProperties === undefined && !schema.patternProperties)
+    schema.additionalProperties = false;
+  for (const one of [
+    ...Object.values(schema.properties ?? {}),
+    ...(schema.anyOf ?? []),
+    ...(schema.items ? [schema.items] : []),
+  ])
+    close(one);
 }

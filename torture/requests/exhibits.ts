@@ -20,50 +20,140 @@ export interface Exhibits {
 const WAIT_MS = 60_000;
 
 /** Takes a worker and a runner. */
-export async function makeExhibits({ call, account, invite }: Calls, key: Actor, owner: Actor, organizationId: string): Promise<Exhibits> {
-  const { app: { id: appId } } = await call(key, 'POST', `${PLATFORM}/apps`, { name: 'Exhibit' });
+export async function makeExhibits(
+  { call, account, invite }: Calls,
+  key: Actor,
+  owner: Actor,
+  organizationId: string,
+): Promise<Exhibits> {
+  const {
+    app: { id: appId },
+  } = await call(key, 'POST', `${PLATFORM}/apps`, { name: 'Exhibit' });
   const app = `${PLATFORM}/apps/${appId}`;
-  await call(key, 'PATCH', `${app}/settings`, { approvals: [{ tool: 'sh', pattern: `${ASKING}*`, decision: 'ask' }] });
-  const { source: { id: headSourceId } } = await call(key, 'POST', `${app}/sources`, { files: FILES.map((path) => ({ path, content: `${path}\n`, executable: path === 'bin/run' })) });
+  await call(key, 'PATCH', `${app}/settings`, {
+    approvals: [{ tool: 'sh', pattern: `${ASKING}*`, decision: 'ask' }],
+  });
+  const {
+    source: { id: headSourceId },
+  } = await call(key, 'POST', `${app}/sources`, {
+    files: FILES.map((path) => ({ path, content: `${path}\n`, executable: path === 'bin/run' })),
+  });
   await call(key, 'POST', `${app}/source-head/initialize`, { sourceId: headSourceId });
   const applyId = await applied(call, key, app, headSourceId);
-  const { thread: { id: threadId } } = await call(key, 'POST', `${app}/threads`, {});
+  const {
+    thread: { id: threadId },
+  } = await call(key, 'POST', `${app}/threads`, {});
   const thread = `${app}/threads/${threadId}`;
-  const { run: { id: runId } } = await call(key, 'POST', `${thread}/messages`, { content: `\`\`\`sh\n${ASKING}\n\`\`\`` });
+  const {
+    run: { id: runId },
+  } = await call(key, 'POST', `${thread}/messages`, { content: `\`\`\`sh\n${ASKING}\n\`\`\`` });
   const approvalId = await openApproval(call, key, thread);
   await call(key, 'POST', `${thread}/approvals/${approvalId}`, { decision: 'approve' });
-  await until(() => call(key, 'GET', `${thread}/runs/${runId}?waitSeconds=10`), ({ run }) => run.status === 'completed', 'the run');
-  const { source: { id: sourceId }, operationId } = await call(key, 'POST', `${thread}/edits`, { expectedSourceId: headSourceId, changes: [{ path: 'src/index.ts', content: 'edited\n' }] });
-  const { checkpoints: [{ id: checkpointId }] } = await call(key, 'GET', `${thread}/checkpoints`);
-  const { build: { id: buildId } } = await call(key, 'POST', `${thread}/builds`, { command: 'echo built > out.txt', outputDirectory: '.' });
-  await until(() => call(key, 'GET', `${app}/builds/${buildId}?waitSeconds=10`), ({ build }) => build.status === 'ready', 'the build');
-  const { preview: { id: previewId } } = await call(key, 'POST', `${thread}/previews`, { command: 'true', port: 3000 });
+  await until(
+    () => call(key, 'GET', `${thread}/runs/${runId}?waitSeconds=10`),
+    ({ run }) => run.status === 'completed',
+    'the run',
+  );
+  const {
+    source: { id: sourceId },
+    operationId,
+  } = await call(key, 'POST', `${thread}/edits`, {
+    expectedSourceId: headSourceId,
+    changes: [{ path: 'src/index.ts', content: 'edited\n' }],
+  });
+  const {
+    checkpoints: [{ id: checkpointId }],
+  } = await call(key, 'GET', `${thread}/checkpoints`);
+  const {
+    build: { id: buildId },
+  } = await call(key, 'POST', `${thread}/builds`, { command: 'echo built > out.txt', outputDirectory: '.' });
+  await until(
+    () => call(key, 'GET', `${app}/builds/${buildId}?waitSeconds=10`),
+    ({ build }) => build.status === 'ready',
+    'the build',
+  );
+  const {
+    preview: { id: previewId },
+  } = await call(key, 'POST', `${thread}/previews`, { command: 'true', port: 3000 });
   await call(key, 'DELETE', `${app}/previews/${previewId}`);
-  const { project: { id: projectId } } = await call(key, 'POST', '/api/projects', { name: 'Direct' });
+  const {
+    project: { id: projectId },
+  } = await call(key, 'POST', '/api/projects', { name: 'Direct' });
   const [{ accountId, credentialId }, { userId }] = [await account(owner), await invite(owner, 'member')];
-  const { mcpServer: { id: mcpServerId } } = await call(key, 'POST', '/api/mcp-servers', { name: 'Tools', transport: 'stdio', command: 'node tools.mjs' });
-  return { headSourceId, ids: { mcpServerId, appId, projectId, sourceId, threadId, runId, approvalId, checkpointId, buildId, previewId, applyId, operationId, accountId, credentialId, userId, organizationId, provider: 'openai', token: 'a'.repeat(43) } };
+  const {
+    mcpServer: { id: mcpServerId },
+  } = await call(key, 'POST', '/api/mcp-servers', {
+    name: 'Tools',
+    transport: 'stdio',
+    command: 'node tools.mjs',
+  });
+  return {
+    headSourceId,
+    ids: {
+      mcpServerId,
+      appId,
+      projectId,
+      sourceId,
+      threadId,
+      runId,
+      approvalId,
+      checkpointId,
+      buildId,
+      previewId,
+      applyId,
+      operationId,
+      accountId,
+      credentialId,
+      userId,
+      organizationId,
+      provider: 'openai',
+      token: 'a'.repeat(43),
+    },
+  };
 }
 
 async function applied(call: Calls['call'], key: Actor, app: string, sourceId: string): Promise<string> {
-  const { thread: { id: threadId } } = await call(key, 'POST', `${app}/threads`, {});
+  const {
+    thread: { id: threadId },
+  } = await call(key, 'POST', `${app}/threads`, {});
   const clientOperationId = randomUUID();
-  const { apply: { id } } = await call(key, 'POST', `${app}/threads/${threadId}/apply`, { expectedSourceId: sourceId, clientOperationId }, clientOperationId);
-  await until(() => call(key, 'GET', `${app}/applies/${id}?waitSeconds=10`), ({ apply }) => apply.status === 'applied', 'the apply');
+  const {
+    apply: { id },
+  } = await call(
+    key,
+    'POST',
+    `${app}/threads/${threadId}/apply`,
+    { expectedSourceId: sourceId, clientOperationId },
+    clientOperationId,
+  );
+  await until(
+    () => call(key, 'GET', `${app}/applies/${id}?waitSeconds=10`),
+    ({ apply }) => apply.status === 'applied',
+    'the apply',
+  );
   return id as string;
 }
 
 /** The first approval of a thread, once it is asked for. */
 export async function openApproval(call: Calls['call'], key: Actor, thread: string): Promise<string> {
-  const { approvals } = await until(() => call(key, 'GET', `${thread}/approvals`), (answer) => answer.approvals.some((a: Made) => a.status === 'pending'), 'the approval');
+  const { approvals } = await until(
+    () => call(key, 'GET', `${thread}/approvals`),
+    (answer) => answer.approvals.some((a: Made) => a.status === 'pending'),
+    'the approval',
+  );
   return approvals.find((a: Made) => a.status === 'pending').id as string;
 }
 
 /** Asks until the answer is right; throws when that takes too long. */
-export async function until(ask: () => Promise<Made>, isRight: (answer: Made) => boolean, what: string): Promise<Made> {
+export async function until(
+  ask: () => Promise<Made>,
+  isRight: (answer: Made) => boolean,
+  what: string,
+): Promise<Made> {
   for (const deadline = Date.now() + WAIT_MS; ; await sleep(20)) {
     const answer = await ask();
     if (isRight(answer)) return answer;
-    if (Date.now() > deadline) throw new Error(`${what} did not get there in time: ${JSON.stringify(answer).slice(0, 500)}`);
+    if (Date.now() > deadline)
+      throw new Error(`${what} did not get there in time: ${JSON.stringify(answer).slice(0, 500)}`);
   }
 }

@@ -34,32 +34,74 @@ export const requestsPart: Part = {
     const tasks = plan(document.operations, count(VALID, document.operations.length), random.fork('plan'));
     await Promise.all([
       sendValid(document, world, tasks, valid, signal),
-      sendMalformed(document, world, count(MALFORMED, document.operations.length), random.fork('malformed'), malformed, signal),
+      sendMalformed(
+        document,
+        world,
+        count(MALFORMED, document.operations.length),
+        random.fork('malformed'),
+        malformed,
+        signal,
+      ),
       sendCrowd(document, world, count(CROWDED, 100), random.fork('crowd'), crowd, signal),
     ]);
     return resultOf(document.operations, { valid, malformed, crowd });
   },
 };
 
-function resultOf(operations: Operation[], { valid, malformed, crowd }: { valid: Tally; malformed: Tally; crowd: Tally }): PartResult {
+function resultOf(
+  operations: Operation[],
+  { valid, malformed, crowd }: { valid: Tally; malformed: Tally; crowd: Tally },
+): PartResult {
   const of = (tally: Tally, name: string) => tally.counts.get(name) ?? 0;
   const never = operations.filter(({ id }) => of(valid, `${id} succeeded`) === 0);
-  const failures = [...never.map(({ id }) => `${id} never succeeded, of ${of(valid, `${id} sent`)} valid requests`), ...valid.failures(), ...malformed.failures(), ...crowd.failures()];
+  const failures = [
+    ...never.map(({ id }) => `${id} never succeeded, of ${of(valid, `${id} sent`)} valid requests`),
+    ...valid.failures(),
+    ...malformed.failures(),
+    ...crowd.failures(),
+  ];
   const [good, bad, crowded] = [of(valid, 'sent'), of(malformed, 'sent'), of(crowd, 'sent')];
   const broken = [valid, malformed, crowd].reduce((sum, tally) => sum + of(tally, '5xx'), 0);
   const share = (100 * of(valid, 'succeeded')) / good;
   return {
     line: `${bad} malformed, ${good} valid and ${crowded} clashing requests over ${operations.length} operations: ${broken} answers of 5xx, ${failures.length} kinds of answers off the document; ${share.toFixed(1)} % of the valid ones succeeded`,
     figures: {
-      operations: operations.length, valid: good, malformed: bad, clashing: crowded, 'answers of 5xx': broken, 'valid succeeded %': Math.round(share * 10) / 10,
-      'runs, builds and applies that ended': of(valid, 'ended'), replays: of(valid, 'replays'), 'other payloads under a key': of(valid, 'other payloads under a key'),
-      ...prefixed('malformed: ', [...malformed.counts].filter(([name]) => name !== 'sent' && name !== '5xx')),
-      ...prefixed('valid, refused: ', [...valid.counts].flatMap(([name, times]): [string, number][] => (name.startsWith('refused ') ? [[name.slice('refused '.length), times]] : []))),
-      ...prefixed('clashing: ', [...crowd.counts].filter(([name]) => name !== 'sent' && name !== '5xx')),
-      ...prefixed('succeeded %: ', operations.map(({ id }) => [id, Math.round((100 * of(valid, `${id} succeeded`)) / of(valid, `${id} sent`))])),
+      operations: operations.length,
+      valid: good,
+      malformed: bad,
+      clashing: crowded,
+      'answers of 5xx': broken,
+      'valid succeeded %': Math.round(share * 10) / 10,
+      'runs, builds and applies that ended': of(valid, 'ended'),
+      replays: of(valid, 'replays'),
+      'other payloads under a key': of(valid, 'other payloads under a key'),
+      ...prefixed(
+        'malformed: ',
+        [...malformed.counts].filter(([name]) => name !== 'sent' && name !== '5xx'),
+      ),
+      ...prefixed(
+        'valid, refused: ',
+        [...valid.counts].flatMap(([name, times]): [string, number][] =>
+          name.startsWith('refused ') ? [[name.slice('refused '.length), times]] : [],
+        ),
+      ),
+      ...prefixed(
+        'clashing: ',
+        [...crowd.counts].filter(([name]) => name !== 'sent' && name !== '5xx'),
+      ),
+      ...prefixed(
+        'succeeded %: ',
+        operations.map(({ id }) => [
+          id,
+          Math.round((100 * of(valid, `${id} succeeded`)) / of(valid, `${id} sent`)),
+        ]),
+      ),
     },
     failures,
   };
 }
 
-const prefixed = (prefix: string, counts: [string, number][]) => Object.fromEntries(counts.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => [prefix + name, value]));
+const prefixed = (prefix: string, counts: [string, number][]) =>
+  Object.fromEntries(
+    counts.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => [prefix + name, value]),
+  );

@@ -19,9 +19,12 @@ export async function replay(wire: Wire, specimen: Specimen, first: Answer): Pro
   const request = requestOf(specimen);
   const answer = await wire.send(request);
   const faults: string[] = [];
-  if (answer.headers.get('idempotent-replayed')?.[0] !== 'true') faults.push(`the retry is answered ${answer.status} ${errorOf(answer)?.code ?? ''}, not with a replay`);
-  else if (answer.status !== first.status || withoutSecrets(answer) !== withoutSecrets(first)) faults.push('the replay differs');
-  else if (answer.headers.get('x-operation-id')?.[0] !== first.headers.get('x-operation-id')?.[0]) faults.push('the replay names another receipt');
+  if (answer.headers.get('idempotent-replayed')?.[0] !== 'true')
+    faults.push(`the retry is answered ${answer.status} ${errorOf(answer)?.code ?? ''}, not with a replay`);
+  else if (answer.status !== first.status || withoutSecrets(answer) !== withoutSecrets(first))
+    faults.push('the replay differs');
+  else if (answer.headers.get('x-operation-id')?.[0] !== first.headers.get('x-operation-id')?.[0])
+    faults.push('the replay names another receipt');
   return { request, answer, faults };
 }
 
@@ -34,16 +37,34 @@ function withoutSecrets({ body }: Answer): string {
 }
 
 /** Undefined where there is no other payload. */
-export async function conflict(wire: Wire, specimen: Specimen, random: Random): Promise<Replayed | undefined> {
+export async function conflict(
+  wire: Wire,
+  specimen: Specimen,
+  random: Random,
+): Promise<Replayed | undefined> {
   const { operation, body, key } = specimen;
   if (!operation.body || !body) return undefined;
-  const other = withKey({ ...body, ...(sample(operation.body.schema, random, 'rich') as JsonObject), ...KEPT[operation.base] }, key);
-  if (JSON.stringify(other) === JSON.stringify(body) || operation.body.faultsOf(other).length) return undefined;
+  const other = withKey(
+    { ...body, ...(sample(operation.body.schema, random, 'rich') as JsonObject), ...KEPT[operation.base] },
+    key,
+  );
+  if (JSON.stringify(other) === JSON.stringify(body) || operation.body.faultsOf(other).length)
+    return undefined;
   const request = requestOf({ ...specimen, body: other });
   const answer = await wire.send(request);
   const { code } = errorOf(answer) ?? {};
-  return { request, answer, faults: code === 'idempotency_conflict' && answer.status === 409 ? [] : [`another payload under the key is answered ${answer.status} ${code ?? ''}`] };
+  return {
+    request,
+    answer,
+    faults:
+      code === 'idempotency_conflict' && answer.status === 409
+        ? []
+        : [`another payload under the key is answered ${answer.status} ${code ?? ''}`],
+  };
 }
 
 /** Texts of which the document cannot say what they have to be like. */
-const KEPT: Record<string, JsonObject> = { 'sources.importSource': { files: [{ path: 'another', content: '' }] }, 'edits.createEdit': { changes: [{ path: 'another', content: '' }] } };
+const KEPT: Record<string, JsonObject> = {
+  'sources.importSource': { files: [{ path: 'another', content: '' }] },
+  'edits.createEdit': { changes: [{ path: 'another', content: '' }] },
+};

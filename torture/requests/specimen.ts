@@ -26,18 +26,37 @@ export interface Specimen {
 /** A valid request, with all that it needs made. */
 export async function drawSpecimen(draw: Draw): Promise<{ specimen: Specimen; after: Prepared['after'] }> {
   const { world, operation, random } = draw;
-  const prepared = await RECIPES[operation.base]?.(draw) ?? {};
+  const prepared = (await RECIPES[operation.base]?.(draw)) ?? {};
   const ids: Ids = { ...world.exhibits.ids, ...prepared.ids };
   const actor = prepared.actor ?? actorFor(draw);
-  const query = drawQuery(draw, { ...(operation.path.includes('/events') ? eventFilters(draw) : {}), ...prepared.query });
+  const query = drawQuery(draw, {
+    ...(operation.path.includes('/events') ? eventFilters(draw) : {}),
+    ...prepared.query,
+  });
   if ('cursor' in query) {
     const cursor = await cursorFor(draw, ids, query, actor);
     if (cursor === undefined) delete query.cursor;
     else query.cursor = cursor;
   }
-  const key = operation.isWrite && (!isSession(actor) || operation.path.startsWith('/api/service-accounts') || random.next() < 0.5) ? randomUUID() : undefined;
+  const key =
+    operation.isWrite &&
+    (!isSession(actor) || operation.path.startsWith('/api/service-accounts') || random.next() < 0.5)
+      ? randomUUID()
+      : undefined;
   const body = operation.body && !prepared.gzip ? drawBody(draw, prepared.body ?? {}, key) : undefined;
-  return { specimen: { operation, path: pathOf(operation, ids), query, actor, headers: prepared.headers ?? [], key, body, gzip: prepared.gzip }, after: prepared.after };
+  return {
+    specimen: {
+      operation,
+      path: pathOf(operation, ids),
+      query,
+      actor,
+      headers: prepared.headers ?? [],
+      key,
+      body,
+      gzip: prepared.gzip,
+    },
+    after: prepared.after,
+  };
 }
 
 const isSession = (actor: Actor) => actor.some(([name]) => name === 'cookie');
@@ -49,15 +68,27 @@ function actorFor({ world, operation, random, isPlain }: Draw): Actor {
 }
 
 /** `waitSeconds` is left out or short: what is waited for is there already. */
-function drawQuery({ operation, random, isPlain }: Draw, given: Record<string, string | undefined>): Record<string, string> {
-  const drawn = operation.query.filter(({ name, required }) => !(name in given) && (required || (!isPlain && random.next() < 0.4)))
-    .map(({ name, schema }): [string, string] => [name, name === 'waitSeconds' ? String(random.below(2)) : sampleText(schema, random)]);
+function drawQuery(
+  { operation, random, isPlain }: Draw,
+  given: Record<string, string | undefined>,
+): Record<string, string> {
+  const drawn = operation.query
+    .filter(({ name, required }) => !(name in given) && (required || (!isPlain && random.next() < 0.4)))
+    .map(({ name, schema }): [string, string] => [
+      name,
+      name === 'waitSeconds' ? String(random.below(2)) : sampleText(schema, random),
+    ]);
   return { ...Object.fromEntries(drawn), ...defined(given) };
 }
 
-const defined = <T>(members: Record<string, T | undefined>) => Object.fromEntries(Object.entries(members).filter((pair): pair is [string, T] => pair[1] !== undefined));
+const defined = <T>(members: Record<string, T | undefined>) =>
+  Object.fromEntries(Object.entries(members).filter((pair): pair is [string, T] => pair[1] !== undefined));
 
-function drawBody({ operation, random, isPlain }: Draw, given: Record<string, Json | undefined>, key: string | undefined): JsonObject {
+function drawBody(
+  { operation, random, isPlain }: Draw,
+  given: Record<string, Json | undefined>,
+  key: string | undefined,
+): JsonObject {
   const drawn = sample(operation.body!.schema, random, isPlain ? 'plain' : 'usual') as JsonObject;
   const body = defined({ ...drawn, ...given });
   return withKey(body, key);
@@ -66,18 +97,31 @@ function drawBody({ operation, random, isPlain }: Draw, given: Record<string, Js
 /** The older members that have to equal the key; without a key they are it, so that they have to be new. */
 export function withKey(body: JsonObject, key: string = randomUUID()): JsonObject {
   for (const name of ['clientOperationId', 'clientMessageId']) if (name in body) body[name] = key;
-  if (body.message !== null && typeof body.message === 'object' && 'clientMessageId' in body.message) body.message.clientMessageId = key;
+  if (body.message !== null && typeof body.message === 'object' && 'clientMessageId' in body.message)
+    body.message.clientMessageId = key;
   return body;
 }
 
 /** A request that names the exhibits and is refused for what is then done to it; nothing is made for it. */
 export function restingSpecimen({ world, operation, random }: Draw): Specimen {
-  const actor = restingActor(world, operation) ?? (operation.isPublic ? [] : operation.takesKey ? world.key : world.owner);
+  const actor =
+    restingActor(world, operation) ??
+    (operation.isPublic ? [] : operation.takesKey ? world.key : world.owner);
   const key = operation.isWrite ? randomUUID() : undefined;
   return {
-    operation, path: pathOf(operation, world.exhibits.ids), actor, headers: [], key,
-    query: Object.fromEntries(operation.query.filter(({ required }) => required).map(({ name, schema }) => [name, sampleText(schema, random, 'plain')])),
-    body: operation.body ? withKey(sample(operation.body.schema, random, random.pick(['usual', 'rich'])) as JsonObject, key) : undefined,
+    operation,
+    path: pathOf(operation, world.exhibits.ids),
+    actor,
+    headers: [],
+    key,
+    query: Object.fromEntries(
+      operation.query
+        .filter(({ required }) => required)
+        .map(({ name, schema }) => [name, sampleText(schema, random, 'plain')]),
+    ),
+    body: operation.body
+      ? withKey(sample(operation.body.schema, random, random.pick(['usual', 'rich'])) as JsonObject, key)
+      : undefined,
   };
 }
 
@@ -86,14 +130,31 @@ function restingActor(world: World, { base }: Operation): Actor | undefined {
   return base === 'accounts.switchOrganization' ? world.wanderer : undefined;
 }
 
-export const targetOf = ({ path, query }: Pick<Specimen, 'path' | 'query'>) => path + (Object.keys(query).length ? `?${Object.entries(query).map((pair) => pair.map(encodeURIComponent).join('=')).join('&')}` : '');
+export const targetOf = ({ path, query }: Pick<Specimen, 'path' | 'query'>) =>
+  path +
+  (Object.keys(query).length
+    ? `?${Object.entries(query)
+        .map((pair) => pair.map(encodeURIComponent).join('='))
+        .join('&')}`
+    : '');
 
 /** `bytes` in place of the body's JSON. */
-export function requestOf(specimen: Specimen, bytes: Buffer | undefined = specimen.gzip ?? (specimen.body && Buffer.from(JSON.stringify(specimen.body)))): Request {
+export function requestOf(
+  specimen: Specimen,
+  bytes: Buffer | undefined = specimen.gzip ?? (specimen.body && Buffer.from(JSON.stringify(specimen.body))),
+): Request {
   const { operation, actor, headers, key, gzip } = specimen;
   return {
-    method: operation.method, target: targetOf(specimen),
-    headers: [...actor, ...headers, ...(key === undefined ? [] : [['idempotency-key', key] as [string, string]]), ...(bytes ? [['content-type', gzip ? 'application/gzip' : 'application/json'] as [string, string]] : [])],
+    method: operation.method,
+    target: targetOf(specimen),
+    headers: [
+      ...actor,
+      ...headers,
+      ...(key === undefined ? [] : [['idempotency-key', key] as [string, string]]),
+      ...(bytes
+        ? [['content-type', gzip ? 'application/gzip' : 'application/json'] as [string, string]]
+        : []),
+    ],
     ...(bytes ? { body: bytes } : {}),
   };
 }

@@ -47,7 +47,9 @@ export function openWire(base: string): Wire {
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
     all.add(socket);
     socket.once('close', () => all.delete(socket)).on('error', () => {});
-    await new Promise<void>((resolve, reject) => { socket.once('connect', resolve).once('error', reject); });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve).once('error', reject);
+    });
     return socket;
   }
 
@@ -58,26 +60,46 @@ export function openWire(base: string): Wire {
       // A kept-alive socket may be closed just as it is used; only then nothing has come of the answer.
       for (let attempt = 1; ; attempt++) {
         const socket = await opened();
-        const { answer, isReusable } = await exchange(socket, bytes, request.method, request.halfClose ?? false);
+        const { answer, isReusable } = await exchange(
+          socket,
+          bytes,
+          request.method,
+          request.halfClose ?? false,
+        );
         if (isReusable && !isBroken) idle.push(socket);
         else socket.destroy();
         if (answer.status !== 0 || isBroken || attempt === 3) return answer;
         await sleep(20);
       }
     },
-    close() { for (const socket of all) socket.destroy(); },
+    close() {
+      for (const socket of all) socket.destroy();
+    },
   };
 }
 
 function bytesOf({ method, target, headers, body }: Request, host: string): Buffer {
   const named = new Set(headers.map(([name]) => name.toLowerCase()));
-  const own: [string, string][] = [['host', host], ...(body !== undefined && !named.has('content-length') && !named.has('transfer-encoding') ? [['content-length', String(body.length)] as [string, string]] : [])];
+  const own: [string, string][] = [
+    ['host', host],
+    ...(body !== undefined && !named.has('content-length') && !named.has('transfer-encoding')
+      ? [['content-length', String(body.length)] as [string, string]]
+      : []),
+  ];
   const lines = [...own, ...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`, 'latin1'), body ?? Buffer.alloc(0)]);
+  return Buffer.concat([
+    Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`, 'latin1'),
+    body ?? Buffer.alloc(0),
+  ]);
 }
 
 /** Sends the bytes and reads one answer. */
-function exchange(socket: Socket, bytes: Buffer, method: string, halfClose: boolean): Promise<{ answer: Answer; isReusable: boolean }> {
+function exchange(
+  socket: Socket,
+  bytes: Buffer,
+  method: string,
+  halfClose: boolean,
+): Promise<{ answer: Answer; isReusable: boolean }> {
   return new Promise((resolve) => {
     let received = Buffer.alloc(0);
     let head: { answer: Answer; start: number } | undefined;
@@ -105,7 +127,10 @@ function exchange(socket: Socket, bytes: Buffer, method: string, halfClose: bool
       const end = bodyEnd(answer, method, rest);
       if (end) {
         answer.body = end.body;
-        done(end.fault, !answer.headers.get('connection')?.some((value) => value.toLowerCase() === 'close') && end.isWhole);
+        done(
+          end.fault,
+          !answer.headers.get('connection')?.some((value) => value.toLowerCase() === 'close') && end.isWhole,
+        );
       }
     };
     const take = (part: Buffer) => {
@@ -114,11 +139,17 @@ function exchange(socket: Socket, bytes: Buffer, method: string, halfClose: bool
       look();
     };
     const closed = () => {
-      if (head && !head.answer.headers.has('content-length') && !head.answer.headers.has('transfer-encoding')) {
+      if (
+        head &&
+        !head.answer.headers.has('content-length') &&
+        !head.answer.headers.has('transfer-encoding')
+      ) {
         head.answer.body = received.subarray(head.start);
         return done();
       }
-      done(head ? 'the connection was closed within the answer' : 'the connection was closed without an answer');
+      done(
+        head ? 'the connection was closed within the answer' : 'the connection was closed without an answer',
+      );
     };
     socket.on('data', take).once('close', closed).once('end', closed);
     socket.write(bytes);
@@ -141,14 +172,27 @@ function readHead(received: Buffer): { answer: Answer; start: number } | undefin
       headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
     }
     from = end + 4;
-    if (status < 100 || status >= 200) return { answer: { status, headers, body: Buffer.alloc(0) }, start: from };
+    if (status < 100 || status >= 200)
+      return { answer: { status, headers, body: Buffer.alloc(0) }, start: from };
   }
 }
 
-function bodyEnd(answer: Answer, method: string, rest: Buffer): { body: Buffer; isWhole: boolean; fault?: string } | undefined {
-  if (method === 'HEAD' || answer.status === 204 || answer.status === 304) return { body: Buffer.alloc(0), isWhole: rest.length === 0, ...(rest.length ? { fault: 'a body where there is none' } : {}) };
+function bodyEnd(
+  answer: Answer,
+  method: string,
+  rest: Buffer,
+): { body: Buffer; isWhole: boolean; fault?: string } | undefined {
+  if (method === 'HEAD' || answer.status === 204 || answer.status === 304)
+    return {
+      body: Buffer.alloc(0),
+      isWhole: rest.length === 0,
+      ...(rest.length ? { fault: 'a body where there is none' } : {}),
+    };
   const length = answer.headers.get('content-length')?.[0];
-  if (length !== undefined) return rest.length < Number(length) ? undefined : { body: rest.subarray(0, Number(length)), isWhole: rest.length === Number(length) };
+  if (length !== undefined)
+    return rest.length < Number(length)
+      ? undefined
+      : { body: rest.subarray(0, Number(length)), isWhole: rest.length === Number(length) };
   if (!answer.headers.get('transfer-encoding')?.includes('chunked')) return undefined;
   const { body, isWhole } = dechunked(rest);
   return isWhole ? { body, isWhole } : undefined;
@@ -159,7 +203,8 @@ function dechunked(rest: Buffer): { body: Buffer; isWhole: boolean } {
   for (let at = 0; ;) {
     const line = rest.indexOf('\r\n', at);
     const size = line < 0 ? Number.NaN : Number.parseInt(rest.toString('latin1', at, line), 16);
-    if (Number.isNaN(size) || rest.length < line + 2 + size + 2) return { body: Buffer.concat(pieces), isWhole: false };
+    if (Number.isNaN(size) || rest.length < line + 2 + size + 2)
+      return { body: Buffer.concat(pieces), isWhole: false };
     if (size === 0) return { body: Buffer.concat(pieces), isWhole: true };
     pieces.push(rest.subarray(line + 2, line + 2 + size));
     at = line + 2 + size + 2;

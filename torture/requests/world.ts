@@ -32,26 +32,56 @@ export interface World {
 
 export async function makeWorld(service: Service, wire: Wire, operations: Operation[]): Promise<World> {
   const calls = createCalls(wire, service.base);
-  const [owner, wanderer, leaver] = [await calls.signIn(OWNER), await calls.signIn(OWNER), await calls.signIn(OWNER)];
+  const [owner, wanderer, leaver] = [
+    await calls.signIn(OWNER),
+    await calls.signIn(OWNER),
+    await calls.signIn(OWNER),
+  ];
   const { activeOrganizationId: home } = await calls.call(owner, 'GET', '/api/session');
   const { actor: elsewhere, organizationId } = await calls.tenant(OWNER);
-  const { organization: { id: exhibited } } = await calls.call(owner, 'POST', '/api/organizations', { name: 'Exhibit' });
+  const {
+    organization: { id: exhibited },
+  } = await calls.call(owner, 'POST', '/api/organizations', { name: 'Exhibit' });
   const key = byKey(service.key);
   const exhibits = await makeExhibits(calls, key, owner, exhibited as string);
-  const { app: { id: appId } } = await calls.call(key, 'POST', `${PLATFORM}/apps`, { name: 'Spare' });
-  const { thread: { id: threadId } } = await calls.call(key, 'POST', `${PLATFORM}/apps/${exhibits.ids.appId}/threads`, { title: 'Spare' });
-  const { project: { id: projectId } } = await calls.call(key, 'POST', '/api/projects', { name: 'Spare' });
+  const {
+    app: { id: appId },
+  } = await calls.call(key, 'POST', `${PLATFORM}/apps`, { name: 'Spare' });
+  const {
+    thread: { id: threadId },
+  } = await calls.call(key, 'POST', `${PLATFORM}/apps/${exhibits.ids.appId}/threads`, { title: 'Spare' });
+  const {
+    project: { id: projectId },
+  } = await calls.call(key, 'POST', '/api/projects', { name: 'Spare' });
   const [{ accountId }, { userId }] = [await calls.account(owner), await calls.invite(owner, 'member')];
   return {
-    calls, serviceKey: service.key, key, bearer: byBearer(service.key), owner, elsewhere, wanderer, leaver, organizations: [home as string, organizationId], exhibits,
-    spare: { appId, threadId, projectId, accountId, userId }, operations: [exhibits.ids.operationId!], threads: createThreads(calls, key, exhibits),
-    methods: new Map(Object.entries(Object.groupBy(operations, ({ path }) => path)).map(([path, all]) => [path, all!.map(({ method }) => method)])),
+    calls,
+    serviceKey: service.key,
+    key,
+    bearer: byBearer(service.key),
+    owner,
+    elsewhere,
+    wanderer,
+    leaver,
+    organizations: [home as string, organizationId],
+    exhibits,
+    spare: { appId, threadId, projectId, accountId, userId },
+    operations: [exhibits.ids.operationId!],
+    threads: createThreads(calls, key, exhibits),
+    methods: new Map(
+      Object.entries(Object.groupBy(operations, ({ path }) => path)).map(([path, all]) => [
+        path,
+        all!.map(({ method }) => method),
+      ]),
+    ),
   };
 }
 
 /** The value of a path's parameter: on Platform paths `projectId` names an app. */
 export function pathOf(operation: Operation, ids: Ids): string {
-  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[operation.isPlatform && name === 'projectId' ? 'appId' : name]!));
+  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(ids[operation.isPlatform && name === 'projectId' ? 'appId' : name]!),
+  );
 }
 
 export interface Threads {
@@ -66,8 +96,12 @@ const LOOKS = 4;
 function createThreads({ call }: Calls, key: Actor, { ids }: Exhibits): Threads {
   const app = `${PLATFORM}/apps/${ids.appId}`;
   const free: string[] = [];
-  const isIdle = (t: Made) => t.initializationState === 'completed' && ['ready', 'failed'].includes(t.status as string) && t.sealedAt === null;
-  const look = async (id: string): Promise<Made> => (await call(key, 'GET', `${app}/threads/${id}`)).thread as Made;
+  const isIdle = (t: Made) =>
+    t.initializationState === 'completed' &&
+    ['ready', 'failed'].includes(t.status as string) &&
+    t.sealedAt === null;
+  const look = async (id: string): Promise<Made> =>
+    (await call(key, 'GET', `${app}/threads/${id}`)).thread as Made;
   return {
     async take(isRight = () => true) {
       for (let looks = Math.min(LOOKS, free.length); looks > 0; looks--) {
@@ -77,10 +111,20 @@ function createThreads({ call }: Calls, key: Actor, { ids }: Exhibits): Threads 
         if (isIdle(thread) && isRight(thread)) return thread;
         if (thread.sealedAt === null) free.push(id);
       }
-      const { thread: { id } } = await call(key, 'POST', `${app}/threads`, {});
-      return (await until(() => call(key, 'GET', `${app}/threads/${id}`), ({ thread }) => isIdle(thread as Made), 'a thread')).thread as Made;
+      const {
+        thread: { id },
+      } = await call(key, 'POST', `${app}/threads`, {});
+      return (
+        await until(
+          () => call(key, 'GET', `${app}/threads/${id}`),
+          ({ thread }) => isIdle(thread as Made),
+          'a thread',
+        )
+      ).thread as Made;
     },
-    giveBack(threadId) { free.push(threadId); },
+    giveBack(threadId) {
+      free.push(threadId);
+    },
   };
 }
 

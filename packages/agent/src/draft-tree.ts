@@ -3,14 +3,19 @@ import { dirname, join, relative } from 'node:path';
 import { below, PathError, statOf } from './paths.ts';
 
 /** Contents are latin1 strings: one character per byte, so that files which are no UTF-8 survive. */
-interface DraftFile { content: string; executable: boolean }
+interface DraftFile {
+  content: string;
+  executable: boolean;
+}
 
 /** Changes to files below a root that are held back until all of them are known to be possible. */
 export class DraftTree {
   readonly #root: string;
   readonly #drafts = new Map<string, DraftFile | null>();
 
-  constructor(root: string) { this.#root = root; }
+  constructor(root: string) {
+    this.#root = root;
+  }
 
   /** Undefined when there is no such file. Throws PathError for what is no regular file, and for paths that leave the root. */
   read(path: string): DraftFile | undefined {
@@ -23,9 +28,13 @@ export class DraftTree {
     return { content: readFileSync(file, 'latin1'), executable: (stat.mode & 0o100) !== 0 };
   }
 
-  write(path: string, draft: DraftFile): void { this.#drafts.set(insideOf(this.#root, path), draft); }
+  write(path: string, draft: DraftFile): void {
+    this.#drafts.set(insideOf(this.#root, path), draft);
+  }
 
-  remove(path: string): void { this.#drafts.set(insideOf(this.#root, path), null); }
+  remove(path: string): void {
+    this.#drafts.set(insideOf(this.#root, path), null);
+  }
 
   /** Writes everything; deletions first, so that a file may take a folder's place. */
   commit(): void {
@@ -56,5 +65,9 @@ export function insideOf(root: string, path: string): string {
 }
 
 function followed(link: string, path: string): string {
-  try { return realpathSync(link); } catch { throw new PathError(`${path}: goes through a broken link`); }
+  try {
+    return realpathSync(link);
+  } catch {
+    throw new PathError(`${path}: goes through a broken link`);
+  }
 }

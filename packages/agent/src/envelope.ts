@@ -1,10 +1,19 @@
 import type { DraftTree } from './draft-tree.ts';
 import { PatchError } from './patch-error.ts';
 
-interface Chunk { anchors: string[]; old: string[]; new: string[]; atEnd: boolean }
-type Section = { kind: 'add'; path: string; lines: string[] } | { kind: 'delete'; path: string } | { kind: 'update'; path: string; moveTo: string | undefined; chunks: Chunk[] };
+interface Chunk {
+  anchors: string[];
+  old: string[];
+  new: string[];
+  atEnd: boolean;
+}
+type Section =
+  | { kind: 'add'; path: string; lines: string[] }
+  | { kind: 'delete'; path: string }
+  | { kind: 'update'; path: string; moveTo: string | undefined; chunks: Chunk[] };
 
-const BEGIN = '*** Begin Patch', END = '*** End Patch';
+const BEGIN = '*** Begin Patch',
+  END = '*** End Patch';
 
 export const isEnvelope = (text: string): boolean => text.trimStart().startsWith(BEGIN);
 
@@ -50,8 +59,14 @@ function update(content: string, chunks: Chunk[], path: string): string {
       if (at === undefined) throw new PatchError(`${path}: the line after @@ is not there: ${utf8(anchor)}`);
       from = at + 1;
     }
-    const place = chunk.old.length === 0 ? (chunk.anchors.length > 0 && !chunk.atEnd ? from : lines.length) : find(lines, chunk.old, from, chunk.atEnd);
-    if (place === undefined) throw new PatchError(`${path}: these lines are not there:\n${utf8(chunk.old.join('\n'))}`);
+    const place =
+      chunk.old.length === 0
+        ? chunk.anchors.length > 0 && !chunk.atEnd
+          ? from
+          : lines.length
+        : find(lines, chunk.old, from, chunk.atEnd);
+    if (place === undefined)
+      throw new PatchError(`${path}: these lines are not there:\n${utf8(chunk.old.join('\n'))}`);
     out.push(...lines.slice(done, place), ...chunk.new);
     done = place + chunk.old.length;
   }
@@ -61,36 +76,51 @@ function update(content: string, chunks: Chunk[], path: string): string {
 
 /** Exactly, else without regard to space at the ends of lines, which models lose. */
 function find(lines: string[], wanted: string[], from: number, atEnd: boolean): number | undefined {
-  for (const same of [(a: string, b: string) => a === b, (a: string, b: string) => a.trimEnd() === b.trimEnd(), (a: string, b: string) => a.trim() === b.trim()]) {
+  for (const same of [
+    (a: string, b: string) => a === b,
+    (a: string, b: string) => a.trimEnd() === b.trimEnd(),
+    (a: string, b: string) => a.trim() === b.trim(),
+  ]) {
     const last = lines.length - wanted.length;
-    for (let at = atEnd ? Math.max(from, last) : from; at <= last; at++) if (wanted.every((line, i) => same(lines[at + i]!, line))) return at;
+    for (let at = atEnd ? Math.max(from, last) : from; at <= last; at++)
+      if (wanted.every((line, i) => same(lines[at + i]!, line))) return at;
   }
   return undefined;
 }
 
 function sectionsOf(text: string): Section[] {
   const lines = text.trim().split('\n');
-  if (lines[0]!.trim() !== BEGIN || lines.at(-1)!.trim() !== END) throw new PatchError(`the envelope does not go from ${BEGIN} to ${END}`);
+  if (lines[0]!.trim() !== BEGIN || lines.at(-1)!.trim() !== END)
+    throw new PatchError(`the envelope does not go from ${BEGIN} to ${END}`);
   const sections: Section[] = [];
   for (const line of lines.slice(1, -1)) {
     const header = /^\*\*\* (Add File|Delete File|Update File|Move to): (.+)$/.exec(line.trimEnd());
     const current = sections.at(-1);
-    if (!header) { addLine(current, line); continue; }
+    if (!header) {
+      addLine(current, line);
+      continue;
+    }
     const path = Buffer.from(header[2]!.trim(), 'latin1').toString();
     if (header[1] === 'Add File') sections.push({ kind: 'add', path, lines: [] });
     else if (header[1] === 'Delete File') sections.push({ kind: 'delete', path });
-    else if (header[1] === 'Update File') sections.push({ kind: 'update', path, moveTo: undefined, chunks: [] });
+    else if (header[1] === 'Update File')
+      sections.push({ kind: 'update', path, moveTo: undefined, chunks: [] });
     else if (current?.kind === 'update' && current.chunks.length === 0) current.moveTo = path;
     else throw new PatchError(`misplaced: ${line}`);
   }
   if (sections.length === 0) throw new PatchError('no change was found in the patch');
-  for (const s of sections) if (s.kind === 'update' && s.moveTo === undefined && s.chunks.length === 0) throw new PatchError(`${s.path}: no change`);
+  for (const s of sections)
+    if (s.kind === 'update' && s.moveTo === undefined && s.chunks.length === 0)
+      throw new PatchError(`${s.path}: no change`);
   return sections;
 }
 
 function addLine(section: Section | undefined, line: string): void {
   const [sign, text] = [line[0], line.slice(1)];
-  if (section?.kind === 'add' && sign === '+') { section.lines.push(text); return; }
+  if (section?.kind === 'add' && sign === '+') {
+    section.lines.push(text);
+    return;
+  }
   if (section?.kind !== 'update') {
     if (line.trim() === '') return;
     throw new PatchError(`misplaced: ${line}`);
@@ -99,15 +129,23 @@ function addLine(section: Section | undefined, line: string): void {
   if (line.startsWith('@@')) {
     const anchor = line.slice(2).replace(/^ /, '');
     // Two @@ lines in a row narrow the place down: class, then method.
-    if (current && current.old.length === 0 && current.new.length === 0) { if (anchor.trim() !== '') current.anchors.push(anchor); return; }
+    if (current && current.old.length === 0 && current.new.length === 0) {
+      if (anchor.trim() !== '') current.anchors.push(anchor);
+      return;
+    }
     section.chunks.push({ anchors: anchor.trim() === '' ? [] : [anchor], old: [], new: [], atEnd: false });
     return;
   }
-  if (line.trimEnd() === '*** End of File') { if (current) current.atEnd = true; return; }
+  if (line.trimEnd() === '*** End of File') {
+    if (current) current.atEnd = true;
+    return;
+  }
   const chunk = current ?? { anchors: [], old: [], new: [], atEnd: false };
   if (!current) section.chunks.push(chunk);
-  if (line === '' || sign === ' ') { chunk.old.push(text); chunk.new.push(text); }
-  else if (sign === '-') chunk.old.push(text);
+  if (line === '' || sign === ' ') {
+    chunk.old.push(text);
+    chunk.new.push(text);
+  } else if (sign === '-') chunk.old.push(text);
   else if (sign === '+') chunk.new.push(text);
   else throw new PatchError(`misplaced: ${line}`);
 }

@@ -4,7 +4,13 @@ import { fenced, fencesOf } from './fences.ts';
 describe('fences', () => {
   test.each([
     ['```sh\necho\n```\n', [['sh', 'echo\n']]],
-    ['text\n```sh\na\n```\nmore\n~~~patch\nb\n~~~\n', [['sh', 'a\n'], ['patch', 'b\n']]],
+    [
+      'text\n```sh\na\n```\nmore\n~~~patch\nb\n~~~\n',
+      [
+        ['sh', 'a\n'],
+        ['patch', 'b\n'],
+      ],
+    ],
     ['````file a.md\n```sh\nx\n```\n````\n', [['file a.md', '```sh\nx\n```\n']]],
     ['~~~~sh\n~~~\n~~~~~\n', [['sh', '~~~\n']]],
     ['```sh\n~~~\n```\n', [['sh', '~~~\n']]],
@@ -17,7 +23,13 @@ describe('fences', () => {
     ['```sh\na\n``` not closed\nb\n```\n', [['sh', 'a\n``` not closed\nb\n']]],
     ['```sh\n```\n', [['sh', '']]],
     ['```file with space ä.txt\r\na\r\n```\r\n', [['file with space ä.txt', 'a\r\n']]],
-    ['```js\nx\n```\n```sh\ny\n```', [['js', 'x\n'], ['sh', 'y\n']]],
+    [
+      '```js\nx\n```\n```sh\ny\n```',
+      [
+        ['js', 'x\n'],
+        ['sh', 'y\n'],
+      ],
+    ],
   ])('%j', (text, expected) => {
     expect(fencesOf(text).map((fence) => [fence.info, fence.content])).toEqual(expected);
   });

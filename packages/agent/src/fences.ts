@@ -1,5 +1,8 @@
 /** A CommonMark fenced code block: its info string and its content, line ends as written. */
-export interface Fence { info: string; content: string }
+export interface Fence {
+  info: string;
+  content: string;
+}
 
 /** Opening: up to three spaces, three or more of one mark; the info string of a backtick fence holds no backtick. */
 const OPENING = /^( {0,3})(?:(`{3,})([^`]*)|(~{3,})(.*))$/s;
@@ -18,7 +21,13 @@ export function fencesOf(text: string): Fence[] {
       continue;
     }
     const found = OPENING.exec(bare);
-    if (found) open = { indent: found[1]!.length, mark: (found[2] ?? found[4])!, info: (found[3] ?? found[5] ?? '').trim(), lines: [] };
+    if (found)
+      open = {
+        indent: found[1]!.length,
+        mark: (found[2] ?? found[4])!,
+        info: (found[3] ?? found[5] ?? '').trim(),
+        lines: [],
+      };
   }
   if (open) fences.push({ info: open.info, content: open.lines.join('') });
   return fences;

@@ -2,7 +2,10 @@ import type { Socket } from 'node:net';
 
 /** Pipes two sockets (allowHalfOpen) into each other. When one is closed, the other is closed after what is left for it. */
 export function joinSockets(one: Socket, other: Socket): void {
-  for (const [from, to] of [[one, other], [other, one]] as const) {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
     from.on('error', () => to.destroy()).on('close', () => to.destroySoon());
     from.pipe(to);
   }

@@ -35,7 +35,9 @@ function openUp(folder: string): void {
 
 /** Removes whatever stands at a path; where folders in there are closed, they are opened first. */
 function clear(file: string): void {
-  try { rmSync(file, { recursive: true, force: true }); } catch {
+  try {
+    rmSync(file, { recursive: true, force: true });
+  } catch {
     openAll(file);
     rmSync(file, { recursive: true, force: true });
   }
@@ -60,6 +62,7 @@ function write(path: string, content: Buffer, executable: boolean): void {
 
 openUp(root);
 for (const { path, content, executable } of tarFiles(readFileSync(0))) {
-  if (path === '.headrace-patch.json') (JSON.parse(content.toString()) as { delete: string[] }).delete.forEach(remove);
+  if (path === '.headrace-patch.json')
+    (JSON.parse(content.toString()) as { delete: string[] }).delete.forEach(remove);
   else write(path, content, executable);
 }

@@ -9,7 +9,15 @@ export class PathError extends Error {
 /** The path below `root`, or PathError when it is absolute, empty or leaves `root`. Links are not looked at. */
 export function below(root: string, path: string): string {
   const clean = posix.normalize(path);
-  if (path === '' || path.includes('\0') || clean.startsWith('/') || clean === '.' || clean === '..' || clean.startsWith('../') || path.endsWith('/')) {
+  if (
+    path === '' ||
+    path.includes('\0') ||
+    clean.startsWith('/') ||
+    clean === '.' ||
+    clean === '..' ||
+    clean.startsWith('../') ||
+    path.endsWith('/')
+  ) {
     throw new PathError(`${path}: not a path of a file in the workspace`);
   }
   return join(root, clean);

@@ -7,10 +7,16 @@ import { joinSockets } from './join-sockets.ts';
  * once all ports do.
  */
 const pairs = process.argv.slice(2);
-const ports = Array.from({ length: pairs.length / 2 }, (_, i) => ({ port: Number(pairs[2 * i]), path: pairs[2 * i + 1]! }));
+const ports = Array.from({ length: pairs.length / 2 }, (_, i) => ({
+  port: Number(pairs[2 * i]),
+  path: pairs[2 * i + 1]!,
+}));
 
 let waiting = ports.length;
 for (const { port, path } of ports) {
-  createServer({ allowHalfOpen: true }, (inside) => joinSockets(inside, connect({ path, allowHalfOpen: true })))
-    .listen(port, '127.0.0.1', () => { if (--waiting === 0) process.stdout.write('listening\n'); });
+  createServer({ allowHalfOpen: true }, (inside) =>
+    joinSockets(inside, connect({ path, allowHalfOpen: true })),
+  ).listen(port, '127.0.0.1', () => {
+    if (--waiting === 0) process.stdout.write('listening\n');
+  });
 }

@@ -23,20 +23,35 @@ async function join(visitor: string): Promise<void> {
   const inside = await dialAny().catch(() => undefined);
   const outside = connect({ path: socketPath, allowHalfOpen: true });
   outside.write(`${visitor}${inside ? '+' : '-'}\n`);
-  if (!inside) return void outside.on('error', () => { /* the visitor has gone */ }).end();
+  if (!inside)
+    return void outside
+      .on('error', () => {
+        /* the visitor has gone */
+      })
+      .end();
   joinSockets(inside, outside);
 }
 
 let line = '';
 const control = connect({ path: socketPath });
 control.write('relay\n');
-control.setEncoding('latin1').on('data', (part: string) => {
-  const lines = (line + part).split('\n');
-  line = lines.pop() ?? '';
-  for (const visitor of lines) void join(visitor);
-}).on('error', () => process.exit()).on('close', () => process.exit());
+control
+  .setEncoding('latin1')
+  .on('data', (part: string) => {
+    const lines = (line + part).split('\n');
+    line = lines.pop() ?? '';
+    for (const visitor of lines) void join(visitor);
+  })
+  .on('error', () => process.exit())
+  .on('close', () => process.exit());
 
 function watch(): void {
-  dialAny().then((socket) => { socket.destroy(); control.write('listening\n'); return undefined; }).catch(() => setTimeout(watch, RETRY_MS));
+  dialAny()
+    .then((socket) => {
+      socket.destroy();
+      control.write('listening\n');
+      return undefined;
+    })
+    .catch(() => setTimeout(watch, RETRY_MS));
 }
 watch();

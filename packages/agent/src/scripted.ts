@@ -14,12 +14,16 @@ import { applyUnifiedDiff, parseUnifiedDiff } from './unified-diff.ts';
 const ROOT = process.cwd();
 const SHOWN_BYTES = 8 * 1024;
 const TITLE_CHARACTERS = 120;
-const NO_BLOCKS = 'There was nothing to run: this thread uses the scripted agent, which only does what fenced blocks (sh, patch, file PATH) in a message say. To have messages understood, configure a model: store a key with PUT /api/model-keys/{provider} and set modelId in the settings, for example to anthropic/<model>.\n';
+const NO_BLOCKS =
+  'There was nothing to run: this thread uses the scripted agent, which only does what fenced blocks (sh, patch, file PATH) in a message say. To have messages understood, configure a model: store a key with PUT /api/model-keys/{provider} and set modelId in the settings, for example to anthropic/<model>.\n';
 
 /** A block that did not work out; the message is for the reply. */
 class BlockFailure extends Error {}
 
-interface Block { name: string; run(turn: Turn, number: number): Promise<string> | string }
+interface Block {
+  name: string;
+  run(turn: Turn, number: number): Promise<string> | string;
+}
 
 function blocksOf(prompt: string): Block[] {
   return fencesOf(prompt).flatMap(({ info, content }): Block[] => {
@@ -42,21 +46,41 @@ function write(path: string, content: string): string {
 function patch(text: string): string {
   const tree = new DraftTree(ROOT);
   const bytes = Buffer.from(text).toString('latin1');
-  const done = isEnvelope(text) ? applyEnvelope(tree, bytes) : applyUnifiedDiff(tree, parseUnifiedDiff(bytes));
+  const done = isEnvelope(text)
+    ? applyEnvelope(tree, bytes)
+    : applyUnifiedDiff(tree, parseUnifiedDiff(bytes));
   tree.commit();
   return `Patched: ${done.join(', ')}.`;
 }
 
 async function shell(turn: Turn, command: string, number: number): Promise<string> {
   const firstLine = command.trim().split('\n')[0]!;
-  const title = firstLine.length > TITLE_CHARACTERS ? `${firstLine.slice(0, TITLE_CHARACTERS)}…` : firstLine || 'sh';
+  const title =
+    firstLine.length > TITLE_CHARACTERS ? `${firstLine.slice(0, TITLE_CHARACTERS)}…` : firstLine || 'sh';
   const call = { toolCallId: `call-${number}`, title };
-  turn.update({ sessionUpdate: 'tool_call', ...call, kind: 'execute', status: 'pending', rawInput: { command }, _meta: { 'headrace/tool': 'sh' } });
-  const { outcome } = await turn.askPermission({ toolCall: call, options: [{ optionId: 'allow', name: 'Allow', kind: 'allow_once' }, { optionId: 'reject', name: 'Deny', kind: 'reject_once' }] });
-  const report = (status: 'in_progress' | 'completed' | 'failed', text?: string, truncated = false): void => turn.update({
-    sessionUpdate: 'tool_call_update', toolCallId: call.toolCallId, status,
-    ...(text === undefined ? {} : { content: [{ type: 'content', content: { type: 'text', text } }] }), _meta: { 'headrace/truncated': truncated },
+  turn.update({
+    sessionUpdate: 'tool_call',
+    ...call,
+    kind: 'execute',
+    status: 'pending',
+    rawInput: { command },
+    _meta: { 'headrace/tool': 'sh' },
   });
+  const { outcome } = await turn.askPermission({
+    toolCall: call,
+    options: [
+      { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
+      { optionId: 'reject', name: 'Deny', kind: 'reject_once' },
+    ],
+  });
+  const report = (status: 'in_progress' | 'completed' | 'failed', text?: string, truncated = false): void =>
+    turn.update({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: call.toolCallId,
+      status,
+      ...(text === undefined ? {} : { content: [{ type: 'content', content: { type: 'text', text } }] }),
+      _meta: { 'headrace/truncated': truncated },
+    });
   if (outcome.outcome !== 'selected' || outcome.optionId !== 'allow') {
     report('failed', 'The command was not allowed to run.');
     throw new BlockFailure(`\`${title}\` was not allowed to run.`);
@@ -65,7 +89,8 @@ async function shell(turn: Turn, command: string, number: number): Promise<strin
   const { exitCode, signal, output, truncated } = await runShell(command, ROOT);
   report(exitCode === 0 ? 'completed' : 'failed', output, truncated);
   const shown = output === '' ? ' without output.' : `:\n\n${fenced(shortened(output, truncated))}`;
-  if (exitCode !== 0) throw new BlockFailure(`\`${title}\` ended with ${signal ?? `exit code ${exitCode}`}${shown}`);
+  if (exitCode !== 0)
+    throw new BlockFailure(`\`${title}\` ended with ${signal ?? `exit code ${exitCode}`}${shown}`);
   return `Ran \`${title}\`${shown}`;
 }
 
@@ -79,10 +104,17 @@ serveAgent(async (turn) => {
   const blocks = blocksOf(turn.prompt);
   if (blocks.length === 0) turn.say(NO_BLOCKS);
   for (const [i, block] of blocks.entries()) {
-    try { turn.say(`${await block.run(turn, i + 1)}\n\n`); } catch (error) {
+    try {
+      turn.say(`${await block.run(turn, i + 1)}\n\n`);
+    } catch (error) {
       const reason = `Block ${i + 1} (${block.name}) failed`;
       turn.say(`${reason}: ${(error as Error).message}\n`);
-      return { stopReason: 'end_turn', _meta: { 'headrace/scriptFailed': `${reason}: ${(error as Error).message.split('\n')[0]!.replace(/:$/, '')}` } };
+      return {
+        stopReason: 'end_turn',
+        _meta: {
+          'headrace/scriptFailed': `${reason}: ${(error as Error).message.split('\n')[0]!.replace(/:$/, '')}`,
+        },
+      };
     }
   }
   return { stopReason: 'end_turn' };

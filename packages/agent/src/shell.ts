@@ -1,7 +1,12 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-export interface ShellResult { exitCode: number | null; signal: string | null; output: string; truncated: boolean }
+export interface ShellResult {
+  exitCode: number | null;
+  signal: string | null;
+  output: string;
+  truncated: boolean;
+}
 
 /** What a tool call keeps of its output. */
 const OUTPUT_BYTES = 64 * 1024;
@@ -16,9 +21,19 @@ const DRAIN_ROUNDS = 64;
 export function runShell(command: string, cwd: string): Promise<ShellResult> {
   const isLong = Buffer.byteLength(command) > ARGUMENT_BYTES;
   if (isLong) writeFileSync('/tmp/.command.sh', command);
-  const child = spawn('/bin/sh', ['-c', isLong ? 'exec sh -e /tmp/.command.sh 2>&1' : 'exec sh -e -c "$1" 2>&1', 'sh', isLong ? '' : command], { cwd, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(
+    '/bin/sh',
+    [
+      '-c',
+      isLong ? 'exec sh -e /tmp/.command.sh 2>&1' : 'exec sh -e -c "$1" 2>&1',
+      'sh',
+      isLong ? '' : command,
+    ],
+    { cwd, stdio: ['ignore', 'pipe', 'ignore'] },
+  );
   const parts: Buffer[] = [];
-  let size = 0, seen = 0;
+  let size = 0,
+    seen = 0;
   child.stdout.on('data', (part: Buffer) => {
     seen++;
     size += part.length;
@@ -26,7 +41,15 @@ export function runShell(command: string, cwd: string): Promise<ShellResult> {
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject).once('exit', (exitCode, signal) => {
-      const end = (): void => resolve({ exitCode, signal, output: Buffer.concat(parts).toString().replace(/\uFFFD$/, ''), truncated: size > OUTPUT_BYTES });
+      const end = (): void =>
+        resolve({
+          exitCode,
+          signal,
+          output: Buffer.concat(parts)
+            .toString()
+            .replace(/\uFFFD$/, ''),
+          truncated: size > OUTPUT_BYTES,
+        });
       // What sh itself wrote is in the pipe by now: two turns of the event loop without data mean that it has been read.
       const drain = (rounds: number, before: number): void => {
         if (rounds === 0) return end();

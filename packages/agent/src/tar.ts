@@ -2,13 +2,18 @@
  * Reads regular files from a tar archive: ustar, pax paths and sizes, GNU long names. Entries of other types are passed over.
  * Small on purpose: it runs inside sandboxes, where every module costs start time, and reads first entries outside.
  */
-export interface TarFile { path: string; executable: boolean; content: Buffer }
+export interface TarFile {
+  path: string;
+  executable: boolean;
+  content: Buffer;
+}
 
 const BLOCK = 512;
 
 /** All regular files of a whole archive. Throws on a damaged one. */
 export function* tarFiles(archive: Buffer): Generator<TarFile> {
-  let longName: string | undefined, pax: Record<string, string> = {};
+  let longName: string | undefined,
+    pax: Record<string, string> = {};
   for (let at = 0; at + BLOCK <= archive.length;) {
     const header = archive.subarray(at, at + BLOCK);
     if (header.every((byte) => byte === 0)) return;
@@ -20,8 +25,13 @@ export function* tarFiles(archive: Buffer): Generator<TarFile> {
     else if (type === 'x') pax = paxRecords(content);
     else {
       const prefix = textIn(header, 345, 155);
-      const path = pax['path'] ?? longName ?? (prefix && header.toString('latin1', 257, 263) === 'ustar\0' ? `${prefix}/` : '') + textIn(header, 0, 100);
-      if (type === '0' || type === '\0') yield { path, executable: (numberIn(header, 100, 8) & 0o100) !== 0, content };
+      const path =
+        pax['path'] ??
+        longName ??
+        (prefix && header.toString('latin1', 257, 263) === 'ustar\0' ? `${prefix}/` : '') +
+          textIn(header, 0, 100);
+      if (type === '0' || type === '\0')
+        yield { path, executable: (numberIn(header, 100, 8) & 0o100) !== 0, content };
       longName = undefined;
       pax = {};
     }
@@ -35,7 +45,8 @@ function textIn(bytes: Buffer, start: number, length: number): string {
 }
 
 function numberIn(bytes: Buffer, start: number, length: number): number {
-  if ((bytes[start]! & 0x80) !== 0) return Number(BigInt(`0x${bytes.toString('hex', start + 1, start + length)}`));
+  if ((bytes[start]! & 0x80) !== 0)
+    return Number(BigInt(`0x${bytes.toString('hex', start + 1, start + length)}`));
   return Number.parseInt(textIn(bytes, start, length).trim() || '0', 8);
 }
 

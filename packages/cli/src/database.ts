@@ -7,10 +7,16 @@ type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
 /** The database of a service that runs, or an external one. Throws what `databaseAway` tells. */
 export function openServiceDatabase({ databaseUrl, dataDir }: Where, connections: number): DatabaseHandle {
-  return openDatabase(databaseUrl === null ? embeddedConnection(dataDir) : { connectionString: databaseUrl }, connections);
+  return openDatabase(
+    databaseUrl === null ? embeddedConnection(dataDir) : { connectionString: databaseUrl },
+    connections,
+  );
 }
 
 /** What the operator is told of it. */
 export function databaseAway(error: unknown, { dataDir }: Where): Error {
-  return new Error(`the database does not answer (${(error as Error).message}): start the service on ${dataDir}, or set DATABASE_URL`, { cause: error });
+  return new Error(
+    `the database does not answer (${(error as Error).message}): start the service on ${dataDir}, or set DATABASE_URL`,
+    { cause: error },
+  );
 }

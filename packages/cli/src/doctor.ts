@@ -28,7 +28,13 @@ const GIT_MINIMUM = [2, 38] as const;
 export async function doctor(asJson: boolean): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), 'headrace-doctor-'));
   try {
-    const findings = await Promise.all([Promise.resolve(node()), found('git', git), found('postgres', () => postgres(scratch)), found('sandbox', () => sandbox(scratch)), found('runner', runner)]);
+    const findings = await Promise.all([
+      Promise.resolve(node()),
+      found('git', git),
+      found('postgres', () => postgres(scratch)),
+      found('sandbox', () => sandbox(scratch)),
+      found('runner', runner),
+    ]);
     const ok = findings.every((finding) => finding.ok);
     console.log(asJson ? JSON.stringify({ ok, findings }, null, 2) : findings.flatMap(lines).join('\n'));
     return ok ? 0 : 1;
@@ -37,7 +43,10 @@ export async function doctor(asJson: boolean): Promise<number> {
   }
 }
 
-const lines = ({ name, ok, detail, warnings }: Finding) => [`${ok ? 'ok     ' : 'missing'}  ${name.padEnd(8)}  ${detail}`, ...warnings.map((warning) => `warning  ${name.padEnd(8)}  ${warning}`)];
+const lines = ({ name, ok, detail, warnings }: Finding) => [
+  `${ok ? 'ok     ' : 'missing'}  ${name.padEnd(8)}  ${detail}`,
+  ...warnings.map((warning) => `warning  ${name.padEnd(8)}  ${warning}`),
+];
 
 type Check = () => Promise<Omit<Finding, 'name'>>;
 
@@ -51,30 +60,53 @@ async function found(name: string, check: Check): Promise<Finding> {
 
 function node(): Finding {
   const ok = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR;
-  return { name: 'node', ok, detail: ok ? process.version : `${process.version} is too old: start with \`npm run headrace\`, which uses Node ${NODE_MAJOR} of the dependencies`, warnings: [] };
+  return {
+    name: 'node',
+    ok,
+    detail: ok
+      ? process.version
+      : `${process.version} is too old: start with \`npm run headrace\`, which uses Node ${NODE_MAJOR} of the dependencies`,
+    warnings: [],
+  };
 }
 
 async function git(): Promise<Omit<Finding, 'name'>> {
   const { stdout } = await promisify(execFile)('git', ['--version'], { timeout: COMMAND_LIMIT_MS });
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
   const ok = major > GIT_MINIMUM[0] || (major === GIT_MINIMUM[0] && minor >= GIT_MINIMUM[1]);
-  return { ok, detail: ok ? stdout.trim() : `${stdout.trim()} is too old: install ${GIT_MINIMUM.join('.')} or newer`, warnings: [] };
+  return {
+    ok,
+    detail: ok ? stdout.trim() : `${stdout.trim()} is too old: install ${GIT_MINIMUM.join('.')} or newer`,
+    warnings: [],
+  };
 }
 
 async function postgres(scratch: string): Promise<Omit<Finding, 'name'>> {
   const binaries = findBinaries(scratch);
-  const { stdout } = await promisify(execFile)(binaries.postgres, ['--version'], { env: binaries.env, timeout: COMMAND_LIMIT_MS });
+  const { stdout } = await promisify(execFile)(binaries.postgres, ['--version'], {
+    env: binaries.env,
+    timeout: COMMAND_LIMIT_MS,
+  });
   return { ok: true, detail: stdout.trim(), warnings: [] };
 }
 
 /** With the driver and engine that the service would use in this environment. */
 async function sandbox(scratch: string): Promise<Omit<Finding, 'name'>> {
   const { sandboxDriver: driver, container } = readConfig(process.env, () => true);
-  const client = await ensureRunner({ stateDir: join(scratch, 'runner'), socketPath: join(scratch, 'runner.sock'), nodePath: process.execPath, sandboxes: { driver, ...container } });
+  const client = await ensureRunner({
+    stateDir: join(scratch, 'runner'),
+    socketPath: join(scratch, 'runner.sock'),
+    nodePath: process.execPath,
+    sandboxes: { driver, ...container },
+  });
   try {
     const status = await client.status();
     try {
-      return { ok: status.ok, detail: status.ok ? bounds(status) : status.missing.join('; '), warnings: status.limits.warnings };
+      return {
+        ok: status.ok,
+        detail: status.ok ? bounds(status) : status.missing.join('; '),
+        warnings: status.limits.warnings,
+      };
     } finally {
       process.kill(status.pid, 'SIGTERM');
     }
@@ -93,7 +125,11 @@ async function runner(): Promise<Omit<Finding, 'name'>> {
   const client = createRunnerClient(runnerSocket(readConfig(process.env, () => true).dataDir));
   try {
     const { pid, driver, load, egress } = await client.status();
-    return { ok: true, detail: `pid ${pid}, ${driver ?? 'no driver'}; ${load?.sandboxes ?? 0} sandboxes; egress: ${egress?.allowed ?? 0} connections let through, ${egress?.refused ?? 0} refused since it started`, warnings: [] };
+    return {
+      ok: true,
+      detail: `pid ${pid}, ${driver ?? 'no driver'}; ${load?.sandboxes ?? 0} sandboxes; egress: ${egress?.allowed ?? 0} connections let through, ${egress?.refused ?? 0} refused since it started`,
+      warnings: [],
+    };
   } catch {
     return { ok: true, detail: 'none runs for this data folder now', warnings: [] };
   } finally {

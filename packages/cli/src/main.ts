@@ -34,7 +34,12 @@ async function run(argv: string[]): Promise<number> {
 }
 
 const OPTIONS = {
-  help: { type: 'boolean', short: 'h' }, json: { type: 'boolean' }, id: { type: 'string' }, 'platform-api': { type: 'string' }, project: { type: 'string' }, concurrency: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  json: { type: 'boolean' },
+  id: { type: 'string' },
+  'platform-api': { type: 'string' },
+  project: { type: 'string' },
+  concurrency: { type: 'string' },
 } as const;
 
 function parsed(argv: string[]) {

@@ -6,9 +6,13 @@ import { databaseAway, openServiceDatabase } from './database.ts';
 import { UsageError } from './usage-error.ts';
 
 /** `headrace organizations set`. Returns the exit code. */
-export async function setOrganization(id: string | undefined, platformApi: string | undefined): Promise<number> {
+export async function setOrganization(
+  id: string | undefined,
+  platformApi: string | undefined,
+): Promise<number> {
   if (!id) throw new UsageError('--id has to name an organization (`org_…`).');
-  if (platformApi !== 'true' && platformApi !== 'false') throw new UsageError('--platform-api has to be true or false.');
+  if (platformApi !== 'true' && platformApi !== 'false')
+    throw new UsageError('--platform-api has to be true or false.');
   const config = readConfig(process.env, isServiceKey);
   let database: DatabaseHandle | undefined;
   try {

@@ -7,7 +7,10 @@ const ERASE_LINE = '\r\u001b[K';
 /** Tells on stderr how far it is: in place on a terminal, else a line every 10 s. Returns what ends it. */
 export function showProgress(tally: Tally): () => void {
   const { stderr } = process;
-  const timer = setInterval(() => stderr.write(stderr.isTTY ? `${ERASE_LINE}${progressLine(tally)}` : `${progressLine(tally)}\n`), stderr.isTTY ? TERMINAL_MS : LINE_MS);
+  const timer = setInterval(
+    () => stderr.write(stderr.isTTY ? `${ERASE_LINE}${progressLine(tally)}` : `${progressLine(tally)}\n`),
+    stderr.isTTY ? TERMINAL_MS : LINE_MS,
+  );
   return () => {
     clearInterval(timer);
     if (stderr.isTTY) stderr.write(ERASE_LINE);

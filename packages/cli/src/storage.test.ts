@@ -20,7 +20,11 @@ let second: string;
 beforeAll(async () => {
   server = await startTestServer();
   apps = draftsOf(server);
-  const draft = await apps.diverged({ 'a.txt': 'base\n', 'b.txt': 'b\n' }, { 'b.txt': 'head\n' }, { 'a.txt': 'draft\n' });
+  const draft = await apps.diverged(
+    { 'a.txt': 'base\n', 'b.txt': 'b\n' },
+    { 'b.txt': 'head\n' },
+    { 'a.txt': 'draft\n' },
+  );
   expect((await apps.finish(draft)).status).toBe('applied');
   first = draft.appId;
   second = (await apps.app({ 'c.txt': 'c\n' })).appId;
@@ -35,9 +39,17 @@ interface Ended {
 
 function headrace(args: string[], env: Record<string, string> = {}): Promise<Ended> {
   const { databaseUrl, dataDir } = server.service.ctx.config;
-  const all = { PATH: process.env.PATH, DATABASE_URL: databaseUrl!, HEADRACE_DATA_DIR: dataDir, HEADRACE_SECRET_KEY: 'test secret of at least 32 characters', ...env };
+  const all = {
+    PATH: process.env.PATH,
+    DATABASE_URL: databaseUrl!,
+    HEADRACE_DATA_DIR: dataDir,
+    HEADRACE_SECRET_KEY: 'test secret of at least 32 characters',
+    ...env,
+  };
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env: all, timeout: 25_000 }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
+    execFile(process.execPath, [MAIN, ...args], { env: all, timeout: 25_000 }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
   });
 }
 
@@ -50,13 +62,23 @@ async function verify(...args: string[]): Promise<{ code: number; report: Storag
 describe('exit code 0', () => {
   test('sound: every project, source and pack was read', async () => {
     const { code, report } = await verify();
-    expect([code, report]).toEqual([0, expect.objectContaining({ sound: true, projects: 2, sources: 5, damage: 0, findings: [], warnings: 0 })]);
-    expect(report.packs).toBe((await server.service.ctx.db.selectFrom('packs').select('id').execute()).length);
+    expect([code, report]).toEqual([
+      0,
+      expect.objectContaining({ sound: true, projects: 2, sources: 5, damage: 0, findings: [], warnings: 0 }),
+    ]);
+    expect(report.packs).toBe(
+      (await server.service.ctx.db.selectFrom('packs').select('id').execute()).length,
+    );
   });
 
   test('one project, in lines for people', async () => {
     const { code, stdout } = await headrace(['storage', 'verify', '--project', second, '--concurrency', '2']);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^1 projects, 1 sources, 1 packs, 1 contents, 0 artifacts\n.* MiB\/s\nEverything that is stored is sound\.\n$/)]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^1 projects, 1 sources, 1 packs, 1 contents, 0 artifacts\n.* MiB\/s\nEverything that is stored is sound\.\n$/,
+      ),
+    ]);
   });
 
   test('orphans are warnings', async () => {
@@ -65,19 +87,41 @@ describe('exit code 0', () => {
     const hoursAgo = Date.now() / 1000 - 7_200;
     await utimes(join(server.service.ctx.config.dataDir, 'objects', key), hoursAgo, hoursAgo);
     const { code, report } = await verify();
-    expect([code, report.warnings, report.warningBytes, report.warningFindings]).toEqual([0, 1, 5, [{ kind: 'object_orphaned', message: expect.any(String), projectId: second, objectKey: key, byteSize: 5 }]]);
+    expect([code, report.warnings, report.warningBytes, report.warningFindings]).toEqual([
+      0,
+      1,
+      5,
+      [
+        {
+          kind: 'object_orphaned',
+          message: expect.any(String),
+          projectId: second,
+          objectKey: key,
+          byteSize: 5,
+        },
+      ],
+    ]);
     await server.service.ctx.store.delete(key);
   });
 
   test('help', async () => {
-    expect(await headrace(['storage', 'verify', '--help'])).toEqual({ code: 0, stderr: '', stdout: expect.stringContaining('--concurrency N') });
+    expect(await headrace(['storage', 'verify', '--help'])).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('--concurrency N'),
+    });
   });
 });
 
 describe('exit code 1', () => {
   test('damage: what is lost and who needs it, the other project still sound', async () => {
     const { db, store } = server.service.ctx;
-    const { object_key: key } = await db.selectFrom('packs').select('object_key').where('project_id', '=', first).orderBy('id').executeTakeFirstOrThrow();
+    const { object_key: key } = await db
+      .selectFrom('packs')
+      .select('object_key')
+      .where('project_id', '=', first)
+      .orderBy('id')
+      .executeTakeFirstOrThrow();
     const bytes = await store.get(key);
     await store.put(key, Buffer.from(bytes.map((b, i) => (i === bytes.length - 1 ? b ^ 1 : b))));
     const { code, report } = await verify();
@@ -86,20 +130,30 @@ describe('exit code 1', () => {
     const head = (await apps.head(first)).sourceId;
     expect(report.findings.some((f) => f.sourceId === head)).toBe(false);
     const lines = await headrace(['storage', 'verify']);
-    expect([lines.code, lines.stdout]).toEqual([1, expect.stringMatching(/damage {3}pack_damaged .*\n[^]*needed by src_\w+ "a.txt"\n[^]*3 findings of damage: 1 pack_damaged, 2 content_damaged\n$/)]);
+    expect([lines.code, lines.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /damage {3}pack_damaged .*\n[^]*needed by src_\w+ "a.txt"\n[^]*3 findings of damage: 1 pack_damaged, 2 content_damaged\n$/,
+      ),
+    ]);
     expect((await verify('--project', second)).code).toBe(0);
     await store.put(key, bytes);
     expect((await verify()).code).toBe(0);
   });
 
-  test('of a build\'s artifact', async ({ skip }) => {
+  test("of a build's artifact", async ({ skip }) => {
     const status = server.service.ctx.runnerStatus();
     if (!status?.ok) skip(`no sandbox can be made here: ${status?.missing.join('; ')}`);
     const bench = await newBench(server);
     const { id } = await bench.ended((await bench.submit('mkdir dist; echo x > dist/x')).id);
     const { db, store } = server.service.ctx;
-    const { artifact_key: key } = await db.selectFrom('builds').select('artifact_key').where('id', '=', id).executeTakeFirstOrThrow();
-    const found = async () => (await verify('--project', bench.appId)).report.findings.map((f) => [f.kind, f.buildId]);
+    const { artifact_key: key } = await db
+      .selectFrom('builds')
+      .select('artifact_key')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const found = async () =>
+      (await verify('--project', bench.appId)).report.findings.map((f) => [f.kind, f.buildId]);
     expect([(await verify()).report.artifacts, await found()]).toEqual([1, []]);
     const bytes = await store.get(key!);
     await store.put(key!, Buffer.from(bytes.map((b, i) => (i === 12 ? b ^ 1 : b))));
@@ -109,15 +163,29 @@ describe('exit code 1', () => {
     await store.delete(key!);
     await db.updateTable('builds').set({ file_count: 7 }).where('id', '=', id).execute();
     await db.updateTable('objects').set({ committed_at: null }).where('key', '=', key!).execute();
-    expect(await found()).toEqual([['object_unregistered', id], ['object_missing', id], ['artifact_manifest', id]]);
+    expect(await found()).toEqual([
+      ['object_unregistered', id],
+      ['object_missing', id],
+      ['artifact_manifest', id],
+    ]);
     await server.call('DELETE', `/api/platform/v1/apps/${bench.appId}`);
   });
 });
 
 test('exit code 2: wrong use is told with what is right', async () => {
-  for (const args of [['--concurrency', '0'], ['--concurrency', 'x'], ['--project', 'prj_none'], ['--nonsense']]) {
+  for (const args of [
+    ['--concurrency', '0'],
+    ['--concurrency', 'x'],
+    ['--project', 'prj_none'],
+    ['--nonsense'],
+  ]) {
     const { code, stdout, stderr } = await headrace(['storage', 'verify', ...args]);
-    expect([args, code, stdout, stderr]).toEqual([args, 2, '', expect.stringContaining('storage verify [--project ID]')]);
+    expect([args, code, stdout, stderr]).toEqual([
+      args,
+      2,
+      '',
+      expect.stringContaining('storage verify [--project ID]'),
+    ]);
   }
 });
 
@@ -125,7 +193,13 @@ describe('exit code 3', () => {
   test('the folder of the objects is away, or the wrong one', async () => {
     const { dataDir } = server.service.ctx.config;
     const elsewhere = await mkdtemp(join(tmpdir(), 'headrace-empty-'));
-    expect(await headrace(['storage', 'verify'], { HEADRACE_DATA_DIR: elsewhere })).toEqual({ code: 3, stdout: '', stderr: expect.stringMatching(/could not finish: the folder of the objects cannot be read \(ENOENT.*HEADRACE_DATA_DIR/) });
+    expect(await headrace(['storage', 'verify'], { HEADRACE_DATA_DIR: elsewhere })).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /could not finish: the folder of the objects cannot be read \(ENOENT.*HEADRACE_DATA_DIR/,
+      ),
+    });
     await rm(elsewhere, { recursive: true });
     await rename(join(dataDir, 'objects'), join(dataDir, 'away'));
     expect((await headrace(['storage', 'verify'])).code).toBe(3);
@@ -134,11 +208,28 @@ describe('exit code 3', () => {
 
   test('the database is away', async () => {
     const answer = await headrace(['storage', 'verify'], { DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
-    expect(answer).toEqual({ code: 3, stdout: '', stderr: expect.stringMatching(/could not finish: the database does not answer \(.*ECONNREFUSED.*set DATABASE_URL/) });
+    expect(answer).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /could not finish: the database does not answer \(.*ECONNREFUSED.*set DATABASE_URL/,
+      ),
+    });
   });
 
   test('the bucket is away', async () => {
-    const answer = await headrace(['storage', 'verify'], { HEADRACE_S3_BUCKET: 'none', HEADRACE_S3_ENDPOINT: 'http://127.0.0.1:1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' });
-    expect(answer).toEqual({ code: 3, stdout: '', stderr: expect.stringMatching(/could not finish: the bucket none does not serve requests \(.*HEADRACE_S3_ENDPOINT/) });
+    const answer = await headrace(['storage', 'verify'], {
+      HEADRACE_S3_BUCKET: 'none',
+      HEADRACE_S3_ENDPOINT: 'http://127.0.0.1:1',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+    });
+    expect(answer).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /could not finish: the bucket none does not serve requests \(.*HEADRACE_S3_ENDPOINT/,
+      ),
+    });
   });
 });

@@ -35,7 +35,11 @@ export interface StorageArguments {
 }
 
 /** The exit code. Throws UsageError. */
-export async function verifyStored({ project, concurrency, json = false }: StorageArguments): Promise<number> {
+export async function verifyStored({
+  project,
+  concurrency,
+  json = false,
+}: StorageArguments): Promise<number> {
   const atOnce = concurrencyOf(concurrency);
   const config = configured();
   try {
@@ -52,7 +56,8 @@ export async function verifyStored({ project, concurrency, json = false }: Stora
 function concurrencyOf(text: string | undefined): number {
   if (text === undefined) return DEFAULT_CONCURRENCY;
   const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > MAX_CONCURRENCY) throw new UsageError(`--concurrency has to be a whole number from 1 to ${MAX_CONCURRENCY}.`);
+  if (!/^\d+$/.test(text) || count < 1 || count > MAX_CONCURRENCY)
+    throw new UsageError(`--concurrency has to be a whole number from 1 to ${MAX_CONCURRENCY}.`);
   return count;
 }
 
@@ -64,7 +69,11 @@ function configured(): Config {
   }
 }
 
-async function verified(config: Config, projectId: string | null, concurrency: number): Promise<StorageReport> {
+async function verified(
+  config: Config,
+  projectId: string | null,
+  concurrency: number,
+): Promise<StorageReport> {
   const database = opened(config, CONNECTIONS_EACH * concurrency);
   try {
     if (projectId !== null) await requireProject(database, projectId);
@@ -91,8 +100,13 @@ function opened(config: Config, connections: number): DatabaseHandle {
 }
 
 async function requireProject({ db }: DatabaseHandle, id: string): Promise<void> {
-  const project = await db.selectFrom('projects').select('deleted_at').where('id', '=', id).executeTakeFirst();
-  if (!project || project.deleted_at) throw new UsageError(`--project: there is no project ${id}${project ? ' any more' : ''}.`);
+  const project = await db
+    .selectFrom('projects')
+    .select('deleted_at')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!project || project.deleted_at)
+    throw new UsageError(`--project: there is no project ${id}${project ? ' any more' : ''}.`);
 }
 
 function reasonOf(error: unknown, config: Config): string {

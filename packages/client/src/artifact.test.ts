@@ -9,32 +9,76 @@ import type { Manifest } from './types.ts';
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const LONG = `${'folder/'.repeat(40)}naïve.html`;
 
-async function build(files: Record<string, string>, type: 'file' | 'symlink' = 'file'): Promise<{ artifact: Buffer; manifest: Manifest }> {
+async function build(
+  files: Record<string, string>,
+  type: 'file' | 'symlink' = 'file',
+): Promise<{ artifact: Buffer; manifest: Manifest }> {
   const tar = pack();
-  for (const [name, content] of Object.entries(files)) tar.entry({ name, mode: 0o755, type, ...(type === 'symlink' ? { linkname: '/etc/passwd' } : {}) }, type === 'file' ? content : '');
+  for (const [name, content] of Object.entries(files))
+    tar.entry(
+      { name, mode: 0o755, type, ...(type === 'symlink' ? { linkname: '/etc/passwd' } : {}) },
+      type === 'file' ? content : '',
+    );
   tar.finalize();
   const artifact = gzipSync(await buffer(tar));
-  const listed = Object.entries(files).map(([path, content]) => ({ path, byteSize: Buffer.byteLength(content), sha256: sha256(Buffer.from(content)), mode: '0755' as const }));
-  return { artifact, manifest: { buildId: 'bld_1', sourceId: 'src_1', artifactSha256: sha256(artifact), fileCount: listed.length, byteSize: 0, files: listed } };
+  const listed = Object.entries(files).map(([path, content]) => ({
+    path,
+    byteSize: Buffer.byteLength(content),
+    sha256: sha256(Buffer.from(content)),
+    mode: '0755' as const,
+  }));
+  return {
+    artifact,
+    manifest: {
+      buildId: 'bld_1',
+      sourceId: 'src_1',
+      artifactSha256: sha256(artifact),
+      fileCount: listed.length,
+      byteSize: 0,
+      files: listed,
+    },
+  };
 }
 
 test('files are read as the manifest has them, long names too', async () => {
-  const { artifact, manifest } = await build({ 'index.html': '<h1>Hi</h1>', [LONG]: '', 'a/b': 'x'.repeat(2000) });
+  const { artifact, manifest } = await build({
+    'index.html': '<h1>Hi</h1>',
+    [LONG]: '',
+    'a/b': 'x'.repeat(2000),
+  });
   const files = readArtifact(artifact, manifest);
-  expect(files.map((f) => [f.path, f.content.length, f.mode])).toEqual([['index.html', 11, '0755'], [LONG, 0, '0755'], ['a/b', 2000, '0755']]);
+  expect(files.map((f) => [f.path, f.content.length, f.mode])).toEqual([
+    ['index.html', 11, '0755'],
+    [LONG, 0, '0755'],
+    ['a/b', 2000, '0755'],
+  ]);
 });
 
-test.each(['../outside', '/etc/x', 'a//b', 'a\\b'])('a path that may leave the folder is refused: %s', async (path) => {
-  const { artifact, manifest } = await build({ [path]: 'x' });
-  expect(() => readArtifact(artifact, manifest)).toThrow('may not be there');
-});
+test.each(['../outside', '/etc/x', 'a//b', 'a\\b'])(
+  'a path that may leave the folder is refused: %s',
+  async (path) => {
+    const { artifact, manifest } = await build({ [path]: 'x' });
+    expect(() => readArtifact(artifact, manifest)).toThrow('may not be there');
+  },
+);
 
 test('links, other bytes, and missing or further files are refused', async () => {
   const link = await build({ a: 'x' }, 'symlink');
   expect(() => readArtifact(link.artifact, link.manifest)).toThrow('no regular file');
   const { artifact, manifest } = await build({ a: 'x', b: 'y' });
-  expect(() => readArtifact(artifact, { ...manifest, artifactSha256: '0'.repeat(64) })).toThrow('SHA-256 differs');
-  expect(() => readArtifact(artifact, { ...manifest, files: manifest.files.slice(1) })).toThrow('may not be there');
-  expect(() => readArtifact(artifact, { ...manifest, files: [...manifest.files, { ...manifest.files[0]!, path: 'c' }] })).toThrow('lacks 1');
-  expect(() => readArtifact(artifact, { ...manifest, files: [{ ...manifest.files[0]!, sha256: '0'.repeat(64) }, manifest.files[1]!] })).toThrow('not as the manifest says');
+  expect(() => readArtifact(artifact, { ...manifest, artifactSha256: '0'.repeat(64) })).toThrow(
+    'SHA-256 differs',
+  );
+  expect(() => readArtifact(artifact, { ...manifest, files: manifest.files.slice(1) })).toThrow(
+    'may not be there',
+  );
+  expect(() =>
+    readArtifact(artifact, { ...manifest, files: [...manifest.files, { ...manifest.files[0]!, path: 'c' }] }),
+  ).toThrow('lacks 1');
+  expect(() =>
+    readArtifact(artifact, {
+      ...manifest,
+      files: [{ ...manifest.files[0]!, sha256: '0'.repeat(64) }, manifest.files[1]!],
+    }),
+  ).toThrow('not as the manifest says');
 });

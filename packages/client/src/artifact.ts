@@ -15,16 +15,22 @@ const INFLATED_LIMIT = 96 * 1024 * 1024;
 
 /** The files of a build. Throws Error where the artifact is not what its manifest says, or a path would leave the folder it is unpacked to. */
 export function readArtifact(artifact: Uint8Array, manifest: Manifest): ArtifactFile[] {
-  if (sha256(artifact) !== manifest.artifactSha256) throw new Error('The artifact is not the one that its manifest tells of: its SHA-256 differs.');
+  if (sha256(artifact) !== manifest.artifactSha256)
+    throw new Error('The artifact is not the one that its manifest tells of: its SHA-256 differs.');
   const expected = new Map(manifest.files.map((file) => [file.path, file]));
   const files = entriesOf(gunzipSync(artifact, { maxOutputLength: INFLATED_LIMIT }));
   for (const { path, content, mode } of files) {
     const file = expected.get(path);
-    if (!file || !isInside(path)) throw new Error(`The artifact has a file that may not be there: ${JSON.stringify(path)}`);
-    if (content.length !== file.byteSize || sha256(content) !== file.sha256 || mode !== file.mode) throw new Error(`The artifact's file ${JSON.stringify(path)} is not as the manifest says.`);
+    if (!file || !isInside(path))
+      throw new Error(`The artifact has a file that may not be there: ${JSON.stringify(path)}`);
+    if (content.length !== file.byteSize || sha256(content) !== file.sha256 || mode !== file.mode)
+      throw new Error(`The artifact's file ${JSON.stringify(path)} is not as the manifest says.`);
     expected.delete(path);
   }
-  if (expected.size > 0) throw new Error(`The artifact lacks ${expected.size} of the manifest's files, for example ${JSON.stringify([...expected.keys()][0])}`);
+  if (expected.size > 0)
+    throw new Error(
+      `The artifact lacks ${expected.size} of the manifest's files, for example ${JSON.stringify([...expected.keys()][0])}`,
+    );
   return files;
 }
 
@@ -40,7 +46,11 @@ function entriesOf(tar: Buffer): ArtifactFile[] {
     const type = String.fromCharCode(header[156]!);
     if (type === 'x') longName = paxPath(content);
     else if (type === '0') {
-      files.push({ path: longName ?? text(header, 0, 100), content, mode: octal(header, 100, 8) & 0o100 ? '0755' : '0644' });
+      files.push({
+        path: longName ?? text(header, 0, 100),
+        content,
+        mode: octal(header, 100, 8) & 0o100 ? '0755' : '0644',
+      });
       longName = null;
     } else throw new Error('The artifact has an entry that is no regular file.');
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
@@ -62,7 +72,15 @@ function paxPath(records: Buffer): string | null {
   return path;
 }
 
-const text = (block: Buffer, start: number, length: number) => block.subarray(start, start + length).toString().split('\0', 1)[0]!;
-const octal = (block: Buffer, start: number, length: number) => Number.parseInt(text(block, start, length).trim() || '0', 8);
+const text = (block: Buffer, start: number, length: number) =>
+  block
+    .subarray(start, start + length)
+    .toString()
+    .split('\0', 1)[0]!;
+const octal = (block: Buffer, start: number, length: number) =>
+  Number.parseInt(text(block, start, length).trim() || '0', 8);
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-const isInside = (path: string) => path !== '' && !path.includes('\\') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+const isInside = (path: string) =>
+  path !== '' &&
+  !path.includes('\\') &&
+  path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');

@@ -15,7 +15,17 @@ export class HeadraceError extends Error {
   /** The other members of the answer's `error`: `operationId`, `reason`, `current`. */
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, code: string, message: string, options: { fields?: readonly Field[]; requestId?: string | null; details?: Record<string, unknown>; cause?: unknown } = {}) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options: {
+      fields?: readonly Field[];
+      requestId?: string | null;
+      details?: Record<string, unknown>;
+      cause?: unknown;
+    } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = 'HeadraceError';
     this.status = status;
@@ -29,7 +39,9 @@ export class HeadraceError extends Error {
 /** A waiter's time is over; the work itself goes on. */
 export class WaitTimeoutError extends Error {
   constructor(what: string, milliseconds: number) {
-    super(`${what} did not end within ${Math.round(milliseconds / 1000)} s. It goes on; read it again later.`);
+    super(
+      `${what} did not end within ${Math.round(milliseconds / 1000)} s. It goes on; read it again later.`,
+    );
     this.name = 'WaitTimeoutError';
   }
 }
@@ -37,11 +49,30 @@ export class WaitTimeoutError extends Error {
 /** The error in an answer's body; also of a proxy's answer that is no JSON. */
 export function errorOf(status: number, requestId: string | null, text: string): HeadraceError {
   try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string; requestId?: string; fields?: Field[] } & Record<string, unknown> };
+    const { error } = JSON.parse(text) as {
+      error: { code: string; message: string; requestId?: string; fields?: Field[] } & Record<
+        string,
+        unknown
+      >;
+    };
     const { code, message, requestId: id, fields, ...details } = error;
-    const said = fields?.length ? `${message} (${fields.slice(0, 5).map((f) => `${f.path}: ${f.message}`).join('; ')})` : message;
-    return new HeadraceError(status, code, said, { requestId: id ?? requestId, details, ...(fields ? { fields } : {}) });
+    const said = fields?.length
+      ? `${message} (${fields
+          .slice(0, 5)
+          .map((f) => `${f.path}: ${f.message}`)
+          .join('; ')})`
+      : message;
+    return new HeadraceError(status, code, said, {
+      requestId: id ?? requestId,
+      details,
+      ...(fields ? { fields } : {}),
+    });
   } catch {
-    return new HeadraceError(status, 'invalid_response', `The answer ${status} is not one of Headrace's: ${text.slice(0, 200)}`, { requestId });
+    return new HeadraceError(
+      status,
+      'invalid_response',
+      `The answer ${status} is not one of Headrace's: ${text.slice(0, 200)}`,
+      { requestId },
+    );
   }
 }

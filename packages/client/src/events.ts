@@ -24,7 +24,10 @@ export interface EventPage {
 export type StreamItem =
   | { kind: 'event'; event: HeadraceEvent }
   /** The reply in progress; a newer revision replaces it. No guarantee, no cursor. */
-  | { kind: 'draft'; draft: { threadId: string; messageId: string; runId: string; revision: number; content: string } }
+  | {
+      kind: 'draft';
+      draft: { threadId: string; messageId: string; runId: string; revision: number; content: string };
+    }
   | { kind: 'draft.removed'; threadId: string; messageId: string }
   /** Connected, for the first time or again. */
   | { kind: 'open' }
@@ -35,9 +38,15 @@ export interface Events {
   /** A cursor at the feed's end. */
   head(feed: Feed, options?: CallOptions): Promise<string>;
   /** One page; without a cursor from the oldest event that is kept. `waitSeconds` (0-30) lets an empty page wait. */
-  list(feed: Feed, options?: CallOptions & { cursor?: string; limit?: number; waitSeconds?: number }): Promise<EventPage>;
+  list(
+    feed: Feed,
+    options?: CallOptions & { cursor?: string; limit?: number; waitSeconds?: number },
+  ): Promise<EventPage>;
   /** Every event behind the cursor, once, in order: to the feed's present end, or with `follow` on and on. Throws 410 as it is. */
-  replay(feed: Feed, options?: CallOptions & { cursor?: string; follow?: boolean }): AsyncGenerator<HeadraceEvent>;
+  replay(
+    feed: Feed,
+    options?: CallOptions & { cursor?: string; follow?: boolean },
+  ): AsyncGenerator<HeadraceEvent>;
   /**
    * Every event from the cursor (default: from now) on, once, and drafts. Resumes by itself where it was cut; a 410 becomes an item of
    * kind `reset`. Ends when the caller does or the app is deleted; throws when the key may not read on.
@@ -55,25 +64,51 @@ const RECONNECTS = 20;
 const REMEMBERED_IDS = 1_000;
 
 export function createEvents(http: Http): Events {
-  const root = (feed: Feed) => `/api/platform/v1${feed.appId === undefined ? '' : `/apps/${encodeURIComponent(feed.appId)}`}/events`;
-  const filters = (feed: Feed): Query => ({ threadId: feed.threadId, runId: feed.runId, types: feed.types?.join(',') });
+  const root = (feed: Feed) =>
+    `/api/platform/v1${feed.appId === undefined ? '' : `/apps/${encodeURIComponent(feed.appId)}`}/events`;
+  const filters = (feed: Feed): Query => ({
+    threadId: feed.threadId,
+    runId: feed.runId,
+    types: feed.types?.join(','),
+  });
 
-  const head: Events['head'] = async (feed, options = {}) => (await http.json<{ cursor: string }>('GET', `${root(feed)}/head`, { ...options, query: filters(feed) })).cursor;
+  const head: Events['head'] = async (feed, options = {}) =>
+    (await http.json<{ cursor: string }>('GET', `${root(feed)}/head`, { ...options, query: filters(feed) }))
+      .cursor;
 
   const list: Events['list'] = (feed, { cursor, limit, waitSeconds, ...options } = {}) =>
-    http.json<EventPage>('GET', root(feed), { ...options, query: { ...filters(feed), cursor, limit, waitSeconds } });
+    http.json<EventPage>('GET', root(feed), {
+      ...options,
+      query: { ...filters(feed), cursor, limit, waitSeconds },
+    });
 
-  async function* replay(feed: Feed, { cursor, follow = false, ...options }: CallOptions & { cursor?: string; follow?: boolean } = {}): AsyncGenerator<HeadraceEvent> {
+  async function* replay(
+    feed: Feed,
+    { cursor, follow = false, ...options }: CallOptions & { cursor?: string; follow?: boolean } = {},
+  ): AsyncGenerator<HeadraceEvent> {
     for (let at = cursor; ;) {
-      const page = await list(feed, { ...options, limit: PAGE, ...(at === undefined ? {} : { cursor: at }), ...(follow ? { waitSeconds: FOLLOW_SECONDS } : {}) });
+      const page = await list(feed, {
+        ...options,
+        limit: PAGE,
+        ...(at === undefined ? {} : { cursor: at }),
+        ...(follow ? { waitSeconds: FOLLOW_SECONDS } : {}),
+      });
       yield* page.events;
       at = page.nextCursor;
       if (!follow && !page.hasMore) return;
     }
   }
 
-  async function* connection(feed: Feed, cursor: string, options: CallOptions): AsyncGenerator<{ item: StreamItem | null; cursor: string | null }> {
-    const response = await http.open('GET', `${root(feed)}/stream`, { ...options, query: filters(feed), headers: { accept: 'text/event-stream', 'last-event-id': cursor } });
+  async function* connection(
+    feed: Feed,
+    cursor: string,
+    options: CallOptions,
+  ): AsyncGenerator<{ item: StreamItem | null; cursor: string | null }> {
+    const response = await http.open('GET', `${root(feed)}/stream`, {
+      ...options,
+      query: filters(feed),
+      headers: { accept: 'text/event-stream', 'last-event-id': cursor },
+    });
     yield { item: { kind: 'open' }, cursor: null };
     for await (const { event: type, data, id } of framesOf(response.body!, SILENCE_MS)) {
       const content = JSON.parse(data) as never;
@@ -82,10 +117,13 @@ export function createEvents(http: Http): Events {
     }
   }
 
-  async function* stream(feed: Feed, { cursor, ...options }: CallOptions & { cursor?: string } = {}): AsyncGenerator<StreamItem> {
+  async function* stream(
+    feed: Feed,
+    { cursor, ...options }: CallOptions & { cursor?: string } = {},
+  ): AsyncGenerator<StreamItem> {
     const seen = new RecentIds();
     // From a cursor also when the caller has none: what comes before the first frame of a lost connection would be missed.
-    let at = cursor ?? await head(feed, options);
+    let at = cursor ?? (await head(feed, options));
     for (let failures = 0; failures < RECONNECTS; failures++) {
       try {
         for await (const { item, cursor: next } of connection(feed, at, options)) {
@@ -93,7 +131,12 @@ export function createEvents(http: Http): Events {
           if (item === null || (item.kind === 'event' && !seen.add(item.event.id))) continue;
           if (item.kind !== 'open') failures = 0;
           yield item;
-          if (item.kind === 'event' && item.event.type === 'platform.app.deleted' && item.event.appId === feed.appId) return;
+          if (
+            item.kind === 'event' &&
+            item.event.type === 'platform.app.deleted' &&
+            item.event.appId === feed.appId
+          )
+            return;
         }
       } catch (error) {
         if (options.signal?.aborted) throw error;
@@ -106,7 +149,11 @@ export function createEvents(http: Http): Events {
       }
       await sleep(backoff(failures + 1), undefined, options.signal ? { signal: options.signal } : {});
     }
-    throw new HeadraceError(0, 'network_error', `The stream was cut ${RECONNECTS} times in a row. Read on from its last event's cursor later.`);
+    throw new HeadraceError(
+      0,
+      'network_error',
+      `The stream was cut ${RECONNECTS} times in a row. Read on from its last event's cursor later.`,
+    );
   }
 
   return { head, list, replay, stream };
@@ -115,11 +162,15 @@ export function createEvents(http: Http): Events {
 /** null for what only carries a cursor: heartbeats, and frames of types that are not known here. */
 function itemOf(type: string | undefined, content: HeadraceEvent & StreamItem): StreamItem | null {
   if (type === 'draft') return { kind: 'draft', draft: content as never };
-  if (type === 'draft.removed') return { ...(content as unknown as { threadId: string; messageId: string }), kind: 'draft.removed' };
-  return typeof content.id === 'string' && typeof content.cursor === 'string' ? { kind: 'event', event: content } : null;
+  if (type === 'draft.removed')
+    return { ...(content as unknown as { threadId: string; messageId: string }), kind: 'draft.removed' };
+  return typeof content.id === 'string' && typeof content.cursor === 'string'
+    ? { kind: 'event', event: content }
+    : null;
 }
 
-const streamError = ({ code, message }: { code: string; message: string }) => new HeadraceError(code === 'cursor_expired' || code === 'cursor_scope_changed' ? 410 : 503, code, message);
+const streamError = ({ code, message }: { code: string; message: string }) =>
+  new HeadraceError(code === 'cursor_expired' || code === 'cursor_scope_changed' ? 410 : 503, code, message);
 
 function resetCode(error: unknown): 'cursor_expired' | 'cursor_scope_changed' | null {
   if (!(error instanceof HeadraceError) || error.status !== 410) return null;

@@ -19,15 +19,22 @@ export async function readFolder(folder: string): Promise<FileInput[]> {
 
 function contentOf(bytes: Buffer): Pick<FileInput, 'content' | 'encoding'> {
   const content = bytes.toString('utf8');
-  return Buffer.from(content).equals(bytes) ? { content, encoding: 'utf8' } : { content: bytes.toString('base64'), encoding: 'base64' };
+  return Buffer.from(content).equals(bytes)
+    ? { content, encoding: 'utf8' }
+    : { content: bytes.toString('base64'), encoding: 'base64' };
 }
 
 /** `source.sha256` of these files, computed here: what was stored is what was sent. */
 export function sourceSha256(files: readonly FileInput[]): string {
   const lines = files.map(({ path, content, encoding = 'utf8', executable = false }) => {
     const bytes = Buffer.from(content, encoding);
-    return { path: Buffer.from(path), line: `${executable ? '0755' : '0644'} ${createHash('sha256').update(bytes).digest('hex')} ${bytes.length} ${path}\n` };
+    return {
+      path: Buffer.from(path),
+      line: `${executable ? '0755' : '0644'} ${createHash('sha256').update(bytes).digest('hex')} ${bytes.length} ${path}\n`,
+    };
   });
   lines.sort((a, b) => Buffer.compare(a.path, b.path));
-  return createHash('sha256').update(lines.map((l) => l.line).join('')).digest('hex');
+  return createHash('sha256')
+    .update(lines.map((l) => l.line).join(''))
+    .digest('hex');
 }

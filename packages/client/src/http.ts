@@ -56,7 +56,11 @@ export function createHttp(options: ClientOptions): Http {
   const send = options.fetch ?? fetch;
 
   /** Reads the body too: a connection that is lost amid it is lost all the same. */
-  async function attempt<T>(url: string, init: RequestInit, read: (response: Response) => Promise<T>): Promise<T> {
+  async function attempt<T>(
+    url: string,
+    init: RequestInit,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
     try {
       const response = await send(url, init);
       if (response.ok) return await read(response);
@@ -64,11 +68,21 @@ export function createHttp(options: ClientOptions): Http {
       throw Object.assign(error, { retryAfter: response.headers.get('retry-after') });
     } catch (error) {
       if (error instanceof HeadraceError || init.signal?.aborted) throw error;
-      throw new HeadraceError(0, 'network_error', `${new URL(url).origin} did not answer: ${reasonOf(error)}`, { cause: error });
+      throw new HeadraceError(
+        0,
+        'network_error',
+        `${new URL(url).origin} did not answer: ${reasonOf(error)}`,
+        { cause: error },
+      );
     }
   }
 
-  async function perform<T>(method: string, path: string, call: Call, read: (response: Response) => Promise<T>): Promise<T> {
+  async function perform<T>(
+    method: string,
+    path: string,
+    call: Call,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
     const init = initOf(method, options.key, call);
     const url = base + path + queryOf(call.query);
     const deadline = Date.now() + (call.limitMs ?? LIMIT_MS);
@@ -84,20 +98,34 @@ export function createHttp(options: ClientOptions): Http {
   }
 
   /** The same, ended by the call's limit. */
-  async function bounded<T>(method: string, path: string, call: Call, read: (response: Response) => Promise<T>): Promise<T> {
+  async function bounded<T>(
+    method: string,
+    path: string,
+    call: Call,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
     const limitMs = call.limitMs ?? LIMIT_MS;
     const limit = AbortSignal.timeout(limitMs);
     try {
-      return await perform(method, path, { ...call, signal: call.signal ? AbortSignal.any([call.signal, limit]) : limit }, read);
+      return await perform(
+        method,
+        path,
+        { ...call, signal: call.signal ? AbortSignal.any([call.signal, limit]) : limit },
+        read,
+      );
     } catch (error) {
       if (error instanceof HeadraceError || !limit.aborted || call.signal?.aborted) throw error;
-      throw new HeadraceError(0, 'network_error', `${base} did not answer within ${limitMs / 1000} s.`, { cause: error });
+      throw new HeadraceError(0, 'network_error', `${base} did not answer within ${limitMs / 1000} s.`, {
+        cause: error,
+      });
     }
   }
 
   return {
-    json: <T>(method: string, path: string, call: Call = {}) => bounded(method, path, call, async (response) => (await response.json()) as T),
-    bytes: (path, call = {}) => bounded('GET', path, call, async (response) => new Uint8Array(await response.arrayBuffer())),
+    json: <T>(method: string, path: string, call: Call = {}) =>
+      bounded(method, path, call, async (response) => (await response.json()) as T),
+    bytes: (path, call = {}) =>
+      bounded('GET', path, call, async (response) => new Uint8Array(await response.arrayBuffer())),
     open: (method, path, call = {}) => perform(method, path, call, (response) => Promise.resolve(response)),
   };
 }
@@ -108,14 +136,18 @@ function initOf(method: string, key: string, call: Call): RequestInit {
   const init: RequestInit = { method, headers, redirect: 'error' };
   if (call.body !== undefined) {
     headers['content-type'] = call.contentType ?? 'application/json';
-    init.body = (call.contentType ? call.body : JSON.stringify(call.body)) as NonNullable<RequestInit['body']>;
+    init.body = (call.contentType ? call.body : JSON.stringify(call.body)) as NonNullable<
+      RequestInit['body']
+    >;
   }
   if (call.signal) init.signal = call.signal;
   return init;
 }
 
 function queryOf(query: Query = {}): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
   return pairs.length ? `?${new URLSearchParams(pairs).toString()}` : '';
 }
 

@@ -19,28 +19,52 @@ export interface Loopback extends AsyncDisposable {
 }
 
 /** `answer` is called with each request and its number, from 1. */
-export async function loopback(answer: (response: ServerResponse, request: Seen, number: number) => void): Promise<Loopback> {
+export async function loopback(
+  answer: (response: ServerResponse, request: Seen, number: number) => void,
+): Promise<Loopback> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
     void receive(request, response);
   });
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const one = { method: request.method!, url: request.url!, headers: request.headers, body: await text(request) };
+    const one = {
+      method: request.method!,
+      url: request.url!,
+      headers: request.headers,
+      body: await text(request),
+    };
     answer(response, one, seen.push(one));
   }
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   return {
     seen,
-    client: createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, key: 'hrk_test' }),
+    client: createClient({
+      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      key: 'hrk_test',
+    }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
-      await new Promise((resolve) => { server.close(resolve); });
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
     },
   };
 }
 
-export function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req-1', ...headers }).end(JSON.stringify(body));
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req-1', ...headers })
+    .end(JSON.stringify(body));
 }
 
-export const refusal = (code: string, rest: object = {}) => ({ ok: false, error: { code, message: 'No.', requestId: 'req-1', ...rest } });
+export const refusal = (code: string, rest: object = {}) => ({
+  ok: false,
+  error: { code, message: 'No.', requestId: 'req-1', ...rest },
+});

@@ -178,7 +178,15 @@ export interface Apply {
   status: 'queued' | 'applied' | 'conflicted' | 'failed';
   conflicts: string[];
   error: string | null;
-  repairs: { runId: string | null; headSourceId: string | null; revision: number | null; startedAt: string | null; error: string | null; report: { status: 'resolved' | 'unresolved'; summary: string; checks: string[] } | null; candidateFingerprint?: string }[];
+  repairs: {
+    runId: string | null;
+    headSourceId: string | null;
+    revision: number | null;
+    startedAt: string | null;
+    error: string | null;
+    report: { status: 'resolved' | 'unresolved'; summary: string; checks: string[] } | null;
+    candidateFingerprint?: string;
+  }[];
   createdByUserId: string | null;
   createdAt: string;
   finishedAt: string | null;
@@ -190,7 +198,14 @@ export interface Conflict {
   base: string | null;
   head: string | null;
   draft: string | null;
-  hunks?: { baseStart: number; headStart: number; draftStart: number; base: string[]; head: string[]; draft: string[] }[];
+  hunks?: {
+    baseStart: number;
+    headStart: number;
+    draftStart: number;
+    base: string[];
+    head: string[];
+    draft: string[];
+  }[];
 }
 
 export interface ApplyPreview {

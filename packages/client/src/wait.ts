@@ -11,7 +11,12 @@ const TIMEOUT_MS = 15 * 60_000;
 const WAIT_SECONDS = 25;
 
 /** Reads until `isEnded`, each read waiting in the service. Throws WaitTimeoutError. */
-export async function waitUntil<T>(what: string, read: (waitSeconds: number, options: CallOptions) => Promise<T>, isEnded: (value: T) => boolean, { timeoutMs = TIMEOUT_MS, ...options }: WaitOptions = {}): Promise<T> {
+export async function waitUntil<T>(
+  what: string,
+  read: (waitSeconds: number, options: CallOptions) => Promise<T>,
+  isEnded: (value: T) => boolean,
+  { timeoutMs = TIMEOUT_MS, ...options }: WaitOptions = {},
+): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const left = deadline - Date.now();

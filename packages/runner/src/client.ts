@@ -4,14 +4,27 @@ import { pipeline } from 'node:stream/promises';
 import { linesOf } from '../../agent/src/lines.ts';
 import { RunnerError } from './errors.ts';
 import { FENCE_HEADER } from './protocol.ts';
-import type { CaptureResult, JournalEntry, Origin, OverRequest, RunnerStatus, SteerRequest, TaskRequest, TaskState } from './protocol.ts';
-
+import type {
+  CaptureResult,
+  JournalEntry,
+  Origin,
+  OverRequest,
+  RunnerStatus,
+  SteerRequest,
+  TaskRequest,
+  TaskState,
+} from './protocol.ts';
 
 /** The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner answers. */
 export interface RunnerClient {
   status(): Promise<RunnerStatus>;
   /** From a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any more). A `fence`, here and below: `superseded` 409 where a later one was seen. */
-  putWorkspace(id: string, tar: Readable | Buffer | undefined, origin?: Origin, fence?: number): Promise<void>;
+  putWorkspace(
+    id: string,
+    tar: Readable | Buffer | undefined,
+    origin?: Origin,
+    fence?: number,
+  ): Promise<void>;
   /** Keys of the files kept for a project, the last used first. */
   keptSources(group: string): Promise<string[]>;
   /** Projects of which the runner keeps files or installed dependencies. */
@@ -49,51 +62,79 @@ export interface RunnerClient {
   close(): void;
 }
 
-interface Options { body?: unknown; tar?: Readable | Buffer; signal?: AbortSignal | undefined; fence?: number | undefined }
+interface Options {
+  body?: unknown;
+  tar?: Readable | Buffer;
+  signal?: AbortSignal | undefined;
+  fence?: number | undefined;
+}
 
 export function createRunnerClient(socketPath: string): RunnerClient {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
-  const send = (method: string, path: string, { body, tar, signal, fence }: Options = {}): Promise<IncomingMessage> => new Promise((resolve, reject) => {
-    const headers: Record<string, string> = tar !== undefined ? { 'content-type': 'application/x-tar' } : body !== undefined ? { 'content-type': 'application/json' } : {};
-    if (fence !== undefined) headers[FENCE_HEADER] = String(fence);
-    const req = httpRequest({ socketPath, agent, method, path, headers, signal });
-    req.once('error', (error) => reject(unavailable(error)));
-    req.once('response', (res) => { if ((res.statusCode ?? 500) < 400) resolve(res); else refusal(res).then(reject, reject); });
-    if (tar instanceof Readable) pipeline(tar, req).catch((error: Error) => { req.destroy(error); reject(unavailable(error)); });
-    else req.end(tar ?? (body === undefined ? undefined : JSON.stringify(body)));
-  });
+  const send = (
+    method: string,
+    path: string,
+    { body, tar, signal, fence }: Options = {},
+  ): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const headers: Record<string, string> =
+        tar !== undefined
+          ? { 'content-type': 'application/x-tar' }
+          : body !== undefined
+            ? { 'content-type': 'application/json' }
+            : {};
+      if (fence !== undefined) headers[FENCE_HEADER] = String(fence);
+      const req = httpRequest({ socketPath, agent, method, path, headers, signal });
+      req.once('error', (error) => reject(unavailable(error)));
+      req.once('response', (res) => {
+        if ((res.statusCode ?? 500) < 400) resolve(res);
+        else refusal(res).then(reject, reject);
+      });
+      if (tar instanceof Readable)
+        pipeline(tar, req).catch((error: Error) => {
+          req.destroy(error);
+          reject(unavailable(error));
+        });
+      else req.end(tar ?? (body === undefined ? undefined : JSON.stringify(body)));
+    });
   const call = async <T>(method: string, path: string, options?: Options): Promise<T> => {
     const text = await textOf(await send(method, path, options));
     return (text === '' ? undefined : JSON.parse(text)) as T;
   };
-  const at = (kind: 'workspaces' | 'tasks' | 'gateways', id: string, rest = ''): string => `/${kind}/${encodeURIComponent(id)}${rest}`;
+  const at = (kind: 'workspaces' | 'tasks' | 'gateways', id: string, rest = ''): string =>
+    `/${kind}/${encodeURIComponent(id)}${rest}`;
 
   return {
     status: () => call('GET', '/status'),
-    putWorkspace: (id, tar, origin = {}, fence) => call('PUT', at('workspaces', id, queryOf(origin)), { tar, fence }),
+    putWorkspace: (id, tar, origin = {}, fence) =>
+      call('PUT', at('workspaces', id, queryOf(origin)), { tar, fence }),
     groups: async () => (await call<{ groups: string[] }>('GET', '/groups')).groups,
     forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
     keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
     workspaceExists: async (id) => (await call<{ exists: boolean }>('GET', at('workspaces', id))).exists,
     baseOf: async (id) => (await call<{ base: string | null }>('GET', at('workspaces', id))).base,
     deleteWorkspace: (id, fence) => call('DELETE', at('workspaces', id), { fence }),
-    capture: (id, base) => call('POST', at('workspaces', id, '/capture'), { body: Array.isArray(base) ? { basePaths: base } : base }),
+    capture: (id, base) =>
+      call('POST', at('workspaces', id, '/capture'), {
+        body: Array.isArray(base) ? { basePaths: base } : base,
+      }),
     blobs: (id, paths) => send('POST', at('workspaces', id, '/blobs'), { body: { paths } }),
     patch: (id, tar, fence) => call('POST', at('workspaces', id, '/patch'), { tar, fence }),
     async startTask(id, request, fence) {
       const res = await send('POST', at('tasks', id), { body: request, fence });
-      return { ...JSON.parse(await textOf(res)) as TaskState, isNew: res.statusCode === 201 };
+      return { ...(JSON.parse(await textOf(res)) as TaskState), isNew: res.statusCode === 201 };
     },
     tasks: async () => (await call<{ tasks: TaskState[] }>('GET', '/tasks')).tasks,
     task: (id) => call('GET', at('tasks', id)),
-    async* journal(id, from = 0, signal) {
+    async *journal(id, from = 0, signal) {
       const res = await send('GET', at('tasks', id, `/journal?from=${from}`), { signal });
       yield* entriesOf(res);
     },
     ack: (id, offset) => call('POST', at('tasks', id, '/ack'), { body: { offset } }),
     cancel: (id) => call('POST', at('tasks', id, '/cancel')),
-    answerPermission: (id, requestId, allow) => call('POST', at('tasks', id, `/permissions/${encodeURIComponent(requestId)}`), { body: { allow } }),
+    answerPermission: (id, requestId, allow) =>
+      call('POST', at('tasks', id, `/permissions/${encodeURIComponent(requestId)}`), { body: { allow } }),
     steer: (id, message) => call('POST', at('tasks', id, '/steer'), { body: message }),
     registerGateway: (id, socketPath) => call('PUT', at('gateways', id), { body: { socketPath } }),
     putSource: (id, tar, origin = {}) => call('PUT', at('tasks', id, `/source${queryOf(origin)}`), { tar }),
@@ -105,9 +146,19 @@ export function createRunnerClient(socketPath: string): RunnerClient {
 }
 
 function queryOf({ base, keep, warm }: Origin): string {
-  const kept: [string, string][] = base !== undefined ? [['base', base]] : keep ? [['keep', keep.key], ['group', keep.group]] : [];
+  const kept: [string, string][] =
+    base !== undefined
+      ? [['base', base]]
+      : keep
+        ? [
+            ['keep', keep.key],
+            ['group', keep.group],
+          ]
+        : [];
   if (kept.length === 0) return '';
-  const project = warm ? [['warm', warm.group], ...warm.locks.map((lock) => ['lock', lock])] as [string, string][] : [];
+  const project = warm
+    ? ([['warm', warm.group], ...warm.locks.map((lock) => ['lock', lock])] as [string, string][])
+    : [];
   return `?${new URLSearchParams([...kept, ...project]).toString()}`;
 }
 
@@ -119,7 +170,11 @@ async function* entriesOf(res: IncomingMessage): AsyncGenerator<JournalEntry> {
       yield entry;
       if (entry.type === 'end') return;
     }
-  } catch (error) { throw unavailable(error as Error); } finally { res.destroy(); }
+  } catch (error) {
+    throw unavailable(error as Error);
+  } finally {
+    res.destroy();
+  }
   throw unavailable(new Error('the journal broke off'));
 }
 
@@ -127,7 +182,9 @@ function upgrade(socketPath: string, path: string): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const req = httpRequest({ socketPath, path, headers: { connection: 'Upgrade', upgrade: 'tcp' } });
     req.once('error', (error) => reject(unavailable(error)));
-    req.once('response', (res) => { refusal(res).then(reject, reject); });
+    req.once('response', (res) => {
+      refusal(res).then(reject, reject);
+    });
     req.once('upgrade', (_res, socket, head) => {
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
@@ -138,7 +195,11 @@ function upgrade(socketPath: string, path: string): Promise<Duplex> {
 
 async function textOf(res: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
-  try { for await (const part of res) parts.push(part as Buffer); } catch (error) { throw unavailable(error as Error); }
+  try {
+    for await (const part of res) parts.push(part as Buffer);
+  } catch (error) {
+    throw unavailable(error as Error);
+  }
   return Buffer.concat(parts).toString();
 }
 
@@ -147,7 +208,12 @@ async function refusal(res: IncomingMessage): Promise<RunnerError> {
   try {
     const { code, message } = (JSON.parse(text) as { error: { code: string; message: string } }).error;
     return new RunnerError(res.statusCode ?? 500, code, message);
-  } catch { return new RunnerError(res.statusCode ?? 500, 'internal', 'The runner gave no readable answer.'); }
+  } catch {
+    return new RunnerError(res.statusCode ?? 500, 'internal', 'The runner gave no readable answer.');
+  }
 }
 
-const unavailable = (cause: Error): RunnerError => (cause instanceof RunnerError ? cause : new RunnerError(503, 'unavailable', `The runner does not answer: ${cause.message}`, { cause }));
+const unavailable = (cause: Error): RunnerError =>
+  cause instanceof RunnerError
+    ? cause
+    : new RunnerError(503, 'unavailable', `The runner does not answer: ${cause.message}`, { cause });

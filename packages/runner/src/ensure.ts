@@ -13,24 +13,48 @@ const POLL_MS = 20;
 const IN_OWN_MOUNTS = `unshare --mount --propagation slave true 2>/dev/null && exec unshare --mount --propagation slave "$@"; exec "$@"`;
 const LONGEST_SOCKET_PATH = 107;
 
-export interface EnsureOptions { stateDir: string; socketPath: string; nodePath?: string; id?: string; idleSeconds?: number; sandboxes?: Partial<DriverChoice> }
+export interface EnsureOptions {
+  stateDir: string;
+  socketPath: string;
+  nodePath?: string;
+  id?: string;
+  idleSeconds?: number;
+  sandboxes?: Partial<DriverChoice>;
+}
 
 /**
  * A client of the runner on this socket, started detached in a session of its own where none answers. Two callers at once get the same
  * runner: one starts it, under a lock folder, the other waits. Throws `unavailable` 503 when none answers within 30 s.
  */
 export async function ensureRunner(options: EnsureOptions): Promise<RunnerClient> {
-  if (Buffer.byteLength(options.socketPath) > LONGEST_SOCKET_PATH) throw new RangeError(`${options.socketPath} is longer than a unix socket's path may be (${LONGEST_SOCKET_PATH} bytes)`);
+  if (Buffer.byteLength(options.socketPath) > LONGEST_SOCKET_PATH)
+    throw new RangeError(
+      `${options.socketPath} is longer than a unix socket's path may be (${LONGEST_SOCKET_PATH} bytes)`,
+    );
   const client = createRunnerClient(options.socketPath);
   const lock = `${options.stateDir}/starting`;
   mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
   let failure = '';
   for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
-    if (await client.status().then(() => true, () => false)) return client;
+    if (
+      await client.status().then(
+        () => true,
+        () => false,
+      )
+    )
+      return client;
     if (!takeLock(lock)) continue;
     try {
-      if (!await client.status().then(() => true, () => false)) failure = await start(options);
-    } finally { rmdirSync(lock); }
+      if (
+        !(await client.status().then(
+          () => true,
+          () => false,
+        ))
+      )
+        failure = await start(options);
+    } finally {
+      rmdirSync(lock);
+    }
   }
   client.close();
   throw new RunnerError(503, 'unavailable', `No runner answers on ${options.socketPath}. ${failure}`.trim());
@@ -38,16 +62,52 @@ export async function ensureRunner(options: EnsureOptions): Promise<RunnerClient
 
 /** A lock older than a start may take was left by a starter that died. */
 function takeLock(lock: string): boolean {
-  try { mkdirSync(lock); return true; } catch { /* another starts one */ }
-  try { if (Date.now() - statSync(lock).mtimeMs > START_TIMEOUT_MS) rmdirSync(lock); } catch { /* it is done */ }
+  try {
+    mkdirSync(lock);
+    return true;
+  } catch {
+    /* another starts one */
+  }
+  try {
+    if (Date.now() - statSync(lock).mtimeMs > START_TIMEOUT_MS) rmdirSync(lock);
+  } catch {
+    /* it is done */
+  }
   return false;
 }
 
 /** Resolves when the runner has said that it is ready, with what it said instead where it failed. */
-function start({ stateDir, socketPath, nodePath = process.execPath, id = 'local', idleSeconds, sandboxes = {} }: EnsureOptions): Promise<string> {
-  const args = [MAIN, '--socket', socketPath, '--dir', stateDir, '--id', id, '--sandboxes', JSON.stringify(sandboxes), ...(idleSeconds === undefined ? [] : ['--idle-seconds', String(idleSeconds)])];
+function start({
+  stateDir,
+  socketPath,
+  nodePath = process.execPath,
+  id = 'local',
+  idleSeconds,
+  sandboxes = {},
+}: EnsureOptions): Promise<string> {
+  const args = [
+    MAIN,
+    '--socket',
+    socketPath,
+    '--dir',
+    stateDir,
+    '--id',
+    id,
+    '--sandboxes',
+    JSON.stringify(sandboxes),
+    ...(idleSeconds === undefined ? [] : ['--idle-seconds', String(idleSeconds)]),
+  ];
   return new Promise((resolve) => {
-    const child = spawn('/bin/sh', ['-c', IN_OWN_MOUNTS, 'sh', nodePath, '--disable-warning=ExperimentalWarning', ...args], { detached: true, env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(
+      '/bin/sh',
+      ['-c', IN_OWN_MOUNTS, 'sh', nodePath, '--disable-warning=ExperimentalWarning', ...args],
+      {
+        detached: true,
+        env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+        cwd: '/',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     let said = '';
     const done = (): void => {
       clearTimeout(timer);
@@ -56,8 +116,18 @@ function start({ stateDir, socketPath, nodePath = process.execPath, id = 'local'
       resolve(said.trim().slice(-1000));
     };
     const timer = setTimeout(done, START_TIMEOUT_MS);
-    child.stderr.setEncoding('utf8').on('data', (part: string) => { said += part; });
-    child.stdout.once('data', () => { said = ''; done(); });
-    child.once('error', (error) => { said = error.message; done(); }).once('exit', done);
+    child.stderr.setEncoding('utf8').on('data', (part: string) => {
+      said += part;
+    });
+    child.stdout.once('data', () => {
+      said = '';
+      done();
+    });
+    child
+      .once('error', (error) => {
+        said = error.message;
+        done();
+      })
+      .once('exit', done);
   });
 }

@@ -12,7 +12,12 @@ export class Gateways {
 
   /** A sign of life; the first one of a socket makes it the newest. Throws `invalid_request` 400. */
   register(id: string, socketPath: unknown): void {
-    if (typeof socketPath !== 'string' || !socketPath.startsWith('/') || Buffer.byteLength(socketPath) > LONGEST_SOCKET_PATH) throw new RunnerError(400, 'invalid_request', 'socketPath is no path of a unix socket.');
+    if (
+      typeof socketPath !== 'string' ||
+      !socketPath.startsWith('/') ||
+      Buffer.byteLength(socketPath) > LONGEST_SOCKET_PATH
+    )
+      throw new RunnerError(400, 'invalid_request', 'socketPath is no path of a unix socket.');
     const known = this.#byId.get(id);
     if (known?.socketPath === socketPath) known.seenAt = Date.now();
     else {
@@ -35,8 +40,16 @@ export class Gateways {
 function dial(path: string): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path, allowHalfOpen: true });
-    const fail = (): void => { clearTimeout(timer); socket.destroy(); resolve(undefined); };
+    const fail = (): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(undefined);
+    };
     const timer = setTimeout(fail, DIAL_TIMEOUT_MS);
-    socket.once('error', fail).once('connect', () => { clearTimeout(timer); socket.off('error', fail); resolve(socket); });
+    socket.once('error', fail).once('connect', () => {
+      clearTimeout(timer);
+      socket.off('error', fail);
+      resolve(socket);
+    });
   });
 }

@@ -7,7 +7,9 @@ const V2 = '/sys/fs/cgroup';
 /** Bytes that this machine (or the control group that the service is in) has, and that are free now: what caches hold counts as free. */
 export function memoryLoad(): { memoryBytes: number; freeBytes: number } {
   const machine = ofMachine();
-  const group = ofGroup(V2, { limit: 'memory.max', used: 'memory.current' }) ?? ofGroup(V1, { limit: 'memory.limit_in_bytes', used: 'memory.usage_in_bytes' });
+  const group =
+    ofGroup(V2, { limit: 'memory.max', used: 'memory.current' }) ??
+    ofGroup(V1, { limit: 'memory.limit_in_bytes', used: 'memory.usage_in_bytes' });
   if (!group || group.memoryBytes >= machine.memoryBytes) return machine;
   return { memoryBytes: group.memoryBytes, freeBytes: Math.min(group.freeBytes, machine.freeBytes) };
 }
@@ -22,13 +24,23 @@ function ofMachine(): { memoryBytes: number; freeBytes: number } {
 }
 
 /** In a container the group's root is mounted as if it were the host's; where it is the host's it has no limit. */
-function ofGroup(folder: string, files: { limit: string; used: string }): { memoryBytes: number; freeBytes: number } | undefined {
-  const memoryBytes = Number(read(`${folder}/${files.limit}`) ?? NaN), used = Number(read(`${folder}/${files.used}`) ?? NaN);
+function ofGroup(
+  folder: string,
+  files: { limit: string; used: string },
+): { memoryBytes: number; freeBytes: number } | undefined {
+  const memoryBytes = Number(read(`${folder}/${files.limit}`) ?? NaN),
+    used = Number(read(`${folder}/${files.used}`) ?? NaN);
   if (!(memoryBytes > 0) || !(used >= 0)) return undefined;
-  const cached = Number(/^(?:total_)?inactive_file (\d+)$/m.exec(read(`${folder}/memory.stat`) ?? '')?.[1] ?? 0);
+  const cached = Number(
+    /^(?:total_)?inactive_file (\d+)$/m.exec(read(`${folder}/memory.stat`) ?? '')?.[1] ?? 0,
+  );
   return { memoryBytes, freeBytes: Math.max(0, memoryBytes - used + cached) };
 }
 
 function read(file: string): string | undefined {
-  try { return readFileSync(file, 'utf8'); } catch { return undefined; }
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
 }

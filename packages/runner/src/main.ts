@@ -19,12 +19,26 @@ import { Trees } from './workspaces/trees.ts';
  * The runner process: `node main.ts --socket PATH --dir STATE --id ID [--idle-seconds 30] [--sandboxes JSON]`, a DriverChoice. It outlives the worker that started it, so
  * that runs go on over restarts; without any worker for the idle time it ends its sandboxes, removes its files and exits.
  */
-const { values } = parseArgs({ options: { socket: { type: 'string' }, dir: { type: 'string' }, id: { type: 'string' }, 'idle-seconds': { type: 'string', default: '30' }, sandboxes: { type: 'string', default: '{}' } } });
-const choice: DriverChoice = { ...DEFAULT_CHOICE, ...JSON.parse(values.sandboxes) as Partial<DriverChoice> };
+const { values } = parseArgs({
+  options: {
+    socket: { type: 'string' },
+    dir: { type: 'string' },
+    id: { type: 'string' },
+    'idle-seconds': { type: 'string', default: '30' },
+    sandboxes: { type: 'string', default: '{}' },
+  },
+});
+const choice: DriverChoice = {
+  ...DEFAULT_CHOICE,
+  ...(JSON.parse(values.sandboxes) as Partial<DriverChoice>),
+};
 const { socket, dir, id } = values;
-const REPROBE_MS = 30_000, LEAVE_MS = 8_000, LEAVE_ENGINE_MS = 30_000;
+const REPROBE_MS = 30_000,
+  LEAVE_MS = 8_000,
+  LEAVE_ENGINE_MS = 30_000;
 const idleMs = Number(values['idle-seconds']) * 1000;
-if (!socket || !dir || !id || !(idleMs > 0)) fail('usage: main.ts --socket PATH --dir FOLDER --id ID [--idle-seconds N]');
+if (!socket || !dir || !id || !(idleMs > 0))
+  fail('usage: main.ts --socket PATH --dir FOLDER --id ID [--idle-seconds N]');
 
 mkdirSync(dir, { recursive: true, mode: 0o700 });
 mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
@@ -35,9 +49,16 @@ const host = await prepareHost(storeFolder(dir));
 const trees = new Trees(host);
 const workspaces = new Workspaces(trees);
 const gateways = new Gateways();
-const runner: Runner = { host, workspaces, gateways, tasks: new Tasks(host, workspaces, gateways), status: { id, pid: process.pid, asked: choice, ...await chosen() } };
+const runner: Runner = {
+  host,
+  workspaces,
+  gateways,
+  tasks: new Tasks(host, workspaces, gateways),
+  status: { id, pid: process.pid, asked: choice, ...(await chosen()) },
+};
 
-let isLeaving = false, isChoosing = false;
+let isLeaving = false,
+  isChoosing = false;
 const { server, use } = makeServer(runner);
 server.once('error', abandon);
 await listen();
@@ -46,7 +67,11 @@ await listen();
 async function listen(): Promise<void> {
   // Another was started meanwhile, where this one took long.
   if (await answers(socket!)) await abandon(new Error(`a runner listens on ${socket} already`));
-  try { unlinkSync(socket!); } catch { /* none there */ }
+  try {
+    unlinkSync(socket!);
+  } catch {
+    /* none there */
+  }
   server.listen(socket, () => {
     chmodSync(socket!, 0o600);
     process.stdout.write('{"ready":true}\n');
@@ -54,12 +79,21 @@ async function listen(): Promise<void> {
   });
 }
 
-setInterval(() => { if (use.underWay === 0 && Date.now() - use.lastAt > idleMs) void leave(); }, Math.min(1000, idleMs / 4));
+setInterval(
+  () => {
+    if (use.underWay === 0 && Date.now() - use.lastAt > idleMs) void leave();
+  },
+  Math.min(1000, idleMs / 4),
+);
 // What is missing may be put right while the runner runs.
 setInterval(() => {
   if (runner.status.ok || isChoosing) return;
   isChoosing = true;
-  void chosen().then((found) => Object.assign(runner.status, found)).finally(() => { isChoosing = false; });
+  void chosen()
+    .then((found) => Object.assign(runner.status, found))
+    .finally(() => {
+      isChoosing = false;
+    });
 }, REPROBE_MS);
 process.on('SIGTERM', () => void leave());
 process.on('SIGINT', () => void leave());
@@ -92,14 +126,19 @@ async function leave(): Promise<void> {
   try {
     await releaseHost(host);
     forgetEngine(dir!);
-  } catch (error) { process.stderr.write(`${(error as Error).message}\n`); }
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+  }
   rmSync(socket!, { force: true });
   process.exit(0);
 }
 
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const probe = connect(path, () => { probe.destroy(); resolve(true); });
+    const probe = connect(path, () => {
+      probe.destroy();
+      resolve(true);
+    });
     probe.once('error', () => resolve(false));
   });
 }

@@ -54,7 +54,12 @@ export interface RunnerStatus {
   pid: number;
   driver: 'bubblewrap' | 'container' | null;
   /** What it was started with, and keeps to for its life, which may be longer than that of the service that started it. */
-  asked?: { driver: 'auto' | 'bubblewrap' | 'container'; socket: string | null; image: string | null; runtime: string | null };
+  asked?: {
+    driver: 'auto' | 'bubblewrap' | 'container';
+    socket: string | null;
+    image: string | null;
+    runtime: string | null;
+  };
   /** False when no driver can isolate here: nothing will run. */
   ok: boolean;
   /** What is missing, each with its remedy, for a person. */
@@ -62,7 +67,12 @@ export interface RunnerStatus {
   /** How a known source is restored: mounted or unpacked. Absent until it was tried. */
   restore?: 'overlay' | 'copy' | undefined;
   /** What bounds a sandbox here. The size of one file is always an rlimit's, that of the whole workspace always the watchdog's. */
-  limits: { memory: 'cgroup' | 'watchdog'; processes: 'cgroup' | 'rlimit' | 'watchdog'; cpu: 'cgroup' | 'none'; warnings: string[] };
+  limits: {
+    memory: 'cgroup' | 'watchdog';
+    processes: 'cgroup' | 'rlimit' | 'watchdog';
+    cpu: 'cgroup' | 'none';
+    warnings: string[];
+  };
   /** Connections that sandboxes asked the egress proxy for, since the runner's start. */
   egress?: { allowed: number; refused: number };
   /** Bytes that this machine (or the runner's control group) has, and that are free now; sandboxes that live. Absent: not measured. */
@@ -70,13 +80,20 @@ export interface RunnerStatus {
 }
 
 /** What a worker calls a tree, and the project that it is of, which alone is told of it. */
-export interface TreeKey { key: string; group: string }
+export interface TreeKey {
+  key: string;
+  group: string;
+}
 
 /**
  * `keep`: the tar, which has all files, is kept as a source tree under this key. `base`: the workspace lies over the kept one of this key, and the tar, if any, is a patch.
  * `warm`: it takes part in the project's installed dependencies; `locks`: SHA-256 of the lock files at its top.
  */
-export interface Origin { keep?: TreeKey | undefined; base?: string | undefined; warm?: { group: string; locks: string[] } | undefined }
+export interface Origin {
+  keep?: TreeKey | undefined;
+  base?: string | undefined;
+  warm?: { group: string; locks: string[] } | undefined;
+}
 
 export interface CaptureRequest {
   /** Paths of the source that the workspace was restored from (base of the run). Kept wherever they still exist as regular files. */
@@ -216,9 +233,25 @@ export type JournalEntry = { offset: number; at: string } & (
   | { type: 'steered'; id: string }
   /** The agent's reply so far, whole, replacing the one before. */
   | { type: 'text'; content: string }
-  | { type: 'tool'; toolCallId: string; name: string; title: string; status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'; input: unknown; output: string | null; truncated: boolean }
+  | {
+      type: 'tool';
+      toolCallId: string;
+      name: string;
+      title: string;
+      status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled';
+      input: unknown;
+      output: string | null;
+      truncated: boolean;
+    }
   /** `name`, `input`: of the call as it is asked about; a runner that went on from an older version leaves them out. */
-  | { type: 'permission'; requestId: string; toolCallId: string; name?: string; title: string; input?: unknown }
+  | {
+      type: 'permission';
+      requestId: string;
+      toolCallId: string;
+      name?: string;
+      title: string;
+      input?: unknown;
+    }
   /** exec, build, preview: what the command printed, in order of arrival, at most 64 KiB an entry. */
   | { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
   /** The egress proxy refused a connection; at most 100 a task. */
@@ -237,7 +270,10 @@ export interface TaskEnd {
   timedOut: boolean;
   oom: boolean;
   /** turn: `script_failed`, `agent_error`, `not_configured` (its command is not there); any: `sandbox_lost`. */
-  error: { code: 'script_failed' | 'agent_error' | 'not_configured' | 'sandbox_lost'; message: string } | null;
+  error: {
+    code: 'script_failed' | 'agent_error' | 'not_configured' | 'sandbox_lost';
+    message: string;
+  } | null;
   durationMs: number;
 }
 

@@ -25,18 +25,41 @@ export type Files = Record<string, string | { content: string | Buffer; executab
 
 /** A tar of these files as a stream. */
 export function tarStream(files: Files): Readable {
-  return Readable.from([tarOf(Object.entries(files).map(([path, file]) => (typeof file === 'string' ? { path, content: file } : { path, ...file })))], { objectMode: false });
+  return Readable.from(
+    [
+      tarOf(
+        Object.entries(files).map(([path, file]) =>
+          typeof file === 'string' ? { path, content: file } : { path, ...file },
+        ),
+      ),
+    ],
+    { objectMode: false },
+  );
 }
 
-export interface Bench { host: Host; workspaces: Workspaces; tasks: Tasks; gateways: Gateways; run(id: string, request: TaskRequest): Promise<JournalEntry[]> }
+export interface Bench {
+  host: Host;
+  workspaces: Workspaces;
+  tasks: Tasks;
+  gateways: Gateways;
+  run(id: string, request: TaskRequest): Promise<JournalEntry[]>;
+}
 
 /** A driver to be tested, with a name for a person. */
-export interface Engine { name: string; choice: DriverChoice }
+export interface Engine {
+  name: string;
+  choice: DriverChoice;
+}
 
 /** The drivers that HEADRACE_TEST_ENGINES names (JSON: a list of name and choice, of which what is left out is as by default): bubblewrap alone where it is not set. */
 export function testEngines(): Engine[] {
-  const named = JSON.parse(process.env.HEADRACE_TEST_ENGINES ?? '[]') as { name: string; choice: Partial<DriverChoice> }[];
-  return named.length === 0 ? [{ name: 'bubblewrap', choice: { ...DEFAULT_CHOICE, driver: 'bubblewrap' } }] : named.map(({ name, choice }) => ({ name, choice: { ...DEFAULT_CHOICE, ...choice } }));
+  const named = JSON.parse(process.env.HEADRACE_TEST_ENGINES ?? '[]') as {
+    name: string;
+    choice: Partial<DriverChoice>;
+  }[];
+  return named.length === 0
+    ? [{ name: 'bubblewrap', choice: { ...DEFAULT_CHOICE, driver: 'bubblewrap' } }]
+    : named.map(({ name, choice }) => ({ name, choice: { ...DEFAULT_CHOICE, ...choice } }));
 }
 
 /**
@@ -58,7 +81,13 @@ export async function makeBench(choice: DriverChoice = testEngines()[0]!.choice)
     process.stderr.write(`SKIPPED, no sandbox can be made here: ${missing.join('; ')}\n`);
     return undefined;
   }
-  return { host, workspaces, tasks, gateways, run: async (id, request) => entriesOf(tasks.start(id, request).task) };
+  return {
+    host,
+    workspaces,
+    tasks,
+    gateways,
+    run: async (id, request) => entriesOf(tasks.start(id, request).task),
+  };
 }
 
 /** All entries of a task's journal to its end. */
@@ -68,5 +97,7 @@ export async function entriesOf(task: Task, from = 0): Promise<JournalEntry[]> {
   return entries;
 }
 
-export const outputOf = (entries: JournalEntry[], stream?: 'stdout' | 'stderr'): string => entries.map((e) => (e.type === 'output' && (!stream || e.stream === stream) ? e.text : '')).join('');
-export const endOf = (entries: JournalEntry[]): Extract<JournalEntry, { type: 'end' }> => entries.find((e) => e.type === 'end')!;
+export const outputOf = (entries: JournalEntry[], stream?: 'stdout' | 'stderr'): string =>
+  entries.map((e) => (e.type === 'output' && (!stream || e.stream === stream) ? e.text : '')).join('');
+export const endOf = (entries: JournalEntry[]): Extract<JournalEntry, { type: 'end' }> =>
+  entries.find((e) => e.type === 'end')!;

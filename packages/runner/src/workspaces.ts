@@ -14,7 +14,9 @@ export interface AgentHome {
 }
 
 /** What the last capture found at a path, if it is part of the source. */
-export interface CapturedFiles { get(path: string): TarEntry | undefined }
+export interface CapturedFiles {
+  get(path: string): TarEntry | undefined;
+}
 
 /** A thread's workspace: its tree, who uses it now, what the last capture saw, and its agents' homes by their names. */
 export interface Workspace {
@@ -39,9 +41,13 @@ export class Workspaces {
 
   readonly #fences = new Map<string, number>();
 
-  constructor(trees: Trees) { this.trees = trees; }
+  constructor(trees: Trees) {
+    this.trees = trees;
+  }
 
-  has(id: string): boolean { return this.#byId.has(id); }
+  has(id: string): boolean {
+    return this.#byId.has(id);
+  }
 
   /** Throws `not_found` 404. */
   get(id: string): Workspace {
@@ -53,7 +59,8 @@ export class Workspaces {
   /** Notes who works in a workspace by its number. Throws `superseded` 409 for one before it, which was suspended and takes itself for the holder. */
   admit(id: string, fence: number | undefined): void {
     if (fence === undefined) return;
-    if (fence < (this.#fences.get(id) ?? 0)) throw new RunnerError(409, 'superseded', 'Another worker has taken this workspace over.');
+    if (fence < (this.#fences.get(id) ?? 0))
+      throw new RunnerError(409, 'superseded', 'Another worker has taken this workspace over.');
     this.#fences.delete(id);
     this.#fences.set(id, fence);
     if (this.#fences.size > REMEMBERED) this.#fences.delete(this.#fences.keys().next().value!);
@@ -64,26 +71,39 @@ export class Workspaces {
     this.admit(id, fence);
     const make = async (): Promise<Tree> => {
       const tree = await this.trees.make(id, tar, origin);
-      try { this.admit(id, fence); } catch (error) { this.trees.remove(tree); throw error; }
+      try {
+        this.admit(id, fence);
+      } catch (error) {
+        this.trees.remove(tree);
+        throw error;
+      }
       return tree;
     };
     const old = this.#byId.get(id);
-    if (old) return this.use(old, 'put', async () => {
-      const tree = await make();
-      this.trees.remove(old.tree);
-      this.#removeHomes(old);
-      old.tree = tree;
-      old.evidence = [];
-    });
+    if (old)
+      return this.use(old, 'put', async () => {
+        const tree = await make();
+        this.trees.remove(old.tree);
+        this.#removeHomes(old);
+        old.tree = tree;
+        old.evidence = [];
+      });
     const tree = await make();
-    if (this.#byId.has(id)) { this.trees.remove(tree); throw busy(); }
+    if (this.#byId.has(id)) {
+      this.trees.remove(tree);
+      throw busy();
+    }
     this.#byId.set(id, { id, tree, usedBy: null, captured: null, evidence: [], homes: new Map() });
   }
 
   /** Runs `work` while nothing else uses the workspace. Throws `busy` 409. */
   async use<T>(workspace: Workspace, by: string, work: () => Promise<T>): Promise<T> {
     this.claim(workspace, by);
-    try { return await work(); } finally { this.release(workspace, by); }
+    try {
+      return await work();
+    } finally {
+      this.release(workspace, by);
+    }
   }
 
   /** Throws `busy` 409 when it is in use. What was captured is no longer true from here. */
@@ -114,4 +134,5 @@ export class Workspaces {
   }
 }
 
-const busy = (): RunnerError => new RunnerError(409, 'busy', 'The workspace is in use; wait until its task has ended.');
+const busy = (): RunnerError =>
+  new RunnerError(409, 'busy', 'The workspace is in use; wait until its task has ended.');

@@ -53,5 +53,9 @@ export const routes: Route[] = [
 ];
 
 export async function createApp(ctx: Context): Promise<FastifyInstance> {
-  return createHttpServer(ctx, { routes, authenticate: createAuthenticator(ctx).authenticate, preview: createPreviewProxy(ctx) });
+  return createHttpServer(ctx, {
+    routes,
+    authenticate: createAuthenticator(ctx).authenticate,
+    preview: createPreviewProxy(ctx),
+  });
 }

@@ -39,9 +39,15 @@ export const VERSION = '0.1.0';
 type Stop = () => Promise<void> | void;
 
 /** `onFatal`: the embedded database stays down; the process should end, the next start brings it up. */
-export async function startService(config: Config, log: Logger, onFatal: () => void = () => {}): Promise<Service> {
+export async function startService(
+  config: Config,
+  log: Logger,
+  onFatal: () => void = () => {},
+): Promise<Service> {
   const stops: Stop[] = [];
-  const stopAll = async () => { for (const stop of stops.splice(0).reverse()) await stop(); };
+  const stopAll = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  };
   try {
     return await boot(config, log, stops, stopAll, onFatal);
   } catch (error) {
@@ -50,7 +56,13 @@ export async function startService(config: Config, log: Logger, onFatal: () => v
   }
 }
 
-async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => Promise<void>, onFatal: () => void): Promise<Service> {
+async function boot(
+  config: Config,
+  log: Logger,
+  stops: Stop[],
+  stopAll: () => Promise<void>,
+  onFatal: () => void,
+): Promise<Service> {
   await mkdir(config.dataDir, { recursive: true });
   const connection = await connectionOf(config, log, stops, onFatal);
   await migrate(connection);
@@ -62,15 +74,37 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   const limits = openLimits(openWindowStore(connection), bus, processId, log);
   stops.push(() => limits.close());
   const shutdown = new AbortController();
-  const runner = await openRunner({ config, starts: config.roles.has('worker') || config.roles.has('runner'), log });
+  const runner = await openRunner({
+    config,
+    starts: config.roles.has('worker') || config.roles.has('runner'),
+    log,
+  });
   stops.push(() => runner.close());
   const pool = new ImportPool();
   stops.push(() => pool.close());
   const merger = createMergeEngine({ dir: join(config.dataDir, 'merge') });
   stops.push(() => merger.close());
-  const basis = { config, db: database.db, bus, log, secretKey: await secretKeyOf(config), shutdown: shutdown.signal };
+  const basis = {
+    config,
+    db: database.db,
+    bus,
+    log,
+    secretKey: await secretKeyOf(config),
+    shutdown: shutdown.signal,
+  };
   const ctx: Context = {
-    ...basis, clock: { offsetMs: 0 }, events: new EventHub(basis), store: await openStore(config), limits, pool, merger, runner: runner.client, runnerStatus: runner.status, processId, version: VERSION, listening: { port: config.port },
+    ...basis,
+    clock: { offsetMs: 0 },
+    events: new EventHub(basis),
+    store: await openStore(config),
+    limits,
+    pool,
+    merger,
+    runner: runner.client,
+    runnerStatus: runner.status,
+    processId,
+    version: VERSION,
+    listening: { port: config.port },
   };
   const notices = await firstStart(ctx);
   // In each process: whichever holds the lock publishes, the others stand by.
@@ -86,7 +120,9 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
     ctx.listening.port = Number(new URL(address).port);
   }
   return {
-    address, ctx, notices,
+    address,
+    ctx,
+    notices,
     async stop() {
       shutdown.abort();
       await Promise.all([app?.close(), work?.stop()]);
@@ -95,10 +131,21 @@ async function boot(config: Config, log: Logger, stops: Stop[], stopAll: () => P
   };
 }
 
-async function connectionOf(config: Config, log: Logger, stops: Stop[], onFatal: () => void): Promise<pg.PoolConfig> {
+async function connectionOf(
+  config: Config,
+  log: Logger,
+  stops: Stop[],
+  onFatal: () => void,
+): Promise<pg.PoolConfig> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl };
   stops.push(lockDataDir(config.dataDir));
-  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log, onStatus: (status) => { if (status === 'failed') onFatal(); } });
+  const postgres = await startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    log,
+    onStatus: (status) => {
+      if (status === 'failed') onFatal();
+    },
+  });
   stops.push(() => postgres.stop());
   return postgres.connection;
 }
@@ -107,7 +154,11 @@ async function connectionOf(config: Config, log: Logger, stops: Stop[], onFatal:
 async function secretKeyOf(config: Config): Promise<Buffer> {
   if (config.secretKey !== null) return Buffer.from(config.secretKey);
   const file = join(config.dataDir, 'secret.key');
-  await writeFile(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => { if (error.code !== 'EEXIST') throw error; });
+  await writeFile(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
   await chmod(file, 0o600);
   return Buffer.from(await readFile(file, 'utf8'));
 }

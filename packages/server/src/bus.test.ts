@@ -13,9 +13,15 @@ import type { TestDatabase } from './db/test-database.ts';
 let database: TestDatabase;
 const buses: Bus[] = [];
 const log = pino({ level: 'silent' });
-beforeAll(async () => { database = await createTestDatabase(); });
-afterAll(async () => { await database?.drop(); });
-afterEach(async () => { await Promise.all(buses.splice(0).map((bus) => bus.close())); });
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database?.drop();
+});
+afterEach(async () => {
+  await Promise.all(buses.splice(0).map((bus) => bus.close()));
+});
 
 async function open(connection: pg.PoolConfig = database.connection): Promise<Bus> {
   const bus = await openBus(connection, `wrk_${randomUUID()}`, log);
@@ -66,13 +72,18 @@ test('a lost connection comes back, says so, and is heard again', async () => {
   other.listen('accounts', far);
   const client = new pg.Client(database.connection);
   await client.connect();
-  await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'");
+  await client.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'",
+  );
   await client.end();
   await vi.waitFor(() => expect(back).toHaveBeenCalled(), { timeout: 5_000 });
-  await vi.waitFor(() => {
-    one.notify('accounts', 'org_1');
-    expect(far).toHaveBeenCalledWith('org_1');
-  }, { timeout: 5_000, interval: 50 });
+  await vi.waitFor(
+    () => {
+      one.notify('accounts', 'org_1');
+      expect(far).toHaveBeenCalledWith('org_1');
+    },
+    { timeout: 5_000, interval: 50 },
+  );
 });
 
 test('while the database is away it is tried twice a second, and then there is one connection, not several', async () => {
@@ -84,16 +95,27 @@ test('while the database is away it is tried twice a second, and then there is o
     arrivals.push(performance.now());
     socket.on('error', () => {});
     if (!isUp) return void socket.destroy();
-    const upstream = connect(host.startsWith('/') ? { path: join(host, `.s.PGSQL.${port}`) } : { host, port });
+    const upstream = connect(
+      host.startsWith('/') ? { path: join(host, `.s.PGSQL.${port}`) } : { host, port },
+    );
     upstream.on('error', () => {});
     open_.add(socket);
-    socket.on('close', () => { open_.delete(socket); upstream.destroy(); });
+    socket.on('close', () => {
+      open_.delete(socket);
+      upstream.destroy();
+    });
     upstream.on('close', () => socket.destroy());
     socket.pipe(upstream).pipe(socket);
   });
-  await new Promise<void>((resolve) => { proxy.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    proxy.listen(0, '127.0.0.1', resolve);
+  });
   try {
-    const bus = await open({ ...database.connection, host: '127.0.0.1', port: (proxy.address() as AddressInfo).port });
+    const bus = await open({
+      ...database.connection,
+      host: '127.0.0.1',
+      port: (proxy.address() as AddressInfo).port,
+    });
     const back = vi.fn();
     bus.onReconnect(back);
     isUp = false;

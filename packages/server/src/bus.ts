@@ -9,7 +9,16 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-export type Channel = 'outbox' | 'events' | 'jobs' | 'drafts' | 'accounts' | 'control' | 'operations' | 'resources' | 'limits';
+export type Channel =
+  | 'outbox'
+  | 'events'
+  | 'jobs'
+  | 'drafts'
+  | 'accounts'
+  | 'control'
+  | 'operations'
+  | 'resources'
+  | 'limits';
 type Listener = (payload: string) => void;
 
 const COALESCE_MS = 5;
@@ -38,7 +47,17 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
   let isClosed = false;
   let isSending = false;
   let sentAt = -Infinity;
-  const CHANNELS: Channel[] = ['outbox', 'events', 'jobs', 'drafts', 'accounts', 'control', 'operations', 'resources', 'limits'];
+  const CHANNELS: Channel[] = [
+    'outbox',
+    'events',
+    'jobs',
+    'drafts',
+    'accounts',
+    'control',
+    'operations',
+    'resources',
+    'limits',
+  ];
 
   const deliver = (channel: Channel, payload: string) => {
     for (const listener of listeners.get(channel) ?? []) listener(payload);
@@ -70,7 +89,9 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
   /** One timer for all: a connection that fails says so twice, as an error and as an end, and attempts would double with each. */
   function scheduleReconnect(): void {
     if (isClosed || reconnectTimer) return;
-    reconnectTimer = setTimeout(() => { void reconnect(); }, RECONNECT_MS).unref();
+    reconnectTimer = setTimeout(() => {
+      void reconnect();
+    }, RECONNECT_MS).unref();
   }
 
   async function reconnect(): Promise<void> {
@@ -98,8 +119,15 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
     if (!client || messages.length === 0) return;
     isSending = true;
     sentAt = performance.now();
-    client.query('select pg_notify(c, p) from unnest($1::text[], $2::text[]) as m(c, p)', [messages.map((m) => `headrace_${m.channel}`), messages.map((m) => `${processId} ${m.payload}`)])
-      .catch(() => {}).finally(() => { isSending = false; });
+    client
+      .query('select pg_notify(c, p) from unnest($1::text[], $2::text[]) as m(c, p)', [
+        messages.map((m) => `headrace_${m.channel}`),
+        messages.map((m) => `${processId} ${m.payload}`),
+      ])
+      .catch(() => {})
+      .finally(() => {
+        isSending = false;
+      });
   }
 
   await connect();
@@ -114,7 +142,9 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
       listeners.set(channel, set.add(listener));
       return () => set.delete(listener);
     },
-    onReconnect(listener) { reconnectListeners.push(listener); },
+    onReconnect(listener) {
+      reconnectListeners.push(listener);
+    },
     isConnected: () => client !== null,
     async close() {
       isClosed = true;

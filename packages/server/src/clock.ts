@@ -7,4 +7,5 @@ export interface Clock {
 }
 
 /** The time, for a statement: the database's, plus what a test added. */
-export const databaseNow = ({ clock }: { clock: Clock }): RawBuilder<Date> => sql<Date>`(now() + ${clock.offsetMs} * interval '1 millisecond')`;
+export const databaseNow = ({ clock }: { clock: Clock }): RawBuilder<Date> =>
+  sql<Date>`(now() + ${clock.offsetMs} * interval '1 millisecond')`;

@@ -15,7 +15,10 @@ const written = (content: unknown): string => {
 const read = (content: unknown) => {
   const faults: string[] = [];
   const file = written(content);
-  return { config: readConfigFile(file, '', faults), faults: faults.map((fault) => fault.replace(file, 'FILE')) };
+  return {
+    config: readConfigFile(file, '', faults),
+    faults: faults.map((fault) => fault.replace(file, 'FILE')),
+  };
 };
 const AGENT = { command: ['agent', '--acp'], wire: 'anthropic', models: ['anthropic/*'] };
 
@@ -23,30 +26,75 @@ test('without a file there are the built-in providers alone', () => {
   const faults: string[] = [];
   const config = readConfigFile(null, join(folder, 'none.json'), faults);
   expect([config.agents, config.aliases, config.prices, faults]).toEqual([{}, {}, {}, []]);
-  expect(Object.entries(config.providers).map(([name, one]) => [name, one.key, one.wires])).toEqual([['anthropic', 'required', ['anthropic']], ['openai', 'required', ['openai-responses', 'openai-chat']]]);
+  expect(Object.entries(config.providers).map(([name, one]) => [name, one.key, one.wires])).toEqual([
+    ['anthropic', 'required', ['anthropic']],
+    ['openai', 'required', ['openai-responses', 'openai-chat']],
+  ]);
 });
 
 test('what a file leaves out has a default; folders are relative to the file', () => {
   const { config, faults } = read({
-    agents: { other: { ...AGENT, folder: 'agents/other' }, plain: AGENT }, aliases: { agent_a: 'other', agent_b: 'headrace' },
-    providers: { local: { baseUrl: 'http://127.0.0.1:8080/v1/', wires: ['openai-chat'], key: 'none' }, openai: { baseUrl: 'https://proxy.example/v1', wires: ['openai-chat'] } },
+    agents: { other: { ...AGENT, folder: 'agents/other' }, plain: AGENT },
+    aliases: { agent_a: 'other', agent_b: 'headrace' },
+    providers: {
+      local: { baseUrl: 'http://127.0.0.1:8080/v1/', wires: ['openai-chat'], key: 'none' },
+      openai: { baseUrl: 'https://proxy.example/v1', wires: ['openai-chat'] },
+    },
     prices: { 'local/*': { inputMicros: 5, outputMicros: 7 } },
   });
   expect(faults).toEqual([]);
-  expect(config.agents['other']).toEqual({ ...AGENT, folder: join(folder, 'agents/other'), env: {}, home: {}, mode: { allow: null, ask: null }, asks: true, install: null });
+  expect(config.agents['other']).toEqual({
+    ...AGENT,
+    folder: join(folder, 'agents/other'),
+    env: {},
+    home: {},
+    mode: { allow: null, ask: null },
+    asks: true,
+    install: null,
+  });
   expect(config.agents['plain']!.folder).toBeNull();
-  expect(config.providers).toMatchObject({ anthropic: { key: 'required' }, local: { baseUrl: 'http://127.0.0.1:8080/v1', key: 'none' }, openai: { baseUrl: 'https://proxy.example/v1', key: 'required' } });
-  expect(config.prices['local/*']).toEqual({ inputMicros: 5, outputMicros: 7, cachedMicros: 5, cacheWriteMicros: 5 });
+  expect(config.providers).toMatchObject({
+    anthropic: { key: 'required' },
+    local: { baseUrl: 'http://127.0.0.1:8080/v1', key: 'none' },
+    openai: { baseUrl: 'https://proxy.example/v1', key: 'required' },
+  });
+  expect(config.prices['local/*']).toEqual({
+    inputMicros: 5,
+    outputMicros: 7,
+    cachedMicros: 5,
+    cacheWriteMicros: 5,
+  });
 });
 
 describe('faults are told together, each with its place', () => {
   test.each([
     ['{', ['FILE: is not JSON']],
-    [{ agents: { other: { command: [], models: [], wire: 'x' } }, more: 1 }, ['FILE#/more: is not a known field', 'FILE#/agents/other/command: must NOT have fewer than 1 items', 'FILE#/agents/other/wire: must be equal to constant']],
-    [{ agents: { scripted: AGENT }, aliases: { agent_a: 'nobody' } }, ['FILE#/agents/scripted: is built in; choose another name', 'FILE#/aliases/agent_a: names no agent of this file']],
-    [{ providers: { local: { baseUrl: 'ftp://x', wires: ['openai-chat'] } } }, ['FILE#/providers/local/baseUrl: must match pattern "^https?://"']],
-    [{ prices: { 'a/b': { inputMicros: -1, outputMicros: 0.5 } } }, ['FILE#/prices/a~1b/inputMicros: must be >= 0', 'FILE#/prices/a~1b/outputMicros: must be integer']],
-  ])('%j', (content, expected) => { expect(read(content).faults.toSorted()).toEqual(expected.toSorted()); });
+    [
+      { agents: { other: { command: [], models: [], wire: 'x' } }, more: 1 },
+      [
+        'FILE#/more: is not a known field',
+        'FILE#/agents/other/command: must NOT have fewer than 1 items',
+        'FILE#/agents/other/wire: must be equal to constant',
+      ],
+    ],
+    [
+      { agents: { scripted: AGENT }, aliases: { agent_a: 'nobody' } },
+      [
+        'FILE#/agents/scripted: is built in; choose another name',
+        'FILE#/aliases/agent_a: names no agent of this file',
+      ],
+    ],
+    [
+      { providers: { local: { baseUrl: 'ftp://x', wires: ['openai-chat'] } } },
+      ['FILE#/providers/local/baseUrl: must match pattern "^https?://"'],
+    ],
+    [
+      { prices: { 'a/b': { inputMicros: -1, outputMicros: 0.5 } } },
+      ['FILE#/prices/a~1b/inputMicros: must be >= 0', 'FILE#/prices/a~1b/outputMicros: must be integer'],
+    ],
+  ])('%j', (content, expected) => {
+    expect(read(content).faults.toSorted()).toEqual(expected.toSorted());
+  });
 
   test('a file that was asked for has to be there', () => {
     const faults: string[] = [];

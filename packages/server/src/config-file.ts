@@ -9,30 +9,60 @@ import type { Static } from 'typebox';
 import { compile } from './http/validate.ts';
 
 const Name = '^[a-z][a-z0-9._-]{0,63}$';
-const Wire = Type.Union([Type.Literal('anthropic'), Type.Literal('openai-chat'), Type.Literal('openai-responses')]);
+const Wire = Type.Union([
+  Type.Literal('anthropic'),
+  Type.Literal('openai-chat'),
+  Type.Literal('openai-responses'),
+]);
 const Texts = Type.Record(Type.String(), Type.String());
 const Micros = Type.Integer({ minimum: 0, maximum: 1e12 });
 const closed = { additionalProperties: false };
 
-const Agent = Type.Object({
-  command: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
-  folder: Type.Optional(Type.String({ minLength: 1 })),
-  env: Type.Optional(Texts),
-  home: Type.Optional(Texts),
-  mode: Type.Optional(Type.Object({ allow: Type.Optional(Type.String()), ask: Type.Optional(Type.String()) }, closed)),
-  asks: Type.Optional(Type.Boolean()),
-  wire: Wire,
-  models: Type.Array(Type.String({ minLength: 1 })),
-  install: Type.Optional(Type.String()),
-}, closed);
-const Provider = Type.Object({ baseUrl: Type.String({ format: 'uri', pattern: '^https?://' }), wires: Type.Array(Wire, { minItems: 1 }), key: Type.Optional(Type.Union([Type.Literal('required'), Type.Literal('none')])), contextTokens: Type.Optional(Type.Integer({ minimum: 2000, maximum: 100_000_000 })) }, closed);
-const Price = Type.Object({ inputMicros: Micros, outputMicros: Micros, cachedMicros: Type.Optional(Micros), cacheWriteMicros: Type.Optional(Micros) }, closed);
-const File = Type.Object({
-  agents: Type.Optional(Type.Record(Type.String({ pattern: Name }), Agent)),
-  aliases: Type.Optional(Type.Object({ agent_a: Type.Optional(Type.String()), agent_b: Type.Optional(Type.String()) }, closed)),
-  providers: Type.Optional(Type.Record(Type.String({ pattern: Name }), Provider)),
-  prices: Type.Optional(Type.Record(Type.String(), Price)),
-}, closed);
+const Agent = Type.Object(
+  {
+    command: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+    folder: Type.Optional(Type.String({ minLength: 1 })),
+    env: Type.Optional(Texts),
+    home: Type.Optional(Texts),
+    mode: Type.Optional(
+      Type.Object({ allow: Type.Optional(Type.String()), ask: Type.Optional(Type.String()) }, closed),
+    ),
+    asks: Type.Optional(Type.Boolean()),
+    wire: Wire,
+    models: Type.Array(Type.String({ minLength: 1 })),
+    install: Type.Optional(Type.String()),
+  },
+  closed,
+);
+const Provider = Type.Object(
+  {
+    baseUrl: Type.String({ format: 'uri', pattern: '^https?://' }),
+    wires: Type.Array(Wire, { minItems: 1 }),
+    key: Type.Optional(Type.Union([Type.Literal('required'), Type.Literal('none')])),
+    contextTokens: Type.Optional(Type.Integer({ minimum: 2000, maximum: 100_000_000 })),
+  },
+  closed,
+);
+const Price = Type.Object(
+  {
+    inputMicros: Micros,
+    outputMicros: Micros,
+    cachedMicros: Type.Optional(Micros),
+    cacheWriteMicros: Type.Optional(Micros),
+  },
+  closed,
+);
+const File = Type.Object(
+  {
+    agents: Type.Optional(Type.Record(Type.String({ pattern: Name }), Agent)),
+    aliases: Type.Optional(
+      Type.Object({ agent_a: Type.Optional(Type.String()), agent_b: Type.Optional(Type.String()) }, closed),
+    ),
+    providers: Type.Optional(Type.Record(Type.String({ pattern: Name }), Provider)),
+    prices: Type.Optional(Type.Record(Type.String(), Price)),
+  },
+  closed,
+);
 const faultsOf = compile(File, 'body');
 
 export type Wire = Static<typeof Wire>;
@@ -84,7 +114,11 @@ export interface FileConfig {
 const BUILT_IN_AGENTS = ['scripted', 'headrace'];
 const PROVIDERS: Record<string, ProviderEntry> = {
   anthropic: { baseUrl: 'https://api.anthropic.com/v1', wires: ['anthropic'], key: 'required' },
-  openai: { baseUrl: 'https://api.openai.com/v1', wires: ['openai-responses', 'openai-chat'], key: 'required' },
+  openai: {
+    baseUrl: 'https://api.openai.com/v1',
+    wires: ['openai-responses', 'openai-chat'],
+    key: 'required',
+  },
 };
 
 /** Reads the file; without one, the built-in providers alone. Faults are added to `faults`, each with its place in the file. */
@@ -92,25 +126,65 @@ export function readConfigFile(path: string | null, fallback: string, faults: st
   const file = path === null ? fallback : resolve(path);
   const nothing: FileConfig = { agents: {}, aliases: {}, providers: PROVIDERS, prices: {} };
   if (path === null && !existsSync(file)) return nothing;
-  const say = (place: string, message: string) => { faults.push(`${file}${place && `#${place}`}: ${message}`); };
+  const say = (place: string, message: string) => {
+    faults.push(`${file}${place && `#${place}`}: ${message}`);
+  };
   let read: Static<typeof File>;
   try {
     read = JSON.parse(readFileSync(file, 'utf8')) as Static<typeof File>;
   } catch (error) {
-    say('', error instanceof SyntaxError ? 'is not JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    say(
+      '',
+      error instanceof SyntaxError
+        ? 'is not JSON'
+        : `cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    );
     return nothing;
   }
   const wrong = faultsOf(read);
   for (const { path: place, message } of wrong) say(place, message);
   if (wrong.length) return nothing;
-  const agents = Object.fromEntries(Object.entries(read.agents ?? {}).map(([name, agent]): [string, AgentEntry] => [name, {
-    command: agent.command, folder: agent.folder === undefined ? null : resolve(dirname(file), agent.folder), env: agent.env ?? {}, home: agent.home ?? {},
-    mode: { allow: agent.mode?.allow ?? null, ask: agent.mode?.ask ?? null }, asks: agent.asks ?? true, wire: agent.wire, models: agent.models, install: agent.install ?? null,
-  }]));
-  for (const name of BUILT_IN_AGENTS) if (agents[name]) say(`/agents/${name}`, 'is built in; choose another name');
+  const agents = Object.fromEntries(
+    Object.entries(read.agents ?? {}).map(([name, agent]): [string, AgentEntry] => [
+      name,
+      {
+        command: agent.command,
+        folder: agent.folder === undefined ? null : resolve(dirname(file), agent.folder),
+        env: agent.env ?? {},
+        home: agent.home ?? {},
+        mode: { allow: agent.mode?.allow ?? null, ask: agent.mode?.ask ?? null },
+        asks: agent.asks ?? true,
+        wire: agent.wire,
+        models: agent.models,
+        install: agent.install ?? null,
+      },
+    ]),
+  );
+  for (const name of BUILT_IN_AGENTS)
+    if (agents[name]) say(`/agents/${name}`, 'is built in; choose another name');
   const aliases = { ...read.aliases } as Record<string, string>;
-  for (const [alias, name] of Object.entries(aliases)) if (!agents[name] && !BUILT_IN_AGENTS.includes(name)) say(`/aliases/${alias}`, 'names no agent of this file');
-  const providers = { ...PROVIDERS, ...Object.fromEntries(Object.entries(read.providers ?? {}).map(([name, one]): [string, ProviderEntry] => [name, { baseUrl: one.baseUrl.replace(/\/+$/, ''), wires: one.wires, key: one.key ?? 'required', ...(one.contextTokens === undefined ? {} : { contextTokens: one.contextTokens }) }])) };
-  const prices = Object.fromEntries(Object.entries(read.prices ?? {}).map(([model, one]): [string, PriceEntry] => [model, { cachedMicros: one.inputMicros, cacheWriteMicros: one.inputMicros, ...one }]));
+  for (const [alias, name] of Object.entries(aliases))
+    if (!agents[name] && !BUILT_IN_AGENTS.includes(name))
+      say(`/aliases/${alias}`, 'names no agent of this file');
+  const providers = {
+    ...PROVIDERS,
+    ...Object.fromEntries(
+      Object.entries(read.providers ?? {}).map(([name, one]): [string, ProviderEntry] => [
+        name,
+        {
+          baseUrl: one.baseUrl.replace(/\/+$/, ''),
+          wires: one.wires,
+          key: one.key ?? 'required',
+          ...(one.contextTokens === undefined ? {} : { contextTokens: one.contextTokens }),
+        },
+      ]),
+    ),
+  };
+  const prices = Object.fromEntries(
+    Object.entries(read.prices ?? {}).map(([model, one]): [string, PriceEntry] => [
+      model,
+      { cachedMicros: one.inputMicros, cacheWriteMicros: one.inputMicros, ...one },
+    ]),
+  );
   return { agents, aliases, providers, prices };
 }

@@ -18,37 +18,102 @@ function faultsOf(env: Record<string, string | undefined>): string[] {
 test('nothing set: everything in one process, on loopback, with the embedded database', () => {
   const config = read({});
   expect(config).toMatchObject({
-    host: '127.0.0.1', port: 4400, dataDir: resolve('.headrace'), databaseUrl: null, secretKey: null, ownerEmail: null, ownerPassword: null, bootstrapKey: null, rateLimit: 600, rateWindowSeconds: 60, trustedProxies: [],
-    idleTimeoutMinutes: 15, sandboxDriver: 'auto', sandboxLimits: 'best-effort', logLevel: 'info', eventRetentionSeconds: 604_800, cleanupGraceSeconds: 3600, repairBudgetSeconds: 900,
-    approvalTimeoutSeconds: 3600, previewDomain: 'localhost', mcpAllowPrivate: false, s3: null,
+    host: '127.0.0.1',
+    port: 4400,
+    dataDir: resolve('.headrace'),
+    databaseUrl: null,
+    secretKey: null,
+    ownerEmail: null,
+    ownerPassword: null,
+    bootstrapKey: null,
+    rateLimit: 600,
+    rateWindowSeconds: 60,
+    trustedProxies: [],
+    idleTimeoutMinutes: 15,
+    sandboxDriver: 'auto',
+    sandboxLimits: 'best-effort',
+    logLevel: 'info',
+    eventRetentionSeconds: 604_800,
+    cleanupGraceSeconds: 3600,
+    repairBudgetSeconds: 900,
+    approvalTimeoutSeconds: 3600,
+    previewDomain: 'localhost',
+    mcpAllowPrivate: false,
+    s3: null,
   });
   expect([...config.roles]).toEqual(['api', 'worker', 'runner']);
 });
 
 test('an empty variable is one that is not set', () => {
-  expect(read({ HEADRACE_PORT: '', HEADRACE_ROLES: '', DATABASE_URL: '', HEADRACE_BOOTSTRAP_KEY: '', HEADRACE_LOG_LEVEL: '' })).toEqual(read({}));
+  expect(
+    read({
+      HEADRACE_PORT: '',
+      HEADRACE_ROLES: '',
+      DATABASE_URL: '',
+      HEADRACE_BOOTSTRAP_KEY: '',
+      HEADRACE_LOG_LEVEL: '',
+    }),
+  ).toEqual(read({}));
 });
 
 test('what is set is taken', () => {
   const key = makeServiceKey();
   const config = read({
-    HEADRACE_PORT: '0', HEADRACE_ROLES: 'worker, api', DATABASE_URL: 'postgres://localhost/x', HEADRACE_SECRET_KEY: 's'.repeat(32), HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_RATE_LIMIT: '5',
-    HEADRACE_SANDBOX_DRIVER: 'container', HEADRACE_S3_BUCKET: 'b', HEADRACE_S3_ENDPOINT: 'http://s3.test', HEADRACE_TRUSTED_PROXIES: '10.0.0.0/8, ::1', HEADRACE_MCP_ALLOW_PRIVATE: '1',
+    HEADRACE_PORT: '0',
+    HEADRACE_ROLES: 'worker, api',
+    DATABASE_URL: 'postgres://localhost/x',
+    HEADRACE_SECRET_KEY: 's'.repeat(32),
+    HEADRACE_BOOTSTRAP_KEY: key,
+    HEADRACE_RATE_LIMIT: '5',
+    HEADRACE_SANDBOX_DRIVER: 'container',
+    HEADRACE_S3_BUCKET: 'b',
+    HEADRACE_S3_ENDPOINT: 'http://s3.test',
+    HEADRACE_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+    HEADRACE_MCP_ALLOW_PRIVATE: '1',
   });
-  expect(config).toMatchObject({ port: 0, databaseUrl: 'postgres://localhost/x', bootstrapKey: key, rateLimit: 5, trustedProxies: ['10.0.0.0/8', '::1'], sandboxDriver: 'container', s3: { bucket: 'b', endpoint: 'http://s3.test', region: 'us-east-1' } });
+  expect(config).toMatchObject({
+    port: 0,
+    databaseUrl: 'postgres://localhost/x',
+    bootstrapKey: key,
+    rateLimit: 5,
+    trustedProxies: ['10.0.0.0/8', '::1'],
+    sandboxDriver: 'container',
+    s3: { bucket: 'b', endpoint: 'http://s3.test', region: 'us-east-1' },
+  });
   expect([...config.roles]).toEqual(['worker', 'api']);
 });
 
 test('limits of sandboxes are required wherever others can reach the service', () => {
-  for (const host of ['127.0.0.1', 'localhost', '::1']) expect(read({ HEADRACE_HOST: host }).sandboxLimits).toBe('best-effort');
-  for (const host of ['0.0.0.0', '::', '10.0.0.1', 'localhost.example.com']) expect(read({ HEADRACE_HOST: host }).sandboxLimits).toBe('required');
-  expect(read({ HEADRACE_HOST: '0.0.0.0', HEADRACE_SANDBOX_LIMITS: 'best-effort' }).sandboxLimits).toBe('best-effort');
+  for (const host of ['127.0.0.1', 'localhost', '::1'])
+    expect(read({ HEADRACE_HOST: host }).sandboxLimits).toBe('best-effort');
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', 'localhost.example.com'])
+    expect(read({ HEADRACE_HOST: host }).sandboxLimits).toBe('required');
+  expect(read({ HEADRACE_HOST: '0.0.0.0', HEADRACE_SANDBOX_LIMITS: 'best-effort' }).sandboxLimits).toBe(
+    'best-effort',
+  );
 });
 
 const WRONG = {
-  HEADRACE_PORT: '65536', HEADRACE_ROLES: 'api,king', DATABASE_URL: 'mysql://admin:hidden-1@db', HEADRACE_SECRET_KEY: 'hidden-2', HEADRACE_BOOTSTRAP_KEY: 'hrk_hidden-3', HEADRACE_OWNER_EMAIL: 'hidden-4',
-  HEADRACE_OWNER_PASSWORD: 'hidden5', HEADRACE_RATE_LIMIT: '0', HEADRACE_RATE_WINDOW_SECONDS: '1.5', HEADRACE_TRUSTED_PROXIES: '10.0.0.1/33', HEADRACE_IDLE_TIMEOUT_MINUTES: '61', HEADRACE_SANDBOX_DRIVER: 'none', HEADRACE_SANDBOX_LIMITS: 'off',
-  HEADRACE_LOG_LEVEL: 'loud', HEADRACE_EVENT_RETENTION_SECONDS: '-1', HEADRACE_CLEANUP_GRACE_SECONDS: 'x', HEADRACE_REPAIR_BUDGET_SECONDS: '901', HEADRACE_APPROVAL_TIMEOUT_SECONDS: '1e3', HEADRACE_PREVIEW_DOMAIN: 'a b', HEADRACE_MCP_ALLOW_PRIVATE: 'yes',
+  HEADRACE_PORT: '65536',
+  HEADRACE_ROLES: 'api,king',
+  DATABASE_URL: 'mysql://admin:hidden-1@db',
+  HEADRACE_SECRET_KEY: 'hidden-2',
+  HEADRACE_BOOTSTRAP_KEY: 'hrk_hidden-3',
+  HEADRACE_OWNER_EMAIL: 'hidden-4',
+  HEADRACE_OWNER_PASSWORD: 'hidden5',
+  HEADRACE_RATE_LIMIT: '0',
+  HEADRACE_RATE_WINDOW_SECONDS: '1.5',
+  HEADRACE_TRUSTED_PROXIES: '10.0.0.1/33',
+  HEADRACE_IDLE_TIMEOUT_MINUTES: '61',
+  HEADRACE_SANDBOX_DRIVER: 'none',
+  HEADRACE_SANDBOX_LIMITS: 'off',
+  HEADRACE_LOG_LEVEL: 'loud',
+  HEADRACE_EVENT_RETENTION_SECONDS: '-1',
+  HEADRACE_CLEANUP_GRACE_SECONDS: 'x',
+  HEADRACE_REPAIR_BUDGET_SECONDS: '901',
+  HEADRACE_APPROVAL_TIMEOUT_SECONDS: '1e3',
+  HEADRACE_PREVIEW_DOMAIN: 'a b',
+  HEADRACE_MCP_ALLOW_PRIVATE: 'yes',
 };
 
 test('every fault is told, all together, by name and without a value', () => {
@@ -60,11 +125,26 @@ test('every fault is told, all together, by name and without a value', () => {
 });
 
 test('proxies are addresses or networks', () => {
-  for (const wrong of ['proxy.example', '10.0.0', '10.0.0.1/', '::1/129', '10.0.0.1/8/8', '10.0.0.1 10.0.0.2']) expect(faultsOf({ HEADRACE_TRUSTED_PROXIES: wrong }), wrong).toHaveLength(1);
-  expect(read({ HEADRACE_TRUSTED_PROXIES: '10.0.0.1,2001:db8::/32,' }).trustedProxies).toEqual(['10.0.0.1', '2001:db8::/32']);
+  for (const wrong of [
+    'proxy.example',
+    '10.0.0',
+    '10.0.0.1/',
+    '::1/129',
+    '10.0.0.1/8/8',
+    '10.0.0.1 10.0.0.2',
+  ])
+    expect(faultsOf({ HEADRACE_TRUSTED_PROXIES: wrong }), wrong).toHaveLength(1);
+  expect(read({ HEADRACE_TRUSTED_PROXIES: '10.0.0.1,2001:db8::/32,' }).trustedProxies).toEqual([
+    '10.0.0.1',
+    '2001:db8::/32',
+  ]);
 });
 
 test('an external database takes a secret key', () => {
-  expect(faultsOf({ DATABASE_URL: 'postgresql://localhost/x' })).toEqual(['HEADRACE_SECRET_KEY: is required with DATABASE_URL']);
-  expect(faultsOf({ DATABASE_URL: 'postgresql://localhost/x', HEADRACE_SECRET_KEY: 's'.repeat(31) })).toEqual(['HEADRACE_SECRET_KEY: has to have at least 32 characters']);
+  expect(faultsOf({ DATABASE_URL: 'postgresql://localhost/x' })).toEqual([
+    'HEADRACE_SECRET_KEY: is required with DATABASE_URL',
+  ]);
+  expect(faultsOf({ DATABASE_URL: 'postgresql://localhost/x', HEADRACE_SECRET_KEY: 's'.repeat(31) })).toEqual(
+    ['HEADRACE_SECRET_KEY: has to have at least 32 characters'],
+  );
 });

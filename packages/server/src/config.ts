@@ -52,15 +52,27 @@ export class ConfigError extends Error {
 function isNetwork(text: string): boolean {
   const [address, bits, ...rest] = text.split('/');
   const family = isIP(address!);
-  return family !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)));
+  return (
+    family !== 0 &&
+    rest.length === 0 &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+  );
 }
 
 /** An agent at work takes about 256 MiB, and mostly waits: what bounds runs is memory (a control group's, where it has a limit), not cores. */
-const runsByMemory = () => Math.max(8, Math.min(64, Math.floor(Math.min(totalmem(), process.constrainedMemory() || Infinity) / (256 * 1024 * 1024))));
+const runsByMemory = () =>
+  Math.max(
+    8,
+    Math.min(
+      64,
+      Math.floor(Math.min(totalmem(), process.constrainedMemory() || Infinity) / (256 * 1024 * 1024)),
+    ),
+  );
 
 function engineSocket(value: string | null, faults: string[]): string | null {
   const path = value?.replace(/^unix:\/\//, '') ?? null;
-  if (path !== null && !path.startsWith('/')) faults.push('HEADRACE_CONTAINER_SOCKET: has to be the path of a unix socket, as /run/podman/podman.sock');
+  if (path !== null && !path.startsWith('/'))
+    faults.push('HEADRACE_CONTAINER_SOCKET: has to be the path of a unix socket, as /run/podman/podman.sock');
   return path;
 }
 
@@ -86,27 +98,45 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
   };
 
   const roleText = text('HEADRACE_ROLES');
-  const roles = new Set<Role>((roleText ?? 'api,worker,runner').split(',').map((r) => r.trim()).filter(Boolean) as Role[]);
-  if (roles.size === 0 || [...roles].some((r) => !['api', 'worker', 'runner'].includes(r))) faults.push('HEADRACE_ROLES: has to be a comma-separated list of api, worker, runner');
+  const roles = new Set<Role>(
+    (roleText ?? 'api,worker,runner')
+      .split(',')
+      .map((r) => r.trim())
+      .filter(Boolean) as Role[],
+  );
+  if (roles.size === 0 || [...roles].some((r) => !['api', 'worker', 'runner'].includes(r)))
+    faults.push('HEADRACE_ROLES: has to be a comma-separated list of api, worker, runner');
   const databaseUrl = text('DATABASE_URL');
-  if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl)) faults.push('DATABASE_URL: has to begin with postgres:// or postgresql://');
+  if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl))
+    faults.push('DATABASE_URL: has to begin with postgres:// or postgresql://');
   const secretKey = text('HEADRACE_SECRET_KEY');
-  if (secretKey !== null && secretKey.length < 32) faults.push('HEADRACE_SECRET_KEY: has to have at least 32 characters');
-  if (secretKey === null && databaseUrl !== null) faults.push('HEADRACE_SECRET_KEY: is required with DATABASE_URL');
+  if (secretKey !== null && secretKey.length < 32)
+    faults.push('HEADRACE_SECRET_KEY: has to have at least 32 characters');
+  if (secretKey === null && databaseUrl !== null)
+    faults.push('HEADRACE_SECRET_KEY: is required with DATABASE_URL');
   const bootstrapKey = text('HEADRACE_BOOTSTRAP_KEY');
-  if (bootstrapKey !== null && !isBootstrapKey(bootstrapKey)) faults.push('HEADRACE_BOOTSTRAP_KEY: is not a service key; make one with `headrace keys generate`');
+  if (bootstrapKey !== null && !isBootstrapKey(bootstrapKey))
+    faults.push('HEADRACE_BOOTSTRAP_KEY: is not a service key; make one with `headrace keys generate`');
   const ownerEmail = text('HEADRACE_OWNER_EMAIL');
-  if (ownerEmail !== null && !/^[^\s@]+@[^\s@]+$/.test(ownerEmail)) faults.push('HEADRACE_OWNER_EMAIL: is not an e-mail address');
+  if (ownerEmail !== null && !/^[^\s@]+@[^\s@]+$/.test(ownerEmail))
+    faults.push('HEADRACE_OWNER_EMAIL: is not an e-mail address');
   const ownerPassword = text('HEADRACE_OWNER_PASSWORD');
-  if (ownerPassword !== null && [...ownerPassword].length < 8) faults.push('HEADRACE_OWNER_PASSWORD: has to have at least 8 characters');
+  if (ownerPassword !== null && [...ownerPassword].length < 8)
+    faults.push('HEADRACE_OWNER_PASSWORD: has to have at least 8 characters');
   const host = text('HEADRACE_HOST') ?? '127.0.0.1';
   const isLoopback = /^(127\.|localhost$|::1$)/.test(host);
   const bucket = text('HEADRACE_S3_BUCKET');
   const previewDomain = text('HEADRACE_PREVIEW_DOMAIN') ?? 'localhost';
   if (!/^[a-z0-9.-]{1,200}$/i.test(previewDomain)) faults.push('HEADRACE_PREVIEW_DOMAIN: is not a host name');
 
-  const trustedProxies = (text('HEADRACE_TRUSTED_PROXIES') ?? '').split(',').map((p) => p.trim()).filter(Boolean);
-  if (!trustedProxies.every(isNetwork)) faults.push('HEADRACE_TRUSTED_PROXIES: has to be a comma-separated list of addresses or networks, as 10.0.0.0/8');
+  const trustedProxies = (text('HEADRACE_TRUSTED_PROXIES') ?? '')
+    .split(',')
+    .map((p) => p.trim())
+    .filter(Boolean);
+  if (!trustedProxies.every(isNetwork))
+    faults.push(
+      'HEADRACE_TRUSTED_PROXIES: has to be a comma-separated list of addresses or networks, as 10.0.0.0/8',
+    );
 
   const dataDir = resolve(text('HEADRACE_DATA_DIR') ?? '.headrace');
   const config: Config = {
@@ -125,16 +155,38 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     trustedProxies,
     idleTimeoutMinutes: whole('HEADRACE_IDLE_TIMEOUT_MINUTES', 15, 1, 60),
     sandboxDriver: oneOf('HEADRACE_SANDBOX_DRIVER', 'auto', ['auto', 'bubblewrap', 'container'] as const),
-    sandboxLimits: oneOf('HEADRACE_SANDBOX_LIMITS', isLoopback ? 'best-effort' : 'required', ['required', 'best-effort'] as const),
-    container: { socket: engineSocket(text('HEADRACE_CONTAINER_SOCKET'), faults), image: text('HEADRACE_CONTAINER_IMAGE'), runtime: text('HEADRACE_CONTAINER_RUNTIME') },
-    logLevel: oneOf('HEADRACE_LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const),
+    sandboxLimits: oneOf('HEADRACE_SANDBOX_LIMITS', isLoopback ? 'best-effort' : 'required', [
+      'required',
+      'best-effort',
+    ] as const),
+    container: {
+      socket: engineSocket(text('HEADRACE_CONTAINER_SOCKET'), faults),
+      image: text('HEADRACE_CONTAINER_IMAGE'),
+      runtime: text('HEADRACE_CONTAINER_RUNTIME'),
+    },
+    logLevel: oneOf('HEADRACE_LOG_LEVEL', 'info', [
+      'fatal',
+      'error',
+      'warn',
+      'info',
+      'debug',
+      'trace',
+      'silent',
+    ] as const),
     eventRetentionSeconds: whole('HEADRACE_EVENT_RETENTION_SECONDS', 604_800, 1, 31_536_000),
     cleanupGraceSeconds: whole('HEADRACE_CLEANUP_GRACE_SECONDS', 3600, 0, 604_800),
     repairBudgetSeconds: whole('HEADRACE_REPAIR_BUDGET_SECONDS', 900, 1, 900),
     approvalTimeoutSeconds: whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 3600, 1, 86_400),
     previewDomain,
     mcpAllowPrivate: oneOf('HEADRACE_MCP_ALLOW_PRIVATE', '0', ['0', '1'] as const) === '1',
-    s3: bucket === null ? null : { bucket, endpoint: text('HEADRACE_S3_ENDPOINT'), region: text('HEADRACE_S3_REGION') ?? 'us-east-1' },
+    s3:
+      bucket === null
+        ? null
+        : {
+            bucket,
+            endpoint: text('HEADRACE_S3_ENDPOINT'),
+            region: text('HEADRACE_S3_REGION') ?? 'us-east-1',
+          },
     runConcurrency: whole('HEADRACE_RUN_CONCURRENCY', runsByMemory(), 1, 1000),
     buildConcurrency: whole('HEADRACE_BUILD_CONCURRENCY', Math.max(2, availableParallelism()), 1, 1000),
   };

@@ -5,7 +5,8 @@ import { base32, isId, newId, NO_ID } from './ids.ts';
 /** The 16 bytes of an id, by the alphabet alone. */
 function bytesOf(id: string): Buffer {
   let value = 0n;
-  for (const character of id.split('_')[1]!) value = (value << 5n) | BigInt('0123456789abcdefghjkmnpqrstvwxyz'.indexOf(character));
+  for (const character of id.split('_')[1]!)
+    value = (value << 5n) | BigInt('0123456789abcdefghjkmnpqrstvwxyz'.indexOf(character));
   return Buffer.from(value.toString(16).padStart(32, '0'), 'hex');
 }
 
@@ -35,14 +36,31 @@ test('ids rise strictly, more of them than one millisecond has room for, and whe
 
 test('base32 keeps the order of the bytes', () => {
   const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
-  fc.assert(fc.property(bytes, bytes, (a, b) => {
-    expect(base32(a)).toHaveLength(26);
-    expect(Math.sign(Buffer.compare(a, b))).toBe(base32(a) < base32(b) ? -1 : base32(a) > base32(b) ? 1 : 0);
-  }));
+  fc.assert(
+    fc.property(bytes, bytes, (a, b) => {
+      expect(base32(a)).toHaveLength(26);
+      expect(Math.sign(Buffer.compare(a, b))).toBe(
+        base32(a) < base32(b) ? -1 : base32(a) > base32(b) ? 1 : 0,
+      );
+    }),
+  );
   expect(base32(new Uint8Array(16).fill(255))).toBe('7zzzzzzzzzzzzzzzzzzzzzzzzz');
 });
 
 test('another prefix, length, alphabet or case is no id', () => {
   const id = newId('run');
-  for (const wrong of [id.replace('run', 'thr'), id.slice(0, -1), `${id}0`, id.toUpperCase(), id.replace(/_./, '_8'), id.replace(/.$/, 'u'), `${id}\n`, ` ${id}`, '', 'run_', NO_ID]) expect(isId('run', wrong), wrong).toBe(false);
+  for (const wrong of [
+    id.replace('run', 'thr'),
+    id.slice(0, -1),
+    `${id}0`,
+    id.toUpperCase(),
+    id.replace(/_./, '_8'),
+    id.replace(/.$/, 'u'),
+    `${id}\n`,
+    ` ${id}`,
+    '',
+    'run_',
+    NO_ID,
+  ])
+    expect(isId('run', wrong), wrong).toBe(false);
 });

@@ -7,8 +7,29 @@ import { randomFillSync } from 'node:crypto';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 export type IdPrefix =
-  | 'org' | 'usr' | 'prj' | 'thr' | 'msg' | 'run' | 'src' | 'apl' | 'bld' | 'chk' | 'evt' | 'op' | 'sa' | 'cred'
-  | 'apr' | 'prv' | 'tool' | 'wsr' | 'inv' | 'aud' | 'pack' | 'wrk' | 'mcp';
+  | 'org'
+  | 'usr'
+  | 'prj'
+  | 'thr'
+  | 'msg'
+  | 'run'
+  | 'src'
+  | 'apl'
+  | 'bld'
+  | 'chk'
+  | 'evt'
+  | 'op'
+  | 'sa'
+  | 'cred'
+  | 'apr'
+  | 'prv'
+  | 'tool'
+  | 'wsr'
+  | 'inv'
+  | 'aud'
+  | 'pack'
+  | 'wrk'
+  | 'mcp';
 
 const random = Buffer.alloc(8 * 1024);
 let used = random.length;

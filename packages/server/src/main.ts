@@ -31,7 +31,10 @@ if (process.argv.includes('--help')) {
   process.exit(0);
 }
 const config = readConfiguration();
-const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination({ fd: 2, sync: true }));
+const log = pino(
+  { level: config.logLevel === 'info' ? 'warn' : config.logLevel },
+  pino.destination({ fd: 2, sync: true }),
+);
 let service: Service | undefined;
 let isStopping = false;
 
@@ -58,7 +61,8 @@ try {
 }
 for (const notice of service.notices) console.log(notice);
 if (service.address) {
-  if (service.notices.length === 0) console.log('Owner and service keys are as before: they were shown, or given, at the first start.');
+  if (service.notices.length === 0)
+    console.log('Owner and service keys are as before: they were shown, or given, at the first start.');
   console.log(`Documentation: ${service.address}/docs`);
   // Last, and alone on its line: what starts the service waits for it.
   console.log(`headrace listening on ${service.address}`);

@@ -13,7 +13,9 @@ interface Import {
   typeOnly: boolean;
 }
 
-const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts')).map((file) => file.split(sep).join('/'));
+const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+  .map((file) => file.split(sep).join('/'));
 const code = files.filter((file) => !isTest(file));
 const imports = new Map(code.map((file) => [file, importsOf(file)]));
 
@@ -24,9 +26,14 @@ function isTest(file: string): boolean {
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
-  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?(?:[\w*\s{},]+?\sfrom\s+)?'(\.[^']+)'|\bimport\('(\.[^']+)'\)|new URL\('(\.[^']+\.ts)', import\.meta\.url\)/gm);
+  const statements = text.matchAll(
+    /^(?:import|export)\s+(type\s)?(?:[\w*\s{},]+?\sfrom\s+)?'(\.[^']+)'|\bimport\('(\.[^']+)'\)|new URL\('(\.[^']+\.ts)', import\.meta\.url\)/gm,
+  );
   return [...statements].map(([, type, from, dynamic, worker]) => ({
-    to: relative(ROOT, resolve(ROOT, dirname(file), (from ?? dynamic ?? worker)!)).split(sep).join('/'), typeOnly: type !== undefined,
+    to: relative(ROOT, resolve(ROOT, dirname(file), (from ?? dynamic ?? worker)!))
+      .split(sep)
+      .join('/'),
+    typeOnly: type !== undefined,
   }));
 }
 
@@ -35,12 +42,16 @@ const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.to
 const edges = () => [...imports].flatMap(([file, all]) => all.map((one) => ({ file, ...one })));
 
 test('pools are made where their broken connections are heard: unheard, one ends the process', () => {
-  expect(code.filter((file) => /new (pg\.)?Pool\(/.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual(['db/database.ts']);
+  expect(code.filter((file) => /new (pg\.)?Pool\(/.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([
+    'db/database.ts',
+  ]);
 });
 
 test('the reader of imports sees them', () => {
   expect(code.length).toBeGreaterThan(150);
-  expect(imports.get('app.ts')!.map((i) => i.to)).toEqual(expect.arrayContaining(['accounts/index.ts', 'context.ts', 'http/server.ts']));
+  expect(imports.get('app.ts')!.map((i) => i.to)).toEqual(
+    expect.arrayContaining(['accounts/index.ts', 'context.ts', 'http/server.ts']),
+  );
   expect(imports.get('app.ts')!.find((i) => i.to === 'context.ts')).toMatchObject({ typeOnly: true });
   expect(edges().filter(({ to }) => to.endsWith('.ts') && !files.includes(to))).toEqual([]);
 });
@@ -60,19 +71,38 @@ describe('the name is the address', () => {
     expect(name).toMatch(/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/);
     const file = SHARED[name] ?? `${kebab(domain)}/${kebab(own)}.ts`;
     expect(code).toContain(file);
-    const exported = (await import(/* @vite-ignore */ new URL(file, import.meta.url).href) as Record<string, unknown>)[own];
+    const exported = (
+      (await import(/* @vite-ignore */ new URL(file, import.meta.url).href)) as Record<string, unknown>
+    )[own];
     // A function makes the operation from what its domain is handed by app.ts.
-    const made = typeof exported === 'function' ? (exported as (part: unknown) => { name: string })(() => undefined) : exported;
+    const made =
+      typeof exported === 'function'
+        ? (exported as (part: unknown) => { name: string })(() => undefined)
+        : exported;
     expect(made).toMatchObject({ name });
     if (typeof exported !== 'function') expect(made).toBe(operation);
   });
 
   test('no exception has become needless', () => {
-    expect(Object.entries(SHARED).filter(([name, file]) => !operations.has(name) || `${name.split('.')[0]}/${kebab(name.split('.')[1]!)}.ts` === file)).toEqual([]);
+    expect(
+      Object.entries(SHARED).filter(
+        ([name, file]) =>
+          !operations.has(name) || `${name.split('.')[0]}/${kebab(name.split('.')[1]!)}.ts` === file,
+      ),
+    ).toEqual([]);
   });
 
   test('operationIds are the name, with a suffix on further paths', () => {
-    expect(routes.filter((r) => ![r.operation.name, `${r.operation.name}.byProject`, `${r.operation.name}.direct`].includes(r.operationId)).map((r) => r.operationId)).toEqual([]);
+    expect(
+      routes
+        .filter(
+          (r) =>
+            ![r.operation.name, `${r.operation.name}.byProject`, `${r.operation.name}.direct`].includes(
+              r.operationId,
+            ),
+        )
+        .map((r) => r.operationId),
+    ).toEqual([]);
     const ids = routes.map((r) => r.operationId);
     expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
   });
@@ -80,42 +110,67 @@ describe('the name is the address', () => {
 
 describe('imports', () => {
   const COMPOSITION = new Set(['app.ts', 'worker.ts']);
-  const isDomain = (domain: string | null): domain is string => domain !== null && !INFRASTRUCTURE.has(domain);
+  const isDomain = (domain: string | null): domain is string =>
+    domain !== null && !INFRASTRUCTURE.has(domain);
 
   /** What the kernel knows of domains beside types; each with its reason. */
   const ALLOWED: Record<string, string> = {
-    'http/endpoint.ts → accounts/principal.ts': 'two pure questions about the caller, without which no operation can be permitted',
+    'http/endpoint.ts → accounts/principal.ts':
+      'two pure questions about the caller, without which no operation can be permitted',
     'http/endpoint.ts → operations/receipts.ts': 'each write goes through its receipt',
     'http/endpoint.ts → operations/fingerprint.ts': 'each write goes through its receipt',
-    'boot.ts → sources/import-pool.ts': 'makes the process\'s one pool',
-    'merge/ → sources/paths.ts': 'the rules for paths are one pure file, which a merge\'s result has to keep as every other way into a source',
+    'boot.ts → sources/import-pool.ts': "makes the process's one pool",
+    'merge/ → sources/paths.ts':
+      "the rules for paths are one pure file, which a merge's result has to keep as every other way into a source",
   };
-  const nameOf = (file: string, to: string) => [`${file} → ${to}`, `${domainOf(file)}/ → ${to}`].find((name) => name in ALLOWED);
+  const nameOf = (file: string, to: string) =>
+    [`${file} → ${to}`, `${domainOf(file)}/ → ${to}`].find((name) => name in ALLOWED);
   const isAllowed = (file: string, to: string) => nameOf(file, to) !== undefined;
   const show = (found: { file: string; to: string }[]) => found.map(({ file, to }) => `${file} → ${to}`);
 
   test('domains reach other domains only through index.ts', () => {
-    const wrong = edges().filter(({ file, to, typeOnly }) => isDomain(domainOf(to)) && domainOf(to) !== domainOf(file) && !COMPOSITION.has(file) && !to.endsWith('/index.ts') && !(to === 'accounts/principal.ts')
-      && !INFRASTRUCTURE.has(domainOf(file) ?? '') && !(typeOnly && domainOf(file) === null) && !isAllowed(file, to));
+    const wrong = edges().filter(
+      ({ file, to, typeOnly }) =>
+        isDomain(domainOf(to)) &&
+        domainOf(to) !== domainOf(file) &&
+        !COMPOSITION.has(file) &&
+        !to.endsWith('/index.ts') &&
+        !(to === 'accounts/principal.ts') &&
+        !INFRASTRUCTURE.has(domainOf(file) ?? '') &&
+        !(typeOnly && domainOf(file) === null) &&
+        !isAllowed(file, to),
+    );
     expect(show(wrong)).toEqual([]);
   });
 
   test('http, db, jobs, limits, storage and merge know no domain, but types', () => {
-    const wrong = edges().filter(({ file, to, typeOnly }) => INFRASTRUCTURE.has(domainOf(file) ?? '') && isDomain(domainOf(to)) && !typeOnly && !isAllowed(file, to));
+    const wrong = edges().filter(
+      ({ file, to, typeOnly }) =>
+        INFRASTRUCTURE.has(domainOf(file) ?? '') &&
+        isDomain(domainOf(to)) &&
+        !typeOnly &&
+        !isAllowed(file, to),
+    );
     expect(show(wrong)).toEqual([]);
   });
 
   test('storage, merge, limits and jobs know nothing of HTTP, and db nothing but types', () => {
-    const wrong = edges().filter(({ file, to }) => ['storage', 'merge', 'limits', 'jobs', 'db'].includes(domainOf(file) ?? '') && domainOf(to) === 'http');
+    const wrong = edges().filter(
+      ({ file, to }) =>
+        ['storage', 'merge', 'limits', 'jobs', 'db'].includes(domainOf(file) ?? '') &&
+        domainOf(to) === 'http',
+    );
     expect(show(wrong)).toEqual([]);
   });
 
-  test('no code imports a test\'s parts', () => {
+  test("no code imports a test's parts", () => {
     expect(show(edges().filter(({ to }) => isTest(to)))).toEqual([]);
   });
 
   test('settings come from config.ts alone: it is handed the environment by main.ts; others read no more than PATH, for git', () => {
-    const readers = code.flatMap((file) => [...readFileSync(join(ROOT, file), 'utf8').matchAll(/process\.env\b(?!\['PATH'\])/g)].map(() => file));
+    const readers = code.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(/process\.env\b(?!\['PATH'\])/g)].map(() => file),
+    );
     expect(readers).toEqual(['main.ts']);
   });
 

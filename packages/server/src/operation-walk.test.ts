@@ -13,60 +13,166 @@ import { startTestServer } from './test-server.ts';
 import type { TestAnswer, TestServer } from './test-server.ts';
 
 type Ids = Record<string, string>;
-interface Sample { body?: (ids: Ids) => unknown; query?: (ids: Ids) => string; idem?: boolean }
+interface Sample {
+  body?: (ids: Ids) => unknown;
+  query?: (ids: Ids) => string;
+  idem?: boolean;
+}
 const NOTHING: Sample = {};
 const EMPTY: Sample = { body: () => ({}) };
 const settings: Sample = { body: () => ({ idleTimeoutMinutes: 5 }) };
 
 /** A valid request of each operation. A new operation has to be added: the walk fails without it. */
 const SAMPLES: Record<string, Sample> = {
-  'projects.createApp': { body: () => ({ name: 'n' }) }, 'projects.listApps': NOTHING, 'projects.getApp': NOTHING, 'projects.updateApp': { body: () => ({ name: 'n' }) }, 'projects.deleteApp': NOTHING,
-  'projects.initializeHead': { body: ({ sourceId }) => ({ sourceId }) }, 'projects.getHead': NOTHING, 'projects.listHeadHistory': NOTHING,
-  'projects.createProject': { body: () => ({ name: 'n' }) }, 'projects.listProjects': NOTHING, 'projects.getProject': NOTHING, 'projects.updateProject': { body: () => ({ name: 'n' }) }, 'projects.deleteProject': NOTHING,
-  'sources.importSource': { body: () => ({ files: [] }) }, 'sources.listSources': NOTHING, 'sources.getSource': NOTHING, 'sources.listFiles': NOTHING, 'sources.getFile': { query: () => '?path=a' },
-  'sources.getArchive': NOTHING, 'sources.getDiff': { query: ({ sourceId }) => `?base=${sourceId}` },
-  'threads.createThread': EMPTY, 'threads.listThreads': NOTHING, 'threads.getThread': NOTHING, 'threads.updateThread': { body: () => ({ title: 't' }) }, 'threads.deleteThread': NOTHING,
-  'threads.createDirectThread': { body: ({ projectId }) => ({ projectId }) }, 'threads.listAllThreads': NOTHING, 'threads.exportThread': NOTHING,
-  'messages.sendMessage': { body: () => ({ content: 'c' }) }, 'messages.listMessages': NOTHING,
-  'runs.listRuns': NOTHING, 'runs.getRun': NOTHING, 'runs.listTools': NOTHING, 'runs.stopRun': EMPTY, 'runs.retryRun': EMPTY,
-  'checkpoints.listCheckpoints': NOTHING, 'checkpoints.restoreCheckpoint': EMPTY,
-  'applies.createApply': { body: ({ sourceId, idem }) => ({ expectedSourceId: sourceId, clientOperationId: idem }) }, 'applies.previewApply': { body: ({ sourceId }) => ({ expectedSourceId: sourceId }) },
-  'applies.listApplies': NOTHING, 'applies.getApply': NOTHING,
-  'edits.createEdit': { body: ({ sourceId }) => ({ expectedSourceId: sourceId, changes: [{ path: 'a', content: 'b' }] }) }, 'execs.createExec': { body: () => ({ command: 'true' }) },
-  'approvals.listApprovals': NOTHING, 'approvals.answerApproval': { body: () => ({ decision: 'deny' }) },
-  'builds.createBuild': { body: () => ({ command: 'true', outputDirectory: '.' }) }, 'builds.listBuilds': NOTHING, 'builds.getBuild': NOTHING, 'builds.getArtifact': NOTHING, 'builds.getManifest': NOTHING,
-  'builds.getLogs': NOTHING, 'builds.cancelBuild': EMPTY,
-  'previews.createPreview': { body: () => ({ command: 'true', port: 3000 }) }, 'previews.listPreviews': NOTHING, 'previews.getPreview': NOTHING, 'previews.deletePreview': NOTHING,
-  'workspaces.reportActivity': { body: () => ({ idleTimeoutMinutes: 5 }) }, 'workspaces.getPolicy': NOTHING, 'workspaces.listHistory': NOTHING,
-  'events.listAppEvents': NOTHING, 'events.appEventsHead': NOTHING, 'events.streamAppEvents': NOTHING, 'events.listAllAppEvents': NOTHING, 'events.allAppEventsHead': NOTHING, 'events.streamAllAppEvents': NOTHING,
-  'events.listEvents': NOTHING, 'events.eventsHead': NOTHING, 'events.streamEvents': NOTHING,
-  'settings.getAppSettings': NOTHING, 'settings.updateAppSettings': settings, 'settings.getOrganizationSettings': NOTHING, 'settings.updateOrganizationSettings': settings,
+  'projects.createApp': { body: () => ({ name: 'n' }) },
+  'projects.listApps': NOTHING,
+  'projects.getApp': NOTHING,
+  'projects.updateApp': { body: () => ({ name: 'n' }) },
+  'projects.deleteApp': NOTHING,
+  'projects.initializeHead': { body: ({ sourceId }) => ({ sourceId }) },
+  'projects.getHead': NOTHING,
+  'projects.listHeadHistory': NOTHING,
+  'projects.createProject': { body: () => ({ name: 'n' }) },
+  'projects.listProjects': NOTHING,
+  'projects.getProject': NOTHING,
+  'projects.updateProject': { body: () => ({ name: 'n' }) },
+  'projects.deleteProject': NOTHING,
+  'sources.importSource': { body: () => ({ files: [] }) },
+  'sources.listSources': NOTHING,
+  'sources.getSource': NOTHING,
+  'sources.listFiles': NOTHING,
+  'sources.getFile': { query: () => '?path=a' },
+  'sources.getArchive': NOTHING,
+  'sources.getDiff': { query: ({ sourceId }) => `?base=${sourceId}` },
+  'threads.createThread': EMPTY,
+  'threads.listThreads': NOTHING,
+  'threads.getThread': NOTHING,
+  'threads.updateThread': { body: () => ({ title: 't' }) },
+  'threads.deleteThread': NOTHING,
+  'threads.createDirectThread': { body: ({ projectId }) => ({ projectId }) },
+  'threads.listAllThreads': NOTHING,
+  'threads.exportThread': NOTHING,
+  'messages.sendMessage': { body: () => ({ content: 'c' }) },
+  'messages.listMessages': NOTHING,
+  'runs.listRuns': NOTHING,
+  'runs.getRun': NOTHING,
+  'runs.listTools': NOTHING,
+  'runs.stopRun': EMPTY,
+  'runs.retryRun': EMPTY,
+  'checkpoints.listCheckpoints': NOTHING,
+  'checkpoints.restoreCheckpoint': EMPTY,
+  'applies.createApply': {
+    body: ({ sourceId, idem }) => ({ expectedSourceId: sourceId, clientOperationId: idem }),
+  },
+  'applies.previewApply': { body: ({ sourceId }) => ({ expectedSourceId: sourceId }) },
+  'applies.listApplies': NOTHING,
+  'applies.getApply': NOTHING,
+  'edits.createEdit': {
+    body: ({ sourceId }) => ({ expectedSourceId: sourceId, changes: [{ path: 'a', content: 'b' }] }),
+  },
+  'execs.createExec': { body: () => ({ command: 'true' }) },
+  'approvals.listApprovals': NOTHING,
+  'approvals.answerApproval': { body: () => ({ decision: 'deny' }) },
+  'builds.createBuild': { body: () => ({ command: 'true', outputDirectory: '.' }) },
+  'builds.listBuilds': NOTHING,
+  'builds.getBuild': NOTHING,
+  'builds.getArtifact': NOTHING,
+  'builds.getManifest': NOTHING,
+  'builds.getLogs': NOTHING,
+  'builds.cancelBuild': EMPTY,
+  'previews.createPreview': { body: () => ({ command: 'true', port: 3000 }) },
+  'previews.listPreviews': NOTHING,
+  'previews.getPreview': NOTHING,
+  'previews.deletePreview': NOTHING,
+  'workspaces.reportActivity': { body: () => ({ idleTimeoutMinutes: 5 }) },
+  'workspaces.getPolicy': NOTHING,
+  'workspaces.listHistory': NOTHING,
+  'events.listAppEvents': NOTHING,
+  'events.appEventsHead': NOTHING,
+  'events.streamAppEvents': NOTHING,
+  'events.listAllAppEvents': NOTHING,
+  'events.allAppEventsHead': NOTHING,
+  'events.streamAllAppEvents': NOTHING,
+  'events.listEvents': NOTHING,
+  'events.eventsHead': NOTHING,
+  'events.streamEvents': NOTHING,
+  'settings.getAppSettings': NOTHING,
+  'settings.updateAppSettings': settings,
+  'settings.getOrganizationSettings': NOTHING,
+  'settings.updateOrganizationSettings': settings,
   'operations.getOperation': NOTHING,
-  'usage.listModels': NOTHING, 'usage.listModelKeys': NOTHING, 'usage.setModelKey': { body: () => ({ key: 'k' }) }, 'usage.deleteModelKey': NOTHING, 'usage.readUsage': NOTHING,
-  'mcpServers.createMcpServer': { body: () => ({ name: 'n', transport: 'http', url: 'https://mcp.example.com/' }) }, 'mcpServers.listMcpServers': NOTHING, 'mcpServers.getMcpServer': NOTHING,
-  'mcpServers.updateMcpServer': { body: () => ({ name: 'n' }) }, 'mcpServers.deleteMcpServer': NOTHING,
-  'accounts.signIn': { body: () => ({ email: 'nobody@example.test', password: 'none of ours' }) }, 'accounts.signOut': EMPTY, 'accounts.getSession': NOTHING,
-  'accounts.switchOrganization': { body: ({ organizationId }) => ({ organizationId }) }, 'accounts.createOrganization': { body: () => ({ name: 'n' }) }, 'accounts.deleteOrganization': NOTHING,
-  'accounts.listMembers': NOTHING, 'accounts.inviteMember': { body: () => ({ email: `${randomUUID()}@example.test`, role: 'member' }) }, 'accounts.updateMember': { body: () => ({ role: 'admin' }) }, 'accounts.removeMember': NOTHING,
+  'usage.listModels': NOTHING,
+  'usage.listModelKeys': NOTHING,
+  'usage.setModelKey': { body: () => ({ key: 'k' }) },
+  'usage.deleteModelKey': NOTHING,
+  'usage.readUsage': NOTHING,
+  'mcpServers.createMcpServer': {
+    body: () => ({ name: 'n', transport: 'http', url: 'https://mcp.example.com/' }),
+  },
+  'mcpServers.listMcpServers': NOTHING,
+  'mcpServers.getMcpServer': NOTHING,
+  'mcpServers.updateMcpServer': { body: () => ({ name: 'n' }) },
+  'mcpServers.deleteMcpServer': NOTHING,
+  'accounts.signIn': { body: () => ({ email: 'nobody@example.test', password: 'none of ours' }) },
+  'accounts.signOut': EMPTY,
+  'accounts.getSession': NOTHING,
+  'accounts.switchOrganization': { body: ({ organizationId }) => ({ organizationId }) },
+  'accounts.createOrganization': { body: () => ({ name: 'n' }) },
+  'accounts.deleteOrganization': NOTHING,
+  'accounts.listMembers': NOTHING,
+  'accounts.inviteMember': { body: () => ({ email: `${randomUUID()}@example.test`, role: 'member' }) },
+  'accounts.updateMember': { body: () => ({ role: 'admin' }) },
+  'accounts.removeMember': NOTHING,
   'accounts.acceptInvitation': { body: () => ({ name: 'n', password: 'a good password' }) },
-  'accounts.createServiceAccount': { body: () => ({ name: 'n', permissions: {} }) }, 'accounts.listServiceAccounts': NOTHING, 'accounts.getServiceAccount': NOTHING,
-  'accounts.updateServiceAccount': { body: () => ({ name: 'n' }) }, 'accounts.deleteServiceAccount': NOTHING,
-  'accounts.rotateCredential': EMPTY, 'accounts.listCredentials': NOTHING, 'accounts.revokeCredential': NOTHING,
-  'audit.listEntries': NOTHING, 'health.getHealth': NOTHING, 'health.getReadiness': NOTHING,
+  'accounts.createServiceAccount': { body: () => ({ name: 'n', permissions: {} }) },
+  'accounts.listServiceAccounts': NOTHING,
+  'accounts.getServiceAccount': NOTHING,
+  'accounts.updateServiceAccount': { body: () => ({ name: 'n' }) },
+  'accounts.deleteServiceAccount': NOTHING,
+  'accounts.rotateCredential': EMPTY,
+  'accounts.listCredentials': NOTHING,
+  'accounts.revokeCredential': NOTHING,
+  'audit.listEntries': NOTHING,
+  'health.getHealth': NOTHING,
+  'health.getReadiness': NOTHING,
 };
 
 const MISSING: Record<string, string> = {
-  appId: 'app', projectId: 'project', sourceId: 'source', threadId: 'thread', runId: 'run', checkpointId: 'checkpoint', approvalId: 'approval', applyId: 'apply', buildId: 'build', previewId: 'preview',
-  operationId: 'operation', accountId: 'service_account', credentialId: 'credential', userId: 'member', organizationId: 'organization', mcpServerId: 'mcp_server',
+  appId: 'app',
+  projectId: 'project',
+  sourceId: 'source',
+  threadId: 'thread',
+  runId: 'run',
+  checkpointId: 'checkpoint',
+  approvalId: 'approval',
+  applyId: 'apply',
+  buildId: 'build',
+  previewId: 'preview',
+  operationId: 'operation',
+  accountId: 'service_account',
+  credentialId: 'credential',
+  userId: 'member',
+  organizationId: 'organization',
+  mcpServerId: 'mcp_server',
 };
 const UNSTREAMED = routes.filter((r) => !/events\.stream/.test(r.operation.name));
 const accessOf = (route: Route) => route.operation.access;
-const takesKey = (route: Route) => accessOf(route) !== 'public' && !(typeof accessOf(route) === 'object' && 'session' in (accessOf(route) as object));
-const permissionsOf = (route: Route) => (typeof accessOf(route) === 'object' && 'permissions' in (accessOf(route) as object) ? (accessOf(route) as { permissions: readonly string[] }).permissions : []);
+const takesKey = (route: Route) =>
+  accessOf(route) !== 'public' &&
+  !(typeof accessOf(route) === 'object' && 'session' in (accessOf(route) as object));
+const permissionsOf = (route: Route) =>
+  typeof accessOf(route) === 'object' && 'permissions' in (accessOf(route) as object)
+    ? (accessOf(route) as { permissions: readonly string[] }).permissions
+    : [];
 const isPlatform = (route: Route) => route.path.startsWith(PLATFORM);
-const idParams = (route: Route) => [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!).filter((name) => name in PARAM_PREFIX);
+const idParams = (route: Route) =>
+  [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!).filter((name) => name in PARAM_PREFIX);
 
-interface Party { cookie: string; key: string; ids: Ids }
+interface Party {
+  cookie: string;
+  key: string;
+  ids: Ids;
+}
 let s: TestServer;
 let us: Party;
 let them: Party;
@@ -76,7 +182,9 @@ beforeAll(async () => {
   us = await party();
   them = await party();
 }, 60_000);
-afterAll(async () => { await s?.close(); });
+afterAll(async () => {
+  await s?.close();
+});
 
 /** An organization with one of everything, its owner a member of no other. */
 async function party(): Promise<Party> {
@@ -96,21 +204,46 @@ async function party(): Promise<Party> {
   await post(`${p}/source-head/initialize`, { sourceId });
   const thread = async () => (await post(`${p}/threads`, {})).body.thread.id as string;
   const [threadId, applied, built, shown] = [await thread(), await thread(), await thread(), await thread()];
-  await post(`${p}/threads/${threadId}/edits`, { expectedSourceId: sourceId, changes: [{ path: 'a', content: 'c' }] });
-  const checkpointId = (await s.call('GET', `${p}/threads/${threadId}/checkpoints`, undefined, { key })).body.checkpoints[0].id as string;
+  await post(`${p}/threads/${threadId}/edits`, {
+    expectedSourceId: sourceId,
+    changes: [{ path: 'a', content: 'c' }],
+  });
+  const checkpointId = (await s.call('GET', `${p}/threads/${threadId}/checkpoints`, undefined, { key })).body
+    .checkpoints[0].id as string;
   const runId = (await post(`${p}/threads/${threadId}/messages`, { content: 'hi' })).body.run.id as string;
   const idem = randomUUID();
-  const applyId = (await post(`${p}/threads/${applied}/apply`, { expectedSourceId: sourceId, clientOperationId: idem }, idem)).body.apply.id as string;
-  const buildId = (await post(`${p}/threads/${built}/builds`, { command: 'true', outputDirectory: '.' })).body.build.id as string;
-  const previewId = (await post(`${p}/threads/${shown}/previews`, { command: 'true', port: 3000 })).body.preview.id as string;
+  const applyId = (
+    await post(`${p}/threads/${applied}/apply`, { expectedSourceId: sourceId, clientOperationId: idem }, idem)
+  ).body.apply.id as string;
+  const buildId = (await post(`${p}/threads/${built}/builds`, { command: 'true', outputDirectory: '.' })).body
+    .build.id as string;
+  const previewId = (await post(`${p}/threads/${shown}/previews`, { command: 'true', port: 3000 })).body
+    .preview.id as string;
   const projectId = (await post('/api/projects', { name: 'direct' })).body.project.id as string;
-  const mcpServerId = (await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })).body.mcpServer.id as string;
+  const mcpServerId = (
+    await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })
+  ).body.mcpServer.id as string;
   const approvalId = await openApproval(founder.organization.id, threadId, runId);
   return {
-    cookie: owner.cookie, key,
+    cookie: owner.cookie,
+    key,
     ids: {
-      appId: app, sourceId, threadId, checkpointId, runId, applyId, buildId, previewId, projectId, approvalId, mcpServerId, operationId: imported.headers.get('x-operation-id')!, accountId: made.account.id, credentialId: made.credential.id,
-      userId: (await invited(s, owner.cookie, 'member')).user.id, organizationId: founder.organization.id,
+      appId: app,
+      sourceId,
+      threadId,
+      checkpointId,
+      runId,
+      applyId,
+      buildId,
+      previewId,
+      projectId,
+      approvalId,
+      mcpServerId,
+      operationId: imported.headers.get('x-operation-id')!,
+      accountId: made.account.id,
+      credentialId: made.credential.id,
+      userId: (await invited(s, owner.cookie, 'member')).user.id,
+      organizationId: founder.organization.id,
     },
   };
 }
@@ -119,37 +252,83 @@ async function party(): Promise<Party> {
 async function openApproval(orgId: string, threadId: string, runId: string): Promise<string> {
   const { db } = s.service.ctx;
   const [toolId, id] = [newId('tool'), newId('apr')];
-  await db.insertInto('tools').values({ org_id: orgId, id: toolId, thread_id: threadId, run_id: runId, call_id: 'c', name: 'sh', status: 'pending', first_event_id: newId('evt') }).execute();
-  await db.insertInto('approvals').values({ org_id: orgId, id, thread_id: threadId, run_id: runId, tool_id: toolId, request_id: 'r', title: 't', status: 'pending', expires_at: new Date(Date.now() + 3_600_000) }).execute();
+  await db
+    .insertInto('tools')
+    .values({
+      org_id: orgId,
+      id: toolId,
+      thread_id: threadId,
+      run_id: runId,
+      call_id: 'c',
+      name: 'sh',
+      status: 'pending',
+      first_event_id: newId('evt'),
+    })
+    .execute();
+  await db
+    .insertInto('approvals')
+    .values({
+      org_id: orgId,
+      id,
+      thread_id: threadId,
+      run_id: runId,
+      tool_id: toolId,
+      request_id: 'r',
+      title: 't',
+      status: 'pending',
+      expires_at: new Date(Date.now() + 3_600_000),
+    })
+    .execute();
   return id;
 }
 
-const absent = (): Ids => Object.fromEntries(Object.entries(PARAM_PREFIX).map(([name, prefix]) => [name, `${prefix}_${base32(randomBytes(16).fill(1, 0, 1))}`]));
+const absent = (): Ids =>
+  Object.fromEntries(
+    Object.entries(PARAM_PREFIX).map(([name, prefix]) => [
+      name,
+      `${prefix}_${base32(randomBytes(16).fill(1, 0, 1))}`,
+    ]),
+  );
 
 /** The `/projects/{projectId}` form of a Platform path names an app. */
-const valueOf = (route: Route, ids: Ids, name: string) => (name === 'projectId' && isPlatform(route) ? ids.appId! : ids[name]);
+const valueOf = (route: Route, ids: Ids, name: string) =>
+  name === 'projectId' && isPlatform(route) ? ids.appId! : ids[name];
 
 function ask(route: Route, ids: Ids, as: { key?: string | null; cookie?: string }): Promise<TestAnswer> {
   const sample = SAMPLES[route.operation.name]!;
   const idem = randomUUID();
-  const path = route.path.replace(/:(\w+)/g, (_, name: string) => valueOf(route, ids, name) ?? (name === 'provider' ? 'openai' : 'none'));
-  return s.call(route.method, path + (sample.query?.(ids) ?? ''), sample.body?.({ ...ids, idem }), { ...as, idem, headers: { 'x-request-id': 'walk' } });
+  const path = route.path.replace(
+    /:(\w+)/g,
+    (_, name: string) => valueOf(route, ids, name) ?? (name === 'provider' ? 'openai' : 'none'),
+  );
+  return s.call(route.method, path + (sample.query?.(ids) ?? ''), sample.body?.({ ...ids, idem }), {
+    ...as,
+    idem,
+    headers: { 'x-request-id': 'walk' },
+  });
 }
 
 /** Sends each to its answer, a few at a time; returns the complaints. */
 async function walk<T>(list: readonly T[], check: (one: T) => Promise<string[]>): Promise<string[]> {
   const queue = [...list];
   const wrong: string[] = [];
-  await Promise.all(Array.from({ length: 8 }, async () => {
-    for (let one = queue.shift(); one !== undefined; one = queue.shift()) wrong.push(...await check(one));
-  }));
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let one = queue.shift(); one !== undefined; one = queue.shift()) wrong.push(...(await check(one)));
+    }),
+  );
   return wrong.sort();
 }
 
-const told = (route: Route, what: string, answer: TestAnswer) => `${route.operationId} ${what}: ${answer.status} ${answer.body?.error?.code ?? ''}`;
+const told = (route: Route, what: string, answer: TestAnswer) =>
+  `${route.operationId} ${what}: ${answer.status} ${answer.body?.error?.code ?? ''}`;
 function refusal(route: Route, what: string, answer: TestAnswer, status: number, code: string): string[] {
   const { error } = (answer.body ?? {}) as { error?: { code: string; requestId: string; message: string } };
-  const isRight = answer.status === status && error?.code === code && error.requestId === 'walk' && !/_[0-9a-z]{26}/.test(error.message);
+  const isRight =
+    answer.status === status &&
+    error?.code === code &&
+    error.requestId === 'walk' &&
+    !/_[0-9a-z]{26}/.test(error.message);
   return isRight ? [] : [told(route, what, answer)];
 }
 
@@ -162,29 +341,72 @@ describe('401', () => {
   const isPublic = (route: Route) => accessOf(route) === 'public';
 
   test('without a credential, whatever it asks for; what is public asks for none', async () => {
-    expect(await walk(routes.filter((r) => !isPublic(r)), async (route) => (await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key: null })))).flatMap((a) => refusal(route, 'nobody', a, 401, 'unauthorized')))).toEqual([]);
+    expect(
+      await walk(
+        routes.filter((r) => !isPublic(r)),
+        async (route) =>
+          (await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key: null })))).flatMap((a) =>
+            refusal(route, 'nobody', a, 401, 'unauthorized'),
+          ),
+      ),
+    ).toEqual([]);
     // A process that only answers is ready without a runner.
-    const expected: Record<string, string> = { 'accounts.signIn': 'unauthorized', 'accounts.acceptInvitation': 'invitation_not_found', 'health.getHealth': '200', 'health.getReadiness': '200' };
-    const answers = await Promise.all(routes.filter(isPublic).map(async (route) => [route.operation.name, await ask(route, us.ids, { key: null })] as const));
-    expect(Object.fromEntries(answers.map(([name, { status, body }]) => [name, body.error?.code ?? String(status)]))).toEqual(expected);
+    const expected: Record<string, string> = {
+      'accounts.signIn': 'unauthorized',
+      'accounts.acceptInvitation': 'invitation_not_found',
+      'health.getHealth': '200',
+      'health.getReadiness': '200',
+    };
+    const answers = await Promise.all(
+      routes
+        .filter(isPublic)
+        .map(async (route) => [route.operation.name, await ask(route, us.ids, { key: null })] as const),
+    );
+    expect(
+      Object.fromEntries(
+        answers.map(([name, { status, body }]) => [name, body.error?.code ?? String(status)]),
+      ),
+    ).toEqual(expected);
   });
 
   test('with a well-formed key that nobody has', async () => {
     const key = makeServiceKey();
-    expect(await walk(routes.filter((r) => !isPublic(r)), async (route) => (await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key })))).flatMap((a) => refusal(route, 'unknown key', a, 401, 'unauthorized')))).toEqual([]);
+    expect(
+      await walk(
+        routes.filter((r) => !isPublic(r)),
+        async (route) =>
+          (await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key })))).flatMap((a) =>
+            refusal(route, 'unknown key', a, 401, 'unauthorized'),
+          ),
+      ),
+    ).toEqual([]);
   });
 
   test('with the key of a disabled account', async () => {
     const { account, key } = await newAccount(s, us.cookie);
     expectStatus(await s.call('GET', '/api/projects', undefined, { key }), 200);
-    expectStatus(await s.call('PATCH', `/api/service-accounts/${account.id}`, { disabled: true }, { cookie: us.cookie }), 200);
-    expect(await walk(routes.filter((r) => !isPublic(r)), async (route) => refusal(route, 'disabled', await ask(route, us.ids, { key }), 401, 'unauthorized'))).toEqual([]);
+    expectStatus(
+      await s.call('PATCH', `/api/service-accounts/${account.id}`, { disabled: true }, { cookie: us.cookie }),
+      200,
+    );
+    expect(
+      await walk(
+        routes.filter((r) => !isPublic(r)),
+        async (route) => refusal(route, 'disabled', await ask(route, us.ids, { key }), 401, 'unauthorized'),
+      ),
+    ).toEqual([]);
   });
 
   test('with a key, however mighty, where a browser session is needed', async () => {
     const sessionOnly = routes.filter((r) => !isPublic(r) && !takesKey(r));
     expect(sessionOnly.length).toBeGreaterThan(20);
-    expect(await walk(sessionOnly, async (route) => (await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key: us.key })))).flatMap((a) => refusal(route, 'key', a, 401, 'unauthorized')))).toEqual([]);
+    expect(
+      await walk(sessionOnly, async (route) =>
+        (await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key: us.key })))).flatMap((a) =>
+          refusal(route, 'key', a, 401, 'unauthorized'),
+        ),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -194,100 +416,206 @@ describe('403, on the Direct API 401', () => {
     const without = new Map<string, string>();
     for (const permission of new Set(routes.flatMap(permissionsOf))) {
       const permissions: Record<string, string[]> = {};
-      for (const one of all.filter((p) => p !== permission)) (permissions[one.split(':')[0]!] ??= []).push(one.split(':')[1]!);
+      for (const one of all.filter((p) => p !== permission))
+        (permissions[one.split(':')[0]!] ??= []).push(one.split(':')[1]!);
       without.set(permission, (await newAccount(s, us.cookie, { permissions })).key);
     }
-    const asked = routes.flatMap((route) => permissionsOf(route).map((permission) => ({ route, permission })));
+    const asked = routes.flatMap((route) =>
+      permissionsOf(route).map((permission) => ({ route, permission })),
+    );
     expect(asked.length).toBeGreaterThan(150);
-    expect(await walk(asked, async ({ route, permission }) => {
-      const answers = await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key: without.get(permission)! })));
-      return answers.flatMap((a) => (isPlatform(route) ? refusal(route, `no ${permission}`, a, 403, 'forbidden') : refusal(route, `no ${permission}`, a, 401, 'unauthorized')));
-    })).toEqual([]);
+    expect(
+      await walk(asked, async ({ route, permission }) => {
+        const answers = await Promise.all(
+          [us.ids, absent()].map((ids) => ask(route, ids, { key: without.get(permission)! })),
+        );
+        return answers.flatMap((a) =>
+          isPlatform(route)
+            ? refusal(route, `no ${permission}`, a, 403, 'forbidden')
+            : refusal(route, `no ${permission}`, a, 401, 'unauthorized'),
+        );
+      }),
+    ).toEqual([]);
   });
 
   test('with a key restricted to another project: 403 for every app id, on the Direct API as if there were none', async () => {
     const { key } = await newAccount(s, us.cookie, { projectIds: [newId('prj')] });
-    const asked = routes.filter((r) => takesKey(r) && (idParams(r).length > 0 || (accessOf(r) as { unrestricted?: boolean }).unrestricted));
-    expect(await walk(asked, async (route) => {
-      const answers = await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key })));
-      if (isPlatform(route)) return answers.flatMap((a) => refusal(route, 'restricted', a, 403, 'forbidden'));
-      if (!idParams(route).length) return answers.flatMap((a) => refusal(route, 'restricted', a, 401, 'unauthorized'));
-      return [...answers.flatMap((a) => refusal(route, 'restricted', a, 404, `${MISSING[idParams(route)[0]!]}_not_found`)), ...(answers[0]!.text === answers[1]!.text ? [] : [told(route, 'tells that it is there', answers[0]!)])];
-    })).toEqual([]);
+    const asked = routes.filter(
+      (r) =>
+        takesKey(r) && (idParams(r).length > 0 || (accessOf(r) as { unrestricted?: boolean }).unrestricted),
+    );
+    expect(
+      await walk(asked, async (route) => {
+        const answers = await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key })));
+        if (isPlatform(route))
+          return answers.flatMap((a) => refusal(route, 'restricted', a, 403, 'forbidden'));
+        if (!idParams(route).length)
+          return answers.flatMap((a) => refusal(route, 'restricted', a, 401, 'unauthorized'));
+        return [
+          ...answers.flatMap((a) =>
+            refusal(route, 'restricted', a, 404, `${MISSING[idParams(route)[0]!]}_not_found`),
+          ),
+          ...(answers[0]!.text === answers[1]!.text
+            ? []
+            : [told(route, 'tells that it is there', answers[0]!)]),
+        ];
+      }),
+    ).toEqual([]);
   });
 });
 
 describe('403 with a session', () => {
   test('of a member where an owner or admin is needed', async () => {
     const { cookie } = await invited(s, us.cookie, 'member');
-    const asked = routes.filter((r) => typeof accessOf(r) === 'object' && ['admin', 'owner'].includes((accessOf(r) as { session?: string }).session ?? ''));
+    const asked = routes.filter(
+      (r) =>
+        typeof accessOf(r) === 'object' &&
+        ['admin', 'owner'].includes((accessOf(r) as { session?: string }).session ?? ''),
+    );
     expect(asked.length).toBeGreaterThan(15);
-    expect(await walk(asked, async (route) => (await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { cookie })))).flatMap((a) => refusal(route, 'member', a, 403, 'forbidden')))).toEqual([]);
+    expect(
+      await walk(asked, async (route) =>
+        (await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { cookie })))).flatMap((a) =>
+          refusal(route, 'member', a, 403, 'forbidden'),
+        ),
+      ),
+    ).toEqual([]);
   });
 
   test('that writes from another site', async () => {
     const writes = routes.filter((r) => r.method !== 'GET' && accessOf(r) !== 'public');
-    expect(await walk(writes, async (route) => {
-      const path = route.path.replace(/:(\w+)/g, (_, name: string) => valueOf(route, us.ids, name) ?? 'none');
-      const answer = await s.call(route.method, path, SAMPLES[route.operation.name]!.body?.(us.ids), { key: null, headers: { cookie: us.cookie, origin: 'https://elsewhere.test', 'x-request-id': 'walk' } });
-      return refusal(route, 'elsewhere', answer, 403, 'forbidden');
-    })).toEqual([]);
+    expect(
+      await walk(writes, async (route) => {
+        const path = route.path.replace(
+          /:(\w+)/g,
+          (_, name: string) => valueOf(route, us.ids, name) ?? 'none',
+        );
+        const answer = await s.call(route.method, path, SAMPLES[route.operation.name]!.body?.(us.ids), {
+          key: null,
+          headers: { cookie: us.cookie, origin: 'https://elsewhere.test', 'x-request-id': 'walk' },
+        });
+        return refusal(route, 'elsewhere', answer, 403, 'forbidden');
+      }),
+    ).toEqual([]);
   });
 });
 
 describe('404', () => {
   /** One path id after the other is somebody else's, the ones before it are the caller's own. */
-  const asked = routes.filter((r) => accessOf(r) !== 'public').flatMap((route) => idParams(route).map((name, at) => ({ route, name, at })));
+  const asked = routes
+    .filter((r) => accessOf(r) !== 'public')
+    .flatMap((route) => idParams(route).map((name, at) => ({ route, name, at })));
 
-  test('another organization\'s resource is answered exactly as one that does not exist', async () => {
+  test("another organization's resource is answered exactly as one that does not exist", async () => {
     expect(asked.length).toBeGreaterThan(200);
-    expect(await walk(asked, async ({ route, name, at }) => {
-      const nobodys = absent();
-      const as = takesKey(route) ? { key: them.key } : { cookie: them.cookie };
-      const ids = (strange: Ids): Ids => {
-        const mixed = { ...them.ids };
-        for (const one of idParams(route).slice(at)) mixed[one] = strange[one]!;
-        // In the `/projects` form of a Platform path the app is what the path names.
-        if (isPlatform(route) && name === 'projectId') mixed.appId = strange.appId!;
-        return mixed;
-      };
-      const [foreign, unknown] = [await ask(route, ids(us.ids), as), await ask(route, ids(nobodys), as)];
-      const code = `${isPlatform(route) && name === 'projectId' ? 'app' : MISSING[name]}_not_found`;
-      return [...refusal(route, `foreign ${name}`, foreign, 404, code), ...refusal(route, `unknown ${name}`, unknown, 404, code), ...(foreign.text === unknown.text ? [] : [told(route, `${name} differs: ${foreign.text} ${unknown.text}`, foreign)])];
-    })).toEqual([]);
+    expect(
+      await walk(asked, async ({ route, name, at }) => {
+        const nobodys = absent();
+        const as = takesKey(route) ? { key: them.key } : { cookie: them.cookie };
+        const ids = (strange: Ids): Ids => {
+          const mixed = { ...them.ids };
+          for (const one of idParams(route).slice(at)) mixed[one] = strange[one]!;
+          // In the `/projects` form of a Platform path the app is what the path names.
+          if (isPlatform(route) && name === 'projectId') mixed.appId = strange.appId!;
+          return mixed;
+        };
+        const [foreign, unknown] = [await ask(route, ids(us.ids), as), await ask(route, ids(nobodys), as)];
+        const code = `${isPlatform(route) && name === 'projectId' ? 'app' : MISSING[name]}_not_found`;
+        return [
+          ...refusal(route, `foreign ${name}`, foreign, 404, code),
+          ...refusal(route, `unknown ${name}`, unknown, 404, code),
+          ...(foreign.text === unknown.text
+            ? []
+            : [told(route, `${name} differs: ${foreign.text} ${unknown.text}`, foreign)]),
+        ];
+      }),
+    ).toEqual([]);
   });
 
   test('so are ids in bodies and queries', async () => {
-    const strange = (ids: Ids) => ['projects.initializeHead', 'sources.getDiff', 'threads.createThread', 'threads.createDirectThread', 'applies.createApply', 'applies.previewApply', 'edits.createEdit', 'builds.createBuild'].map((name) => ({ route: routes.find((r) => r.operation.name === name)!, ids }));
-    const answers = await Promise.all([us.ids, absent()].map((ids) => Promise.all(strange(ids).map(async ({ route }) => {
-      const own = them.ids;
-      const idem = randomUUID();
-      const path = route.path.replace(/:(\w+)/g, (_, name: string) => valueOf(route, own, name)!);
-      const body = { ...(SAMPLES[route.operation.name]!.body?.({ ...ids, idem }) as object | undefined), ...(/createThread|createBuild/.test(route.operation.name) ? { sourceId: ids.sourceId } : {}) };
-      // A thread that nothing occupies: one with a preview only.
-      const idle = path.replace(own.threadId!, idleThread());
-      return s.call(route.method, idle + (SAMPLES[route.operation.name]!.query?.(ids) ?? ''), route.method === 'GET' ? undefined : body, { key: them.key, idem, headers: { 'x-request-id': 'walk' } });
-    }))));
-    expect(answers[0]!.map((a) => `${a.status} ${a.body.error?.code}`)).toEqual(['404 source_not_found', '404 source_not_found', '404 source_not_found', '404 project_not_found', '404 source_not_found', '404 source_not_found', '404 source_not_found', '404 source_not_found']);
+    const strange = (ids: Ids) =>
+      [
+        'projects.initializeHead',
+        'sources.getDiff',
+        'threads.createThread',
+        'threads.createDirectThread',
+        'applies.createApply',
+        'applies.previewApply',
+        'edits.createEdit',
+        'builds.createBuild',
+      ].map((name) => ({ route: routes.find((r) => r.operation.name === name)!, ids }));
+    const answers = await Promise.all(
+      [us.ids, absent()].map((ids) =>
+        Promise.all(
+          strange(ids).map(async ({ route }) => {
+            const own = them.ids;
+            const idem = randomUUID();
+            const path = route.path.replace(/:(\w+)/g, (_, name: string) => valueOf(route, own, name)!);
+            const body = {
+              ...(SAMPLES[route.operation.name]!.body?.({ ...ids, idem }) as object | undefined),
+              ...(/createThread|createBuild/.test(route.operation.name) ? { sourceId: ids.sourceId } : {}),
+            };
+            // A thread that nothing occupies: one with a preview only.
+            const idle = path.replace(own.threadId!, idleThread());
+            return s.call(
+              route.method,
+              idle + (SAMPLES[route.operation.name]!.query?.(ids) ?? ''),
+              route.method === 'GET' ? undefined : body,
+              { key: them.key, idem, headers: { 'x-request-id': 'walk' } },
+            );
+          }),
+        ),
+      ),
+    );
+    expect(answers[0]!.map((a) => `${a.status} ${a.body.error?.code}`)).toEqual([
+      '404 source_not_found',
+      '404 source_not_found',
+      '404 source_not_found',
+      '404 project_not_found',
+      '404 source_not_found',
+      '404 source_not_found',
+      '404 source_not_found',
+      '404 source_not_found',
+    ]);
     expect(answers[0]!.map((a) => a.text)).toEqual(answers[1]!.map((a) => a.text));
   });
   let idle: string;
-  beforeAll(async () => { idle = (await s.call('POST', `${PLATFORM}/apps/${them.ids.appId}/threads`, {}, { key: them.key })).body.thread.id as string; });
+  beforeAll(async () => {
+    idle = (await s.call('POST', `${PLATFORM}/apps/${them.ids.appId}/threads`, {}, { key: them.key })).body
+      .thread.id as string;
+  });
   const idleThread = () => idle;
 });
 
 describe('200', () => {
-  test('the caller\'s own can be read, and no list shows another organization\'s or, to a restricted key, other projects\'', async () => {
-    const reads = UNSTREAMED.filter((r) => r.operation.kind === 'read' && r.method === 'GET' && accessOf(r) !== 'public');
-    const NOT_YET: Record<string, string> = { 'builds.getArtifact': 'build_not_ready', 'builds.getManifest': 'build_not_ready' };
+  test("the caller's own can be read, and no list shows another organization's or, to a restricted key, other projects'", async () => {
+    const reads = UNSTREAMED.filter(
+      (r) => r.operation.kind === 'read' && r.method === 'GET' && accessOf(r) !== 'public',
+    );
+    const NOT_YET: Record<string, string> = {
+      'builds.getArtifact': 'build_not_ready',
+      'builds.getManifest': 'build_not_ready',
+    };
     const restricted = (await newAccount(s, us.cookie, { projectIds: [newId('prj')] })).key;
     const ours = new RegExp(Object.values(us.ids).join('|'));
-    expect(await walk(reads, async (route) => {
-      const own = await ask(route, us.ids, takesKey(route) ? { key: us.key } : { cookie: us.cookie });
-      const isRight = NOT_YET[route.operation.name] ? own.body?.error?.code === NOT_YET[route.operation.name] : own.status === 200;
-      if (idParams(route).length) return isRight ? [] : [told(route, 'own', own)];
-      const others = [await ask(route, us.ids, takesKey(route) ? { key: them.key } : { cookie: them.cookie }), ...(takesKey(route) ? [await ask(route, us.ids, { key: restricted })] : [])];
-      return [...(isRight ? [] : [told(route, 'own', own)]), ...others.flatMap((a) => (a.status === 200 && !ours.test(a.text) ? [] : [told(route, 'shows others', a)]))];
-    })).toEqual([]);
+    expect(
+      await walk(reads, async (route) => {
+        const own = await ask(route, us.ids, takesKey(route) ? { key: us.key } : { cookie: us.cookie });
+        const isRight = NOT_YET[route.operation.name]
+          ? own.body?.error?.code === NOT_YET[route.operation.name]
+          : own.status === 200;
+        if (idParams(route).length) return isRight ? [] : [told(route, 'own', own)];
+        const others = [
+          await ask(route, us.ids, takesKey(route) ? { key: them.key } : { cookie: them.cookie }),
+          ...(takesKey(route) ? [await ask(route, us.ids, { key: restricted })] : []),
+        ];
+        return [
+          ...(isRight ? [] : [told(route, 'own', own)]),
+          ...others.flatMap((a) =>
+            a.status === 200 && !ours.test(a.text) ? [] : [told(route, 'shows others', a)],
+          ),
+        ];
+      }),
+    ).toEqual([]);
   });
 });

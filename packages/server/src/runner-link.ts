@@ -10,7 +10,12 @@ import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { Config } from './config.ts';
 
 const SIGN_OF_LIFE_MS = 1_000;
-const SETTING = { driver: 'HEADRACE_SANDBOX_DRIVER', socket: 'HEADRACE_CONTAINER_SOCKET', image: 'HEADRACE_CONTAINER_IMAGE', runtime: 'HEADRACE_CONTAINER_RUNTIME' };
+const SETTING = {
+  driver: 'HEADRACE_SANDBOX_DRIVER',
+  socket: 'HEADRACE_CONTAINER_SOCKET',
+  image: 'HEADRACE_CONTAINER_IMAGE',
+  runtime: 'HEADRACE_CONTAINER_RUNTIME',
+};
 
 export interface RunnerLink {
   client: RunnerClient;
@@ -20,27 +25,68 @@ export interface RunnerLink {
 }
 
 /** Where the runner of a data folder listens. A unix socket's path has at most 107 bytes, a data folder's any number. */
-export const runnerSocket = (dataDir: string): string => join(tmpdir(), `headrace-${userInfo().uid}`, `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`);
+export const runnerSocket = (dataDir: string): string =>
+  join(
+    tmpdir(),
+    `headrace-${userInfo().uid}`,
+    `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`,
+  );
 
 /** What the runner says of itself, as this service's settings take it: `ok` only where the sandboxes are what they ask for. */
-export function judged(status: RunnerStatus, { sandboxDriver, sandboxLimits, container }: Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container'>): RunnerStatus {
+export function judged(
+  status: RunnerStatus,
+  { sandboxDriver, sandboxLimits, container }: Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container'>,
+): RunnerStatus {
   const other = otherSettings(status, { driver: sandboxDriver, ...container });
-  if (other !== null) return { ...status, ok: false, missing: [`${other}; it ends 30 seconds after the service: stop the service for so long`] };
-  if (sandboxLimits === 'best-effort' || (status.limits.memory === 'cgroup' && status.limits.processes === 'cgroup')) return status;
-  return { ...status, ok: false, missing: [...status.missing, 'control groups for memory and processes: delegate them to this user, or set HEADRACE_SANDBOX_LIMITS=best-effort'] };
+  if (other !== null)
+    return {
+      ...status,
+      ok: false,
+      missing: [`${other}; it ends 30 seconds after the service: stop the service for so long`],
+    };
+  if (
+    sandboxLimits === 'best-effort' ||
+    (status.limits.memory === 'cgroup' && status.limits.processes === 'cgroup')
+  )
+    return status;
+  return {
+    ...status,
+    ok: false,
+    missing: [
+      ...status.missing,
+      'control groups for memory and processes: delegate them to this user, or set HEADRACE_SANDBOX_LIMITS=best-effort',
+    ],
+  };
 }
 
 /** A runner outlives restarts, with the settings that it was started with: what was asked for by name is never replaced by another. Null where nothing is. */
-function otherSettings({ driver, asked }: RunnerStatus, wanted: NonNullable<RunnerStatus['asked']>): string | null {
-  if (driver !== null && wanted.driver !== 'auto' && driver !== wanted.driver) return `the driver ${wanted.driver}: the runner that runs uses ${driver}`;
-  const differing = (['driver', 'socket', 'image', 'runtime'] as const).filter((name) => asked && asked[name] !== wanted[name]);
+function otherSettings(
+  { driver, asked }: RunnerStatus,
+  wanted: NonNullable<RunnerStatus['asked']>,
+): string | null {
+  if (driver !== null && wanted.driver !== 'auto' && driver !== wanted.driver)
+    return `the driver ${wanted.driver}: the runner that runs uses ${driver}`;
+  const differing = (['driver', 'socket', 'image', 'runtime'] as const).filter(
+    (name) => asked && asked[name] !== wanted[name],
+  );
   // Of one that found no driver everything counts: what it misses is not what this service would.
-  const counting = driver === null ? differing : differing.filter((name) => driver === 'container' && name !== 'driver');
-  return counting.length === 0 ? null : `the runner that runs was started with another ${counting.map((name) => SETTING[name]).join(', ')}`;
+  const counting =
+    driver === null ? differing : differing.filter((name) => driver === 'container' && name !== 'driver');
+  return counting.length === 0
+    ? null
+    : `the runner that runs was started with another ${counting.map((name) => SETTING[name]).join(', ')}`;
 }
 
 /** `starts`: whether this process may start a runner (roles worker and runner). `sandboxLimits`: whether memory and processes have to be bounded by cgroups. */
-export async function openRunner({ config, starts, log }: { config: Pick<Config, 'dataDir' | 'sandboxDriver' | 'sandboxLimits' | 'container'>; starts: boolean; log: Logger }): Promise<RunnerLink> {
+export async function openRunner({
+  config,
+  starts,
+  log,
+}: {
+  config: Pick<Config, 'dataDir' | 'sandboxDriver' | 'sandboxLimits' | 'container'>;
+  starts: boolean;
+  log: Logger;
+}): Promise<RunnerLink> {
   const { dataDir, sandboxDriver: driver } = config;
   const stateDir = join(dataDir, 'runner');
   const socketPath = runnerSocket(dataDir);
@@ -51,7 +97,15 @@ export async function openRunner({ config, starts, log }: { config: Pick<Config,
   let isClosed = false;
 
   const ensure = async () => {
-    if (starts) (await ensureRunner({ stateDir, socketPath, nodePath: process.execPath, sandboxes: { driver, ...config.container } })).close();
+    if (starts)
+      (
+        await ensureRunner({
+          stateDir,
+          socketPath,
+          nodePath: process.execPath,
+          sandboxes: { driver, ...config.container },
+        })
+      ).close();
     last = judged(await client.status(), config);
   };
   const beat = async () => {
@@ -61,14 +115,20 @@ export async function openRunner({ config, starts, log }: { config: Pick<Config,
       last = judged(await client.status(), config);
     } catch {
       last = null;
-      if (!isClosed) await ensure().catch((err: unknown) => log.error({ err }, 'no runner can be started: runs, builds and commands wait'));
+      if (!isClosed)
+        await ensure().catch((err: unknown) =>
+          log.error({ err }, 'no runner can be started: runs, builds and commands wait'),
+        );
     } finally {
       isBusy = false;
     }
   };
-  await ensure().catch((err: unknown) => { if (starts) log.error({ err }, 'no runner can be started: runs, builds and commands wait'); });
+  await ensure().catch((err: unknown) => {
+    if (starts) log.error({ err }, 'no runner can be started: runs, builds and commands wait');
+  });
   const status = last as RunnerStatus | null;
-  if (status && !status.ok) log.error({ missing: status.missing }, 'no sandbox can be made: runs, builds and commands are refused');
+  if (status && !status.ok)
+    log.error({ missing: status.missing }, 'no sandbox can be made: runs, builds and commands are refused');
   for (const warning of status?.limits.warnings ?? []) log.warn(warning);
   const timer = setInterval(() => void beat(), SIGN_OF_LIFE_MS);
   return {

@@ -4,7 +4,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-const keyFor = (secretKey: Buffer, purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
+const keyFor = (secretKey: Buffer, purpose: string) =>
+  Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
 
 /** iv, tag and ciphertext in one. `place` names the row: what was sealed for another cannot be opened there. */
 export function seal(secretKey: Buffer, purpose: string, place: string, text: string): Buffer {
@@ -16,7 +17,12 @@ export function seal(secretKey: Buffer, purpose: string, place: string, text: st
 
 /** Throws when the service's secret is another one, or this was sealed for another place. */
 export function unseal(secretKey: Buffer, purpose: string, place: string, sealed: Buffer): string {
-  const decipher = createDecipheriv('aes-256-gcm', keyFor(secretKey, purpose), sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+  const decipher = createDecipheriv('aes-256-gcm', keyFor(secretKey, purpose), sealed.subarray(0, IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+    .setAAD(Buffer.from(place))
+    .setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString(
+    'utf8',
+  );
 }

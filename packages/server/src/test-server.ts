@@ -27,37 +27,85 @@ export interface TestServer {
   base: string;
   key: string;
   /** One call; writes get a fresh Idempotency-Key unless `idem` is given (false = none). */
-  call(method: string, path: string, body?: unknown, options?: { key?: string | null; idem?: string | false; headers?: Record<string, string>; cookie?: string }): Promise<TestAnswer>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: {
+      key?: string | null;
+      idem?: string | false;
+      headers?: Record<string, string>;
+      cookie?: string;
+    },
+  ): Promise<TestAnswer>;
   close(): Promise<void>;
 }
 
 /** `pg` reads a unix socket's folder from the query. */
-function databaseUrl({ host, port, user, database }: { host: string; port: number; user: string; database: string }): string {
+function databaseUrl({
+  host,
+  port,
+  user,
+  database,
+}: {
+  host: string;
+  port: number;
+  user: string;
+  database: string;
+}): string {
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
 }
 
 /** With `beside`, a further process's worth of that service: on its database, with its key. Close it first. */
-export async function startTestServer(env: Record<string, string> = {}, beside?: TestServer): Promise<TestServer> {
+export async function startTestServer(
+  env: Record<string, string> = {},
+  beside?: TestServer,
+): Promise<TestServer> {
   const database = beside ? null : await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'headrace-test-'));
   const key = beside?.key ?? makeServiceKey();
-  const config = readConfig({
-    HEADRACE_PORT: '0', HEADRACE_DATA_DIR: dataDir, DATABASE_URL: database ? databaseUrl(database.connection) : beside!.service.ctx.config.databaseUrl!, HEADRACE_SECRET_KEY: 'test secret of at least 32 characters', HEADRACE_OWNER_EMAIL: OWNER.email,
-    HEADRACE_OWNER_PASSWORD: OWNER.password, HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_RATE_LIMIT: '1000000', ...env,
-  }, isServiceKey);
+  const config = readConfig(
+    {
+      HEADRACE_PORT: '0',
+      HEADRACE_DATA_DIR: dataDir,
+      DATABASE_URL: database ? databaseUrl(database.connection) : beside!.service.ctx.config.databaseUrl!,
+      HEADRACE_SECRET_KEY: 'test secret of at least 32 characters',
+      HEADRACE_OWNER_EMAIL: OWNER.email,
+      HEADRACE_OWNER_PASSWORD: OWNER.password,
+      HEADRACE_BOOTSTRAP_KEY: key,
+      HEADRACE_RATE_LIMIT: '1000000',
+      ...env,
+    },
+    isServiceKey,
+  );
   const service = await startService(config, pino({ level: process.env.HEADRACE_TEST_LOG ?? 'fatal' }));
   const base = service.address!;
   return {
-    service, base, key,
+    service,
+    base,
+    key,
     async call(method, path, body, options = {}) {
       const headers: Record<string, string> = { ...options.headers };
       if (options.cookie) Object.assign(headers, { cookie: options.cookie, origin: base });
       else if (options.key !== null) headers['x-api-key'] ??= options.key ?? key;
-      if (method !== 'GET' && options.idem !== false) headers['idempotency-key'] ??= options.idem ?? randomUUID();
+      if (method !== 'GET' && options.idem !== false)
+        headers['idempotency-key'] ??= options.idem ?? randomUUID();
       if (body !== undefined) headers['content-type'] ??= 'application/json';
-      const response = await fetch(base + path, { method, headers, redirect: 'manual', ...(body === undefined ? {} : { body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }) });
+      const response = await fetch(base + path, {
+        method,
+        headers,
+        redirect: 'manual',
+        ...(body === undefined
+          ? {}
+          : { body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+      });
       const text = await response.text();
-      return { status: response.status, headers: response.headers, text, body: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined };
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined,
+      };
     },
     async close() {
       try {

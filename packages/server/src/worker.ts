@@ -13,7 +13,13 @@ import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts
 import { failQueuedRuns, runCapacity, runsDied, workRuns } from './runs/index.ts';
 import { fillPlaces } from './settings/index.ts';
 import { reconcileRepacks, repackProject, startCleanup } from './sources/index.ts';
-import { archiveWorkspace, archivingDied, initializationDied, initializeThread, sweepWorkspaces } from './workspaces/index.ts';
+import {
+  archiveWorkspace,
+  archivingDied,
+  initializationDied,
+  initializeThread,
+  sweepWorkspaces,
+} from './workspaces/index.ts';
 
 export interface Work {
   stop(): Promise<void>;
@@ -27,23 +33,60 @@ const OFFER_MS = 1_000;
 
 async function offerGateway(ctx: Context): Promise<{ close(): Promise<void> }> {
   const gateway = await startGateway(ctx);
-  const offer = () => ctx.runner.registerGateway(ctx.processId, gateway.socketPath).catch((err: unknown) => ctx.log.debug({ err }, 'the runner does not answer; it is told again in a second'));
+  const offer = () =>
+    ctx.runner
+      .registerGateway(ctx.processId, gateway.socketPath)
+      .catch((err: unknown) =>
+        ctx.log.debug({ err }, 'the runner does not answer; it is told again in a second'),
+      );
   await offer();
   const timer = setInterval(() => void offer(), OFFER_MS);
-  return { close() { clearInterval(timer); return gateway.close(); } };
+  return {
+    close() {
+      clearInterval(timer);
+      return gateway.close();
+    },
+  };
 }
 
 export async function startWork(ctx: Context, connection: pg.PoolConfig): Promise<Work> {
-  const capacity = (kind: JobKind) => (held: readonly HeldJob[]) => runCapacity({ kind, limit: ctx.config.runConcurrency, held, load: ctx.runnerStatus()?.load, now: Date.now() });
+  const capacity = (kind: JobKind) => (held: readonly HeldJob[]) =>
+    runCapacity({
+      kind,
+      limit: ctx.config.runConcurrency,
+      held,
+      load: ctx.runnerStatus()?.load,
+      now: Date.now(),
+    });
   const handlers: JobHandlers = {
-    'thread.initialize': { run: (job) => initializeThread(ctx, job, failQueuedRuns), concurrency: 8, onDead: ({ threadId }) => initializationDied(ctx, threadId, failQueuedRuns) },
-    'run.work': { run: (job) => workRuns(ctx, job, repairs), concurrency: capacity('run.work'), onDead: ({ threadId }) => runsDied(ctx, threadId) },
-    'exec.work': { run: (job) => workExec(ctx, job), concurrency: capacity('exec.work'), onDead: (payload, error) => execDied(ctx, payload, error) },
+    'thread.initialize': {
+      run: (job) => initializeThread(ctx, job, failQueuedRuns),
+      concurrency: 8,
+      onDead: ({ threadId }) => initializationDied(ctx, threadId, failQueuedRuns),
+    },
+    'run.work': {
+      run: (job) => workRuns(ctx, job, repairs),
+      concurrency: capacity('run.work'),
+      onDead: ({ threadId }) => runsDied(ctx, threadId),
+    },
+    'exec.work': {
+      run: (job) => workExec(ctx, job),
+      concurrency: capacity('exec.work'),
+      onDead: (payload, error) => execDied(ctx, payload, error),
+    },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },
     // Held as long as a preview is open; beyond this one worker's previews wait, and fail where none gets free.
-    'preview.work': { run: (job) => workPreview(ctx, job), concurrency: 64, onDead: ({ previewId }) => previewDied(ctx, previewId) },
-    'workspace.archive': { run: (job) => archiveWorkspace(ctx, job), concurrency: 4, onDead: ({ threadId }) => archivingDied(ctx, threadId) },
+    'preview.work': {
+      run: (job) => workPreview(ctx, job),
+      concurrency: 64,
+      onDead: ({ previewId }) => previewDied(ctx, previewId),
+    },
+    'workspace.archive': {
+      run: (job) => archiveWorkspace(ctx, job),
+      concurrency: 4,
+      onDead: ({ threadId }) => archivingDied(ctx, threadId),
+    },
     // One at a time: each may take some hundred MiB and a core.
     'source.repack': { run: (job) => repackProject(ctx, job), concurrency: 1 },
   };

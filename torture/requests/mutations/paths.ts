@@ -21,8 +21,37 @@ function wrongIds(id: string, random: Random): string[] {
   const at = id.length - 1 - random.below(20);
   const changed = id.slice(0, at) + (id[at] === '0' ? '1' : '0') + id.slice(at + 1);
   return [
-    absentId(id), changed, id.toUpperCase(), id.slice(0, -1), `${id}0`, `wrong_${id.slice(-26)}`, `op_${'z'.repeat(26)}`, '0', '-1', 'null', 'undefined', '%00', `${id}%00`, `${id}%0a`, `%20${id}`, '%2e%2e', '%2F', `${id}%2F..`, '%F0%9F%99%82',
-    'a'.repeat(500), 'a'.repeat(1500), '%c0%80', '%zz', '%', '*', "'", '%22%3B', ';', `${id};a=b`, '__proto__', 'constructor',
+    absentId(id),
+    changed,
+    id.toUpperCase(),
+    id.slice(0, -1),
+    `${id}0`,
+    `wrong_${id.slice(-26)}`,
+    `op_${'z'.repeat(26)}`,
+    '0',
+    '-1',
+    'null',
+    'undefined',
+    '%00',
+    `${id}%00`,
+    `${id}%0a`,
+    `%20${id}`,
+    '%2e%2e',
+    '%2F',
+    `${id}%2F..`,
+    '%F0%9F%99%82',
+    'a'.repeat(500),
+    'a'.repeat(1500),
+    '%c0%80',
+    '%zz',
+    '%',
+    '*',
+    "'",
+    '%22%3B',
+    ';',
+    `${id};a=b`,
+    '__proto__',
+    'constructor',
   ];
 }
 
@@ -30,14 +59,37 @@ function wrongIds(id: string, random: Random): string[] {
 function strayPaths(path: string): string[] {
   const last = path.lastIndexOf('/');
   return [
-    `${path}/`, `/${path}`, path.replaceAll('/', '//'), `${path}/more`, `${path}//`, `${path.slice(0, last)}/./${path.slice(last + 1)}`, `${path}/../none`, `${path}/%2e%2e/none`, path.toUpperCase(), `${path}%00`, `${path}%`, `${path}%zz`, `${path}%c0%80`,
-    `/api${path}`, path.replace(/^\//, '/\\'), `${path}${'/a'.repeat(3000)}`, `/${'a'.repeat(10_000)}`, '/..%2f..%2fetc%2fpasswd', '/.git/config', '/api', '/api/platform/v2/apps', '/favicon.ico', '*',
+    `${path}/`,
+    `/${path}`,
+    path.replaceAll('/', '//'),
+    `${path}/more`,
+    `${path}//`,
+    `${path.slice(0, last)}/./${path.slice(last + 1)}`,
+    `${path}/../none`,
+    `${path}/%2e%2e/none`,
+    path.toUpperCase(),
+    `${path}%00`,
+    `${path}%`,
+    `${path}%zz`,
+    `${path}%c0%80`,
+    `/api${path}`,
+    path.replace(/^\//, '/\\'),
+    `${path}${'/a'.repeat(3000)}`,
+    `/${'a'.repeat(10_000)}`,
+    '/..%2f..%2fetc%2fpasswd',
+    '/.git/config',
+    '/api',
+    '/api/platform/v2/apps',
+    '/favicon.ico',
+    '*',
   ];
 }
 
 export const PATH_MUTATIONS: Mutation[] = [
   {
-    name: 'unknown id', weight: 2, fits: ({ pathParameters }) => pathParameters.some((name) => name !== 'provider'),
+    name: 'unknown id',
+    weight: 2,
+    fits: ({ pathParameters }) => pathParameters.some((name) => name !== 'provider'),
     apply: (specimen, random, { exhibits: { ids } }) => {
       const { operation } = specimen;
       const name = random.pick(operation.pathParameters.filter((one) => one !== 'provider'));
@@ -48,20 +100,31 @@ export const PATH_MUTATIONS: Mutation[] = [
     },
   },
   {
-    name: 'no such path', fits: () => true,
+    name: 'no such path',
+    fits: () => true,
     apply: (specimen, random) => {
       const path = random.pick(strayPaths(specimen.path));
       // Some are the path of another operation, with an id that is none.
-      return { request: { ...requestOf(specimen), target: targetOf({ ...specimen, path }) }, operation: null, status: [404, 400, 405] };
+      return {
+        request: { ...requestOf(specimen), target: targetOf({ ...specimen, path }) },
+        operation: null,
+        status: [404, 400, 405],
+      };
     },
   },
   {
-    name: 'method not allowed', fits: () => true,
+    name: 'method not allowed',
+    fits: () => true,
     apply: (specimen, random, world) => {
       const taken = world.methods.get(specimen.operation.path)!;
       const method = random.pick(METHODS.filter((one) => !taken.includes(one)));
       const { body: _, ...request } = requestOf({ ...specimen, body: undefined });
-      return { request: { ...request, method }, operation: specimen.operation, status: [405], code: ['method_not_allowed'] };
+      return {
+        request: { ...request, method },
+        operation: specimen.operation,
+        status: [405],
+        code: ['method_not_allowed'],
+      };
     },
   },
 ];

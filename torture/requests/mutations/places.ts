@@ -15,20 +15,43 @@ export const token = (name: string | number) => String(name).replaceAll('~', '~0
 /** All places below the body itself; the body is changed by their `set`. */
 export function placesOf(value: Json, schema: Schema, pointer = ''): Place[] {
   if (Array.isArray(value)) {
-    return value.flatMap((item, i) => below(item, schema.items ?? {}, `${pointer}/${i}`, (to) => { value[i] = to; }));
+    return value.flatMap((item, i) =>
+      below(item, schema.items ?? {}, `${pointer}/${i}`, (to) => {
+        value[i] = to;
+      }),
+    );
   }
   if (value === null || typeof value !== 'object') return [];
-  return Object.entries(value).flatMap(([name, item]) => below(item, memberSchema(schema, name), `${pointer}/${token(name)}`, (to) => { value[name] = to; }));
+  return Object.entries(value).flatMap(([name, item]) =>
+    below(item, memberSchema(schema, name), `${pointer}/${token(name)}`, (to) => {
+      value[name] = to;
+    }),
+  );
 }
 
-const below = (value: Json, schema: Schema, pointer: string, set: (to: Json) => void): Place[] => [{ pointer, schema, value, set }, ...placesOf(value, schema, pointer)];
+const below = (value: Json, schema: Schema, pointer: string, set: (to: Json) => void): Place[] => [
+  { pointer, schema, value, set },
+  ...placesOf(value, schema, pointer),
+];
 
 export function memberSchema(schema: Schema, name: string): Schema {
-  return schema.properties?.[name] ?? (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {});
+  return (
+    schema.properties?.[name] ??
+    (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {})
+  );
 }
 
 /** The body and every object in it that takes no further members. */
-export function closedObjects(body: JsonObject, schema: Schema): { pointer: string; schema: Schema; value: JsonObject }[] {
+export function closedObjects(
+  body: JsonObject,
+  schema: Schema,
+): { pointer: string; schema: Schema; value: JsonObject }[] {
   const objects = [{ pointer: '', schema, value: body as Json }, ...placesOf(body, schema)];
-  return objects.filter((one): one is { pointer: string; schema: Schema; value: JsonObject } => one.schema.additionalProperties === false && one.value !== null && typeof one.value === 'object' && !Array.isArray(one.value));
+  return objects.filter(
+    (one): one is { pointer: string; schema: Schema; value: JsonObject } =>
+      one.schema.additionalProperties === false &&
+      one.value !== null &&
+      typeof one.value === 'object' &&
+      !Array.isArray(one.value),
+  );
 }

@@ -1,4 +1,8 @@
-import type { PermissionOption, RequestPermissionRequest, SessionNotification } from '@agentclientprotocol/sdk';
+import type {
+  PermissionOption,
+  RequestPermissionRequest,
+  SessionNotification,
+} from '@agentclientprotocol/sdk';
 
 /** What the agent tells and asks whoever drives it, for one session. */
 export interface Client {
@@ -19,19 +23,29 @@ export class Speech {
   #said = '';
   #isNewStep = false;
 
-  constructor(client: Client) { this.#client = client; }
+  constructor(client: Client) {
+    this.#client = client;
+  }
 
-  newStep(): void { this.#isNewStep = this.#said !== ''; }
+  newStep(): void {
+    this.#isNewStep = this.#said !== '';
+  }
 
   text(text: string): void {
     if (text === '') return;
-    const gap = this.#isNewStep ? '\n'.repeat(Math.max(0, 2 - (/\n{0,2}$/.exec(this.#said)?.[0].length ?? 0))) : '';
+    const gap = this.#isNewStep
+      ? '\n'.repeat(Math.max(0, 2 - (/\n{0,2}$/.exec(this.#said)?.[0].length ?? 0)))
+      : '';
     this.#isNewStep = false;
     this.#said = (this.#said + text).slice(-2);
-    this.#client.update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: gap + text } });
+    this.#client.update({
+      sessionUpdate: 'agent_message_chunk',
+      content: { type: 'text', text: gap + text },
+    });
   }
 
   thought(text: string): void {
-    if (text !== '') this.#client.update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });
+    if (text !== '')
+      this.#client.update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });
   }
 }

@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-const bash = async (command: string, more: object = {}) => (await made({ tool: 'bash', input: { command, ...more } }))[0]!;
+const bash = async (command: string, more: object = {}) =>
+  (await made({ tool: 'bash', input: { command, ...more } }))[0]!;
 async function made(...call: object[]) {
   const before = agent.calls.length;
   await agent.prompt(script([{ call }]));
@@ -20,14 +21,39 @@ async function made(...call: object[]) {
 
 /** Processes whose command line has this word in it. */
 function processesWith(word: string): string[] {
-  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && (() => { try { return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word); } catch { return false; } })());
+  return readdirSync('/proc').filter(
+    (pid) =>
+      /^\d+$/.test(pid) &&
+      (() => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word);
+        } catch {
+          return false;
+        }
+      })(),
+  );
 }
-const gone = (word: string) => limited((async () => { while (processesWith(word).length > 0) await new Promise((resolve) => { setImmediate(resolve); }); })(), `the end of ${word}`);
+const gone = (word: string) =>
+  limited(
+    (async () => {
+      while (processesWith(word).length > 0)
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
+    })(),
+    `the end of ${word}`,
+  );
 
 describe('bash', () => {
   it('answers with both streams in order, and with the exit code where it is not 0', async () => {
-    expect(await bash('echo out; echo err >&2; echo end; exit 3')).toMatchObject({ output: 'out\nerr\nend\n[exit code 3]', statuses: ['pending', 'in_progress', 'failed'] });
-    expect(await bash('true')).toMatchObject({ output: '[no output]', statuses: ['pending', 'in_progress', 'completed'] });
+    expect(await bash('echo out; echo err >&2; echo end; exit 3')).toMatchObject({
+      output: 'out\nerr\nend\n[exit code 3]',
+      statuses: ['pending', 'in_progress', 'failed'],
+    });
+    expect(await bash('true')).toMatchObject({
+      output: '[no output]',
+      statuses: ['pending', 'in_progress', 'completed'],
+    });
     expect((await bash('kill -9 $$')).output).toBe('[ended by SIGKILL]');
   });
 
@@ -38,8 +64,14 @@ describe('bash', () => {
 
   it('kills a command that takes too long, with its children, also those in a session of their own', async () => {
     const started = performance.now();
-    const call = await bash('echo begun; (sleep 31.4159 &); sh -c "sleep 31.4159" & setsid sleep 31.4159 & sleep 31.4159', { timeout_seconds: 1 });
-    expect(call).toMatchObject({ output: 'begun\n[killed after 1 s, with what it started]', statuses: ['pending', 'in_progress', 'failed'] });
+    const call = await bash(
+      'echo begun; (sleep 31.4159 &); sh -c "sleep 31.4159" & setsid sleep 31.4159 & sleep 31.4159',
+      { timeout_seconds: 1 },
+    );
+    expect(call).toMatchObject({
+      output: 'begun\n[killed after 1 s, with what it started]',
+      statuses: ['pending', 'in_progress', 'failed'],
+    });
     expect(performance.now() - started).toBeLessThan(10_000);
     await gone('31.4159');
   });
@@ -67,9 +99,16 @@ describe('bash', () => {
 describe('a command in the background', () => {
   it('outlives its call, and can be read and ended', async () => {
     await bash('mkfifo pipe');
-    const [start] = await made({ tool: 'bash', input: { command: 'echo up; while read line; do echo "got $line"; done < pipe; sleep 16.18', background: true } });
+    const [start] = await made({
+      tool: 'bash',
+      input: {
+        command: 'echo up; while read line; do echo "got $line"; done < pipe; sleep 16.18',
+        background: true,
+      },
+    });
     const id = /bg-\d+/.exec(start!.output)![0];
-    const outputOf = async (wait = 5) => (await made({ tool: 'bash_output', input: { id, wait_seconds: wait } }))[0]!.output;
+    const outputOf = async (wait = 5) =>
+      (await made({ tool: 'bash_output', input: { id, wait_seconds: wait } }))[0]!.output;
     expect(await outputOf()).toBe('up\n[it runs]');
     expect(await outputOf(0)).toBe('[it runs]');
     await bash('echo hello > pipe');
@@ -77,13 +116,20 @@ describe('a command in the background', () => {
     const [kill] = await made({ tool: 'bash_kill', input: { id } });
     expect(kill!.output).toBe(`Ended ${id}.`);
     expect(await outputOf()).toBe('[ended by SIGKILL]');
-    expect((await made({ tool: 'bash_kill', input: { id } }))[0]!.output).toBe(`${id} has ended already: ended by SIGKILL.`);
-    expect((await made({ tool: 'bash_output', input: { id: 'bg-77' } }))[0]!.output).toContain('There is no bg-77');
+    expect((await made({ tool: 'bash_kill', input: { id } }))[0]!.output).toBe(
+      `${id} has ended already: ended by SIGKILL.`,
+    );
+    expect((await made({ tool: 'bash_output', input: { id: 'bg-77' } }))[0]!.output).toContain(
+      'There is no bg-77',
+    );
     await gone('16.18');
   });
 
   it('forgets what nobody read, but the last of it', async () => {
-    const [start] = await made({ tool: 'bash', input: { command: 'head -c 3000000 /dev/zero | tr "\\0" y; echo end; touch flooded', background: true } });
+    const [start] = await made({
+      tool: 'bash',
+      input: { command: 'head -c 3000000 /dev/zero | tr "\\0" y; echo end; touch flooded', background: true },
+    });
     const id = /bg-\d+/.exec(start!.output)![0];
     await bash('while ! [ -e flooded ]; do :; done');
     const [read] = await made({ tool: 'bash_output', input: { id, wait_seconds: 5 } });
@@ -94,7 +140,19 @@ describe('a command in the background', () => {
   it.each(['SIGTERM', 'end of input'])('ends with the agent, by %s', async (how) => {
     const own = await (await bench.start()).open();
     const word = how === 'SIGTERM' ? '14.1421' : '17.3205';
-    await own.prompt(script([{ call: [{ tool: 'bash', input: { command: `touch ${word}; setsid sleep ${word} & sleep ${word}`, background: true } }] }, { call: [{ tool: 'bash', input: { command: `while ! [ -e ${word} ]; do :; done` } }] }]));
+    await own.prompt(
+      script([
+        {
+          call: [
+            {
+              tool: 'bash',
+              input: { command: `touch ${word}; setsid sleep ${word} & sleep ${word}`, background: true },
+            },
+          ],
+        },
+        { call: [{ tool: 'bash', input: { command: `while ! [ -e ${word} ]; do :; done` } }] },
+      ]),
+    );
     expect(existsSync(join(bench.root, word))).toBe(true);
     if (how === 'SIGTERM') expect(await own.kill('SIGTERM')).toBe(143);
     else own.child.stdin!.end();

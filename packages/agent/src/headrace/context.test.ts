@@ -6,23 +6,43 @@ import { Bench, script, type Agent } from './test-support.ts';
 
 let bench: Bench;
 let count = 0;
-beforeAll(async () => { bench = await Bench.open(); });
+beforeAll(async () => {
+  bench = await Bench.open();
+});
 afterAll(() => bench.close());
 
-const bodies = () => bench.model.calls.map(({ body }) => body as { messages: { role: string; content: unknown }[]; tools?: unknown[] });
+const bodies = () =>
+  bench.model.calls.map(
+    ({ body }) => body as { messages: { role: string; content: unknown }[]; tools?: unknown[] },
+  );
 const isSummary = ({ tools = [] }: { tools?: unknown[] }) => tools.length === 0;
 
-async function start(contextTokens: number): Promise<{ agent: Agent; home: string; saved: () => { role: string; content: unknown }[] }> {
+async function start(
+  contextTokens: number,
+): Promise<{ agent: Agent; home: string; saved: () => { role: string; content: unknown }[] }> {
   const home = bench.folderOf(`home-${++count}`);
-  const agent = await (await bench.start({ home, env: { HEADRACE_CONTEXT_TOKENS: String(contextTokens), HEADRACE_MAX_OUTPUT_TOKENS: '1000' } })).open();
-  return { agent, home, saved: () => JSON.parse(readFileSync(join(home, '.headrace/session.json'), 'utf8')).messages };
+  const agent = await (
+    await bench.start({
+      home,
+      env: { HEADRACE_CONTEXT_TOKENS: String(contextTokens), HEADRACE_MAX_OUTPUT_TOKENS: '1000' },
+    })
+  ).open();
+  return {
+    agent,
+    home,
+    saved: () => JSON.parse(readFileSync(join(home, '.headrace/session.json'), 'utf8')).messages,
+  };
 }
 
 /** Every call has its result in the next message, and no result stands without its call: the providers refuse anything else. */
 function expectPaired(messages: { role: string; content: unknown }[]): void {
-  const ids = (message: { content: unknown } | undefined, type: string, key: string) => (Array.isArray(message?.content) ? message.content as Record<string, unknown>[] : []).filter((part) => part['type'] === type).map((part) => part[key]);
+  const ids = (message: { content: unknown } | undefined, type: string, key: string) =>
+    (Array.isArray(message?.content) ? (message.content as Record<string, unknown>[]) : [])
+      .filter((part) => part['type'] === type)
+      .map((part) => part[key]);
   messages.forEach((message, i) => {
-    if (message.role === 'assistant') expect(ids(messages[i + 1], 'tool_result', 'tool_use_id')).toEqual(ids(message, 'tool_use', 'id'));
+    if (message.role === 'assistant')
+      expect(ids(messages[i + 1], 'tool_result', 'tool_use_id')).toEqual(ids(message, 'tool_use', 'id'));
     expect(ids(message, 'tool_result', 'tool_use_id')).toEqual(ids(messages[i - 1], 'tool_use', 'id'));
   });
 }
@@ -33,8 +53,13 @@ describe('a long conversation', () => {
     const { agent, saved } = await start(16_000);
     const before = bench.model.calls.length;
     for (let i = 0; i < 9; i++) {
-      const read = { say: `Step ${i}. ${'word '.repeat(600)}`, call: [{ tool: 'read', input: { path: 'big.txt' } }] };
-      expect(await agent.prompt(script([read, { say: `Finished ${i}.` }], `Request ${i}.`))).toEqual({ stopReason: 'end_turn' });
+      const read = {
+        say: `Step ${i}. ${'word '.repeat(600)}`,
+        call: [{ tool: 'read', input: { path: 'big.txt' } }],
+      };
+      expect(await agent.prompt(script([read, { say: `Finished ${i}.` }], `Request ${i}.`))).toEqual({
+        stopReason: 'end_turn',
+      });
       expect(agent.reply).toMatch(new RegExp(`Finished ${i}\\.$`));
     }
     const asked = bodies().slice(before);
@@ -55,15 +80,25 @@ describe('a long conversation', () => {
     bench.write('large.txt', 'x'.repeat(60).concat('\n').repeat(600));
     const { agent, saved } = await start(20_000);
     const before = bench.model.calls.length;
-    await agent.prompt(script([...Array.from({ length: 3 }, () => ({ call: [{ tool: 'read', input: { path: 'large.txt' } }] })), { say: 'Read.' }]));
+    await agent.prompt(
+      script([
+        ...Array.from({ length: 3 }, () => ({ call: [{ tool: 'read', input: { path: 'large.txt' } }] })),
+        { say: 'Read.' },
+      ]),
+    );
     expect(bodies().slice(before).some(isSummary)).toBe(false);
     expect(agent.thoughts).toContain('Old outputs were left out');
     expect(JSON.stringify(saved())).toContain('the rest was left out to save room');
   });
 
-  it('goes by the provider\'s count where that is higher', async () => {
+  it("goes by the provider's count where that is higher", async () => {
     const { agent } = await start(50_000);
-    await agent.prompt(script([{ say: 'A little.', call: [{ tool: 'list', input: {} }], inputTokens: 45_000 }, { say: 'Done.' }]));
+    await agent.prompt(
+      script([
+        { say: 'A little.', call: [{ tool: 'list', input: {} }], inputTokens: 45_000 },
+        { say: 'Done.' },
+      ]),
+    );
     expect(agent.thoughts).toMatch(/to make room/);
   });
 
@@ -86,27 +121,59 @@ const refusing = { url: '', refuse: 0, close: () => undefined as unknown };
 beforeAll(async () => {
   const server = createServer((incoming, response) => {
     const parts: Buffer[] = [];
-    incoming.on('data', (part: Buffer) => parts.push(part)).on('end', () => {
-      const body = Buffer.concat(parts);
-      if (refusing.refuse > 0 && (JSON.parse(body.toString()) as { tools?: unknown[] }).tools?.length) {
-        refusing.refuse--;
-        response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' } }));
-        return;
-      }
-      request(`${bench.model.url}${incoming.url}`, { method: incoming.method, headers: incoming.headers }, (answer) => { response.writeHead(answer.statusCode!, answer.headers); answer.pipe(response); }).end(body);
-    });
+    incoming
+      .on('data', (part: Buffer) => parts.push(part))
+      .on('end', () => {
+        const body = Buffer.concat(parts);
+        if (refusing.refuse > 0 && (JSON.parse(body.toString()) as { tools?: unknown[] }).tools?.length) {
+          refusing.refuse--;
+          response.writeHead(400, { 'content-type': 'application/json' }).end(
+            JSON.stringify({
+              type: 'error',
+              error: {
+                type: 'invalid_request_error',
+                message: 'prompt is too long: 210000 tokens > 200000 maximum',
+              },
+            }),
+          );
+          return;
+        }
+        request(
+          `${bench.model.url}${incoming.url}`,
+          { method: incoming.method, headers: incoming.headers },
+          (answer) => {
+            response.writeHead(answer.statusCode!, answer.headers);
+            answer.pipe(response);
+          },
+        ).end(body);
+      });
   });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   refusing.url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-  refusing.close = () => { server.closeAllConnections(); server.close(); };
+  refusing.close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
 });
 afterAll(() => refusing.close());
 
 describe('a session', () => {
   it('goes on after its agent was killed in the midst of a turn', async () => {
     const { agent, home } = await start(200_000);
-    const turn = agent.prompt(script([{ say: 'One.', call: [{ tool: 'list', input: {} }] }, { say: 'Two.', call: [{ tool: 'bash', input: { command: 'sleep 30' } }] }])).catch(() => undefined);
-    await agent.until(() => agent.calls.some(({ name, statuses }) => name === 'bash' && statuses.includes('in_progress')), 'the command');
+    const turn = agent
+      .prompt(
+        script([
+          { say: 'One.', call: [{ tool: 'list', input: {} }] },
+          { say: 'Two.', call: [{ tool: 'bash', input: { command: 'sleep 30' } }] },
+        ]),
+      )
+      .catch(() => undefined);
+    await agent.until(
+      () => agent.calls.some(({ name, statuses }) => name === 'bash' && statuses.includes('in_progress')),
+      'the command',
+    );
     await agent.kill();
     await turn;
     const next = await bench.start({ home });
@@ -127,18 +194,29 @@ describe('a session', () => {
       const next = await bench.start({ home, wire });
       await next.request('session/load', { sessionId: agent.sessionId, cwd: '/', mcpServers: [] });
       next.sessionId = agent.sessionId;
-      expect(await next.prompt(script([{ say: `By ${wire}.`, call: [{ tool: 'list', input: {} }] }, { say: 'Again.' }]))).toEqual({ stopReason: 'end_turn' });
+      expect(
+        await next.prompt(
+          script([{ say: `By ${wire}.`, call: [{ tool: 'list', input: {} }] }, { say: 'Again.' }]),
+        ),
+      ).toEqual({ stopReason: 'end_turn' });
     }
     // Once in the script, and once as said.
-    for (const part of ['One.', 'Two.', 'By openai-responses.', 'By openai-chat.', 'By anthropic.']) expect(JSON.stringify(bodies().at(-1)).split(part)).toHaveLength(3);
+    for (const part of ['One.', 'Two.', 'By openai-responses.', 'By openai-chat.', 'By anthropic.'])
+      expect(JSON.stringify(bodies().at(-1)).split(part)).toHaveLength(3);
   });
 
-  it.each([['is broken', '{'], ['is another\'s', JSON.stringify({ version: 1, sessionId: 'other', messages: [] })], ['is of another form', JSON.stringify({ version: 99, sessionId: 'mine', messages: [] })]])('is not loaded where the file %s', async (_, text) => {
+  it.each([
+    ['is broken', '{'],
+    ["is another's", JSON.stringify({ version: 1, sessionId: 'other', messages: [] })],
+    ['is of another form', JSON.stringify({ version: 99, sessionId: 'mine', messages: [] })],
+  ])('is not loaded where the file %s', async (_, text) => {
     const home = bench.folderOf(`home-${++count}`);
     bench.folderOf(`home-${count}/.headrace`);
     writeFileSync(join(home, '.headrace/session.json'), text);
     const agent = await bench.start({ home });
-    await expect(agent.request('session/load', { sessionId: 'mine', cwd: '/', mcpServers: [] })).rejects.toMatchObject({ code: -32002 });
+    await expect(
+      agent.request('session/load', { sessionId: 'mine', cwd: '/', mcpServers: [] }),
+    ).rejects.toMatchObject({ code: -32002 });
     await agent.open();
     expect(await agent.prompt('Hello')).toEqual({ stopReason: 'end_turn' });
   });

@@ -17,11 +17,21 @@ export function httpFetch(socketPath?: string): Fetch {
     const signal = init.signal ?? undefined;
     signal?.throwIfAborted();
     const options: RequestOptions = {
-      method: init.method ?? 'GET', host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port || 80, path: `${url.pathname}${url.search}`, signal, agent: false,
-      headers: { host: url.host, ...headers, ...(body ? { 'content-length': String(body.length) } : {}) }, ...(socketPath === undefined ? {} : { socketPath }),
+      method: init.method ?? 'GET',
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port || 80,
+      path: `${url.pathname}${url.search}`,
+      signal,
+      agent: false,
+      headers: { host: url.host, ...headers, ...(body ? { 'content-length': String(body.length) } : {}) },
+      ...(socketPath === undefined ? {} : { socketPath }),
     };
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      request(options, resolve).on('error', (error) => reject(signal?.aborted ? signal.reason as Error : connectionFault(error, url))).end(body);
+      request(options, resolve)
+        .on('error', (error) =>
+          reject(signal?.aborted ? (signal.reason as Error) : connectionFault(error, url)),
+        )
+        .end(body);
     });
     return responseOf(answer, url) as unknown as Response;
   };
@@ -31,12 +41,14 @@ export function httpFetch(socketPath?: string): Fetch {
 export class ConnectionLost extends TypeError {}
 
 /** With a cause: the SDK knows by that what a failed connection is. */
-const connectionFault = (cause: Error, url: URL): ConnectionLost => new ConnectionLost(`no connection to ${url.host}: ${cause.message}`, { cause });
+const connectionFault = (cause: Error, url: URL): ConnectionLost =>
+  new ConnectionLost(`no connection to ${url.host}: ${cause.message}`, { cause });
 
 function responseOf(answer: IncomingMessage, url: URL): object {
   const status = answer.statusCode ?? 0;
   const headers = new LightHeaders();
-  for (const [name, value] of Object.entries(answer.headers)) if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  for (const [name, value] of Object.entries(answer.headers))
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   const body = streamOf(answer);
   const bytes = async (): Promise<Buffer> => {
     const parts: Uint8Array[] = [];
@@ -44,16 +56,32 @@ function responseOf(answer: IncomingMessage, url: URL): object {
     return Buffer.concat(parts);
   };
   return {
-    status, statusText: answer.statusMessage ?? '', ok: status >= 200 && status < 300, headers, body, url: url.href, redirected: false, type: 'basic',
-    text: async () => (await bytes()).toString(), json: async () => JSON.parse((await bytes()).toString()) as unknown,
-    arrayBuffer: async () => { const all = await bytes(); return all.buffer.slice(all.byteOffset, all.byteOffset + all.byteLength); },
+    status,
+    statusText: answer.statusMessage ?? '',
+    ok: status >= 200 && status < 300,
+    headers,
+    body,
+    url: url.href,
+    redirected: false,
+    type: 'basic',
+    text: async () => (await bytes()).toString(),
+    json: async () => JSON.parse((await bytes()).toString()) as unknown,
+    arrayBuffer: async () => {
+      const all = await bytes();
+      return all.buffer.slice(all.byteOffset, all.byteOffset + all.byteLength);
+    },
   };
 }
 
 /** Reads on only when the reader wants more; fails where the connection ends before the answer does. */
 function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
   let isOver = false;
-  const finish = (end: () => void): void => { if (!isOver) { isOver = true; end(); } };
+  const finish = (end: () => void): void => {
+    if (!isOver) {
+      isOver = true;
+      end();
+    }
+  };
   return new ReadableStream<Uint8Array>({
     start(controller) {
       answer.on('data', (part: Buffer) => {
@@ -62,10 +90,19 @@ function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
         if ((controller.desiredSize ?? 1) <= 0) answer.pause();
       });
       answer.once('end', () => finish(() => controller.close()));
-      const broken = (cause?: Error): void => finish(() => controller.error(new ConnectionLost('the connection was closed before the answer was whole', { cause })));
+      const broken = (cause?: Error): void =>
+        finish(() =>
+          controller.error(
+            new ConnectionLost('the connection was closed before the answer was whole', { cause }),
+          ),
+        );
       answer.on('error', broken).once('close', () => broken());
     },
-    pull() { answer.resume(); },
-    cancel() { finish(() => answer.destroy()); },
+    pull() {
+      answer.resume();
+    },
+    cancel() {
+      finish(() => answer.destroy());
+    },
   });
 }

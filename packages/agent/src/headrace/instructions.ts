@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { insideOf } from '../draft-tree.ts';
 import { walk } from './tools/walk.ts';
 
-const FILE = 'AGENTS.md', FILE_BYTES = 32 * 1024, VISITED = 20_000, NAMED = 30;
+const FILE = 'AGENTS.md',
+  FILE_BYTES = 32 * 1024,
+  VISITED = 20_000,
+  NAMED = 30;
 
 const PROMPT = `You are a coding agent. You work on one app, whose root is the working folder of all your tools.
 
@@ -18,11 +21,18 @@ const PROMPT = `You are a coding agent. You work on one app, whose root is the w
 /** The system prompt with the app's own instructions. `missing`: MCP servers that do not answer, each with its reason. */
 export function instructionsOf(root: string, missing: string[]): string {
   const own = readOwn(root);
-  const nested = [...walk(root, { limit: VISITED })].filter((found) => !found.isFolder && found.depth > 1 && found.path.endsWith(`/${FILE}`)).slice(0, NAMED).map((found) => found.path);
+  const nested = [...walk(root, { limit: VISITED })]
+    .filter((found) => !found.isFolder && found.depth > 1 && found.path.endsWith(`/${FILE}`))
+    .slice(0, NAMED)
+    .map((found) => found.path);
   return [
     PROMPT,
     ...(own === undefined ? [] : [`# The app's instructions (${FILE})\n\n${own}`]),
-    ...(nested.length === 0 ? [] : [`Further instructions hold for what is below their folders; read them before you work there: ${nested.join(', ')}`]),
+    ...(nested.length === 0
+      ? []
+      : [
+          `Further instructions hold for what is below their folders; read them before you work there: ${nested.join(', ')}`,
+        ]),
     ...(missing.length === 0 ? [] : [`Tools that are missing in this turn: ${missing.join('; ')}`]),
   ].join('\n\n');
 }
@@ -30,7 +40,17 @@ export function instructionsOf(root: string, missing: string[]): string {
 function readOwn(root: string): string | undefined {
   try {
     const bytes = readFileSync(insideOf(root, FILE));
-    const text = bytes.subarray(0, FILE_BYTES).toString().replace(/\uFFFD$/, '').trim();
-    return text === '' ? undefined : bytes.length > FILE_BYTES ? `${text}\n[cut here; the file has ${bytes.length} bytes]` : text;
-  } catch { return undefined; }
+    const text = bytes
+      .subarray(0, FILE_BYTES)
+      .toString()
+      .replace(/\uFFFD$/, '')
+      .trim();
+    return text === ''
+      ? undefined
+      : bytes.length > FILE_BYTES
+        ? `${text}\n[cut here; the file has ${bytes.length} bytes]`
+        : text;
+  } catch {
+    return undefined;
+  }
 }

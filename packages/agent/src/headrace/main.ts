@@ -17,18 +17,26 @@ import { runTurn } from './turn.ts';
  * The built-in agent of models: an ACP agent on stdio, in a sandbox, with the app's files as its working folder. It reaches its model and MCP servers
  * through the gateway that the environment names. `initialize` is answered before the model SDK is loaded.
  */
-const PROTOCOL_VERSION = 1, CLOSE_MS = 1500;
+const PROTOCOL_VERSION = 1,
+  CLOSE_MS = 1500;
 
 function serve(): void {
   useLightHeaders();
-  const root = realpathSync(process.cwd()), home = process.env['HOME'] || root;
+  const root = realpathSync(process.cwd()),
+    home = process.env['HOME'] || root;
   const processes = new Processes(childEnvironment(process.env));
   const sessions = new Map<string, Session>();
   let connecting: Promise<Ask> | undefined;
-  const connected = (): Promise<Ask> => (connecting ??= import('./model/model.ts').then(({ connectModel }) => connectModel(settings())));
+  const connected = (): Promise<Ask> =>
+    (connecting ??= import('./model/model.ts').then(({ connectModel }) => connectModel(settings())));
 
   const open = (id: string, servers: unknown): Session => {
-    const session = new Session(id, home, { root, processes, program: process.argv[1]! }, new McpToolbox(mcpServersOf(servers), settings()));
+    const session = new Session(
+      id,
+      home,
+      { root, processes, program: process.argv[1]! },
+      new McpToolbox(mcpServersOf(servers), settings()),
+    );
     sessions.set(id, session);
     return session;
   };
@@ -41,7 +49,16 @@ function serve(): void {
   const handlers: Handlers = {
     initialize: () => {
       setImmediate(() => void connected().catch(() => undefined));
-      return { protocolVersion: PROTOCOL_VERSION, agentCapabilities: { loadSession: true, promptCapabilities: { image: true, embeddedContext: true }, mcpCapabilities: { http: true }, _meta: { 'headrace/steer': true } }, authMethods: [] };
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, embeddedContext: true },
+          mcpCapabilities: { http: true },
+          _meta: { 'headrace/steer': true },
+        },
+        authMethods: [],
+      };
     },
     'session/new': ({ mcpServers }) => ({ sessionId: open(newSessionId(), mcpServers).id }),
     'session/load': ({ sessionId, mcpServers }) => {
@@ -50,9 +67,11 @@ function serve(): void {
       sessions.delete(session.id);
       throw new RequestError(ERRORS.notFound, `There is no session ${session.id} to go on with.`);
     },
-    'session/prompt': async ({ sessionId, prompt }, client) => take(sessionOf(sessionId), prompt, client(String(sessionId)), connected),
+    'session/prompt': async ({ sessionId, prompt }, client) =>
+      take(sessionOf(sessionId), prompt, client(String(sessionId)), connected),
     '_headrace/steer': async ({ sessionId, id, prompt }) => {
-      if (typeof id !== 'string' || userMessage(prompt) === undefined) throw new RequestError(ERRORS.invalidParams, 'A message to steer with has an id and a prompt.');
+      if (typeof id !== 'string' || userMessage(prompt) === undefined)
+        throw new RequestError(ERRORS.invalidParams, 'A message to steer with has an id and a prompt.');
       return { taken: await sessionOf(sessionId).steering.offer({ id, prompt }) };
     },
   };
@@ -63,7 +82,11 @@ function serve(): void {
     await Promise.all([...sessions.values()].map((session) => session.mcp.close()));
     process.exit(code);
   };
-  for (const [name, number] of [['SIGTERM', 15], ['SIGINT', 2]] as const) process.once(name, () => void end(128 + number));
+  for (const [name, number] of [
+    ['SIGTERM', 15],
+    ['SIGINT', 2],
+  ] as const)
+    process.once(name, () => void end(128 + number));
   serveSessions(handlers, () => void end(0));
 }
 
@@ -77,10 +100,19 @@ async function take(session: Session, prompt: unknown, client: Client, connected
   if (session.isBusy) throw new RequestError(ERRORS.invalidRequest, 'A turn of this session is under way.');
   session.isBusy = true;
   session.steering.open();
-  try { return await runTurn({ session, message, client, ask: await connected(), contextTokens: settings().contextTokens }); } finally {
+  try {
+    return await runTurn({
+      session,
+      message,
+      client,
+      ask: await connected(),
+      contextTokens: settings().contextTokens,
+    });
+  } finally {
     session.steering.close();
     session.isBusy = false;
   }
 }
 
-if (process.argv[2] === SEARCH_THREAD) void answerSearch(); else serve();
+if (process.argv[2] === SEARCH_THREAD) void answerSearch();
+else serve();

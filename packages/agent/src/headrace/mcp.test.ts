@@ -37,20 +37,29 @@ const seen: { method: string | undefined; headers: IncomingMessage['headers'] }[
 beforeAll(async () => {
   bench = await Bench.open();
   bench.write('mcp.cjs', STDIO, bench.folder);
-  const answer = runInNewContext(`${ANSWER}\nanswer`, { process: { env: { MCP_SECRET: 'http' } } }) as (message: object) => object | undefined;
+  const answer = runInNewContext(`${ANSWER}\nanswer`, { process: { env: { MCP_SECRET: 'http' } } }) as (
+    message: object,
+  ) => object | undefined;
   server = createServer((request, response) => {
     seen.push({ method: request.method, headers: request.headers });
     if (request.headers['x-key'] !== 'k') return void response.writeHead(403).end();
     if (request.method !== 'POST') return void response.writeHead(405).end();
     const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part)).on('end', () => {
-      const reply = answer(JSON.parse(Buffer.concat(parts).toString()) as object);
-      if (!reply) response.writeHead(202).end();
-      else if (JSON.stringify(reply).includes('echo of')) response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: message\ndata: ${JSON.stringify(reply)}\n\n`);
-      else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
-    });
+    request
+      .on('data', (part: Buffer) => parts.push(part))
+      .on('end', () => {
+        const reply = answer(JSON.parse(Buffer.concat(parts).toString()) as object);
+        if (!reply) response.writeHead(202).end();
+        else if (JSON.stringify(reply).includes('echo of'))
+          response
+            .writeHead(200, { 'content-type': 'text/event-stream' })
+            .end(`event: message\ndata: ${JSON.stringify(reply)}\n\n`);
+        else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+      });
   });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   url = `http://127.0.0.1:${(server.address() as { port: number }).port}/mcp/x`;
 });
 afterAll(async () => {
@@ -59,22 +68,41 @@ afterAll(async () => {
   await bench.close();
 });
 
-const stdio = (name: string, command = process.execPath) => ({ name, command, args: [join(bench.folder, 'mcp.cjs')], env: [{ name: 'MCP_SECRET', value: 'stdio' }] });
-const http = (name: string, key = 'k') => ({ type: 'http', name, url, headers: [{ name: 'x-key', value: key }] });
-const toolNames = (): string[] => (bench.model.calls.at(-1)!.body.tools as { name: string }[]).map(({ name }) => name);
+const stdio = (name: string, command = process.execPath) => ({
+  name,
+  command,
+  args: [join(bench.folder, 'mcp.cjs')],
+  env: [{ name: 'MCP_SECRET', value: 'stdio' }],
+});
+const http = (name: string, key = 'k') => ({
+  type: 'http',
+  name,
+  url,
+  headers: [{ name: 'x-key', value: key }],
+});
+const toolNames = (): string[] =>
+  (bench.model.calls.at(-1)!.body.tools as { name: string }[]).map(({ name }) => name);
 
 describe('the tools of MCP servers', () => {
   it('are offered by server and name, asked for, and made', async () => {
     const agent = await (await bench.start()).open([stdio('my files'), http('web')]);
     agent.allow = ({ title }) => title !== 'web: picture';
-    await agent.prompt(script([{ call: [
-      { tool: 'my_files__echo', input: { text: 'one' } },
-      { tool: 'web__echo', input: { text: 'two' } },
-      { tool: 'web__fail_it', input: {} },
-      { tool: 'my_files__picture', input: {} },
-      { tool: 'web__picture', input: {} },
-    ] }]));
-    expect(agent.calls.map(({ name, title, output, statuses }) => [name, title, output, statuses.at(-1)])).toEqual([
+    await agent.prompt(
+      script([
+        {
+          call: [
+            { tool: 'my_files__echo', input: { text: 'one' } },
+            { tool: 'web__echo', input: { text: 'two' } },
+            { tool: 'web__fail_it', input: {} },
+            { tool: 'my_files__picture', input: {} },
+            { tool: 'web__picture', input: {} },
+          ],
+        },
+      ]),
+    );
+    expect(
+      agent.calls.map(({ name, title, output, statuses }) => [name, title, output, statuses.at(-1)]),
+    ).toEqual([
       ['my_files__echo', 'my files: echo', 'echo of one with stdio and no token', 'completed'],
       ['web__echo', 'web: echo', 'echo of two with http and no token', 'completed'],
       ['web__fail_it', 'web: fail it', 'it failed', 'failed'],
@@ -87,17 +115,21 @@ describe('the tools of MCP servers', () => {
   });
 
   it('that cannot be reached are told once, and the turn goes on', async () => {
-    const agent = await (await bench.start()).open([stdio('gone', '/nowhere/server'), http('closed', 'wrong'), http('web')]);
+    const agent = await (
+      await bench.start()
+    ).open([stdio('gone', '/nowhere/server'), http('closed', 'wrong'), http('web')]);
     expect(await agent.prompt('Hello')).toEqual({ stopReason: 'end_turn' });
     expect(agent.thoughts).toMatch(/MCP server not available: gone \(.*ENOENT.*\)/);
     expect(agent.thoughts).toMatch(/MCP server not available: closed \(.*403.*\)/);
     expect(toolNames()).toContain('web__echo');
-    expect(bench.model.calls.at(-1)!.body.system[0].text).toMatch(/Tools that are missing in this turn: gone/);
+    expect(bench.model.calls.at(-1)!.body.system[0].text).toMatch(
+      /Tools that are missing in this turn: gone/,
+    );
   });
 });
 
 describe('with a socket to the gateway', () => {
-  it('the model and the gateway\'s MCP servers are reached by it, whatever the address says', async () => {
+  it("the model and the gateway's MCP servers are reached by it, whatever the address says", async () => {
     const paths: string[] = [];
     const socketPath = join(bench.folder, 'gateway.sock');
     const gateway = createServer((request, response) => {
@@ -105,11 +137,20 @@ describe('with a socket to the gateway', () => {
       const target = request.url!.startsWith('/mcp/') ? server : bench.model;
       const base = target === server ? new URL(url).origin : bench.model.url;
       const path = request.url!.replace(/^\/anthropic/, '');
-      request.pipe(ask(`${base}${path}`, { method: request.method, headers: request.headers }, (answer) => { response.writeHead(answer.statusCode!, answer.headers); answer.pipe(response); }));
+      request.pipe(
+        ask(`${base}${path}`, { method: request.method, headers: request.headers }, (answer) => {
+          response.writeHead(answer.statusCode!, answer.headers);
+          answer.pipe(response);
+        }),
+      );
     });
-    await new Promise<void>((resolve) => { gateway.listen(socketPath, resolve); });
+    await new Promise<void>((resolve) => {
+      gateway.listen(socketPath, resolve);
+    });
     try {
-      const agent = await bench.start({ env: { HEADRACE_GATEWAY: 'http://127.0.0.1:9/anthropic/v1', HEADRACE_GATEWAY_SOCKET: socketPath } });
+      const agent = await bench.start({
+        env: { HEADRACE_GATEWAY: 'http://127.0.0.1:9/anthropic/v1', HEADRACE_GATEWAY_SOCKET: socketPath },
+      });
       await agent.open([{ ...http('web'), url: 'http://127.0.0.1:9/mcp/x' }]);
       await agent.prompt(script([{ call: [{ tool: 'web__echo', input: { text: 'three' } }] }]));
       expect(agent.calls[0]!.output).toBe('echo of three with http and no token');

@@ -4,7 +4,11 @@ import type { ModelMessage } from 'ai';
 
 const VERSION = 1;
 
-interface Saved { version: number; sessionId: string; messages: ModelMessage[] }
+interface Saved {
+  version: number;
+  sessionId: string;
+  messages: ModelMessage[];
+}
 
 /** Replaces the file at once: whoever is killed leaves the one before. */
 export function saveSession(file: string, sessionId: string, messages: ModelMessage[]): void {
@@ -18,15 +22,30 @@ export function saveSession(file: string, sessionId: string, messages: ModelMess
 export function loadSession(file: string, sessionId: string): ModelMessage[] | undefined {
   try {
     const saved = JSON.parse(readFileSync(file, 'utf8')) as Saved;
-    if (saved.version !== VERSION || saved.sessionId !== sessionId || !Array.isArray(saved.messages)) return undefined;
+    if (saved.version !== VERSION || saved.sessionId !== sessionId || !Array.isArray(saved.messages))
+      return undefined;
     return closed(saved.messages.filter((message) => ['user', 'assistant', 'tool'].includes(message?.role)));
-  } catch { return undefined; }
+  } catch {
+    return undefined;
+  }
 }
 
 /** A turn that was killed left a question without an answer; the model would answer it now, before what it is asked next. */
 function closed(messages: ModelMessage[]): ModelMessage[] {
   const last = messages.at(-1);
-  if (!last || (last.role === 'assistant' && !(Array.isArray(last.content) && last.content.some((part) => part.type === 'tool-call')))) return messages;
+  if (
+    !last ||
+    (last.role === 'assistant' &&
+      !(Array.isArray(last.content) && last.content.some((part) => part.type === 'tool-call')))
+  )
+    return messages;
   const kept = last.role === 'assistant' ? messages.slice(0, -1) : messages;
-  return [...kept, { role: 'assistant', content: '[This turn was interrupted. What it had changed in the workspace may have been undone since.]' }];
+  return [
+    ...kept,
+    {
+      role: 'assistant',
+      content:
+        '[This turn was interrupted. What it had changed in the workspace may have been undone since.]',
+    },
+  ];
 }

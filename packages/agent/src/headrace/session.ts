@@ -26,7 +26,11 @@ export class Session {
     this.workplace = workplace;
     this.mcp = mcp;
     this.#file = join(home, '.headrace', 'session.json');
-    this.#tools = builtInTools().map(({ run, ...tool }) => ({ ...tool, isOwn: true, run: (input) => run(input, workplace) }));
+    this.#tools = builtInTools().map(({ run, ...tool }) => ({
+      ...tool,
+      isOwn: true,
+      run: (input) => run(input, workplace),
+    }));
   }
 
   /** False when there is no such session to go on with. */
@@ -36,11 +40,15 @@ export class Session {
     return messages !== undefined;
   }
 
-  nextCallId(): string { return `call-${++this.#calls}`; }
+  nextCallId(): string {
+    return `call-${++this.#calls}`;
+  }
 
-  save(): void { saveSession(this.#file, this.id, this.messages); }
+  save(): void {
+    saveSession(this.#file, this.id, this.messages);
+  }
 
   async tools(): Promise<OfferedTool[]> {
-    return [...this.#tools, ...await this.mcp.tools(this.#tools.map((tool) => tool.name))];
+    return [...this.#tools, ...(await this.mcp.tools(this.#tools.map((tool) => tool.name)))];
   }
 }

@@ -16,7 +16,11 @@ export interface Settings {
 }
 
 const WIRES = new Set<string>(['anthropic', 'openai-chat', 'openai-responses']);
-const CONTEXT_TOKENS: Record<Wire, number> = { 'anthropic': 200_000, 'openai-chat': 128_000, 'openai-responses': 200_000 };
+const CONTEXT_TOKENS: Record<Wire, number> = {
+  anthropic: 200_000,
+  'openai-chat': 128_000,
+  'openai-responses': 200_000,
+};
 /** Anthropic's wire demands a number, and the SDK's own is 4,096 for models that it does not know: less than a long file takes. */
 const MAX_OUTPUT_TOKENS: Partial<Record<Wire, number>> = { anthropic: 16_000 };
 const LEAST_CONTEXT_TOKENS = 2000;
@@ -31,9 +35,15 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const wire = needed('HEADRACE_WIRE');
   if (!WIRES.has(wire)) throw new Error(`HEADRACE_WIRE is ${wire}; it is one of ${[...WIRES].join(', ')}.`);
   return {
-    wire: wire as Wire, model: needed('HEADRACE_MODEL'), gateway: needed('HEADRACE_GATEWAY').replace(/\/+$/, ''), token: env['HEADRACE_TOKEN'] ?? '',
+    wire: wire as Wire,
+    model: needed('HEADRACE_MODEL'),
+    gateway: needed('HEADRACE_GATEWAY').replace(/\/+$/, ''),
+    token: env['HEADRACE_TOKEN'] ?? '',
     socketPath: env['HEADRACE_GATEWAY_SOCKET'] || undefined,
-    contextTokens: Math.max(LEAST_CONTEXT_TOKENS, numberOf(env, 'HEADRACE_CONTEXT_TOKENS') ?? CONTEXT_TOKENS[wire as Wire]),
+    contextTokens: Math.max(
+      LEAST_CONTEXT_TOKENS,
+      numberOf(env, 'HEADRACE_CONTEXT_TOKENS') ?? CONTEXT_TOKENS[wire as Wire],
+    ),
     maxOutputTokens: numberOf(env, 'HEADRACE_MAX_OUTPUT_TOKENS') ?? MAX_OUTPUT_TOKENS[wire as Wire],
   };
 }
@@ -42,11 +52,14 @@ function numberOf(env: NodeJS.ProcessEnv, name: string): number | undefined {
   const text = env[name];
   if (text === undefined || text === '') return undefined;
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value <= 0) throw new Error(`${name} is ${text}; it is a whole number above 0.`);
+  if (!Number.isSafeInteger(value) || value <= 0)
+    throw new Error(`${name} is ${text}; it is a whole number above 0.`);
   return value;
 }
 
 /** The environment of what the agent starts: its own without what is meant for it alone. */
 export function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('HEADRACE_') && name !== 'NODE_COMPILE_CACHE'));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !name.startsWith('HEADRACE_') && name !== 'NODE_COMPILE_CACHE'),
+  );
 }

@@ -2,10 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bench, script } from './test-support.ts';
 
 let bench: Bench;
-beforeAll(async () => { bench = await Bench.open(); });
+beforeAll(async () => {
+  bench = await Bench.open();
+});
 afterAll(() => bench.close());
 
-const userTexts = (): string => JSON.stringify((bench.model.calls.at(-1)!.body.messages as { role: string }[]).filter(({ role }) => role === 'user'));
+const userTexts = (): string =>
+  JSON.stringify(
+    (bench.model.calls.at(-1)!.body.messages as { role: string }[]).filter(({ role }) => role === 'user'),
+  );
 
 describe('a message during a turn', () => {
   it('is refused before there is a turn and when it is over', async () => {
@@ -14,7 +19,9 @@ describe('a message during a turn', () => {
     await agent.prompt('Hello');
     expect(await agent.steer('late', 'Too late.')).toEqual({ taken: false });
     // What was refused may come to a later turn.
-    const turn = agent.prompt(script([{ call: [{ tool: 'bash', input: { command: 'sleep 0.3' } }] }, { say: 'Done.' }]));
+    const turn = agent.prompt(
+      script([{ call: [{ tool: 'bash', input: { command: 'sleep 0.3' } }] }, { say: 'Done.' }]),
+    );
     await agent.until(() => agent.calls.length === 1, 'the call');
     expect(await agent.steer('late', 'In time.')).toEqual({ taken: true });
     await turn;
@@ -24,9 +31,18 @@ describe('a message during a turn', () => {
 
   it('enters before the next step while a tool runs, once for each id and in order', async () => {
     const agent = await (await bench.start()).open();
-    const turn = agent.prompt(script([{ call: [{ tool: 'bash', input: { command: 'sleep 0.4' } }] }, { say: 'Done.' }]));
-    await agent.until(() => agent.calls.some(({ statuses }) => statuses.includes('in_progress')), 'the command');
-    const answers = await Promise.all([agent.steer('a', 'First steer.'), agent.steer('b', 'Second steer.'), agent.steer('a', 'First steer.')]);
+    const turn = agent.prompt(
+      script([{ call: [{ tool: 'bash', input: { command: 'sleep 0.4' } }] }, { say: 'Done.' }]),
+    );
+    await agent.until(
+      () => agent.calls.some(({ statuses }) => statuses.includes('in_progress')),
+      'the command',
+    );
+    const answers = await Promise.all([
+      agent.steer('a', 'First steer.'),
+      agent.steer('b', 'Second steer.'),
+      agent.steer('a', 'First steer.'),
+    ]);
     expect(answers).toEqual([{ taken: true }, { taken: true }, { taken: true }]);
     await turn;
     expect(userTexts().split('First steer.')).toHaveLength(2);
@@ -46,7 +62,14 @@ describe('a message during a turn', () => {
 
   it('is refused when the model fails before it is taken', async () => {
     const agent = await (await bench.start()).open();
-    const turn = agent.prompt(script([{ call: [{ tool: 'bash', input: { command: 'true' } }] }, { cut: true, chunks: 30, delayMs: 20 }])).catch((error: Error) => error.message);
+    const turn = agent
+      .prompt(
+        script([
+          { call: [{ tool: 'bash', input: { command: 'true' } }] },
+          { cut: true, chunks: 30, delayMs: 20 },
+        ]),
+      )
+      .catch((error: Error) => error.message);
     await agent.until(() => agent.reply !== '', 'the first words');
     expect(await agent.steer('d', 'Lost?')).toEqual({ taken: false });
     expect(await turn).toContain('broke off');

@@ -7,37 +7,55 @@
  *
  * An id that was offered before gets the first one's answer, so that a message is taken at most once.
  */
-export interface Steer { id: string; prompt: unknown }
+export interface Steer {
+  id: string;
+  prompt: unknown;
+}
 
-interface Offer extends Steer { answer: (isTaken: boolean) => void }
+interface Offer extends Steer {
+  answer: (isTaken: boolean) => void;
+}
 
 /** Messages that wait at once, and ids that are remembered. */
-const WAITING = 100, REMEMBERED = 10_000;
+const WAITING = 100,
+  REMEMBERED = 10_000;
 
 export class Steering {
   #isOpen = false;
   #waiting: Offer[] = [];
   readonly #answers = new Map<string, Promise<boolean>>();
 
-  open(): void { this.#isOpen = true; }
+  open(): void {
+    this.#isOpen = true;
+  }
 
   /** Resolves to whether the message entered the conversation. */
   offer(steer: Steer): Promise<boolean> {
     const known = this.#answers.get(steer.id);
     if (known) return known;
-    if (!this.#isOpen || this.#waiting.length >= WAITING || this.#answers.size >= REMEMBERED) return Promise.resolve(false);
-    const answer = new Promise<boolean>((resolve) => { this.#waiting.push({ ...steer, answer: resolve }); });
+    if (!this.#isOpen || this.#waiting.length >= WAITING || this.#answers.size >= REMEMBERED)
+      return Promise.resolve(false);
+    const answer = new Promise<boolean>((resolve) => {
+      this.#waiting.push({ ...steer, answer: resolve });
+    });
     this.#answers.set(steer.id, answer);
     return answer;
   }
 
-  get isWaiting(): boolean { return this.#waiting.length > 0; }
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
 
   /** Hands out all that wait; whoever takes them calls `confirm` when they are kept. */
   take(): { steers: Steer[]; confirm: () => void } {
     const taken = this.#waiting;
     this.#waiting = [];
-    return { steers: taken, confirm: () => { for (const { answer } of taken) answer(true); } };
+    return {
+      steers: taken,
+      confirm: () => {
+        for (const { answer } of taken) answer(true);
+      },
+    };
   }
 
   /** Refuses what waits. A refused message may be offered again to a later turn. */

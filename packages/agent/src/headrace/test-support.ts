@@ -14,7 +14,15 @@ const LIMIT_MS = 20_000;
 /** The program as the runner bundles it: one CommonJS file. */
 export async function bundleAgent(folder: string): Promise<string> {
   const outfile = join(folder, 'headrace.cjs');
-  await build({ entryPoints: [fileURLToPath(new URL('./main.ts', import.meta.url))], outfile, bundle: true, platform: 'node', format: 'cjs', target: 'node24', logLevel: 'silent' });
+  await build({
+    entryPoints: [fileURLToPath(new URL('./main.ts', import.meta.url))],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    logLevel: 'silent',
+  });
   return outfile;
 }
 
@@ -34,7 +42,10 @@ export class Bench {
 
   static async open(): Promise<Bench> {
     const bench = new Bench();
-    [bench.#program, bench.model] = await Promise.all([bundleAgent(bench.folder), startModelServer({ requiredKey: 'run-token' })]);
+    [bench.#program, bench.model] = await Promise.all([
+      bundleAgent(bench.folder),
+      startModelServer({ requiredKey: 'run-token' }),
+    ]);
     return bench;
   }
 
@@ -50,10 +61,24 @@ export class Bench {
   }
 
   /** An agent that has answered `initialize`. */
-  async start({ wire = 'anthropic', env = {}, root = this.root, home = this.home }: { wire?: Wire; env?: Record<string, string>; root?: string; home?: string } = {}): Promise<Agent> {
+  async start({
+    wire = 'anthropic',
+    env = {},
+    root = this.root,
+    home = this.home,
+  }: { wire?: Wire; env?: Record<string, string>; root?: string; home?: string } = {}): Promise<Agent> {
     const child = spawn(process.execPath, [this.#program], {
-      cwd: root, stdio: ['pipe', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], HOME: home, HEADRACE_WIRE: wire, HEADRACE_MODEL: 'local-model', HEADRACE_GATEWAY: `${this.model.url}/v1`, HEADRACE_TOKEN: 'run-token', ...env },
+      cwd: root,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        HOME: home,
+        HEADRACE_WIRE: wire,
+        HEADRACE_MODEL: 'local-model',
+        HEADRACE_GATEWAY: `${this.model.url}/v1`,
+        HEADRACE_TOKEN: 'run-token',
+        ...env,
+      },
     });
     const agent = new Agent(child);
     this.agents.push(agent);
@@ -68,9 +93,32 @@ export class Bench {
   }
 }
 
-export interface Update { sessionUpdate: string; toolCallId?: string; status?: string; title?: string; rawInput?: unknown; content?: unknown; kind?: string; _meta?: Record<string, unknown> }
-interface Line { id?: number; method?: string; params?: { update: Update; toolCall?: Update }; result?: never; error?: { code: number; message: string } }
-interface ToolRecord { name: unknown; title: unknown; input: unknown; kind: unknown; statuses: string[]; output: string; isCut: unknown }
+export interface Update {
+  sessionUpdate: string;
+  toolCallId?: string;
+  status?: string;
+  title?: string;
+  rawInput?: unknown;
+  content?: unknown;
+  kind?: string;
+  _meta?: Record<string, unknown>;
+}
+interface Line {
+  id?: number;
+  method?: string;
+  params?: { update: Update; toolCall?: Update };
+  result?: never;
+  error?: { code: number; message: string };
+}
+interface ToolRecord {
+  name: unknown;
+  title: unknown;
+  input: unknown;
+  kind: unknown;
+  statuses: string[];
+  output: string;
+  isCut: unknown;
+}
 
 /** The client's side of an agent's pipes. */
 export class Agent {
@@ -89,41 +137,72 @@ export class Agent {
 
   constructor(child: ChildProcess) {
     this.child = child;
-    child.stderr!.setEncoding('utf8').on('data', (part: string) => { this.stderr += part; });
+    child.stderr!.setEncoding('utf8').on('data', (part: string) => {
+      this.stderr += part;
+    });
     void this.#listen();
   }
 
-  send(line: string): void { this.child.stdin!.write(`${line}\n`); }
+  send(line: string): void {
+    this.child.stdin!.write(`${line}\n`);
+  }
 
   request<T = Record<string, unknown>>(method: string, params: unknown): Promise<T> {
     const id = ++this.#lastId;
-    const answer = new Promise<T>((resolve, reject) => { this.#waiting.set(id, { resolve, reject }); });
+    const answer = new Promise<T>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+    });
     this.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     return limited(answer, method);
   }
 
   async open(mcpServers: unknown[] = []): Promise<this> {
-    this.sessionId = (await this.request<{ sessionId: string }>('session/new', { cwd: '/', mcpServers })).sessionId;
+    this.sessionId = (
+      await this.request<{ sessionId: string }>('session/new', { cwd: '/', mcpServers })
+    ).sessionId;
     return this;
   }
 
   prompt(prompt: string | object[]): Promise<{ stopReason: string }> {
-    return this.request('session/prompt', { sessionId: this.sessionId, prompt: typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt });
+    return this.request('session/prompt', {
+      sessionId: this.sessionId,
+      prompt: typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt,
+    });
   }
 
-  steer(id: string, prompt: string): Promise<{ taken: boolean }> { return this.request('_headrace/steer', { sessionId: this.sessionId, id, prompt }); }
+  steer(id: string, prompt: string): Promise<{ taken: boolean }> {
+    return this.request('_headrace/steer', { sessionId: this.sessionId, id, prompt });
+  }
 
-  get reply(): string { return this.#chunks('agent_message_chunk'); }
-  get thoughts(): string { return this.#chunks('agent_thought_chunk'); }
+  get reply(): string {
+    return this.#chunks('agent_message_chunk');
+  }
+  get thoughts(): string {
+    return this.#chunks('agent_thought_chunk');
+  }
 
   get calls(): ToolRecord[] {
     const records = new Map<string, ToolRecord>();
-    for (const { sessionUpdate, toolCallId = '', status, title, rawInput, content, kind, _meta } of this.updates) {
-      if (sessionUpdate === 'tool_call') records.set(toolCallId, { name: _meta?.['headrace/tool'], title, input: rawInput, kind, statuses: [status!], output: '', isCut: undefined });
+    for (const { sessionUpdate, toolCallId = '', status, title, rawInput, content, kind, _meta } of this
+      .updates) {
+      if (sessionUpdate === 'tool_call')
+        records.set(toolCallId, {
+          name: _meta?.['headrace/tool'],
+          title,
+          input: rawInput,
+          kind,
+          statuses: [status!],
+          output: '',
+          isCut: undefined,
+        });
       if (sessionUpdate !== 'tool_call_update') continue;
       const record = records.get(toolCallId)!;
       record.statuses.push(status!);
-      if (content) Object.assign(record, { output: (content as { content: { text: string } }[])[0]!.content.text, isCut: _meta?.['headrace/truncated'] });
+      if (content)
+        Object.assign(record, {
+          output: (content as { content: { text: string } }[])[0]!.content.text,
+          isCut: _meta?.['headrace/truncated'],
+        });
     }
     return [...records.values()];
   }
@@ -132,7 +211,9 @@ export class Agent {
   until(isMet: () => boolean, what: string): Promise<void> {
     let watcher = (): void => undefined;
     const met = new Promise<void>((resolve) => {
-      watcher = () => { if (isMet()) resolve(); };
+      watcher = () => {
+        if (isMet()) resolve();
+      };
       this.#watchers.add(watcher);
       watcher();
     });
@@ -141,12 +222,18 @@ export class Agent {
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
     const { child } = this;
-    if (child.exitCode === null && child.signalCode === null) { child.kill(signal); await limited(once(child, 'exit'), 'the end of the agent'); }
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal);
+      await limited(once(child, 'exit'), 'the end of the agent');
+    }
     return child.exitCode;
   }
 
   #chunks(kind: string): string {
-    return this.updates.filter((update) => update.sessionUpdate === kind).map((update) => (update.content as { text: string }).text).join('');
+    return this.updates
+      .filter((update) => update.sessionUpdate === kind)
+      .map((update) => (update.content as { text: string }).text)
+      .join('');
   }
 
   async #listen(): Promise<void> {
@@ -161,16 +248,35 @@ export class Agent {
     if (method === 'session/update') this.updates.push(params!.update);
     else if (method === 'session/request_permission') {
       this.asked.push(params!.toolCall!);
-      this.send(JSON.stringify({ jsonrpc: '2.0', id, result: { outcome: { outcome: 'selected', optionId: this.allow(params!.toolCall!) ? 'allow' : 'reject' } } }));
-    } else if (error) { if (this.#waiting.has(id!)) this.#waiting.get(id!)!.reject(Object.assign(new Error(error.message), { code: error.code })); else this.strays.push(error); } else this.#waiting.get(id!)?.resolve(result!);
+      this.send(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id,
+          result: {
+            outcome: { outcome: 'selected', optionId: this.allow(params!.toolCall!) ? 'allow' : 'reject' },
+          },
+        }),
+      );
+    } else if (error) {
+      if (this.#waiting.has(id!))
+        this.#waiting.get(id!)!.reject(Object.assign(new Error(error.message), { code: error.code }));
+      else this.strays.push(error);
+    } else this.#waiting.get(id!)?.resolve(result!);
   }
 }
 
 export async function limited<T>(work: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error(`waited too long for ${what}`)), LIMIT_MS); });
-  try { return await Promise.race([work, limit]); } finally { clearTimeout(timer); }
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited too long for ${what}`)), LIMIT_MS);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A message whose answers are written in it; see fixtures/model-server. */
-export const script = (steps: object[], text = 'Do it.'): string => `${text}\n\`\`\`\`model\n${JSON.stringify(steps)}\n\`\`\`\`\n`;
+export const script = (steps: object[], text = 'Do it.'): string =>
+  `${text}\n\`\`\`\`model\n${JSON.stringify(steps)}\n\`\`\`\`\n`;

@@ -9,11 +9,18 @@ import type { Image, ToolResult } from './tools/tool.ts';
 const SHOWN_BYTES = 64 * 1024;
 /** Begins a message that is not the user's own. */
 export const IMAGES_HEAD = '[The images of the results above]';
-const TITLE_CHARACTERS = 200, PARALLEL = 8, IMAGES = 10;
-const DENIED = 'This call was denied by the user or the policy. Do not try it again in another way; go on without it, or say what you would need.';
+const TITLE_CHARACTERS = 200,
+  PARALLEL = 8,
+  IMAGES = 10;
+const DENIED =
+  'This call was denied by the user or the policy. Do not try it again in another way; go on without it, or say what you would need.';
 
 /** A call that has been told to the client. */
-export interface AnnouncedCall { id: string; call: ModelCall; tool: OfferedTool | undefined }
+export interface AnnouncedCall {
+  id: string;
+  call: ModelCall;
+  tool: OfferedTool | undefined;
+}
 
 export class ToolBatch {
   readonly #client: Client;
@@ -30,7 +37,12 @@ export class ToolBatch {
   announce(call: ModelCall): AnnouncedCall {
     const tool = this.#tools.get(call.name);
     const announced = { id: this.#nextId(), call, tool };
-    this.#client.update({ sessionUpdate: 'tool_call', ...headOf(announced), status: 'pending', _meta: { 'headrace/tool': call.name } });
+    this.#client.update({
+      sessionUpdate: 'tool_call',
+      ...headOf(announced),
+      status: 'pending',
+      _meta: { 'headrace/tool': call.name },
+    });
     return announced;
   }
 
@@ -44,50 +56,96 @@ export class ToolBatch {
       const reading = calls.slice(at, at + PARALLEL);
       const end = reading.findIndex(({ tool }) => tool?.hasEffects);
       const group = end === 0 ? calls.slice(at, at + 1) : reading.slice(0, end < 0 ? undefined : end);
-      results.push(...await Promise.all(group.map((call) => this.#make(call))));
+      results.push(...(await Promise.all(group.map((call) => this.#make(call)))));
       at += group.length;
     }
     const share = Math.floor(room / Math.max(1, calls.length));
-    const content: ToolResultPart[] = calls.map(({ call }, i) => ({ type: 'tool-result', toolCallId: call.id, toolName: call.name, output: { type: results[i]!.isError ? 'error-text' : 'text', value: clip(results[i]!.text, share).text } }));
+    const content: ToolResultPart[] = calls.map(({ call }, i) => ({
+      type: 'tool-result',
+      toolCallId: call.id,
+      toolName: call.name,
+      output: {
+        type: results[i]!.isError ? 'error-text' : 'text',
+        value: clip(results[i]!.text, share).text,
+      },
+    }));
     return [{ role: 'tool', content }, ...imageMessage(results.flatMap(({ images = [] }) => images))];
   }
 
   /** Ends calls that were told to the client, of an answer that never came to its end. */
   abandon(calls: AnnouncedCall[]): void {
-    for (const call of calls) this.#end(call, { text: 'The connection was lost before the answer was whole.', isError: true });
+    for (const call of calls)
+      this.#end(call, { text: 'The connection was lost before the answer was whole.', isError: true });
   }
 
   async #make(announced: AnnouncedCall): Promise<ToolResult> {
     const { call, tool } = announced;
-    if (call.fault !== undefined || !tool) return this.#end(announced, { text: call.fault ?? `There is no tool ${call.name}.`, isError: true });
+    if (call.fault !== undefined || !tool)
+      return this.#end(announced, { text: call.fault ?? `There is no tool ${call.name}.`, isError: true });
     // Also for reading: whether a rule is about it, only the other side knows.
-    if (!await this.#client.isAllowed(headOf(announced))) return this.#end(announced, { text: DENIED, isError: true });
-    this.#client.update({ sessionUpdate: 'tool_call_update', toolCallId: announced.id, status: 'in_progress' });
-    try { return this.#end(announced, await tool.run(call.input as Record<string, unknown>)); } catch (error) {
-      return this.#end(announced, { text: error instanceof Error ? error.message : String(error), isError: true });
+    if (!(await this.#client.isAllowed(headOf(announced))))
+      return this.#end(announced, { text: DENIED, isError: true });
+    this.#client.update({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: announced.id,
+      status: 'in_progress',
+    });
+    try {
+      return this.#end(announced, await tool.run(call.input as Record<string, unknown>));
+    } catch (error) {
+      return this.#end(announced, {
+        text: error instanceof Error ? error.message : String(error),
+        isError: true,
+      });
     }
   }
 
   #end({ id }: AnnouncedCall, result: ToolResult): ToolResult {
     const bytes = Buffer.from(result.text);
     const isLong = bytes.length > SHOWN_BYTES;
-    const text = isLong ? bytes.subarray(0, SHOWN_BYTES - 3).toString().replace(/\uFFFD+$/, '') : result.text;
+    const text = isLong
+      ? bytes
+          .subarray(0, SHOWN_BYTES - 3)
+          .toString()
+          .replace(/\uFFFD+$/, '')
+      : result.text;
     this.#client.update({
-      sessionUpdate: 'tool_call_update', toolCallId: id, status: result.isError ? 'failed' : 'completed',
-      content: [{ type: 'content', content: { type: 'text', text } }], _meta: { 'headrace/truncated': isLong || result.isCut === true },
+      sessionUpdate: 'tool_call_update',
+      toolCallId: id,
+      status: result.isError ? 'failed' : 'completed',
+      content: [{ type: 'content', content: { type: 'text', text } }],
+      _meta: { 'headrace/truncated': isLong || result.isCut === true },
     });
     return result;
   }
 }
 
-function headOf({ id, call, tool }: AnnouncedCall): { toolCallId: string; title: string; kind: OfferedTool['kind']; rawInput: unknown } {
+function headOf({ id, call, tool }: AnnouncedCall): {
+  toolCallId: string;
+  title: string;
+  kind: OfferedTool['kind'];
+  rawInput: unknown;
+} {
   const isReadable = tool !== undefined && call.fault === undefined;
   const title = isReadable ? tool.title(call.input as Record<string, unknown>) : call.name;
-  return { toolCallId: id, title: title.length > TITLE_CHARACTERS ? `${title.slice(0, TITLE_CHARACTERS)}…` : title, kind: tool?.kind ?? 'other', rawInput: call.input };
+  return {
+    toolCallId: id,
+    title: title.length > TITLE_CHARACTERS ? `${title.slice(0, TITLE_CHARACTERS)}…` : title,
+    kind: tool?.kind ?? 'other',
+    rawInput: call.input,
+  };
 }
 
 /** Images go in a message after the results: not every wire has room for them inside. */
 function imageMessage(images: Image[]): UserModelMessage[] {
   if (images.length === 0) return [];
-  return [{ role: 'user', content: [{ type: 'text', text: IMAGES_HEAD }, ...images.slice(0, IMAGES).map(({ mediaType, data }) => ({ type: 'file' as const, mediaType, data }))] }];
+  return [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: IMAGES_HEAD },
+        ...images.slice(0, IMAGES).map(({ mediaType, data }) => ({ type: 'file' as const, mediaType, data })),
+      ],
+    },
+  ];
 }

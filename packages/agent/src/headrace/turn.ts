@@ -15,11 +15,18 @@ const STEPS = 200;
 /** Calls in a row that could not be read: a model that sends more has lost its way. */
 const FAULTS = 3;
 /** The gateway goes away with its process, and comes back with the next: so often it is asked again, each time after a longer while. */
-const LOSSES = 4, LOSS_MS = 250;
+const LOSSES = 4,
+  LOSS_MS = 250;
 /** Share of the window that the outputs of one step may take. */
 const OUTPUT_SHARE = 0.25;
 
-export interface TurnRequest { session: Session; message: ModelMessage; client: Client; ask: Ask; contextTokens: number }
+export interface TurnRequest {
+  session: Session;
+  message: ModelMessage;
+  client: Client;
+  ask: Ask;
+  contextTokens: number;
+}
 
 /**
  * One turn: the model is asked, its calls are made, and so on until it makes none. After every step the conversation is saved. Throws ModelFailure when
@@ -72,7 +79,9 @@ class Turn {
     const tools = await session.tools();
     for (const server of session.mcp.missing) this.#speech.thought(`MCP server not available: ${server}\n`);
     this.#question = { instructions: instructionsOf(session.workplace.root, session.mcp.missing), tools };
-    this.#overhead = this.#question.instructions.length + JSON.stringify(tools.map(({ name, description, schema }) => ({ name, description, schema }))).length;
+    this.#overhead =
+      this.#question.instructions.length +
+      JSON.stringify(tools.map(({ name, description, schema }) => ({ name, description, schema }))).length;
     this.#batch = new ToolBatch(client, tools, () => session.nextCallId());
   }
 
@@ -88,7 +97,9 @@ class Turn {
     await this.#makeRoom(false);
     let isTooLong = false;
     for (let losses = 0; ;) {
-      try { return await this.#askOnce(); } catch (error) {
+      try {
+        return await this.#askOnce();
+      } catch (error) {
         if (!(error instanceof ModelFailure)) throw error;
         if (error.isLost && losses < LOSSES) await this.#lost(++losses);
         else if (error.isTooLong && !isTooLong) {
@@ -109,9 +120,16 @@ class Turn {
     const calls: AnnouncedCall[] = [];
     this.#speech.newStep();
     try {
-      const answer = await this.#request.ask({ ...this.#question, messages: this.#session.messages }, {
-        text: (text) => this.#speech.text(text), thought: (text) => this.#speech.thought(text), call: (call) => { calls.push(this.#batch.announce(call)); },
-      });
+      const answer = await this.#request.ask(
+        { ...this.#question, messages: this.#session.messages },
+        {
+          text: (text) => this.#speech.text(text),
+          thought: (text) => this.#speech.thought(text),
+          call: (call) => {
+            calls.push(this.#batch.announce(call));
+          },
+        },
+      );
       return { answer, calls };
     } catch (error) {
       this.#batch.abandon(calls);
@@ -121,7 +139,14 @@ class Turn {
 
   async #makeRoom(isForced: boolean): Promise<void> {
     const { session, ask, contextTokens } = this.#request;
-    const room = await makeRoom({ messages: session.messages, meter: session.meter, overhead: this.#overhead, contextTokens, ask, isForced });
+    const room = await makeRoom({
+      messages: session.messages,
+      meter: session.meter,
+      overhead: this.#overhead,
+      contextTokens,
+      ask,
+      isForced,
+    });
     if (room.note === undefined) return;
     session.messages = room.messages;
     session.save();
@@ -136,10 +161,17 @@ class Turn {
       answer.messages = [{ role: 'assistant', content: '(nothing to add)' }];
     }
     session.meter.note([...session.messages, ...answer.messages], answer.tokens, this.#overhead);
-    const results = calls.length === 0 ? [] : await this.#batch.run(calls, charactersOf(this.#request.contextTokens * OUTPUT_SHARE));
+    const results =
+      calls.length === 0
+        ? []
+        : await this.#batch.run(calls, charactersOf(this.#request.contextTokens * OUTPUT_SHARE));
     session.messages.push(...answer.messages, ...results);
     session.save();
-    for (const { call, tool } of calls) this.#faults = call.fault === undefined && tool ? 0 : this.#faults + 1;
-    if (this.#faults >= FAULTS) throw new ModelFailure(`The model made ${this.#faults} tool calls in a row that could not be read. The last: ${calls.at(-1)?.call.fault ?? 'an unknown tool'}`);
+    for (const { call, tool } of calls)
+      this.#faults = call.fault === undefined && tool ? 0 : this.#faults + 1;
+    if (this.#faults >= FAULTS)
+      throw new ModelFailure(
+        `The model made ${this.#faults} tool calls in a row that could not be read. The last: ${calls.at(-1)?.call.fault ?? 'an unknown tool'}`,
+      );
   }
 }

@@ -4,32 +4,56 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bench, script } from './test-support.ts';
 
 let bench: Bench;
-beforeAll(async () => { bench = await Bench.open(); });
+beforeAll(async () => {
+  bench = await Bench.open();
+});
 afterAll(() => bench.close());
 
 const lastBody = () => bench.model.calls.at(-1)!.body;
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 describe('calls', () => {
   it('reads side by side, and does what has effects in order', async () => {
     const agent = await (await bench.start()).open();
     // What had ended when a call was asked for.
     const endedBefore = new Map<string, number>();
-    agent.allow = ({ toolCallId }) => { endedBefore.set(toolCallId!, agent.updates.filter(({ status }) => status === 'completed' || status === 'failed').length); return true; };
-    await agent.prompt(script([{ call: [
-      { tool: 'bash', input: { command: 'echo one >> order.txt' } },
-      { tool: 'bash_output', input: { id: 'bg-9' } },
-      { tool: 'read', input: { path: 'order.txt' } },
-      { tool: 'bash', input: { command: 'sleep 0.2; echo two >> order.txt' } },
-      { tool: 'bash', input: { command: 'echo three >> order.txt' } },
-      { tool: 'read', input: { path: 'order.txt' } },
-    ] }]));
+    agent.allow = ({ toolCallId }) => {
+      endedBefore.set(
+        toolCallId!,
+        agent.updates.filter(({ status }) => status === 'completed' || status === 'failed').length,
+      );
+      return true;
+    };
+    await agent.prompt(
+      script([
+        {
+          call: [
+            { tool: 'bash', input: { command: 'echo one >> order.txt' } },
+            { tool: 'bash_output', input: { id: 'bg-9' } },
+            { tool: 'read', input: { path: 'order.txt' } },
+            { tool: 'bash', input: { command: 'sleep 0.2; echo two >> order.txt' } },
+            { tool: 'bash', input: { command: 'echo three >> order.txt' } },
+            { tool: 'read', input: { path: 'order.txt' } },
+          ],
+        },
+      ]),
+    );
     expect(readFileSync(join(bench.root, 'order.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
-    expect(agent.calls.map(({ statuses }) => statuses.at(-1))).toEqual(['completed', 'failed', 'completed', 'completed', 'completed', 'completed']);
+    expect(agent.calls.map(({ statuses }) => statuses.at(-1))).toEqual([
+      'completed',
+      'failed',
+      'completed',
+      'completed',
+      'completed',
+      'completed',
+    ]);
     expect(agent.calls[2]!.output).toBe('    1\tone');
     expect(agent.calls[5]!.output).toBe('    1\tone\n    2\ttwo\n    3\tthree');
     // All are told before the first begins.
-    const statuses = agent.updates.filter(({ toolCallId }) => toolCallId !== undefined).map(({ status }) => status);
+    const statuses = agent.updates
+      .filter(({ toolCallId }) => toolCallId !== undefined)
+      .map(({ status }) => status);
     expect(statuses.lastIndexOf('pending')).toBeLessThan(statuses.indexOf('in_progress'));
     expect([...endedBefore.values()]).toEqual([0, 1, 1, 3, 4, 5]);
   });
@@ -37,19 +61,37 @@ describe('calls', () => {
   it('tells the model of a denial, and does nothing', async () => {
     const agent = await (await bench.start()).open();
     agent.allow = ({ title }) => title !== 'touch denied.txt';
-    const { stopReason } = await agent.prompt(script([{ call: [{ tool: 'bash', input: { command: 'touch denied.txt' } }, { tool: 'bash', input: { command: 'ls' } }] }]));
+    const { stopReason } = await agent.prompt(
+      script([
+        {
+          call: [
+            { tool: 'bash', input: { command: 'touch denied.txt' } },
+            { tool: 'bash', input: { command: 'ls' } },
+          ],
+        },
+      ]),
+    );
     expect(stopReason).toBe('end_turn');
-    expect(agent.calls.map(({ statuses }) => statuses)).toEqual([['pending', 'failed'], ['pending', 'in_progress', 'completed']]);
+    expect(agent.calls.map(({ statuses }) => statuses)).toEqual([
+      ['pending', 'failed'],
+      ['pending', 'in_progress', 'completed'],
+    ]);
     expect(agent.calls[1]!.output).not.toContain('denied.txt');
     expect(JSON.stringify(lastBody().messages)).toContain('denied by the user or the policy');
-    expect(agent.asked[0]).toMatchObject({ title: 'touch denied.txt', kind: 'execute', rawInput: { command: 'touch denied.txt' } });
+    expect(agent.asked[0]).toMatchObject({
+      title: 'touch denied.txt',
+      kind: 'execute',
+      rawInput: { command: 'touch denied.txt' },
+    });
   });
 
   it('tells the model what is wrong with a call, and gives up after three in a row', async () => {
     const agent = await (await bench.start()).open();
     const wrong = { call: [{ tool: 'read', input: { path: 'a', offset: 'first' } }] };
     const right = { call: [{ tool: 'list', input: {} }] };
-    expect(await agent.prompt(script([wrong, wrong, right, wrong, wrong, right]))).toEqual({ stopReason: 'end_turn' });
+    expect(await agent.prompt(script([wrong, wrong, right, wrong, wrong, right]))).toEqual({
+      stopReason: 'end_turn',
+    });
     expect(agent.calls[0]).toMatchObject({ name: 'read', statuses: ['pending', 'failed'] });
     expect(agent.calls[0]!.output).toContain('`offset` has to be a whole number');
     await expect(agent.prompt(script([wrong, wrong, wrong, right]))).rejects.toThrow('3 tool calls in a row');
@@ -59,16 +101,21 @@ describe('calls', () => {
 });
 
 describe('an answer with nothing in it', () => {
-  it.each(['anthropic', 'openai-chat', 'openai-responses'] as const)('ends a turn that has done something, and is an error otherwise, on %s', async (wire) => {
-    const agent = await (await bench.start({ wire })).open();
-    expect(await agent.prompt(script([{ call: [{ tool: 'list', input: {} }] }, { say: '' }]))).toEqual({ stopReason: 'end_turn' });
-    await expect(agent.prompt(script([{ say: '' }]))).rejects.toThrow(/The model/);
-    expect(await agent.prompt(script([{ say: 'Well.' }]))).toEqual({ stopReason: 'end_turn' });
-  });
+  it.each(['anthropic', 'openai-chat', 'openai-responses'] as const)(
+    'ends a turn that has done something, and is an error otherwise, on %s',
+    async (wire) => {
+      const agent = await (await bench.start({ wire })).open();
+      expect(await agent.prompt(script([{ call: [{ tool: 'list', input: {} }] }, { say: '' }]))).toEqual({
+        stopReason: 'end_turn',
+      });
+      await expect(agent.prompt(script([{ say: '' }]))).rejects.toThrow(/The model/);
+      expect(await agent.prompt(script([{ say: 'Well.' }]))).toEqual({ stopReason: 'end_turn' });
+    },
+  );
 });
 
 describe('what the model is told', () => {
-  it('is the app\'s instructions, cut to 32 KiB, and where there are more', async () => {
+  it("is the app's instructions, cut to 32 KiB, and where there are more", async () => {
     const root = bench.folderOf('instructed');
     bench.write('AGENTS.md', `Write haiku.\n${'x'.repeat(40_000)}`, root);
     bench.write('docs/AGENTS.md', 'Docs.', root);
@@ -83,34 +130,59 @@ describe('what the model is told', () => {
     expect(system).not.toContain('node_modules/x');
   });
 
-  it.each(['anthropic', 'openai-chat', 'openai-responses'] as const)('is a message\'s images and those that it reads, on %s', async (wire) => {
-    bench.write('pixel.png', Buffer.from(PIXEL, 'base64'));
-    const agent = await (await bench.start({ wire })).open();
-    const image = { type: 'image', mimeType: 'image/png', data: PIXEL };
-    await agent.prompt([{ type: 'text', text: script([{ call: [{ tool: 'read', input: { path: 'pixel.png' } }] }]) }, image]);
-    const sent = JSON.stringify(lastBody());
-    expect(sent.split(PIXEL)).toHaveLength(3);
-    expect(agent.calls[0]!.output).toMatch(/^pixel\.png is an image \(image\/png, \d+ bytes\)/);
-  });
+  it.each(['anthropic', 'openai-chat', 'openai-responses'] as const)(
+    "is a message's images and those that it reads, on %s",
+    async (wire) => {
+      bench.write('pixel.png', Buffer.from(PIXEL, 'base64'));
+      const agent = await (await bench.start({ wire })).open();
+      const image = { type: 'image', mimeType: 'image/png', data: PIXEL };
+      await agent.prompt([
+        { type: 'text', text: script([{ call: [{ tool: 'read', input: { path: 'pixel.png' } }] }]) },
+        image,
+      ]);
+      const sent = JSON.stringify(lastBody());
+      expect(sent.split(PIXEL)).toHaveLength(3);
+      expect(agent.calls[0]!.output).toMatch(/^pixel\.png is an image \(image\/png, \d+ bytes\)/);
+    },
+  );
 });
 
 describe('a client that errs', () => {
   it('gets errors for garbage, and is served on', async () => {
     const agent = await bench.start();
-    for (const line of ['garbage', '[1]', 'null', '"x"', '{"id":7}', '{"method":"session/cancel","params":{}}', '', '\u2028', '{"id":99,"result":{}}']) agent.send(line);
+    for (const line of [
+      'garbage',
+      '[1]',
+      'null',
+      '"x"',
+      '{"id":7}',
+      '{"method":"session/cancel","params":{}}',
+      '',
+      '\u2028',
+      '{"id":99,"result":{}}',
+    ])
+      agent.send(line);
     await expect(agent.request('session/fork', {})).rejects.toMatchObject({ code: -32601 });
     await expect(agent.request('toString', {})).rejects.toMatchObject({ code: -32601 });
-    await expect(agent.request('session/prompt', { sessionId: 'none', prompt: [] })).rejects.toMatchObject({ code: -32002 });
-    await expect(agent.request('session/load', { sessionId: 'none', mcpServers: [] })).rejects.toMatchObject({ code: -32002 });
+    await expect(agent.request('session/prompt', { sessionId: 'none', prompt: [] })).rejects.toMatchObject({
+      code: -32002,
+    });
+    await expect(agent.request('session/load', { sessionId: 'none', mcpServers: [] })).rejects.toMatchObject({
+      code: -32002,
+    });
     await agent.open([{ nonsense: true }, null, 'x']);
     await expect(agent.prompt('')).rejects.toMatchObject({ code: -32602 });
-    await expect(agent.request('_headrace/steer', { sessionId: agent.sessionId, id: 1 })).rejects.toMatchObject({ code: -32602 });
+    await expect(
+      agent.request('_headrace/steer', { sessionId: agent.sessionId, id: 1 }),
+    ).rejects.toMatchObject({ code: -32602 });
     expect(await agent.prompt('Hello')).toEqual({ stopReason: 'end_turn' });
     expect(agent.strays.map(({ code }) => code)).toEqual([-32700, -32600, -32600, -32600]);
   });
 
   it('is told which setting is missing', async () => {
     const agent = await bench.start({ env: { HEADRACE_WIRE: 'telegraph' } });
-    await expect(agent.open()).rejects.toThrow('HEADRACE_WIRE is telegraph; it is one of anthropic, openai-chat, openai-responses.');
+    await expect(agent.open()).rejects.toThrow(
+      'HEADRACE_WIRE is telegraph; it is one of anthropic, openai-chat, openai-responses.',
+    );
   });
 });

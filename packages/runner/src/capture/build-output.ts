@@ -26,29 +26,56 @@ exec tar -cf - --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mt
 
 /** The folder's entries as a GNU tar (names begin with `./`), read inside a fresh read-only sandbox. */
 export async function readOutput(host: Host, tree: Tree, outputDirectory: string): Promise<Readable> {
-  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', SCRIPT, 'sh', outputDirectory], binds: [tree.bind(true)], limits: DEFAULT_LIMITS });
+  const sandbox = startSandbox(host, {
+    command: ['/bin/sh', '-c', SCRIPT, 'sh', outputDirectory],
+    binds: [tree.bind(true)],
+    limits: DEFAULT_LIMITS,
+  });
   sandbox.stdin.end();
   const timer = setTimeout(() => void sandbox.kill().catch(() => {}), TIMEOUT_MS);
   let stderr = '';
-  sandbox.stderr.setEncoding('utf8').on('data', (part: string) => { if (stderr.length < 2000) stderr += part; });
+  sandbox.stderr.setEncoding('utf8').on('data', (part: string) => {
+    if (stderr.length < 2000) stderr += part;
+  });
   const archive = new PassThrough();
   archive.on('close', () => void sandbox.kill().catch(() => {}));
   sandbox.stdout.pipe(archive, { end: false });
   // tar's first block says that the walk succeeded; before it the exit code tells why not.
-  const isStarted = new Promise<boolean>((resolve) => { sandbox.stdout.once('data', () => resolve(true)).once('close', () => resolve(false)); });
+  const isStarted = new Promise<boolean>((resolve) => {
+    sandbox.stdout.once('data', () => resolve(true)).once('close', () => resolve(false));
+  });
   const exit = sandbox.exited.finally(() => clearTimeout(timer));
-  exit.catch(() => { /* awaited below: it may come before the streams' end */ });
-  if (!await isStarted) throw refusal((await exit).code, stderr.trim(), outputDirectory);
-  Promise.all([exit, finished(sandbox.stdout, { writable: false })]).then(([{ code }]) => {
-    if (code !== 0) throw new Error(`tar ended with ${code}: ${stderr.trim()}`);
-    return archive.end();
-  }).catch((error: Error) => archive.destroy(error));
+  exit.catch(() => {
+    /* awaited below: it may come before the streams' end */
+  });
+  if (!(await isStarted)) throw refusal((await exit).code, stderr.trim(), outputDirectory);
+  Promise.all([exit, finished(sandbox.stdout, { writable: false })])
+    .then(([{ code }]) => {
+      if (code !== 0) throw new Error(`tar ended with ${code}: ${stderr.trim()}`);
+      return archive.end();
+    })
+    .catch((error: Error) => archive.destroy(error));
   return archive;
 }
 
 function refusal(code: number | null, said: string, outputDirectory: string): RunnerError {
-  if (code === 64) return new RunnerError(404, 'output_missing', `The output directory ${outputDirectory} does not exist.`);
-  if (code === 65) return new RunnerError(409, 'output_invalid', `The output directory ${outputDirectory} is not a folder of its own: ${said} is a link or a file.`);
-  if (code === 66) return new RunnerError(409, 'output_invalid', `The output directory ${outputDirectory} holds a hard link, a socket or what cannot be read: ${said.replace(/^\.\//, '')}`);
-  return new RunnerError(500, 'output_unreadable', `The output directory could not be read (${code}): ${said}`);
+  if (code === 64)
+    return new RunnerError(404, 'output_missing', `The output directory ${outputDirectory} does not exist.`);
+  if (code === 65)
+    return new RunnerError(
+      409,
+      'output_invalid',
+      `The output directory ${outputDirectory} is not a folder of its own: ${said} is a link or a file.`,
+    );
+  if (code === 66)
+    return new RunnerError(
+      409,
+      'output_invalid',
+      `The output directory ${outputDirectory} holds a hard link, a socket or what cannot be read: ${said.replace(/^\.\//, '')}`,
+    );
+  return new RunnerError(
+    500,
+    'output_unreadable',
+    `The output directory could not be read (${code}): ${said}`,
+  );
 }

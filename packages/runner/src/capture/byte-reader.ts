@@ -2,14 +2,17 @@ import type { Readable } from 'node:stream';
 import { createHash, hash } from 'node:crypto';
 import { RunnerError } from '../errors.ts';
 
-const NUL = Buffer.alloc(1), RECORDS_END = Buffer.alloc(2);
+const NUL = Buffer.alloc(1),
+  RECORDS_END = Buffer.alloc(2);
 
 /** Takes exact numbers of bytes from a stream. Every method throws `changed` 409 when the stream ends too early. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(stream: Readable) { this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>; }
+  constructor(stream: Readable) {
+    this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  }
 
   /** NUL-terminated records up to an empty one, which is taken too. Throws `too_large` 413. */
   async records(maxBytes: number): Promise<Buffer> {
@@ -18,7 +21,8 @@ export class ByteReader {
     // The end is two NULs, or one where there is no record; it may lie across two chunks.
     let tail: Buffer = Buffer.concat([NUL, this.#rest]);
     while (!tail.includes(RECORDS_END)) {
-      if (size > maxBytes) throw new RunnerError(413, 'too_large', 'The workspace holds too many entries to be captured.');
+      if (size > maxBytes)
+        throw new RunnerError(413, 'too_large', 'The workspace holds too many entries to be captured.');
       const chunk = await this.#chunk();
       parts.push(chunk);
       size += chunk.length;
@@ -38,7 +42,8 @@ export class ByteReader {
 
   /** SHA-256 of the next bytes, in hex. */
   async sha256(length: number): Promise<string> {
-    if (this.#rest.length >= length) { // one call for a small file: half the time of a Hash object
+    if (this.#rest.length >= length) {
+      // one call for a small file: half the time of a Hash object
       const digest = hash('sha256', this.#rest.subarray(0, length), 'hex');
       this.#rest = this.#rest.subarray(length);
       return digest;
@@ -48,7 +53,7 @@ export class ByteReader {
     return sum.digest('hex');
   }
 
-  async* pieces(length: number): AsyncGenerator<Buffer> {
+  async *pieces(length: number): AsyncGenerator<Buffer> {
     for (let left = length; left > 0;) {
       if (this.#rest.length === 0) this.#rest = await this.#chunk();
       const part = this.#rest.subarray(0, left);
@@ -59,7 +64,7 @@ export class ByteReader {
   }
 
   /** All that is left. */
-  async* rest(): AsyncGenerator<Buffer> {
+  async *rest(): AsyncGenerator<Buffer> {
     if (this.#rest.length > 0) yield this.#rest;
     for (let next = await this.#chunks.next(); !next.done; next = await this.#chunks.next()) yield next.value;
   }

@@ -17,7 +17,12 @@ let counter = 0;
 async function worked(files: Files, command: string): Promise<Workspace> {
   const id = `thr_${++counter}`;
   await bench!.workspaces.put(id, tarStream(files));
-  const entries = await bench!.run(`op_${counter}`, { kind: 'exec', workspaceId: id, command, timeoutMs: 30_000 });
+  const entries = await bench!.run(`op_${counter}`, {
+    kind: 'exec',
+    workspaceId: id,
+    command,
+    timeoutMs: 30_000,
+  });
   expect(endOf(entries)).toMatchObject({ outcome: 'completed', exitCode: 0 });
   return bench!.workspaces.get(id);
 }
@@ -27,16 +32,37 @@ async function captured(files: Files, command: string): Promise<CaptureResult> {
 }
 
 const paths = (result: CaptureResult): string[] => result.files.map((file) => file.path).sort();
-const warned = (result: CaptureResult): Record<string, string> => Object.fromEntries(result.warnings.map((w) => [w.path, w.reason]));
+const warned = (result: CaptureResult): Record<string, string> =>
+  Object.fromEntries(result.warnings.map((w) => [w.path, w.reason]));
 
 describe.skipIf(!bench)('capture', () => {
   test('tells hash, size and mode of each file', async () => {
-    const result = await captured({ 'a.txt': 'a\n', 'bin/run': { content: '#!/bin/sh\n', executable: true }, 'gone.txt': 'x' }, 'rm gone.txt; printf "\\000\\377" > "new ä.bin"; chmod -x bin/run');
+    const result = await captured(
+      { 'a.txt': 'a\n', 'bin/run': { content: '#!/bin/sh\n', executable: true }, 'gone.txt': 'x' },
+      'rm gone.txt; printf "\\000\\377" > "new ä.bin"; chmod -x bin/run',
+    );
     expect(result.warnings).toEqual([]);
     expect(result.files.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
-      { path: 'a.txt', byteSize: 2, sha256: createHash('sha256').update('a\n').digest('hex'), executable: false },
-      { path: 'bin/run', byteSize: 10, sha256: createHash('sha256').update('#!/bin/sh\n').digest('hex'), executable: false },
-      { path: 'new ä.bin', byteSize: 2, sha256: createHash('sha256').update(Buffer.from([0, 255])).digest('hex'), executable: false },
+      {
+        path: 'a.txt',
+        byteSize: 2,
+        sha256: createHash('sha256').update('a\n').digest('hex'),
+        executable: false,
+      },
+      {
+        path: 'bin/run',
+        byteSize: 10,
+        sha256: createHash('sha256').update('#!/bin/sh\n').digest('hex'),
+        executable: false,
+      },
+      {
+        path: 'new ä.bin',
+        byteSize: 2,
+        sha256: createHash('sha256')
+          .update(Buffer.from([0, 255]))
+          .digest('hex'),
+        executable: false,
+      },
     ]);
   });
 
@@ -45,24 +71,53 @@ describe.skipIf(!bench)('capture', () => {
   });
 
   test('leaves out ignored files in silence, but not those of the base', async () => {
-    const result = await captured({ '.gitignore': '*.log\n/build/\n', 'old.log': 'o', 'build/kept': 'k' }, 'echo n > new.log; echo n > build/new; echo "!x.log" > .gitignore.bak; mkdir sub; echo "*.txt" > sub/.gitignore; touch sub/a.txt sub/b');
-    expect(paths(result)).toEqual(['.gitignore', '.gitignore.bak', 'build/kept', 'old.log', 'sub/.gitignore', 'sub/b']);
+    const result = await captured(
+      { '.gitignore': '*.log\n/build/\n', 'old.log': 'o', 'build/kept': 'k' },
+      'echo n > new.log; echo n > build/new; echo "!x.log" > .gitignore.bak; mkdir sub; echo "*.txt" > sub/.gitignore; touch sub/a.txt sub/b',
+    );
+    expect(paths(result)).toEqual([
+      '.gitignore',
+      '.gitignore.bak',
+      'build/kept',
+      'old.log',
+      'sub/.gitignore',
+      'sub/b',
+    ]);
     expect(result.warnings).toEqual([]);
   });
 
   test('leaves out what is new in reserved and dependency folders, with one warning for a whole folder', async () => {
-    const result = await captured({ 'node_modules/own/index.js': 'i' }, 'mkdir -p node_modules/dep a/.GIT .context deep/.venv pkg/__pycache__; touch node_modules/dep/x node_modules/dep/y node_modules/own/new a/.GIT/config .context/c .HOPLITE deep/.venv/v pkg/__pycache__/p pkg/m.py; mkdir sub; echo gitdir: /x > sub/.git');
+    const result = await captured(
+      { 'node_modules/own/index.js': 'i' },
+      'mkdir -p node_modules/dep a/.GIT .context deep/.venv pkg/__pycache__; touch node_modules/dep/x node_modules/dep/y node_modules/own/new a/.GIT/config .context/c .HOPLITE deep/.venv/v pkg/__pycache__/p pkg/m.py; mkdir sub; echo gitdir: /x > sub/.git',
+    );
     expect(paths(result)).toEqual(['node_modules/own/index.js', 'pkg/m.py']);
     expect(warned(result)).toEqual({
-      'node_modules/dep': 'new file in a dependency folder', 'node_modules/own/new': 'new file in a dependency folder', 'deep/.venv': 'new file in a dependency folder', 'pkg/__pycache__': 'new file in a dependency folder',
-      'a/.GIT': 'reserved name', '.context': 'reserved name', '.HOPLITE': 'reserved name', 'sub/.git': 'reserved name',
+      'node_modules/dep': 'new file in a dependency folder',
+      'node_modules/own/new': 'new file in a dependency folder',
+      'deep/.venv': 'new file in a dependency folder',
+      'pkg/__pycache__': 'new file in a dependency folder',
+      'a/.GIT': 'reserved name',
+      '.context': 'reserved name',
+      '.HOPLITE': 'reserved name',
+      'sub/.git': 'reserved name',
     });
   });
 
   test('leaves out links, pipes and sockets, with a warning each', async () => {
-    const result = await captured({ a: 'a', 'was-file': 'w' }, 'ln -s a link; ln -s / root; ln a hard; mkfifo pipe; rm was-file; ln -s /etc/passwd was-file; node -e "require(\'net\').createServer().listen(\'sock\',()=>process.exit())"; [ -e sock ] || mkfifo sock');
+    const result = await captured(
+      { a: 'a', 'was-file': 'w' },
+      "ln -s a link; ln -s / root; ln a hard; mkfifo pipe; rm was-file; ln -s /etc/passwd was-file; node -e \"require('net').createServer().listen('sock',()=>process.exit())\"; [ -e sock ] || mkfifo sock",
+    );
     expect(paths(result)).toEqual([]);
-    expect(warned(result)).toMatchObject({ a: 'hard link', hard: 'hard link', link: 'symbolic link', root: 'symbolic link', pipe: 'not a regular file', 'was-file': 'symbolic link' });
+    expect(warned(result)).toMatchObject({
+      a: 'hard link',
+      hard: 'hard link',
+      link: 'symbolic link',
+      root: 'symbolic link',
+      pipe: 'not a regular file',
+      'was-file': 'symbolic link',
+    });
   });
 
   test('a name that is not UTF-8 is a warning', async () => {
@@ -77,28 +132,44 @@ describe.skipIf(!bench)('capture', () => {
   });
 
   test('a hostile git configuration runs nothing', async () => {
-    const result = await captured({ a: 'a' }, 'git init -q . && git config core.fsmonitor "touch /workspace/pwned #"');
+    const result = await captured(
+      { a: 'a' },
+      'git init -q . && git config core.fsmonitor "touch /workspace/pwned #"',
+    );
     expect(paths(result)).toEqual(['a']);
     expect(warned(result)).toEqual({ '.git': 'reserved name' });
   });
 
   test('evidence is passed over in silence', async () => {
-    const workspace = await worked({ a: 'a' }, 'mkdir -p .hoplite/repair; echo {} > .hoplite/repair/report.json');
+    const workspace = await worked(
+      { a: 'a' },
+      'mkdir -p .hoplite/repair; echo {} > .hoplite/repair/report.json',
+    );
     workspace.evidence = ['.hoplite/repair/conflicts.json'];
     expect(await capture(bench!.host, workspace, ['a'])).toMatchObject({ warnings: [] });
   });
 
   test('blobs gives the captured contents, and nothing else', async () => {
-    const workspace = await worked({ a: 'a\n', 'run.sh': { content: 'x', executable: true } }, 'head -c 100000 /dev/zero > big');
+    const workspace = await worked(
+      { a: 'a\n', 'run.sh': { content: 'x', executable: true } },
+      'head -c 100000 /dev/zero > big',
+    );
     expect(() => blobs(bench!.host, workspace, ['a'])).toThrow('a was not captured');
     await capture(bench!.host, workspace, ['a', 'run.sh']);
     const files = [...tarFiles(await buffer(blobs(bench!.host, workspace, ['run.sh', 'a', 'big'])))];
-    expect(files.map((f) => [f.path, f.executable, f.content.length])).toEqual([['run.sh', true, 1], ['a', false, 2], ['big', false, 100_000]]);
+    expect(files.map((f) => [f.path, f.executable, f.content.length])).toEqual([
+      ['run.sh', true, 1],
+      ['a', false, 2],
+      ['big', false, 100_000],
+    ]);
     expect(() => blobs(bench!.host, workspace, ['../x'])).toThrow('was not captured');
   });
 
   test('10,001 files are all told', async () => {
-    const result = await captured({}, 'mkdir many; cd many; i=0; while [ $i -lt 10001 ]; do : > $i; i=$((i+1)); done');
+    const result = await captured(
+      {},
+      'mkdir many; cd many; i=0; while [ $i -lt 10001 ]; do : > $i; i=$((i+1)); done',
+    );
     expect(result.files.length).toBe(10_001);
   });
 });
@@ -106,7 +177,15 @@ describe.skipIf(!bench)('capture', () => {
 describe.skipIf(!bench)('a workspace', () => {
   test('takes pax archives, long and strange names', async () => {
     const archive = pack();
-    const names = [`${'long/'.repeat(60)}ä`, 'ä'.repeat(120), "it's $HOME `x`\n", '-rf', '--help', ' lead', '*'];
+    const names = [
+      `${'long/'.repeat(60)}ä`,
+      'ä'.repeat(120),
+      "it's $HOME `x`\n",
+      '-rf',
+      '--help',
+      ' lead',
+      '*',
+    ];
     for (const name of names) archive.entry({ name, mode: 0o755 }, 'x');
     archive.finalize();
     await bench!.workspaces.put('thr_pax', Readable.from(archive));
@@ -114,7 +193,9 @@ describe.skipIf(!bench)('a workspace', () => {
   });
 
   test.each(['../x', '/tmp/x', 'a/../../x'])('refuses %s or keeps it inside', async (name) => {
-    await bench!.workspaces.put('thr_bad', tarStream({ [name]: 'x' })).catch((error: unknown) => expect(error).toMatchObject({ code: 'invalid_tar' }));
+    await bench!.workspaces
+      .put('thr_bad', tarStream({ [name]: 'x' }))
+      .catch((error: unknown) => expect(error).toMatchObject({ code: 'invalid_tar' }));
   });
 
   test('refuses an archive that breaks off', async () => {
@@ -135,26 +216,61 @@ describe.skipIf(!bench)('a workspace', () => {
 
 describe.skipIf(!bench)('patch', () => {
   const patched = async (workspace: Workspace, remove: string[], files: Files): Promise<string[]> => {
-    await bench!.workspaces.trees.patch(workspace.tree, tarStream({ '.headrace-patch.json': JSON.stringify({ delete: remove }), ...files }));
+    await bench!.workspaces.trees.patch(
+      workspace.tree,
+      tarStream({ '.headrace-patch.json': JSON.stringify({ delete: remove }), ...files }),
+    );
     return paths(await capture(bench!.host, workspace, Object.keys(files)));
   };
 
   test('deletes, writes and removes folders that became empty', async () => {
-    const workspace = await worked({ a: 'a', 'd/x': 'x' }, 'mkdir -p new/deep; touch new/deep/n; chmod 555 d; rm a');
-    expect(await patched(workspace, ['new/deep/n', 'missing/y'], { a: 'again', 'd/x': { content: 'X', executable: true }, 'd/y': 'y' })).toEqual(['a', 'd/x', 'd/y']);
-    expect(endOf(await bench!.run('op_look', { kind: 'exec', workspaceId: workspace.id, command: '[ ! -e new ] && [ -x d/x ] && [ "$(cat a d/x d/y)" = "againXy" ]', timeoutMs: 9000 })).exitCode).toBe(0);
+    const workspace = await worked(
+      { a: 'a', 'd/x': 'x' },
+      'mkdir -p new/deep; touch new/deep/n; chmod 555 d; rm a',
+    );
+    expect(
+      await patched(workspace, ['new/deep/n', 'missing/y'], {
+        a: 'again',
+        'd/x': { content: 'X', executable: true },
+        'd/y': 'y',
+      }),
+    ).toEqual(['a', 'd/x', 'd/y']);
+    expect(
+      endOf(
+        await bench!.run('op_look', {
+          kind: 'exec',
+          workspaceId: workspace.id,
+          command: '[ ! -e new ] && [ -x d/x ] && [ "$(cat a d/x d/y)" = "againXy" ]',
+          timeoutMs: 9000,
+        }),
+      ).exitCode,
+    ).toBe(0);
   });
 
   test('writes through no link', async () => {
-    const workspace = await worked({ 'src/a': 'a' }, 'mkdir other; mv src/a other/a; rmdir src; ln -s other src; ln -s other/a b');
+    const workspace = await worked(
+      { 'src/a': 'a' },
+      'mkdir other; mv src/a other/a; rmdir src; ln -s other src; ln -s other/a b',
+    );
     expect(await patched(workspace, [], { 'src/a': 'A', b: 'B' })).toEqual(['b', 'other/a', 'src/a']);
-    const seen = await bench!.run('op_seen', { kind: 'exec', workspaceId: workspace.id, command: '[ "$(cat other/a src/a b)" = "aAB" ]', timeoutMs: 9000 });
+    const seen = await bench!.run('op_seen', {
+      kind: 'exec',
+      workspaceId: workspace.id,
+      command: '[ "$(cat other/a src/a b)" = "aAB" ]',
+      timeoutMs: 9000,
+    });
     expect(endOf(seen).exitCode).toBe(0);
   });
 
   test('refuses a path that leaves the workspace', async () => {
     const workspace = await worked({}, 'true');
-    await expect(patched(workspace, ['../x'], {})).rejects.toMatchObject({ status: 400, code: 'invalid_tar' });
-    await expect(patched(workspace, [], { '../../tmp/x': 'x' })).rejects.toMatchObject({ status: 400, code: 'invalid_tar' });
+    await expect(patched(workspace, ['../x'], {})).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_tar',
+    });
+    await expect(patched(workspace, [], { '../../tmp/x': 'x' })).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_tar',
+    });
   });
 });

@@ -24,7 +24,11 @@ const GITIGNORES_BYTES = 1024 ** 2;
 const CAT = 'read -r size && head -c "$size" | xargs -0 -r cat --';
 
 /** What is part of a workspace's source: files that were hashed, and those of its source tree that nobody wrote: path → where they lie in that. */
-interface Found { hashed: CapturedFile[]; kept: ReadonlyMap<string, Listed>; warnings: CaptureResult['warnings'] }
+interface Found {
+  hashed: CapturedFile[];
+  kept: ReadonlyMap<string, Listed>;
+  warnings: CaptureResult['warnings'];
+}
 
 /**
  * Lists and hashes an idle workspace from inside one fresh read-only sandbox: find tells what is there, then cat sends the .gitignore
@@ -37,12 +41,22 @@ export async function capture(host: Host, workspace: Workspace, basePaths: strin
 }
 
 /** The same of a workspace that lies over a source tree, beside that tree: only what was touched is listed, only what may have been written is hashed. */
-export async function captureChanges(host: Host, workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
+export async function captureChanges(
+  host: Host,
+  workspace: Workspace,
+  basePaths: string[],
+): Promise<CaptureResult> {
   const over = sourceBelow(workspace);
   const { listing } = over.source;
-  const { hashed, kept, warnings } = await find(host, workspace, new Set(basePaths), (base) => seeSome(over, base));
+  const { hashed, kept, warnings } = await find(host, workspace, new Set(basePaths), (base) =>
+    seeSome(over, base),
+  );
   const moved = [...kept].flatMap(([path, { path: from }]) => (path === from ? [] : { path, from }));
-  return { files: hashed, warnings, over: { moved, missing: [...listing.paths].filter((path) => kept.get(path)?.path !== path) } };
+  return {
+    files: hashed,
+    warnings,
+    over: { moved, missing: [...listing.paths].filter((path) => kept.get(path)?.path !== path) },
+  };
 }
 
 /** The base paths that a request names beside a source tree. Throws `changed` 409 when the workspace does not lie over that. */
@@ -54,15 +68,22 @@ export function basePathsOf(workspace: Workspace, { over, added, removed }: Over
 }
 
 function sourceBelow({ tree }: Workspace, key?: string): NonNullable<Tree['over']> {
-  if (!tree.over || (key !== undefined && tree.over.source.key !== key)) throw new RunnerError(409, 'changed', 'The workspace does not lie over these files.');
+  if (!tree.over || (key !== undefined && tree.over.source.key !== key))
+    throw new RunnerError(409, 'changed', 'The workspace does not lie over these files.');
   return tree.over;
 }
 
-async function find(host: Host, workspace: Workspace, base: ReadonlySet<string>, see: (base: ReadonlySet<string>) => Way): Promise<Found> {
+async function find(
+  host: Host,
+  workspace: Workspace,
+  base: ReadonlySet<string>,
+  see: (base: ReadonlySet<string>) => Way,
+): Promise<Found> {
   let way = see(base);
   let found = await read(host, workspace, base, way);
   for (let tries = 0; typeof found === 'string' && tries < 2; tries++) {
-    if (found === 'locked') await unlock(host, workspace.tree); else way = seeAll(base);
+    if (found === 'locked') await unlock(host, workspace.tree);
+    else way = seeAll(base);
     found = await read(host, workspace, base, way);
   }
   if (typeof found === 'string') throw new RunnerError(409, 'changed', 'The workspace cannot be read.');
@@ -72,41 +93,83 @@ async function find(host: Host, workspace: Workspace, base: ReadonlySet<string>,
   return found;
 }
 
-const entryOf = (path: string, file: Listed | undefined): TarEntry | undefined => file && { path, byteSize: file.byteSize, executable: isExecutable(file) };
+const entryOf = (path: string, file: Listed | undefined): TarEntry | undefined =>
+  file && { path, byteSize: file.byteSize, executable: isExecutable(file) };
 const isExecutable = ({ mode }: Listed): boolean => (mode & 0o100) !== 0;
 
 /** How a tree is listed: by which command, with which further folders, and what its output means. */
-interface Way { command: string; binds: Bind[]; see(reader: ByteReader): Promise<Seen | undefined> }
+interface Way {
+  command: string;
+  binds: Bind[];
+  see(reader: ByteReader): Promise<Seen | undefined>;
+}
 
 function seeAll(base: ReadonlySet<string>): Way {
   const pruned = prunedBy(base).tests;
   const command = `find . -mindepth 1 -type d \\( ${pruned} \\) -prune -printf '${FIND_FORMAT}' -o -mindepth 1 -printf '${FIND_FORMAT}'; ${END_LISTING}`;
-  return { command, binds: [], see: async (reader) => ({ entries: parseListing(await reader.records(LISTING_BYTES)), known: new Map() }) };
+  return {
+    command,
+    binds: [],
+    see: async (reader) => ({ entries: parseListing(await reader.records(LISTING_BYTES)), known: new Map() }),
+  };
 }
 
 function seeSome({ overlay, source }: NonNullable<Tree['over']>, base: ReadonlySet<string>): Way {
   const { tests, isPruned } = prunedBy(base);
-  return { command: touchedCommand(tests), binds: [upperBind(overlay)], see: (reader) => seeTouched(reader, source.listing, isPruned) };
+  return {
+    command: touchedCommand(tests),
+    binds: [upperBind(overlay)],
+    see: (reader) => seeTouched(reader, source.listing, isPruned),
+  };
 }
 
 /** `locked`: something that belongs to the source cannot be read by its owner. `unexpected`: the listing is not what it should be. */
-async function read(host: Host, workspace: Workspace, base: ReadonlySet<string>, { command, binds, see }: Way): Promise<Found | 'locked' | 'unexpected'> {
-  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', `${command}; ${CAT}; ${CAT}`], binds: [workspace.tree.bind(true), ...binds], limits: DEFAULT_LIMITS });
+async function read(
+  host: Host,
+  workspace: Workspace,
+  base: ReadonlySet<string>,
+  { command, binds, see }: Way,
+): Promise<Found | 'locked' | 'unexpected'> {
+  const sandbox = startSandbox(host, {
+    command: ['/bin/sh', '-c', `${command}; ${CAT}; ${CAT}`],
+    binds: [workspace.tree.bind(true), ...binds],
+    limits: DEFAULT_LIMITS,
+  });
   return withReader(sandbox, async (reader) => {
     const seen = await see(reader);
     if (!seen) return 'unexpected';
-    const { known } = seen, entries = seen.entries.filter(isWithinReach);
+    const { known } = seen,
+      entries = seen.entries.filter(isWithinReach);
     const ignore = await readGitignores(reader, sandbox, entries);
     const choice = choose(entries, base, ignore, workspace.evidence);
-    if (entries.length < seen.entries.length) choice.warnings.unshift({ path: seen.entries.find((entry) => !isWithinReach(entry))!.path, reason: 'this and further paths are too long' });
+    if (entries.length < seen.entries.length)
+      choice.warnings.unshift({
+        path: seen.entries.find((entry) => !isWithinReach(entry))!.path,
+        reason: 'this and further paths are too long',
+      });
     if (isLocked(entries, choice)) return 'locked';
     const changed = choice.files.filter((file) => !known.has(file));
-    if (changed.reduce((sum, { byteSize }) => sum + byteSize, 0) > CONTENT_BYTES) throw new RunnerError(413, 'too_large', 'The files of the workspace are too large to be captured.');
-    send(sandbox, changed.map((file) => file.path));
+    if (changed.reduce((sum, { byteSize }) => sum + byteSize, 0) > CONTENT_BYTES)
+      throw new RunnerError(413, 'too_large', 'The files of the workspace are too large to be captured.');
+    send(
+      sandbox,
+      changed.map((file) => file.path),
+    );
     const hashed: CapturedFile[] = [];
-    for (const file of changed) hashed.push({ path: file.path, byteSize: file.byteSize, sha256: await reader.sha256(file.byteSize), executable: isExecutable(file) });
+    for (const file of changed)
+      hashed.push({
+        path: file.path,
+        byteSize: file.byteSize,
+        sha256: await reader.sha256(file.byteSize),
+        executable: isExecutable(file),
+      });
     await reader.end();
-    const kept = new Map(choice.files.flatMap((file) => { const same = known.get(file); return same ? [[file.path, same]] : []; }));
+    const kept = new Map(
+      choice.files.flatMap((file) => {
+        const same = known.get(file);
+        return same ? [[file.path, same]] : [];
+      }),
+    );
     return { hashed, kept, warnings: choice.warnings };
   });
 }
@@ -118,30 +181,44 @@ export function blobs(host: Host, workspace: Workspace, paths: string[]): Readab
     if (!file) throw new RunnerError(409, 'changed', `${path} was not captured as it is now.`);
     return file;
   });
-  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', CAT], binds: [workspace.tree.bind(true)], limits: DEFAULT_LIMITS });
+  const sandbox = startSandbox(host, {
+    command: ['/bin/sh', '-c', CAT],
+    binds: [workspace.tree.bind(true)],
+    limits: DEFAULT_LIMITS,
+  });
   send(sandbox, paths);
-  const archive = Readable.from((async function* () {
-    const reader = new ByteReader(sandbox.stdout);
-    sandbox.stderr.resume();
-    try {
-      for (const file of wanted) {
-        yield tarHeader(file);
-        yield* reader.pieces(file.byteSize);
-        yield tarPadding(file.byteSize);
+  const archive = Readable.from(
+    (async function* () {
+      const reader = new ByteReader(sandbox.stdout);
+      sandbox.stderr.resume();
+      try {
+        for (const file of wanted) {
+          yield tarHeader(file);
+          yield* reader.pieces(file.byteSize);
+          yield tarPadding(file.byteSize);
+        }
+        await reader.end();
+        yield TAR_END;
+      } finally {
+        await sandbox.kill();
       }
-      await reader.end();
-      yield TAR_END;
-    } finally { await sandbox.kill(); }
-  })(), { objectMode: false });
+    })(),
+    { objectMode: false },
+  );
   // One that is given up before anybody reads never comes to its end above.
   return archive.once('close', () => void sandbox.kill().catch(() => {}));
 }
 
 async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Promise<T>): Promise<T> {
   let isLate = false;
-  const timer = setTimeout(() => { isLate = true; void sandbox.kill().catch(() => {}); }, TIMEOUT_MS);
+  const timer = setTimeout(() => {
+    isLate = true;
+    void sandbox.kill().catch(() => {});
+  }, TIMEOUT_MS);
   sandbox.stderr.resume();
-  try { return await body(new ByteReader(sandbox.stdout)); } catch (error) {
+  try {
+    return await body(new ByteReader(sandbox.stdout));
+  } catch (error) {
     // Not as if it had changed meanwhile: it would be tried again for ever.
     throw isLate ? new RunnerError(413, 'too_large', 'The workspace took too long to be captured.') : error;
   } finally {
@@ -152,11 +229,30 @@ async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Pro
 }
 
 async function readGitignores(reader: ByteReader, sandbox: Sandbox, entries: Listed[]): Promise<Gitignore> {
-  const found = entries.filter((e) => e.kind === 'file' && e.isUtf8 && /(?:^|\/)\.gitignore$/.test(e.path) && e.byteSize <= GITIGNORE_BYTES && (e.mode & 0o400) !== 0);
-  if (found.reduce((sum, { byteSize }) => sum + byteSize, 0) > GITIGNORES_BYTES) throw new RunnerError(413, 'too_large', 'The .gitignore files of the workspace are too large to be read.');
-  send(sandbox, found.map((e) => e.path));
+  const found = entries.filter(
+    (e) =>
+      e.kind === 'file' &&
+      e.isUtf8 &&
+      /(?:^|\/)\.gitignore$/.test(e.path) &&
+      e.byteSize <= GITIGNORE_BYTES &&
+      (e.mode & 0o400) !== 0,
+  );
+  if (found.reduce((sum, { byteSize }) => sum + byteSize, 0) > GITIGNORES_BYTES)
+    throw new RunnerError(
+      413,
+      'too_large',
+      'The .gitignore files of the workspace are too large to be read.',
+    );
+  send(
+    sandbox,
+    found.map((e) => e.path),
+  );
   const ignore = new Gitignore();
-  for (const { path, byteSize } of found) ignore.add(path.slice(0, Math.max(0, path.length - '/.gitignore'.length)), (await reader.read(byteSize)).toString());
+  for (const { path, byteSize } of found)
+    ignore.add(
+      path.slice(0, Math.max(0, path.length - '/.gitignore'.length)),
+      (await reader.read(byteSize)).toString(),
+    );
   return ignore;
 }
 
@@ -169,20 +265,31 @@ function send(sandbox: Sandbox, paths: string[]): void {
 /** Left-out folders are named, not walked; dependency folders only where the base has nothing in any. As tests of find, and as a function. */
 function prunedBy(base: ReadonlySet<string>): { tests: string; isPruned(name: string): boolean } {
   const dependencies = [...base].some(holdsDependency) ? [] : [...DEPENDENCY_FOLDERS];
-  const tests = [...[...RESERVED].map((name) => `-iname '${name}'`), ...dependencies.map((name) => `-name '${name}'`)].join(' -o ');
+  const tests = [
+    ...[...RESERVED].map((name) => `-iname '${name}'`),
+    ...dependencies.map((name) => `-name '${name}'`),
+  ].join(' -o ');
   return { tests, isPruned: (name) => RESERVED.has(name.toLowerCase()) || dependencies.includes(name) };
 }
 
-const holdsDependency = (path: string): boolean => SPECIAL.test(path) && path.split('/').some((name) => DEPENDENCY_FOLDERS.has(name));
+const holdsDependency = (path: string): boolean =>
+  SPECIAL.test(path) && path.split('/').some((name) => DEPENDENCY_FOLDERS.has(name));
 
 function isLocked(entries: Listed[], choice: Choice): boolean {
-  return entries.some((e) => e.kind === 'folder' && (e.mode & 0o500) !== 0o500) || choice.files.some((e) => (e.mode & 0o400) === 0);
+  return (
+    entries.some((e) => e.kind === 'folder' && (e.mode & 0o500) !== 0o500) ||
+    choice.files.some((e) => (e.mode & 0o400) === 0)
+  );
 }
 
 /** Gives the owner back the right to read what an agent took it from; the execute bit of files stays. */
 async function unlock(host: Host, tree: Tree): Promise<void> {
   const script = `find . -type d ! -perm -u=rwx -exec chmod u+rwx '{}' ';'; find . -type f ! -perm -u=r -exec chmod u+r '{}' +`;
-  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', script], binds: [tree.bind(false)], limits: DEFAULT_LIMITS });
+  const sandbox = startSandbox(host, {
+    command: ['/bin/sh', '-c', script],
+    binds: [tree.bind(false)],
+    limits: DEFAULT_LIMITS,
+  });
   sandbox.stdin.end();
   await collect(sandbox, { maxBytes: 1024 * 1024, timeoutMs: TIMEOUT_MS });
 }

@@ -17,7 +17,13 @@ function ignored(files: Record<string, string>, paths: string[]): string[] {
 /** What git itself says of files at these paths. */
 function ignoredByGit(files: Record<string, string>, paths: string[]): string[] {
   const root = mkdtempSync(join(repositories, 'r'));
-  const git = (args: string[], input = ''): string => spawnSync('git', args, { cwd: root, input, encoding: 'utf8', env: { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', HOME: root } }).stdout;
+  const git = (args: string[], input = ''): string =>
+    spawnSync('git', args, {
+      cwd: root,
+      input,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', HOME: root },
+    }).stdout;
   git(['init', '-q', '.']);
   for (const [folder, text] of Object.entries(files)) {
     mkdirSync(join(root, folder), { recursive: true });
@@ -27,11 +33,32 @@ function ignoredByGit(files: Record<string, string>, paths: string[]): string[] 
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), '');
   }
-  return git(['check-ignore', '--no-index', '-z', '--stdin'], paths.map((path) => `${path}\0`).join('')).split('\0').filter(Boolean);
+  return git(['check-ignore', '--no-index', '-z', '--stdin'], paths.map((path) => `${path}\0`).join(''))
+    .split('\0')
+    .filter(Boolean);
 }
 
 describe('what a .gitignore leaves out', () => {
-  const PATHS = ['a', 'a.log', 'keep.log', 'build/o', 'src/build/o', 'src/a.log', 'src/deep/x', 'src/deep/keep.log', 'doc/a.txt', 'x/y/z/a.txt', '#note', '!bang', 'sp ', 'tmp', 'foo/bar/baz', 'A.LOG', 'ää', 'üx'];
+  const PATHS = [
+    'a',
+    'a.log',
+    'keep.log',
+    'build/o',
+    'src/build/o',
+    'src/a.log',
+    'src/deep/x',
+    'src/deep/keep.log',
+    'doc/a.txt',
+    'x/y/z/a.txt',
+    '#note',
+    '!bang',
+    'sp ',
+    'tmp',
+    'foo/bar/baz',
+    'A.LOG',
+    'ää',
+    'üx',
+  ];
   test.each([
     ['*.log', ['a.log', 'keep.log', 'src/a.log', 'src/deep/keep.log']],
     ['*.log\n!keep.log', ['a.log', 'src/a.log']],
@@ -73,20 +100,50 @@ describe('what a .gitignore leaves out', () => {
 
 test('what strangers write costs a bounded time', () => {
   const before = process.cpuUsage();
-  expect(ignored({ '': `${'*a'.repeat(40)}*b\n${'**/*a*a/'.repeat(40)}b` }, ['a'.repeat(250), 'aaa/'.repeat(500)])).toEqual([]);
-  const patterns = Array.from({ length: 1000 }, (_, i) => `**/*${'a*'.repeat(20)}${i}`).join('\n'), paths = Array.from({ length: 10_000 }, (_, i) => `${'aaaaaaaa/'.repeat(100)}${i}`);
+  expect(
+    ignored({ '': `${'*a'.repeat(40)}*b\n${'**/*a*a/'.repeat(40)}b` }, ['a'.repeat(250), 'aaa/'.repeat(500)]),
+  ).toEqual([]);
+  const patterns = Array.from({ length: 1000 }, (_, i) => `**/*${'a*'.repeat(20)}${i}`).join('\n'),
+    paths = Array.from({ length: 10_000 }, (_, i) => `${'aaaaaaaa/'.repeat(100)}${i}`);
   expect(() => ignored({ '': patterns }, paths)).toThrow('too long');
   expect(ignored({ '': '[a][b]\n'.repeat(100_000) }, ['ac'])).toEqual([]);
   expect(process.cpuUsage(before).user).toBeLessThan(12e6);
 });
 
 test('agrees with git on random patterns', () => {
-  const piece = fc.constantFrom('a', 'b', 'ab', '*', '**', '?', '/', '/', '!', '[ab]', '[!a]', '\\', 'a*', '*b', ' ', '.');
+  const piece = fc.constantFrom(
+    'a',
+    'b',
+    'ab',
+    '*',
+    '**',
+    '?',
+    '/',
+    '/',
+    '!',
+    '[ab]',
+    '[!a]',
+    '\\',
+    'a*',
+    '*b',
+    ' ',
+    '.',
+  );
   const pattern = fc.array(piece, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
   const name = fc.constantFrom('a', 'b', 'ab', 'ba', 'a.b');
-  const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => [...names.slice(0, -1).map((n) => `${n}d`), names.at(-1)].join('/'));
-  fc.assert(fc.property(fc.array(pattern, { minLength: 1, maxLength: 4 }), fc.array(pattern, { maxLength: 2 }), fc.uniqueArray(path, { minLength: 1, maxLength: 8 }), (top, nested, paths) => {
-    const files = { '': `${top.join('\n')}\n`, ad: `${nested.join('\n')}\n` };
-    expect(ignored(files, paths)).toEqual(ignoredByGit(files, paths));
-  }), { numRuns: Number(process.env['GITIGNORE_RUNS'] ?? 40) });
+  const path = fc
+    .array(name, { minLength: 1, maxLength: 3 })
+    .map((names) => [...names.slice(0, -1).map((n) => `${n}d`), names.at(-1)].join('/'));
+  fc.assert(
+    fc.property(
+      fc.array(pattern, { minLength: 1, maxLength: 4 }),
+      fc.array(pattern, { maxLength: 2 }),
+      fc.uniqueArray(path, { minLength: 1, maxLength: 8 }),
+      (top, nested, paths) => {
+        const files = { '': `${top.join('\n')}\n`, ad: `${nested.join('\n')}\n` };
+        expect(ignored(files, paths)).toEqual(ignoredByGit(files, paths));
+      },
+    ),
+    { numRuns: Number(process.env['GITIGNORE_RUNS'] ?? 40) },
+  );
 }, 60_000);

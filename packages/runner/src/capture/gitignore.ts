@@ -5,7 +5,12 @@ import { matchesGlob, parseGlob, type Budget, type Glob } from './glob.ts';
  * .gitignore as git reads it (gitignore(5)): nested files, negation, anchoring, `**`, folders only. Written out because running git in
  * a tree that strangers wrote means running what its configuration says. Paths have no leading or trailing slash.
  */
-interface Rule { isNegated: boolean; foldersOnly: boolean; glob: Glob; byName: boolean }
+interface Rule {
+  isNegated: boolean;
+  foldersOnly: boolean;
+  glob: Glob;
+  byName: boolean;
+}
 
 /** Patterns longer than this are no one's intent and would only cost time. */
 const LONGEST = 4096;
@@ -19,7 +24,9 @@ export class Gitignore {
 
   /** Adds the file of one folder ('' = the top). Add parents before asking. */
   add(folder: string, text: string): void {
-    const rules = bytesOf(text.replace(/^\uFEFF/, '')).split('\n').flatMap((line) => rule(line) ?? []);
+    const rules = bytesOf(text.replace(/^\uFEFF/, ''))
+      .split('\n')
+      .flatMap((line) => rule(line) ?? []);
     if (rules.length > 0) this.#byFolder.set(folder, rules.toReversed());
   }
 
@@ -31,7 +38,7 @@ export class Gitignore {
   /** Whether a whole folder is left out: git then never looks inside, negations there have no effect. */
   ignoresFolder(path: string): boolean {
     let known = this.#folders.get(path);
-    if (known === undefined) this.#folders.set(path, known = this.#matches(path, true));
+    if (known === undefined) this.#folders.set(path, (known = this.#matches(path, true)));
     return known;
   }
 
@@ -39,14 +46,25 @@ export class Gitignore {
     const parent = parentOf(path);
     if (parent !== '' && this.ignoresFolder(parent)) return true;
     // The nearest file with a matching pattern decides; in one file, the last pattern.
-    for (let folder: string | undefined = parent; folder !== undefined; folder = folder === '' ? undefined : parentOf(folder)) {
+    for (
+      let folder: string | undefined = parent;
+      folder !== undefined;
+      folder = folder === '' ? undefined : parentOf(folder)
+    ) {
       this.#budget.steps -= folder.length;
-      if (this.#budget.steps < 0) throw new RunnerError(413, 'too_large', 'The patterns of the .gitignore files take too long to match.');
+      if (this.#budget.steps < 0)
+        throw new RunnerError(
+          413,
+          'too_large',
+          'The patterns of the .gitignore files take too long to match.',
+        );
       const rules = this.#byFolder.get(folder);
       if (!rules) continue;
       const relative = bytesOf(folder === '' ? path : path.slice(folder.length + 1));
       const name = relative.slice(relative.lastIndexOf('/') + 1);
-      const decisive = rules.find((r) => (isFolder || !r.foldersOnly) && matchesGlob(r.glob, r.byName ? name : relative, this.#budget));
+      const decisive = rules.find(
+        (r) => (isFolder || !r.foldersOnly) && matchesGlob(r.glob, r.byName ? name : relative, this.#budget),
+      );
       if (decisive) return !decisive.isNegated;
     }
     return false;
@@ -55,7 +73,8 @@ export class Gitignore {
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 /** A character a byte: git compares bytes. */
-const bytesOf = (text: string): string => (BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text);
+const bytesOf = (text: string): string =>
+  BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
 function rule(line: string): Rule | undefined {

@@ -8,26 +8,50 @@ type Token = number | Uint8Array;
 export type Glob = Token[];
 
 /** What a star takes: bytes of one segment; any bytes; nothing, or any bytes up to a slash. */
-const STAR = -1, ALL = -2, FOLDERS = -3;
-const SLASH = 0x2f, NONE = 256;
+const STAR = -1,
+  ALL = -2,
+  FOLDERS = -3;
+const SLASH = 0x2f,
+  NONE = 256;
 
 /** How much the matches of one capture may cost. */
-export interface Budget { steps: number }
+export interface Budget {
+  steps: number;
+}
 
 /** Whether all of a text is matched; text and pattern have a character a byte. Costs at most the product of their lengths, but for several `**`. */
 export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
-  let at = 0, i = 0, steps = 8; // of the call itself
+  let at = 0,
+    i = 0,
+    steps = 8; // of the call itself
   // Only the last star of each kind is tried again: what those before it took can as well be as little as possible.
-  let star = -1, starAt = 0, deep = -1, deepAt = 0;
-  for (;; steps++) {
-    const token = glob[at], byte = i < text.length ? text.charCodeAt(i) : NONE;
-    if (token === STAR) { star = at++; starAt = i; } else if (token === ALL || token === FOLDERS) { deep = at++; deepAt = i; star = -1; }
-    else if (typeof token === 'number' ? token === byte : token?.[byte] === 1) { at++; i++; }
-    else if (token === undefined && byte === NONE) break;
-    else if (star >= 0 && starAt < text.length && text.charCodeAt(starAt) !== SLASH) { i = ++starAt; at = star + 1; }
-    else {
+  let star = -1,
+    starAt = 0,
+    deep = -1,
+    deepAt = 0;
+  for (; ; steps++) {
+    const token = glob[at],
+      byte = i < text.length ? text.charCodeAt(i) : NONE;
+    if (token === STAR) {
+      star = at++;
+      starAt = i;
+    } else if (token === ALL || token === FOLDERS) {
+      deep = at++;
+      deepAt = i;
+      star = -1;
+    } else if (typeof token === 'number' ? token === byte : token?.[byte] === 1) {
+      at++;
+      i++;
+    } else if (token === undefined && byte === NONE) break;
+    else if (star >= 0 && starAt < text.length && text.charCodeAt(starAt) !== SLASH) {
+      i = ++starAt;
+      at = star + 1;
+    } else {
       if (deep >= 0) deepAt = glob[deep] === ALL ? deepAt + 1 : text.indexOf('/', deepAt) + 1;
-      if (deep < 0 || deepAt === 0 || deepAt > text.length || steps > budget.steps) { budget.steps -= steps; return false; }
+      if (deep < 0 || deepAt === 0 || deepAt > text.length || steps > budget.steps) {
+        budget.steps -= steps;
+        return false;
+      }
       i = deepAt;
       at = deep + 1;
       star = -1;
@@ -45,11 +69,19 @@ export function parseGlob(pattern: string, byName: boolean): Glob | undefined {
   for (let at = 0; at < pattern.length;) {
     const char = pattern[at]!;
     if (char === '*') {
-      const stars = /^\*+/.exec(pattern.slice(at))![0].length, next = pattern.slice(at + stars, at + stars + 2);
-      const isDeep = !byName && stars > 1 && (at === literal || pattern[at - 1] === '/') && (next === '' || next.startsWith('/') || next === '\\/');
+      const stars = /^\*+/.exec(pattern.slice(at))![0].length,
+        next = pattern.slice(at + stars, at + stars + 2);
+      const isDeep =
+        !byName &&
+        stars > 1 &&
+        (at === literal || pattern[at - 1] === '/') &&
+        (next === '' || next.startsWith('/') || next === '\\/');
       glob.push(!isDeep ? STAR : next.startsWith('/') ? FOLDERS : ALL);
       at += isDeep && next.startsWith('/') ? stars + 1 : stars;
-    } else if (char === '?') { glob.push(NO_SLASH); at++; } else if (char === '[') {
+    } else if (char === '?') {
+      glob.push(NO_SLASH);
+      at++;
+    } else if (char === '[') {
       const found = bracket(pattern.slice(at));
       if (!found) return undefined;
       glob.push(found.table);
@@ -66,12 +98,24 @@ export function parseGlob(pattern: string, byName: boolean): Glob | undefined {
 
 /** First and last of ranges of bytes. */
 const CLASSES: Record<string, string> = {
-  alnum: '09AZaz', alpha: 'AZaz', blank: '  \t\t', cntrl: '\x00\x1f\x7f\x7f', digit: '09', graph: '!~', lower: 'az', print: ' ~', punct: '!/:@[`{~', space: '  \t\n\r\r', upper: 'AZ', xdigit: '09AFaf',
+  alnum: '09AZaz',
+  alpha: 'AZaz',
+  blank: '  \t\t',
+  cntrl: '\x00\x1f\x7f\x7f',
+  digit: '09',
+  graph: '!~',
+  lower: 'az',
+  print: ' ~',
+  punct: '!/:@[`{~',
+  space: '  \t\n\r\r',
+  upper: 'AZ',
+  xdigit: '09AFaf',
 };
 
 /** A bracket expression at the start of the text; a slash never matches one. */
 function bracket(text: string): { table: Uint8Array; length: number } | undefined {
-  let at = 1, ranges = '';
+  let at = 1,
+    ranges = '';
   const isNegated = text[at] === '!' || text[at] === '^';
   if (isNegated) at++;
   for (let isFirst = true; ; isFirst = false) {
@@ -88,7 +132,10 @@ function bracket(text: string): { table: Uint8Array; length: number } | undefine
     }
     const from = member(text, at);
     if (!from) return undefined;
-    const to = text[from.next] === '-' && text[from.next + 1] !== undefined && text[from.next + 1] !== ']' ? member(text, from.next + 1) : from;
+    const to =
+      text[from.next] === '-' && text[from.next + 1] !== undefined && text[from.next + 1] !== ']'
+        ? member(text, from.next + 1)
+        : from;
     if (!to) return undefined;
     at = to.next;
     ranges += from.char + to.char;
@@ -105,7 +152,8 @@ function member(text: string, at: number): { char: string; next: number } | unde
 /** The bytes but the slash that lie in one of these ranges, or in none. */
 function tableOf(ranges: string, isNegated: boolean): Uint8Array {
   const table = new Uint8Array(256).fill(isNegated ? 1 : 0);
-  for (let at = 0; at < ranges.length; at += 2) table.fill(isNegated ? 0 : 1, ranges.charCodeAt(at), ranges.charCodeAt(at + 1) + 1);
+  for (let at = 0; at < ranges.length; at += 2)
+    table.fill(isNegated ? 0 : 1, ranges.charCodeAt(at), ranges.charCodeAt(at + 1) + 1);
   table[SLASH] = 0;
   return table;
 }

@@ -27,7 +27,8 @@ const BEYOND_ASCII = /[\x80-\xff]/;
 const KINDS: Record<string, Listed['kind']> = { f: 'file', d: 'folder', l: 'link' };
 
 /** Whether an entry can be opened by its path, in which a name has three bytes a character at most. */
-export const isWithinReach = ({ path }: Listed): boolean => path.length <= LONGEST_PATH / 3 || Buffer.byteLength(path) <= LONGEST_PATH;
+export const isWithinReach = ({ path }: Listed): boolean =>
+  path.length <= LONGEST_PATH / 3 || Buffer.byteLength(path) <= LONGEST_PATH;
 
 /** The entries of a listing that ends with an empty record. */
 export function parseListing(bytes: Buffer): Listed[] {

@@ -3,26 +3,47 @@ import type { Gitignore } from './gitignore.ts';
 import type { Listed } from './listing.ts';
 
 /** Folders that tools fill: new files there are no source. */
-export const DEPENDENCY_FOLDERS = new Set(['node_modules', '.venv', 'venv', '__pycache__', '.pnpm-store', 'bower_components']);
+export const DEPENDENCY_FOLDERS = new Set([
+  'node_modules',
+  '.venv',
+  'venv',
+  '__pycache__',
+  '.pnpm-store',
+  'bower_components',
+]);
 /** Never part of a source, in any case, as a folder or a file. */
 export const RESERVED = new Set(['.git', '.context', '.hoplite']);
 const WARNINGS = 1000;
 /** Most paths have no such name in them: one test spares them the walk over their segments. */
-export const SPECIAL = new RegExp(`(?:^|/)(?:${[...DEPENDENCY_FOLDERS, ...RESERVED].map((name) => name.replace('.', '\\.')).join('|')})(?:/|$)`, 'i');
+export const SPECIAL = new RegExp(
+  `(?:^|/)(?:${[...DEPENDENCY_FOLDERS, ...RESERVED].map((name) => name.replace('.', '\\.')).join('|')})(?:/|$)`,
+  'i',
+);
 
-export interface Choice { files: Listed[]; warnings: CaptureResult['warnings'] }
+export interface Choice {
+  files: Listed[];
+  warnings: CaptureResult['warnings'];
+}
 
 /**
  * Which entries of a tree are its source (every regular file at a base path, and what is not ignored outside dependency and
  * reserved folders), and what to say of the rest: one warning per file, or per whole left-out folder that holds no base path.
  * What .gitignore excludes is left out in silence.
  */
-export function choose(entries: Listed[], base: ReadonlySet<string>, ignore: Gitignore, evidence: string[]): Choice {
+export function choose(
+  entries: Listed[],
+  base: ReadonlySet<string>,
+  ignore: Gitignore,
+  evidence: string[],
+): Choice {
   const files: Listed[] = [];
   const warnings = new Map<string, string>();
   const baseFolders = new Set([...base].filter((path) => SPECIAL.test(path)).flatMap(foldersAbove));
-  const isEvidence = (path: string): boolean => evidence.some((known) => known === path || known.startsWith(`${path}/`));
-  const warn = (path: string, reason: string): void => { if (warnings.size < WARNINGS && !isEvidence(path)) warnings.set(path, reason); };
+  const isEvidence = (path: string): boolean =>
+    evidence.some((known) => known === path || known.startsWith(`${path}/`));
+  const warn = (path: string, reason: string): void => {
+    if (warnings.size < WARNINGS && !isEvidence(path)) warnings.set(path, reason);
+  };
   for (const entry of entries) {
     const outside = leftOut(entry, baseFolders);
     if (entry.kind === 'folder') {
@@ -31,10 +52,14 @@ export function choose(entries: Listed[], base: ReadonlySet<string>, ignore: Git
       continue;
     }
     const isBase = base.has(entry.path);
-    if (!isBase && outside) { if (!isIgnored(ignore, entry, base)) warn(outside.path, outside.reason); continue; }
+    if (!isBase && outside) {
+      if (!isIgnored(ignore, entry, base)) warn(outside.path, outside.reason);
+      continue;
+    }
     if (isIgnored(ignore, entry, base)) continue;
     const fault = faultOf(entry);
-    if (fault !== undefined) warn(entry.path, fault); else files.push(entry);
+    if (fault !== undefined) warn(entry.path, fault);
+    else files.push(entry);
   }
   return { files, warnings: [...warnings].map(([path, reason]) => ({ path, reason })) };
 }
@@ -45,7 +70,10 @@ function isIgnored(ignore: Gitignore, entry: Listed, base: ReadonlySet<string>):
 }
 
 /** The topmost left-out folder of a path that holds nothing of the base, or the path itself. */
-function leftOut(entry: Listed, baseFolders: ReadonlySet<string>): { path: string; reason: string } | undefined {
+function leftOut(
+  entry: Listed,
+  baseFolders: ReadonlySet<string>,
+): { path: string; reason: string } | undefined {
   if (!SPECIAL.test(entry.path)) return undefined;
   const segments = entry.path.split('/');
   let reason: string | undefined;
@@ -53,7 +81,8 @@ function leftOut(entry: Listed, baseFolders: ReadonlySet<string>): { path: strin
     const name = segments[depth - 1]!;
     const isLast = depth === segments.length;
     if (RESERVED.has(name.toLowerCase())) reason = 'reserved name';
-    else if (DEPENDENCY_FOLDERS.has(name) && (!isLast || entry.kind === 'folder')) reason ??= 'new file in a dependency folder';
+    else if (DEPENDENCY_FOLDERS.has(name) && (!isLast || entry.kind === 'folder'))
+      reason ??= 'new file in a dependency folder';
     if (reason === undefined) continue;
     const path = segments.slice(0, depth).join('/');
     if (!baseFolders.has(path) || (isLast && entry.kind !== 'folder')) return { path, reason };

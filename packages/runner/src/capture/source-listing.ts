@@ -17,24 +17,33 @@ export class SourceListing {
 
   /** Whether it holds what a source may hold, and no file has two names. */
   get isPlain(): boolean {
-    return this.entries.every(({ kind, links, isUtf8 }) => isUtf8 && (kind === 'folder' || (kind === 'file' && links === 1)));
+    return this.entries.every(
+      ({ kind, links, isUtf8 }) => isUtf8 && (kind === 'folder' || (kind === 'file' && links === 1)),
+    );
   }
 
   /** Paths of its files. */
   get paths(): ReadonlySet<string> {
-    return this.#paths ??= new Set(this.entries.flatMap(({ kind, path }) => (kind === 'file' ? path : [])));
+    return (this.#paths ??= new Set(this.entries.flatMap(({ kind, path }) => (kind === 'file' ? path : []))));
   }
 
   /** The entry that another listing shows, if it is the very same and was never written. */
   same({ inode, changedAt, kind, mode, byteSize }: Listed): Listed | undefined {
     this.#byInode ??= new Map(this.entries.map((entry) => [entry.inode, entry]));
     const known = this.#byInode.get(inode);
-    return known?.changedAt === changedAt && known.kind === kind && known.mode === mode && (kind === 'folder' || known.byteSize === byteSize) ? known : undefined;
+    return known?.changedAt === changedAt &&
+      known.kind === kind &&
+      known.mode === mode &&
+      (kind === 'folder' || known.byteSize === byteSize)
+      ? known
+      : undefined;
   }
 
   /** What lies directly in one of its folders ('' = the top). */
   childrenOf(folder: string): Listed[] {
-    this.#byFolder ??= Map.groupBy(this.entries, ({ path }) => path.slice(0, Math.max(0, path.lastIndexOf('/'))));
+    this.#byFolder ??= Map.groupBy(this.entries, ({ path }) =>
+      path.slice(0, Math.max(0, path.lastIndexOf('/'))),
+    );
     return this.#byFolder.get(folder) ?? [];
   }
 }

@@ -5,7 +5,10 @@ import { END_LISTING, FIND_FORMAT_MANY, parseListing, type Listed } from './list
 import type { SourceListing } from './source-listing.ts';
 
 /** All entries of a tree; and of the files that lie in its source tree and were never written, what they are there. */
-export interface Seen { entries: Listed[]; known: ReadonlyMap<Listed, Listed> }
+export interface Seen {
+  entries: Listed[];
+  known: ReadonlyMap<Listed, Listed>;
+}
 
 const UPPER = '/upper';
 const LISTING_BYTES = 64 * 1024 ** 2;
@@ -28,7 +31,11 @@ export function touchedCommand(pruned: string): string {
  * the upper layer and has inode, change time, mode and size of one there: a renamed folder is found so too. Undefined when anything else
  * turns up than should: the tree has to be listed as a whole.
  */
-export async function seeTouched(reader: ByteReader, source: SourceListing, isPruned: (name: string) => boolean): Promise<Seen | undefined> {
+export async function seeTouched(
+  reader: ByteReader,
+  source: SourceListing,
+  isPruned: (name: string) => boolean,
+): Promise<Seen | undefined> {
   const upper = upperEntries(await reader.records(LISTING_BYTES));
   const listed = parseListing(await reader.records(LISTING_BYTES));
   // Names that are not UTF-8 could be taken for one another.
@@ -47,7 +54,14 @@ export async function seeTouched(reader: ByteReader, source: SourceListing, isPr
 }
 
 /** Everything below a folder of the source tree, which is at `path` now. */
-function expand(source: SourceListing, folder: string, path: string, isPruned: (name: string) => boolean, entries: Listed[], known: Map<Listed, Listed>): void {
+function expand(
+  source: SourceListing,
+  folder: string,
+  path: string,
+  isPruned: (name: string) => boolean,
+  entries: Listed[],
+  known: Map<Listed, Listed>,
+): void {
   for (const child of source.childrenOf(folder)) {
     const name = nameOf(child.path);
     const here = folder === path ? child : { ...child, path: `${path}/${name}` };

@@ -14,10 +14,25 @@ describe.skipIf(!bench)('contents that nobody reads', () => {
     await capture(host, workspace, []);
     let sandbox: Sandbox | undefined;
     const { driver } = host;
-    const watched = { ...host, driver: Object.assign(Object.create(driver!) as typeof driver & object, { start: (spec: Parameters<NonNullable<typeof driver>['start']>[0]) => { sandbox = driver!.start(spec); return sandbox; } }) };
+    const watched = {
+      ...host,
+      driver: Object.assign(Object.create(driver!) as typeof driver & object, {
+        start: (spec: Parameters<NonNullable<typeof driver>['start']>[0]) => {
+          sandbox = driver!.start(spec);
+          return sandbox;
+        },
+      }),
+    };
     const tar = blobs(watched, workspace, ['a.txt']);
     tar.destroy();
     await once(tar, 'close');
-    expect(await Promise.race([sandbox!.exited, new Promise((resolve) => { setTimeout(() => resolve('it lives'), 10_000); })])).toMatchObject({ signal: 'SIGKILL' });
+    expect(
+      await Promise.race([
+        sandbox!.exited,
+        new Promise((resolve) => {
+          setTimeout(() => resolve('it lives'), 10_000);
+        }),
+      ]),
+    ).toMatchObject({ signal: 'SIGKILL' });
   });
 });

@@ -8,16 +8,33 @@ import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 
 /** Loopback, private, link-local, shared, reserved, multicast, documentation; and the clouds' metadata, of which Azure's has a public address. */
-const PRIVATE_V4 = ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '168.63.129.16/32', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'];
+const PRIVATE_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+];
 /** All but 2000::/3, which also leaves out IPv4 in its many IPv6 dresses; within it what tunnels, is reserved or is documentation. */
 const PRIVATE_V6 = ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 // A list each: a list of both would find 8.8.8.8 in ::/3, as ::ffff:8.8.8.8.
-const listOf = (networks: string[], family: 'ipv4' | 'ipv6') => networks.reduce((list, network) => {
-  const [address, bits] = network.split('/');
-  list.addSubnet(address!, Number(bits), family);
-  return list;
-}, new BlockList());
+const listOf = (networks: string[], family: 'ipv4' | 'ipv6') =>
+  networks.reduce((list, network) => {
+    const [address, bits] = network.split('/');
+    list.addSubnet(address!, Number(bits), family);
+    return list;
+  }, new BlockList());
 const v4 = listOf(PRIVATE_V4, 'ipv4');
 const v6 = listOf(PRIVATE_V6, 'ipv6');
 
@@ -33,23 +50,33 @@ const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
 export function isPrivateHost(hostname: string): boolean {
   const host = bare(hostname).replace(/\.+$/, '').toLowerCase();
   if (isIP(host)) return isPrivateAddress(host);
-  return /^(localhost|localdomain|metadata)$|\.(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/.test(host);
+  return /^(localhost|localdomain|metadata)$|\.(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/.test(
+    host,
+  );
 }
 
 export class PrivateAddressError extends Error {
   readonly code = 'PRIVATE_ADDRESS';
-  constructor() { super('the address is not one of the open internet'); }
+  constructor() {
+    super('the address is not one of the open internet');
+  }
 }
 
-type Resolve = (hostname: string, options: LookupAllOptions, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void) => void;
+type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
 
 /** A look-up that finds addresses of the open internet only; `resolve` is the system's. */
-export const publicLookup = (resolve: Resolve = lookup): LookupFunction => (hostname, options, callback) => {
-  resolve(hostname, { ...options, all: true }, (error, found) => {
-    if (error) return callback(error, '');
-    const open = found.filter(({ address }) => !isPrivateAddress(address));
-    if (!open.length) return callback(new PrivateAddressError(), '');
-    if (options.all) return callback(null, open);
-    callback(null, open[0]!.address, open[0]!.family);
-  });
-};
+export const publicLookup =
+  (resolve: Resolve = lookup): LookupFunction =>
+  (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, '');
+      const open = found.filter(({ address }) => !isPrivateAddress(address));
+      if (!open.length) return callback(new PrivateAddressError(), '');
+      if (options.all) return callback(null, open);
+      callback(null, open[0]!.address, open[0]!.family);
+    });
+  };

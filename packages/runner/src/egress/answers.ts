@@ -1,20 +1,24 @@
 import { STATUS_CODES } from 'node:http';
 import type { Reason } from './policy.ts';
 
-const SETTING = 'The hosts are a setting of the project: PATCH /api/platform/v1/apps/{appId}/settings with {"egress": {"mode": "list", "hosts": ["…"]}} (mode "registries" adds the package registries).';
+const SETTING =
+  'The hosts are a setting of the project: PATCH /api/platform/v1/apps/{appId}/settings with {"egress": {"mode": "list", "hosts": ["…"]}} (mode "registries" adds the package registries).';
 
 const TEXTS: Record<Reason, (host: string) => string> = {
   not_listed: (host) => `${host} is not in the list of hosts that this project may reach. ${SETTING}`,
   address: () => 'Hosts are reached by their names; addresses are always refused.',
   port: () => 'Only port 443 is reached, by TLS.',
-  not_tls: () => 'Only TLS passes: use the https URL. (A client that is set to use a proxy for https asks it with CONNECT.)',
+  not_tls: () =>
+    'Only TLS passes: use the https URL. (A client that is set to use a proxy for https asks it with CONNECT.)',
   invalid: () => 'What follows CONNECT has to be the name of a host and a port: example.com:443.',
-  private_address: (host) => `${host} leads to an address that is not of the open internet, which is always refused.`,
+  private_address: (host) =>
+    `${host} leads to an address that is not of the open internet, which is always refused.`,
   server_name: (host) => `The connection for ${host} did not begin with a TLS handshake that names ${host}.`,
 };
 
 /** The body of a 403, for whoever reads the log of a command. */
-export const refusalText = (reason: Reason, host: string): string => `Refused by the egress policy of this project. ${TEXTS[reason](host)}\n`;
+export const refusalText = (reason: Reason, host: string): string =>
+  `Refused by the egress policy of this project. ${TEXTS[reason](host)}\n`;
 
 /** An HTTP answer to a CONNECT, after which the connection ends. */
 export function answer(status: number, text: string): string {

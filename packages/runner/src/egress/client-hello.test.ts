@@ -6,12 +6,26 @@ import { expect, test } from 'vitest';
 import { serverNameOf } from './client-hello.ts';
 
 /** What Node's own client says first. */
-async function helloOf(options: { servername?: string; maxVersion?: 'TLSv1.2'; ALPNProtocols?: string[] }): Promise<Buffer> {
+async function helloOf(options: {
+  servername?: string;
+  maxVersion?: 'TLSv1.2';
+  ALPNProtocols?: string[];
+}): Promise<Buffer> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', ...options }).on('error', () => {});
-  const [socket] = await once(server, 'connection') as [Socket];
-  try { return (await once(socket.on('error', () => {}), 'data') as [Buffer])[0]; } finally {
+  const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', ...options }).on(
+    'error',
+    () => {},
+  );
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  try {
+    return (
+      (await once(
+        socket.on('error', () => {}),
+        'data',
+      )) as [Buffer]
+    )[0];
+  } finally {
     client.destroy();
     socket.destroy();
     server.close();
@@ -34,18 +48,21 @@ const HELLO = await helloOf({ servername: 'good.example' });
 test('names the server, whatever the version and what else is in it', async () => {
   expect(serverNameOf(HELLO)).toBe('good.example');
   expect(serverNameOf(Buffer.concat([HELLO, Buffer.from('more')]))).toBe('good.example');
-  for (const options of [{ maxVersion: 'TLSv1.2' as const }, { ALPNProtocols: ['h2', 'http/1.1'] }]) expect(serverNameOf(await helloOf({ servername: 'a.b.example', ...options }))).toBe('a.b.example');
+  for (const options of [{ maxVersion: 'TLSv1.2' as const }, { ALPNProtocols: ['h2', 'http/1.1'] }])
+    expect(serverNameOf(await helloOf({ servername: 'a.b.example', ...options }))).toBe('a.b.example');
   expect(serverNameOf(await helloOf({}))).toBe(null);
 });
 
 test('is not known before all of it is there', () => {
-  for (let length = 0; length < HELLO.length; length++) expect(serverNameOf(HELLO.subarray(0, length))).toBe(undefined);
+  for (let length = 0; length < HELLO.length; length++)
+    expect(serverNameOf(HELLO.subarray(0, length))).toBe(undefined);
 });
 
 test('may be parted over a few records, not over many', () => {
   const inParts = parted(HELLO, Math.ceil((HELLO.length - 5) / 8));
   expect(serverNameOf(inParts)).toBe('good.example');
-  for (let length = 0; length < inParts.length; length++) expect(serverNameOf(inParts.subarray(0, length))).toBe(undefined);
+  for (let length = 0; length < inParts.length; length++)
+    expect(serverNameOf(inParts.subarray(0, length))).toBe(undefined);
   expect(serverNameOf(parted(HELLO, 3))).toBe(null);
 });
 
@@ -69,11 +86,22 @@ test('names none where there are two, an empty one, or lengths that lie', () => 
 });
 
 test('is told from anything else', () => {
-  for (const text of ['GET / HTTP/1.1\r\n', 'SSH-2.0-x\r\n', '\x17\x03\x03\x00\x05hello', '\x16\x02\x01\x00\x05hello', '\x16\x03\x01\x00\x00', '\x16\x03\x01\x40\x01', '\x16\x03\x01\x00\x05\x02\x00\x00\x01x']) expect(serverNameOf(Buffer.from(text, 'latin1')), text).toBe(null);
+  for (const text of [
+    'GET / HTTP/1.1\r\n',
+    'SSH-2.0-x\r\n',
+    '\x17\x03\x03\x00\x05hello',
+    '\x16\x02\x01\x00\x05hello',
+    '\x16\x03\x01\x00\x00',
+    '\x16\x03\x01\x40\x01',
+    '\x16\x03\x01\x00\x05\x02\x00\x00\x01x',
+  ])
+    expect(serverNameOf(Buffer.from(text, 'latin1')), text).toBe(null);
   for (let i = 0; i < 4_000; i++) {
     const changed = Buffer.from(HELLO);
     for (let n = 0; n <= i % 4; n++) changed[Math.floor(Math.random() * changed.length)] = randomBytes(1)[0]!;
-    const name = serverNameOf(changed.subarray(0, i % 3 === 0 ? Math.floor(Math.random() * changed.length) : undefined));
+    const name = serverNameOf(
+      changed.subarray(0, i % 3 === 0 ? Math.floor(Math.random() * changed.length) : undefined),
+    );
     expect(name === null || name === undefined || name.length === 12).toBe(true);
   }
 });

@@ -1,5 +1,10 @@
-const HANDSHAKE = 22, CLIENT_HELLO = 1, SERVER_NAME = 0, HOST_NAME = 0;
-const RECORD_HEADER = 5, MESSAGE_HEADER = 4, RECORD_BYTES = 16 * 1024;
+const HANDSHAKE = 22,
+  CLIENT_HELLO = 1,
+  SERVER_NAME = 0,
+  HOST_NAME = 0;
+const RECORD_HEADER = 5,
+  MESSAGE_HEADER = 4,
+  RECORD_BYTES = 16 * 1024;
 /** Over which a ClientHello may be parted: reading many small ones again and again would take long. */
 const RECORDS = 8;
 /** Fields before the session id: version and random. */
@@ -15,7 +20,11 @@ export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 export function serverNameOf(bytes: Buffer): string | null | undefined {
   const message = firstMessage(bytes);
   if (!message) return message;
-  try { return nameIn(message); } catch { return null; }
+  try {
+    return nameIn(message);
+  } catch {
+    return null;
+  }
 }
 
 /** The first handshake message, which may be parted over records, without its header. */
@@ -46,7 +55,8 @@ function nameIn(hello: Buffer): string | null {
   const end = at + 2 + hello.readUInt16BE(at);
   const names: (string | null)[] = [];
   for (at += 2; at < end;) {
-    const type = hello.readUInt16BE(at), length = hello.readUInt16BE(at + 2);
+    const type = hello.readUInt16BE(at),
+      length = hello.readUInt16BE(at + 2);
     if (type === SERVER_NAME) names.push(onlyName(hello.subarray(at + 4, at + 4 + length)));
     at += 4 + length;
   }
@@ -56,5 +66,7 @@ function nameIn(hello: Buffer): string | null {
 /** Of a server_name extension that has exactly one. */
 function onlyName(list: Buffer): string | null {
   const length = list.readUInt16BE(3);
-  return list.readUInt8(2) === HOST_NAME && list.length === 5 + length && list.readUInt16BE(0) === 3 + length ? list.toString('latin1', 5) : null;
+  return list.readUInt8(2) === HOST_NAME && list.length === 5 + length && list.readUInt16BE(0) === 3 + length
+    ? list.toString('latin1', 5)
+    : null;
 }

@@ -9,6 +9,13 @@ const DIRECT = '127.0.0.1,localhost,::1';
  * Node's fetch does once it is told to; Yarn has variables of its own (and refuses one for exceptions).
  */
 export const EGRESS_ENV: Record<string, string> = {
-  HTTPS_PROXY: PROXY, https_proxy: PROXY, HTTP_PROXY: PROXY, http_proxy: PROXY, NO_PROXY: DIRECT, no_proxy: DIRECT,
-  NODE_USE_ENV_PROXY: '1', YARN_HTTPS_PROXY: PROXY, YARN_HTTP_PROXY: PROXY,
+  HTTPS_PROXY: PROXY,
+  https_proxy: PROXY,
+  HTTP_PROXY: PROXY,
+  http_proxy: PROXY,
+  NO_PROXY: DIRECT,
+  no_proxy: DIRECT,
+  NODE_USE_ENV_PROXY: '1',
+  YARN_HTTPS_PROXY: PROXY,
+  YARN_HTTP_PROXY: PROXY,
 };

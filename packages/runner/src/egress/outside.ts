@@ -2,7 +2,8 @@ import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 
 const LOOKUP = { timeout: 2_000, tries: 2 };
-const DIAL_MS = 10_000, NEXT_ADDRESS_MS = 500;
+const DIAL_MS = 10_000,
+  NEXT_ADDRESS_MS = 500;
 
 /** The internet, as the proxy asks for it. */
 export interface Outside {
@@ -21,7 +22,9 @@ export function internet(resolver = new Resolver(LOOKUP)): Outside {
     async resolve(name) {
       const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
       const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-      const failure = answers.find((answer) => answer.status === 'rejected' && !hasNone(answer.reason as NodeJS.ErrnoException));
+      const failure = answers.find(
+        (answer) => answer.status === 'rejected' && !hasNone(answer.reason as NodeJS.ErrnoException),
+      );
       if (found.length === 0 && failure) throw (failure as PromiseRejectedResult).reason;
       return found;
     },
@@ -36,10 +39,24 @@ function dial(addresses: string[], port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     // The look-up that Node does for a connection is answered with what was checked; several addresses are tried as it does (RFC 8305).
     const socket = connect({
-      host: 'checked', port, allowHalfOpen: true, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
-      lookup: (_name, { all }, answer) => { if (all) answer(null, known); else answer(null, known[0]!.address, known[0]!.family); },
+      host: 'checked',
+      port,
+      allowHalfOpen: true,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+      lookup: (_name, { all }, answer) => {
+        if (all) answer(null, known);
+        else answer(null, known[0]!.address, known[0]!.family);
+      },
     });
     const timer = setTimeout(() => socket.destroy(new Error('it did not answer in time')), DIAL_MS);
-    socket.once('connect', () => { clearTimeout(timer); socket.off('error', reject); resolve(socket); }).once('error', reject).once('close', () => clearTimeout(timer));
+    socket
+      .once('connect', () => {
+        clearTimeout(timer);
+        socket.off('error', reject);
+        resolve(socket);
+      })
+      .once('error', reject)
+      .once('close', () => clearTimeout(timer));
   });
 }

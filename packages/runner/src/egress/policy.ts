@@ -5,7 +5,14 @@ import { domainToASCII } from 'node:url';
  * Why a connection was refused: its name is not in the list; an address in place of a name; a port other than 443; HTTP without TLS; no `host:port`; a
  * name that leads to addresses that are not of the open internet; a TLS handshake for another name, or none.
  */
-export type Reason = 'not_listed' | 'address' | 'port' | 'not_tls' | 'invalid' | 'private_address' | 'server_name';
+export type Reason =
+  | 'not_listed'
+  | 'address'
+  | 'port'
+  | 'not_tls'
+  | 'invalid'
+  | 'private_address'
+  | 'server_name';
 
 /**
  * Only TLS passes: what is read and changed on the way is no download to trust, and other ports lead to mail, shells and databases. So a redirect
@@ -15,7 +22,8 @@ const TLS_PORT = 443;
 
 /** `host:port` of a CONNECT, as the HTTP parser gives it; undefined where it is none. */
 export function targetOf(text: string): { host: string; port: number } | undefined {
-  const [, host, port] = /^(\[[^[\]]*\]|[^\s:[\]/?#@\\%]+):(\d{1,5})$/.exec(Buffer.from(text, 'latin1').toString()) ?? [];
+  const [, host, port] =
+    /^(\[[^[\]]*\]|[^\s:[\]/?#@\\%]+):(\d{1,5})$/.exec(Buffer.from(text, 'latin1').toString()) ?? [];
   return host === undefined ? undefined : { host, port: Number(port) };
 }
 
@@ -31,7 +39,8 @@ export class HostList {
     for (const host of hosts) {
       const name = asciiName(host.replace(/^\*\./, ''));
       if (name === '' || isAddress(name)) continue;
-      if (host.startsWith('*.')) this.#suffixes.push(`.${name}`); else this.#names.add(name);
+      if (host.startsWith('*.')) this.#suffixes.push(`.${name}`);
+      else this.#names.add(name);
     }
   }
 
@@ -41,7 +50,9 @@ export class HostList {
     if (host.startsWith('[') || isAddress(name)) return { reason: 'address' };
     if (!/^[a-z0-9_][a-z0-9_.-]*$/.test(name)) return { reason: 'invalid' };
     if (port !== TLS_PORT) return { reason: 'port' };
-    return this.#names.has(name) || this.#suffixes.some((suffix) => name.endsWith(suffix)) ? { name } : { reason: 'not_listed' };
+    return this.#names.has(name) || this.#suffixes.some((suffix) => name.endsWith(suffix))
+      ? { name }
+      : { reason: 'not_listed' };
   }
 }
 

@@ -12,14 +12,26 @@ import { HostList, targetOf, type Reason } from './policy.ts';
 const NAME = 'egress';
 /** npm opens 15 at once, pnpm 64. */
 const CONNECTIONS = 64;
-const HEADER_BYTES = 8 * 1024, HELLO_BYTES = 16 * 1024;
-const HEADER_MS = 10_000, HELLO_MS = 10_000, IDLE_MS = 5 * 60_000, LINGER_MS = 1_000;
+const HEADER_BYTES = 8 * 1024,
+  HELLO_BYTES = 16 * 1024;
+const HEADER_MS = 10_000,
+  HELLO_MS = 10_000,
+  IDLE_MS = 5 * 60_000,
+  LINGER_MS = 1_000;
 /** At once, of all tasks together; several that ask for one name are one. */
 const LOOKUPS = 256;
 
 /** `connections`: it was one too many at once, and nothing was read of it. */
-export interface Refused { host: string; port: number; reason: Reason | 'connections' }
-interface Task { hosts: HostList; onRefused: (refused: Refused) => void; isFull: boolean }
+export interface Refused {
+  host: string;
+  port: number;
+  reason: Reason | 'connections';
+}
+interface Task {
+  hosts: HostList;
+  onRefused: (refused: Refused) => void;
+  isFull: boolean;
+}
 
 class Unreachable extends Error {
   readonly status: number;
@@ -44,29 +56,38 @@ export class EgressProxy {
   readonly #outside: Outside;
   readonly #lookups = new Map<string, Promise<string[]>>();
 
-  constructor(outside: Outside = internet()) { this.#outside = outside; }
+  constructor(outside: Outside = internet()) {
+    this.#outside = outside;
+  }
 
   /** Serves the proxy to one task's sandbox. Returns the socket's name. */
   async open(sockets: TaskSockets, hosts: string[], onRefused: (refused: Refused) => void): Promise<string> {
     const task: Task = { hosts: new HostList(hosts), onRefused, isFull: false };
     // It listens nowhere, so its own time limits do not run.
-    const server = createServer({ maxHeaderSize: HEADER_BYTES }, (req, res) => this.#answerPlain(task, req, res));
+    const server = createServer({ maxHeaderSize: HEADER_BYTES }, (req, res) =>
+      this.#answerPlain(task, req, res),
+    );
     const deadlines = new WeakMap<object, NodeJS.Timeout>();
     server.on('connect', (req: IncomingMessage, socket, head: Buffer) => {
       clearTimeout(deadlines.get(socket));
       void this.#connect(task, req.url ?? '', socket as Socket, head).catch(() => socket.destroy());
     });
-    await sockets.listen(NAME, CONNECTIONS, (visitor) => {
-      const timer = setTimeout(() => visitor.destroy(), HEADER_MS);
-      deadlines.set(visitor, timer);
-      visitor.once('close', () => clearTimeout(timer));
-      server.emit('connection', visitor);
-      visitor.resume();
-    }, () => {
-      // Once: a thousand of them say no more.
-      if (!task.isFull) onRefused({ host: '', port: 0, reason: 'connections' });
-      task.isFull = true;
-    });
+    await sockets.listen(
+      NAME,
+      CONNECTIONS,
+      (visitor) => {
+        const timer = setTimeout(() => visitor.destroy(), HEADER_MS);
+        deadlines.set(visitor, timer);
+        visitor.once('close', () => clearTimeout(timer));
+        server.emit('connection', visitor);
+        visitor.resume();
+      },
+      () => {
+        // Once: a thousand of them say no more.
+        if (!task.isFull) onRefused({ host: '', port: 0, reason: 'connections' });
+        task.isFull = true;
+      },
+    );
     return NAME;
   }
 
@@ -108,17 +129,22 @@ export class EgressProxy {
   async #lookUp(name: string): Promise<string[]> {
     let lookup = this.#lookups.get(name);
     if (!lookup) {
-      if (this.#lookups.size >= LOOKUPS) throw new Unreachable(503, 'Too many names are being looked up. Try again.');
+      if (this.#lookups.size >= LOOKUPS)
+        throw new Unreachable(503, 'Too many names are being looked up. Try again.');
       lookup = this.#outside.resolve(name).finally(() => this.#lookups.delete(name));
       this.#lookups.set(name, lookup);
     }
-    const addresses = await lookup.catch(() => { throw new Unreachable(502, `The address of ${name} could not be looked up.`); });
+    const addresses = await lookup.catch(() => {
+      throw new Unreachable(502, `The address of ${name} could not be looked up.`);
+    });
     if (addresses.length === 0) throw new Unreachable(502, `${name} has no address.`);
     return addresses;
   }
 
   async #dial(name: string, addresses: string[], port: number): Promise<Socket> {
-    const socket = await this.#outside.dial(addresses, port).catch(() => { throw new Unreachable(504, `${name} does not answer.`); });
+    const socket = await this.#outside.dial(addresses, port).catch(() => {
+      throw new Unreachable(504, `${name} does not answer.`);
+    });
     // Bytes of either direction pass through it: while it is idle, both are.
     return socket.on('error', () => socket.destroy()).setTimeout(IDLE_MS, () => socket.destroy());
   }
@@ -132,8 +158,16 @@ export class EgressProxy {
   #answerPlain(task: Task, req: IncomingMessage, res: ServerResponse): void {
     const url = URL.parse(req.url ?? '');
     if (url) this.#refuse(task, { host: url.hostname, port: Number(url.port) || 80, reason: 'not_tls' });
-    const text = url ? refusalText('not_tls', url.hostname) : 'This is an HTTP proxy that takes CONNECT only: set HTTPS_PROXY to its address, and use https URLs.\n';
-    res.writeHead(url ? 403 : 400, { 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text);
+    const text = url
+      ? refusalText('not_tls', url.hostname)
+      : 'This is an HTTP proxy that takes CONNECT only: set HTTPS_PROXY to its address, and use https URLs.\n';
+    res
+      .writeHead(url ? 403 : 400, {
+        'content-type': 'text/plain; charset=utf-8',
+        'content-length': Buffer.byteLength(text),
+        connection: 'close',
+      })
+      .end(text);
   }
 }
 
@@ -155,12 +189,18 @@ function join(visitor: Socket, outside: Socket, said: Buffer): void {
 /** Ends a connection with its last words; who does not read them is not waited for. */
 function end(visitor: Socket, words: string | Buffer): void {
   const timer = setTimeout(() => visitor.destroy(), LINGER_MS);
-  visitor.once('close', () => clearTimeout(timer)).once('end', () => visitor.destroySoon()).resume();
+  visitor
+    .once('close', () => clearTimeout(timer))
+    .once('end', () => visitor.destroySoon())
+    .resume();
   visitor.end(words);
 }
 
 /** The bytes up to the end of a ClientHello, or beyond, and the name in it; null where they are none or take too long, undefined where the visitor has gone before. The socket is paused afterwards. */
-function helloFrom(visitor: Socket, head: Buffer): Promise<{ bytes: Buffer; serverName: string } | null | undefined> {
+function helloFrom(
+  visitor: Socket,
+  head: Buffer,
+): Promise<{ bytes: Buffer; serverName: string } | null | undefined> {
   return new Promise((resolve) => {
     let bytes = head;
     const done = (serverName: string | null | undefined): void => {
@@ -172,7 +212,10 @@ function helloFrom(visitor: Socket, head: Buffer): Promise<{ bytes: Buffer; serv
       const serverName = serverNameOf(bytes);
       if (serverName !== undefined || bytes.length > HELLO_BYTES) done(serverName ?? null);
     };
-    const onData = (part: Buffer): void => { bytes = Buffer.concat([bytes, part]); look(); };
+    const onData = (part: Buffer): void => {
+      bytes = Buffer.concat([bytes, part]);
+      look();
+    };
     const onEnd = (): void => done(undefined);
     const timer = setTimeout(() => done(null), HELLO_MS);
     visitor.on('data', onData).once('end', onEnd).once('close', onEnd);

@@ -16,7 +16,10 @@ export interface TestOutside extends Outside {
 
 export function testOutside(port: number, names: TestOutside['names']): TestOutside {
   const outside: TestOutside = {
-    names, asked: [], dialled: [], sockets: [],
+    names,
+    asked: [],
+    dialled: [],
+    sockets: [],
     async resolve(name) {
       outside.asked.push(name);
       const answer = outside.names[name] ?? [];
@@ -35,17 +38,28 @@ export function testOutside(port: number, names: TestOutside['names']): TestOuts
 }
 
 /** A TLS server on the loopback for these names, which hands each connection to `serve`. */
-export async function tlsServer(names: string[], serve: (socket: TLSSocket) => void): Promise<{ port: number; cert: string }> {
+export async function tlsServer(
+  names: string[],
+  serve: (socket: TLSSocket) => void,
+): Promise<{ port: number; cert: string }> {
   const { key, cert } = testCertificate(names);
-  const server = createTlsServer({ key, cert }, (socket) => serve(socket.on('error', () => socket.destroy())));
+  const server = createTlsServer({ key, cert }, (socket) =>
+    serve(socket.on('error', () => socket.destroy())),
+  );
   return { port: await listening(server), cert };
 }
 
 /** Listens on a free port of the loopback until the test's end. */
 export async function listening(server: Server): Promise<number> {
   const open = new Set<Socket>();
-  server.on('connection', (socket: Socket) => { open.add(socket.once('close', () => open.delete(socket))); }).on('tlsClientError', () => {});
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  server
+    .on('connection', (socket: Socket) => {
+      open.add(socket.once('close', () => open.delete(socket)));
+    })
+    .on('tlsClientError', () => {});
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   onTestFinished(() => {
     server.close();
     for (const socket of open) socket.destroy();

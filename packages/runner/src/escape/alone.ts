@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { SandboxLimits } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
-import { DEFAULT_LIMITS, HOME, WORKSPACE, type Driver, type Sandbox, type SandboxExit } from '../sandbox/driver.ts';
+import {
+  DEFAULT_LIMITS,
+  HOME,
+  WORKSPACE,
+  type Driver,
+  type Sandbox,
+  type SandboxExit,
+} from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
 import { outputOf, tarStream, type Bench } from '../test-support.ts';
@@ -31,11 +38,19 @@ export interface Ground {
 
 export function sandboxGround(bench: Bench, canaries: Canaries): Ground {
   return {
-    isControl: false, host: bench.host, canaries,
+    isControl: false,
+    host: bench.host,
+    canaries,
     async run(command, limits) {
       const id = randomUUID();
       await bench.workspaces.put(id, tarStream({}));
-      const entries = await bench.run(`op_${id}`, { kind: 'exec', workspaceId: id, command, limits, timeoutMs: 30_000 });
+      const entries = await bench.run(`op_${id}`, {
+        kind: 'exec',
+        workspaceId: id,
+        command,
+        limits,
+        timeoutMs: 30_000,
+      });
       return `${outputOf(entries)}\n${JSON.stringify(entries.at(-1))}`;
     },
     start: starter(bench.host),
@@ -44,10 +59,15 @@ export function sandboxGround(bench: Bench, canaries: Canaries): Ground {
 
 /** The same functions over no sandbox: commands run in the folder that would be their workspace. */
 export function controlGround(host: Host, canaries: Canaries): Ground {
-  const bare: Host = { ...host, driver: bareDriver(host, ['--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private']) };
+  const bare: Host = {
+    ...host,
+    driver: bareDriver(host, ['--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private']),
+  };
   const free: Host = { ...host, driver: bareDriver(host, undefined) };
   return {
-    isControl: true, host: bare, canaries,
+    isControl: true,
+    host: bare,
+    canaries,
     async run(command) {
       const sandbox = starter(bare)(command);
       const { stdout, stderr } = await collect(sandbox, { maxBytes: 1024 ** 2, timeoutMs: 30_000 });
@@ -57,25 +77,60 @@ export function controlGround(host: Host, canaries: Canaries): Ground {
   };
 }
 
-const starter = (host: Host): Ground['start'] => (command, folder = makeSandboxFolder(host, randomUUID())) => {
-  const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', command], binds: [{ host: folder, inside: WORKSPACE, readOnly: false }], limits: DEFAULT_LIMITS });
-  sandbox.stdin.end();
-  sandbox.stderr.resume();
-  return sandbox;
-};
+const starter =
+  (host: Host): Ground['start'] =>
+  (command, folder = makeSandboxFolder(host, randomUUID())) => {
+    const sandbox = startSandbox(host, {
+      command: ['/bin/sh', '-c', command],
+      binds: [{ host: folder, inside: WORKSPACE, readOnly: false }],
+      limits: DEFAULT_LIMITS,
+    });
+    sandbox.stdin.end();
+    sandbox.stderr.resume();
+    return sandbox;
+  };
 
 /** Runs commands as they are; with `unshare`'s options, so that what is left ends with them, else with nothing around them at all. */
 function bareDriver(host: Host, options: string[] | undefined): Driver {
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   return {
-    name: 'bubblewrap', seesMounts: true, engine: null, limits: host.driver!.limits, missing: () => Promise.resolve([]), remedy: () => '', close: () => Promise.resolve(),
+    name: 'bubblewrap',
+    seesMounts: true,
+    engine: null,
+    limits: host.driver!.limits,
+    missing: () => Promise.resolve([]),
+    remedy: () => '',
+    close: () => Promise.resolve(),
     start({ command, binds, env }) {
       const at = (inside: string): string => binds.find((bind) => bind.inside === inside)?.host ?? host.base;
-      const words = [...(options ? ['/usr/bin/unshare', ...user, ...options, '--'] : []), ...command.map((word) => word.replaceAll(GUEST, host.guest.folder))];
-      const child = spawn(words[0]!, words.slice(1), { cwd: at(WORKSPACE), env: { PATH: `${dirname(host.node)}:/usr/bin:/bin:/usr/sbin:/sbin`, HOME: at(HOME), ...env }, stdio: 'pipe' });
-      child.stdin.on('error', () => { /* it has ended */ });
-      const exited = new Promise<SandboxExit>((resolve) => { child.once('error', () => resolve({ code: null, signal: null, oom: false })).once('exit', (code, signal) => resolve({ code, signal, oom: false })); });
-      return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, initPid: () => child.pid, exited, kill() { child.kill('SIGKILL'); return exited; } };
+      const words = [
+        ...(options ? ['/usr/bin/unshare', ...user, ...options, '--'] : []),
+        ...command.map((word) => word.replaceAll(GUEST, host.guest.folder)),
+      ];
+      const child = spawn(words[0]!, words.slice(1), {
+        cwd: at(WORKSPACE),
+        env: { PATH: `${dirname(host.node)}:/usr/bin:/bin:/usr/sbin:/sbin`, HOME: at(HOME), ...env },
+        stdio: 'pipe',
+      });
+      child.stdin.on('error', () => {
+        /* it has ended */
+      });
+      const exited = new Promise<SandboxExit>((resolve) => {
+        child
+          .once('error', () => resolve({ code: null, signal: null, oom: false }))
+          .once('exit', (code, signal) => resolve({ code, signal, oom: false }));
+      });
+      return {
+        stdin: child.stdin,
+        stdout: child.stdout,
+        stderr: child.stderr,
+        initPid: () => child.pid,
+        exited,
+        kill() {
+          child.kill('SIGKILL');
+          return exited;
+        },
+      };
     },
   };
 }
@@ -85,12 +140,16 @@ const atOnce = ({ host }: Ground): number => (host.driver?.limits.processes === 
 
 /** Runs them, some at once. */
 export async function runAlone(ground: Ground, probes: AloneProbe[]): Promise<Result[]> {
-  const left = [...probes], results: Result[] = [];
-  await Promise.all(Array.from({ length: atOnce(ground) }, async () => {
-    for (let probe = left.shift(); probe; probe = left.shift()) {
-      const { name, theme } = probe, result = await probe.attempt(ground);
-      if (result) results.push({ name, theme, ...result, said: result.said.trim().slice(-200) });
-    }
-  }));
+  const left = [...probes],
+    results: Result[] = [];
+  await Promise.all(
+    Array.from({ length: atOnce(ground) }, async () => {
+      for (let probe = left.shift(); probe; probe = left.shift()) {
+        const { name, theme } = probe,
+          result = await probe.attempt(ground);
+        if (result) results.push({ name, theme, ...result, said: result.said.trim().slice(-200) });
+      }
+    }),
+  );
   return results;
 }

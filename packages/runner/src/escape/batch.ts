@@ -24,12 +24,20 @@ const KEPT = 200;
 /** Runs the probes; where one ends the place itself, the others go on in a new one. */
 export async function runBatch(place: Place, probes: Probe[]): Promise<Result[]> {
   let victims = 0;
-  let left: (Probe & { victim?: number })[] = probes.map((probe) => (probe.outside && 'victim' in probe.outside ? { ...probe, victim: ++victims } : probe));
+  let left: (Probe & { victim?: number })[] = probes.map((probe) =>
+    probe.outside && 'victim' in probe.outside ? { ...probe, victim: ++victims } : probe,
+  );
   const results: Result[] = [];
   while (left.length > 0) {
     const said = await once(place, left, async (probe, text) => {
-      const found = text.includes(place.secret) || (probe.outside ? await place.isDone(probe) : /^ESCAPED/m.test(text));
-      results.push({ name: probe.name, theme: probe.theme, succeeded: found, said: text.trim().slice(-KEPT) });
+      const found =
+        text.includes(place.secret) || (probe.outside ? await place.isDone(probe) : /^ESCAPED/m.test(text));
+      results.push({
+        name: probe.name,
+        theme: probe.theme,
+        succeeded: found,
+        said: text.trim().slice(-KEPT),
+      });
     });
     left = left.slice(said);
   }
@@ -37,7 +45,11 @@ export async function runBatch(place: Place, probes: Probe[]): Promise<Result[]>
 }
 
 /** One start of the harness; answers how many probes it dealt with, at least one. */
-async function once(place: Place, probes: (Probe & { victim?: number })[], judge: (probe: Probe & { victim?: number }, said: string) => Promise<void>): Promise<number> {
+async function once(
+  place: Place,
+  probes: (Probe & { victim?: number })[],
+  judge: (probe: Probe & { victim?: number }, said: string) => Promise<void>,
+): Promise<number> {
   const harness = await place.start(probes);
   const said: string[] = [];
   let isDone = false;
@@ -45,12 +57,17 @@ async function once(place: Place, probes: (Probe & { victim?: number })[], judge
     for await (const line of createInterface({ input: harness.stdout })) {
       if (!line.startsWith('{"')) continue;
       const told = JSON.parse(line) as { name: string; said: string } | { done: true };
-      if ('done' in told) { isDone = true; break; }
+      if ('done' in told) {
+        isDone = true;
+        break;
+      }
       if (told.name === probes[said.length]!.name) said.push(told.said);
     }
     if (!isDone) said.push('its sandbox ended');
     for (const [i, text] of said.entries()) await judge(probes[i]!, text);
     harness.stdin.end();
-  } finally { await harness.stop(); }
+  } finally {
+    await harness.stop();
+  }
   return said.length;
 }

@@ -1,6 +1,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, chownSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createSocket } from 'node:dgram';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -34,30 +45,70 @@ const UNTOUCHED = 'untouched\n';
 
 export async function plantCanaries(host: Host): Promise<Canaries> {
   const folder = mkdtempSync(join(dirname(host.base), 'hr-escape-'));
-  const id = folder.slice(folder.lastIndexOf('/') + 1), secret = `canary-${randomUUID()}`;
-  const other = makeSandboxFolder(host, `other-${id}`), otherHome = makeSandboxFolder(host, `other-${id}.home`);
+  const id = folder.slice(folder.lastIndexOf('/') + 1),
+    secret = `canary-${randomUUID()}`;
+  const other = makeSandboxFolder(host, `other-${id}`),
+    otherHome = makeSandboxFolder(host, `other-${id}.home`);
   writeFiles(folder, secret);
   for (const place of [other, otherHome]) {
-    for (const [name, text] of [['secret.txt', secret], ['target.txt', UNTOUCHED]] as const) {
+    for (const [name, text] of [
+      ['secret.txt', secret],
+      ['target.txt', UNTOUCHED],
+    ] as const) {
       writeFileSync(join(place, name), text);
       if (host.uid !== null) chownSync(join(place, name), host.uid, host.uid);
     }
   }
-  const sockets = [join(folder, 'socket'), ...process.getuid?.() === 0 ? [`/run/${id}/docker.sock`] : [], `/tmp/${id}.X11/X0`, `\0${id}.dbus`];
+  const sockets = [
+    join(folder, 'socket'),
+    ...(process.getuid?.() === 0 ? [`/run/${id}/docker.sock`] : []),
+    `/tmp/${id}.X11/X0`,
+    `\0${id}.dbus`,
+  ];
   const services = await serve(secret, sockets);
   const touched = new Set<string>();
   const { plant, planted } = await runPlant(secret, join(folder, 'secret.txt'), touched);
   const grounds = {
-    canary: folder, base: host.base, other, otherHome, id, neighbour: `${id}.neighbour`, neighbourPort: services.spare, ...services.ports, addresses: hostAddresses(), abstract: `${id}.dbus`, sockets: sockets.slice(0, -1),
-    resolver: resolverLines(), numbers: callNumbers(process.arch), arch: process.arch, ...planted,
+    canary: folder,
+    base: host.base,
+    other,
+    otherHome,
+    id,
+    neighbour: `${id}.neighbour`,
+    neighbourPort: services.spare,
+    ...services.ports,
+    addresses: hostAddresses(),
+    abstract: `${id}.dbus`,
+    sockets: sockets.slice(0, -1),
+    resolver: resolverLines(),
+    numbers: callNumbers(process.arch),
+    arch: process.arch,
+    ...planted,
   };
   return {
-    id, secret, folder, other, otherHome, neighbourPort: services.spare, grounds, touched,
+    id,
+    secret,
+    folder,
+    other,
+    otherHome,
+    neighbourPort: services.spare,
+    grounds,
+    touched,
     async close() {
       services.close();
       plant.stdin!.end();
-      await new Promise((resolve) => { plant.once('close', resolve); });
-      for (const path of [folder, other, otherHome, `/run/${id}`, `/tmp/${id}.X11`, ...['/tmp', '/dev/shm', '/var/tmp'].map((place) => `${place}/${id}.neighbour`)]) rmSync(path, { recursive: true, force: true });
+      await new Promise((resolve) => {
+        plant.once('close', resolve);
+      });
+      for (const path of [
+        folder,
+        other,
+        otherHome,
+        `/run/${id}`,
+        `/tmp/${id}.X11`,
+        ...['/tmp', '/dev/shm', '/var/tmp'].map((place) => `${place}/${id}.neighbour`),
+      ])
+        rmSync(path, { recursive: true, force: true });
     },
   };
 }
@@ -66,7 +117,8 @@ function writeFiles(folder: string, secret: string): void {
   chmodSync(folder, 0o755);
   for (const name of ['cwd', 'data', 'drop', 'tools']) mkdirSync(join(folder, name));
   chmodSync(join(folder, 'drop'), 0o777);
-  for (const name of ['secret.txt', 'cwd/secret.txt', 'data/secret.txt']) writeFileSync(join(folder, name), secret, { mode: 0o644 });
+  for (const name of ['secret.txt', 'cwd/secret.txt', 'data/secret.txt'])
+    writeFileSync(join(folder, name), secret, { mode: 0o644 });
   for (const name of ['target.txt', 'written.txt']) writeFileSync(join(folder, name), UNTOUCHED);
   for (const name of ['target.txt', 'written.txt']) chmodSync(join(folder, name), 0o666);
   const tools = join(folder, 'tools');
@@ -85,33 +137,69 @@ export function copyShared(host: Host, folder: string): { guest: string; etc: st
 }
 
 /** Servers of this host that tell the secret to whoever comes. */
-async function serve(secret: string, paths: string[]): Promise<{ ports: Record<string, number>; spare: number; close(): void }> {
+async function serve(
+  secret: string,
+  paths: string[],
+): Promise<{ ports: Record<string, number>; spare: number; close(): void }> {
   const servers: Server[] = [];
   const listen = async (where: { port: number; host: string } | { path: string }): Promise<number> => {
     if ('path' in where && !where.path.startsWith('\0')) mkdirSync(dirname(where.path), { recursive: true });
-    const server = createServer((peer) => { peer.on('error', () => {}).end(secret); });
+    const server = createServer((peer) => {
+      peer.on('error', () => {}).end(secret);
+    });
     servers.push(server);
-    await new Promise<void>((resolve, reject) => { server.once('error', reject).listen({ ...where, ...('path' in where && !where.path.startsWith('\0') && { readableAll: true, writableAll: true }) }, resolve); });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(
+        {
+          ...where,
+          ...('path' in where && !where.path.startsWith('\0') && { readableAll: true, writableAll: true }),
+        },
+        resolve,
+      );
+    });
     return 'path' in where ? 0 : (server.address() as { port: number }).port;
   };
   for (const path of paths) await listen({ path });
   const datagrams = createSocket('udp4');
   datagrams.on('message', (_text, from) => datagrams.send(secret, from.port, from.address));
-  await new Promise<void>((resolve) => { datagrams.bind(0, '0.0.0.0', resolve); });
+  await new Promise<void>((resolve) => {
+    datagrams.bind(0, '0.0.0.0', resolve);
+  });
   const spare = await listen({ port: 0, host: '127.0.0.1' });
   servers.pop()!.close(); // a port that the neighbour can take
   const ports = {
-    port: await listen({ port: 0, host: '127.0.0.1' }), anyPort: await listen({ port: 0, host: '0.0.0.0' }), port6: existsSync('/proc/net/if_inet6') ? await listen({ port: 0, host: '::1' }) : 0, udpPort: datagrams.address().port,
+    port: await listen({ port: 0, host: '127.0.0.1' }),
+    anyPort: await listen({ port: 0, host: '0.0.0.0' }),
+    port6: existsSync('/proc/net/if_inet6') ? await listen({ port: 0, host: '::1' }) : 0,
+    udpPort: datagrams.address().port,
   };
-  return { ports, spare, close() { datagrams.close(); for (const server of servers) server.close(); } };
+  return {
+    ports,
+    spare,
+    close() {
+      datagrams.close();
+      for (const server of servers) server.close();
+    },
+  };
 }
 
 /** Where the host asks for names: not a sandbox's to know. */
-const resolverLines = (): string[] => (existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8') : '').split('\n').filter((line) => /^(nameserver|search)\s+\S/.test(line) && !/\s127\./.test(line));
+const resolverLines = (): string[] =>
+  (existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8') : '')
+    .split('\n')
+    .filter((line) => /^(nameserver|search)\s+\S/.test(line) && !/\s127\./.test(line));
 
-const hostAddresses = (): string[] => Object.values(networkInterfaces()).flatMap((all) => all ?? []).filter((one) => !one.internal && one.family === 'IPv4').map((one) => one.address);
+const hostAddresses = (): string[] =>
+  Object.values(networkInterfaces())
+    .flatMap((all) => all ?? [])
+    .filter((one) => !one.internal && one.family === 'IPv4')
+    .map((one) => one.address);
 
-async function runPlant(secret: string, file: string, touched: Set<string>): Promise<{ plant: ChildProcess; planted: object }> {
+async function runPlant(
+  secret: string,
+  file: string,
+  touched: Set<string>,
+): Promise<{ plant: ChildProcess; planted: object }> {
   const plant = spawn(PYTHON, [join(HERE, 'plant.py')], { stdio: ['pipe', 'pipe', 'inherit'] });
   plant.stdin.write(`${JSON.stringify({ secret, file })}\n`);
   const lines = createInterface({ input: plant.stdout });

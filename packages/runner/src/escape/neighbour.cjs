@@ -9,5 +9,7 @@ for (const place of ['/tmp', '/dev/shm', '/var/tmp']) {
 }
 rmSync(`/tmp/${id}/socket`, { force: true });
 const say = () => createServer((peer) => peer.on('error', () => {}).end(secret));
-say().listen(port, '127.0.0.1', () => say().listen(`/tmp/${id}/socket`, () => say().listen(`\0${id}`, () => process.stdout.write('ready\n'))));
+say().listen(port, '127.0.0.1', () =>
+  say().listen(`/tmp/${id}/socket`, () => say().listen(`\0${id}`, () => process.stdout.write('ready\n'))),
+);
 process.stdin.resume().once('end', () => process.exit());

@@ -13,7 +13,9 @@ export interface Probe {
 export type OutsideCheck =
   | { victim: 'dead' | 'stopped' | 'reniced' | 'relimited' | 'rewritten' | 'pinned' | 'rescheduled' }
   /** The file of the canaries' folder, or of a place that sandboxes share, has been changed. */
-  | { changed: 'target' | 'guest' | 'etc' | 'node' | 'neighbour' | 'neighbourHome' | 'pty' | 'shm' | 'linked' };
+  | {
+      changed: 'target' | 'guest' | 'etc' | 'node' | 'neighbour' | 'neighbourHome' | 'pty' | 'shm' | 'linked';
+    };
 
 export interface Result {
   name: string;
@@ -25,6 +27,15 @@ export interface Result {
 
 type Attempt = Omit<Probe, 'theme'>;
 
-export const themed = (theme: string, attempts: Attempt[]): Probe[] => attempts.map((attempt) => ({ ...attempt, theme }));
-export const python = (name: string, text: string, outside?: OutsideCheck): Attempt => ({ name, python: text, ...(outside && { outside }) });
-export const sh = (name: string, text: string, outside?: OutsideCheck): Attempt => ({ name, sh: text, ...(outside && { outside }) });
+export const themed = (theme: string, attempts: Attempt[]): Probe[] =>
+  attempts.map((attempt) => ({ ...attempt, theme }));
+export const python = (name: string, text: string, outside?: OutsideCheck): Attempt => ({
+  name,
+  python: text,
+  ...(outside && { outside }),
+});
+export const sh = (name: string, text: string, outside?: OutsideCheck): Attempt => ({
+  name,
+  sh: text,
+  ...(outside && { outside }),
+});

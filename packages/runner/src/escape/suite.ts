@@ -20,7 +20,8 @@ const BATCHED: Probe[] = [...FILES, ...PROCESSES, ...KERNEL, ...NETWORK, ...RIGH
 const ALONE = [...STAYING_PROBES, ...TRANSFERS, ...BOMBS];
 const isRoot = process.getuid?.() === 0;
 const LIMIT_MS = 240_000;
-const LEAST_PROBES = 110, LEAST_IN_CONTROL = 80;
+const LEAST_PROBES = 110,
+  LEAST_IN_CONTROL = 80;
 /** Stands for a key of the service: where it gets into a sandbox, so would a real one. */
 const OF_SERVICE = 'HEADRACE_ESCAPE_KEY';
 
@@ -41,48 +42,86 @@ export function escapes(engine: string, bench: Bench | undefined): void {
       process.stdout.write(`\n${table(engine, without, inside)}\n`);
     }, LIMIT_MS);
 
-    test('no probe succeeds', () => { expect(inside.filter((result) => result.succeeded).map(({ name, said }) => `${name}: ${said}`)).toEqual([]); });
+    test('no probe succeeds', () => {
+      expect(inside.filter((result) => result.succeeded).map(({ name, said }) => `${name}: ${said}`)).toEqual(
+        [],
+      );
+    });
 
     test('there are many, each under a name of its own', () => {
       expect(new Set(inside.map((result) => result.name)).size).toBe(inside.length);
       expect(inside.length).toBeGreaterThanOrEqual(LEAST_PROBES);
-      expect(without.map((result) => result.name)).toEqual(expect.arrayContaining(inside.map((result) => result.name)));
+      expect(without.map((result) => result.name)).toEqual(
+        expect.arrayContaining(inside.map((result) => result.name)),
+      );
     });
 
-    test.skipIf(!isRoot)('most succeed where there is no sandbox', () => { expect(without.filter((result) => result.succeeded).length).toBeGreaterThanOrEqual(LEAST_IN_CONTROL); });
+    test.skipIf(!isRoot)('most succeed where there is no sandbox', () => {
+      expect(without.filter((result) => result.succeeded).length).toBeGreaterThanOrEqual(LEAST_IN_CONTROL);
+    });
 
-    test('a hole is found by the probes that it concerns', async () => {
-      const canaries = await plantCanaries(bench!.host);
-      onTestFinished(() => canaries.close());
-      const place = await sandboxPlace(bench!.host, canaries, [{ host: canaries.folder, inside: canaries.folder, readOnly: false }]);
-      onTestFinished(() => place.close());
-      const results = await runBatch(place, FILES.concat(NETWORK));
-      expect(results.filter((result) => result.succeeded).map((result) => result.name)).toEqual(expect.arrayContaining(['canary-read', 'canary-write', 'data-folder', 'unix-socket-by-path', 'task-sockets-of-others']));
-      expect(results.find((result) => result.name === 'loopback-tcp')).toMatchObject({ succeeded: false });
-    }, LIMIT_MS);
+    test(
+      'a hole is found by the probes that it concerns',
+      async () => {
+        const canaries = await plantCanaries(bench!.host);
+        onTestFinished(() => canaries.close());
+        const place = await sandboxPlace(bench!.host, canaries, [
+          { host: canaries.folder, inside: canaries.folder, readOnly: false },
+        ]);
+        onTestFinished(() => place.close());
+        const results = await runBatch(place, FILES.concat(NETWORK));
+        expect(results.filter((result) => result.succeeded).map((result) => result.name)).toEqual(
+          expect.arrayContaining([
+            'canary-read',
+            'canary-write',
+            'data-folder',
+            'unix-socket-by-path',
+            'task-sockets-of-others',
+          ]),
+        );
+        expect(results.find((result) => result.name === 'loopback-tcp')).toMatchObject({ succeeded: false });
+      },
+      LIMIT_MS,
+    );
   });
 }
 
 async function runControl(bench: Bench): Promise<Result[]> {
-  return withCanaries(bench, async (canaries) => all(controlPlace(bench.host, canaries), controlGround(bench.host, canaries)));
+  return withCanaries(bench, async (canaries) =>
+    all(controlPlace(bench.host, canaries), controlGround(bench.host, canaries)),
+  );
 }
 
 async function runSandbox(bench: Bench): Promise<Result[]> {
   return withCanaries(bench, async (canaries) => {
     const place = await sandboxPlace(bench.host, canaries);
-    try { return await all(place, sandboxGround(bench, canaries)); } finally { await place.close(); }
+    try {
+      return await all(place, sandboxGround(bench, canaries));
+    } finally {
+      await place.close();
+    }
   });
 }
 
-async function withCanaries(bench: Bench, body: (canaries: Canaries) => Promise<Result[]>): Promise<Result[]> {
+async function withCanaries(
+  bench: Bench,
+  body: (canaries: Canaries) => Promise<Result[]>,
+): Promise<Result[]> {
   const canaries = await plantCanaries(bench.host);
   process.env[OF_SERVICE] = canaries.secret;
-  try { return await body(canaries); } finally { await canaries.close(); }
+  try {
+    return await body(canaries);
+  } finally {
+    await canaries.close();
+  }
 }
 
 async function all(place: Place, ground: Ground): Promise<Result[]> {
-  const batches = runBatch(place, BATCHED).then(async (results) => [...results, ...await runBatch(place, SIGNAL_EVERYONE)]);
+  const batches = runBatch(place, BATCHED).then(async (results) => [
+    ...results,
+    ...(await runBatch(place, SIGNAL_EVERYONE)),
+  ]);
   if (ground.host.driver!.limits.processes !== 'cgroup') await batches;
   const [batched, alone] = await Promise.all([batches, runAlone(ground, ALONE)]);
-  return [...batched, ...alone, ...await runAlone(ground, [PROCESSORS])];
+  return [...batched, ...alone, ...(await runAlone(ground, [PROCESSORS]))];
 }

@@ -13,5 +13,9 @@ export async function jsonBody<T>(req: IncomingMessage): Promise<T> {
     if (size > BODY_BYTES) throw new RunnerError(413, 'too_large', 'The body is too large.');
     parts.push(part);
   }
-  try { return JSON.parse(Buffer.concat(parts).toString()) as T; } catch { throw new RunnerError(400, 'invalid_request', 'The body is not JSON.'); }
+  try {
+    return JSON.parse(Buffer.concat(parts).toString()) as T;
+  } catch {
+    throw new RunnerError(400, 'invalid_request', 'The body is not JSON.');
+  }
 }

@@ -12,26 +12,57 @@ import type { Workspaces } from '../workspaces.ts';
 import { jsonBody } from './body.ts';
 import { captureRequest, fenceOf, hasTar, origin, taskRequest } from './validate.ts';
 
-export interface Runner { host: Host; status: RunnerStatus; workspaces: Workspaces; tasks: Tasks; gateways: Gateways }
+export interface Runner {
+  host: Host;
+  status: RunnerStatus;
+  workspaces: Workspaces;
+  tasks: Tasks;
+  gateways: Gateways;
+}
 
-interface Call { runner: Runner; id: string; part: string; query: URLSearchParams; req: IncomingMessage; res: ServerResponse }
+interface Call {
+  runner: Runner;
+  id: string;
+  part: string;
+  query: URLSearchParams;
+  req: IncomingMessage;
+  res: ServerResponse;
+}
 type Handler = (call: Call) => unknown;
 
 /** `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer already sent). */
 const ROUTES: Record<string, Handler> = {
-  'GET /status': ({ runner }) => ({ ...runner.status, egress: runner.tasks.egress.counters, restore: runner.workspaces.trees.restore, load: { ...memoryLoad(), sandboxes: runner.tasks.all().filter((task) => task.status === 'running').length } }),
+  'GET /status': ({ runner }) => ({
+    ...runner.status,
+    egress: runner.tasks.egress.counters,
+    restore: runner.workspaces.trees.restore,
+    load: {
+      ...memoryLoad(),
+      sandboxes: runner.tasks.all().filter((task) => task.status === 'running').length,
+    },
+  }),
 
   'PUT /workspaces/:id': async ({ runner, id, query, req }) => {
     mayRun(runner);
     await runner.workspaces.put(id, hasTar(req) ? req : undefined, origin(req, query), fenceOf(req));
   },
-  'GET /workspaces/:id': ({ runner, id }) => ({ exists: runner.workspaces.has(id), base: runner.workspaces.has(id) ? runner.workspaces.get(id).tree.over?.source.key ?? null : null }),
+  'GET /workspaces/:id': ({ runner, id }) => ({
+    exists: runner.workspaces.has(id),
+    base: runner.workspaces.has(id) ? (runner.workspaces.get(id).tree.over?.source.key ?? null) : null,
+  }),
   'GET /sources': ({ runner, query }) => ({ keys: runner.workspaces.trees.kept(query.get('group') ?? '') }),
-  'DELETE /groups/:id': ({ runner, id }) => { runner.workspaces.trees.forget(id); },
+  'DELETE /groups/:id': ({ runner, id }) => {
+    runner.workspaces.trees.forget(id);
+  },
   'GET /groups': ({ runner }) => ({ groups: runner.workspaces.trees.groups() }),
   'DELETE /workspaces/:id': async ({ runner, id, req }) => {
     runner.workspaces.admit(id, fenceOf(req));
-    await Promise.all(runner.tasks.all().filter((task) => task.workspaceId === id).map((task) => task.cancel()));
+    await Promise.all(
+      runner.tasks
+        .all()
+        .filter((task) => task.workspaceId === id)
+        .map((task) => task.cancel()),
+    );
     // That may have taken long: another may have made it anew meanwhile.
     runner.workspaces.admit(id, fenceOf(req));
     runner.workspaces.remove(id);
@@ -41,12 +72,16 @@ const ROUTES: Record<string, Handler> = {
     const request = captureRequest(await jsonBody(req));
     const basePaths = 'over' in request ? basePathsOf(workspace, request) : request.basePaths;
     noteSource(workspace, basePaths);
-    return runner.workspaces.use(workspace, 'capture', () => ('over' in request ? captureChanges : capture)(runner.host, workspace, basePaths));
+    return runner.workspaces.use(workspace, 'capture', () =>
+      ('over' in request ? captureChanges : capture)(runner.host, workspace, basePaths),
+    );
   },
   'POST /workspaces/:id/blobs': async ({ runner, id, req, res }) => {
     const workspace = runner.workspaces.get(id);
     const { paths } = await jsonBody<{ paths: string[] }>(req);
-    await runner.workspaces.use(workspace, 'blobs', () => pipeline(blobs(runner.host, workspace, paths), tarAnswer(res)));
+    await runner.workspaces.use(workspace, 'blobs', () =>
+      pipeline(blobs(runner.host, workspace, paths), tarAnswer(res)),
+    );
   },
   'POST /workspaces/:id/patch': async ({ runner, id, req }) => {
     runner.workspaces.admit(id, fenceOf(req));
@@ -87,18 +122,23 @@ const ROUTES: Record<string, Handler> = {
   'POST /tasks/:id/cancel': ({ runner, id }) => runner.tasks.get(id).cancel(),
   'POST /tasks/:id/permissions/:part': async ({ runner, id, part, req }) => {
     const task = runner.tasks.get(id);
-    task.answerPermission(part,  (await jsonBody<{ allow: boolean }>(req)).allow);
+    task.answerPermission(part, (await jsonBody<{ allow: boolean }>(req)).allow);
   },
   'POST /tasks/:id/steer': async ({ runner, id, req }) => {
     const task = runner.tasks.get(id);
     const message = await jsonBody<SteerRequest>(req);
-    if (typeof message.id !== 'string' || typeof message.prompt !== 'string') throw new RunnerError(400, 'invalid_request', 'id or prompt is missing.');
+    if (typeof message.id !== 'string' || typeof message.prompt !== 'string')
+      throw new RunnerError(400, 'invalid_request', 'id or prompt is missing.');
     await task.steer(message);
   },
-  'PUT /tasks/:id/source': ({ runner, id, query, req }) => runner.tasks.get(id).putSource(hasTar(req) ? req : undefined, { ...origin(req, query), warm: undefined }), // exactly that source
-  'GET /tasks/:id/output': async ({ runner, id, res }) => { await pipeline(await runner.tasks.get(id).output(), tarAnswer(res)); },
+  'PUT /tasks/:id/source': ({ runner, id, query, req }) =>
+    runner.tasks.get(id).putSource(hasTar(req) ? req : undefined, { ...origin(req, query), warm: undefined }), // exactly that source
+  'GET /tasks/:id/output': async ({ runner, id, res }) => {
+    await pipeline(await runner.tasks.get(id).output(), tarAnswer(res));
+  },
 
-  'PUT /gateways/:id': async ({ runner, id, req }) => runner.gateways.register(id, (await jsonBody<{ socketPath: unknown }>(req)).socketPath),
+  'PUT /gateways/:id': async ({ runner, id, req }) =>
+    runner.gateways.register(id, (await jsonBody<{ socketPath: unknown }>(req)).socketPath),
 };
 
 /** Finds the route of a request and runs it. Throws RunnerError 404 where there is none. */
@@ -110,17 +150,27 @@ export async function dispatch(runner: Runner, req: IncomingMessage, res: Server
 }
 
 /** The route key of a request and its ids, which must be short and plain: they become names of folders. */
-export function address(req: IncomingMessage): { key: string; id: string; part: string; query: URLSearchParams } {
+export function address(req: IncomingMessage): {
+  key: string;
+  id: string;
+  part: string;
+  query: URLSearchParams;
+} {
   const url = new URL(req.url ?? '/', 'http://runner');
-  const [top = '', id = '', action = '', part = '', ...more] = url.pathname.slice(1).split('/').map(decodeURIComponent);
-  if (more.length > 0 || (id !== '' && !/^[\w-]{1,100}$/.test(id))) throw new RunnerError(404, 'not_found', 'There is no such route.');
+  const [top = '', id = '', action = '', part = '', ...more] = url.pathname
+    .slice(1)
+    .split('/')
+    .map(decodeURIComponent);
+  if (more.length > 0 || (id !== '' && !/^[\w-]{1,100}$/.test(id)))
+    throw new RunnerError(404, 'not_found', 'There is no such route.');
   const key = `${req.method} /${top}${id && '/:id'}${action && `/${action}`}${part && '/:part'}`;
   return { key, id, part, query: url.searchParams };
 }
 
 /** Fail closed: nothing enters a sandbox where the probe found none that isolates. */
 function mayRun({ status }: Runner): void {
-  if (!status.ok) throw new RunnerError(503, 'no_sandbox', `Nothing can run here: ${status.missing.join('; ')}`);
+  if (!status.ok)
+    throw new RunnerError(503, 'no_sandbox', `Nothing can run here: ${status.missing.join('; ')}`);
 }
 
 function tarAnswer(res: ServerResponse): ServerResponse {

@@ -7,25 +7,36 @@ import { RunnerError } from '../errors.ts';
 import { address, dispatch, type Runner } from './routes.ts';
 
 /** Signs of a living worker: its last request's time, and how many are under way. */
-export interface Use { lastAt: number; underWay: number }
+export interface Use {
+  lastAt: number;
+  underWay: number;
+}
 
 /** The runner's HTTP server, and the use that is made of it. */
 export function makeServer(runner: Runner): { server: Server; use: Use } {
   const use: Use = { lastAt: Date.now(), underWay: 0 };
   const count = (call: EventEmitter): void => {
     use.underWay++;
-    call.once('close', () => { use.underWay--; use.lastAt = Date.now(); });
+    call.once('close', () => {
+      use.underWay--;
+      use.lastAt = Date.now();
+    });
   };
   // Bodies and journals take as long as they take; the peer is on this machine.
-  const server = createServer({ requestTimeout: 0, headersTimeout: 10_000, keepAliveTimeout: 60_000 }, (req, res) => {
-    count(res);
-    answer(runner, req, res).catch((error: unknown) => refuse(req, res, error));
-  });
+  const server = createServer(
+    { requestTimeout: 0, headersTimeout: 10_000, keepAliveTimeout: 60_000 },
+    (req, res) => {
+      count(res);
+      answer(runner, req, res).catch((error: unknown) => refuse(req, res, error));
+    },
+  );
   server.on('upgrade', (req, socket) => {
     count(socket);
     connect(runner, req, socket).catch((error: unknown) => {
       const { status, body } = refusalOf(error);
-      socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`);
+      socket.end(
+        `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      );
     });
   });
   return { server, use };
@@ -40,7 +51,10 @@ async function answer(runner: Runner, req: IncomingMessage, res: ServerResponse)
 
 function refuse(req: IncomingMessage, res: ServerResponse, error: unknown): void {
   const { status, body } = refusalOf(error);
-  if (res.headersSent) { res.destroy(); return; }
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
   // An unread body would block the connection for the next request.
   if (!req.complete) res.setHeader('connection', 'close');
   res.writeHead(status, { 'content-type': 'application/json' }).end(body);
@@ -48,9 +62,15 @@ function refuse(req: IncomingMessage, res: ServerResponse, error: unknown): void
 }
 
 function refusalOf(error: unknown): { status: number; body: string } {
-  const known = error instanceof RunnerError ? error : new RunnerError(500, 'internal', error instanceof Error ? error.message : 'unexpected failure');
+  const known =
+    error instanceof RunnerError
+      ? error
+      : new RunnerError(500, 'internal', error instanceof Error ? error.message : 'unexpected failure');
   if (known.status >= 500) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  return { status: known.status, body: JSON.stringify({ error: { code: known.code, message: known.message } }) };
+  return {
+    status: known.status,
+    body: JSON.stringify({ error: { code: known.code, message: known.message } }),
+  };
 }
 
 async function connect(runner: Runner, req: IncomingMessage, socket: Duplex): Promise<void> {

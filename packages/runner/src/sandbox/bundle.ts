@@ -9,8 +9,11 @@ const LOCK = fileURLToPath(new URL('../../../../package-lock.json', import.meta.
 /** Names what the guest's programs are made of: their sources, the versions of what they import, this Node. */
 export function sourcesKey(): string {
   const hash = createHash('sha256').update(`${process.version} ${process.arch}\n`);
-  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')).sort();
-  for (const file of [...files.map((name) => join(SOURCES, name)), LOCK, fileURLToPath(import.meta.url)]) if (existsSync(file)) hash.update(`${file}\n`).update(readFileSync(file));
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .sort();
+  for (const file of [...files.map((name) => join(SOURCES, name)), LOCK, fileURLToPath(import.meta.url)])
+    if (existsSync(file)) hash.update(`${file}\n`).update(readFileSync(file));
   return hash.digest('hex').slice(0, 32);
 }
 
@@ -28,9 +31,22 @@ export async function bundle(programs: Record<string, string>): Promise<Map<stri
   underWay++;
   try {
     const { outputFiles } = await build({
-      entryPoints: Object.fromEntries(Object.entries(programs).map(([name, source]) => [name, join(SOURCES, `${source}.ts`)])),
-      bundle: true, platform: 'node', format: 'cjs', target: `node${process.versions.node}`, charset: 'utf8', absWorkingDir: SOURCES, legalComments: 'none', logLevel: 'silent', outdir: '/', write: false,
+      entryPoints: Object.fromEntries(
+        Object.entries(programs).map(([name, source]) => [name, join(SOURCES, `${source}.ts`)]),
+      ),
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      target: `node${process.versions.node}`,
+      charset: 'utf8',
+      absWorkingDir: SOURCES,
+      legalComments: 'none',
+      logLevel: 'silent',
+      outdir: '/',
+      write: false,
     });
     return new Map(outputFiles.map(({ path, text }) => [path.slice(1, -'.js'.length), text]));
-  } finally { if (--underWay === 0) await stop(); } // stopped, it would never answer another
+  } finally {
+    if (--underWay === 0) await stop();
+  } // stopped, it would never answer another
 }

@@ -16,19 +16,34 @@ export interface Subject {
   said(command: string | string[], options?: Options): Promise<string>;
 }
 
-export interface Options { limits?: Partial<SandboxLimits>; binds?: Bind[]; env?: Record<string, string> }
+export interface Options {
+  limits?: Partial<SandboxLimits>;
+  binds?: Bind[];
+  env?: Record<string, string>;
+}
 
 export const MEBI = 1024 ** 2;
 
 export function subjectOf(bench: Bench): Subject {
-  const start: Subject['start'] = (command, { limits = {}, binds = [], env } = {}) => startSandbox(bench.host, {
-    command: typeof command === 'string' ? ['/bin/sh', '-c', command] : command, limits: { ...DEFAULT_LIMITS, ...limits }, ...(env && { env }),
-    binds: [{ host: makeSandboxFolder(bench.host, randomUUID()), inside: WORKSPACE, readOnly: false }, ...binds],
-  });
+  const start: Subject['start'] = (command, { limits = {}, binds = [], env } = {}) =>
+    startSandbox(bench.host, {
+      command: typeof command === 'string' ? ['/bin/sh', '-c', command] : command,
+      limits: { ...DEFAULT_LIMITS, ...limits },
+      ...(env && { env }),
+      binds: [
+        { host: makeSandboxFolder(bench.host, randomUUID()), inside: WORKSPACE, readOnly: false },
+        ...binds,
+      ],
+    });
   const run: Subject['run'] = (command, options) => {
     const sandbox = start(command, options);
     sandbox.stdin.end();
     return collect(sandbox, { maxBytes: 2 * MEBI, timeoutMs: 20_000 });
   };
-  return { bench, start, run, said: async (command, options) => (await run(command, options)).stdout.toString().trim() };
+  return {
+    bench,
+    start,
+    run,
+    said: async (command, options) => (await run(command, options)).stdout.toString().trim(),
+  };
 }

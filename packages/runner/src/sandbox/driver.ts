@@ -2,7 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { RunnerStatus, SandboxLimits } from '../protocol.ts';
 
 /** A folder or file of the host that a sandbox sees. */
-export interface Bind { host: string; inside: string; readOnly: boolean }
+export interface Bind {
+  host: string;
+  inside: string;
+  readOnly: boolean;
+}
 
 export interface SandboxSpec {
   command: string[];
@@ -11,7 +15,11 @@ export interface SandboxSpec {
   limits: SandboxLimits;
 }
 
-export interface SandboxExit { code: number | null; signal: string | null; oom: boolean }
+export interface SandboxExit {
+  code: number | null;
+  signal: string | null;
+  oom: boolean;
+}
 
 /** A started sandbox. Its streams end by themselves once the tree is gone. */
 export interface Sandbox {
@@ -56,11 +64,22 @@ export const WORKSPACE = '/workspace';
 export const HOME = '/home/agent';
 export const PATH = '/opt/headrace/bin:/usr/local/bin:/usr/bin:/bin';
 export const BASE_ENV: Record<string, string> = {
-  PATH, HOME, USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh', LANG: 'C.UTF-8', TERM: 'dumb', TMPDIR: '/tmp',
+  PATH,
+  HOME,
+  USER: 'agent',
+  LOGNAME: 'agent',
+  SHELL: '/bin/sh',
+  LANG: 'C.UTF-8',
+  TERM: 'dumb',
+  TMPDIR: '/tmp',
 };
 
 const MEBI = 1024 ** 2;
-export const DEFAULT_LIMITS: SandboxLimits = { memoryBytes: 4 * 1024 * MEBI, processes: 512, diskBytes: 2 * 1024 * MEBI };
+export const DEFAULT_LIMITS: SandboxLimits = {
+  memoryBytes: 4 * 1024 * MEBI,
+  processes: 512,
+  diskBytes: 2 * 1024 * MEBI,
+};
 /** Open files of one process; the host's own limit where that is lower. */
 export const OPEN_FILES = 65_536;
 /** The folders in memory that every sandbox has for itself: their sizes in bytes, and modes. */

@@ -4,7 +4,9 @@ import type { Driver } from './driver.ts';
 import type { Host } from './host.ts';
 import { probe, type Probe } from './probe.ts';
 
-export interface DriverChoice extends ContainerSettings { driver: 'auto' | Driver['name'] }
+export interface DriverChoice extends ContainerSettings {
+  driver: 'auto' | Driver['name'];
+}
 
 export const DEFAULT_CHOICE: DriverChoice = { driver: 'auto', socket: null, image: null, runtime: null };
 
@@ -22,8 +24,16 @@ export async function chooseDriver(host: Host, choice: DriverChoice): Promise<Pr
       host.driver = driver;
       return found;
     }
-    await driver.close().catch(() => { /* an engine that fails: what it was asked to prove, the next one is asked again */ });
+    await driver.close().catch(() => {
+      /* an engine that fails: what it was asked to prove, the next one is asked again */
+    });
     failures.push(found);
   }
-  return { ...failures[0]!, missing: failures.length === 1 ? failures[0]!.missing : [failures[0]!.missing.join('; '), `or, for containers: ${failures[1]!.missing.join('; ')}`] };
+  return {
+    ...failures[0]!,
+    missing:
+      failures.length === 1
+        ? failures[0]!.missing
+        : [failures[0]!.missing.join('; '), `or, for containers: ${failures[1]!.missing.join('; ')}`],
+  };
 }

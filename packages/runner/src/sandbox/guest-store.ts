@@ -1,4 +1,16 @@
-import { accessSync, constants, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sourcesKey } from './bundle.ts';
@@ -8,7 +20,12 @@ const UNUSED_MS = 24 * 60 * 60 * 1000;
 
 /** Where made programs are kept: beside what they are made of, for all runners of this installation; in the runner's own folder where that is not writable. */
 export function storeFolder(own: string): string {
-  try { accessSync(NODE_MODULES, constants.W_OK); return join(NODE_MODULES, '.cache/headrace-guest'); } catch { return join(own, 'guest'); }
+  try {
+    accessSync(NODE_MODULES, constants.W_OK);
+    return join(NODE_MODULES, '.cache/headrace-guest');
+  } catch {
+    return join(own, 'guest');
+  }
 }
 
 /** Files made from these very sources, each whole or not there; several runners may use it at once. Where nothing can be kept (no room, no right), they are made anew each time. */
@@ -19,7 +36,11 @@ export class GuestStore {
   constructor(folder: string) {
     const key = sourcesKey();
     this.#folder = join(folder, key);
-    try { this.#open(folder, key); } catch (error) { this.#giveUp(error); }
+    try {
+      this.#open(folder, key);
+    } catch (error) {
+      this.#giveUp(error);
+    }
   }
 
   /** What belongs to other sources and was not used for a day goes. */
@@ -28,22 +49,32 @@ export class GuestStore {
     utimesSync(this.#folder, new Date(), new Date());
     for (const name of readdirSync(folder)) {
       const other = join(folder, name);
-      if (name !== key && Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0) > UNUSED_MS) rmSync(other, { recursive: true, force: true });
+      if (name !== key && Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0) > UNUSED_MS)
+        rmSync(other, { recursive: true, force: true });
     }
   }
 
-  has(name: string): boolean { return existsSync(join(this.#folder, name)); }
+  has(name: string): boolean {
+    return existsSync(join(this.#folder, name));
+  }
 
   /** Copies a file or folder out of it. */
-  copy(name: string, to: string): void { cpSync(join(this.#folder, name), to, { recursive: true }); }
+  copy(name: string, to: string): void {
+    cpSync(join(this.#folder, name), to, { recursive: true });
+  }
 
-  keep(name: string, text: string): void { this.#place(name, (part) => writeFileSync(part, text)); }
+  keep(name: string, text: string): void {
+    this.#place(name, (part) => writeFileSync(part, text));
+  }
 
-  keepFolder(name: string, from: string): void { this.#place(name, (part) => cpSync(from, part, { recursive: true })); }
+  keepFolder(name: string, from: string): void {
+    this.#place(name, (part) => cpSync(from, part, { recursive: true }));
+  }
 
   #place(name: string, make: (part: string) => void): void {
     if (!this.#isUsable) return;
-    const part = join(this.#folder, `${name}.${process.pid}.part`), whole = join(this.#folder, name);
+    const part = join(this.#folder, `${name}.${process.pid}.part`),
+      whole = join(this.#folder, name);
     try {
       make(part);
       renameSync(part, whole);
@@ -55,6 +86,8 @@ export class GuestStore {
 
   #giveUp(error: unknown): void {
     this.#isUsable = false;
-    process.stderr.write(`The sandboxes' programs cannot be kept for the next start: ${(error as Error).message}\n`);
+    process.stderr.write(
+      `The sandboxes' programs cannot be kept for the next start: ${(error as Error).message}\n`,
+    );
   }
 }

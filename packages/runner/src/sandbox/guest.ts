@@ -6,7 +6,12 @@ import { GuestStore } from './guest-store.ts';
 /** Where the guest's programs lie inside a sandbox, each as `<name>.cjs`. */
 export const GUEST = '/opt/headrace/agent';
 /** Needed by nearly every sandbox: made before the runner says that it is ready. */
-const SMALL = { scripted: 'scripted', 'patch-tree': 'patch-tree', relay: 'relay', 'port-relay': 'port-relay' };
+const SMALL = {
+  scripted: 'scripted',
+  'patch-tree': 'patch-tree',
+  relay: 'relay',
+  'port-relay': 'port-relay',
+};
 /** Made beside the start; whoever needs it waits for it. */
 const BIG = { 'headrace.main': 'headrace/main' };
 /** What V8 made of the big program the last time; see warm-up.ts. */
@@ -38,11 +43,15 @@ export async function installGuest(folder: string, uid: number | null, cache: st
   const isCold = !store.has(COMPILED);
   mkdirSync(compiled, { recursive: true });
   if (!isCold) store.copy(COMPILED, compiled);
-  if (uid !== null) for (const name of ['.', ...readdirSync(compiled, { recursive: true, encoding: 'utf8' })]) lchownSync(join(compiled, name), uid, uid);
+  if (uid !== null)
+    for (const name of ['.', ...readdirSync(compiled, { recursive: true, encoding: 'utf8' })])
+      lchownSync(join(compiled, name), uid, uid);
   await install(folder, store, SMALL);
   const big = hasSource(BIG['headrace.main']) ? installBig(folder, store) : Promise.resolve(false);
   return {
-    folder, compiled, isCold,
+    folder,
+    compiled,
+    isCold,
     keepCompiled: () => store.keepFolder(COMPILED, compiled),
     ready: (name) => (name === 'headrace' ? big : Promise.resolve(existsSync(join(folder, `${name}.cjs`)))),
   };

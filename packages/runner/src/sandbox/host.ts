@@ -1,5 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, chmodSync, chownSync, closeSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunnerError } from '../errors.ts';
@@ -42,7 +61,14 @@ export async function prepareHost(cache: string): Promise<Host> {
   mkdirSync(join(base, 'w'), { mode: 0o711 });
   const etc = join(base, 'etc');
   writeEtc(etc);
-  return { base, uid, etc, node: reachableNode(base, uid), guest: await installGuest(join(base, 'guest'), uid, cache), driver: undefined };
+  return {
+    base,
+    uid,
+    etc,
+    node: reachableNode(base, uid),
+    guest: await installGuest(join(base, 'guest'), uid, cache),
+    driver: undefined,
+  };
 }
 
 /**
@@ -54,9 +80,14 @@ function closeInherited(): void {
   for (const name of existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : []) {
     if (Number(name) <= 2) continue;
     try {
-      const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${name}`, 'latin1'))?.[1] ?? '', 8);
+      const flags = Number.parseInt(
+        /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${name}`, 'latin1'))?.[1] ?? '',
+        8,
+      );
       if ((flags & CLOSES_ON_EXEC) === 0) closeSync(Number(name));
-    } catch { /* the listing's own, closed since */ }
+    } catch {
+      /* the listing's own, closed since */
+    }
   }
 }
 
@@ -68,7 +99,9 @@ export async function releaseHost(host: Host): Promise<void> {
 
 /** An agent may have closed folders to its own user, which is the runner's where that is not root. */
 function removeAll(folder: string): void {
-  try { rmSync(folder, { recursive: true, force: true }); } catch {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
     spawnSync('/bin/chmod', ['-R', 'u+rwx', '--', folder], { env: {} });
     rmSync(folder, { recursive: true, force: true });
   }
@@ -95,7 +128,9 @@ function parentFolder(): string {
     accessSync(memory, constants.W_OK);
     const { bavail, bsize } = statfsSync(memory);
     if (bavail * bsize >= ENOUGH_MEMORY) return memory;
-  } catch { /* none here */ }
+  } catch {
+    /* none here */
+  }
   return tmpdir();
 }
 
@@ -107,18 +142,25 @@ export function sweepDeadRunners(): void {
       const folder = join(parent, name);
       try {
         if (lstatSync(folder).uid !== process.getuid?.()) continue;
-        const { pid, startTime } = JSON.parse(readFileSync(join(folder, OWNER_FILE), 'utf8')) as { pid: number; startTime: string };
+        const { pid, startTime } = JSON.parse(readFileSync(join(folder, OWNER_FILE), 'utf8')) as {
+          pid: number;
+          startTime: string;
+        };
         if (lives(pid, startTime)) continue;
         if (unmountBelow(folder)) rmSync(folder, { recursive: true, force: true });
-        for (const controller of ['memory', 'pids', 'cpu', '']) sweepCgroup(join('/sys/fs/cgroup', controller, name));
-      } catch { /* not a runner's folder, or not ours to remove */ }
+        for (const controller of ['memory', 'pids', 'cpu', ''])
+          sweepCgroup(join('/sys/fs/cgroup', controller, name));
+      } catch {
+        /* not a runner's folder, or not ours to remove */
+      }
     }
   }
 }
 
 function sweepCgroup(folder: string): void {
   if (!existsSync(folder)) return;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) spawnSync('/bin/rmdir', [join(folder, entry.name)], { env: {} });
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) spawnSync('/bin/rmdir', [join(folder, entry.name)], { env: {} });
   spawnSync('/bin/rmdir', [folder], { env: {} });
 }
 
@@ -126,7 +168,8 @@ function sweepCgroup(folder: string): void {
 function reachableNode(base: string, uid: number | null): string {
   const binary = realpathSync(process.execPath);
   if (uid === null) return binary;
-  if (spawnSync('/usr/bin/test', ['-x', binary], { uid, gid: uid, env: {}, cwd: '/' }).status === 0) return binary;
+  if (spawnSync('/usr/bin/test', ['-x', binary], { uid, gid: uid, env: {}, cwd: '/' }).status === 0)
+    return binary;
   const copy = join(base, 'node');
   copyFileSync(binary, copy);
   chmodSync(copy, 0o755);
@@ -142,13 +185,15 @@ function writeEtc(folder: string): void {
     hosts: '127.0.0.1 localhost\n::1 localhost\n',
     hostname: 'sandbox\n',
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
-    gitconfig: '[safe]\n\tdirectory = *\n[user]\n\tname = agent\n\temail = agent@localhost\n[init]\n\tdefaultBranch = main\n',
+    gitconfig:
+      '[safe]\n\tdirectory = *\n[user]\n\tname = agent\n\temail = agent@localhost\n[init]\n\tdefaultBranch = main\n',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   if (existsSync('/etc/ld.so.cache')) copyFileSync('/etc/ld.so.cache', join(folder, 'ld.so.cache'));
   const authorities = 'ssl/certs/ca-certificates.crt';
   mkdirSync(join(folder, 'ssl/certs'), { recursive: true });
-  if (existsSync(join('/etc', authorities))) copyFileSync(join('/etc', authorities), join(folder, authorities));
+  if (existsSync(join('/etc', authorities)))
+    copyFileSync(join('/etc', authorities), join(folder, authorities));
   mkdirSync(join(folder, 'alternatives'));
   for (const name of existsSync('/etc/alternatives') ? readdirSync('/etc/alternatives') : []) {
     const link = join('/etc/alternatives', name);

@@ -16,11 +16,24 @@ echo host=$( [ -e /root/. ] || [ -e /home/. -a "$(ls /home)" != agent ] && echo 
 echo write=$( (: > /usr/x || : > /etc/x || : > /x) 2>/dev/null && echo yes || echo no)
 echo userns=$(unshare -U true 2>/dev/null && echo yes || echo no)
 echo node=$(node -p 'process.versions.node.split(".")[0] >= 22')`;
-const EXPECTED: Record<string, string> = { uid: 'user', caps: '0000000000000000', seccomp: '2', processes: 'own', nets: 'lo', host: 'hidden', write: 'no', userns: 'no', node: 'true' };
+const EXPECTED: Record<string, string> = {
+  uid: 'user',
+  caps: '0000000000000000',
+  seccomp: '2',
+  processes: 'own',
+  nets: 'lo',
+  host: 'hidden',
+  write: 'no',
+  userns: 'no',
+  node: 'true',
+};
 
 /** Runs a real sandbox of this driver and checks from inside that it isolates; nothing runs where it does not. */
 export async function probe(host: Host, driver: Driver): Promise<Probe> {
-  const missing = process.platform === 'linux' ? await faults(host, driver) : ['sandboxes need Linux: run the service in a Linux virtual machine or container'];
+  const missing =
+    process.platform === 'linux'
+      ? await faults(host, driver)
+      : ['sandboxes need Linux: run the service in a Linux virtual machine or container'];
   const ok = missing.length === 0;
   return { driver: ok ? driver.name : null, ok, missing, limits: driver.limits };
 }
@@ -31,13 +44,29 @@ async function faults(host: Host, driver: Driver): Promise<string[]> {
     const lacking = await driver.missing();
     if (lacking.length > 0) return lacking;
     folder = makeSandboxFolder(host, 'probe');
-    const sandbox = driver.start({ command: ['/bin/sh', '-c', SCRIPT], binds: [{ host: folder, inside: WORKSPACE, readOnly: true }], limits: DEFAULT_LIMITS });
+    const sandbox = driver.start({
+      command: ['/bin/sh', '-c', SCRIPT],
+      binds: [{ host: folder, inside: WORKSPACE, readOnly: true }],
+      limits: DEFAULT_LIMITS,
+    });
     sandbox.stdin.end();
     const { stdout, stderr, code } = await collect(sandbox, { maxBytes: 64 * 1024, timeoutMs: 20_000 });
-    const facts = Object.fromEntries(stdout.toString().split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1).trim()]));
+    const facts = Object.fromEntries(
+      stdout
+        .toString()
+        .split('\n')
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1).trim()]),
+    );
     if (code !== 0 && stdout.length === 0) return [driver.remedy(stderr.trim().slice(0, 500))];
-    return Object.entries(EXPECTED).filter(([name, value]) => facts[name] !== value).map(([name, value]) => `the sandbox does not isolate: ${name} is ${JSON.stringify(facts[name])}, not ${value}`);
+    return Object.entries(EXPECTED)
+      .filter(([name, value]) => facts[name] !== value)
+      .map(
+        ([name, value]) =>
+          `the sandbox does not isolate: ${name} is ${JSON.stringify(facts[name])}, not ${value}`,
+      );
   } catch (error) {
     return [`the sandbox does not start: ${(error as Error).message}`];
-  } finally { if (folder !== undefined) rmSync(folder, { recursive: true, force: true }); }
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
 }

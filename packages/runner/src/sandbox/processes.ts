@@ -2,15 +2,29 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Processes of this host, read from /proc. */
-export interface ProcessStat { pid: number; parent: number; state: string; startTime: string; residentPages: number }
+export interface ProcessStat {
+  pid: number;
+  parent: number;
+  state: string;
+  startTime: string;
+  residentPages: number;
+}
 
 /** Undefined when there is no such process (any more). */
 export function processStat(pid: number): ProcessStat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { pid, state: fields[0] ?? '', parent: Number(fields[1]), startTime: fields[19] ?? '', residentPages: Number(fields[21]) };
-  } catch { return undefined; }
+    return {
+      pid,
+      state: fields[0] ?? '',
+      parent: Number(fields[1]),
+      startTime: fields[19] ?? '',
+      residentPages: Number(fields[21]),
+    };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether the process of that pid and start does anything still: one that only nobody has waited for is as good as gone. */
@@ -29,15 +43,20 @@ export function processTree(root: number): ProcessStat[] {
     if (!stat) continue;
     if (stat.pid === root) top = stat;
     const siblings = children.get(stat.parent);
-    if (siblings) siblings.push(stat); else children.set(stat.parent, [stat]);
+    if (siblings) siblings.push(stat);
+    else children.set(stat.parent, [stat]);
   }
   const found: ProcessStat[] = top ? [top] : [];
-  for (let i = 0; i < found.length; i++) found.push(...children.get(found[i]!.pid) ?? []);
+  for (let i = 0; i < found.length; i++) found.push(...(children.get(found[i]!.pid) ?? []));
   return found;
 }
 
 export function kill(pid: number): void {
-  try { process.kill(pid, 'SIGKILL'); } catch { /* gone already */ }
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    /* gone already */
+  }
 }
 
 /** Waits until `done` says so, looking every 2 ms; false after `timeoutMs`. */

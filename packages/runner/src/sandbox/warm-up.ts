@@ -14,13 +14,23 @@ const MESSAGES = [
  * see the cache read-only. Called beside the runner's start.
  */
 export async function warmUp(host: Host): Promise<void> {
-  if (!host.guest.isCold || !await host.guest.ready('headrace')) return;
+  if (!host.guest.isCold || !(await host.guest.ready('headrace'))) return;
   let folder: string | undefined;
   try {
     folder = makeSandboxFolder(host, 'warm-up');
     const sandbox = startSandbox(host, {
-      command: ['node', `${GUEST}/headrace.cjs`], env: { HEADRACE_WIRE: 'anthropic', HEADRACE_MODEL: 'none', HEADRACE_GATEWAY: 'http://127.0.0.1:1/none/v1', HEADRACE_TOKEN: 'none' }, limits: DEFAULT_LIMITS,
-      binds: [{ host: folder, inside: WORKSPACE, readOnly: true }, { host: host.guest.compiled, inside: `${GUEST}/${COMPILED}`, readOnly: false }],
+      command: ['node', `${GUEST}/headrace.cjs`],
+      env: {
+        HEADRACE_WIRE: 'anthropic',
+        HEADRACE_MODEL: 'none',
+        HEADRACE_GATEWAY: 'http://127.0.0.1:1/none/v1',
+        HEADRACE_TOKEN: 'none',
+      },
+      limits: DEFAULT_LIMITS,
+      binds: [
+        { host: folder, inside: WORKSPACE, readOnly: true },
+        { host: host.guest.compiled, inside: `${GUEST}/${COMPILED}`, readOnly: false },
+      ],
     });
     let answers = 0;
     sandbox.stdout.on('data', (part: Buffer) => {
@@ -30,5 +40,9 @@ export async function warmUp(host: Host): Promise<void> {
     sandbox.stdin.write(MESSAGES.map((message) => `${JSON.stringify(message)}\n`).join(''));
     await collect(sandbox, { maxBytes: 1024 ** 2, timeoutMs: 10_000 });
     host.guest.keepCompiled();
-  } catch (error) { process.stderr.write(`The compile cache could not be made: ${(error as Error).message}\n`); } finally { if (folder !== undefined) rmSync(folder, { recursive: true, force: true }); }
+  } catch (error) {
+    process.stderr.write(`The compile cache could not be made: ${(error as Error).message}\n`);
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
 }

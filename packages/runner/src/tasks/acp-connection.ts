@@ -2,7 +2,9 @@ import type { Readable, Writable } from 'node:stream';
 import { AcpFault, AgentGone, RpcError } from './acp-fault.ts';
 import { linesOf } from './acp-lines.ts';
 
-export interface Params { readonly [name: string]: unknown }
+export interface Params {
+  readonly [name: string]: unknown;
+}
 
 /** What the agent says of its own accord. What these throw ends the connection, but for an RpcError, which is the answer to a request. */
 export interface AcpHandlers {
@@ -10,10 +12,15 @@ export interface AcpHandlers {
   asked(method: string, params: Params): Promise<object>;
 }
 
-interface Pending { resolve: (result: Params) => void; reject: (error: Error) => void; timer: NodeJS.Timeout | undefined }
+interface Pending {
+  resolve: (result: Params) => void;
+  reject: (error: Error) => void;
+  timer: NodeJS.Timeout | undefined;
+}
 
 /** Lines that are no messages are passed over up to here: agents' libraries print a warning now and then. */
-const STRAY_LINES = 100, STRAY_CHARACTERS = 500;
+const STRAY_LINES = 100,
+  STRAY_CHARACTERS = 500;
 /** Answers that the agent has not read; above, nothing more is read from it. */
 const UNREAD_BYTES = 1024 ** 2;
 
@@ -43,10 +50,17 @@ export class AcpConnection {
     if (this.#fault) return Promise.reject(this.#fault);
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      const timer = withinMs === undefined ? undefined : setTimeout(() => {
-        this.#pending.delete(id);
-        reject(new AcpFault(`The agent did not answer ${method} within ${Math.round(withinMs / 1000)} seconds.${this.#strayWords()}`));
-      }, withinMs);
+      const timer =
+        withinMs === undefined
+          ? undefined
+          : setTimeout(() => {
+              this.#pending.delete(id);
+              reject(
+                new AcpFault(
+                  `The agent did not answer ${method} within ${Math.round(withinMs / 1000)} seconds.${this.#strayWords()}`,
+                ),
+              );
+            }, withinMs);
       this.#pending.set(id, { resolve, reject, timer });
       this.#send({ id, method, params });
     });
@@ -72,12 +86,21 @@ export class AcpConnection {
         if (this.#output.writableLength > UNREAD_BYTES) await drained(this.#output);
       }
       this.close(new AgentGone(`The agent closed its output.${this.#strayWords()}`));
-    } catch (error) { this.close(error instanceof AcpFault ? error : new AgentGone(`The agent's output broke off: ${(error as Error).message}`)); }
+    } catch (error) {
+      this.close(
+        error instanceof AcpFault
+          ? error
+          : new AgentGone(`The agent's output broke off: ${(error as Error).message}`),
+      );
+    }
   }
 
   #receive(line: string): void {
     const message = messageOf(line);
-    if (!message) { if (line.trim() !== '') this.#stray(line); return; }
+    if (!message) {
+      if (line.trim() !== '') this.#stray(line);
+      return;
+    }
     const { id, method } = message;
     const params = isObject(message['params']) ? message['params'] : {};
     if (typeof method !== 'string') this.#answered(message, line);
@@ -86,7 +109,9 @@ export class AcpConnection {
   }
 
   async #answer(id: unknown, method: string, params: Params): Promise<void> {
-    try { this.#send({ id, result: await this.#handlers.asked(method, params) }); } catch (error) {
+    try {
+      this.#send({ id, result: await this.#handlers.asked(method, params) });
+    } catch (error) {
       if (error instanceof RpcError) this.#send({ id, error: { code: error.code, message: error.message } });
       else this.close(error as Error);
     }
@@ -104,32 +129,46 @@ export class AcpConnection {
 
   #stray(line: string): void {
     this.#firstStray ||= line.slice(0, STRAY_CHARACTERS);
-    if (++this.#strays > STRAY_LINES) throw new AcpFault(`The agent does not speak the Agent Client Protocol.${this.#strayWords()}`);
+    if (++this.#strays > STRAY_LINES)
+      throw new AcpFault(`The agent does not speak the Agent Client Protocol.${this.#strayWords()}`);
   }
 
-  #strayWords(): string { return this.#firstStray && ` It wrote: ${JSON.stringify(this.#firstStray)}`; }
+  #strayWords(): string {
+    return this.#firstStray && ` It wrote: ${JSON.stringify(this.#firstStray)}`;
+  }
 
   #send(message: object): void {
     if (!this.#output.destroyed) this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   }
 }
 
-export const isObject = (value: unknown): value is Params => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Params =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A JSON object that is a request, a notification or an answer; undefined for anything else. */
 function messageOf(line: string): Params | undefined {
   if (!/^\s*\{/.test(line)) return undefined;
   try {
     const message = JSON.parse(line) as Params;
-    return typeof message['method'] === 'string' || (message['id'] !== undefined && ('result' in message || 'error' in message)) ? message : undefined;
-  } catch { return undefined; }
+    return typeof message['method'] === 'string' ||
+      (message['id'] !== undefined && ('result' in message || 'error' in message))
+      ? message
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Agents put the real reason into `data` as often as not. */
 function wordsOf(error: Params): string {
   const { message, data } = error;
-  const details = isObject(data) ? data['details'] ?? data['message'] : data;
-  return [message, details].filter((part) => typeof part === 'string' && part !== '').join(': ').slice(0, 1000) || 'it gave no reason';
+  const details = isObject(data) ? (data['details'] ?? data['message']) : data;
+  return (
+    [message, details]
+      .filter((part) => typeof part === 'string' && part !== '')
+      .join(': ')
+      .slice(0, 1000) || 'it gave no reason'
+  );
 }
 
 function drained(output: Writable): Promise<void> {

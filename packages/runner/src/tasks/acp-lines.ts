@@ -2,15 +2,19 @@ import type { Readable } from 'node:stream';
 import { AcpFault } from './acp-fault.ts';
 import { checkShape } from './json-shape.ts';
 
-const LINE_BYTES = 8 * 1024 ** 2, FIRST_BYTES = 64 * 1024;
+const LINE_BYTES = 8 * 1024 ** 2,
+  FIRST_BYTES = 64 * 1024;
 /** All that one agent may say in a turn; what a long turn says is a tenth of it. */
 const TOTAL_BYTES = 256 * 1024 ** 2;
 
 /** Lines of an agent's stdout as they come, the last one also without its end. Throws AcpFault for one that is too long or too costly to read, and for too many. */
 export async function* linesOf(input: Readable): AsyncGenerator<string> {
-  let held = Buffer.alloc(FIRST_BYTES), length = 0, total = 0;
+  let held = Buffer.alloc(FIRST_BYTES),
+    length = 0,
+    total = 0;
   const hold = (part: Buffer): void => {
-    if (length + part.length > LINE_BYTES) throw new AcpFault(`The agent wrote a line of more than ${LINE_BYTES / 1024 ** 2} MiB.`);
+    if (length + part.length > LINE_BYTES)
+      throw new AcpFault(`The agent wrote a line of more than ${LINE_BYTES / 1024 ** 2} MiB.`);
     if (length + part.length > held.length) {
       const larger = Buffer.alloc(Math.max(length + part.length, 2 * held.length));
       held.copy(larger, 0, 0, length);

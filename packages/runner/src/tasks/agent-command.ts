@@ -7,7 +7,11 @@ import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
 import { TaskFailure } from './task.ts';
 
-export interface AgentCommand { command: string[]; env: Record<string, string>; binds: Bind[] }
+export interface AgentCommand {
+  command: string[];
+  env: Record<string, string>;
+  binds: Bind[];
+}
 
 /**
  * How an agent is started inside its sandbox, looked up before: a sandbox that finds no command would tell less. Folders come from the operator's
@@ -15,13 +19,14 @@ export interface AgentCommand { command: string[]; env: Record<string, string>; 
  */
 export async function agentCommand(host: Host, agent: TurnAgent): Promise<AgentCommand> {
   if (agent.command === null) {
-    if (!await host.guest.ready(agent.name)) throw missing(agent, 'it is not part of this installation');
+    if (!(await host.guest.ready(agent.name))) throw missing(agent, 'it is not part of this installation');
     return { command: ['node', `${GUEST}/${agent.name}.cjs`], env: agent.env, binds: [] };
   }
   const inside = `${AGENTS_FOLDER}/${agent.name}`;
   if (agent.folder !== null) await checkFolder(host, agent, agent.folder);
   const name = agent.command[0] ?? '';
-  if (!isThere(agent, name, inside)) throw missing(agent, `there is no command ${name}${agent.folder === null ? '' : ` in ${agent.folder}`}`);
+  if (!isThere(agent, name, inside))
+    throw missing(agent, `there is no command ${name}${agent.folder === null ? '' : ` in ${agent.folder}`}`);
   const path = agent.env['PATH'] ?? PATH;
   return {
     command: agent.command,
@@ -32,20 +37,37 @@ export async function agentCommand(host: Host, agent: TurnAgent): Promise<AgentC
 
 /** Below a folder that only root enters, bubblewrap, which is not root, could not mount it. */
 async function checkFolder(host: Host, agent: TurnAgent, folder: string): Promise<void> {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw missing(agent, `its folder ${folder} is not there`);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw missing(agent, `its folder ${folder} is not there`);
   const identity = host.uid === null ? {} : { uid: host.uid, gid: host.uid };
   const code = await new Promise((resolve) => {
-    spawn('/usr/bin/test', ['-r', folder, '-a', '-x', folder], { ...identity, env: {}, cwd: '/', stdio: 'ignore' }).once('error', resolve).once('exit', resolve);
+    spawn('/usr/bin/test', ['-r', folder, '-a', '-x', folder], {
+      ...identity,
+      env: {},
+      cwd: '/',
+      stdio: 'ignore',
+    })
+      .once('error', resolve)
+      .once('exit', resolve);
   });
-  if (code !== 0) throw new TaskFailure('not_configured', `The agent ${agent.name} cannot be started: the sandboxes' user (${host.uid ?? 'the runner\'s own'}) may not read ${folder}. Open it and the folders above it: chmod o+rx.`);
+  if (code !== 0)
+    throw new TaskFailure(
+      'not_configured',
+      `The agent ${agent.name} cannot be started: the sandboxes' user (${host.uid ?? "the runner's own"}) may not read ${folder}. Open it and the folders above it: chmod o+rx.`,
+    );
 }
 
 function isThere(agent: TurnAgent, name: string, inside: string): boolean {
   const { folder } = agent;
-  if (name.startsWith(`${inside}/`)) return folder !== null && isWithin(folder, join(folder, name.slice(inside.length)));
-  if (name.includes('/')) return /^\/(?:usr|bin|sbin)\//.test(name) ? isProgram(name) : name === '/opt/headrace/bin/node';
+  if (name.startsWith(`${inside}/`))
+    return folder !== null && isWithin(folder, join(folder, name.slice(inside.length)));
+  if (name.includes('/'))
+    return /^\/(?:usr|bin|sbin)\//.test(name) ? isProgram(name) : name === '/opt/headrace/bin/node';
   if (name === 'node') return true;
-  return (folder !== null && isWithin(folder, join(folder, 'node_modules/.bin', name))) || ['/usr/local/bin', '/usr/bin', '/bin'].some((bin) => isProgram(join(bin, name)));
+  return (
+    (folder !== null && isWithin(folder, join(folder, 'node_modules/.bin', name))) ||
+    ['/usr/local/bin', '/usr/bin', '/bin'].some((bin) => isProgram(join(bin, name)))
+  );
 }
 
 /** A link that leads out of the folder leads nowhere inside the sandbox. */
@@ -54,9 +76,17 @@ function isWithin(folder: string, file: string): boolean {
 }
 
 function isProgram(file: string): boolean {
-  try { accessSync(file, constants.X_OK); return statSync(file).isFile(); } catch { return false; }
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function missing({ name, install }: TurnAgent, reason: string): TaskFailure {
-  return new TaskFailure('not_configured', `The agent ${name} is not installed: ${reason}.${install === null ? '' : ` Install it: ${install}`}`);
+  return new TaskFailure(
+    'not_configured',
+    `The agent ${name} is not installed: ${reason}.${install === null ? '' : ` Install it: ${install}`}`,
+  );
 }

@@ -32,8 +32,12 @@ export class ExecTask extends Task {
     return { command: ['/bin/sh', '-c', this.request.command], binds: [this.#workspace.tree.bind(false)] };
   }
 
-  protected work(sandbox: Sandbox): Promise<WorkEnd> { return runCommand(this, sandbox, this.request.stdin); }
-  protected folders(): string[] { return [this.#workspace.tree.folder]; }
+  protected work(sandbox: Sandbox): Promise<WorkEnd> {
+    return runCommand(this, sandbox, this.request.stdin);
+  }
+  protected folders(): string[] {
+    return [this.#workspace.tree.folder];
+  }
 }
 
 /** A command on a source of its own, whose output folder can be read after its end. Starts when the source is there. */
@@ -48,7 +52,8 @@ export class BuildTask extends Task {
   }
 
   override async putSource(tar?: Readable, origin: Origin = {}): Promise<void> {
-    if (this.status !== 'preparing' || this.#tree) throw new RunnerError(409, 'invalid_state', 'The build has its source already.');
+    if (this.status !== 'preparing' || this.#tree)
+      throw new RunnerError(409, 'invalid_state', 'The build has its source already.');
     const tree = await this.#trees.make(this.id, tar, origin);
     if (this.#tree || this.isCancelled) return this.#trees.remove(tree);
     this.#tree = tree;
@@ -57,17 +62,24 @@ export class BuildTask extends Task {
 
   /** The output folder as a tar with all its entries. Throws `output_missing` 404, `output_invalid` 409. */
   override async output(): Promise<Readable> {
-    if (this.status !== 'ended' || !this.#tree) throw new RunnerError(409, 'invalid_state', 'The build has not ended.');
+    if (this.status !== 'ended' || !this.#tree)
+      throw new RunnerError(409, 'invalid_state', 'The build has not ended.');
     await this.ended;
     return readOutput(this.host, this.#tree, this.request.outputDirectory);
   }
 
-  override release(): void { if (this.#tree) this.#trees.remove(this.#tree); }
+  override release(): void {
+    if (this.#tree) this.#trees.remove(this.#tree);
+  }
 
   protected async spec(): Promise<TaskSpec> {
     return { command: ['/bin/sh', '-c', this.request.command], binds: [this.#tree!.bind(false)] };
   }
 
-  protected work(sandbox: Sandbox): Promise<WorkEnd> { return runCommand(this, sandbox); }
-  protected folders(): string[] { return [this.#tree!.folder]; }
+  protected work(sandbox: Sandbox): Promise<WorkEnd> {
+    return runCommand(this, sandbox);
+  }
+  protected folders(): string[] {
+    return [this.#tree!.folder];
+  }
 }

@@ -26,5 +26,14 @@ process.stdin.setEncoding('utf8').on('data', (part) => {
 
 /** An agent that is a small script; it speaks ACP as its code says. */
 export function fakeAgent(code: string, more: Partial<TurnAgent> = {}): TurnAgent {
-  return { name: 'fake', command: ['node', '-e', PRELUDE + code], folder: null, env: {}, home: {}, mode: null, install: null, ...more };
+  return {
+    name: 'fake',
+    command: ['node', '-e', PRELUDE + code],
+    folder: null,
+    env: {},
+    home: {},
+    mode: null,
+    install: null,
+    ...more,
+  };
 }

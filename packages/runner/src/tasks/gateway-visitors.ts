@@ -5,7 +5,8 @@ import type { Gateways } from '../gateways.ts';
 import { SOCKETS, type TaskSockets } from './sockets.ts';
 
 const CONNECTIONS = 64;
-const WAIT_MS = 60_000, LOOK_MS = 50;
+const WAIT_MS = 60_000,
+  LOOK_MS = 50;
 const NAME = 'gateway';
 /** The model gateway's socket as a sandbox sees it. */
 export const GATEWAY_SOCKET = `${SOCKETS}/${NAME}`;
@@ -18,7 +19,11 @@ export async function openGateway(sockets: TaskSockets, taskId: string, gateways
 
 /** A visitor waits, unread, until a worker is there. */
 async function join(visitor: Socket, taskId: string, gateways: Gateways): Promise<void> {
-  for (const deadline = Date.now() + WAIT_MS; !visitor.destroyed && Date.now() < deadline; await sleep(LOOK_MS)) {
+  for (
+    const deadline = Date.now() + WAIT_MS;
+    !visitor.destroyed && Date.now() < deadline;
+    await sleep(LOOK_MS)
+  ) {
     const worker = await gateways.dial();
     if (!worker) continue;
     if (visitor.destroyed) return void worker.destroy();

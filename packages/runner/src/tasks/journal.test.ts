@@ -2,7 +2,16 @@ import { describe, expect, test, vi } from 'vitest';
 import type { JournalEntry } from '../protocol.ts';
 import { Journal } from './journal.ts';
 
-const END = { type: 'end', outcome: 'completed', exitCode: 0, signal: null, timedOut: false, oom: false, error: null, durationMs: 1 } as const;
+const END = {
+  type: 'end',
+  outcome: 'completed',
+  exitCode: 0,
+  signal: null,
+  timedOut: false,
+  oom: false,
+  error: null,
+  durationMs: 1,
+} as const;
 
 async function all(journal: Journal, from = 0): Promise<JournalEntry[]> {
   const entries: JournalEntry[] = [];
@@ -10,7 +19,11 @@ async function all(journal: Journal, from = 0): Promise<JournalEntry[]> {
   return entries;
 }
 
-const said = (text: string): { type: 'output'; stream: 'stdout'; text: string } => ({ type: 'output', stream: 'stdout', text });
+const said = (text: string): { type: 'output'; stream: 'stdout'; text: string } => ({
+  type: 'output',
+  stream: 'stdout',
+  text,
+});
 
 describe('a journal', () => {
   test('gives a reader what was and what comes, up to the end', async () => {
@@ -20,7 +33,11 @@ describe('a journal', () => {
     journal.append(said('a'));
     journal.append(END);
     journal.append(said('after the end'));
-    expect((await reading).map((e) => [e.offset, e.type])).toEqual([[0, 'started'], [1, 'output'], [2, 'end']]);
+    expect((await reading).map((e) => [e.offset, e.type])).toEqual([
+      [0, 'started'],
+      [1, 'output'],
+      [2, 'end'],
+    ]);
   });
 
   test('replays from any offset that was not acknowledged', async () => {
@@ -37,17 +54,34 @@ describe('a journal', () => {
   test('keeps one text, the last always, at most one in 100 ms', async () => {
     vi.useFakeTimers();
     const journal = new Journal();
-    for (let i = 0; i <= 1000; i++) { journal.text(`text ${i}`); vi.advanceTimersByTime(1); }
+    for (let i = 0; i <= 1000; i++) {
+      journal.text(`text ${i}`);
+      vi.advanceTimersByTime(1);
+    }
     expect(journal.lastOffset).toBeLessThanOrEqual(11);
     journal.text('last');
     journal.append(END);
     vi.useRealTimers();
-    expect((await all(journal)).map((e) => (e.type === 'text' ? e.content : e.type))).toEqual(['last', 'end']);
+    expect((await all(journal)).map((e) => (e.type === 'text' ? e.content : e.type))).toEqual([
+      'last',
+      'end',
+    ]);
   });
 
-  test.each([{ input: null, output: 'x'.repeat(64 * 1024) }, { input: { command: 'x'.repeat(64 * 1024) }, output: null }])('stays bounded, and its end always comes', async (big) => {
+  test.each([
+    { input: null, output: 'x'.repeat(64 * 1024) },
+    { input: { command: 'x'.repeat(64 * 1024) }, output: null },
+  ])('stays bounded, and its end always comes', async (big) => {
     const journal = new Journal();
-    const tool = { type: 'tool', toolCallId: 'x', name: 'x', title: '', status: 'completed', ...big, truncated: false } as const;
+    const tool = {
+      type: 'tool',
+      toolCallId: 'x',
+      name: 'x',
+      title: '',
+      status: 'completed',
+      ...big,
+      truncated: false,
+    } as const;
     for (let i = 0; i < 30_000; i++) journal.append(tool);
     journal.append(END);
     const entries = await all(journal);

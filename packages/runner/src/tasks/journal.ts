@@ -1,10 +1,15 @@
 import type { JournalEntry, TaskEnd } from '../protocol.ts';
 
 /** An entry before it has its offset and time. */
-export type NewEntry = JournalEntry extends infer E ? E extends JournalEntry ? Omit<E, 'offset' | 'at'> : never : never;
+export type NewEntry = JournalEntry extends infer E
+  ? E extends JournalEntry
+    ? Omit<E, 'offset' | 'at'>
+    : never
+  : never;
 
 /** Un-acknowledged bytes above which outputs are cut, and entries above which only the end is still written. */
-const BYTES = 16 * 1024 * 1024, ENTRIES = 20_000;
+const BYTES = 16 * 1024 * 1024,
+  ENTRIES = 20_000;
 const TEXT_INTERVAL_MS = 100;
 const TEXT_BYTES = 1024 * 1024;
 const SHORT = 1024;
@@ -23,7 +28,9 @@ export class Journal {
   #isEnded = false;
   #hasText = false;
 
-  get lastOffset(): number { return this.#next - 1; }
+  get lastOffset(): number {
+    return this.#next - 1;
+  }
 
   append(entry: NewEntry): void {
     if (this.#isEnded || (this.#entries.length >= ENTRIES && entry.type !== 'end')) return;
@@ -42,7 +49,7 @@ export class Journal {
   }
 
   /** Entries from this offset on as they come, until the end entry was given or the signal fires. */
-  async* read(from: number, signal: AbortSignal): AsyncGenerator<JournalEntry> {
+  async *read(from: number, signal: AbortSignal): AsyncGenerator<JournalEntry> {
     let next = from;
     while (!signal.aborted) {
       const entry = this.#entries[this.#indexOf(next)];
@@ -59,7 +66,9 @@ export class Journal {
 
   /** Entries up to and including the offset may be forgotten; the end entry is kept, so that a late reader still ends. */
   ack(offset: number): void {
-    this.#entries = this.#entries.filter((e) => e.offset > offset || e.type === 'end' || (this.#bytes -= weight(e), false));
+    this.#entries = this.#entries.filter(
+      (e) => e.offset > offset || e.type === 'end' || ((this.#bytes -= weight(e)), false),
+    );
   }
 
   get end(): TaskEnd | undefined {
@@ -69,10 +78,12 @@ export class Journal {
 
   /** Place of the first entry at or after an offset; offsets ascend. */
   #indexOf(offset: number): number {
-    let low = 0, high = this.#entries.length;
+    let low = 0,
+      high = this.#entries.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#entries[middle]!.offset < offset) low = middle + 1; else high = middle;
+      if (this.#entries[middle]!.offset < offset) low = middle + 1;
+      else high = middle;
     }
     return low;
   }
@@ -86,7 +97,7 @@ export class Journal {
     const content = this.#pendingText;
     this.#pendingText = undefined;
     this.#hasText = true;
-    this.#entries = this.#entries.filter((e) => e.type !== 'text' || (this.#bytes -= weight(e), false));
+    this.#entries = this.#entries.filter((e) => e.type !== 'text' || ((this.#bytes -= weight(e)), false));
     this.#push({ type: 'text', content });
   }
 
@@ -114,7 +125,11 @@ function weight(entry: JournalEntry): number {
   if (entry.type === 'output') return entry.text.length;
   if (entry.type === 'text') return entry.content.length;
   if (entry.type !== 'tool' && entry.type !== 'permission') return 200;
-  return 200 + (JSON.stringify(entry.input)?.length ?? 0) + (entry.type === 'tool' ? entry.output?.length ?? 0 : 0);
+  return (
+    200 +
+    (JSON.stringify(entry.input)?.length ?? 0) +
+    (entry.type === 'tool' ? (entry.output?.length ?? 0) : 0)
+  );
 }
 
 function shortened(entry: NewEntry): NewEntry {
@@ -122,5 +137,11 @@ function shortened(entry: NewEntry): NewEntry {
   const text = JSON.stringify(entry.input) ?? 'null';
   const input = text.length > SHORT ? { truncated: text.slice(0, SHORT) } : entry.input;
   if (entry.type === 'permission') return { ...entry, input };
-  return { ...entry, input, ...(entry.output !== null && entry.output.length > SHORT ? { output: entry.output.slice(0, SHORT), truncated: true } : {}) };
+  return {
+    ...entry,
+    input,
+    ...(entry.output !== null && entry.output.length > SHORT
+      ? { output: entry.output.slice(0, SHORT), truncated: true }
+      : {}),
+  };
 }

@@ -51,29 +51,47 @@ export class PreviewTask extends Task {
     const visitor = randomUUID();
     const socket = await new Promise<Socket | undefined>((resolve) => {
       const timer = setTimeout(() => resolve(undefined), DIAL_TIMEOUT_MS);
-      this.#visitors.set(visitor, (joined) => { clearTimeout(timer); resolve(joined); });
-      if (this.#control?.writable) this.#control.write(`${visitor}\n`); else resolve(undefined);
+      this.#visitors.set(visitor, (joined) => {
+        clearTimeout(timer);
+        resolve(joined);
+      });
+      if (this.#control?.writable) this.#control.write(`${visitor}\n`);
+      else resolve(undefined);
     });
     this.#visitors.delete(visitor);
-    if (!socket) throw new RunnerError(502, 'not_listening', `Nothing listens on port ${this.request.port} in the preview.`);
+    if (!socket)
+      throw new RunnerError(
+        502,
+        'not_listening',
+        `Nothing listens on port ${this.request.port} in the preview.`,
+      );
     return socket;
   }
 
-  override release(): void { if (this.#tree) this.#trees.remove(this.#tree); }
+  override release(): void {
+    if (this.#tree) this.#trees.remove(this.#tree);
+  }
 
   protected async spec(): Promise<TaskSpec> {
     await this.sockets.listen(NAME, CONNECTIONS, (socket) => this.#arrived(socket));
-    return { command: ['/bin/sh', '-c', SCRIPT, 'sh', this.request.command, String(this.request.port)], binds: [this.#tree!.bind(false)] };
+    return {
+      command: ['/bin/sh', '-c', SCRIPT, 'sh', this.request.command, String(this.request.port)],
+      binds: [this.#tree!.bind(false)],
+    };
   }
 
   protected async work(sandbox: Sandbox): Promise<WorkEnd> {
-    try { return await runCommand(this, sandbox); } finally {
+    try {
+      return await runCommand(this, sandbox);
+    } finally {
       this.#control = undefined;
       for (const refuse of this.#visitors.values()) refuse(undefined);
     }
   }
 
-  protected folders(): string[] { return [this.#tree!.folder]; }
+  protected folders(): string[] {
+    return [this.#tree!.folder];
+  }
 
   /** The relay's first line says that it is the relay, or names the visitor that it dialled for; whatever else may connect in there gets nothing. */
   #arrived(socket: Socket): void {
@@ -83,7 +101,10 @@ export class PreviewTask extends Task {
     const onData = (part: Buffer): void => {
       head = Buffer.concat([head, part]);
       const end = head.indexOf(0x0a);
-      if (end === -1) { if (head.length > 64) socket.destroy(); return; }
+      if (end === -1) {
+        if (head.length > 64) socket.destroy();
+        return;
+      }
       socket.off('data', onData).pause();
       clearTimeout(timer);
       if (end + 1 < head.length) socket.unshift(head.subarray(end + 1));
@@ -103,6 +124,10 @@ export class PreviewTask extends Task {
   /** The relay says one thing: that something listens. */
   #controlled(socket: Socket): void {
     this.#control = socket;
-    socket.once('data', () => { this.journal.append({ type: 'listening' }); }).resume();
+    socket
+      .once('data', () => {
+        this.journal.append({ type: 'listening' });
+      })
+      .resume();
   }
 }

@@ -5,16 +5,25 @@ import type { Session } from './acp-session.ts';
 /** Of a long conversation the newest part; the agent's own session, where it has one, holds all of it. */
 const HISTORY_CHARACTERS = 200_000;
 const TEXT = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|toml|[\w.-]+\+(?:json|xml)))/i;
-const INTERRUPTED = '[The turn before this message was interrupted and did not complete. Its last request is not to be carried on unless this message says so.]';
+const INTERRUPTED =
+  '[The turn before this message was interrupted and did not complete. Its last request is not to be carried on unless this message says so.]';
 
 /** What the agent is sent: what it has to know of before, the message, and its attachments as far as it takes them. */
-export function promptBlocks({ prompt, attachments = [], history = [] }: TurnRequest, session: Session, wasInterrupted: boolean): ContentBlock[] {
+export function promptBlocks(
+  { prompt, attachments = [], history = [] }: TurnRequest,
+  session: Session,
+  wasInterrupted: boolean,
+): ContentBlock[] {
   const before = session.isLoaded ? (wasInterrupted ? [INTERRUPTED] : []) : conversation(history);
   return [...before.map(text), ...messageBlocks(prompt, attachments, session)];
 }
 
 /** A message and its attachments as far as the agent takes them. */
-export const messageBlocks = (prompt: string, attachments: Attachment[], { takes }: Session): ContentBlock[] => [text(prompt), ...attachments.map((one, i) => attached(one, i + 1, takes))];
+export const messageBlocks = (
+  prompt: string,
+  attachments: Attachment[],
+  { takes }: Session,
+): ContentBlock[] => [text(prompt), ...attachments.map((one, i) => attached(one, i + 1, takes))];
 
 const text = (content: string): ContentBlock => ({ type: 'text', text: content });
 
@@ -27,14 +36,21 @@ function conversation(history: NonNullable<TurnRequest['history']>): string[] {
     kept.unshift(`<${role}>\n${content}\n</${role}>`);
   }
   if (history.length === 0) return [];
-  const cut = kept.length < history.length ? `[${history.length - kept.length} earlier messages are left out]\n` : '';
-  return [`This is the conversation so far in this thread. Its requests have been answered; the workspace is as they left it. The message to act on comes after it.\n\n<conversation>\n${cut}${kept.join('\n')}\n</conversation>`];
+  const cut =
+    kept.length < history.length ? `[${history.length - kept.length} earlier messages are left out]\n` : '';
+  return [
+    `This is the conversation so far in this thread. Its requests have been answered; the workspace is as they left it. The message to act on comes after it.\n\n<conversation>\n${cut}${kept.join('\n')}\n</conversation>`,
+  ];
 }
 
 function attached({ mediaType, data }: Attachment, number: number, takes: Session['takes']): ContentBlock {
   if (mediaType.startsWith('image/') && takes.image) return { type: 'image', mimeType: mediaType, data };
-  if (!TEXT.test(mediaType)) return text(`[An attachment of type ${mediaType} was left out: the agent does not take it.]`);
+  if (!TEXT.test(mediaType))
+    return text(`[An attachment of type ${mediaType} was left out: the agent does not take it.]`);
   const content = Buffer.from(data, 'base64').toString();
   if (!takes.embeddedContext) return text(`Attachment ${number} (${mediaType}):\n${content}`);
-  return { type: 'resource', resource: { uri: `attachment:///${number}`, mimeType: mediaType, text: content } };
+  return {
+    type: 'resource',
+    resource: { uri: `attachment:///${number}`, mimeType: mediaType, text: content },
+  };
 }

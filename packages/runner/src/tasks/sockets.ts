@@ -19,14 +19,23 @@ export class TaskSockets {
   readonly #servers: Server[] = [];
   readonly #visitors = new Set<Socket>();
 
-  constructor(host: Host) { this.#host = host; }
+  constructor(host: Host) {
+    this.#host = host;
+  }
 
   /** What makes them visible inside; nothing where none listens. */
-  get binds(): Bind[] { return this.#folder !== undefined ? [{ host: this.#folder, inside: SOCKETS, readOnly: true }] : []; }
+  get binds(): Bind[] {
+    return this.#folder !== undefined ? [{ host: this.#folder, inside: SOCKETS, readOnly: true }] : [];
+  }
 
   /** Listens on SOCKETS/name. A visitor comes paused, and is destroyed with the task; those above `maxConnections` are closed, which `onDropped` is told. */
-  async listen(name: string, maxConnections: number, onVisitor: (visitor: Socket) => void, onDropped: () => void = () => {}): Promise<void> {
-    const folder = this.#folder ??= makeSandboxFolder(this.#host, `sockets-${randomUUID().slice(0, 8)}`);
+  async listen(
+    name: string,
+    maxConnections: number,
+    onVisitor: (visitor: Socket) => void,
+    onDropped: () => void = () => {},
+  ): Promise<void> {
+    const folder = (this.#folder ??= makeSandboxFolder(this.#host, `sockets-${randomUUID().slice(0, 8)}`));
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (visitor) => {
       this.#visitors.add(visitor);
       visitor.on('error', () => visitor.destroy()).once('close', () => this.#visitors.delete(visitor));
@@ -35,7 +44,9 @@ export class TaskSockets {
     server.maxConnections = maxConnections;
     server.on('drop', onDropped);
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen({ path: join(folder, name), readableAll: true, writableAll: true }, resolve);
+      server
+        .once('error', reject)
+        .listen({ path: join(folder, name), readableAll: true, writableAll: true }, resolve);
     });
     this.#servers.push(server);
   }

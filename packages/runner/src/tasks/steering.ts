@@ -9,7 +9,9 @@ export class Steering {
   #hand: ((message: SteerRequest) => Promise<boolean>) | undefined;
 
   /** From here messages go to the agent by `hand`, which answers whether it took the message; without it the turn takes none (any more). */
-  open(hand: ((message: SteerRequest) => Promise<boolean>) | undefined): void { this.#hand = hand; }
+  open(hand: ((message: SteerRequest) => Promise<boolean>) | undefined): void {
+    this.#hand = hand;
+  }
 
   /** Resolves when the agent took it. Throws `not_steerable` 409; `no_answer` 504 while it is not known: ask again. */
   async steer(message: SteerRequest): Promise<void> {
@@ -23,9 +25,22 @@ export class Steering {
       void handed.then((isTaken) => isTaken || this.#handed.delete(id));
     }
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new RunnerError(504, 'no_answer', 'The agent has not said yet whether it takes the message.')), ANSWER_MS); });
-    try { if (!await Promise.race([handed, late])) throw notSteerable(); } finally { clearTimeout(timer); }
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () =>
+          reject(
+            new RunnerError(504, 'no_answer', 'The agent has not said yet whether it takes the message.'),
+          ),
+        ANSWER_MS,
+      );
+    });
+    try {
+      if (!(await Promise.race([handed, late]))) throw notSteerable();
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 
-const notSteerable = (): RunnerError => new RunnerError(409, 'not_steerable', 'The turn takes no messages: its agent cannot, or it has ended.');
+const notSteerable = (): RunnerError =>
+  new RunnerError(409, 'not_steerable', 'The turn takes no messages: its agent cannot, or it has ended.');

@@ -45,13 +45,29 @@ export abstract class Task {
     this.sockets = new TaskSockets(host);
     this.id = id;
     this.request = request;
-    this.ended = new Promise((resolve, reject) => { this.#settle = { resolve, reject }; });
-    this.ended.catch(() => { /* DELETE tells it */ });
+    this.ended = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.ended.catch(() => {
+      /* DELETE tells it */
+    });
   }
 
-  get workspaceId(): string | null { return 'workspaceId' in this.request ? this.request.workspaceId : null; }
-  get limits(): SandboxLimits { return { ...DEFAULT_LIMITS, ...this.request.limits }; }
-  state(): TaskState { return { id: this.id, kind: this.request.kind, workspaceId: this.workspaceId, status: this.status, lastOffset: this.journal.lastOffset }; }
+  get workspaceId(): string | null {
+    return 'workspaceId' in this.request ? this.request.workspaceId : null;
+  }
+  get limits(): SandboxLimits {
+    return { ...DEFAULT_LIMITS, ...this.request.limits };
+  }
+  state(): TaskState {
+    return {
+      id: this.id,
+      kind: this.request.kind,
+      workspaceId: this.workspaceId,
+      status: this.status,
+      lastOffset: this.journal.lastOffset,
+    };
+  }
 
   /** What to start; called once, when the task begins to run. */
   protected abstract spec(): Promise<TaskSpec>;
@@ -67,14 +83,29 @@ export abstract class Task {
     this.journal.append({ type: 'started' });
     let end: WorkEnd = lost('The sandbox could not be started.');
     let exit: SandboxExit = { code: null, signal: null, oom: false };
-    const timer = setTimeout(() => { this.#timedOut = true; this.#kill(); }, this.request.timeoutMs);
+    const timer = setTimeout(() => {
+      this.#timedOut = true;
+      this.#kill();
+    }, this.request.timeoutMs);
     try {
       const spec = await this.#outfitted(await this.spec());
       if (!this.#isCancelled && !this.#timedOut) {
-        const sandbox = this.#sandbox = startSandbox(this.host, { ...spec, command: withPorts(spec.command, spec.ports ?? {}), binds: [...spec.binds, ...this.sockets.binds], limits: this.limits });
+        const sandbox = (this.#sandbox = startSandbox(this.host, {
+          ...spec,
+          command: withPorts(spec.command, spec.ports ?? {}),
+          binds: [...spec.binds, ...this.sockets.binds],
+          limits: this.limits,
+        }));
         if (this.#isCancelled) this.#kill();
-        const unwatch = watchSandbox(this.host, sandbox, this.folders(), this.limits, (reason) => { this.#overrun = reason; this.#kill(); });
-        try { end = await this.work(sandbox); } finally { unwatch(); }
+        const unwatch = watchSandbox(this.host, sandbox, this.folders(), this.limits, (reason) => {
+          this.#overrun = reason;
+          this.#kill();
+        });
+        try {
+          end = await this.work(sandbox);
+        } finally {
+          unwatch();
+        }
         exit = await sandbox.kill();
       }
       clearTimeout(timer);
@@ -85,7 +116,8 @@ export abstract class Task {
       const isGone = !(error instanceof RunnerError && error.code === 'not_confirmed');
       if (isGone) await this.onGone();
       this.#finish(this.#resultOf(failureOf(error), exit.oom));
-      if (isGone) this.#settle.resolve(); else this.#settle.reject(error);
+      if (isGone) this.#settle.resolve();
+      else this.#settle.reject(error);
     } finally {
       clearTimeout(timer);
       this.sockets.close();
@@ -94,7 +126,11 @@ export abstract class Task {
 
   /** Ends it with everything in it; resolves when nothing is left. A task that has not begun ends at once. Throws `not_confirmed` 500. */
   async cancel(): Promise<void> {
-    if (this.status === 'ended') return this.ended.catch(async () => { await this.#sandbox?.kill(); await this.onGone(); });
+    if (this.status === 'ended')
+      return this.ended.catch(async () => {
+        await this.#sandbox?.kill();
+        await this.onGone();
+      });
     this.#isCancelled = true;
     if (this.status === 'preparing') {
       this.#finish(this.#resultOf(lost(''), false));
@@ -103,22 +139,42 @@ export abstract class Task {
     return this.ended;
   }
 
-  protected get isCancelled(): boolean { return this.#isCancelled; }
+  protected get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
 
-  steer(_message: SteerRequest): Promise<void> { throw new RunnerError(409, 'not_steerable', 'Only a turn of an agent takes messages.'); }
-  answerPermission(_requestId: string, _allow: boolean): void { throw new RunnerError(404, 'not_found', 'Nothing was asked.'); }
-  putSource(_tar?: Readable, _origin?: Origin): Promise<void> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no source.'); }
-  output(): Promise<Readable> { throw new RunnerError(409, 'invalid_state', 'This kind of task has no output.'); }
-  connect(): Promise<Socket> { throw new RunnerError(409, 'invalid_state', 'This kind of task takes no connections.'); }
+  steer(_message: SteerRequest): Promise<void> {
+    throw new RunnerError(409, 'not_steerable', 'Only a turn of an agent takes messages.');
+  }
+  answerPermission(_requestId: string, _allow: boolean): void {
+    throw new RunnerError(404, 'not_found', 'Nothing was asked.');
+  }
+  putSource(_tar?: Readable, _origin?: Origin): Promise<void> {
+    throw new RunnerError(409, 'invalid_state', 'This kind of task takes no source.');
+  }
+  output(): Promise<Readable> {
+    throw new RunnerError(409, 'invalid_state', 'This kind of task has no output.');
+  }
+  connect(): Promise<Socket> {
+    throw new RunnerError(409, 'invalid_state', 'This kind of task takes no connections.');
+  }
   /** Removes what it kept after its end. */
-  release(): void { /* most keep nothing */ }
+  release(): void {
+    /* most keep nothing */
+  }
 
   async #outfitted(spec: TaskSpec): Promise<TaskSpec> {
     const { egress: hosts = [] } = this.request;
-    return this.egress && hosts.length > 0 ? withEgress(spec, this.egress, { sockets: this.sockets, journal: this.journal, hosts }) : spec;
+    return this.egress && hosts.length > 0
+      ? withEgress(spec, this.egress, { sockets: this.sockets, journal: this.journal, hosts })
+      : spec;
   }
 
-  #kill(): void { this.#sandbox?.kill().catch(() => { /* run() sees the same */ }); }
+  #kill(): void {
+    this.#sandbox?.kill().catch(() => {
+      /* run() sees the same */
+    });
+  }
 
   #finish(end: TaskEnd): void {
     this.status = 'ended';
@@ -126,11 +182,33 @@ export abstract class Task {
   }
 
   #resultOf(end: WorkEnd, oom: boolean): TaskEnd {
-    const common = { type: 'end' as const, timedOut: this.#timedOut, oom, durationMs: Date.now() - this.#startedAt };
+    const common = {
+      type: 'end' as const,
+      timedOut: this.#timedOut,
+      oom,
+      durationMs: Date.now() - this.#startedAt,
+    };
     const killed = { exitCode: null, signal: 'SIGKILL' };
-    if (this.#isCancelled) return { ...common, ...killed, timedOut: false, outcome: 'cancelled', error: null };
-    if (this.#overrun !== undefined) return { ...common, ...killed, oom: oom || this.#overrun.includes('memory'), outcome: 'failed', error: { code: 'sandbox_lost', message: this.#overrun } };
-    if (this.#timedOut && this.request.kind === 'turn') return { ...common, ...killed, outcome: 'failed', error: { code: 'agent_error', message: `The turn took longer than ${Math.round(this.request.timeoutMs / 1000)} seconds.` } };
+    if (this.#isCancelled)
+      return { ...common, ...killed, timedOut: false, outcome: 'cancelled', error: null };
+    if (this.#overrun !== undefined)
+      return {
+        ...common,
+        ...killed,
+        oom: oom || this.#overrun.includes('memory'),
+        outcome: 'failed',
+        error: { code: 'sandbox_lost', message: this.#overrun },
+      };
+    if (this.#timedOut && this.request.kind === 'turn')
+      return {
+        ...common,
+        ...killed,
+        outcome: 'failed',
+        error: {
+          code: 'agent_error',
+          message: `The turn took longer than ${Math.round(this.request.timeoutMs / 1000)} seconds.`,
+        },
+      };
     if (this.#timedOut) return { ...common, ...killed, outcome: 'completed', error: null };
     return { ...common, ...end };
   }
@@ -147,8 +225,10 @@ export class TaskFailure extends Error {
 }
 
 function failureOf(error: unknown): WorkEnd {
-  if (error instanceof TaskFailure) return { ...lost(''), error: { code: error.code, message: error.message } };
-  if (!(error instanceof RunnerError)) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  if (error instanceof TaskFailure)
+    return { ...lost(''), error: { code: error.code, message: error.message } };
+  if (!(error instanceof RunnerError))
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
   return lost(error instanceof RunnerError ? error.message : 'The sandbox could not be started.');
 }
 

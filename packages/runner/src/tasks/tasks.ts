@@ -31,7 +31,9 @@ export class Tasks {
     this.egress = egress;
   }
 
-  all(): Task[] { return [...this.#byId.values()]; }
+  all(): Task[] {
+    return [...this.#byId.values()];
+  }
 
   /** Throws `not_found` 404. */
   get(id: string): Task {
@@ -44,7 +46,10 @@ export class Tasks {
   start(id: string, request: TaskRequest): { task: Task; isNew: boolean } {
     const known = this.#byId.get(id);
     if (known) return { task: known, isNew: false };
-    const task = request.kind === 'turn' || request.kind === 'exec' ? this.#startInWorkspace(id, request) : this.#prepare(id, request);
+    const task =
+      request.kind === 'turn' || request.kind === 'exec'
+        ? this.#startInWorkspace(id, request)
+        : this.#prepare(id, request);
     this.#byId.set(id, task);
     if (this.#byId.size > KEPT) void this.#forgetOldest();
     return { task, isNew: true };
@@ -67,12 +72,18 @@ export class Tasks {
 
   async #forgetOldest(): Promise<void> {
     const oldest = this.all().find((task) => task.status === 'ended');
-    if (oldest) await this.remove(oldest.id).catch(() => { /* its end is not confirmed: it stays */ });
+    if (oldest)
+      await this.remove(oldest.id).catch(() => {
+        /* its end is not confirmed: it stays */
+      });
   }
 
   #prepare(id: string, request: TaskRequest): Task {
     if (this.#removed.has(id)) throw new RunnerError(410, 'removed', 'This task was removed.');
-    const task = request.kind === 'build' ? new BuildTask(this.#host, id, request, this.#workspaces.trees) : new PreviewTask(this.#host, id, request as PreviewTask['request'], this.#workspaces.trees);
+    const task =
+      request.kind === 'build'
+        ? new BuildTask(this.#host, id, request, this.#workspaces.trees)
+        : new PreviewTask(this.#host, id, request as PreviewTask['request'], this.#workspaces.trees);
     task.egress = this.egress;
     return task;
   }
@@ -80,12 +91,20 @@ export class Tasks {
   #startInWorkspace(id: string, request: Extract<TaskRequest, { workspaceId: string }>): Task {
     const workspace = this.#workspaces.get(request.workspaceId);
     this.#workspaces.claim(workspace, id);
-    const task = request.kind === 'turn' ? new TurnTask(this.#host, id, request, { workspace, trees: this.#workspaces.trees, gateways: this.#gateways }) : new ExecTask(this.#host, id, request, workspace);
+    const task =
+      request.kind === 'turn'
+        ? new TurnTask(this.#host, id, request, {
+            workspace,
+            trees: this.#workspaces.trees,
+            gateways: this.#gateways,
+          })
+        : new ExecTask(this.#host, id, request, workspace);
     task.egress = this.egress;
     // A sandbox whose end is not confirmed keeps its workspace: nothing may read or write beside it.
     task.onGone = async (end) => {
       // What was broken off may be half installed.
-      if (end?.outcome === 'completed' && end.signal === null) await takeOver(this.#host, this.#workspaces.trees, workspace);
+      if (end?.outcome === 'completed' && end.signal === null)
+        await takeOver(this.#host, this.#workspaces.trees, workspace);
       this.#workspaces.release(workspace, id);
     };
     void task.run();

@@ -5,14 +5,26 @@ import type { Journal } from './journal.ts';
 
 type ToolEntry = Omit<Extract<JournalEntry, { type: 'tool' }>, 'offset' | 'at' | 'type'>;
 /** A call, and the bytes of its output that came in pieces: no summary of the result (an exit code) replaces these. */
-interface Call extends ToolEntry { streamed: number }
+interface Call extends ToolEntry {
+  streamed: number;
+}
 
-const STATUS: Record<string, ToolEntry['status']> = { pending: 'pending', in_progress: 'running', completed: 'completed', failed: 'failed' };
+const STATUS: Record<string, ToolEntry['status']> = {
+  pending: 'pending',
+  in_progress: 'running',
+  completed: 'completed',
+  failed: 'failed',
+};
 /** Databases bound how deeply JSON is nested; nothing that a person wants to read is. */
-const INPUT_CHARACTERS = 64 * 1024, INPUT_LEVELS = 64;
-const ID_CHARACTERS = 500, NAME_CHARACTERS = 200, TITLE_CHARACTERS = 1000;
+const INPUT_CHARACTERS = 64 * 1024,
+  INPUT_LEVELS = 64;
+const ID_CHARACTERS = 500,
+  NAME_CHARACTERS = 200,
+  TITLE_CHARACTERS = 1000;
 /** Calls of a turn, changes of their status, and calls under way at once; an agent that makes more has lost its way. */
-const CALLS = 5_000, CHANGES = 16_000, OPEN_CALLS = 256;
+const CALLS = 5_000,
+  CHANGES = 16_000,
+  OPEN_CALLS = 256;
 
 /** The tool calls of one turn: merges ACP's partial updates and journals each change of status. Nothing is taken on trust; wrong shapes count as absent. */
 export class ToolCalls {
@@ -21,7 +33,9 @@ export class ToolCalls {
   readonly #ended = new Map<string, Call>();
   #changes = 0;
 
-  constructor(journal: Journal) { this.#journal = journal; }
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
 
   /** The call as it is now. Throws AcpFault over a limit. */
   update(update: Params): Readonly<ToolEntry> {
@@ -30,9 +44,23 @@ export class ToolCalls {
     const ended = this.#ended.get(toolCallId);
     if (ended) return ended;
     const known = this.#open.get(toolCallId);
-    const tool = merged(known ?? { toolCallId, name: UNNAMED, title: '', status: 'pending', input: null, output: null, truncated: false, streamed: 0 }, update);
-    if (!known && this.#open.size + this.#ended.size >= CALLS) throw new AcpFault(`The agent made more than ${CALLS} tool calls.`);
-    if (!known && this.#open.size >= OPEN_CALLS) throw new AcpFault(`The agent had more than ${OPEN_CALLS} tool calls under way at once.`);
+    const tool = merged(
+      known ?? {
+        toolCallId,
+        name: UNNAMED,
+        title: '',
+        status: 'pending',
+        input: null,
+        output: null,
+        truncated: false,
+        streamed: 0,
+      },
+      update,
+    );
+    if (!known && this.#open.size + this.#ended.size >= CALLS)
+      throw new AcpFault(`The agent made more than ${CALLS} tool calls.`);
+    if (!known && this.#open.size >= OPEN_CALLS)
+      throw new AcpFault(`The agent had more than ${OPEN_CALLS} tool calls under way at once.`);
     this.#keep(tool);
     if (!known || tool.status !== known.status) this.#tell(tool);
     return tool;
@@ -45,13 +73,17 @@ export class ToolCalls {
   }
 
   #keep(tool: Call): void {
-    if (tool.status !== 'completed' && tool.status !== 'failed') { this.#open.set(tool.toolCallId, tool); return; }
+    if (tool.status !== 'completed' && tool.status !== 'failed') {
+      this.#open.set(tool.toolCallId, tool);
+      return;
+    }
     this.#open.delete(tool.toolCallId);
     this.#ended.set(tool.toolCallId, { ...tool, input: null, output: null });
   }
 
   #tell(tool: Call): void {
-    if (++this.#changes > CHANGES) throw new AcpFault(`The agent's tool calls changed more than ${CHANGES} times.`);
+    if (++this.#changes > CHANGES)
+      throw new AcpFault(`The agent's tool calls changed more than ${CHANGES} times.`);
     this.#append(tool);
   }
 
@@ -70,7 +102,7 @@ function merged(before: Call, update: Params): Call {
     ...before,
     name: before.name === UNNAMED ? nameOf(update).slice(0, NAME_CHARACTERS) : before.name,
     title: typeof title === 'string' ? title.slice(0, TITLE_CHARACTERS) : before.title,
-    status: typeof status === 'string' ? STATUS[status] ?? before.status : before.status,
+    status: typeof status === 'string' ? (STATUS[status] ?? before.status) : before.status,
     input: rawInput === undefined ? before.input : bounded(rawInput),
     ...outputAfter(before, update),
   };
@@ -78,52 +110,86 @@ function merged(before: Call, update: Params): Call {
 
 /** ACP has no field for a tool's name: agents tell it in _meta, else the kind has to do. */
 function nameOf(update: Params): string {
-  const meta = metaOf(update), { claudeCode } = meta;
-  return words(meta['headrace/tool']) || (isObject(claudeCode) && words(claudeCode['toolName'])) || words(update['kind']) || UNNAMED;
+  const meta = metaOf(update),
+    { claudeCode } = meta;
+  return (
+    words(meta['headrace/tool']) ||
+    (isObject(claudeCode) && words(claudeCode['toolName'])) ||
+    words(update['kind']) ||
+    UNNAMED
+  );
 }
 
 /** What an update says of the output: all of it, or a further piece. Agents tell the result in `rawOutput` too, which counts where there is nothing better. */
 function outputAfter(before: Call, update: Params): Partial<Call> {
-  const text = textOf(update['content']), piece = pieceOf(metaOf(update));
+  const text = textOf(update['content']),
+    piece = pieceOf(metaOf(update));
   if (text !== undefined) return { ...cut(text, metaOf(update)['headrace/truncated'] === true), streamed: 0 };
   if (piece !== undefined) return joined(before, piece);
   const { rawOutput } = update;
   if (before.streamed > 0 || rawOutput === undefined || rawOutput === null) return {};
-  return cut(typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput), metaOf(update)['headrace/truncated'] === true);
+  return cut(
+    typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput),
+    metaOf(update)['headrace/truncated'] === true,
+  );
 }
 
 function textOf(content: unknown): string | undefined {
-  const parts = (Array.isArray(content) ? content : []).flatMap((part) => (isObject(part) && isObject(part['content']) && typeof part['content']['text'] === 'string' ? [part['content']['text']] : []));
+  const parts = (Array.isArray(content) ? content : []).flatMap((part) =>
+    isObject(part) && isObject(part['content']) && typeof part['content']['text'] === 'string'
+      ? [part['content']['text']]
+      : [],
+  );
   return parts.length > 0 ? parts.join('\n') : undefined;
 }
 
 /** What a command printed since the last update: Codex and pi tell it so, each under a name of its own. */
 function pieceOf(meta: Params): string | undefined {
-  const piece = ['terminal_output_delta', 'terminal_output'].map((name) => meta[name]).find(isObject)?.['data'];
+  const piece = ['terminal_output_delta', 'terminal_output'].map((name) => meta[name]).find(isObject)?.[
+    'data'
+  ];
   return typeof piece === 'string' && piece !== '' ? piece : undefined;
 }
 
 /** Bytes are counted by the piece: to measure the whole each time would take quadratic time. */
 function joined({ output, truncated, streamed }: Call, piece: string): Partial<Call> {
   if (streamed > 0 && truncated) return {};
-  const before = streamed > 0 ? output ?? '' : '', bytes = streamed + Buffer.byteLength(piece);
-  return bytes <= TOOL_OUTPUT_BYTES ? { output: before + piece, truncated: false, streamed: bytes } : { ...cut(before + piece, true), streamed: bytes };
+  const before = streamed > 0 ? (output ?? '') : '',
+    bytes = streamed + Buffer.byteLength(piece);
+  return bytes <= TOOL_OUTPUT_BYTES
+    ? { output: before + piece, truncated: false, streamed: bytes }
+    : { ...cut(before + piece, true), streamed: bytes };
 }
 
 function cut(text: string, wasCut: boolean): Pick<ToolEntry, 'output' | 'truncated'> {
   if (Buffer.byteLength(text) <= TOOL_OUTPUT_BYTES) return { output: text, truncated: wasCut };
-  return { output: Buffer.from(text).subarray(0, TOOL_OUTPUT_BYTES - 3).toString().replace(/\uFFFD+$/, ''), truncated: true };
+  return {
+    output: Buffer.from(text)
+      .subarray(0, TOOL_OUTPUT_BYTES - 3)
+      .toString()
+      .replace(/\uFFFD+$/, ''),
+    truncated: true,
+  };
 }
 
 function bounded(input: unknown): unknown {
   const text = jsonOf(input);
-  return text.length <= INPUT_CHARACTERS && !isDeeper(input, INPUT_LEVELS) ? input : { truncated: text.slice(0, INPUT_CHARACTERS) };
+  return text.length <= INPUT_CHARACTERS && !isDeeper(input, INPUT_LEVELS)
+    ? input
+    : { truncated: text.slice(0, INPUT_CHARACTERS) };
 }
 
-const isDeeper = (value: unknown, levels: number): boolean => typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1)));
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1)));
 
 function jsonOf(value: unknown): string {
-  try { return JSON.stringify(value) ?? 'null'; } catch { throw new AcpFault('The agent told of a tool call that is nested too deeply.'); }
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch {
+    throw new AcpFault('The agent told of a tool call that is nested too deeply.');
+  }
 }
 
 const words = (value: unknown): string => (typeof value === 'string' ? value : '');

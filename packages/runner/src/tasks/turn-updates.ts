@@ -6,7 +6,8 @@ import type { Journal } from './journal.ts';
 import { ToolCalls } from './tool-calls.ts';
 
 /** What is shown of a reply, and what an agent may say before it is taken for a flood. */
-const REPLY_CHARACTERS = 512 * 1024, SAID_CHARACTERS = 8 * 1024 ** 2;
+const REPLY_CHARACTERS = 512 * 1024,
+  SAID_CHARACTERS = 8 * 1024 ** 2;
 /** With the tool calls' own limit these fit into a journal that nobody has acknowledged yet. */
 const QUESTIONS = 2_000;
 
@@ -29,10 +30,14 @@ export class TurnUpdates implements AcpHandlers {
   }
 
   /** What is told before is not of this turn. */
-  begin(): void { this.#hasBegun = true; }
+  begin(): void {
+    this.#hasBegun = true;
+  }
 
   /** Title of the call that was denied, while the agent has told of no other since. */
-  get denied(): string | null { return this.#denied?.title ?? null; }
+  get denied(): string | null {
+    return this.#denied?.title ?? null;
+  }
 
   /** Throws `not_found` 404. */
   answer(requestId: string, isAllowed: boolean): void {
@@ -51,24 +56,32 @@ export class TurnUpdates implements AcpHandlers {
   notified(method: string, { update }: Params): void {
     if (method !== 'session/update' || !isObject(update) || !this.#hasBegun) return;
     if (update['sessionUpdate'] === 'agent_message_chunk') this.#say(update['content']);
-    else if (update['sessionUpdate'] === 'tool_call' || update['sessionUpdate'] === 'tool_call_update') this.#updateTool(update);
+    else if (update['sessionUpdate'] === 'tool_call' || update['sessionUpdate'] === 'tool_call_update')
+      this.#updateTool(update);
   }
 
   /** Questions go to the worker where the turn is to ask, and wait for its answer; a cancel ends the wait with the sandbox. */
   async asked(method: string, { toolCall, options }: Params): Promise<object> {
-    if (method !== 'session/request_permission') throw new RpcError(RPC.methodNotFound, `This client has no ${method}.`);
-    if (!isObject(toolCall) || !Array.isArray(options)) throw new RpcError(RPC.invalidParams, 'toolCall or options are missing.');
+    if (method !== 'session/request_permission')
+      throw new RpcError(RPC.methodNotFound, `This client has no ${method}.`);
+    if (!isObject(toolCall) || !Array.isArray(options))
+      throw new RpcError(RPC.invalidParams, 'toolCall or options are missing.');
     if (!this.#hasBegun) return { outcome: { outcome: 'cancelled' } };
-    if (++this.#asked > QUESTIONS) throw new AcpFault(`The agent asked for permission more than ${QUESTIONS} times.`);
+    if (++this.#asked > QUESTIONS)
+      throw new AcpFault(`The agent asked for permission more than ${QUESTIONS} times.`);
     const { toolCallId, title, name, input } = this.#updateTool(toolCall);
-    const isAllowed = this.#permissions === 'allow' || await new Promise<boolean>((resolve) => {
-      const requestId = `ask-${this.#asked}`;
-      this.#questions.set(requestId, resolve);
-      this.#journal.append({ type: 'permission', requestId, toolCallId, name, title, input });
-    });
+    const isAllowed =
+      this.#permissions === 'allow' ||
+      (await new Promise<boolean>((resolve) => {
+        const requestId = `ask-${this.#asked}`;
+        this.#questions.set(requestId, resolve);
+        this.#journal.append({ type: 'permission', requestId, toolCallId, name, title, input });
+      }));
     if (!isAllowed) this.#denied = { toolCallId, title: title || name };
     const chosen = choose(options.filter(isObject), isAllowed);
-    return { outcome: chosen ? { outcome: 'selected', optionId: chosen['optionId'] } : { outcome: 'cancelled' } };
+    return {
+      outcome: chosen ? { outcome: 'selected', optionId: chosen['optionId'] } : { outcome: 'cancelled' },
+    };
   }
 
   #updateTool(update: Params): ReturnType<ToolCalls['update']> {
@@ -80,7 +93,10 @@ export class TurnUpdates implements AcpHandlers {
   #say(content: unknown): void {
     if (!isObject(content) || content['type'] !== 'text' || typeof content['text'] !== 'string') return;
     this.#said += content['text'].length;
-    if (this.#said > SAID_CHARACTERS) throw new AcpFault(`The agent's reply had more than ${SAID_CHARACTERS / 1024 ** 2} million characters.`);
+    if (this.#said > SAID_CHARACTERS)
+      throw new AcpFault(
+        `The agent's reply had more than ${SAID_CHARACTERS / 1024 ** 2} million characters.`,
+      );
     if (this.#reply.length >= REPLY_CHARACTERS) return;
     this.#reply = (this.#reply + content['text']).slice(0, REPLY_CHARACTERS);
     this.#journal.text(this.#reply);
@@ -90,5 +106,5 @@ export class TurnUpdates implements AcpHandlers {
 /** Never an option that allows what was not asked for. */
 function choose(options: Params[], isAllowed: boolean): Params | undefined {
   const of = (kind: string): Params | undefined => options.find((option) => option['kind'] === kind);
-  return isAllowed ? of('allow_once') : of('reject_once') ?? of('reject_always');
+  return isAllowed ? of('allow_once') : (of('reject_once') ?? of('reject_always'));
 }

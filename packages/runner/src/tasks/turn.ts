@@ -20,9 +20,11 @@ import { Steering } from './steering.ts';
 import { lost, Task, type TaskSpec, type WorkEnd } from './task.ts';
 import { TurnUpdates } from './turn-updates.ts';
 
-const STDERR_BYTES = 4096, LAST_WORDS = 1000;
+const STDERR_BYTES = 4096,
+  LAST_WORDS = 1000;
 const EXIT_MS = 2_000;
-const SECRET = /key|token|secret|auth|password/i, SECRET_CHARACTERS = 8;
+const SECRET = /key|token|secret|auth|password/i,
+  SECRET_CHARACTERS = 8;
 /** The scripted agent says with this key in a response's _meta that a block failed; its value is the reason. */
 const SCRIPT_FAILED = 'headrace/scriptFailed';
 
@@ -38,7 +40,12 @@ export class TurnTask extends Task {
   #home: AgentHome | undefined;
   #stderr = '';
 
-  constructor(host: Host, id: string, request: TurnRequest, { workspace, trees, gateways }: { workspace: Workspace; trees: Trees; gateways: Gateways }) {
+  constructor(
+    host: Host,
+    id: string,
+    request: TurnRequest,
+    { workspace, trees, gateways }: { workspace: Workspace; trees: Trees; gateways: Gateways },
+  ) {
     super(host, id, request);
     this.#workspace = workspace;
     this.#trees = trees;
@@ -46,8 +53,12 @@ export class TurnTask extends Task {
     this.#updates = new TurnUpdates(this.journal, request.permissions);
   }
 
-  override answerPermission(requestId: string, allow: boolean): void { this.#updates.answer(requestId, allow); }
-  override steer(message: SteerRequest): Promise<void> { return this.#steering.steer(message); }
+  override answerPermission(requestId: string, allow: boolean): void {
+    this.#updates.answer(requestId, allow);
+  }
+  override steer(message: SteerRequest): Promise<void> {
+    return this.#steering.steer(message);
+  }
 
   override cancel(): Promise<void> {
     this.#cancelled.abort();
@@ -61,17 +72,26 @@ export class TurnTask extends Task {
     if (!this.#isScripted) await gitBaseline(this.host, this.#trees, this.#workspace, this.#cancelled.signal);
     // The scripted agent has nothing to remember.
     if (!this.#isScripted) this.#home = await agentHome(this.#trees, this.#workspace, agent.name, agent.home);
-    const common = { command, binds: [this.#workspace.tree.bind(false), ...binds, ...(this.#home ? [homeBind(this.#home)] : [])] };
+    const common = {
+      command,
+      binds: [this.#workspace.tree.bind(false), ...binds, ...(this.#home ? [homeBind(this.#home)] : [])],
+    };
     if (!gateway) return { ...common, env };
     const name = await openGateway(this.sockets, this.id, this.#gateways);
     // The built-in agent speaks HTTP over the socket itself, which spares it a process and a hop.
-    return agent.command === null ? { ...common, env: { ...env, HEADRACE_GATEWAY_SOCKET: GATEWAY_SOCKET } } : { ...common, env, ports: { [GATEWAY_PORT]: name } };
+    return agent.command === null
+      ? { ...common, env: { ...env, HEADRACE_GATEWAY_SOCKET: GATEWAY_SOCKET } }
+      : { ...common, env, ports: { [GATEWAY_PORT]: name } };
   }
 
   protected async work(sandbox: Sandbox): Promise<WorkEnd> {
-    sandbox.stderr.setEncoding('utf8').on('data', (part: string) => { this.#stderr = (this.#stderr + part).slice(-STDERR_BYTES); });
+    sandbox.stderr.setEncoding('utf8').on('data', (part: string) => {
+      this.#stderr = (this.#stderr + part).slice(-STDERR_BYTES);
+    });
     const connection = new AcpConnection(sandbox.stdout, sandbox.stdin, this.#updates);
-    const end = this.#discreet(await this.#converse(connection).catch((error: Error) => this.#failureOf(error, sandbox)));
+    const end = this.#discreet(
+      await this.#converse(connection).catch((error: Error) => this.#failureOf(error, sandbox)),
+    );
     this.#steering.open(undefined);
     this.#updates.close(this.isCancelled ? 'cancelled' : 'failed');
     if (this.#home) this.#home.wasInterrupted = end.outcome !== 'completed';
@@ -79,15 +99,26 @@ export class TurnTask extends Task {
     return end;
   }
 
-  protected override folders(): string[] { return [this.#workspace.tree.folder, ...(this.#home ? [this.#home.tree.folder] : [])]; }
+  protected override folders(): string[] {
+    return [this.#workspace.tree.folder, ...(this.#home ? [this.#home.tree.folder] : [])];
+  }
 
-  get #isScripted(): boolean { return this.request.agent.command === null && this.request.agent.name === 'scripted'; }
+  get #isScripted(): boolean {
+    return this.request.agent.command === null && this.request.agent.name === 'scripted';
+  }
 
   async #converse(connection: AcpConnection): Promise<WorkEnd> {
     const home = this.#home;
     const session = await openSession(connection, this.request, home?.sessionId ?? null);
-    const prompt = promptBlocks(this.#isScripted ? { ...this.request, history: [] } : this.request, session, home?.wasInterrupted ?? false);
-    if (home) { home.sessionId = session.id; home.wasInterrupted = true; }
+    const prompt = promptBlocks(
+      this.#isScripted ? { ...this.request, history: [] } : this.request,
+      session,
+      home?.wasInterrupted ?? false,
+    );
+    if (home) {
+      home.sessionId = session.id;
+      home.wasInterrupted = true;
+    }
     // What came before was an earlier conversation, told again.
     this.#updates.begin();
     const answered = connection.request('session/prompt', { sessionId: session.id, prompt });
@@ -96,8 +127,16 @@ export class TurnTask extends Task {
     return endOf(await answered, this.#updates.denied);
   }
 
-  async #steer(connection: AcpConnection, session: Session, { id, prompt, attachments = [] }: SteerRequest): Promise<boolean> {
-    const { taken } = await connection.request('_headrace/steer', { sessionId: session.id, id, prompt: attachments.length > 0 ? messageBlocks(prompt, attachments, session) : prompt });
+  async #steer(
+    connection: AcpConnection,
+    session: Session,
+    { id, prompt, attachments = [] }: SteerRequest,
+  ): Promise<boolean> {
+    const { taken } = await connection.request('_headrace/steer', {
+      sessionId: session.id,
+      id,
+      prompt: attachments.length > 0 ? messageBlocks(prompt, attachments, session) : prompt,
+    });
     if (taken === true) this.journal.append({ type: 'steered', id });
     return taken === true;
   }
@@ -106,37 +145,80 @@ export class TurnTask extends Task {
   async #failureOf(error: Error, sandbox: Sandbox): Promise<WorkEnd> {
     if (error instanceof RunnerError) return lost(error.message);
     const words = this.#stderr.trim().slice(-LAST_WORDS);
-    if (!(error instanceof AgentGone)) return failed(error.name === 'RpcError' ? `The agent failed: ${error.message}` : error.message);
+    if (!(error instanceof AgentGone))
+      return failed(error.name === 'RpcError' ? `The agent failed: ${error.message}` : error.message);
     const exit = await Promise.race([sandbox.exited, sleep(EXIT_MS, undefined, { ref: false })]);
-    if (exit?.oom) return lost(`The sandbox took more than its ${Math.round(this.limits.memoryBytes / 1024 ** 2)} MiB of memory.`);
-    return failed(exit ? `The agent ended with ${exit.signal ?? exit.code} before its turn did. ${words}` : `${error.message} ${words}`);
+    if (exit?.oom)
+      return lost(
+        `The sandbox took more than its ${Math.round(this.limits.memoryBytes / 1024 ** 2)} MiB of memory.`,
+      );
+    return failed(
+      exit
+        ? `The agent ended with ${exit.signal ?? exit.code} before its turn did. ${words}`
+        : `${error.message} ${words}`,
+    );
   }
 
   /** Agents print their settings when they fail; the keys among them are for nobody to read. */
   #discreet(end: WorkEnd): WorkEnd {
     if (!end.error) return end;
-    const secrets = Object.entries(this.request.agent.env).flatMap(([name, value]) => (SECRET.test(name) && value.length >= SECRET_CHARACTERS ? [value] : []));
-    return { ...end, error: { ...end.error, message: secrets.reduce((message, secret) => message.replaceAll(secret, '[secret]'), end.error.message) } };
+    const secrets = Object.entries(this.request.agent.env).flatMap(([name, value]) =>
+      SECRET.test(name) && value.length >= SECRET_CHARACTERS ? [value] : [],
+    );
+    return {
+      ...end,
+      error: {
+        ...end.error,
+        message: secrets.reduce(
+          (message, secret) => message.replaceAll(secret, '[secret]'),
+          end.error.message,
+        ),
+      },
+    };
   }
 
   async #writeEvidence(): Promise<void> {
     const { evidence = [] } = this.request;
     if (evidence.length === 0) return;
     this.#workspace.evidence = evidence.map((file) => file.path);
-    await this.#trees.patch(this.#workspace.tree, Readable.from([tarOf(evidence.map(({ path, content, encoding }) => ({ path, content: Buffer.from(content, encoding) })))], { objectMode: false }));
+    await this.#trees.patch(
+      this.#workspace.tree,
+      Readable.from(
+        [
+          tarOf(
+            evidence.map(({ path, content, encoding }) => ({
+              path,
+              content: Buffer.from(content, encoding),
+            })),
+          ),
+        ],
+        { objectMode: false },
+      ),
+    );
   }
 }
 
 /** `denied`: the title of the call that was denied last, if nothing came after it. */
 function endOf({ stopReason, _meta: meta }: Params, denied: string | null): WorkEnd {
   const reason = (meta as Params | undefined | null)?.[SCRIPT_FAILED];
-  if (typeof reason === 'string') return { ...failed(''), error: { code: 'script_failed', message: reason.slice(0, 1000) } };
+  if (typeof reason === 'string')
+    return { ...failed(''), error: { code: 'script_failed', message: reason.slice(0, 1000) } };
   if (stopReason === 'refusal') return failed('The agent refused the message.');
-  if (stopReason === 'cancelled') return failed(denied === null ? 'The agent cancelled its turn.' : `The agent ended its turn because the call \`${denied}\` was denied.`);
+  if (stopReason === 'cancelled')
+    return failed(
+      denied === null
+        ? 'The agent cancelled its turn.'
+        : `The agent ended its turn because the call \`${denied}\` was denied.`,
+    );
   if (typeof stopReason !== 'string') return failed('The agent ended its turn without saying how.');
   return { outcome: 'completed', exitCode: null, signal: null, error: null };
 }
 
 function failed(message: string): WorkEnd {
-  return { outcome: 'failed', exitCode: null, signal: null, error: { code: 'agent_error', message: message.trim().slice(0, 2000) } };
+  return {
+    outcome: 'failed',
+    exitCode: null,
+    signal: null,
+    error: { code: 'agent_error', message: message.trim().slice(0, 2000) },
+  };
 }

@@ -5,8 +5,11 @@ const LIMITS = { folders: 3, bytes: 100, folderBytes: 60, lowMemory: 0 };
 
 function cache(limits = LIMITS) {
   const removed: string[] = [];
-  const kept = new DependencyCache(limits, (folder) => { removed.push(folder); });
-  const add = (lock: string, byteSize = 10, group = 'prj') => kept.add({ group, lock, folder: `/${group}/${lock}`, byteSize });
+  const kept = new DependencyCache(limits, (folder) => {
+    removed.push(folder);
+  });
+  const add = (lock: string, byteSize = 10, group = 'prj') =>
+    kept.add({ group, lock, folder: `/${group}/${lock}`, byteSize });
   return { kept, removed, add };
 }
 
@@ -15,7 +18,11 @@ describe('kept dependencies', () => {
     const { kept, add } = cache();
     const one = add('one');
     expect(kept.take('prj', ['none', 'one'])).toBe(one);
-    expect([kept.take('other', ['one']), kept.take('prj', []), kept.take('prj', ['none'])]).toEqual([undefined, undefined, undefined]);
+    expect([kept.take('other', ['one']), kept.take('prj', []), kept.take('prj', ['none'])]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect([kept.has('prj', 'one'), kept.has('prj', 'none'), one.users]).toEqual([true, false, 2]);
   });
 
@@ -59,7 +66,9 @@ describe('kept dependencies', () => {
 
   test('of one lock file from two threads at once: both are used, the later is given', () => {
     const { kept, removed } = cache();
-    const [one, two] = ['/a', '/b'].map((folder) => kept.add({ group: 'prj', lock: 'one', folder, byteSize: 1 }));
+    const [one, two] = ['/a', '/b'].map((folder) =>
+      kept.add({ group: 'prj', lock: 'one', folder, byteSize: 1 }),
+    );
     expect(kept.take('prj', ['one'])).toBe(two);
     kept.release(one!);
     expect(removed).toEqual(['/a']);
@@ -74,7 +83,11 @@ describe('kept dependencies', () => {
     const two = add('two');
     add('three', 1, 'other');
     kept.forget('prj');
-    expect([removed, kept.take('prj', ['one', 'two']), kept.groups()]).toEqual([['/prj/one'], undefined, ['other']]);
+    expect([removed, kept.take('prj', ['one', 'two']), kept.groups()]).toEqual([
+      ['/prj/one'],
+      undefined,
+      ['other'],
+    ]);
     kept.release(two);
     expect(removed).toEqual(['/prj/one', '/prj/two']);
   });

@@ -14,14 +14,19 @@ export interface Dependencies {
 }
 
 /** `folderBytes`: the most that one may take. `lowMemory`: the share of the machine's memory below which none is kept that nobody uses. */
-export interface DependencyLimits { folders: number; bytes: number; folderBytes: number; lowMemory: number }
+export interface DependencyLimits {
+  folders: number;
+  bytes: number;
+  folderBytes: number;
+  lowMemory: number;
+}
 
 const GIBI = 1024 ** 3;
 
 /** Two gibibytes, or an eighth of the file system where that is less; it lies in memory on most machines. */
 export function dependencyLimits(folder: string): DependencyLimits {
   const { blocks, bsize } = statfsSync(folder);
-  const bytes = Math.min(2 * GIBI, blocks * bsize / 8);
+  const bytes = Math.min(2 * GIBI, (blocks * bsize) / 8);
   return { folders: 32, bytes, folderBytes: bytes / 2, lowMemory: 0.1 };
 }
 
@@ -41,7 +46,9 @@ export class DependencyCache {
     this.#remove = remove;
   }
 
-  has(group: string, lock: string): boolean { return this.#kept.has(keyOf({ group, lock })); }
+  has(group: string, lock: string): boolean {
+    return this.#kept.has(keyOf({ group, lock }));
+  }
 
   /** The first that there is for one of these locks, taken for use: `release` gives it back. */
   take(group: string, locks: string[]): Dependencies | undefined {
@@ -74,11 +81,14 @@ export class DependencyCache {
 
   release(dependencies: Dependencies): void {
     dependencies.users--;
-    if (dependencies.users === 0 && this.#kept.get(keyOf(dependencies)) !== dependencies) this.#remove(dependencies.folder);
+    if (dependencies.users === 0 && this.#kept.get(keyOf(dependencies)) !== dependencies)
+      this.#remove(dependencies.folder);
     else this.#trim();
   }
 
-  groups(): string[] { return [...this.#kept.values()].map(({ group }) => group); }
+  groups(): string[] {
+    return [...this.#kept.values()].map(({ group }) => group);
+  }
 
   /** Gives up all of a project, those in use when they no longer are. */
   forget(group: string): void {
@@ -101,7 +111,10 @@ export class DependencyCache {
   /** Makes room for so many folders and bytes more. */
   #trim(folders = 0, bytes = 0): void {
     for (const [key, one] of this.#kept) {
-      const isOver = this.#kept.size + folders > this.limits.folders || sizeOf(this.#kept.values()) + bytes > this.limits.bytes || this.#isShort();
+      const isOver =
+        this.#kept.size + folders > this.limits.folders ||
+        sizeOf(this.#kept.values()) + bytes > this.limits.bytes ||
+        this.#isShort();
       if (!isOver) return;
       if (one.users > 0) continue;
       this.#kept.delete(key);
@@ -116,4 +129,5 @@ export class DependencyCache {
 }
 
 const keyOf = ({ group, lock }: Pick<Dependencies, 'group' | 'lock'>): string => `${group} ${lock}`;
-const sizeOf = (kept: Iterable<Dependencies>): number => [...kept].reduce((sum, { byteSize }) => sum + byteSize, 0);
+const sizeOf = (kept: Iterable<Dependencies>): number =>
+  [...kept].reduce((sum, { byteSize }) => sum + byteSize, 0);

@@ -12,7 +12,10 @@ import { run } from './run.ts';
 const TIMEOUT_MS = 10_000;
 
 /** What is known of a tree: how to name the paths of its source, once anything else may lie in it; whether it has had its baseline. */
-interface Known { paths?: () => Iterable<string>; isDone?: boolean }
+interface Known {
+  paths?: () => Iterable<string>;
+  isDone?: boolean;
+}
 
 /** A tree that is replaced takes what was known of it along: the next one gets a baseline of its own. */
 const known = new WeakMap<Tree, Known>();
@@ -31,8 +34,14 @@ export function noteSource({ tree }: Workspace, basePaths: string[]): void {
  * tree: what an agent makes of it is its own, and one that is there already stays. git runs inside a sandbox only, for what stands in the tree may
  * tell it to run programs. Never rejects, and takes 10 s at most: the turn goes on without, and stderr says why. A signal that fires ends it at once.
  */
-export async function gitBaseline(host: Host, trees: Trees, workspace: Workspace, cancelled: AbortSignal): Promise<void> {
-  const { tree } = workspace, before = known.get(tree) ?? {};
+export async function gitBaseline(
+  host: Host,
+  trees: Trees,
+  workspace: Workspace,
+  cancelled: AbortSignal,
+): Promise<void> {
+  const { tree } = workspace,
+    before = known.get(tree) ?? {};
   if (!workspace.evidence.includes('.git')) workspace.evidence = [...workspace.evidence, '.git'];
   if (before.isDone || cancelled.aborted) return;
   known.set(tree, { isDone: true });
@@ -40,13 +49,22 @@ export async function gitBaseline(host: Host, trees: Trees, workspace: Workspace
   const signal = AbortSignal.any([cancelled, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
     const { over } = tree;
-    const isMounted = over !== undefined && await mountLayer(host, trees, over, signal);
+    const isMounted = over !== undefined && (await mountLayer(host, trees, over, signal));
     if (isMounted && isUntouched(over)) return;
     const paths = before.paths && Array.from(before.paths(), (path) => `${path}\0`).join('');
-    await run(host, { script: isMounted ? RENEW : MAKE, args: [paths === undefined ? 'all' : 'known'], binds: [tree.bind(false)], stdin: paths, signal });
+    await run(host, {
+      script: isMounted ? RENEW : MAKE,
+      args: [paths === undefined ? 'all' : 'known'],
+      binds: [tree.bind(false)],
+      stdin: paths,
+      signal,
+    });
   } catch (error) {
     if (cancelled.aborted) known.set(tree, before); // the next turn has it made
-    else process.stderr.write(`The workspace ${workspace.id} has no git baseline: ${signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} seconds` : (error as Error).message}\n`);
+    else
+      process.stderr.write(
+        `The workspace ${workspace.id} has no git baseline: ${signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} seconds` : (error as Error).message}\n`,
+      );
     await clear(host, tree);
   }
 }
@@ -70,5 +88,11 @@ function isUntouched({ overlay: { upper } }: Over): boolean {
 /** Half a repository would mislead more than none. */
 async function clear(host: Host, tree: Tree): Promise<void> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  await run(host, { script: 'rm -rf -- .git', args: [], binds: [tree.bind(false)], stdin: undefined, signal }).catch((error: Error) => process.stderr.write(`Half of a git baseline stays: ${error.message}\n`));
+  await run(host, {
+    script: 'rm -rf -- .git',
+    args: [],
+    binds: [tree.bind(false)],
+    stdin: undefined,
+    signal,
+  }).catch((error: Error) => process.stderr.write(`Half of a git baseline stays: ${error.message}\n`));
 }

@@ -16,7 +16,12 @@ let counter = 0;
  * The layer with the `.git` of a kept source: made when an agent first asks for it, by one sandbox that sees nothing but that source; every further workspace over
  * this source only mounts it. Undefined where it cannot be made. Throws when the signal fires first; it is made all the same.
  */
-export async function gitLayer(host: Host, trees: Trees, source: SourceTree, signal: AbortSignal): Promise<string | undefined> {
+export async function gitLayer(
+  host: Host,
+  trees: Trees,
+  source: SourceTree,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   if (source.git) return source.git.folder;
   let making = underWay.get(source);
   if (!making) {
@@ -26,15 +31,29 @@ export async function gitLayer(host: Host, trees: Trees, source: SourceTree, sig
   }
   const gone = Promise.withResolvers<never>();
   const stop = (): void => gone.reject(signal.reason as Error);
-  if (signal.aborted) stop(); else signal.addEventListener('abort', stop);
-  try { return await Promise.race([making, gone.promise]); } finally { signal.removeEventListener('abort', stop); }
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([making, gone.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 async function make(host: Host, source: SourceTree): Promise<string | undefined> {
   const folder = makeSandboxFolder(host, `git.${++counter}`);
   try {
-    const binds = [{ host: source.folder, inside: WORKSPACE, readOnly: true }, { host: folder, inside: LAYER, readOnly: false }];
-    const said = await run(host, { script: MAKE_LAYER, args: ['all'], binds, stdin: undefined, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const binds = [
+      { host: source.folder, inside: WORKSPACE, readOnly: true },
+      { host: folder, inside: LAYER, readOnly: false },
+    ];
+    const said = await run(host, {
+      script: MAKE_LAYER,
+      args: ['all'],
+      binds,
+      stdin: undefined,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
     source.git = { folder, byteSize: Number.parseInt(said, 10) * 1024 };
     return folder;
   } catch (error) {

@@ -6,13 +6,29 @@ export const EXIT = { isThere: 64, noGit: 65 };
 export const LAYER = '/run/headrace-git';
 
 /** What no capture takes is no change of the source either. */
-const EXCLUDED = [...RESERVED, ...DEPENDENCY_FOLDERS].filter((name) => name !== '.git').map((name) => `${name}/`).join('\\n');
+const EXCLUDED = [...RESERVED, ...DEPENDENCY_FOLDERS]
+  .filter((name) => name !== '.git')
+  .map((name) => `${name}/`)
+  .join('\\n');
 
 /**
  * Files have the time 0 and whatever inode, after each restore: only sizes and times tell here. Nothing is to be tidied up or made
  * durable in a repository that lives as long as its workspace.
  */
-const CONFIG = ['[core]', 'repositoryformatversion = 0', 'filemode = true', 'bare = false', 'logallrefupdates = true', 'checkStat = minimal', 'trustctime = false', 'fsync = none', '[gc]', 'auto = 0', '[maintenance]', 'auto = false'].join('\\n');
+const CONFIG = [
+  '[core]',
+  'repositoryformatversion = 0',
+  'filemode = true',
+  'bare = false',
+  'logallrefupdates = true',
+  'checkStat = minimal',
+  'trustctime = false',
+  'fsync = none',
+  '[gc]',
+  'auto = 0',
+  '[maintenance]',
+  'auto = false',
+].join('\\n');
 
 const prune = [...RESERVED].map((name) => `-iname '${name}'`).join(' -o ');
 

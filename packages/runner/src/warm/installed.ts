@@ -11,7 +11,11 @@ import { COMPARE_NPM } from './compare-npm.ts';
 export const DEPENDENCIES = 'node_modules';
 
 /** What an installer writes last, the lock file that it installs by, and how a shell tells that the folder is the lock's. */
-interface Installer { lock: string; marker: string; isWhole: string }
+interface Installer {
+  lock: string;
+  marker: string;
+  isWhole: string;
+}
 
 const NOT_OLDER = '[ ! "$2" -nt "$3" ]';
 const INSTALLERS: Installer[] = [
@@ -22,15 +26,22 @@ const INSTALLERS: Installer[] = [
 ];
 
 /** An installer's end marker in a workspace, and when it was written. */
-export interface Marker { installer: Installer; writtenAt: string }
+export interface Marker {
+  installer: Installer;
+  writtenAt: string;
+}
 
-export interface Installed { lock: string; byteSize: number }
+export interface Installed {
+  lock: string;
+  byteSize: number;
+}
 
 const TIMEOUT_MS = 3_000;
 const UPPER = '/run/headrace-upper';
 
 /** Every entry with its number, in one hash. */
-const numbersOf = (folder: string): string => `$(cd ${folder} && find . -printf '%i %p\\0' | LC_ALL=C sort -z | sha256sum)`;
+const numbersOf = (folder: string): string =>
+  `$(cd ${folder} && find . -printf '%i %p\\0' | LC_ALL=C sort -z | sha256sum)`;
 
 /**
  * $1: the layer's own folder, $2: the lock file, $3: the marker. A file with a second name could still be written by that name; a folder that was moved in
@@ -46,7 +57,8 @@ set -- "$(sha256sum <"$2")" "$(du -sk "$1")"
 echo "\${1%% *} \${2%%[!0-9]*}"`;
 
 /** Whether a source has a dependency folder of its own, or what stands in the way of one. */
-export const hasDependencies = ({ listing }: SourceTree): boolean => listing.childrenOf('').some(({ path }) => path === DEPENDENCIES);
+export const hasDependencies = ({ listing }: SourceTree): boolean =>
+  listing.childrenOf('').some(({ path }) => path === DEPENDENCIES);
 
 /**
  * The end marker of an installer in what was written to a workspace. Two looks from the host, at names below folders of which nothing is
@@ -62,10 +74,25 @@ export function markerIn({ upper }: Overlay): Marker | undefined {
 }
 
 /** Looks from inside a sandbox whether the dependency folder is whole, as its lock file says, and wholly in the workspace's own layer; undefined where not. */
-export async function inspect(host: Host, tree: Tree, { upper }: Overlay, { installer: { lock, marker, isWhole } }: Marker): Promise<Installed | undefined> {
+export async function inspect(
+  host: Host,
+  tree: Tree,
+  { upper }: Overlay,
+  { installer: { lock, marker, isWhole } }: Marker,
+): Promise<Installed | undefined> {
   const sandbox = startSandbox(host, {
-    command: ['/bin/sh', '-c', script(isWhole), 'sh', `${UPPER}/${DEPENDENCIES}`, lock, `${DEPENDENCIES}/${marker}`, COMPARE_NPM],
-    binds: [tree.bind(true), { host: upper, inside: UPPER, readOnly: true }], limits: DEFAULT_LIMITS,
+    command: [
+      '/bin/sh',
+      '-c',
+      script(isWhole),
+      'sh',
+      `${UPPER}/${DEPENDENCIES}`,
+      lock,
+      `${DEPENDENCIES}/${marker}`,
+      COMPARE_NPM,
+    ],
+    binds: [tree.bind(true), { host: upper, inside: UPPER, readOnly: true }],
+    limits: DEFAULT_LIMITS,
   });
   sandbox.stdin.end();
   const { code, stdout } = await collect(sandbox, { maxBytes: 4096, timeoutMs: TIMEOUT_MS });
@@ -74,5 +101,9 @@ export async function inspect(host: Host, tree: Tree, { upper }: Overlay, { inst
 }
 
 function look(path: string): BigIntStats | undefined {
-  try { return lstatSync(path, { bigint: true, throwIfNoEntry: false }); } catch { return undefined; }
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }

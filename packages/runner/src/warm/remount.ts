@@ -2,7 +2,12 @@ import { rmdirSync } from 'node:fs';
 import { mountLayers, unmountOverlay, type Overlay } from '../workspaces/overlay.ts';
 
 /** `change` moves things while nothing is mounted, and `undo` moves them back where the kernel does not mount what came of it. */
-export interface Relayering { from: string[]; to: string[]; change?: () => void; undo?: () => void }
+export interface Relayering {
+  from: string[];
+  to: string[];
+  change?: () => void;
+  undo?: () => void;
+}
 
 /**
  * Mounts a tree over other layers; nothing of it may be live. Throws where that fails, with the tree as it was. Where not even that mounts again, its
@@ -19,7 +24,9 @@ export async function remount(overlay: Overlay, { from, to, change, undo }: Rela
     try {
       if (isChanged) undo?.();
       await mountLayers(overlay, from);
-    } catch { rmdirSync(overlay.merged); }
+    } catch {
+      rmdirSync(overlay.merged);
+    }
     throw error;
   }
 }

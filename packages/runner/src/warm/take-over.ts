@@ -16,7 +16,9 @@ let counter = 0;
  * is left alone: what it has in that folder is a change to them. Never rejects.
  */
 export async function takeOver(host: Host, trees: Trees, workspace: Workspace): Promise<void> {
-  try { await tryToTake(host, trees, workspace.tree); } catch (error) {
+  try {
+    await tryToTake(host, trees, workspace.tree);
+  } catch (error) {
     process.stderr.write(`The dependencies of ${workspace.id} were not kept: ${(error as Error).message}\n`);
   }
 }
@@ -29,14 +31,28 @@ async function tryToTake(host: Host, trees: Trees, tree: Tree): Promise<void> {
   refused.set(tree, marker.writtenAt);
   if (hasDependencies(over.source)) return;
   const installed = await inspect(host, tree, over.overlay, marker);
-  if (!installed || trees.dependencies.has(over.group, installed.lock) || !trees.dependencies.admits(installed.byteSize)) return;
+  if (
+    !installed ||
+    trees.dependencies.has(over.group, installed.lock) ||
+    !trees.dependencies.admits(installed.byteSize)
+  )
+    return;
   const folder = makeSandboxFolder(host, `dependencies.${++counter}`);
-  const [here, there] = [join(over.overlay.upper, DEPENDENCIES), join(folder, DEPENDENCIES)], from = over.lowers;
+  const [here, there] = [join(over.overlay.upper, DEPENDENCIES), join(folder, DEPENDENCIES)],
+    from = over.lowers;
   try {
-    await remount(over.overlay, { from, to: [folder, ...from], change: () => renameSync(here, there), undo: () => renameSync(there, here) });
+    await remount(over.overlay, {
+      from,
+      to: [folder, ...from],
+      change: () => renameSync(here, there),
+      undo: () => renameSync(there, here),
+    });
   } catch (error) {
     // What could not be moved back stays where it is: the tree is mounted over that when it is next used.
-    if (!existsSync(there)) { rmSync(folder, { recursive: true, force: true }); throw error; }
+    if (!existsSync(there)) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
   }
   over.lowers = [folder, ...from];
   over.dependencies = trees.dependencies.add({ group: over.group, ...installed, folder });

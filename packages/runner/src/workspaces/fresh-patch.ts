@@ -27,16 +27,25 @@ export async function freshPatch(tar: Readable): Promise<Readable> {
   if (header.toString('latin1', 0, NAME.length + 1) !== `${NAME}\0` || !(size <= LIST_BYTES)) throw invalid();
   const { delete: gone = [] } = parsed((await reader.read(size)).toString());
   await reader.read(tarPadding(size).length);
-  const folders = [...new Set(gone.flatMap((path) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : [])))];
-  return Readable.from((async function* () {
-    yield listed(gone);
-    yield listed(folders);
-    yield* reader.rest();
-  })(), { objectMode: false });
+  const folders = [
+    ...new Set(gone.flatMap((path) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : []))),
+  ];
+  return Readable.from(
+    (async function* () {
+      yield listed(gone);
+      yield listed(folders);
+      yield* reader.rest();
+    })(),
+    { objectMode: false },
+  );
 }
 
 function parsed(text: string): { delete?: string[] } {
-  try { return JSON.parse(text) as { delete?: string[] }; } catch { throw invalid(); }
+  try {
+    return JSON.parse(text) as { delete?: string[] };
+  } catch {
+    throw invalid();
+  }
 }
 
 function listed(paths: string[]): Buffer {
@@ -44,4 +53,5 @@ function listed(paths: string[]): Buffer {
   return Buffer.concat([Buffer.from(`${names.length}\n`), names]);
 }
 
-const invalid = (): RunnerError => new RunnerError(400, 'invalid_tar', `The patch does not begin with ${NAME}.`);
+const invalid = (): RunnerError =>
+  new RunnerError(400, 'invalid_tar', `The patch does not begin with ${NAME}.`);

@@ -7,7 +7,11 @@ import { DEFAULT_LIMITS, WORKSPACE } from '../sandbox/driver.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
 
 /** A mounted tree: what is written in `merged` lies in `upper` alone. */
-export interface Overlay { folder: string; upper: string; merged: string }
+export interface Overlay {
+  folder: string;
+  upper: string;
+  merged: string;
+}
 
 const TIMEOUT_MS = 10_000;
 
@@ -25,7 +29,9 @@ export async function mountOverlay(host: Host, name: string, lowers: string[]): 
   const overlay = { folder, upper: join(folder, 'upper'), merged: join(folder, 'merged') };
   for (const path of [overlay.upper, overlay.merged]) mkdirSync(path, { mode: 0o700 });
   if (host.uid !== null) chownSync(overlay.upper, host.uid, host.uid);
-  try { await mountLayers(overlay, lowers); } catch (error) {
+  try {
+    await mountLayers(overlay, lowers);
+  } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
@@ -45,11 +51,20 @@ export function mountAgain(overlay: Overlay, lowers: string[]): void {
   if (existsSync(overlay.merged)) return;
   try {
     mkdirSync(overlay.merged, { mode: 0o700 });
-    const { status, stderr } = spawnSync('/bin/mount', mountArguments(overlay, lowers), { env: {}, cwd: '/', timeout: TIMEOUT_MS, encoding: 'utf8' });
+    const { status, stderr } = spawnSync('/bin/mount', mountArguments(overlay, lowers), {
+      env: {},
+      cwd: '/',
+      timeout: TIMEOUT_MS,
+      encoding: 'utf8',
+    });
     if (status !== 0) throw new Error(stderr.trim());
   } catch (error) {
     if (existsSync(overlay.merged)) rmdirSync(overlay.merged);
-    throw new RunnerError(503, 'not_mounted', `The workspace could not be mounted again: ${(error as Error).message}`);
+    throw new RunnerError(
+      503,
+      'not_mounted',
+      `The workspace could not be mounted again: ${(error as Error).message}`,
+    );
   }
 }
 
@@ -58,7 +73,17 @@ function mountArguments({ folder, upper, merged }: Overlay, lowers: string[]): s
   const work = join(folder, 'work');
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { mode: 0o700 });
-  const options = ['nosuid', 'nodev', `lowerdir=${lowers.join(':')}`, `upperdir=${upper}`, `workdir=${work}`, 'redirect_dir=on', 'index=off', 'metacopy=off', 'volatile'];
+  const options = [
+    'nosuid',
+    'nodev',
+    `lowerdir=${lowers.join(':')}`,
+    `upperdir=${upper}`,
+    `workdir=${work}`,
+    'redirect_dir=on',
+    'index=off',
+    'metacopy=off',
+    'volatile',
+  ];
   return ['-n', '-t', 'overlay', '-o', options.join(','), 'headrace', merged];
 }
 
@@ -77,15 +102,28 @@ export async function probeOverlay(host: Host): Promise<boolean> {
     for (const path of ['d/x', 'f', 'same']) writeFileSync(join(lower, path), 'x');
     for (const path of ['d', 'd/x', 'f', 'same']) chownSync(join(lower, path), host.uid, host.uid);
     overlay = await mountOverlay(host, 'probe.overlay', [lower]);
-    const script = 'mv d e && printf more >> f && [ "$(cat e/x f)" = xxmore ] && find same e/x -printf "%i %C@\\n"';
-    const sandbox = startSandbox(host, { command: ['/bin/sh', '-c', script], binds: [{ host: overlay.merged, inside: WORKSPACE, readOnly: false }], limits: DEFAULT_LIMITS });
+    const script =
+      'mv d e && printf more >> f && [ "$(cat e/x f)" = xxmore ] && find same e/x -printf "%i %C@\\n"';
+    const sandbox = startSandbox(host, {
+      command: ['/bin/sh', '-c', script],
+      binds: [{ host: overlay.merged, inside: WORKSPACE, readOnly: false }],
+      limits: DEFAULT_LIMITS,
+    });
     sandbox.stdin.end();
     const { code, stdout } = await collect(sandbox, { maxBytes: 4096, timeoutMs: TIMEOUT_MS });
     const expected = ['same', 'd/x'].map((path) => identity(join(lower, path)));
     return code === 0 && stdout.toString() === expected.join('') && statSync(join(lower, 'f')).size === 1;
-  } catch { return false; } finally {
-    const isGone = overlay === undefined || await unmountOverlay(overlay).then(() => true, () => false);
-    for (const path of isGone ? [lower, overlay?.folder] : []) if (path !== undefined) rmSync(path, { recursive: true, force: true });
+  } catch {
+    return false;
+  } finally {
+    const isGone =
+      overlay === undefined ||
+      (await unmountOverlay(overlay).then(
+        () => true,
+        () => false,
+      ));
+    for (const path of isGone ? [lower, overlay?.folder] : [])
+      if (path !== undefined) rmSync(path, { recursive: true, force: true });
   }
 }
 
@@ -97,9 +135,19 @@ function identity(path: string): string {
 
 function run(program: string, args: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], timeout: TIMEOUT_MS });
+    const child = spawn(program, args, {
+      env: {},
+      cwd: '/',
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: TIMEOUT_MS,
+    });
     let said = '';
-    child.stderr?.setEncoding('utf8').on('data', (part: string) => { if (said.length < 2000) said += part; });
-    child.once('error', reject).once('close', (code) => { if (code === 0) resolve(); else reject(new Error(`${program} ended with ${code}: ${said.trim()}`)); });
+    child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+      if (said.length < 2000) said += part;
+    });
+    child.once('error', reject).once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${program} ended with ${code}: ${said.trim()}`));
+    });
   });
 }

@@ -5,7 +5,17 @@ import { TreeCache } from './tree-cache.ts';
 function cache(): { trees: TreeCache; removed: string[]; add(key: string): ReturnType<TreeCache['add']> } {
   const removed: string[] = [];
   const trees = new TreeCache({ trees: 9, files: 99, bytes: 10_000 }, (folder) => removed.push(folder));
-  return { trees, removed, add: (key) => trees.add({ key, group: 'g', folder: key, listing: new SourceListing(Buffer.from('f 644 1 1 7 1.0 a\0\0')) }) };
+  return {
+    trees,
+    removed,
+    add: (key) =>
+      trees.add({
+        key,
+        group: 'g',
+        folder: key,
+        listing: new SourceListing(Buffer.from('f 644 1 1 7 1.0 a\0\0')),
+      }),
+  };
 }
 
 test('the repository of a source counts as the source does, and goes with it', () => {

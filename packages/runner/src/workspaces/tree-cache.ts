@@ -12,14 +12,18 @@ export interface SourceTree extends TreeKey {
   git?: { folder: string; byteSize: number };
 }
 
-export interface CacheLimits { trees: number; files: number; bytes: number }
+export interface CacheLimits {
+  trees: number;
+  files: number;
+  bytes: number;
+}
 
 const GIBI = 1024 ** 3;
 
 /** A gibibyte, or an eighth of the file system where that is less. A listing takes some 300 bytes of memory a file. */
 export function defaultLimits(folder: string): CacheLimits {
   const { blocks, bsize } = statfsSync(folder);
-  return { trees: 64, files: 200_000, bytes: Math.min(GIBI, blocks * bsize / 8) };
+  return { trees: 64, files: 200_000, bytes: Math.min(GIBI, (blocks * bsize) / 8) };
 }
 
 /** Source trees by their keys; beyond its limits those go that have been unused for longest. */
@@ -65,10 +69,15 @@ export class TreeCache {
 
   /** Keys of a project's trees, the last used first. */
   keys(group: string): string[] {
-    return [...this.#trees.values()].filter((tree) => tree.group === group).map((tree) => tree.key).toReversed();
+    return [...this.#trees.values()]
+      .filter((tree) => tree.group === group)
+      .map((tree) => tree.key)
+      .toReversed();
   }
 
-  groups(): string[] { return [...this.#trees.values()].map(({ group }) => group); }
+  groups(): string[] {
+    return [...this.#trees.values()].map(({ group }) => group);
+  }
 
   /** Gives up what nobody uses of a project; what is in use stays, to be asked for again. */
   forget(group: string): void {
@@ -85,11 +94,17 @@ export class TreeCache {
 
   #trim(): void {
     let { trees, files, bytes } = this.#limits;
-    for (const tree of this.#trees.values()) { trees--; files -= tree.listing.entries.length; bytes -= bytesOf(tree); }
+    for (const tree of this.#trees.values()) {
+      trees--;
+      files -= tree.listing.entries.length;
+      bytes -= bytesOf(tree);
+    }
     for (const tree of this.#trees.values()) {
       if (trees >= 0 && files >= 0 && bytes >= 0) return;
       if (tree.users > 0) continue;
-      trees++; files += tree.listing.entries.length; bytes += bytesOf(tree);
+      trees++;
+      files += tree.listing.entries.length;
+      bytes += bytesOf(tree);
       this.#drop(tree);
     }
   }

@@ -10,11 +10,18 @@ import { unmountOverlay } from './overlay.ts';
 import { Trees } from './trees.ts';
 
 const bench = await makeBench();
-const canOverlay = bench !== undefined && await bench.workspaces.trees.probe();
+const canOverlay = bench !== undefined && (await bench.workspaces.trees.probe());
 if (!canOverlay) process.stderr.write('SKIPPED, trees cannot be mounted over one another here\n');
 let counter = 0;
 
-const FILES: Files = { a: 'a\n', b: 'b\n', 'run.sh': { content: '#!/bin/sh\n', executable: true }, 'd/x': 'x\n', 'd/deep/y': 'y\n', 'e/z': 'z\n' };
+const FILES: Files = {
+  a: 'a\n',
+  b: 'b\n',
+  'run.sh': { content: '#!/bin/sh\n', executable: true },
+  'd/x': 'x\n',
+  'd/deep/y': 'y\n',
+  'e/z': 'z\n',
+};
 
 async function over(key: string): Promise<string> {
   const id = `thr_${++counter}`;
@@ -29,8 +36,16 @@ async function kept(key: string, files = FILES): Promise<string> {
 }
 
 async function run(workspaceId: string, command: string): Promise<string> {
-  const entries = await bench!.run(`op_${++counter}`, { kind: 'exec', workspaceId, command, timeoutMs: 30_000 });
-  expect({ ...endOf(entries), stderr: outputOf(entries, 'stderr') }).toMatchObject({ outcome: 'completed', exitCode: 0 });
+  const entries = await bench!.run(`op_${++counter}`, {
+    kind: 'exec',
+    workspaceId,
+    command,
+    timeoutMs: 30_000,
+  });
+  expect({ ...endOf(entries), stderr: outputOf(entries, 'stderr') }).toMatchObject({
+    outcome: 'completed',
+    exitCode: 0,
+  });
   return outputOf(entries, 'stdout');
 }
 
@@ -49,15 +64,29 @@ describe.skipIf(!canOverlay)('a workspace over a kept source', () => {
     const other = await kept('src_shared');
     const before = await run(other, LIST);
     for (const command of [
-      'echo more >> a', ': > a', 'truncate -s 0 d/x', 'chmod 000 a', 'chmod 700 d; chmod 777 .', 'mv a d/moved; mv d f; mv f/deep top', 'rm -r d; mkdir d; touch d/new', 'rm a b; ln -s /etc a; ln e/z b',
-      'ln a hard; echo x >> hard', MMAP, 'touch -d 2001-01-01 a; python3 -c "import os; os.setxattr(\'a\', \'user.x\', b\'y\')" || true', 'mv -T d e2; mv -T e d', 'rm -rf ./* .[!.]*; ls -A | wc -l', 'exec 3< a; echo new > a; cat <&3', 'fallocate -l 100 b || true; cp --reflink=never a b',
+      'echo more >> a',
+      ': > a',
+      'truncate -s 0 d/x',
+      'chmod 000 a',
+      'chmod 700 d; chmod 777 .',
+      'mv a d/moved; mv d f; mv f/deep top',
+      'rm -r d; mkdir d; touch d/new',
+      'rm a b; ln -s /etc a; ln e/z b',
+      'ln a hard; echo x >> hard',
+      MMAP,
+      "touch -d 2001-01-01 a; python3 -c \"import os; os.setxattr('a', 'user.x', b'y')\" || true",
+      'mv -T d e2; mv -T e d',
+      'rm -rf ./* .[!.]*; ls -A | wc -l',
+      'exec 3< a; echo new > a; cat <&3',
+      'fallocate -l 100 b || true; cp --reflink=never a b',
       'python3 -c "import os; os.chown(\'a\', 1000, 1000)"; chgrp 1000 a',
-    ]) await run(await over('src_shared'), command);
+    ])
+      await run(await over('src_shared'), command);
     expect(await run(other, LIST)).toBe(before);
     expect(await run(await over('src_shared'), LIST)).toBe(before);
   });
 
-  test('the kernel\'s notes cannot be forged', async () => {
+  test("the kernel's notes cannot be forged", async () => {
     const id = await kept('src_forge');
     const forge = `python3 - <<'END'
 import os
@@ -75,7 +104,15 @@ ls p`;
   test('a patch lies over it', async () => {
     await kept('src_patched');
     const id = `thr_${++counter}`;
-    await bench!.workspaces.put(id, tarStream({ '.headrace-patch.json': JSON.stringify({ delete: ['d/deep/y', 'a'] }), b: 'B', 'new/n': 'n' }), { base: 'src_patched' });
+    await bench!.workspaces.put(
+      id,
+      tarStream({
+        '.headrace-patch.json': JSON.stringify({ delete: ['d/deep/y', 'a'] }),
+        b: 'B',
+        'new/n': 'n',
+      }),
+      { base: 'src_patched' },
+    );
     expect(await run(id, 'find . -type f | sort; cat b')).toBe('./b\n./d/x\n./e/z\n./new/n\n./run.sh\nB');
     expect(await run(await over('src_patched'), 'cat a b d/deep/y')).toBe('a\nb\ny\n');
   });
@@ -83,16 +120,38 @@ ls p`;
   test('a patch makes files of folders and folders of files, and leaves no empty folder', async () => {
     await kept('src_turned', { ...FILES, 'n/o/p': 'p' });
     const id = `thr_${++counter}`;
-    await bench!.workspaces.put(id, tarStream({ '.headrace-patch.json': JSON.stringify({ delete: ['d/x', 'd/deep/y', 'a', 'n/o/p', 'e/z'] }), d: 'now a file', 'a/b': { content: 'x', executable: true }, [`${'long/'.repeat(40)}-name`]: 'l' }), { base: 'src_turned' });
-    expect((await run(id, 'find . -mindepth 1 -not -path "./long*" -printf "%y %m %p\\n" | sort; find long* -type f | wc -l')).trim()).toBe('d 755 ./a\nf 644 ./b\nf 644 ./d\nf 755 ./a/b\nf 755 ./run.sh\n1');
+    await bench!.workspaces.put(
+      id,
+      tarStream({
+        '.headrace-patch.json': JSON.stringify({ delete: ['d/x', 'd/deep/y', 'a', 'n/o/p', 'e/z'] }),
+        d: 'now a file',
+        'a/b': { content: 'x', executable: true },
+        [`${'long/'.repeat(40)}-name`]: 'l',
+      }),
+      { base: 'src_turned' },
+    );
+    expect(
+      (
+        await run(
+          id,
+          'find . -mindepth 1 -not -path "./long*" -printf "%y %m %p\\n" | sort; find long* -type f | wc -l',
+        )
+      ).trim(),
+    ).toBe('d 755 ./a\nf 644 ./b\nf 644 ./d\nf 755 ./a/b\nf 755 ./run.sh\n1');
   });
 
   test('a patch that names nothing to delete is none, and one that breaks off leaves no workspace', async () => {
     await kept('src_cut');
     const put = (tar: Readable) => bench!.workspaces.put('thr_cut_patch', tar, { base: 'src_cut' });
     await expect(put(tarStream({ b: 'B' }))).rejects.toMatchObject({ status: 400, code: 'invalid_tar' });
-    const whole = tarOf([{ path: '.headrace-patch.json', content: '{"delete":["a"]}' }, { path: 'b', content: 'x'.repeat(10_000) }]);
-    await expect(put(Readable.from([whole.subarray(0, 3000)], { objectMode: false }))).rejects.toMatchObject({ status: 400, code: 'invalid_tar' });
+    const whole = tarOf([
+      { path: '.headrace-patch.json', content: '{"delete":["a"]}' },
+      { path: 'b', content: 'x'.repeat(10_000) },
+    ]);
+    await expect(put(Readable.from([whole.subarray(0, 3000)], { objectMode: false }))).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_tar',
+    });
     expect(bench!.workspaces.has('thr_cut_patch')).toBe(false);
   });
 
@@ -108,7 +167,9 @@ ls p`;
     const tar = pack();
     tar.entry({ name: 'l', type: 'symlink', linkname: '/etc' });
     tar.finalize();
-    await expect(bench!.workspaces.put('thr_link', Readable.from(tar), { keep: { key: 'src_link', group: 'prj_1' } })).rejects.toMatchObject({ code: 'invalid_tar' });
+    await expect(
+      bench!.workspaces.put('thr_link', Readable.from(tar), { keep: { key: 'src_link', group: 'prj_1' } }),
+    ).rejects.toMatchObject({ code: 'invalid_tar' });
     expect(bench!.workspaces.trees.kept('prj_1')).not.toContain('src_link');
   });
 
@@ -125,7 +186,9 @@ ls p`;
     trees.remove(await trees.make('again', undefined, { base: 's1' }));
     expect(trees.kept('g')).toEqual(['s1', 's3']);
     trees.remove(three);
-    await expect.poll(() => mounts().filter((point) => point.includes(three.over!.overlay.folder))).toEqual([]);
+    await expect
+      .poll(() => mounts().filter((point) => point.includes(three.over!.overlay.folder)))
+      .toEqual([]);
     await make('s4');
     expect(trees.kept('g')).toEqual(['s4', 's1']);
   });
@@ -147,12 +210,17 @@ ls p`;
       rmdirSync(over!.overlay.merged);
     }
     const { host } = tree.bind(false);
-    expect([readFileSync(join(host, 'new'), 'utf8'), readFileSync(join(host, 'a'), 'utf8')]).toEqual(['n', 'a\n']);
+    expect([readFileSync(join(host, 'new'), 'utf8'), readFileSync(join(host, 'a'), 'utf8')]).toEqual([
+      'n',
+      'a\n',
+    ]);
     other.over!.lowers = ['/none'];
     expect(() => other.bind(false)).toThrow('mounted again');
     expect(existsSync(other.over!.overlay.merged)).toBe(false);
     for (const one of [tree, other]) trees.remove(one);
-    await expect.poll(() => [tree.over!.source.users, existsSync(`${other.over!.overlay.folder}.gone`)]).toEqual([0, false]);
+    await expect
+      .poll(() => [tree.over!.source.users, existsSync(`${other.over!.overlay.folder}.gone`)])
+      .toEqual([0, false]);
   });
 
   test('on a full file system what is kept and not in use makes room', async ({ skip }) => {
@@ -162,15 +230,32 @@ ls p`;
     try {
       mkdirSync(join(base, 'w'), { mode: 0o711 });
       const trees = new Trees({ ...bench!.host, base }, { trees: 9, files: 100, bytes: 1e9 });
-      const make = (key: string) => trees.make(key, tarStream({ big: 'x'.repeat(3_000_000) }), { keep: { key, group: 'g' } });
+      const make = (key: string) =>
+        trees.make(key, tarStream({ big: 'x'.repeat(3_000_000) }), { keep: { key, group: 'g' } });
       const first = await make('s1');
       trees.remove(await make('s2'));
-      await expect.poll(() => readdirSync(join(base, 'w')).filter((name) => name.endsWith('.gone'))).toEqual([]);
+      await expect
+        .poll(() => readdirSync(join(base, 'w')).filter((name) => name.endsWith('.gone')))
+        .toEqual([]);
       await expect(make('s3')).rejects.toMatchObject({ status: 503, code: 'no_space' });
       expect(trees.kept('g')).toEqual(['s1']);
-      await expect.poll(() => make('s3').then(() => trees.kept('g'), () => [])).toEqual(['s3', 's1']);
+      await expect
+        .poll(() =>
+          make('s3').then(
+            () => trees.kept('g'),
+            () => [],
+          ),
+        )
+        .toEqual(['s3', 's1']);
       expect(first.over!.source.users).toBe(1);
-    } finally { spawnSync('/bin/umount', ['-l', ...mounts().filter((point) => point.startsWith(base)).toReversed()]); }
+    } finally {
+      spawnSync('/bin/umount', [
+        '-l',
+        ...mounts()
+          .filter((point) => point.startsWith(base))
+          .toReversed(),
+      ]);
+    }
   });
 
   test('nothing is deleted through a mount', async () => {
@@ -181,4 +266,7 @@ ls p`;
   });
 });
 
-const mounts = (): string[] => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').map((line) => line.split(' ')[4] ?? '');
+const mounts = (): string[] =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '');

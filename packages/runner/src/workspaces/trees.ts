@@ -52,10 +52,18 @@ export class Trees {
   /** How a known source is restored: told once it was tried. */
   restore: 'overlay' | 'copy' | undefined;
 
-  constructor(host: Host, limits: CacheLimits = defaultLimits(host.base), ofDependencies = dependencyLimits(host.base)) {
+  constructor(
+    host: Host,
+    limits: CacheLimits = defaultLimits(host.base),
+    ofDependencies = dependencyLimits(host.base),
+  ) {
     this.#host = host;
-    this.#cache = new TreeCache(limits, (folder) => { discard(folder, 'true'); });
-    this.dependencies = new DependencyCache(ofDependencies, (folder) => { discard(folder, 'true'); });
+    this.#cache = new TreeCache(limits, (folder) => {
+      discard(folder, 'true');
+    });
+    this.dependencies = new DependencyCache(ofDependencies, (folder) => {
+      discard(folder, 'true');
+    });
   }
 
   /** A new tree, empty or with these files (regular ones). Throws `invalid_tar` 400; `not_cached` 404 where its base is not kept; `no_space` 503: try again. */
@@ -65,9 +73,13 @@ export class Trees {
 
   async #make(name: string, tar: Readable | undefined, { keep, base, warm }: Origin): Promise<Tree> {
     if (base !== undefined) return this.#over(name, this.#cache.take(base), warm, tar);
-    if (tar && keep && await this.probe()) return this.#over(name, await this.#keep(keep, tar), warm);
+    if (tar && keep && (await this.probe())) return this.#over(name, await this.#keep(keep, tar), warm);
     const tree = this.#plain(name);
-    if (tar) await this.#feed(tree, ['/bin/sh', '-c', UNTAR], tar).catch((error: unknown) => { this.remove(tree); throw error; });
+    if (tar)
+      await this.#feed(tree, ['/bin/sh', '-c', UNTAR], tar).catch((error: unknown) => {
+        this.remove(tree);
+        throw error;
+      });
     return tree;
   }
 
@@ -78,7 +90,10 @@ export class Trees {
 
   /** Takes the tree away at once; its files go in the background. No task may live in it. */
   remove({ folder, over }: Tree): void {
-    if (!over) { discard(folder, 'true'); return; }
+    if (!over) {
+      discard(folder, 'true');
+      return;
+    }
     // Given back only when the mount is gone; one that would not go is taken away with the runner.
     discard(over.overlay.folder, '[ ! -d "$1/merged" ] || /bin/umount -n -l -- "$1/merged"', () => {
       this.#cache.release(over.source);
@@ -87,16 +102,24 @@ export class Trees {
   }
 
   /** Keys of the kept trees of a project, the last used first. */
-  kept(group: string): string[] { return this.#cache.keys(group); }
+  kept(group: string): string[] {
+    return this.#cache.keys(group);
+  }
 
   /** Keeps a source tree in use while `work` does something with it. */
   async whileUsed<T>(source: SourceTree, work: () => Promise<T>): Promise<T> {
     source.users++;
-    try { return await work(); } finally { this.#cache.release(source); }
+    try {
+      return await work();
+    } finally {
+      this.#cache.release(source);
+    }
   }
 
   /** Projects of which anything is kept. */
-  groups(): string[] { return [...new Set([...this.#cache.groups(), ...this.dependencies.groups()])]; }
+  groups(): string[] {
+    return [...new Set([...this.#cache.groups(), ...this.dependencies.groups()])];
+  }
 
   /** Gives up what is kept of a project and not in use. */
   forget(group: string): void {
@@ -117,19 +140,37 @@ export class Trees {
     return { folder, bind: binder(folder) };
   }
 
-  async #over(name: string, source: SourceTree | undefined, warm?: Origin['warm'], patch?: Readable): Promise<Tree> {
+  async #over(
+    name: string,
+    source: SourceTree | undefined,
+    warm?: Origin['warm'],
+    patch?: Readable,
+  ): Promise<Tree> {
     if (!source) throw new RunnerError(404, 'not_cached', 'No tree is kept under this key.');
     // A patch would be of the source's own files in that folder, and of what strangers put there.
-    const dependencies = warm && !hasDependencies(source) ? this.dependencies.take(warm.group, warm.locks) : undefined;
+    const dependencies =
+      warm && !hasDependencies(source) ? this.dependencies.take(warm.group, warm.locks) : undefined;
     const lowers = [...(dependencies ? [dependencies.folder] : []), source.folder];
     const overlay = await mountOverlay(this.#host, this.#unique(name), lowers).catch((error: unknown) => {
       this.#cache.release(source);
       if (dependencies) this.dependencies.release(dependencies);
       throw error;
     });
-    const over: Over = { source, overlay, lowers, group: warm?.group, dependencies }, bind = binder(overlay.merged);
-    const tree: Tree = { folder: overlay.upper, bind: (readOnly) => { mountAgain(overlay, over.lowers); return bind(readOnly); }, over };
-    if (patch) await this.#patchFresh(tree, patch).catch((error: unknown) => { this.remove(tree); throw error; });
+    const over: Over = { source, overlay, lowers, group: warm?.group, dependencies },
+      bind = binder(overlay.merged);
+    const tree: Tree = {
+      folder: overlay.upper,
+      bind: (readOnly) => {
+        mountAgain(overlay, over.lowers);
+        return bind(readOnly);
+      },
+      over,
+    };
+    if (patch)
+      await this.#patchFresh(tree, patch).catch((error: unknown) => {
+        this.remove(tree);
+        throw error;
+      });
     return tree;
   }
 
@@ -140,15 +181,27 @@ export class Trees {
   async #keep(key: TreeKey, tar: Readable): Promise<SourceTree> {
     const { folder, bind } = this.#plain(`${key.key}.source`);
     try {
-      const listing = new SourceListing(await this.#feed({ bind }, ['/bin/sh', '-c', `${UNTAR} && exec find . -mindepth 1 -printf '${FIND_FORMAT}'`], tar));
-      if (!listing.isPlain) throw new RunnerError(400, 'invalid_tar', 'The archive holds other things than regular files.');
+      const listing = new SourceListing(
+        await this.#feed(
+          { bind },
+          ['/bin/sh', '-c', `${UNTAR} && exec find . -mindepth 1 -printf '${FIND_FORMAT}'`],
+          tar,
+        ),
+      );
+      if (!listing.isPlain)
+        throw new RunnerError(400, 'invalid_tar', 'The archive holds other things than regular files.');
       return this.#cache.add({ ...key, folder, listing });
-    } catch (error) { discard(folder, 'true'); throw error; }
+    } catch (error) {
+      discard(folder, 'true');
+      throw error;
+    }
   }
 
   /** Where the file system is full, what is kept and not in use makes room for the next try. */
   async #withRoom<T>(work: () => Promise<T>): Promise<T> {
-    try { return await work(); } catch (error) {
+    try {
+      return await work();
+    } catch (error) {
       if (!FULL.test((error as Error).message)) throw error;
       this.#cache.clear();
       this.dependencies.clear();
@@ -156,7 +209,9 @@ export class Trees {
     }
   }
 
-  #unique(name: string): string { return `${name}.${++this.#counter}`; }
+  #unique(name: string): string {
+    return `${name}.${++this.#counter}`;
+  }
 
   /** What the command said to its stdout. */
   async #feed(tree: Pick<Tree, 'bind'>, command: string[], tar: Readable): Promise<Buffer> {
@@ -166,9 +221,17 @@ export class Trees {
     // A body that breaks off must not look like a whole one.
     tar.once('error', () => void sandbox.kill().catch(() => {}));
     tar.pipe(sandbox.stdin);
-    const { code, stdout, stderr } = await collect(sandbox, { maxBytes: LISTING_BYTES, timeoutMs: TRANSFER_TIMEOUT_MS });
+    const { code, stdout, stderr } = await collect(sandbox, {
+      maxBytes: LISTING_BYTES,
+      timeoutMs: TRANSFER_TIMEOUT_MS,
+    });
     if (tar.errored) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
-    if (code !== 0) throw new RunnerError(400, 'invalid_tar', `The archive could not be written: ${stderr.trim().slice(0, 500)}`);
+    if (code !== 0)
+      throw new RunnerError(
+        400,
+        'invalid_tar',
+        `The archive could not be written: ${stderr.trim().slice(0, 500)}`,
+      );
     return stdout;
   }
 }
@@ -183,9 +246,17 @@ function binder(folder: string): Tree['bind'] {
 /** Moves a folder out of the way and deletes it in the background, once `first` (a shell's command) has succeeded; calls `done` then. */
 function discard(folder: string, first: string, done: () => void = () => {}): void {
   const trash = `${folder}.gone`;
-  try { renameSync(folder, trash); } catch { return; }
+  try {
+    renameSync(folder, trash);
+  } catch {
+    return;
+  }
   const script = `${first} || exit 9; rm -rf -- "$1" 2>/dev/null || { chmod -R u+rwx -- "$1"; rm -rf -- "$1"; }`;
   const rm = spawn('/bin/sh', ['-c', script, 'sh', trash], { env: {}, cwd: '/', stdio: 'ignore' });
-  rm.on('error', () => { /* swept with the runner's folder */ });
-  rm.on('close', (code) => { if (code !== 9) done(); });
+  rm.on('error', () => {
+    /* swept with the runner's folder */
+  });
+  rm.on('close', (code) => {
+    if (code !== 9) done();
+  });
 }

@@ -14,32 +14,59 @@ import { hashToken, sessionCookie } from './session-cookie.ts';
 import { attempt } from './sign-in-limits.ts';
 
 /** An open invitation of an organization that exists, by somebody who may still invite that role. */
-const openInvitation = (db: Context['db'] | Tx['db'], token: string) => db.selectFrom('invitations as i')
-  .innerJoin('organizations as o', 'o.id', 'i.org_id')
-  .innerJoin('members as m', (join) => join.onRef('m.org_id', '=', 'i.org_id').onRef('m.user_id', '=', 'i.invited_by'))
-  .select(['i.id', 'i.org_id', 'i.email', 'i.role'])
-  .where('i.token_hash', '=', hashToken(token)).where('i.accepted_at', 'is', null).where('i.expires_at', '>', sql<Date>`now()`).where('o.deleted_at', 'is', null)
-  .where((eb) => eb.or([eb('m.role', '=', 'owner'), eb.and([eb('m.role', '=', 'admin'), eb('i.role', '<>', 'owner')])]));
+const openInvitation = (db: Context['db'] | Tx['db'], token: string) =>
+  db
+    .selectFrom('invitations as i')
+    .innerJoin('organizations as o', 'o.id', 'i.org_id')
+    .innerJoin('members as m', (join) =>
+      join.onRef('m.org_id', '=', 'i.org_id').onRef('m.user_id', '=', 'i.invited_by'),
+    )
+    .select(['i.id', 'i.org_id', 'i.email', 'i.role'])
+    .where('i.token_hash', '=', hashToken(token))
+    .where('i.accepted_at', 'is', null)
+    .where('i.expires_at', '>', sql<Date>`now()`)
+    .where('o.deleted_at', 'is', null)
+    .where((eb) =>
+      eb.or([eb('m.role', '=', 'owner'), eb.and([eb('m.role', '=', 'admin'), eb('i.role', '<>', 'owner')])]),
+    );
 
 /** The password is the user's own, where the address has a user. */
-async function requirePassword(ctx: Context, user: UserRow, password: string, address: string): Promise<void> {
+async function requirePassword(
+  ctx: Context,
+  user: UserRow,
+  password: string,
+  address: string,
+): Promise<void> {
   if (await attempt(ctx, user.email, address, () => verifyPassword(password, user.password_hash))) return;
   throw new ApiError('unauthorized', 'This address has a user already. Give the password of that user.');
 }
 
 async function createUser(tx: Tx, email: string, name: string, passwordHash: string): Promise<string> {
   const id = newId('usr');
-  const made = await tx.db.insertInto('users').values({ id, email, name, password_hash: passwordHash }).onConflict((oc) => oc.doNothing()).returning('id').executeTakeFirst();
-  if (!made) throw new ApiError('conflict', 'This address got a user just now. Try again with the password of that user.');
+  const made = await tx.db
+    .insertInto('users')
+    .values({ id, email, name, password_hash: passwordHash })
+    .onConflict((oc) => oc.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (!made)
+    throw new ApiError(
+      'conflict',
+      'This address got a user just now. Try again with the password of that user.',
+    );
   return id;
 }
 
 export const acceptInvitation = plain({
   name: 'accounts.acceptInvitation',
   summary: 'Accept an invitation',
-  description: 'Makes the user, or takes the password of the user that the address has, makes them a member, and signs in.',
+  description:
+    'Makes the user, or takes the password of the user that the address has, makes them a member, and signs in.',
   access: 'public',
-  body: Body({ name: Text('Kim', { minLength: 1, maxLength: 200 }), password: Text('correct horse battery staple', { minLength: 8, maxLength: 1000 }) }),
+  body: Body({
+    name: Text('Kim', { minLength: 1, maxLength: 200 }),
+    password: Text('correct horse battery staple', { minLength: 8, maxLength: 1000 }),
+  }),
   responses: { 200: Session },
   async handle({ ctx, params, body: { name, password }, headers, address }) {
     const invitation = await openInvitation(ctx.db, params.token!).executeTakeFirst();
@@ -49,15 +76,28 @@ export const acceptInvitation = plain({
     // Hashing is slow: before the transaction, not inside.
     const passwordHash = user ? '' : await hashPassword(password);
     return transaction(ctx, async (tx) => {
-      if (!(await openInvitation(tx.db, params.token!).forUpdate('i').executeTakeFirst())) throw notFound('invitation');
-      await tx.db.updateTable('invitations').set({ accepted_at: sql<Date>`now()` }).where('id', '=', invitation.id).execute();
-      const userId = user?.id ?? await createUser(tx, invitation.email, name, passwordHash);
-      await tx.db.insertInto('members').values({ org_id: invitation.org_id, user_id: userId, role: invitation.role }).onConflict((oc) => oc.doNothing()).execute();
+      if (!(await openInvitation(tx.db, params.token!).forUpdate('i').executeTakeFirst()))
+        throw notFound('invitation');
+      await tx.db
+        .updateTable('invitations')
+        .set({ accepted_at: sql<Date>`now()` })
+        .where('id', '=', invitation.id)
+        .execute();
+      const userId = user?.id ?? (await createUser(tx, invitation.email, name, passwordHash));
+      await tx.db
+        .insertInto('members')
+        .values({ org_id: invitation.org_id, user_id: userId, role: invitation.role })
+        .onConflict((oc) => oc.doNothing())
+        .execute();
       const by = { principal: { orgId: invitation.org_id, actorId: userId }, address };
       await audit(tx, by, 'member.joined', userId);
       const { token, orgId } = await openSession(tx, userId);
       tx.wake('accounts', invitation.org_id);
-      return { status: 200, body: await sessionBody(tx.db, userId, orgId), headers: { 'set-cookie': sessionCookie(headers, token) } };
+      return {
+        status: 200,
+        body: await sessionBody(tx.db, userId, orgId),
+        headers: { 'set-cookie': sessionCookie(headers, token) },
+      };
     });
   },
 });

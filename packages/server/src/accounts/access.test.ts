@@ -8,15 +8,42 @@ import type { Loaded } from './load-access.ts';
 vi.mock('./load-access.ts', () => ({ loadKey: vi.fn(), loadSession: vi.fn() }));
 
 const NAME = 'key cred_1';
-const loaded = (fields: Partial<Loaded> = {}): Loaded => ({ verdict: 'admitted', principal: null, secretHash: null, orgId: 'org_1', userId: null, endsInMs: 60_000, ...fields });
+const loaded = (fields: Partial<Loaded> = {}): Loaded => ({
+  verdict: 'admitted',
+  principal: null,
+  secretHash: null,
+  orgId: 'org_1',
+  userId: null,
+  endsInMs: 60_000,
+  ...fields,
+});
 
 /** A cache whose look-ups end when the test says so. */
 function setUp() {
   const listeners: ((payload: string) => void)[] = [];
-  const bus = { listen: (_: string, listener: (payload: string) => void) => { listeners.push(listener); return () => {}; }, onReconnect: () => {} } as unknown as Bus;
+  const bus = {
+    listen: (_: string, listener: (payload: string) => void) => {
+      listeners.push(listener);
+      return () => {};
+    },
+    onReconnect: () => {},
+  } as unknown as Bus;
   const loads: ((value: Loaded | null) => void)[] = [];
-  vi.mocked(loadKey).mockReset().mockImplementation(() => new Promise((resolve) => { loads.push(resolve); }));
-  return { cache: accessCache({ db: {} as Db, bus }), loads, notify: (payload: string) => { for (const listener of listeners) listener(payload); } };
+  vi.mocked(loadKey)
+    .mockReset()
+    .mockImplementation(
+      () =>
+        new Promise((resolve) => {
+          loads.push(resolve);
+        }),
+    );
+  return {
+    cache: accessCache({ db: {} as Db, bus }),
+    loads,
+    notify: (payload: string) => {
+      for (const listener of listeners) listener(payload);
+    },
+  };
 }
 
 test('many requests at once look up once, and the next ones not at all', async () => {

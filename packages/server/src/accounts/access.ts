@@ -34,7 +34,8 @@ const caches = new WeakMap<Db, AccessCache>();
 /** By what a principal was let in: for looking again. */
 const names = new WeakMap<Principal, AccessName>();
 
-const concerns = (payload: string, who: { orgId: string; userId: string | null }) => payload === '' || payload === who.orgId || payload === who.userId;
+const concerns = (payload: string, who: { orgId: string; userId: string | null }) =>
+  payload === '' || payload === who.orgId || payload === who.userId;
 
 export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
   const known = caches.get(ctx.db);
@@ -47,7 +48,10 @@ export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
     // A look-up under way may have read the state before the change: its result is not kept, and nobody else waits for it.
     loading.clear();
   });
-  ctx.bus.onReconnect(() => { entries.clear(); loading.clear(); });
+  ctx.bus.onReconnect(() => {
+    entries.clear();
+    loading.clear();
+  });
 
   function keep(name: AccessName, loaded: Loaded): void {
     entries.delete(name);
@@ -56,7 +60,9 @@ export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
   }
 
   async function load(name: AccessName): Promise<Loaded | null> {
-    const loaded = name.startsWith('key ') ? await loadKey(ctx.db, name.slice('key '.length)) : await loadSession(ctx.db, Buffer.from(name.slice('session '.length), 'hex'));
+    const loaded = name.startsWith('key ')
+      ? await loadKey(ctx.db, name.slice('key '.length))
+      : await loadSession(ctx.db, Buffer.from(name.slice('session '.length), 'hex'));
     if (loaded?.principal) names.set(loaded.principal, name);
     return loaded;
   }
@@ -88,15 +94,23 @@ export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
  */
 export async function recheck(ctx: { db: Db; bus: Bus }, principal: Principal): Promise<Principal | null> {
   const name = names.get(principal);
-  const now = name && await accessCache(ctx).lookUp(name);
-  return now?.principal && now.verdict === 'admitted' && now.principal.orgId === principal.orgId ? now.principal : null;
+  const now = name && (await accessCache(ctx).lookUp(name));
+  return now?.principal && now.verdict === 'admitted' && now.principal.orgId === principal.orgId
+    ? now.principal
+    : null;
 }
 
 /**
  * Calls `listener` when the access of `principal` may have changed: time to `recheck`. Messages can be lost, so a stream also checks at
  * its heartbeats. Returns the function that ends listening.
  */
-export function onAccessChanged(ctx: { db: Db; bus: Bus }, principal: Principal, listener: () => void): () => void {
+export function onAccessChanged(
+  ctx: { db: Db; bus: Bus },
+  principal: Principal,
+  listener: () => void,
+): () => void {
   accessCache(ctx); // Listens before this listener does, so that recheck does not find what was before.
-  return ctx.bus.listen('accounts', (payload) => { if (concerns(payload, principal)) listener(); });
+  return ctx.bus.listen('accounts', (payload) => {
+    if (concerns(payload, principal)) listener();
+  });
 }

@@ -14,20 +14,37 @@ beforeAll(async () => {
   s = await startTestServer({ HEADRACE_ROLES: 'api' });
   owner = await signedIn(s);
 });
-afterAll(async () => { await s?.close(); });
+afterAll(async () => {
+  await s?.close();
+});
 
 const PATHS = ['/api/platform/v1/apps', '/api/projects'];
-const statuses = async (key: string) => Promise.all(PATHS.map(async (path) => (await s.call('GET', path, undefined, { key })).status));
-const authenticate = (headers: Record<string, string | undefined>) => createAuthenticator(s.service.ctx).authenticate(headers, '203.0.113.7');
+const statuses = async (key: string) =>
+  Promise.all(PATHS.map(async (path) => (await s.call('GET', path, undefined, { key })).status));
+const authenticate = (headers: Record<string, string | undefined>) =>
+  createAuthenticator(s.service.ctx).authenticate(headers, '203.0.113.7');
 
 describe('200', () => {
   test('a key counts as itself in either header, and twice as one', async () => {
     const { key, credential, account } = await newAccount(s, owner);
-    for (const headers of [{ 'x-api-key': key }, { authorization: `Bearer ${key}` }, { authorization: `bearer ${key}` }, { 'x-api-key': key, authorization: `Bearer ${key}` }]) {
+    for (const headers of [
+      { 'x-api-key': key },
+      { authorization: `Bearer ${key}` },
+      { authorization: `bearer ${key}` },
+      { 'x-api-key': key, authorization: `Bearer ${key}` },
+    ]) {
       const known = await authenticate(headers);
       expect(known.refusal).toBeUndefined();
       expect(known.bucket).toBe(`key ${credential.id}`);
-      expect(known.principal).toMatchObject({ kind: 'key', accountId: account.id, actorId: account.id, credentialId: credential.id, role: null, projectIds: null, platformApi: true });
+      expect(known.principal).toMatchObject({
+        kind: 'key',
+        accountId: account.id,
+        actorId: account.id,
+        credentialId: credential.id,
+        role: null,
+        projectIds: null,
+        platformApi: true,
+      });
     }
   });
 
@@ -63,7 +80,15 @@ describe('401', () => {
     const { key, credential } = await newAccount(s, owner);
     const forged = makeServiceKey(credential.id);
     await authenticate({ 'x-api-key': key });
-    for (const headers of [{}, { 'x-api-key': makeServiceKey() }, { 'x-api-key': forged }, { 'x-api-key': 'x' }, { authorization: `Basic ${key}` }, { cookie: 'headrace_session=nonsense' }, { cookie: `headrace_session=${'a'.repeat(43)}` }]) {
+    for (const headers of [
+      {},
+      { 'x-api-key': makeServiceKey() },
+      { 'x-api-key': forged },
+      { 'x-api-key': 'x' },
+      { authorization: `Basic ${key}` },
+      { cookie: 'headrace_session=nonsense' },
+      { cookie: `headrace_session=${'a'.repeat(43)}` },
+    ]) {
       const known = await authenticate(headers);
       expect(known.refusal).toMatchObject({ status: 401, code: 'unauthorized' });
       expect(known.principal).toBeUndefined();
@@ -73,17 +98,38 @@ describe('401', () => {
 
   test('an expired credential, from that moment on', async () => {
     const { account } = await newAccount(s, owner);
-    const { key, credential } = (await s.call('POST', `/api/service-accounts/${account.id}/credentials`, { expiresInSeconds: 3600 }, { cookie: owner })).body;
+    const { key, credential } = (
+      await s.call(
+        'POST',
+        `/api/service-accounts/${account.id}/credentials`,
+        { expiresInSeconds: 3600 },
+        { cookie: owner },
+      )
+    ).body;
     expect(await statuses(key)).toEqual([200, 200]);
-    await s.service.ctx.db.updateTable('credentials').set({ expires_at: sql<Date>`clock_timestamp() + interval '1200 milliseconds'` }).where('id', '=', credential.id).execute();
-    await vi.waitFor(async () => expect(await statuses(key)).toEqual([401, 401]), { timeout: 4_000, interval: 50 });
+    await s.service.ctx.db
+      .updateTable('credentials')
+      .set({ expires_at: sql<Date>`clock_timestamp() + interval '1200 milliseconds'` })
+      .where('id', '=', credential.id)
+      .execute();
+    await vi.waitFor(async () => expect(await statuses(key)).toEqual([401, 401]), {
+      timeout: 4_000,
+      interval: 50,
+    });
   });
 
   test('a change whose notification was lost is noticed within a second', async () => {
     const { key, account } = await newAccount(s, owner);
     expect(await statuses(key)).toEqual([200, 200]);
-    await s.service.ctx.db.updateTable('service_accounts').set({ disabled: true }).where('id', '=', account.id).execute();
-    await vi.waitFor(async () => expect(await statuses(key)).toEqual([401, 401]), { timeout: 1_000, interval: 20 });
+    await s.service.ctx.db
+      .updateTable('service_accounts')
+      .set({ disabled: true })
+      .where('id', '=', account.id)
+      .execute();
+    await vi.waitFor(async () => expect(await statuses(key)).toEqual([401, 401]), {
+      timeout: 1_000,
+      interval: 20,
+    });
   });
 });
 
@@ -96,8 +142,14 @@ describe('over two services', () => {
         const status = async () => (await other.call('GET', '/api/projects', undefined, { key })).status;
         expect(await status()).toBe(200);
         const path = `/api/service-accounts/${account.id}`;
-        const changed = await (change === 'revoke' ? s.call('DELETE', `${path}/credentials/${credential.id}`, undefined, { cookie: owner })
-          : s.call('PATCH', path, change === 'disable' ? { disabled: true } : { permissions: { thread: ['read'] } }, { cookie: owner }));
+        const changed = await (change === 'revoke'
+          ? s.call('DELETE', `${path}/credentials/${credential.id}`, undefined, { cookie: owner })
+          : s.call(
+              'PATCH',
+              path,
+              change === 'disable' ? { disabled: true } : { permissions: { thread: ['read'] } },
+              { cookie: owner },
+            ));
         expect(changed.status).toBe(200);
         await expect.poll(status, { timeout: 1_000, interval: 5, message: change }).toBe(401);
       }
@@ -113,11 +165,17 @@ describe('403', () => {
     const { key } = await newAccount(s, cookie);
     expect(await statuses(key)).toEqual([200, 200]);
     expect(await setPlatformApi(s.service.ctx.db, organization.id, false)).toBe(true);
-    await vi.waitFor(async () => expect(await statuses(key)).toEqual([403, 200]), { timeout: 1_000, interval: 20 });
+    await vi.waitFor(async () => expect(await statuses(key)).toEqual([403, 200]), {
+      timeout: 1_000,
+      interval: 20,
+    });
     expect((await s.call('GET', PATHS[0]!, undefined, { cookie })).body.error.code).toBe('forbidden');
     expect((await s.call('GET', PATHS[1]!, undefined, { cookie })).status).toBe(200);
     await setPlatformApi(s.service.ctx.db, organization.id, true);
-    await vi.waitFor(async () => expect(await statuses(key)).toEqual([200, 200]), { timeout: 1_000, interval: 20 });
+    await vi.waitFor(async () => expect(await statuses(key)).toEqual([200, 200]), {
+      timeout: 1_000,
+      interval: 20,
+    });
     expect(await setPlatformApi(s.service.ctx.db, 'org_unknown', false)).toBe(false);
   });
 
@@ -129,7 +187,8 @@ describe('403', () => {
     await s.call('PATCH', `/api/members/${admin.user.id}`, { role: 'member' }, { cookie });
     expect(await statuses(key)).toEqual([403, 403]);
     // Neither a rotation nor a revocation saves the account.
-    const rotated = (await s.call('POST', `/api/service-accounts/${account.id}/credentials`, {}, { cookie })).body;
+    const rotated = (await s.call('POST', `/api/service-accounts/${account.id}/credentials`, {}, { cookie }))
+      .body;
     expect(await statuses(rotated.key)).toEqual([403, 403]);
     await s.call('PATCH', `/api/service-accounts/${account.id}`, { name: 'Mine now' }, { cookie });
     expect(await statuses(key)).toEqual([200, 200]);
@@ -137,7 +196,8 @@ describe('403', () => {
 });
 
 describe('an open stream', () => {
-  const caller = async (headers: Record<string, string | undefined>) => (await authenticate(headers)).principal!;
+  const caller = async (headers: Record<string, string | undefined>) =>
+    (await authenticate(headers)).principal!;
 
   test('hears of changes that concern it, and sees its access end', async () => {
     const { cookie } = await tenant(s);
@@ -146,7 +206,12 @@ describe('an open stream', () => {
     const heard = vi.fn();
     const stop = onAccessChanged(s.service.ctx, principal, heard);
     await newAccount(s, owner);
-    await s.call('PATCH', `/api/service-accounts/${(await newAccount(s, owner)).account.id}`, { disabled: true }, { cookie: owner });
+    await s.call(
+      'PATCH',
+      `/api/service-accounts/${(await newAccount(s, owner)).account.id}`,
+      { disabled: true },
+      { cookie: owner },
+    );
     expect(heard).not.toHaveBeenCalled();
     await s.call('PATCH', `/api/service-accounts/${account.id}`, { projectIds: ['prj_2'] }, { cookie });
     expect(heard).toHaveBeenCalledTimes(1);
@@ -163,7 +228,12 @@ describe('an open stream', () => {
     const principal = await caller({ cookie });
     expect(await recheck(s.service.ctx, principal)).toMatchObject({ orgId: principal.orgId });
     const { body } = await s.call('GET', '/api/session', undefined, { cookie: owner });
-    await s.call('PUT', '/api/session/organization', { organizationId: body.activeOrganizationId }, { cookie });
+    await s.call(
+      'PUT',
+      '/api/session/organization',
+      { organizationId: body.activeOrganizationId },
+      { cookie },
+    );
     expect(await recheck(s.service.ctx, principal)).toBeNull();
     const elsewhere = await caller({ cookie });
     await s.call('POST', '/api/auth/sign-out', {}, { cookie });

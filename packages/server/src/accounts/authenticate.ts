@@ -15,13 +15,28 @@ const BEARER = /^bearer +(\S+) *$/i;
 function keysOf(headers: IncomingHttpHeaders): string[] {
   const apiKey = headers['x-api-key'];
   const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
-  return [...new Set([typeof apiKey === 'string' && apiKey !== '' ? apiKey : undefined, bearer].filter((key) => key !== undefined))];
+  return [
+    ...new Set(
+      [typeof apiKey === 'string' && apiKey !== '' ? apiKey : undefined, bearer].filter(
+        (key) => key !== undefined,
+      ),
+    ),
+  ];
 }
 
-const wrongKey = () => new ApiError('unauthorized', 'This service key is not valid: it is mistyped, expired, revoked, or its account is disabled.');
+const wrongKey = () =>
+  new ApiError(
+    'unauthorized',
+    'This service key is not valid: it is mistyped, expired, revoked, or its account is disabled.',
+  );
 const wrongSession = () => new ApiError('unauthorized', 'This session has ended. Sign in again.');
-const nobody = () => new ApiError('unauthorized', 'Send a service key in X-Api-Key or as Authorization: Bearer, or sign in.');
-const suspended = () => new ApiError('forbidden', 'Whoever last saved this service account is no longer an owner or admin. Another owner or admin has to save it.');
+const nobody = () =>
+  new ApiError('unauthorized', 'Send a service key in X-Api-Key or as Authorization: Bearer, or sign in.');
+const suspended = () =>
+  new ApiError(
+    'forbidden',
+    'Whoever last saved this service account is no longer an owner or admin. Another owner or admin has to save it.',
+  );
 
 /** The authentication of a service's requests; see access.ts for how fast a change takes effect. */
 export function createAuthenticator(ctx: { db: Db; bus: Bus }): { authenticate: Authenticate } {
@@ -29,9 +44,12 @@ export function createAuthenticator(ctx: { db: Db; bus: Bus }): { authenticate: 
 
   async function byKey(key: string, anonymous: string): ReturnType<Authenticate> {
     const loaded = isServiceKey(key) ? await cache.lookUp(`key ${credentialIdOf(key)}`) : null;
-    if (!loaded || loaded.verdict === 'unknown' || !timingSafeEqual(loaded.secretHash!, hashKey(key))) return { bucket: anonymous, refusal: wrongKey() };
+    if (!loaded || loaded.verdict === 'unknown' || !timingSafeEqual(loaded.secretHash!, hashKey(key)))
+      return { bucket: anonymous, refusal: wrongKey() };
     const bucket = `key ${loaded.principal!.credentialId}`;
-    return loaded.verdict === 'suspended' ? { bucket, refusal: suspended() } : { bucket, principal: loaded.principal! };
+    return loaded.verdict === 'suspended'
+      ? { bucket, refusal: suspended() }
+      : { bucket, principal: loaded.principal! };
   }
 
   async function bySession(token: string, anonymous: string): ReturnType<Authenticate> {
@@ -44,7 +62,14 @@ export function createAuthenticator(ctx: { db: Db; bus: Bus }): { authenticate: 
     async authenticate(headers, address) {
       const anonymous = `address ${address}`;
       const [key, other] = keysOf(headers);
-      if (other !== undefined) return { bucket: anonymous, refusal: invalid({ path: '/headers/authorization', message: 'must be the same key as X-Api-Key; send one of them' }) };
+      if (other !== undefined)
+        return {
+          bucket: anonymous,
+          refusal: invalid({
+            path: '/headers/authorization',
+            message: 'must be the same key as X-Api-Key; send one of them',
+          }),
+        };
       if (key !== undefined) return byKey(key, anonymous);
       const token = sessionTokenOf(headers);
       return token === undefined ? { bucket: anonymous, refusal: nobody() } : bySession(token, anonymous);

@@ -8,7 +8,8 @@ import { Organization, organizationView } from './sessions.ts';
 export const createOrganization = write({
   name: 'accounts.createOrganization',
   summary: 'Create a further, empty organization',
-  description: 'The caller, an owner of any organization, becomes its owner. The session goes on to act where it did.',
+  description:
+    'The caller, an owner of any organization, becomes its owner. The session goes on to act where it did.',
   access: { session: 'user' },
   body: Body({ name: Text('Acme', { minLength: 1, maxLength: 200 }) }),
   responses: { 201: Ok({ organization: Organization }) },
@@ -17,8 +18,19 @@ export const createOrganization = write({
     await requireOwnerAnywhere(tx.db, principal);
     const id = newId('org');
     await tx.db.insertInto('organizations').values({ id, name: body.name }).execute();
-    await tx.db.insertInto('members').values({ org_id: id, user_id: principal.userId!, role: 'owner' }).execute();
-    await audit(tx, { principal: { orgId: id, actorId: principal.actorId }, address }, 'organization.created', id);
-    return { status: 201, body: { ok: true, organization: organizationView({ id, name: body.name }, 'owner') } };
+    await tx.db
+      .insertInto('members')
+      .values({ org_id: id, user_id: principal.userId!, role: 'owner' })
+      .execute();
+    await audit(
+      tx,
+      { principal: { orgId: id, actorId: principal.actorId }, address },
+      'organization.created',
+      id,
+    );
+    return {
+      status: 201,
+      body: { ok: true, organization: organizationView({ id, name: body.name }, 'owner') },
+    };
   },
 });

@@ -5,19 +5,40 @@ import { write } from '../http/operation.ts';
 import { Body, Nullable } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { distinct, Permissions } from './permissions.ts';
-import { AccountName, AccountWithKey, createCredential, DEFAULT_SECONDS, ProjectIds, withKey } from './service-accounts.ts';
+import {
+  AccountName,
+  AccountWithKey,
+  createCredential,
+  DEFAULT_SECONDS,
+  ProjectIds,
+  withKey,
+} from './service-accounts.ts';
 
 export const createServiceAccount = write({
   name: 'accounts.createServiceAccount',
   summary: 'Create a service account and its first key',
-  description: 'The key is told once; a retry returns the identity alone. With `projectIds` organization-wide repository discovery and billing are unavailable.',
+  description:
+    'The key is told once; a retry returns the identity alone. With `projectIds` organization-wide repository discovery and billing are unavailable.',
   access: { session: 'admin' },
-  body: Body({ name: AccountName, permissions: Permissions, projectIds: Type.Optional(Nullable(ProjectIds)) }),
+  body: Body({
+    name: AccountName,
+    permissions: Permissions,
+    projectIds: Type.Optional(Nullable(ProjectIds)),
+  }),
   responses: { 201: AccountWithKey },
   async handle(tx, { principal, body, address }) {
-    const account = await tx.db.insertInto('service_accounts').values({
-      org_id: principal.orgId, id: newId('sa'), name: body.name, permissions: json(distinct(body.permissions)), project_ids: body.projectIds ?? null, saved_by: principal.userId,
-    }).returningAll().executeTakeFirstOrThrow();
+    const account = await tx.db
+      .insertInto('service_accounts')
+      .values({
+        org_id: principal.orgId,
+        id: newId('sa'),
+        name: body.name,
+        permissions: json(distinct(body.permissions)),
+        project_ids: body.projectIds ?? null,
+        saved_by: principal.userId,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
     const { credential, key } = await createCredential(tx, account, DEFAULT_SECONDS);
     await audit(tx, { principal, address }, 'service_account.created', account.id);
     return withKey(account, credential, key);

@@ -10,25 +10,49 @@ import { loadOrganization, requireOrganization } from './policy.ts';
 import { Organization, organizationView } from './sessions.ts';
 
 /** `cancelWork` ends what is under way in a project's threads; given by app.ts, since threads know accounts. */
-export const deleteOrganization = (cancelWork: CancelWork): Operation => write({
-  name: 'accounts.deleteOrganization',
-  summary: 'Delete an organization',
-  description: 'Takes an owner. All its keys end, stored secrets and its projects are deleted, and nobody acts in it again. While a build of it still has a sandbox: 409 `build_busy`.',
-  access: { session: 'user' },
-  responses: { 200: Ok({ organization: Organization }) },
-  async handle(tx, call) {
-    const { principal, params, address } = call;
-    requireOrganization(principal);
-    const organization = await loadOrganization(tx.db, principal, params.organizationId!, 'update');
-    if (organization.role !== 'owner') throw new ApiError('forbidden', 'This takes the role owner in the organization.');
-    // In the order of their ids, so that two deletions meet in one order.
-    const projects = await tx.db.selectFrom('projects').selectAll().where('org_id', '=', organization.id).where('deleted_at', 'is', null).orderBy('id').forUpdate().execute();
-    for (const project of projects) await deleteProjectRow(tx, project, cancelWork, call.ctx.config.cleanupGraceSeconds);
-    // What it gave us of others' goes at once.
-    for (const table of ['model_keys', 'mcp_servers'] as const) await tx.db.deleteFrom(table).where('org_id', '=', organization.id).execute();
-    await tx.db.updateTable('organizations').set({ deleted_at: sql<Date>`now()` }).where('id', '=', organization.id).execute();
-    await audit(tx, { principal: { orgId: organization.id, actorId: principal.actorId }, address }, 'organization.deleted', organization.id);
-    tx.wake('accounts', organization.id);
-    return { status: 200, body: { ok: true, organization: organizationView(organization, organization.role) } };
-  },
-});
+export const deleteOrganization = (cancelWork: CancelWork): Operation =>
+  write({
+    name: 'accounts.deleteOrganization',
+    summary: 'Delete an organization',
+    description:
+      'Takes an owner. All its keys end, stored secrets and its projects are deleted, and nobody acts in it again. While a build of it still has a sandbox: 409 `build_busy`.',
+    access: { session: 'user' },
+    responses: { 200: Ok({ organization: Organization }) },
+    async handle(tx, call) {
+      const { principal, params, address } = call;
+      requireOrganization(principal);
+      const organization = await loadOrganization(tx.db, principal, params.organizationId!, 'update');
+      if (organization.role !== 'owner')
+        throw new ApiError('forbidden', 'This takes the role owner in the organization.');
+      // In the order of their ids, so that two deletions meet in one order.
+      const projects = await tx.db
+        .selectFrom('projects')
+        .selectAll()
+        .where('org_id', '=', organization.id)
+        .where('deleted_at', 'is', null)
+        .orderBy('id')
+        .forUpdate()
+        .execute();
+      for (const project of projects)
+        await deleteProjectRow(tx, project, cancelWork, call.ctx.config.cleanupGraceSeconds);
+      // What it gave us of others' goes at once.
+      for (const table of ['model_keys', 'mcp_servers'] as const)
+        await tx.db.deleteFrom(table).where('org_id', '=', organization.id).execute();
+      await tx.db
+        .updateTable('organizations')
+        .set({ deleted_at: sql<Date>`now()` })
+        .where('id', '=', organization.id)
+        .execute();
+      await audit(
+        tx,
+        { principal: { orgId: organization.id, actorId: principal.actorId }, address },
+        'organization.deleted',
+        organization.id,
+      );
+      tx.wake('accounts', organization.id);
+      return {
+        status: 200,
+        body: { ok: true, organization: organizationView(organization, organization.role) },
+      };
+    },
+  });

@@ -13,7 +13,11 @@ export const deleteServiceAccount = write({
   responses: { 200: Ok({ account: Account }) },
   async handle(tx, { principal, params, address }) {
     const account = await loadServiceAccount(tx.db, principal, params.accountId!, 'update');
-    await tx.db.updateTable('service_accounts').set({ deleted_at: sql<Date>`now()` }).where('id', '=', account.id).execute();
+    await tx.db
+      .updateTable('service_accounts')
+      .set({ deleted_at: sql<Date>`now()` })
+      .where('id', '=', account.id)
+      .execute();
     await audit(tx, { principal, address }, 'service_account.deleted', account.id);
     tx.wake('accounts', principal.orgId);
     return { status: 200, body: { ok: true, account: accountView(account) } };

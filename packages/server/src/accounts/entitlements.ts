@@ -5,6 +5,12 @@ import type { Db } from '../db/database.ts';
  * processes notice within a second (access.ts).
  */
 export async function setPlatformApi(db: Db, orgId: string, value: boolean): Promise<boolean> {
-  const updated = await db.updateTable('organizations').set({ platform_api: value }).where('id', '=', orgId).where('deleted_at', 'is', null).returning('id').executeTakeFirst();
+  const updated = await db
+    .updateTable('organizations')
+    .set({ platform_api: value })
+    .where('id', '=', orgId)
+    .where('deleted_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
   return updated !== undefined;
 }

@@ -18,23 +18,39 @@ beforeEach(async () => {
   opened.push({ database, handle });
 });
 afterAll(async () => {
-  for (const { database, handle } of opened) { await handle.close(); await database.drop(); }
+  for (const { database, handle } of opened) {
+    await handle.close();
+    await database.drop();
+  }
 });
 
 const start = (config: { ownerEmail?: string; ownerPassword?: string; bootstrapKey?: string } = {}) =>
-  firstStart({ db: handle.db, config: { ownerEmail: null, ownerPassword: null, bootstrapKey: null, ...config } });
+  firstStart({
+    db: handle.db,
+    config: { ownerEmail: null, ownerPassword: null, bootstrapKey: null, ...config },
+  });
 
 test('an empty database gets one organization, its owner, and one account with every permission', async () => {
   const key = makeServiceKey();
-  expect(await start({ ownerEmail: 'kim@example.test', ownerPassword: 'given password', bootstrapKey: key })).toEqual([]);
+  expect(
+    await start({ ownerEmail: 'kim@example.test', ownerPassword: 'given password', bootstrapKey: key }),
+  ).toEqual([]);
   const [organization] = await handle.db.selectFrom('organizations').selectAll().execute();
   const [user] = await handle.db.selectFrom('users').selectAll().execute();
   const [account] = await handle.db.selectFrom('service_accounts').selectAll().execute();
   const [credential] = await handle.db.selectFrom('credentials').selectAll().execute();
-  expect(await handle.db.selectFrom('members').select(['org_id', 'user_id', 'role']).execute()).toEqual([{ org_id: organization!.id, user_id: user!.id, role: 'owner' }]);
+  expect(await handle.db.selectFrom('members').select(['org_id', 'user_id', 'role']).execute()).toEqual([
+    { org_id: organization!.id, user_id: user!.id, role: 'owner' },
+  ]);
   expect(user!.email).toBe('kim@example.test');
   expect(await verifyPassword('given password', user!.password_hash)).toBe(true);
-  expect(account).toMatchObject({ org_id: organization!.id, permissions: PERMISSIONS, project_ids: null, disabled: false, saved_by: null });
+  expect(account).toMatchObject({
+    org_id: organization!.id,
+    permissions: PERMISSIONS,
+    project_ids: null,
+    disabled: false,
+    saved_by: null,
+  });
   expect(credential!.id).toBe(`cred_${key.slice(4, 30)}`);
   expect(credential!.secret_hash.equals(hashKey(key))).toBe(true);
 });

@@ -12,10 +12,14 @@ import { PERMISSIONS } from './permissions.ts';
 
 const BOOTSTRAP_KEY_YEARS = 10;
 
-const isEmpty = async (db: Db) => (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) === undefined;
+const isEmpty = async (db: Db) =>
+  (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) === undefined;
 
 /** Fills an empty database. Returns the lines to print: what was generated, known nowhere else afterwards. Does nothing later on. */
-export async function firstStart(ctx: { db: Db; config: Pick<Config, 'ownerEmail' | 'ownerPassword' | 'bootstrapKey'> }): Promise<string[]> {
+export async function firstStart(ctx: {
+  db: Db;
+  config: Pick<Config, 'ownerEmail' | 'ownerPassword' | 'bootstrapKey'>;
+}): Promise<string[]> {
   if (!(await isEmpty(ctx.db))) return [];
   const { ownerEmail, ownerPassword, bootstrapKey } = ctx.config;
   const email = ownerEmail ?? 'owner@localhost';
@@ -27,10 +31,32 @@ export async function firstStart(ctx: { db: Db; config: Pick<Config, 'ownerEmail
     if (!(await isEmpty(tx))) return false;
     const [orgId, userId, accountId] = [newId('org'), newId('usr'), newId('sa')];
     await tx.insertInto('organizations').values({ id: orgId, name: 'Organization' }).execute();
-    await tx.insertInto('users').values({ id: userId, email, name: 'Owner', password_hash: passwordHash }).execute();
+    await tx
+      .insertInto('users')
+      .values({ id: userId, email, name: 'Owner', password_hash: passwordHash })
+      .execute();
     await tx.insertInto('members').values({ org_id: orgId, user_id: userId, role: 'owner' }).execute();
-    await tx.insertInto('service_accounts').values({ org_id: orgId, id: accountId, name: 'Bootstrap', permissions: json(PERMISSIONS as unknown as Record<string, string[]>), project_ids: null, saved_by: null }).execute();
-    await tx.insertInto('credentials').values({ org_id: orgId, id: credentialIdOf(key), account_id: accountId, secret_hash: hashKey(key), expires_at: sql<Date>`now() + ${BOOTSTRAP_KEY_YEARS} * interval '1 year'` }).execute();
+    await tx
+      .insertInto('service_accounts')
+      .values({
+        org_id: orgId,
+        id: accountId,
+        name: 'Bootstrap',
+        permissions: json(PERMISSIONS as unknown as Record<string, string[]>),
+        project_ids: null,
+        saved_by: null,
+      })
+      .execute();
+    await tx
+      .insertInto('credentials')
+      .values({
+        org_id: orgId,
+        id: credentialIdOf(key),
+        account_id: accountId,
+        secret_hash: hashKey(key),
+        expires_at: sql<Date>`now() + ${BOOTSTRAP_KEY_YEARS} * interval '1 year'`,
+      })
+      .execute();
     return true;
   });
   if (!isFirst) return [];

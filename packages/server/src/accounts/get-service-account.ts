@@ -8,5 +8,8 @@ export const getServiceAccount = read({
   summary: 'Get a service account',
   access: { session: 'admin' },
   responses: { 200: Ok({ account: Account }) },
-  handle: async ({ ctx, principal, params }) => ({ status: 200, body: { ok: true, account: accountView(await loadServiceAccount(ctx.db, principal, params.accountId!)) } }),
+  handle: async ({ ctx, principal, params }) => ({
+    status: 200,
+    body: { ok: true, account: accountView(await loadServiceAccount(ctx.db, principal, params.accountId!)) },
+  }),
 });

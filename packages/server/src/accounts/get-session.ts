@@ -6,5 +6,8 @@ export const getSession = read({
   summary: 'Who is signed in, and where',
   access: { session: 'user' },
   responses: { 200: Session },
-  handle: async ({ ctx, principal }) => ({ status: 200, body: await sessionBody(ctx.db, principal.userId!, principal.orgId) }),
+  handle: async ({ ctx, principal }) => ({
+    status: 200,
+    body: await sessionBody(ctx.db, principal.userId!, principal.orgId),
+  }),
 });

@@ -15,23 +15,52 @@ const INVITATION_DAYS = 7;
 export const inviteMember = write({
   name: 'accounts.inviteMember',
   summary: 'Invite somebody into the organization',
-  description: 'Hand the `url` to the invited person: it works once, for a week. Only an owner invites an owner.',
+  description:
+    'Hand the `url` to the invited person: it works once, for a week. Only an owner invites an owner.',
   access: { session: 'admin' },
-  body: Body({ email: Type.String({ format: 'email', maxLength: 320, examples: ['kim@example.com'] }), role: RoleName }),
+  body: Body({
+    email: Type.String({ format: 'email', maxLength: 320, examples: ['kim@example.com'] }),
+    role: RoleName,
+  }),
   responses: { 201: Ok({ invitation: Invitation }) },
   async handle(tx, { principal, body, headers, address }) {
     requireRank(principal, body.role);
     const user = await findUser(tx.db, body.email);
-    const isMember = user && await tx.db.selectFrom('members').select('user_id').where('org_id', '=', principal.orgId).where('user_id', '=', user.id).executeTakeFirst();
-    if (isMember) throw new ApiError('conflict', 'This address belongs to a member already. Change the role of that member instead.');
+    const isMember =
+      user &&
+      (await tx.db
+        .selectFrom('members')
+        .select('user_id')
+        .where('org_id', '=', principal.orgId)
+        .where('user_id', '=', user.id)
+        .executeTakeFirst());
+    if (isMember)
+      throw new ApiError(
+        'conflict',
+        'This address belongs to a member already. Change the role of that member instead.',
+      );
     const token = makeToken();
-    const invitation = await tx.db.insertInto('invitations').values({
-      org_id: principal.orgId, id: newId('inv'), email: body.email, role: body.role, token_hash: hashToken(token), invited_by: principal.actorId, expires_at: sql<Date>`now() + ${INVITATION_DAYS} * interval '1 day'`,
-    }).returningAll().executeTakeFirstOrThrow();
+    const invitation = await tx.db
+      .insertInto('invitations')
+      .values({
+        org_id: principal.orgId,
+        id: newId('inv'),
+        email: body.email,
+        role: body.role,
+        token_hash: hashToken(token),
+        invited_by: principal.actorId,
+        expires_at: sql<Date>`now() + ${INVITATION_DAYS} * interval '1 day'`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
     await audit(tx, { principal, address }, 'member.invited', invitation.id);
     // The Origin was found to be this service's own (http/endpoint.ts).
     const view = invitationView(invitation, `${headers.origin}/invitations/${token}`);
     // Whoever reads the receipt may be an admin, and the invitation an owner's.
-    return { status: 201, body: { ok: true, invitation: view }, shown: { ok: true, invitation: { ...view, url: null } } };
+    return {
+      status: 201,
+      body: { ok: true, invitation: view },
+      shown: { ok: true, invitation: { ...view, url: null } },
+    };
   },
 });

@@ -12,11 +12,17 @@ export const listCredentials = read({
   responses: { 200: Page('credentials', Credential) },
   async handle({ ctx, principal, params, query }) {
     const account = await loadServiceAccount(ctx.db, principal, params.accountId!);
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['credentials', account.id], (after, limit) => {
-      let credentials = ctx.db.selectFrom('credentials').selectAll().where('account_id', '=', account.id);
-      if (after !== null) credentials = credentials.where('id', '<', after);
-      return credentials.orderBy('id', 'desc').limit(limit).execute();
-    }, (credential) => credential.id);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['credentials', account.id],
+      (after, limit) => {
+        let credentials = ctx.db.selectFrom('credentials').selectAll().where('account_id', '=', account.id);
+        if (after !== null) credentials = credentials.where('id', '<', after);
+        return credentials.orderBy('id', 'desc').limit(limit).execute();
+      },
+      (credential) => credential.id,
+    );
     return { status: 200, body: { ok: true, credentials: rows.map(credentialView), ...rest } };
   },
 });

@@ -10,7 +10,13 @@ export const listMembers = read({
   query: ListQuery(),
   responses: { 200: Page('members', Member) },
   async handle({ ctx, principal, query }) {
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['members', principal.orgId], (after, limit) => listMemberRows(ctx.db, principal.orgId, after, limit), (m) => m.user_id);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['members', principal.orgId],
+      (after, limit) => listMemberRows(ctx.db, principal.orgId, after, limit),
+      (m) => m.user_id,
+    );
     return { status: 200, body: { ok: true, members: rows.map(memberView), ...rest } };
   },
 });

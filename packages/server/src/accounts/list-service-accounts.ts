@@ -10,11 +10,21 @@ export const listServiceAccounts = read({
   query: ListQuery(),
   responses: { 200: Page('accounts', Account) },
   async handle({ ctx, principal, query }) {
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['accounts', principal.orgId], (after, limit) => {
-      let accounts = ctx.db.selectFrom('service_accounts').selectAll().where('org_id', '=', principal.orgId).where('deleted_at', 'is', null);
-      if (after !== null) accounts = accounts.where('id', '<', after);
-      return accounts.orderBy('id', 'desc').limit(limit).execute();
-    }, (account) => account.id);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['accounts', principal.orgId],
+      (after, limit) => {
+        let accounts = ctx.db
+          .selectFrom('service_accounts')
+          .selectAll()
+          .where('org_id', '=', principal.orgId)
+          .where('deleted_at', 'is', null);
+        if (after !== null) accounts = accounts.where('id', '<', after);
+        return accounts.orderBy('id', 'desc').limit(limit).execute();
+      },
+      (account) => account.id,
+    );
     return { status: 200, body: { ok: true, accounts: rows.map(accountView), ...rest } };
   },
 });

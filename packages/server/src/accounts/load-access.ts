@@ -20,26 +20,63 @@ export interface Loaded {
   endsInMs: number;
 }
 
-const endsInMs = (column: 'c.expires_at' | 's.expires_at') => sql<number>`(extract(epoch from ${sql.ref(column)} - clock_timestamp()) * 1000)::float8`.as('ends_in_ms');
+const endsInMs = (column: 'c.expires_at' | 's.expires_at') =>
+  sql<number>`(extract(epoch from ${sql.ref(column)} - clock_timestamp()) * 1000)::float8`.as('ends_in_ms');
 
 /** A credential and its account, or null. */
 export async function loadKey(db: Db, credentialId: string): Promise<Loaded | null> {
-  const row = await db.selectFrom('credentials as c')
+  const row = await db
+    .selectFrom('credentials as c')
     .innerJoin('service_accounts as a', 'a.id', 'c.account_id')
     .innerJoin('organizations as o', 'o.id', 'a.org_id')
-    .leftJoin('members as m', (join) => join.onRef('m.org_id', '=', 'a.org_id').onRef('m.user_id', '=', 'a.saved_by'))
-    .select(['c.secret_hash', 'c.revoked', 'a.org_id', 'a.id as account_id', 'a.permissions', 'a.project_ids', 'a.disabled', 'a.deleted_at', 'a.saved_by', 'o.platform_api', 'o.deleted_at as org_deleted_at', 'm.role as saver_role', endsInMs('c.expires_at')])
-    .where('c.id', '=', credentialId).executeTakeFirst();
+    .leftJoin('members as m', (join) =>
+      join.onRef('m.org_id', '=', 'a.org_id').onRef('m.user_id', '=', 'a.saved_by'),
+    )
+    .select([
+      'c.secret_hash',
+      'c.revoked',
+      'a.org_id',
+      'a.id as account_id',
+      'a.permissions',
+      'a.project_ids',
+      'a.disabled',
+      'a.deleted_at',
+      'a.saved_by',
+      'o.platform_api',
+      'o.deleted_at as org_deleted_at',
+      'm.role as saver_role',
+      endsInMs('c.expires_at'),
+    ])
+    .where('c.id', '=', credentialId)
+    .executeTakeFirst();
   if (!row) return null;
-  const isOver = row.revoked || row.disabled || row.deleted_at !== null || row.org_deleted_at !== null || row.ends_in_ms <= 0;
+  const isOver =
+    row.revoked ||
+    row.disabled ||
+    row.deleted_at !== null ||
+    row.org_deleted_at !== null ||
+    row.ends_in_ms <= 0;
   const isSuspended = row.saved_by !== null && row.saver_role !== 'owner' && row.saver_role !== 'admin';
   return {
     verdict: isOver ? 'unknown' : isSuspended ? 'suspended' : 'admitted',
-    principal: isOver ? null : {
-      kind: 'key', orgId: row.org_id, actorId: row.account_id, accountId: row.account_id, userId: null, credentialId, role: null,
-      permissions: flatten(row.permissions), projectIds: row.project_ids === null ? null : new Set(row.project_ids), platformApi: row.platform_api,
-    },
-    secretHash: row.secret_hash, orgId: row.org_id, userId: null, endsInMs: row.ends_in_ms,
+    principal: isOver
+      ? null
+      : {
+          kind: 'key',
+          orgId: row.org_id,
+          actorId: row.account_id,
+          accountId: row.account_id,
+          userId: null,
+          credentialId,
+          role: null,
+          permissions: flatten(row.permissions),
+          projectIds: row.project_ids === null ? null : new Set(row.project_ids),
+          platformApi: row.platform_api,
+        },
+    secretHash: row.secret_hash,
+    orgId: row.org_id,
+    userId: null,
+    endsInMs: row.ends_in_ms,
   };
 }
 
@@ -48,20 +85,39 @@ export async function loadKey(db: Db, credentialId: string): Promise<Loaded | nu
  * never slips into another organization by itself.
  */
 export async function loadSession(db: Db, tokenHash: Buffer): Promise<Loaded | null> {
-  const row = await db.selectFrom('sessions as s')
-    .leftJoin('organizations as o', (join) => join.onRef('o.id', '=', 's.active_org_id').on('o.deleted_at', 'is', null))
-    .leftJoin('members as m', (join) => join.onRef('m.org_id', '=', 'o.id').onRef('m.user_id', '=', 's.user_id'))
+  const row = await db
+    .selectFrom('sessions as s')
+    .leftJoin('organizations as o', (join) =>
+      join.onRef('o.id', '=', 's.active_org_id').on('o.deleted_at', 'is', null),
+    )
+    .leftJoin('members as m', (join) =>
+      join.onRef('m.org_id', '=', 'o.id').onRef('m.user_id', '=', 's.user_id'),
+    )
     .select(['s.user_id', 's.active_org_id', 'o.platform_api', 'm.role', endsInMs('s.expires_at')])
-    .where('s.token_hash', '=', tokenHash).executeTakeFirst();
+    .where('s.token_hash', '=', tokenHash)
+    .executeTakeFirst();
   if (!row) return null;
   const orgId = row.active_org_id ?? '';
   const isOver = row.ends_in_ms <= 0;
   return {
     verdict: isOver ? 'unknown' : 'admitted',
-    principal: isOver ? null : {
-      kind: 'session', orgId, actorId: row.user_id, accountId: null, userId: row.user_id, credentialId: null, role: row.role,
-      permissions: permissionsOfRole(row.role), projectIds: null, platformApi: row.platform_api ?? true,
-    },
-    secretHash: null, orgId, userId: row.user_id, endsInMs: row.ends_in_ms,
+    principal: isOver
+      ? null
+      : {
+          kind: 'session',
+          orgId,
+          actorId: row.user_id,
+          accountId: null,
+          userId: row.user_id,
+          credentialId: null,
+          role: row.role,
+          permissions: permissionsOfRole(row.role),
+          projectIds: null,
+          platformApi: row.platform_api ?? true,
+        },
+    secretHash: null,
+    orgId,
+    userId: row.user_id,
+    endsInMs: row.ends_in_ms,
   };
 }

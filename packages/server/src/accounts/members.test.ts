@@ -3,15 +3,30 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
-import { accept, cookieOf, expectStatus, invite, invited, newAccount, signedIn, tenant } from './test-callers.ts';
+import {
+  accept,
+  cookieOf,
+  expectStatus,
+  invite,
+  invited,
+  newAccount,
+  signedIn,
+  tenant,
+} from './test-callers.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer({ HEADRACE_ROLES: 'api' }); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer({ HEADRACE_ROLES: 'api' });
+});
+afterAll(async () => {
+  await s?.close();
+});
 
 const me = async (cookie: string) => (await s.call('GET', '/api/session', undefined, { cookie })).body;
-const change = (cookie: string, userId: string, role: string) => s.call('PATCH', `/api/members/${userId}`, { role }, { cookie });
-const remove = (cookie: string, userId: string) => s.call('DELETE', `/api/members/${userId}`, undefined, { cookie });
+const change = (cookie: string, userId: string, role: string) =>
+  s.call('PATCH', `/api/members/${userId}`, { role }, { cookie });
+const remove = (cookie: string, userId: string) =>
+  s.call('DELETE', `/api/members/${userId}`, undefined, { cookie });
 const KIM = { name: 'Kim', password: 'a long password' };
 
 describe('an invitation', () => {
@@ -19,11 +34,21 @@ describe('an invitation', () => {
     const { cookie, organization } = await tenant(s);
     const { email, token } = await invite(s, cookie, 'member');
     const answer = expectStatus(await accept(s, token, KIM), 200);
-    expect(answer.body).toMatchObject({ user: { email, name: 'Kim' }, organizations: [{ id: organization.id, name: organization.name, role: 'member' }], activeOrganizationId: organization.id });
+    expect(answer.body).toMatchObject({
+      user: { email, name: 'Kim' },
+      organizations: [{ id: organization.id, name: organization.name, role: 'member' }],
+      activeOrganizationId: organization.id,
+    });
     expect(await me(cookieOf(answer))).toEqual(answer.body);
     expect(await me(await signedIn(s, { email, password: KIM.password }))).toEqual(answer.body);
     expect(expectStatus(await accept(s, token, KIM), 404).body.error.code).toBe('invitation_not_found');
-    expect((await s.call('GET', '/api/members', undefined, { cookie })).body.members[0]).toEqual({ userId: answer.body.user.id, email, name: 'Kim', role: 'member', createdAt: expect.stringMatching(/Z$/) });
+    expect((await s.call('GET', '/api/members', undefined, { cookie })).body.members[0]).toEqual({
+      userId: answer.body.user.id,
+      email,
+      name: 'Kim',
+      role: 'member',
+      createdAt: expect.stringMatching(/Z$/),
+    });
   });
 
   test('accepted twice at once makes one member', async () => {
@@ -47,14 +72,28 @@ describe('an invitation', () => {
 
   test('has bounds: 400, and an unknown, expired or orphaned one is 404', async () => {
     const { cookie } = await tenant(s);
-    for (const [body, path] of [[{ email: 'none', role: 'member' }, '/email'], [{ email: 'a@example.test', role: 'emperor' }, '/role'], [{ role: 'member' }, '/email']] as const) {
-      expect(expectStatus(await s.call('POST', '/api/members', body, { cookie }), 400).body.error.fields[0].path).toBe(path);
+    for (const [body, path] of [
+      [{ email: 'none', role: 'member' }, '/email'],
+      [{ email: 'a@example.test', role: 'emperor' }, '/role'],
+      [{ role: 'member' }, '/email'],
+    ] as const) {
+      expect(
+        expectStatus(await s.call('POST', '/api/members', body, { cookie }), 400).body.error.fields[0].path,
+      ).toBe(path);
     }
     const { token } = await invite(s, cookie, 'member');
-    expect((await accept(s, token, { password: 'short' })).body.error.fields.map((f: { path: string }) => f.path).sort()).toEqual(['/name', '/password']);
+    expect(
+      (await accept(s, token, { password: 'short' })).body.error.fields
+        .map((f: { path: string }) => f.path)
+        .sort(),
+    ).toEqual(['/name', '/password']);
     expectStatus(await accept(s, 'unknown', KIM), 404);
     const expired = await invite(s, cookie, 'member');
-    await s.service.ctx.db.updateTable('invitations').set({ expires_at: sql<Date>`now()` }).where('email', '=', expired.email).execute();
+    await s.service.ctx.db
+      .updateTable('invitations')
+      .set({ expires_at: sql<Date>`now()` })
+      .where('email', '=', expired.email)
+      .execute();
     expectStatus(await accept(s, expired.token, KIM), 404);
     const admin = await invited(s, cookie, 'admin');
     const orphan = await invite(s, admin.cookie, 'member');
@@ -66,7 +105,10 @@ describe('an invitation', () => {
   test('of a member is 409', async () => {
     const { cookie } = await tenant(s);
     const kim = await invited(s, cookie, 'member');
-    expect(expectStatus(await s.call('POST', '/api/members', { email: kim.email, role: 'admin' }, { cookie }), 409).body.error.code).toBe('conflict');
+    expect(
+      expectStatus(await s.call('POST', '/api/members', { email: kim.email, role: 'admin' }, { cookie }), 409)
+        .body.error.code,
+    ).toBe('conflict');
   });
 });
 
@@ -75,7 +117,10 @@ describe('roles', () => {
     const { cookie } = await tenant(s);
     const kim = await invited(s, cookie, 'admin');
     expectStatus(await s.call('GET', '/api/audit', undefined, { cookie: kim.cookie }), 200);
-    expect(expectStatus(await change(cookie, kim.user.id, 'member'), 200).body.member).toMatchObject({ userId: kim.user.id, role: 'member' });
+    expect(expectStatus(await change(cookie, kim.user.id, 'member'), 200).body.member).toMatchObject({
+      userId: kim.user.id,
+      role: 'member',
+    });
     expectStatus(await s.call('GET', '/api/audit', undefined, { cookie: kim.cookie }), 403);
     expectStatus(await s.call('GET', '/api/projects', undefined, { cookie: kim.cookie }), 200);
     expectStatus(await s.call('GET', '/api/models', undefined, { cookie: kim.cookie }), 403);
@@ -86,23 +131,55 @@ describe('roles', () => {
 
   test('only an owner makes, changes and removes an owner; a member none at all', async () => {
     const { cookie } = await tenant(s);
-    const [admin, second, member] = [await invited(s, cookie, 'admin'), await invited(s, cookie, 'owner'), await invited(s, cookie, 'member')];
-    for (const answer of [await change(admin.cookie, second.user.id, 'member'), await change(admin.cookie, member.user.id, 'owner'), await remove(admin.cookie, second.user.id),
-      await s.call('POST', '/api/members', { email: `${randomUUID()}@example.test`, role: 'owner' }, { cookie: admin.cookie }),
-      await change(member.cookie, admin.user.id, 'member'), await remove(member.cookie, admin.user.id), await s.call('POST', '/api/members', { email: 'x@example.test', role: 'member' }, { cookie: member.cookie })]) expectStatus(answer, 403);
+    const [admin, second, member] = [
+      await invited(s, cookie, 'admin'),
+      await invited(s, cookie, 'owner'),
+      await invited(s, cookie, 'member'),
+    ];
+    for (const answer of [
+      await change(admin.cookie, second.user.id, 'member'),
+      await change(admin.cookie, member.user.id, 'owner'),
+      await remove(admin.cookie, second.user.id),
+      await s.call(
+        'POST',
+        '/api/members',
+        { email: `${randomUUID()}@example.test`, role: 'owner' },
+        { cookie: admin.cookie },
+      ),
+      await change(member.cookie, admin.user.id, 'member'),
+      await remove(member.cookie, admin.user.id),
+      await s.call(
+        'POST',
+        '/api/members',
+        { email: 'x@example.test', role: 'member' },
+        { cookie: member.cookie },
+      ),
+    ])
+      expectStatus(answer, 403);
     expectStatus(await s.call('GET', '/api/members', undefined, { cookie: member.cookie }), 200);
     expectStatus(await change(admin.cookie, member.user.id, 'admin'), 200);
-    expect((await s.call('GET', '/api/members?limit=200', undefined, { cookie })).body.members.map((m: { role: string }) => m.role).sort()).toEqual(['admin', 'admin', 'owner', 'owner']);
-    expectStatus(await s.call('GET', '/api/members', undefined, { key: (await newAccount(s, cookie)).key }), 401);
+    expect(
+      (await s.call('GET', '/api/members?limit=200', undefined, { cookie })).body.members
+        .map((m: { role: string }) => m.role)
+        .sort(),
+    ).toEqual(['admin', 'admin', 'owner', 'owner']);
+    expectStatus(
+      await s.call('GET', '/api/members', undefined, { key: (await newAccount(s, cookie)).key }),
+      401,
+    );
   });
 
   test('the last owner stays, also when two step down at once', async () => {
     const { cookie } = await tenant(s);
     const { user } = await me(cookie);
-    for (const answer of [await change(cookie, user.id, 'admin'), await remove(cookie, user.id)]) expect(expectStatus(answer, 409).body.error.code).toBe('conflict');
+    for (const answer of [await change(cookie, user.id, 'admin'), await remove(cookie, user.id)])
+      expect(expectStatus(answer, 409).body.error.code).toBe('conflict');
     expectStatus(await change(cookie, user.id, 'owner'), 200);
     const second = await invited(s, cookie, 'owner');
-    const both = await Promise.all([change(cookie, user.id, 'member'), change(second.cookie, second.user.id, 'member')]);
+    const both = await Promise.all([
+      change(cookie, user.id, 'member'),
+      change(second.cookie, second.user.id, 'member'),
+    ]);
     expect(both.map((a) => a.status).sort()).toEqual([200, 409]);
   });
 });

@@ -7,19 +7,43 @@ import { notFound } from '../http/errors.ts';
 import { Id, Text, Time } from '../http/schemas.ts';
 import { RoleName } from './sessions.ts';
 
-export const Member = Type.Object({ userId: Id('usr'), email: Text('kim@example.com'), name: Text('Kim'), role: RoleName, createdAt: Time });
+export const Member = Type.Object({
+  userId: Id('usr'),
+  email: Text('kim@example.com'),
+  name: Text('Kim'),
+  role: RoleName,
+  createdAt: Time,
+});
 export const Invitation = Type.Object({
-  id: Id('inv'), email: Text('kim@example.com'), role: RoleName,
-  url: Text('https://headrace.example.com/invitations/3vQbX0', { description: "What the invited person opens; its path's last segment is the token." }), expiresAt: Time,
+  id: Id('inv'),
+  email: Text('kim@example.com'),
+  role: RoleName,
+  url: Text('https://headrace.example.com/invitations/3vQbX0', {
+    description: "What the invited person opens; its path's last segment is the token.",
+  }),
+  expiresAt: Time,
 });
 
 type MemberWithUser = Pick<MemberRow, 'user_id' | 'role' | 'created_at'> & Pick<UserRow, 'email' | 'name'>;
 
-export const memberView = (m: MemberWithUser) => ({ userId: m.user_id, email: m.email, name: m.name, role: m.role, createdAt: m.created_at.toISOString() });
-export const invitationView = (i: Pick<InvitationRow, 'id' | 'email' | 'role' | 'expires_at'>, url: string) => ({ id: i.id, email: i.email, role: i.role, url, expiresAt: i.expires_at.toISOString() });
+export const memberView = (m: MemberWithUser) => ({
+  userId: m.user_id,
+  email: m.email,
+  name: m.name,
+  role: m.role,
+  createdAt: m.created_at.toISOString(),
+});
+export const invitationView = (
+  i: Pick<InvitationRow, 'id' | 'email' | 'role' | 'expires_at'>,
+  url: string,
+) => ({ id: i.id, email: i.email, role: i.role, url, expiresAt: i.expires_at.toISOString() });
 
-const membersOf = (db: Db | Tx['db'], orgId: string) => db.selectFrom('members as m').innerJoin('users as u', 'u.id', 'm.user_id')
-  .select(['m.user_id', 'm.role', 'm.created_at', 'u.email', 'u.name']).where('m.org_id', '=', orgId);
+const membersOf = (db: Db | Tx['db'], orgId: string) =>
+  db
+    .selectFrom('members as m')
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .select(['m.user_id', 'm.role', 'm.created_at', 'u.email', 'u.name'])
+    .where('m.org_id', '=', orgId);
 
 export async function findMember(db: Db | Tx['db'], orgId: string, userId: string): Promise<MemberWithUser> {
   const member = await membersOf(db, orgId).where('m.user_id', '=', userId).executeTakeFirst();
@@ -28,7 +52,12 @@ export async function findMember(db: Db | Tx['db'], orgId: string, userId: strin
 }
 
 /** Newest users first, behind `after`. */
-export function listMemberRows(db: Db, orgId: string, after: string | null, limit: number): Promise<MemberWithUser[]> {
+export function listMemberRows(
+  db: Db,
+  orgId: string,
+  after: string | null,
+  limit: number,
+): Promise<MemberWithUser[]> {
   let query = membersOf(db, orgId);
   if (after !== null) query = query.where('m.user_id', '<', after);
   return query.orderBy('m.user_id', 'desc').limit(limit).execute();

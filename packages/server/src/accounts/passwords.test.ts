@@ -27,6 +27,8 @@ test('without a user the same work is done, and no password fits', async () => {
 
 test('many at once all end', async () => {
   const stored = await hashPassword('x');
-  const results = await Promise.all(Array.from({ length: 12 }, (_, i) => verifyPassword(i % 2 ? 'x' : 'y', stored)));
+  const results = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => verifyPassword(i % 2 ? 'x' : 'y', stored)),
+  );
   expect(results).toEqual(Array.from({ length: 12 }, (_, i) => i % 2 === 1));
 });

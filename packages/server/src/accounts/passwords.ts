@@ -18,7 +18,8 @@ const waiting: (() => void)[] = [];
 /** Runs `work` when fewer than AT_ONCE run; 503 where too many wait already. */
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE) {
-    if (waiting.length >= MAX_WAITING) throw new ApiError('unavailable', 'Too many people sign in at this moment. Retry in a moment.');
+    if (waiting.length >= MAX_WAITING)
+      throw new ApiError('unavailable', 'Too many people sign in at this moment. Retry in a moment.');
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running++;
   try {
@@ -30,8 +31,15 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const derive = (password: string, nonce: Buffer, parameters: { memory: number; passes: number; parallelism: number }, tagLength: number): Promise<Buffer> =>
-  inTurn(() => argon2('argon2id', { message: Buffer.from(password.normalize('NFC')), nonce, tagLength, ...parameters }));
+const derive = (
+  password: string,
+  nonce: Buffer,
+  parameters: { memory: number; passes: number; parallelism: number },
+  tagLength: number,
+): Promise<Buffer> =>
+  inTurn(() =>
+    argon2('argon2id', { message: Buffer.from(password.normalize('NFC')), nonce, tagLength, ...parameters }),
+  );
 
 const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 
@@ -50,6 +58,11 @@ export async function verifyPassword(password: string, stored: string | undefine
   const [, memory, passes, parallelism, salt, hash] = PHC.exec(stored ?? NOBODY) ?? [];
   if (salt === undefined || hash === undefined) throw new Error('a stored password hash has an unknown form');
   const expected = Buffer.from(hash, 'base64');
-  const actual = await derive(password, Buffer.from(salt, 'base64'), { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }, expected.length);
+  const actual = await derive(
+    password,
+    Buffer.from(salt, 'base64'),
+    { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    expected.length,
+  );
   return timingSafeEqual(actual, expected) && stored !== undefined;
 }

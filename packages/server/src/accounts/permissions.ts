@@ -15,28 +15,58 @@ export const PERMISSIONS = {
   automation: ['create', 'read', 'update', 'delete', 'run'],
 } as const;
 
-const actionsOf = <const A extends readonly string[]>(actions: A) => Type.Optional(Type.Array(Enum(actions), { maxItems: actions.length, examples: [[actions.includes('read') ? 'read' : actions[0]!]] }));
+const actionsOf = <const A extends readonly string[]>(actions: A) =>
+  Type.Optional(
+    Type.Array(Enum(actions), {
+      maxItems: actions.length,
+      examples: [[actions.includes('read') ? 'read' : actions[0]!]],
+    }),
+  );
 
 /** A list as sent keeps to its number of actions; an action named twice counts once. */
-export const Permissions = Type.Object({
-  project: actionsOf(PERMISSIONS.project), thread: actionsOf(PERMISSIONS.thread), repo: actionsOf(PERMISSIONS.repo), mcpServer: actionsOf(PERMISSIONS.mcpServer),
-  modelKey: actionsOf(PERMISSIONS.modelKey), usage: actionsOf(PERMISSIONS.usage), webhook: actionsOf(PERMISSIONS.webhook), automation: actionsOf(PERMISSIONS.automation),
-}, { additionalProperties: false, description: 'Resources and the actions allowed on them.', examples: [{ project: ['read'], thread: ['create', 'read', 'update'] }] });
+export const Permissions = Type.Object(
+  {
+    project: actionsOf(PERMISSIONS.project),
+    thread: actionsOf(PERMISSIONS.thread),
+    repo: actionsOf(PERMISSIONS.repo),
+    mcpServer: actionsOf(PERMISSIONS.mcpServer),
+    modelKey: actionsOf(PERMISSIONS.modelKey),
+    usage: actionsOf(PERMISSIONS.usage),
+    webhook: actionsOf(PERMISSIONS.webhook),
+    automation: actionsOf(PERMISSIONS.automation),
+  },
+  {
+    additionalProperties: false,
+    description: 'Resources and the actions allowed on them.',
+    examples: [{ project: ['read'], thread: ['create', 'read', 'update'] }],
+  },
+);
 
 /** Each action once, in the order sent. */
 export function distinct(permissions: Static<typeof Permissions>): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(permissions).map(([resource, actions]) => [resource, [...new Set(actions)]]));
+  return Object.fromEntries(
+    Object.entries(permissions).map(([resource, actions]) => [resource, [...new Set(actions)]]),
+  );
 }
 
 /** `{ thread: ['read'] }` → `thread:read`. */
 export const flatten = (permissions: Record<string, readonly string[]>): ReadonlySet<string> =>
-  new Set(Object.entries(permissions).flatMap(([resource, actions]) => actions.map((action) => `${resource}:${action}`)));
+  new Set(
+    Object.entries(permissions).flatMap(([resource, actions]) =>
+      actions.map((action) => `${resource}:${action}`),
+    ),
+  );
 
 const ALL = flatten(PERMISSIONS);
 const BY_ROLE: Record<Role, ReadonlySet<string>> = {
   owner: ALL,
   admin: ALL,
-  member: flatten({ project: ['create', 'read', 'update'], thread: PERMISSIONS.thread, repo: ['read'], usage: ['read'] }),
+  member: flatten({
+    project: ['create', 'read', 'update'],
+    thread: PERMISSIONS.thread,
+    repo: ['read'],
+    usage: ['read'],
+  }),
 };
 const NONE: ReadonlySet<string> = new Set();
 

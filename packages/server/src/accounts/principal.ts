@@ -20,4 +20,5 @@ export interface Principal {
 }
 
 export const may = (principal: Principal, permission: string) => principal.permissions.has(permission);
-export const seesProject = (principal: Principal, projectId: string) => principal.projectIds === null || principal.projectIds.has(projectId);
+export const seesProject = (principal: Principal, projectId: string) =>
+  principal.projectIds === null || principal.projectIds.has(projectId);

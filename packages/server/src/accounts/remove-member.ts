@@ -7,7 +7,8 @@ import { lockOrganization, requireOtherOwner, requireRank } from './policy.ts';
 export const removeMember = write({
   name: 'accounts.removeMember',
   summary: 'Remove a member',
-  description: 'Takes effect with the next request of any of their sessions. Only an owner removes an owner; the last owner stays.',
+  description:
+    'Takes effect with the next request of any of their sessions. Only an owner removes an owner; the last owner stays.',
   access: { session: 'admin' },
   responses: { 200: Ok({ member: Member }) },
   async handle(tx, { principal, params, address }) {
@@ -15,7 +16,11 @@ export const removeMember = write({
     const member = await findMember(tx.db, principal.orgId, params.userId!);
     requireRank(principal, member.role);
     if (member.role === 'owner') await requireOtherOwner(tx, principal.orgId, member.user_id);
-    await tx.db.deleteFrom('members').where('org_id', '=', principal.orgId).where('user_id', '=', member.user_id).execute();
+    await tx.db
+      .deleteFrom('members')
+      .where('org_id', '=', principal.orgId)
+      .where('user_id', '=', member.user_id)
+      .execute();
     await audit(tx, { principal, address }, 'member.removed', member.user_id);
     tx.wake('accounts', principal.orgId);
     return { status: 200, body: { ok: true, member: memberView(member) } };

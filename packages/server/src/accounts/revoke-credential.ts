@@ -13,7 +13,13 @@ export const revokeCredential = write({
   responses: { 200: Ok({ credential: Credential }) },
   async handle(tx, { principal, params, address }) {
     const account = await loadServiceAccount(tx.db, principal, params.accountId!);
-    const credential = await tx.db.updateTable('credentials').set({ revoked: true }).where('account_id', '=', account.id).where('id', '=', params.credentialId!).returningAll().executeTakeFirst();
+    const credential = await tx.db
+      .updateTable('credentials')
+      .set({ revoked: true })
+      .where('account_id', '=', account.id)
+      .where('id', '=', params.credentialId!)
+      .returningAll()
+      .executeTakeFirst();
     if (!credential) throw notFound('credential');
     await audit(tx, { principal, address }, 'credential.revoked', credential.id);
     tx.wake('accounts', principal.orgId);

@@ -8,9 +8,19 @@ import { AccountWithKey, createCredential, DEFAULT_SECONDS, withKey } from './se
 export const rotateCredential = write({
   name: 'accounts.rotateCredential',
   summary: 'Add a key to a service account',
-  description: 'The old keys stay valid until they expire or are revoked: move your backend over, then revoke. The new key is told once.',
+  description:
+    'The old keys stay valid until they expire or are revoked: move your backend over, then revoke. The new key is told once.',
   access: { session: 'admin' },
-  body: Body({ expiresInSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000, default: DEFAULT_SECONDS, description: 'A year where it is left out.' })) }),
+  body: Body({
+    expiresInSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 315_360_000,
+        default: DEFAULT_SECONDS,
+        description: 'A year where it is left out.',
+      }),
+    ),
+  }),
   responses: { 201: AccountWithKey },
   async handle(tx, { principal, params, body, address }) {
     const account = await loadServiceAccount(tx.db, principal, params.accountId!, 'update');

@@ -23,6 +23,9 @@ export function sessionTokenOf(headers: IncomingHttpHeaders): string | undefined
  * lie there only concerns the liar's own cookie.
  */
 export function sessionCookie(headers: IncomingHttpHeaders, token?: string): string {
-  const isTls = String(headers['x-forwarded-proto'] ?? '').split(',')[0]!.trim() === 'https';
+  const isTls =
+    String(headers['x-forwarded-proto'] ?? '')
+      .split(',')[0]!
+      .trim() === 'https';
   return `${NAME}=${token ?? ''}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${token === undefined ? 0 : SESSION_SECONDS}${isTls ? '; Secure' : ''}`;
 }

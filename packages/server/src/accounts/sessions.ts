@@ -13,20 +13,43 @@ export const Organization = Type.Object({ id: Id('org'), name: Text('Acme'), rol
 export const Session = Ok({
   user: Type.Object({ id: Id('usr'), email: Text('kim@example.com'), name: Text('Kim') }),
   organizations: Type.Array(Organization),
-  activeOrganizationId: Nullable(Id('org', 'What this session acts in; null when its user is no member there any more.')),
+  activeOrganizationId: Nullable(
+    Id('org', 'What this session acts in; null when its user is no member there any more.'),
+  ),
 });
 
-export const organizationView = (organization: Pick<OrganizationRow, 'id' | 'name'>, role: Role) => ({ id: organization.id, name: organization.name, role });
+export const organizationView = (organization: Pick<OrganizationRow, 'id' | 'name'>, role: Role) => ({
+  id: organization.id,
+  name: organization.name,
+  role,
+});
 
 /** The user's organizations in the order in which they were joined. */
-const organizationsOf = (db: Db | Tx['db'], userId: string) => db.selectFrom('members as m').innerJoin('organizations as o', 'o.id', 'm.org_id')
-  .select(['o.id', 'o.name', 'm.role']).where('m.user_id', '=', userId).where('o.deleted_at', 'is', null).orderBy('m.created_at').orderBy('o.id').execute();
+const organizationsOf = (db: Db | Tx['db'], userId: string) =>
+  db
+    .selectFrom('members as m')
+    .innerJoin('organizations as o', 'o.id', 'm.org_id')
+    .select(['o.id', 'o.name', 'm.role'])
+    .where('m.user_id', '=', userId)
+    .where('o.deleted_at', 'is', null)
+    .orderBy('m.created_at')
+    .orderBy('o.id')
+    .execute();
 
 /** The answer of GET /api/session for a user who acts in `activeOrgId`. */
 export async function sessionBody(db: Db | Tx['db'], userId: string, activeOrgId: string | null) {
-  const user = await db.selectFrom('users').select(['id', 'email', 'name']).where('id', '=', userId).executeTakeFirstOrThrow();
+  const user = await db
+    .selectFrom('users')
+    .select(['id', 'email', 'name'])
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow();
   const organizations = (await organizationsOf(db, userId)).map((o) => organizationView(o, o.role));
-  return { ok: true as const, user, organizations, activeOrganizationId: organizations.find((o) => o.id === activeOrgId)?.id ?? null };
+  return {
+    ok: true as const,
+    user,
+    organizations,
+    activeOrganizationId: organizations.find((o) => o.id === activeOrgId)?.id ?? null,
+  };
 }
 
 /** Opens a session in the user's first organization. Returns the token for the cookie. */
@@ -34,9 +57,26 @@ export async function openSession(tx: Tx, userId: string): Promise<{ token: stri
   const token = makeToken();
   const [first] = await organizationsOf(tx.db, userId);
   const orgId = first?.id ?? null;
-  await tx.db.deleteFrom('sessions').where('user_id', '=', userId).where('expires_at', '<', sql<Date>`now()`).execute();
-  await tx.db.insertInto('sessions').values({ token_hash: hashToken(token), user_id: userId, active_org_id: orgId, expires_at: sql<Date>`now() + ${SESSION_SECONDS} * interval '1 second'` }).execute();
+  await tx.db
+    .deleteFrom('sessions')
+    .where('user_id', '=', userId)
+    .where('expires_at', '<', sql<Date>`now()`)
+    .execute();
+  await tx.db
+    .insertInto('sessions')
+    .values({
+      token_hash: hashToken(token),
+      user_id: userId,
+      active_org_id: orgId,
+      expires_at: sql<Date>`now() + ${SESSION_SECONDS} * interval '1 second'`,
+    })
+    .execute();
   return { token, orgId };
 }
 
-export const findUser = (db: Db | Tx['db'], email: string) => db.selectFrom('users').selectAll().where(sql<string>`lower(email)`, '=', email.toLowerCase()).executeTakeFirst();
+export const findUser = (db: Db | Tx['db'], email: string) =>
+  db
+    .selectFrom('users')
+    .selectAll()
+    .where(sql<string>`lower(email)`, '=', email.toLowerCase())
+    .executeTakeFirst();

@@ -16,13 +16,20 @@ const PER_ADDRESS = 200;
 const account = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('base64url');
 
 /** Whether `isRight`, which looks at the password, resolves to true. Throws 429 where too many attempts failed, and 503 where they cannot be counted. */
-export async function attempt(ctx: Pick<Context, 'limits'>, email: string, address: string, isRight: () => Promise<boolean>): Promise<boolean> {
+export async function attempt(
+  ctx: Pick<Context, 'limits'>,
+  email: string,
+  address: string,
+  isRight: () => Promise<boolean>,
+): Promise<boolean> {
   const windows = [
     { limiter: ctx.limits.limiter('sign-in-account', PER_ACCOUNT, WINDOW_SECONDS), bucket: account(email) },
     { limiter: ctx.limits.limiter('sign-in-address', PER_ADDRESS, WINDOW_SECONDS), bucket: address },
   ];
   const taken: typeof windows = [];
-  const giveBack = () => { for (const { limiter, bucket } of taken) limiter.giveBack(bucket); };
+  const giveBack = () => {
+    for (const { limiter, bucket } of taken) limiter.giveBack(bucket);
+  };
   for (const window of windows) {
     const { verdict, resetSeconds } = await window.limiter.take(window.bucket);
     if (verdict === 'allowed') {
@@ -30,8 +37,13 @@ export async function attempt(ctx: Pick<Context, 'limits'>, email: string, addre
       continue;
     }
     giveBack();
-    if (verdict === 'away') throw new ApiError('unavailable', 'The rate limiter is away. Retry in a moment.', { headers: retryHeaders(resetSeconds) });
-    throw new ApiError('rate_limited', `Too many sign-in attempts failed. Retry in ${resetSeconds} s.`, { headers: retryHeaders(resetSeconds) });
+    if (verdict === 'away')
+      throw new ApiError('unavailable', 'The rate limiter is away. Retry in a moment.', {
+        headers: retryHeaders(resetSeconds),
+      });
+    throw new ApiError('rate_limited', `Too many sign-in attempts failed. Retry in ${resetSeconds} s.`, {
+      headers: retryHeaders(resetSeconds),
+    });
   }
   let isWrong = false;
   try {

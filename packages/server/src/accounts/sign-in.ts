@@ -13,7 +13,10 @@ export const signIn = plain({
   summary: 'Sign in by e-mail address and password',
   description: 'Sets the session cookie. The session acts in the first organization of the user.',
   access: 'public',
-  body: Body({ email: Text('kim@example.com', { minLength: 1, maxLength: 320 }), password: Text('correct horse battery staple', { minLength: 1, maxLength: 1000 }) }),
+  body: Body({
+    email: Text('kim@example.com', { minLength: 1, maxLength: 320 }),
+    password: Text('correct horse battery staple', { minLength: 1, maxLength: 1000 }),
+  }),
   responses: { 200: Session },
   async handle({ ctx, body: { email, password }, headers, address }) {
     const user = await findUser(ctx.db, email);
@@ -23,8 +26,13 @@ export const signIn = plain({
     }
     return transaction(ctx, async (tx) => {
       const { token, orgId } = await openSession(tx, user.id);
-      if (orgId !== null) await audit(tx, { principal: { orgId, actorId: user.id }, address }, 'session.created', user.id);
-      return { status: 200, body: await sessionBody(tx.db, user.id, orgId), headers: { 'set-cookie': sessionCookie(headers, token) } };
+      if (orgId !== null)
+        await audit(tx, { principal: { orgId, actorId: user.id }, address }, 'session.created', user.id);
+      return {
+        status: 200,
+        body: await sessionBody(tx.db, user.id, orgId),
+        headers: { 'set-cookie': sessionCookie(headers, token) },
+      };
     });
   },
 });

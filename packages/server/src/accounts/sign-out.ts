@@ -12,7 +12,10 @@ export const signOut = plain({
   responses: { 200: Ok({}) },
   async handle({ ctx, principal, headers }) {
     await transaction(ctx, async (tx) => {
-      await tx.db.deleteFrom('sessions').where('token_hash', '=', hashToken(sessionTokenOf(headers)!)).execute();
+      await tx.db
+        .deleteFrom('sessions')
+        .where('token_hash', '=', hashToken(sessionTokenOf(headers)!))
+        .execute();
       tx.wake('accounts', principal.userId!);
     });
     return { status: 200, body: { ok: true }, headers: { 'set-cookie': sessionCookie(headers) } };

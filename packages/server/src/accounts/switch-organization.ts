@@ -15,8 +15,18 @@ export const switchOrganization = write({
   async handle(tx, { principal, body, headers, address }) {
     requireOrganization(principal);
     const organization = await loadOrganization(tx.db, principal, body.organizationId);
-    await tx.db.updateTable('sessions').set({ active_org_id: organization.id }).where('token_hash', '=', hashToken(sessionTokenOf(headers)!)).execute();
-    if (organization.id !== principal.orgId) await audit(tx, { principal: { orgId: organization.id, actorId: principal.actorId }, address }, 'session.switched', organization.id);
+    await tx.db
+      .updateTable('sessions')
+      .set({ active_org_id: organization.id })
+      .where('token_hash', '=', hashToken(sessionTokenOf(headers)!))
+      .execute();
+    if (organization.id !== principal.orgId)
+      await audit(
+        tx,
+        { principal: { orgId: organization.id, actorId: principal.actorId }, address },
+        'session.switched',
+        organization.id,
+      );
     tx.wake('accounts', principal.userId!);
     return { status: 200, body: await sessionBody(tx.db, principal.userId!, organization.id) };
   },

@@ -8,7 +8,8 @@ import { RoleName } from './sessions.ts';
 export const updateMember = write({
   name: 'accounts.updateMember',
   summary: "Change a member's role",
-  description: "Takes effect with the member's next request. Only an owner makes or changes an owner; the last owner stays.",
+  description:
+    "Takes effect with the member's next request. Only an owner makes or changes an owner; the last owner stays.",
   access: { session: 'admin' },
   body: Body({ role: RoleName }),
   responses: { 200: Ok({ member: Member }) },
@@ -16,8 +17,14 @@ export const updateMember = write({
     await lockOrganization(tx, principal.orgId);
     const member = await findMember(tx.db, principal.orgId, params.userId!);
     requireRank(principal, member.role, body.role);
-    if (member.role === 'owner' && body.role !== 'owner') await requireOtherOwner(tx, principal.orgId, member.user_id);
-    await tx.db.updateTable('members').set({ role: body.role }).where('org_id', '=', principal.orgId).where('user_id', '=', member.user_id).execute();
+    if (member.role === 'owner' && body.role !== 'owner')
+      await requireOtherOwner(tx, principal.orgId, member.user_id);
+    await tx.db
+      .updateTable('members')
+      .set({ role: body.role })
+      .where('org_id', '=', principal.orgId)
+      .where('user_id', '=', member.user_id)
+      .execute();
     await audit(tx, { principal, address }, 'member.updated', member.user_id);
     tx.wake('accounts', principal.orgId);
     return { status: 200, body: { ok: true, member: memberView({ ...member, role: body.role }) } };

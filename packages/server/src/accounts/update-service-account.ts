@@ -11,19 +11,31 @@ import { Account, AccountName, accountView, ProjectIds } from './service-account
 export const updateServiceAccount = write({
   name: 'accounts.updateServiceAccount',
   summary: "Change a service account's name, permissions, projects, or disable it",
-  description: 'In force for the very next request here, within a second everywhere; open streams end. Who saves an account answers for it: its keys are refused with 403 once that person is neither owner nor admin, until another saves it.',
+  description:
+    'In force for the very next request here, within a second everywhere; open streams end. Who saves an account answers for it: its keys are refused with 403 once that person is neither owner nor admin, until another saves it.',
   access: { session: 'admin' },
-  body: Body({ name: Type.Optional(AccountName), permissions: Type.Optional(Permissions), projectIds: Type.Optional(Nullable(ProjectIds)), disabled: Type.Optional(Type.Boolean()) }),
+  body: Body({
+    name: Type.Optional(AccountName),
+    permissions: Type.Optional(Permissions),
+    projectIds: Type.Optional(Nullable(ProjectIds)),
+    disabled: Type.Optional(Type.Boolean()),
+  }),
   responses: { 200: Ok({ account: Account }) },
   async handle(tx, { principal, params, body, address }) {
     const before = await loadServiceAccount(tx.db, principal, params.accountId!, 'update');
-    const account = await tx.db.updateTable('service_accounts').set({
-      ...(body.name === undefined ? {} : { name: body.name }),
-      ...(body.permissions === undefined ? {} : { permissions: json(distinct(body.permissions)) }),
-      ...(body.projectIds === undefined ? {} : { project_ids: body.projectIds }),
-      ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
-      saved_by: principal.userId, updated_at: sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`,
-    }).where('id', '=', before.id).returningAll().executeTakeFirstOrThrow();
+    const account = await tx.db
+      .updateTable('service_accounts')
+      .set({
+        ...(body.name === undefined ? {} : { name: body.name }),
+        ...(body.permissions === undefined ? {} : { permissions: json(distinct(body.permissions)) }),
+        ...(body.projectIds === undefined ? {} : { project_ids: body.projectIds }),
+        ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
+        saved_by: principal.userId,
+        updated_at: sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`,
+      })
+      .where('id', '=', before.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
     await audit(tx, { principal, address }, 'service_account.updated', account.id);
     tx.wake('accounts', principal.orgId);
     return { status: 200, body: { ok: true, account: accountView(account) } };

@@ -13,33 +13,67 @@ export type Registry = Pick<FileConfig, 'agents' | 'aliases' | 'providers'>;
 export function agentOf({ agents, aliases }: Registry, modelId: string, target?: string): string {
   if (target !== undefined && aliases[target] !== undefined) return aliases[target];
   if (modelId === 'scripted') return 'scripted';
-  return Object.entries(agents).find(([, entry]) => entry.models.some((pattern) => matches(pattern, modelId)))?.[0] ?? 'headrace';
+  return (
+    Object.entries(agents).find(([, entry]) =>
+      entry.models.some((pattern) => matches(pattern, modelId)),
+    )?.[0] ?? 'headrace'
+  );
 }
 
 /** `<provider>/<model>`; the model may hold further slashes. */
 export function modelOf(modelId: string): { provider: string; model: string } {
   const slash = modelId.indexOf('/');
-  return slash < 0 ? { provider: modelId, model: '' } : { provider: modelId.slice(0, slash), model: modelId.slice(slash + 1) };
+  return slash < 0
+    ? { provider: modelId, model: '' }
+    : { provider: modelId.slice(0, slash), model: modelId.slice(slash + 1) };
 }
 
 /** How to start a run's agent; `missing`: what the operator has to configure first. */
-export function turnAgent({ agents, providers }: Registry, { agent, modelId, token, asks }: { agent: string; modelId: string; token: string; asks: boolean }): TurnAgent | { missing: string } {
+export function turnAgent(
+  { agents, providers }: Registry,
+  { agent, modelId, token, asks }: { agent: string; modelId: string; token: string; asks: boolean },
+): TurnAgent | { missing: string } {
   if (agent === 'scripted') return builtIn('scripted', {});
   const { provider, model } = modelOf(modelId);
   const known = Object.hasOwn(providers, provider) ? providers[provider]! : undefined;
-  if (!known || model === '') return { missing: `No provider of the model ${modelId} is configured. Use <provider>/<model> with one of ${Object.keys(providers).join(', ')}, or the model scripted.` };
+  if (!known || model === '')
+    return {
+      missing: `No provider of the model ${modelId} is configured. Use <provider>/<model> with one of ${Object.keys(providers).join(', ')}, or the model scripted.`,
+    };
   if (agent === 'headrace') {
-    const context: Record<string, string> = known.contextTokens === undefined ? {} : { HEADRACE_CONTEXT_TOKENS: String(known.contextTokens) };
-    return builtIn('headrace', { HEADRACE_WIRE: known.wires[0]!, HEADRACE_MODEL: model, HEADRACE_GATEWAY: `${GATEWAY_URL}/${provider}/v1`, HEADRACE_TOKEN: token, ...context });
+    const context: Record<string, string> =
+      known.contextTokens === undefined ? {} : { HEADRACE_CONTEXT_TOKENS: String(known.contextTokens) };
+    return builtIn('headrace', {
+      HEADRACE_WIRE: known.wires[0]!,
+      HEADRACE_MODEL: model,
+      HEADRACE_GATEWAY: `${GATEWAY_URL}/${provider}/v1`,
+      HEADRACE_TOKEN: token,
+      ...context,
+    });
   }
   const entry = Object.hasOwn(agents, agent) ? agents[agent]! : undefined;
   if (!entry) return { missing: `The agent ${agent} is no longer configured. Send the message again.` };
-  if (!speaks(known, entry.wire)) return { missing: `The agent ${agent} speaks ${entry.wire}, which the provider ${provider} does not. Choose a model of another provider.` };
-  if (asks && !entry.asks) return { missing: `The agent ${agent} asks nobody before it uses a tool, and the rules for approvals say ask or deny. Choose another agent, or take these rules back.` };
+  if (!speaks(known, entry.wire))
+    return {
+      missing: `The agent ${agent} speaks ${entry.wire}, which the provider ${provider} does not. Choose a model of another provider.`,
+    };
+  if (asks && !entry.asks)
+    return {
+      missing: `The agent ${agent} asks nobody before it uses a tool, and the rules for approvals say ask or deny. Choose another agent, or take these rules back.`,
+    };
   const values: Record<string, string> = { gateway: GATEWAY_URL, token, provider, model, modelId };
   const filled = (text: string) => text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
-  const all = (texts: Record<string, string>) => Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, filled(text)]));
-  return { name: agent, command: entry.command.map(filled), folder: entry.folder, env: all(entry.env), home: all(entry.home), mode: asks ? entry.mode.ask : entry.mode.allow, install: entry.install };
+  const all = (texts: Record<string, string>) =>
+    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, filled(text)]));
+  return {
+    name: agent,
+    command: entry.command.map(filled),
+    folder: entry.folder,
+    env: all(entry.env),
+    home: all(entry.home),
+    mode: asks ? entry.mode.ask : entry.mode.allow,
+    install: entry.install,
+  };
 }
 
 const speaks = (provider: ProviderEntry, wire: Wire) => provider.wires.includes(wire);

@@ -19,62 +19,121 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const lines = (change: Record<number, string>) => Array.from({ length: 30 }, (_, i) => `${change[i] ?? i}\n`).join('');
+const lines = (change: Record<number, string>) =>
+  Array.from({ length: 30 }, (_, i) => `${change[i] ?? i}\n`).join('');
 /** Merged by git, so that there are bytes to be staged. */
-const clash = () => d.diverged({ a: lines({}) }, { a: lines({ 2: 'HEAD' }) }, { a: lines({ 25: 'DRAFT' }), b: 'b\n' });
+const clash = () =>
+  d.diverged({ a: lines({}) }, { a: lines({ 2: 'HEAD' }) }, { a: lines({ 25: 'DRAFT' }), b: 'b\n' });
 type Clash = Awaited<ReturnType<typeof clash>>;
 
 /** Has `at` done when the work on the next apply comes to this step for the first time. */
 type Step = (at: () => Promise<void>) => void;
 
-const inMerger = (isAfter: boolean): Step => (at) => {
-  const { ctx } = server.service;
-  const { merger } = ctx;
-  ctx.merger = { ...merger, async merge(request) {
-    ctx.merger = merger;
-    if (!isAfter) await at();
-    const result = await merger.merge(request);
-    if (isAfter) await at();
-    return result;
-  } };
-};
-
-const inStore = (isAfter: boolean): Step => (at) => {
-  const { ctx } = server.service;
-  const { store } = ctx;
-  ctx.store = new Proxy(store, { get(target, name) {
-    const member: unknown = Reflect.get(target, name);
-    if (name !== 'put') return typeof member === 'function' ? (member.bind(target) as unknown) : member;
-    return async (...args: Parameters<typeof store.put>) => {
-      ctx.store = store;
-      if (!isAfter) await at();
-      await store.put(...args);
-      if (isAfter) await at();
+const inMerger =
+  (isAfter: boolean): Step =>
+  (at) => {
+    const { ctx } = server.service;
+    const { merger } = ctx;
+    ctx.merger = {
+      ...merger,
+      async merge(request) {
+        ctx.merger = merger;
+        if (!isAfter) await at();
+        const result = await merger.merge(request);
+        if (isAfter) await at();
+        return result;
+      },
     };
-  } });
-};
+  };
+
+const inStore =
+  (isAfter: boolean): Step =>
+  (at) => {
+    const { ctx } = server.service;
+    const { store } = ctx;
+    ctx.store = new Proxy(store, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (name !== 'put') return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+        return async (...args: Parameters<typeof store.put>) => {
+          ctx.store = store;
+          if (!isAfter) await at();
+          await store.put(...args);
+          if (isAfter) await at();
+        };
+      },
+    });
+  };
 
 const STEPS: [name: string, step: Step][] = [
-  ['before the merge', inMerger(false)], ['when the merge has answered', inMerger(true)],
-  ['when an object was registered', inStore(false)], ['when it was put', inStore(true)],
+  ['before the merge', inMerger(false)],
+  ['when the merge has answered', inMerger(true)],
+  ['when an object was registered', inStore(false)],
+  ['when it was put', inStore(true)],
 ];
 
 /** The worker that has the project's job is gone: its row, and what only it knows. */
-const loseWorker = (projectId: string) => server.service.ctx.db.updateTable('jobs').set({ worker_id: 'wrk_gone' }).where('key', '=', `apply:${projectId}`).where('status', '=', 'active').execute();
+const loseWorker = (projectId: string) =>
+  server.service.ctx.db
+    .updateTable('jobs')
+    .set({ worker_id: 'wrk_gone' })
+    .where('key', '=', `apply:${projectId}`)
+    .where('status', '=', 'active')
+    .execute();
 
 /** What an apply that nothing happened to comes to. */
 async function expectAppliedOnce(draft: Clash, id: string): Promise<void> {
-  expect(await d.ended(draft.appId, id)).toMatchObject({ status: 'applied', headSourceId: draft.head, conflicts: [], error: null });
+  expect(await d.ended(draft.appId, id)).toMatchObject({
+    status: 'applied',
+    headSourceId: draft.head,
+    conflicts: [],
+    error: null,
+  });
   // The job is the last to go.
-  await vi.waitFor(async () => expect(await server.service.ctx.db.selectFrom('jobs').select('id').where('key', '=', `apply:${draft.appId}`).execute()).toEqual([]), 10_000);
-  const { heads } = (await server.call('GET', `${P}/apps/${draft.appId}/source-head/history`)).body as { heads: { sourceId: string; revision: number; applyId: string | null }[] };
-  expect(heads.map(({ revision, applyId }) => [revision, applyId === id])).toEqual([[1, false], [2, false], [3, true]]);
-  expect(await d.files(draft.appId, heads[2]!.sourceId)).toEqual({ a: lines({ 2: 'HEAD', 25: 'DRAFT' }), b: 'b\n' });
+  await vi.waitFor(
+    async () =>
+      expect(
+        await server.service.ctx.db
+          .selectFrom('jobs')
+          .select('id')
+          .where('key', '=', `apply:${draft.appId}`)
+          .execute(),
+      ).toEqual([]),
+    10_000,
+  );
+  const { heads } = (await server.call('GET', `${P}/apps/${draft.appId}/source-head/history`)).body as {
+    heads: { sourceId: string; revision: number; applyId: string | null }[];
+  };
+  expect(heads.map(({ revision, applyId }) => [revision, applyId === id])).toEqual([
+    [1, false],
+    [2, false],
+    [3, true],
+  ]);
+  expect(await d.files(draft.appId, heads[2]!.sourceId)).toEqual({
+    a: lines({ 2: 'HEAD', 25: 'DRAFT' }),
+    b: 'b\n',
+  });
   const { thread } = (await server.call('GET', `/api/threads/${draft.threadId}`)).body;
-  expect(thread).toMatchObject({ sealedAt: expect.any(String), blockedOn: [], latestSourceId: draft.sourceId });
-  const { events } = (await server.call('GET', `${P}/apps/${draft.appId}/events?limit=100`)).body as { events: { type: string; data: { id?: string } }[] };
+  expect(thread).toMatchObject({
+    sealedAt: expect.any(String),
+    blockedOn: [],
+    latestSourceId: draft.sourceId,
+  });
+  const { events } = (await server.call('GET', `${P}/apps/${draft.appId}/events?limit=100`)).body as {
+    events: { type: string; data: { id?: string } }[];
+  };
   const from = events.findIndex(({ data }) => data.id === id);
-  expect(events.slice(from).map(({ type }) => type).filter((type) => type.startsWith('platform.'))).toEqual(['platform.apply.queued', 'platform.source.imported', 'platform.apply.applied', 'platform.head.updated']);
+  expect(
+    events
+      .slice(from)
+      .map(({ type }) => type)
+      .filter((type) => type.startsWith('platform.')),
+  ).toEqual([
+    'platform.apply.queued',
+    'platform.source.imported',
+    'platform.apply.applied',
+    'platform.head.updated',
+  ]);
 }
 
 describe.each(STEPS)('%s', (_, step) => {
@@ -122,24 +181,37 @@ describe('in the last transaction', () => {
     const { db } = server.service.ctx;
     await sql`create sequence crashes`.execute(db);
     // At the commit itself, once: a sequence does not roll back.
-    await sql`create function crash() returns trigger language plpgsql as $$ begin if nextval('crashes') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return null; end $$`.execute(db);
-    await sql`create constraint trigger crash after insert on head_history deferrable initially deferred for each row execute function crash()`.execute(db);
-    await expectAppliedOnce(draft, (await d.queue(draft)).id).finally(() => sql`drop trigger crash on head_history`.execute(db));
-    expect((await sql<{ last: number }>`select last_value::int as last from crashes`.execute(db)).rows).toEqual([{ last: 2 }]);
+    await sql`create function crash() returns trigger language plpgsql as $$ begin if nextval('crashes') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return null; end $$`.execute(
+      db,
+    );
+    await sql`create constraint trigger crash after insert on head_history deferrable initially deferred for each row execute function crash()`.execute(
+      db,
+    );
+    await expectAppliedOnce(draft, (await d.queue(draft)).id).finally(() =>
+      sql`drop trigger crash on head_history`.execute(db),
+    );
+    expect(
+      (await sql<{ last: number }>`select last_value::int as last from crashes`.execute(db)).rows,
+    ).toEqual([{ last: 2 }]);
   });
 
   test('its commit is not heard of', async () => {
     const draft = await clash();
     const { ctx } = server.service;
     const { bus } = ctx;
-    const unheard = vi.fn(() => { throw new Error('The connection is lost.'); });
+    const unheard = vi.fn(() => {
+      throw new Error('The connection is lost.');
+    });
     inStore(true)(() => {
-      ctx.bus = { ...bus, notify: (channel, ...rest) => {
-        if (channel !== 'outbox') return bus.notify(channel, ...rest);
-        ctx.bus = bus;
-        bus.notify(channel, ...rest);
-        unheard();
-      } };
+      ctx.bus = {
+        ...bus,
+        notify: (channel, ...rest) => {
+          if (channel !== 'outbox') return bus.notify(channel, ...rest);
+          ctx.bus = bus;
+          bus.notify(channel, ...rest);
+          unheard();
+        },
+      };
       return Promise.resolve();
     });
     await expectAppliedOnce(draft, (await d.queue(draft)).id);
@@ -153,7 +225,9 @@ test('nothing that was staged is left', async () => {
   await vi.waitFor(async () => {
     const rows = await db.selectFrom('objects').select(['key', 'committed_at']).orderBy('key').execute();
     expect(rows.filter((row) => row.committed_at === null)).toEqual([]);
-    const stored = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
+    const stored = readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
     expect(stored.toSorted()).toEqual(rows.map(({ key }) => key).toSorted());
   }, 20_000);
 });

@@ -25,8 +25,9 @@ import { wakeQueue } from './wake-queue.ts';
 
 export const createApply = write({
   name: 'applies.createApply',
-  summary: "Apply a draft to the head",
-  description: "Queues the thread's latest source for a three-way merge with the head. Applies of an app go one after the other. Once applied, the thread is sealed and work goes on in a new thread; with conflicts in manual mode the head stays and the thread is open again.",
+  summary: 'Apply a draft to the head',
+  description:
+    "Queues the thread's latest source for a three-way merge with the head. Applies of an app go one after the other. Once applied, the thread is sealed and work goes on in a new thread; with conflicts in manual mode the head stays and the thread is open again.",
   access: { permissions: ['project:update', 'thread:update'] },
   body: ApplyBody,
   legacyKeys: ['/clientOperationId'],
@@ -34,7 +35,9 @@ export const createApply = write({
   before: (call) => checkResolutions(call as Call<unknown, Decision>),
   async handle(tx, call, _receipt, refusal) {
     const body = call.body as Decision;
-    const { thread: { id, project_id: projectId } } = await loadThread(tx.db, call);
+    const {
+      thread: { id, project_id: projectId },
+    } = await loadThread(tx.db, call);
     const loaded = await lockProjectAndThread(tx, projectId, id);
     if (!loaded) throw notFound('thread');
     const sides = await requireApplicable(tx, loaded, body);
@@ -61,14 +64,45 @@ async function checkResolutions(call: Call<unknown, Decision>): Promise<ApiError
   return null;
 }
 
-async function queueApply(tx: Tx, loaded: LoadedThread, sides: MergeSides, { conflictResolution, expectedHeadSourceId, resolutions }: Decision, actorId: string): Promise<ApplyRow> {
+async function queueApply(
+  tx: Tx,
+  loaded: LoadedThread,
+  sides: MergeSides,
+  { conflictResolution, expectedHeadSourceId, resolutions }: Decision,
+  actorId: string,
+): Promise<ApplyRow> {
   const { thread, project } = loaded;
-  const { apply_sequence: sequence } = await tx.db.updateTable('projects').set({ apply_sequence: sql<number>`apply_sequence + 1` }).where('id', '=', project.id).returning('apply_sequence').executeTakeFirstOrThrow();
-  const apply = await tx.db.insertInto('applies').values({
-    org_id: thread.org_id, id: newId('apl'), project_id: project.id, thread_id: thread.id, sequence, conflict_resolution: conflictResolution ?? 'agent', base_source_id: sides.base, draft_source_id: sides.draft,
-    expected_head_source_id: expectedHeadSourceId ?? null, resolutions: json(resolutions ?? []), status: 'queued', created_by: actorId,
-  }).returningAll().executeTakeFirstOrThrow();
-  appendEvent(tx, scopeOf(project), 'platform.apply.queued', { id: apply.id, status: apply.status, sourceId: null }, { threadId: thread.id });
+  const { apply_sequence: sequence } = await tx.db
+    .updateTable('projects')
+    .set({ apply_sequence: sql<number>`apply_sequence + 1` })
+    .where('id', '=', project.id)
+    .returning('apply_sequence')
+    .executeTakeFirstOrThrow();
+  const apply = await tx.db
+    .insertInto('applies')
+    .values({
+      org_id: thread.org_id,
+      id: newId('apl'),
+      project_id: project.id,
+      thread_id: thread.id,
+      sequence,
+      conflict_resolution: conflictResolution ?? 'agent',
+      base_source_id: sides.base,
+      draft_source_id: sides.draft,
+      expected_head_source_id: expectedHeadSourceId ?? null,
+      resolutions: json(resolutions ?? []),
+      status: 'queued',
+      created_by: actorId,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  appendEvent(
+    tx,
+    scopeOf(project),
+    'platform.apply.queued',
+    { id: apply.id, status: apply.status, sourceId: null },
+    { threadId: thread.id },
+  );
   await changeThread(tx, loaded, { active_apply_id: apply.id }, 'always');
   await wakeQueue(tx, project.id);
   return apply;

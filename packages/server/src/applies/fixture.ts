@@ -36,20 +36,41 @@ export function draftsOf(server: TestServer) {
     /** An app with an initialized head. */
     async app(files: Files): Promise<{ appId: string; sourceId: string }> {
       const appId = (await ok(server.call('POST', `${P}/apps`, { name: 'Applies' }))).app.id as string;
-      const sourceId = (await ok(server.call('POST', `${P}/apps/${appId}/sources`, { files: asFiles(files) }))).source.id as string;
+      const sourceId = (
+        await ok(server.call('POST', `${P}/apps/${appId}/sources`, { files: asFiles(files) }))
+      ).source.id as string;
       await ok(server.call('POST', `${P}/apps/${appId}/source-head/initialize`, { sourceId }));
       return { appId, sourceId };
     },
     /** A thread from `base` with these changes (null deletes). */
     async draft(appId: string, base: string, changes: Record<string, string | null>): Promise<Draft> {
-      const threadId = (await ok(server.call('POST', `${P}/apps/${appId}/threads`, { sourceId: base }))).thread.id as string;
+      const threadId = (await ok(server.call('POST', `${P}/apps/${appId}/threads`, { sourceId: base })))
+        .thread.id as string;
       const list = Object.entries(changes).map(([path, content]) => ({ path, content }));
-      const sourceId = list.length ? ((await ok(server.call('POST', `${P}/apps/${appId}/threads/${threadId}/edits`, { expectedSourceId: base, changes: list }))).source.id as string) : base;
+      const sourceId = list.length
+        ? ((
+            await ok(
+              server.call('POST', `${P}/apps/${appId}/threads/${threadId}/edits`, {
+                expectedSourceId: base,
+                changes: list,
+              }),
+            )
+          ).source.id as string)
+        : base;
       return { appId, threadId, sourceId };
     },
     /** Sends an apply under one key. */
-    send(draft: Draft, fields: Record<string, unknown> = {}, idem: string = randomUUID()): Promise<TestAnswer> {
-      return server.call('POST', `${P}/apps/${draft.appId}/threads/${draft.threadId}/apply`, { expectedSourceId: draft.sourceId, clientOperationId: idem, ...fields }, { idem });
+    send(
+      draft: Draft,
+      fields: Record<string, unknown> = {},
+      idem: string = randomUUID(),
+    ): Promise<TestAnswer> {
+      return server.call(
+        'POST',
+        `${P}/apps/${draft.appId}/threads/${draft.threadId}/apply`,
+        { expectedSourceId: draft.sourceId, clientOperationId: idem, ...fields },
+        { idem },
+      );
     },
     async queue(draft: Draft, fields: Record<string, unknown> = {}): Promise<TestApply> {
       return (await ok(this.send(draft, fields))).apply as TestApply;
@@ -66,16 +87,36 @@ export function draftsOf(server: TestServer) {
       return (await ok(server.call('GET', `${P}/apps/${appId}/source-head`))).head;
     },
     async files(appId: string, sourceId: string): Promise<Files> {
-      const list = (await ok(server.call('GET', `${P}/apps/${appId}/sources/${sourceId}/files?limit=200`))).files as { path: string }[];
-      const contents = await Promise.all(list.map(async ({ path }) => [path, (await ok(server.call('GET', `${P}/apps/${appId}/sources/${sourceId}/file?path=${encodeURIComponent(path)}`))).file.content] as const));
+      const list = (await ok(server.call('GET', `${P}/apps/${appId}/sources/${sourceId}/files?limit=200`)))
+        .files as { path: string }[];
+      const contents = await Promise.all(
+        list.map(
+          async ({ path }) =>
+            [
+              path,
+              (
+                await ok(
+                  server.call(
+                    'GET',
+                    `${P}/apps/${appId}/sources/${sourceId}/file?path=${encodeURIComponent(path)}`,
+                  ),
+                )
+              ).file.content,
+            ] as const,
+        ),
+      );
       return Object.fromEntries(contents);
     },
     /** An app whose head has moved on beside a draft; both from the same base. */
-    async diverged(base: Files, head: Record<string, string | null>, draft: Record<string, string | null>): Promise<Draft & { base: string; head: string }> {
+    async diverged(
+      base: Files,
+      head: Record<string, string | null>,
+      draft: Record<string, string | null>,
+    ): Promise<Draft & { base: string; head: string }> {
       const { appId, sourceId } = await this.app(base);
       const moved = await this.finish(await this.draft(appId, sourceId, head));
       expect(moved.status).toBe('applied');
-      return { ...await this.draft(appId, sourceId, draft), base: sourceId, head: moved.resultSourceId! };
+      return { ...(await this.draft(appId, sourceId, draft)), base: sourceId, head: moved.resultSourceId! };
     },
   };
 }

@@ -16,11 +16,23 @@ export const getApply = read({
     const { ctx, params, query, signal } = call;
     const project = await loadProject(ctx.db, call);
     const load = async () => {
-      const apply = await ctx.db.selectFrom('applies').selectAll().where('project_id', '=', project.id).where('id', '=', params.applyId!).executeTakeFirst();
+      const apply = await ctx.db
+        .selectFrom('applies')
+        .selectAll()
+        .where('project_id', '=', project.id)
+        .where('id', '=', params.applyId!)
+        .executeTakeFirst();
       if (!apply) throw notFound('apply');
       return apply;
     };
-    const apply = await waitFor(ctx.bus, { channel: 'resources', id: params.applyId! }, query.waitSeconds, signal, load, (a) => a.status !== 'queued');
+    const apply = await waitFor(
+      ctx.bus,
+      { channel: 'resources', id: params.applyId! },
+      query.waitSeconds,
+      signal,
+      load,
+      (a) => a.status !== 'queued',
+    );
     return { status: 200, body: { ok: true, apply: applyView(apply) } };
   },
 });

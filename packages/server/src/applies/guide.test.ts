@@ -12,24 +12,46 @@ const ROOT = join(import.meta.dirname, '../../../..');
 const EXAMPLE = join(ROOT, 'examples/applies.mjs');
 
 let server: TestServer;
-beforeAll(async () => { server = await startTestServer(); });
+beforeAll(async () => {
+  server = await startTestServer();
+});
 afterAll(() => server?.close());
 
 /** Runs a program to its end, which has to be a good one; returns what it printed. */
-async function said(command: string, args: string[], env: Record<string, string>, input = ''): Promise<string> {
-  const child = spawn(command, args, { stdio: 'pipe', env: { PATH: process.env.PATH, ...env }, timeout: 60_000 });
+async function said(
+  command: string,
+  args: string[],
+  env: Record<string, string>,
+  input = '',
+): Promise<string> {
+  const child = spawn(command, args, {
+    stdio: 'pipe',
+    env: { PATH: process.env.PATH, ...env },
+    timeout: 60_000,
+  });
   let text = '';
-  for (const pipe of [child.stdout, child.stderr]) pipe.setEncoding('utf8').on('data', (part: string) => { text += part; });
+  for (const pipe of [child.stdout, child.stderr])
+    pipe.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
   child.stdin.end(input);
   const [code] = await once(child, 'close');
   expect(code, text).toBe(0);
   return text;
 }
 
-const blocksOf = async (language: string) => [...(await readFile(join(ROOT, 'docs/guides/applies.md'), 'utf8')).matchAll(new RegExp(`^\`\`\`\`?${language}\\n([\\s\\S]*?)^\`\`\`\`?$`, 'gm'))].map(([, code]) => code!);
+const blocksOf = async (language: string) =>
+  [
+    ...(await readFile(join(ROOT, 'docs/guides/applies.md'), 'utf8')).matchAll(
+      new RegExp(`^\`\`\`\`?${language}\\n([\\s\\S]*?)^\`\`\`\`?$`, 'gm'),
+    ),
+  ].map(([, code]) => code!);
 
 test('the example shows conflicts, a stale decision and a repair', async () => {
-  const text = await said(process.execPath, [EXAMPLE], { HEADRACE_URL: server.base, HEADRACE_KEY: server.key });
+  const text = await said(process.execPath, [EXAMPLE], {
+    HEADRACE_URL: server.base,
+    HEADRACE_KEY: server.key,
+  });
   expect(text.replaceAll(/\b(prj|sa)_[0-9a-z]{26}/g, '$1_…')).toBe(`app prj_…
 two drafts change the price of coffee
   Dearer applied
@@ -63,7 +85,10 @@ whose work is in the head
 });
 
 test('the guide shows the example’s own code and words', async () => {
-  const [example, output] = await Promise.all([readFile(EXAMPLE, 'utf8'), readFile(import.meta.filename, 'utf8')]);
+  const [example, output] = await Promise.all([
+    readFile(EXAMPLE, 'utf8'),
+    readFile(import.meta.filename, 'utf8'),
+  ]);
   const [code, words] = await Promise.all([blocksOf('js'), blocksOf('text')]);
   expect([code.length, words.length]).toEqual([4, 2]);
   for (const block of code) expect(example).toContain(block);
@@ -73,13 +98,27 @@ test('the guide shows the example’s own code and words', async () => {
 /** The commands of the guide are those of the README, which says how to install them; the service needs none of them. */
 const missing = ['curl', 'jq', 'uuidgen'].filter((command) => spawnSync(command, ['--version']).error);
 
-test.skipIf(missing.length > 0)(`the guide’s commands preview and apply${missing.length > 0 ? ` (install ${missing.join(', ')} to run this)` : ''}`, async () => {
-  const d = draftsOf(server);
-  const draft = await d.diverged({ a: 'base\n' }, { a: 'head\n' }, { a: 'draft\n' });
-  const commands = (await blocksOf('sh')).filter((block) => block.includes('curl'));
-  expect(commands.length).toBe(1);
-  const text = await said('bash', ['-euo', 'pipefail'], { API: server.base + P, KEY: server.key, APP: draft.appId, THREAD: draft.threadId, DRAFT: draft.sourceId }, commands.join('\n'));
-  const [shown, apply] = text.split(/^(?=\{)/m).map((part) => JSON.parse(part));
-  expect(shown).toMatchObject({ status: 'conflicted', conflicts: [{ path: 'a', kind: 'content' }] });
-  expect(apply).toEqual({ status: 'conflicted', conflicts: ['a'], error: null, resultSourceId: null });
-});
+test.skipIf(missing.length > 0)(
+  `the guide’s commands preview and apply${missing.length > 0 ? ` (install ${missing.join(', ')} to run this)` : ''}`,
+  async () => {
+    const d = draftsOf(server);
+    const draft = await d.diverged({ a: 'base\n' }, { a: 'head\n' }, { a: 'draft\n' });
+    const commands = (await blocksOf('sh')).filter((block) => block.includes('curl'));
+    expect(commands.length).toBe(1);
+    const text = await said(
+      'bash',
+      ['-euo', 'pipefail'],
+      {
+        API: server.base + P,
+        KEY: server.key,
+        APP: draft.appId,
+        THREAD: draft.threadId,
+        DRAFT: draft.sourceId,
+      },
+      commands.join('\n'),
+    );
+    const [shown, apply] = text.split(/^(?=\{)/m).map((part) => JSON.parse(part));
+    expect(shown).toMatchObject({ status: 'conflicted', conflicts: [{ path: 'a', kind: 'content' }] });
+    expect(apply).toEqual({ status: 'conflicted', conflicts: ['a'], error: null, resultSourceId: null });
+  },
+);

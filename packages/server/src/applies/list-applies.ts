@@ -16,12 +16,27 @@ export const listApplies = read({
   async handle(call) {
     const { ctx, query } = call;
     const project = await loadProject(ctx.db, call);
-    const threadId = query.threadId === undefined ? null : (await loadThread(ctx.db, { ...call, params: { ...call.params, threadId: query.threadId } })).thread.id;
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['applies', project.id, threadId], (after, limit) => {
-      let list = ctx.db.selectFrom('applies').selectAll().where('project_id', '=', project.id).orderBy('id', 'desc').limit(limit);
-      if (threadId !== null) list = list.where('thread_id', '=', threadId);
-      return (after === null ? list : list.where('id', '<', after)).execute();
-    }, (a) => a.id);
+    const threadId =
+      query.threadId === undefined
+        ? null
+        : (await loadThread(ctx.db, { ...call, params: { ...call.params, threadId: query.threadId } })).thread
+            .id;
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['applies', project.id, threadId],
+      (after, limit) => {
+        let list = ctx.db
+          .selectFrom('applies')
+          .selectAll()
+          .where('project_id', '=', project.id)
+          .orderBy('id', 'desc')
+          .limit(limit);
+        if (threadId !== null) list = list.where('thread_id', '=', threadId);
+        return (after === null ? list : list.where('id', '<', after)).execute();
+      },
+      (a) => a.id,
+    );
     return { status: 200, body: { ok: true, applies: rows.map(applyView), ...rest } };
   },
 });

@@ -11,15 +11,28 @@ const NOTHING: TreeRef = { id: 'nothing', load: () => new Map() };
 export const treeOf = (ctx: Context, id: string): TreeRef => ({ id, load: () => loadTree(ctx, id) });
 
 /** Three sources of a project for the merge engine, which reads of them what it needs. */
-export function mergeRequest(ctx: Context, { projectId, base, head, draft }: MergeSides, resolutions: Resolution[]): MergeRequest {
-  return { base: base === null ? NOTHING : treeOf(ctx, base), head: treeOf(ctx, head), draft: treeOf(ctx, draft), readBlobs: (shas) => readBlobs(ctx, projectId, shas), resolutions };
+export function mergeRequest(
+  ctx: Context,
+  { projectId, base, head, draft }: MergeSides,
+  resolutions: Resolution[],
+): MergeRequest {
+  return {
+    base: base === null ? NOTHING : treeOf(ctx, base),
+    head: treeOf(ctx, head),
+    draft: treeOf(ctx, draft),
+    readBlobs: (shas) => readBlobs(ctx, projectId, shas),
+    resolutions,
+  };
 }
 
 /** The faults of resolutions as places in the body. */
-export const resolutionFields = (faults: { index: number; message: string }[]) => faults.map(({ index, message }) => ({ path: `/resolutions/${index}/path`, message }));
+export const resolutionFields = (faults: { index: number; message: string }[]) =>
+  faults.map(({ index, message }) => ({ path: `/resolutions/${index}/path`, message }));
 
 /** The rules for sources that a clean merge breaks, as an apply's error. */
 export function invalidResult({ invalid }: MergeResult): string {
-  const shown = invalid.slice(0, 10).map(({ path, message }) => (path === null ? message : `${path} ${message}`));
+  const shown = invalid
+    .slice(0, 10)
+    .map(({ path, message }) => (path === null ? message : `${path} ${message}`));
   return `invalid_result: The merge breaks a rule for sources: ${shown.join('; ')}${invalid.length > shown.length ? '; and more' : ''}.`;
 }

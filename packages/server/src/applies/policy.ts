@@ -21,23 +21,48 @@ export interface MergeSides {
   draft: string;
 }
 
-const staleSource = () => new ApiError('stale_source', "This is not the thread's latest source. Read the thread again and decide anew.");
-const staleHead = () => new ApiError('stale_head', 'The head has moved. Look at the new head and decide anew.');
+const staleSource = () =>
+  new ApiError(
+    'stale_source',
+    "This is not the thread's latest source. Read the thread again and decide anew.",
+  );
+const staleHead = () =>
+  new ApiError('stale_head', 'The head has moved. Look at the new head and decide anew.');
 
 /** Throws what refuses an apply of the thread as it stands; returns what would be merged. */
-export async function requireApplicable(tx: Tx, { thread, project }: LoadedThread, { expectedSourceId, expectedHeadSourceId }: Decision): Promise<MergeSides> {
+export async function requireApplicable(
+  tx: Tx,
+  { thread, project }: LoadedThread,
+  { expectedSourceId, expectedHeadSourceId }: Decision,
+): Promise<MergeSides> {
   if (expectedSourceId !== thread.latest_source_id) await loadSource(tx.db, project.id, expectedSourceId);
   requireOpen(thread);
   await requireIdle(tx, thread);
   if (expectedSourceId !== thread.latest_source_id) throw staleSource();
   if (project.head_source_id === null) throw headNotInitialized();
-  if (expectedHeadSourceId !== undefined && expectedHeadSourceId !== project.head_source_id) throw staleHead();
-  return { projectId: project.id, base: thread.source_id, head: project.head_source_id, draft: expectedSourceId };
+  if (expectedHeadSourceId !== undefined && expectedHeadSourceId !== project.head_source_id)
+    throw staleHead();
+  return {
+    projectId: project.id,
+    base: thread.source_id,
+    head: project.head_source_id,
+    draft: expectedSourceId,
+  };
 }
 
 /** Locks project and thread, in this order; undefined when either was deleted. Authorized before. */
-export async function lockProjectAndThread(tx: Tx, projectId: string, threadId: string): Promise<LoadedThread | undefined> {
+export async function lockProjectAndThread(
+  tx: Tx,
+  projectId: string,
+  threadId: string,
+): Promise<LoadedThread | undefined> {
   // Not FOR UPDATE: a job that holds the thread may wait for the project by a foreign key.
-  const project = await tx.db.selectFrom('projects').selectAll().where('id', '=', projectId).where('deleted_at', 'is', null).forNoKeyUpdate().executeTakeFirst();
+  const project = await tx.db
+    .selectFrom('projects')
+    .selectAll()
+    .where('id', '=', projectId)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
   return project && lockThreadById(tx, threadId, project);
 }

@@ -10,23 +10,37 @@ import { requireApplicable } from './policy.ts';
 import { Conflict, PreviewBody } from './schemas.ts';
 
 const Preview = Type.Object({
-  headSourceId: Id('src', 'The head that was merged with.'), status: Enum(['clean', 'conflicted']), changes: Type.Array(DiffFile, { description: 'From the head to the merge; what is in conflict as in the draft.' }),
-  conflicts: Type.Array(Conflict, { description: 'What is in conflict, or still is with these resolutions.' }),
+  headSourceId: Id('src', 'The head that was merged with.'),
+  status: Enum(['clean', 'conflicted']),
+  changes: Type.Array(DiffFile, {
+    description: 'From the head to the merge; what is in conflict as in the draft.',
+  }),
+  conflicts: Type.Array(Conflict, {
+    description: 'What is in conflict, or still is with these resolutions.',
+  }),
 });
 
 export const previewApply = read({
   name: 'applies.previewApply',
   summary: 'Preview what an apply would change',
-  description: 'Merges as an apply would, and refuses what it refuses. Changes nothing; takes no Idempotency-Key.',
+  description:
+    'Merges as an apply would, and refuses what it refuses. Changes nothing; takes no Idempotency-Key.',
   access: { permissions: ['thread:read'] },
   body: PreviewBody,
   responses: { 200: Ok({ preview: Preview }) },
   async handle(call) {
     const { ctx } = call;
     const body = call.body;
-    const sides = await transaction(ctx, async (tx) => requireApplicable(tx, await loadThread(tx.db, call), body));
-    const { status, files, conflicts, faults } = await faultsMapped(ctx.merger.preview(mergeRequest(ctx, sides, body.resolutions ?? [])));
+    const sides = await transaction(ctx, async (tx) =>
+      requireApplicable(tx, await loadThread(tx.db, call), body),
+    );
+    const { status, files, conflicts, faults } = await faultsMapped(
+      ctx.merger.preview(mergeRequest(ctx, sides, body.resolutions ?? [])),
+    );
     if (faults.length) throw invalid(...resolutionFields(faults));
-    return { status: 200, body: { ok: true, preview: { headSourceId: sides.head, status, changes: files, conflicts } } };
+    return {
+      status: 200,
+      body: { ok: true, preview: { headSourceId: sides.head, status, changes: files, conflicts } },
+    };
   },
 });

@@ -18,7 +18,12 @@ export function reconcileApplies(ctx: Context): void {
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    void endOverdue(ctx).then(() => enqueueMissing(ctx)).catch((err: unknown) => ctx.log.debug({ err }, 'applies were not reconciled')).finally(() => { isBusy = false; });
+    void endOverdue(ctx)
+      .then(() => enqueueMissing(ctx))
+      .catch((err: unknown) => ctx.log.debug({ err }, 'applies were not reconciled'))
+      .finally(() => {
+        isBusy = false;
+      });
   }, EVERY_MS);
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
 }
@@ -27,7 +32,13 @@ const underRepair = sql`exists (select 1 from runs r where r.apply_id = a.id and
 
 /** The run ends in these rows, wherever its worker is: that notices and kills the sandbox. */
 async function endOverdue(ctx: Context): Promise<void> {
-  const { rows } = await sql<{ id: string; project_id: string; thread_id: string }>`select a.id, a.project_id, a.thread_id from applies a where a.status = 'queued' and a.repair_deadline <= now() and ${underRepair} limit ${BATCH}`.execute(ctx.db);
+  const { rows } = await sql<{
+    id: string;
+    project_id: string;
+    thread_id: string;
+  }>`select a.id, a.project_id, a.thread_id from applies a where a.status = 'queued' and a.repair_deadline <= now() and ${underRepair} limit ${BATCH}`.execute(
+    ctx.db,
+  );
   for (const { id, project_id: projectId, thread_id: threadId } of rows) {
     await transaction(ctx, async (tx) => {
       const loaded = await lockProjectAndThread(tx, projectId, threadId);
@@ -41,6 +52,8 @@ async function endOverdue(ctx: Context): Promise<void> {
 async function enqueueMissing(ctx: Context): Promise<void> {
   const { rows } = await sql<{ project_id: string }>`
     select distinct a.project_id from applies a join projects p on p.id = a.project_id
-    where a.status = 'queued' and p.deleted_at is null and not ${underRepair} and not exists (select 1 from jobs j where j.key = 'apply:' || a.project_id) limit ${BATCH}`.execute(ctx.db);
+    where a.status = 'queued' and p.deleted_at is null and not ${underRepair} and not exists (select 1 from jobs j where j.key = 'apply:' || a.project_id) limit ${BATCH}`.execute(
+    ctx.db,
+  );
   for (const { project_id: projectId } of rows) await transaction(ctx, (tx) => wakeQueue(tx, projectId));
 }

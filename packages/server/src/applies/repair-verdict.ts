@@ -30,17 +30,47 @@ export interface Verdict {
 export function repairVerdict(earlier: Repair[], run: EndedRun, isOver: boolean): Verdict {
   const repairs = [...earlier.slice(0, -1), withError(earlier.at(-1)!, run, isOver)];
   const last = repairs.at(-1)!;
-  const exhausted = isOver ? 'budget: The time for repairs is used up.' : repairs.length >= MAX_REPAIRS ? `budget: ${MAX_REPAIRS} repairs gave no result.` : null;
-  const isFinal = run.status === 'cancelled' || run.error_code === 'spend_limit_reached' || run.error_code === 'not_configured';
+  const exhausted = isOver
+    ? 'budget: The time for repairs is used up.'
+    : repairs.length >= MAX_REPAIRS
+      ? `budget: ${MAX_REPAIRS} repairs gave no result.`
+      : null;
+  const isFinal =
+    run.status === 'cancelled' ||
+    run.error_code === 'spend_limit_reached' ||
+    run.error_code === 'not_configured';
   if (isFinal) return { repairs, exhausted, error: last.error };
-  if (last.error === null) return { repairs, exhausted, error: last.report?.status === 'unresolved' ? `unresolved: ${last.report.summary}` : null };
-  const alike = repairs.filter((repair) => repair.error !== null && repair.candidateFingerprint === last.candidateFingerprint);
-  const left = last.candidateFingerprint === undefined ? 'no files that could be read.' : 'the same files, which cannot be applied.';
-  return { repairs, exhausted, error: alike.length >= IDENTICAL ? `identical_candidates: ${IDENTICAL} repairs left ${left} ${last.error}` : exhausted };
+  if (last.error === null)
+    return {
+      repairs,
+      exhausted,
+      error: last.report?.status === 'unresolved' ? `unresolved: ${last.report.summary}` : null,
+    };
+  const alike = repairs.filter(
+    (repair) => repair.error !== null && repair.candidateFingerprint === last.candidateFingerprint,
+  );
+  const left =
+    last.candidateFingerprint === undefined
+      ? 'no files that could be read.'
+      : 'the same files, which cannot be applied.';
+  return {
+    repairs,
+    exhausted,
+    error:
+      alike.length >= IDENTICAL
+        ? `identical_candidates: ${IDENTICAL} repairs left ${left} ${last.error}`
+        : exhausted,
+  };
 }
 
 function withError(repair: Repair, run: EndedRun, isOver: boolean): Repair {
   if (repair.error !== null || run.status === 'completed') return repair;
   if (run.status === 'failed') return { ...repair, error: `${run.error_code}: ${run.error_message}` };
-  return { ...repair, error: isOver && run.cancel_requested_at === null ? 'budget: The time for repairs is used up.' : 'cancelled: The repair was stopped.' };
+  return {
+    ...repair,
+    error:
+      isOver && run.cancel_requested_at === null
+        ? 'budget: The time for repairs is used up.'
+        : 'cancelled: The repair was stopped.',
+  };
 }

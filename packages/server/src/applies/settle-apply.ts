@@ -35,7 +35,13 @@ export type Outcome =
  * The last transaction of an apply. Writes nothing and returns false when the apply was cancelled meanwhile, or the head is no longer
  * the one that it was merged with.
  */
-export async function settleApply(ctx: Context, job: Job, apply: ApplyRow, head: Head, outcome: Outcome): Promise<boolean> {
+export async function settleApply(
+  ctx: Context,
+  job: Job,
+  apply: ApplyRow,
+  head: Head,
+  outcome: Outcome,
+): Promise<boolean> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const loaded = await lockProjectAndThread(tx, apply.project_id, apply.thread_id);
@@ -53,22 +59,66 @@ export async function settleApply(ctx: Context, job: Job, apply: ApplyRow, head:
 /** The last repair is decided on: what became of it is kept, its candidate is not. */
 async function noteRepairs(tx: Tx, apply: ApplyRow): Promise<void> {
   if (apply.repairs.length === 0) return;
-  await tx.db.updateTable('applies').set({ repairs: json(apply.repairs) }).where('id', '=', apply.id).execute();
+  await tx.db
+    .updateTable('applies')
+    .set({ repairs: json(apply.repairs) })
+    .where('id', '=', apply.id)
+    .execute();
   await dropCandidate(tx, apply.id);
 }
 
 /** The head moves, also to the source that it is at already, and the draft is sealed. */
-async function moveOn(tx: Tx, loaded: LoadedThread, apply: ApplyRow, head: Head, outcome: Extract<Outcome, { status: 'applied' }>): Promise<void> {
+async function moveOn(
+  tx: Tx,
+  loaded: LoadedThread,
+  apply: ApplyRow,
+  head: Head,
+  outcome: Extract<Outcome, { status: 'applied' }>,
+): Promise<void> {
   const { thread, project } = loaded;
-  const sourceId = 'tree' in outcome ? (await insertSource(tx, project, { tree: outcome.tree, parents: [head.sourceId, apply.draft_source_id], origin: 'apply', threadId: thread.id, runId: null, message: null, staged: outcome.staged })).id : outcome.sourceId;
-  await tx.db.updateTable('applies').set({ status: 'applied', conflicts: json([]), head_source_id: head.sourceId, result_source_id: sourceId, finished_at: sql<Date>`now()` }).where('id', '=', apply.id).execute();
-  appendEvent(tx, scopeOf(project), 'platform.apply.applied', { id: apply.id, status: 'applied', sourceId }, { threadId: thread.id });
+  const sourceId =
+    'tree' in outcome
+      ? (
+          await insertSource(tx, project, {
+            tree: outcome.tree,
+            parents: [head.sourceId, apply.draft_source_id],
+            origin: 'apply',
+            threadId: thread.id,
+            runId: null,
+            message: null,
+            staged: outcome.staged,
+          })
+        ).id
+      : outcome.sourceId;
+  await tx.db
+    .updateTable('applies')
+    .set({
+      status: 'applied',
+      conflicts: json([]),
+      head_source_id: head.sourceId,
+      result_source_id: sourceId,
+      finished_at: sql<Date>`now()`,
+    })
+    .where('id', '=', apply.id)
+    .execute();
+  appendEvent(
+    tx,
+    scopeOf(project),
+    'platform.apply.applied',
+    { id: apply.id, status: 'applied', sourceId },
+    { threadId: thread.id },
+  );
   await moveHead(tx, project, sourceId, apply.id);
   await changeThread(tx, loaded, { active_apply_id: null, sealed_at: sql<Date>`now()` }, 'always');
 }
 
 /** The head stays, the draft takes work again. */
-async function reopen(tx: Tx, loaded: LoadedThread, apply: ApplyRow, outcome: Exclude<Outcome, { status: 'applied' | 'repair' }>): Promise<void> {
+async function reopen(
+  tx: Tx,
+  loaded: LoadedThread,
+  apply: ApplyRow,
+  outcome: Exclude<Outcome, { status: 'applied' | 'repair' }>,
+): Promise<void> {
   await endApply(tx, loaded, apply.id, outcome);
   await changeThread(tx, loaded, { active_apply_id: null }, 'always');
   if (outcome.status === 'failed' && outcome.isExhausted) await wakeQueue(tx, apply.project_id);

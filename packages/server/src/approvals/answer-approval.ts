@@ -18,20 +18,55 @@ export const answerApproval = write({
   responses: { 200: Ok({ approval: Approval }) },
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
-    const find = () => tx.db.selectFrom('approvals').selectAll().where('thread_id', '=', loaded.thread.id).where('id', '=', call.params.approvalId!).executeTakeFirst();
+    const find = () =>
+      tx.db
+        .selectFrom('approvals')
+        .selectAll()
+        .where('thread_id', '=', loaded.thread.id)
+        .where('id', '=', call.params.approvalId!)
+        .executeTakeFirst();
     const approval = await find();
     if (!approval) throw notFound('approval');
     const allow = call.body.decision === 'approve';
     // Judged by the database's clock, like its expiry.
-    const inTime = await tx.db.selectFrom('approvals').select('id').where('id', '=', approval.id).where('expires_at', '>', sql<Date>`now()`).executeTakeFirst();
-    const resolved = !inTime ? 0 : await resolveApprovals(tx, loaded, approval.run_id, [approval.id], { status: allow ? 'approved' : 'denied', by: call.principal.actorId });
-    if (!resolved) throw new ApiError('approval_resolved', 'This approval was resolved before, or its time is over.');
+    const inTime = await tx.db
+      .selectFrom('approvals')
+      .select('id')
+      .where('id', '=', approval.id)
+      .where('expires_at', '>', sql<Date>`now()`)
+      .executeTakeFirst();
+    const resolved = !inTime
+      ? 0
+      : await resolveApprovals(tx, loaded, approval.run_id, [approval.id], {
+          status: allow ? 'approved' : 'denied',
+          by: call.principal.actorId,
+        });
+    if (!resolved)
+      throw new ApiError('approval_resolved', 'This approval was resolved before, or its time is over.');
     if (call.body.remember) {
-      const tool = await tx.db.selectFrom('tools').select(['name', 'input']).where('id', '=', approval.tool_id).executeTakeFirstOrThrow();
+      const tool = await tx.db
+        .selectFrom('tools')
+        .select(['name', 'input'])
+        .where('id', '=', approval.tool_id)
+        .executeTakeFirstOrThrow();
       const command = commandOf(tool.input);
-      if (command !== null) await tx.db.insertInto('remembered_decisions').values({ org_id: approval.org_id, thread_id: approval.thread_id, tool: tool.name, command: rememberedKey(command), allow })
-        .onConflict((c) => c.columns(['thread_id', 'tool', 'command']).doUpdateSet({ allow })).execute();
+      if (command !== null)
+        await tx.db
+          .insertInto('remembered_decisions')
+          .values({
+            org_id: approval.org_id,
+            thread_id: approval.thread_id,
+            tool: tool.name,
+            command: rememberedKey(command),
+            allow,
+          })
+          .onConflict((c) => c.columns(['thread_id', 'tool', 'command']).doUpdateSet({ allow }))
+          .execute();
     }
-    return { status: 200, body: { ok: true, approval: approvalView((await find())!) }, scope: scopeOf(loaded.project) };
+    return {
+      status: 200,
+      body: { ok: true, approval: approvalView((await find())!) },
+      scope: scopeOf(loaded.project),
+    };
   },
 });

@@ -5,14 +5,26 @@ import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer({ HEADRACE_APPROVAL_TIMEOUT_SECONDS: '2' }); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer({ HEADRACE_APPROVAL_TIMEOUT_SECONDS: '2' });
+});
+afterAll(async () => {
+  await s?.close();
+});
 
-const ASK = { approvals: [{ tool: 'sh', pattern: '*free*', decision: 'allow' }, { tool: 'sh', pattern: '*never*', decision: 'deny' }, { tool: 'sh', decision: 'ask' }] };
+const ASK = {
+  approvals: [
+    { tool: 'sh', pattern: '*free*', decision: 'allow' },
+    { tool: 'sh', pattern: '*never*', decision: 'deny' },
+    { tool: 'sh', decision: 'ask' },
+  ],
+};
 const asking = () => newBench(s, { settings: ASK });
 
 async function question(b: Bench) {
-  return until('a question', async () => (await b.list('approvals')).find((a: { status: string }) => a.status === 'pending'));
+  return until('a question', async () =>
+    (await b.list('approvals')).find((a: { status: string }) => a.status === 'pending'),
+  );
 }
 const answer = (b: Bench, id: string, body: object) => s.call('POST', `${b.at}/approvals/${id}`, body);
 
@@ -26,22 +38,63 @@ describe('a call that a rule asks about', () => {
     const words = await b.during(async () => {
       const { run } = await b.send(sh('echo b > b.txt'));
       asked = await question(b);
-      expect(asked).toMatchObject({ threadId: b.threadId, runId: run.id, status: 'pending', resolvedBy: null, resolvedAt: null });
+      expect(asked).toMatchObject({
+        threadId: b.threadId,
+        runId: run.id,
+        status: 'pending',
+        resolvedBy: null,
+        resolvedAt: null,
+      });
       expect(Date.parse(asked.expiresAt) - Date.parse(asked.createdAt)).toBe(2_000);
-      expect(await b.thread()).toMatchObject({ status: 'waiting', runStatus: 'waiting', waitingOn: [`approval:${asked.id}`], runActiveSegmentStartedAt: null });
+      expect(await b.thread()).toMatchObject({
+        status: 'waiting',
+        runStatus: 'waiting',
+        waitingOn: [`approval:${asked.id}`],
+        runActiveSegmentStartedAt: null,
+      });
       const waited = await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=1`));
       const { approval } = await ok(answer(b, asked.id, { decision: 'approve' }));
       expect(approval).toMatchObject({ status: 'approved', resolvedBy: expect.stringMatching(/^sa_/) });
       const ended = await b.ended(run.id);
       expect(ended.status).toBe('completed');
-      expect(ended.activeDurationMs).toBeLessThan(Date.parse(ended.finishedAt) - Date.parse(ended.startedAt) - 700);
+      expect(ended.activeDurationMs).toBeLessThan(
+        Date.parse(ended.finishedAt) - Date.parse(ended.startedAt) - 700,
+      );
       expect(waited.run.status).toBe('waiting');
     });
-    expect(withoutCalls(words)).toEqual(['message.persisted:user', 'run.queued', 'thread.updated:queued', 'run.running', 'thread.updated:running', 'approval.requested', 'run.waiting', 'thread.updated:waiting', 'approval.resolved', 'run.running', 'thread.updated:running',
-      'tool.updated:completed', 'platform.source.imported', 'checkpoint.created', 'message.persisted:assistant', 'run.completed', 'thread.updated:ready']);
-    const { events } = await ok(s.call('GET', `${b.app}/events?limit=500&types=tool.updated,approval.requested,approval.resolved`));
-    const first = events.find((e: { type: string; data: { id: string } }) => e.type === 'tool.updated' && e.data.id === asked!.toolId);
-    expect(events.filter((e: { type: string }) => e.type.startsWith('approval.')).map((e: { data: object }) => e.data)).toEqual([{ id: asked!.id, sourceEventId: first.id }, { id: asked!.id, sourceEventId: first.id }]);
+    expect(withoutCalls(words)).toEqual([
+      'message.persisted:user',
+      'run.queued',
+      'thread.updated:queued',
+      'run.running',
+      'thread.updated:running',
+      'approval.requested',
+      'run.waiting',
+      'thread.updated:waiting',
+      'approval.resolved',
+      'run.running',
+      'thread.updated:running',
+      'tool.updated:completed',
+      'platform.source.imported',
+      'checkpoint.created',
+      'message.persisted:assistant',
+      'run.completed',
+      'thread.updated:ready',
+    ]);
+    const { events } = await ok(
+      s.call('GET', `${b.app}/events?limit=500&types=tool.updated,approval.requested,approval.resolved`),
+    );
+    const first = events.find(
+      (e: { type: string; data: { id: string } }) => e.type === 'tool.updated' && e.data.id === asked!.toolId,
+    );
+    expect(
+      events
+        .filter((e: { type: string }) => e.type.startsWith('approval.'))
+        .map((e: { data: object }) => e.data),
+    ).toEqual([
+      { id: asked!.id, sourceEventId: first.id },
+      { id: asked!.id, sourceEventId: first.id },
+    ]);
   });
 
   test('fails when denied, and the run with it', async () => {
@@ -60,15 +113,25 @@ describe('a call that a rule asks about', () => {
     const { run } = await b.send(sh('echo b > b.txt'));
     const asked = await question(b);
     expect((await b.ended(run.id)).status).toBe('failed');
-    expect((await b.list('approvals'))[0]).toMatchObject({ id: asked.id, status: 'expired', resolvedBy: null, resolvedAt: expect.any(String) });
+    expect((await b.list('approvals'))[0]).toMatchObject({
+      id: asked.id,
+      status: 'expired',
+      resolvedBy: null,
+      resolvedAt: expect.any(String),
+    });
     expect(await refusal(answer(b, asked.id, { decision: 'approve' }))).toBe('409 approval_resolved');
   });
 
   test('is answered once for the same command where the answer is remembered, in this thread only; a deny rule goes before', async () => {
     const b = await asking();
-    const { run } = await b.send([sh('echo x >> x.txt'), sh('echo x >> x.txt'), sh('echo y >> x.txt')].join('\n\n'));
+    const { run } = await b.send(
+      [sh('echo x >> x.txt'), sh('echo x >> x.txt'), sh('echo y >> x.txt')].join('\n\n'),
+    );
     await ok(answer(b, (await question(b)).id, { decision: 'approve', remember: true }));
-    const second = await until('the other command', async () => (await b.list('approvals')).length === 2 && (await b.list('approvals'))[0]);
+    const second = await until(
+      'the other command',
+      async () => (await b.list('approvals')).length === 2 && (await b.list('approvals'))[0],
+    );
     await ok(answer(b, second.id, { decision: 'approve' }));
     const ended = await b.ended(run.id);
     expect((await b.files(ended.resultSourceId))['x.txt']).toBe('x\nx\ny\n');
@@ -95,7 +158,13 @@ describe('a call that a rule asks about', () => {
       await ok(s.call('POST', `${b.at}/stop`, {}));
       await b.ended(run.id);
     });
-    expect(words).toEqual(['approval.resolved', 'tool.updated:cancelled', 'message.persisted:assistant', 'run.cancelled', 'thread.updated:ready']);
+    expect(words).toEqual([
+      'approval.resolved',
+      'tool.updated:cancelled',
+      'message.persisted:assistant',
+      'run.cancelled',
+      'thread.updated:ready',
+    ]);
     expect((await b.list('approvals'))[0].status).toBe('expired');
     expect(await refusal(answer(b, asked.id, { decision: 'approve' }))).toBe('409 approval_resolved');
   });
@@ -111,7 +180,7 @@ describe('rules', () => {
 });
 
 describe('4xx', () => {
-  test('404 unknown or another thread\'s, 400 another decision', async () => {
+  test("404 unknown or another thread's, 400 another decision", async () => {
     const [b, other] = [await asking(), await asking()];
     const { run } = await b.send(sh('true'));
     const asked = await question(b);

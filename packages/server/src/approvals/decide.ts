@@ -14,27 +14,44 @@ const MATCHED = ['command', 'cmd', 'path', 'file_path', 'filePath'];
 export function commandOf(input: unknown): string | null {
   const fields = (input ?? {}) as Record<string, unknown>;
   if (isCut(fields)) return null;
-  const value = MATCHED.map((name) => (Object.hasOwn(fields, name) ? fields[name] : undefined)).find((one) => one !== undefined);
+  const value = MATCHED.map((name) => (Object.hasOwn(fields, name) ? fields[name] : undefined)).find(
+    (one) => one !== undefined,
+  );
   if (Array.isArray(value)) return value.filter((word) => typeof word === 'string').join(' ');
   return typeof value === 'string' ? value.replace(/\n$/, '') : '';
 }
 
 /** What the runner puts in place of an input that is too long. */
-const isCut = (fields: Record<string, unknown>): boolean => typeof fields === 'object' && Object.keys(fields).join() === 'truncated';
+const isCut = (fields: Record<string, unknown>): boolean =>
+  typeof fields === 'object' && Object.keys(fields).join() === 'truncated';
 
 /** The first rule that matches decides; without one the call is allowed. A command that nobody knows matches what would ask about it or deny it. */
 export function ruleFor(rules: Rules, tool: string, command: string | null): Decision {
-  const fits = ({ pattern, decision }: Rules[number]): boolean => pattern === undefined || (command === null ? decision !== 'allow' : matches(pattern, command));
+  const fits = ({ pattern, decision }: Rules[number]): boolean =>
+    pattern === undefined || (command === null ? decision !== 'allow' : matches(pattern, command));
   return rules.find((rule) => rule.tool === tool && fits(rule))?.decision ?? 'allow';
 }
 
 /** Remembered answers are kept by the command's digest where it is long: a primary key has a limit. */
-export const rememberedKey = (command: string) => (command.length <= 500 ? command : `sha256:${createHash('sha256').update(command).digest('hex')}`);
+export const rememberedKey = (command: string) =>
+  command.length <= 500 ? command : `sha256:${createHash('sha256').update(command).digest('hex')}`;
 
 /** What becomes of a tool call: a remembered answer replaces `ask` only, so a `deny` rule goes before it. */
-export async function decide(db: Db | Tx['db'], rules: Rules, threadId: string, tool: string, command: string | null): Promise<Decision> {
+export async function decide(
+  db: Db | Tx['db'],
+  rules: Rules,
+  threadId: string,
+  tool: string,
+  command: string | null,
+): Promise<Decision> {
   const decision = ruleFor(rules, tool, command);
   if (decision !== 'ask' || command === null) return decision;
-  const remembered = await db.selectFrom('remembered_decisions').select('allow').where('thread_id', '=', threadId).where('tool', '=', tool).where('command', '=', rememberedKey(command)).executeTakeFirst();
+  const remembered = await db
+    .selectFrom('remembered_decisions')
+    .select('allow')
+    .where('thread_id', '=', threadId)
+    .where('tool', '=', tool)
+    .where('command', '=', rememberedKey(command))
+    .executeTakeFirst();
   return remembered ? (remembered.allow ? 'allow' : 'deny') : 'ask';
 }

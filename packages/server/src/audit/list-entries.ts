@@ -4,8 +4,12 @@ import { read } from '../http/operation.ts';
 import { Id, ListQuery, Nullable, Page, Text, Time } from '../http/schemas.ts';
 
 const Entry = Type.Object({
-  id: Id('aud'), action: Text('service_account.created', { description: 'What was done: `<resource>.<past tense>`.' }), actorId: Nullable(Id('usr', 'A user or a service account.')),
-  targetId: Nullable(Id('sa', 'What it was done to.')), address: Nullable(Text('203.0.113.7', { description: "The caller's network address." })), createdAt: Time,
+  id: Id('aud'),
+  action: Text('service_account.created', { description: 'What was done: `<resource>.<past tense>`.' }),
+  actorId: Nullable(Id('usr', 'A user or a service account.')),
+  targetId: Nullable(Id('sa', 'What it was done to.')),
+  address: Nullable(Text('203.0.113.7', { description: "The caller's network address." })),
+  createdAt: Time,
 });
 
 export const listEntries = read({
@@ -16,12 +20,25 @@ export const listEntries = read({
   query: ListQuery(),
   responses: { 200: Page('entries', Entry) },
   async handle({ ctx, principal, query }) {
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['audit', principal.orgId], (after, limit) => {
-      let entries = ctx.db.selectFrom('audit_entries').selectAll().where('org_id', '=', principal.orgId);
-      if (after !== null) entries = entries.where('id', '<', after);
-      return entries.orderBy('id', 'desc').limit(limit).execute();
-    }, (row) => row.id);
-    const entries = rows.map((e) => ({ id: e.id, action: e.action, actorId: e.actor_id, targetId: e.target_id, address: e.address, createdAt: e.created_at.toISOString() }));
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['audit', principal.orgId],
+      (after, limit) => {
+        let entries = ctx.db.selectFrom('audit_entries').selectAll().where('org_id', '=', principal.orgId);
+        if (after !== null) entries = entries.where('id', '<', after);
+        return entries.orderBy('id', 'desc').limit(limit).execute();
+      },
+      (row) => row.id,
+    );
+    const entries = rows.map((e) => ({
+      id: e.id,
+      action: e.action,
+      actorId: e.actor_id,
+      targetId: e.target_id,
+      address: e.address,
+      createdAt: e.created_at.toISOString(),
+    }));
     return { status: 200, body: { ok: true, entries, ...rest } };
   },
 });

@@ -13,5 +13,15 @@ export interface Actor {
  * (`project.deleted`), `targetId` the id of what was changed.
  */
 export async function audit(tx: Tx, by: Actor, action: string, targetId: string | null): Promise<void> {
-  await tx.db.insertInto('audit_entries').values({ org_id: by.principal.orgId, id: newId('aud'), action, actor_id: by.principal.actorId, target_id: targetId, address: by.address }).execute();
+  await tx.db
+    .insertInto('audit_entries')
+    .values({
+      org_id: by.principal.orgId,
+      id: newId('aud'),
+      action,
+      actor_id: by.principal.actorId,
+      target_id: targetId,
+      address: by.address,
+    })
+    .execute();
 }

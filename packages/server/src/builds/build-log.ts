@@ -19,7 +19,8 @@ export interface BuildLog {
 }
 
 /** The first `bytes` bytes of a text in UTF-8, without half a character. */
-const firstBytes = (text: string, bytes: number) => new StringDecoder('utf8').write(Buffer.from(text).subarray(0, bytes));
+const firstBytes = (text: string, bytes: number) =>
+  new StringDecoder('utf8').write(Buffer.from(text).subarray(0, bytes));
 
 /**
  * Stores a build's output in pieces, each with its place in the runner's journal: the worker after this one goes on behind it. `onFault` is
@@ -39,8 +40,15 @@ export function openBuildLog(ctx: Context, job: Job, build: Build, onFault: () =
     pending = [];
     await transaction(ctx, async (tx) => {
       await job.fence(tx);
-      await tx.db.insertInto('build_logs').values({ org_id: build.org_id, build_id: build.id, journal_offset: offset, content }).execute();
-      await tx.db.updateTable('builds').set({ journal_offset: offset, logs_byte_size: bytes, logs_truncated: cut }).where('id', '=', build.id).execute();
+      await tx.db
+        .insertInto('build_logs')
+        .values({ org_id: build.org_id, build_id: build.id, journal_offset: offset, content })
+        .execute();
+      await tx.db
+        .updateTable('builds')
+        .set({ journal_offset: offset, logs_byte_size: bytes, logs_truncated: cut })
+        .where('id', '=', build.id)
+        .execute();
     });
     // Only spares the runner's memory.
     await ctx.runner.ack(build.id, offset).catch(() => {});
@@ -49,7 +57,10 @@ export function openBuildLog(ctx: Context, job: Job, build: Build, onFault: () =
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    storing = storing.then(store).catch((error: unknown) => { fault ??= error; onFault(); });
+    storing = storing.then(store).catch((error: unknown) => {
+      fault ??= error;
+      onFault();
+    });
     return storing;
   }
 
@@ -72,6 +83,8 @@ export function openBuildLog(ctx: Context, job: Job, build: Build, onFault: () =
       await flush();
       if (fault) throw fault;
     },
-    close() { clearTimeout(timer); },
+    close() {
+      clearTimeout(timer);
+    },
   };
 }

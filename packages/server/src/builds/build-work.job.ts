@@ -44,7 +44,8 @@ export async function workBuilds(ctx: Context, job: Job<'build.work'>): Promise<
   const isFirst = build.status === 'queued';
   if (isFirst) build = await start(ctx, job, build);
   if (!build) return;
-  if (!isFirst && await isElsewhere(ctx, build)) return transaction(ctx, (tx) => putOff(tx, job, build, RETRY_SECONDS));
+  if (!isFirst && (await isElsewhere(ctx, build)))
+    return transaction(ctx, (tx) => putOff(tx, job, build, RETRY_SECONDS));
   if (build.outcome === null) {
     const outcome = await come(ctx, job, build, isFirst);
     if (!outcome) return;
@@ -54,11 +55,21 @@ export async function workBuilds(ctx: Context, job: Job<'build.work'>): Promise<
   await endBuild(ctx, job, buildId, build.thread_id);
 }
 
-const load = (ctx: Context, buildId: string): Promise<Build | undefined> => ctx.db.selectFrom('builds').select(BUILD_COLUMNS).where('id', '=', buildId).executeTakeFirst();
+const load = (ctx: Context, buildId: string): Promise<Build | undefined> =>
+  ctx.db.selectFrom('builds').select(BUILD_COLUMNS).where('id', '=', buildId).executeTakeFirst();
 
-async function putOff(tx: Tx, job: Job<'build.work'>, build: Build, delaySeconds: number): Promise<undefined> {
+async function putOff(
+  tx: Tx,
+  job: Job<'build.work'>,
+  build: Build,
+  delaySeconds: number,
+): Promise<undefined> {
   await job.fence(tx);
-  await enqueue(tx, 'build.work', job.payload, { key: buildKey(build.id), fairKey: build.project_id, delaySeconds });
+  await enqueue(tx, 'build.work', job.payload, {
+    key: buildKey(build.id),
+    fairKey: build.project_id,
+    delaySeconds,
+  });
 }
 
 /** queued → building. Undefined when it was cancelled meanwhile, or has to wait: for a runner, or for a place among the builds of its project and organization. */
@@ -67,37 +78,62 @@ async function start(ctx: Context, job: Job<'build.work'>, build: Build): Promis
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     // Against the project's deletion, which a building build refuses.
-    const project = await tx.db.selectFrom('projects').selectAll().where('id', '=', build.project_id).forNoKeyUpdate().executeTakeFirstOrThrow();
+    const project = await tx.db
+      .selectFrom('projects')
+      .selectAll()
+      .where('id', '=', build.project_id)
+      .forNoKeyUpdate()
+      .executeTakeFirstOrThrow();
     if (!runner?.ok) return putOff(tx, job, build, RETRY_SECONDS);
-    if (!await takePlace(tx, 'builds', build.id, project)) {
+    if (!(await takePlace(tx, 'builds', build.id, project))) {
       await putOff(tx, job, build, PUT_OFF_SECONDS);
       await passPlaceOn(tx, 'builds', project);
       return undefined;
     }
-    const started = await tx.db.updateTable('builds').set({ status: 'building', started_at: sql<Date>`now()`, runner_id: `${runner.id}:${runner.pid}` }).where('id', '=', build.id).where('status', '=', 'queued').returning(BUILD_COLUMNS).executeTakeFirst();
-    if (started) appendEvent(tx, scopeOf(project), 'platform.build.building', buildEventData(started), { threadId: build.thread_id });
+    const started = await tx.db
+      .updateTable('builds')
+      .set({ status: 'building', started_at: sql<Date>`now()`, runner_id: `${runner.id}:${runner.pid}` })
+      .where('id', '=', build.id)
+      .where('status', '=', 'queued')
+      .returning(BUILD_COLUMNS)
+      .executeTakeFirst();
+    if (started)
+      appendEvent(tx, scopeOf(project), 'platform.build.building', buildEventData(started), {
+        threadId: build.thread_id,
+      });
     return started;
   });
 }
 
 /** Whether its sandbox may live at another machine's runner, whose own workers have to find it. */
 async function isElsewhere(ctx: Context, build: Build): Promise<boolean> {
-  const { id } = ctx.runnerStatus() ?? await ctx.runner.status();
+  const { id } = ctx.runnerStatus() ?? (await ctx.runner.status());
   if (build.runner_id?.split(':')[0] === id) return false;
-  const { rows } = await sql<{ over: boolean }>`select ${build.started_at} + ${build.timeout_seconds + ELSEWHERE_SECONDS} * interval '1 second' < now() as over`.execute(ctx.db);
+  const { rows } = await sql<{
+    over: boolean;
+  }>`select ${build.started_at} + ${build.timeout_seconds + ELSEWHERE_SECONDS} * interval '1 second' < now() as over`.execute(
+    ctx.db,
+  );
   return !rows[0]!.over;
 }
 
 /** What the build comes to; undefined when this worker stops and another goes on. */
-async function come(ctx: Context, job: Job<'build.work'>, build: Build, isFirst: boolean): Promise<Outcome | undefined> {
+async function come(
+  ctx: Context,
+  job: Job<'build.work'>,
+  build: Build,
+  isFirst: boolean,
+): Promise<Outcome | undefined> {
   try {
     const end = await runCommand(ctx, job, build, isFirst);
     if (!end) return lost('The sandbox of this build was lost. Submit the build again.');
     // A store that stays away must not keep it from being cancelled.
-    if (build.cancel_requested_at !== null) return { status: 'failed', exitCode: null, code: 'cancelled', message: 'The build was cancelled.' };
+    if (build.cancel_requested_at !== null)
+      return { status: 'failed', exitCode: null, code: 'cancelled', message: 'The build was cancelled.' };
     return outcomeOfEnd(end, build) ?? { status: 'ready', artifact: await storeArtifact(ctx, build) };
   } catch (error) {
-    if (error instanceof OutputFault) return { status: 'failed', exitCode: 0, code: error.code, message: error.message };
+    if (error instanceof OutputFault)
+      return { status: 'failed', exitCode: 0, code: error.code, message: error.message };
     if (job.signal.aborted) return undefined;
     if (isAway(error) || job.failures + 1 < ATTEMPTS) throw error;
     ctx.log.error({ err: error, build: build.id }, 'a build was given up');
@@ -107,19 +143,41 @@ async function come(ctx: Context, job: Job<'build.work'>, build: Build, isFirst:
 
 /** The runner, the store or this worker's hold on the job: nothing that is the build's fault, and nothing to give it up for. */
 function isAway(error: unknown): boolean {
-  return error instanceof LostJob || error instanceof StorageUnavailableError || ((error instanceof RunnerError || error instanceof ApiError) && error.status === 503);
+  return (
+    error instanceof LostJob ||
+    error instanceof StorageUnavailableError ||
+    ((error instanceof RunnerError || error instanceof ApiError) && error.status === 503)
+  );
 }
 
-const lost = (message: string): Outcome => ({ status: 'failed', exitCode: null, code: 'worker_lost', message });
+const lost = (message: string): Outcome => ({
+  status: 'failed',
+  exitCode: null,
+  code: 'worker_lost',
+  message,
+});
 
 /** What the command's end means; undefined for one that succeeded, whose output counts then. */
 function outcomeOfEnd(end: TaskEnd, build: Build): Outcome | undefined {
-  const failed = (code: 'timed_out' | 'command_failed', message: string): Outcome => ({ status: 'failed', exitCode: end.exitCode, code, message });
+  const failed = (code: 'timed_out' | 'command_failed', message: string): Outcome => ({
+    status: 'failed',
+    exitCode: end.exitCode,
+    code,
+    message,
+  });
   // With a cancel asked for the end is told as such in any case (end-build.ts); without one the runner itself has stopped.
-  if (end.outcome === 'cancelled') return lost('The sandbox of this build was ended. Submit the build again.');
-  if (end.timedOut) return failed('timed_out', `The command took longer than ${build.timeout_seconds} seconds.`);
-  if (end.outcome === 'failed') return end.signal === null ? lost(end.error?.message ?? 'The sandbox could not be started.') : failed('command_failed', `The command was stopped: ${end.error?.message ?? end.signal}`);
+  if (end.outcome === 'cancelled')
+    return lost('The sandbox of this build was ended. Submit the build again.');
+  if (end.timedOut)
+    return failed('timed_out', `The command took longer than ${build.timeout_seconds} seconds.`);
+  if (end.outcome === 'failed')
+    return end.signal === null
+      ? lost(end.error?.message ?? 'The sandbox could not be started.')
+      : failed('command_failed', `The command was stopped: ${end.error?.message ?? end.signal}`);
   if (end.oom) return failed('command_failed', 'The command ran out of memory.');
-  if (end.exitCode === null) return failed('command_failed', `The command was ended by ${end.signal ?? 'a signal'}.`);
-  return end.exitCode === 0 ? undefined : failed('command_failed', `The command exited with ${end.exitCode}.`);
+  if (end.exitCode === null)
+    return failed('command_failed', `The command was ended by ${end.signal ?? 'a signal'}.`);
+  return end.exitCode === 0
+    ? undefined
+    : failed('command_failed', `The command exited with ${end.exitCode}.`);
 }

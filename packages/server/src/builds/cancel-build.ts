@@ -12,7 +12,8 @@ import { buildView, isEnded } from './view.ts';
 export const cancelBuild = write({
   name: 'builds.cancelBuild',
   summary: 'Cancel a build',
-  description: 'A queued one has failed as `cancelled` at once, one that is building as soon as its sandbox is gone.',
+  description:
+    'A queued one has failed as `cancelled` at once, one that is building as soon as its sandbox is gone.',
   access: { permissions: ['thread:update'] },
   body: Body({}),
   responses: { 202: Ok({ build: Build }) },
@@ -23,7 +24,17 @@ export const cancelBuild = write({
     const { build: now } = await loadBuild(tx.db, call);
     if (isEnded(now)) throw new ApiError('build_not_active', 'The build has ended already.');
     receipt.publish(tx, scopeOf(project));
-    if (loaded && await cancelThreadBuild(tx, loaded)) await changeThread(tx, loaded, { active_build_id: null, ...await renewedDeadline(call.ctx, tx, loaded.thread) }, 'always');
-    return { status: 202, body: { ok: true, build: buildView((await loadBuild(tx.db, call)).build) }, scope: scopeOf(project) };
+    if (loaded && (await cancelThreadBuild(tx, loaded)))
+      await changeThread(
+        tx,
+        loaded,
+        { active_build_id: null, ...(await renewedDeadline(call.ctx, tx, loaded.thread)) },
+        'always',
+      );
+    return {
+      status: 202,
+      body: { ok: true, build: buildView((await loadBuild(tx.db, call)).build) },
+      scope: scopeOf(project),
+    };
   },
 });

@@ -11,13 +11,30 @@ import { BUILD_COLUMNS, buildEventData } from './view.ts';
  */
 export async function cancelThreadBuild(tx: Tx, { thread, project }: LoadedThread): Promise<boolean> {
   if (!thread.active_build_id) return true;
-  const failed = await tx.db.updateTable('builds').set({ status: 'failed', error_code: 'cancelled', error_message: 'The build was cancelled before it started.', finished_at: sql<Date>`now()` })
-    .where('id', '=', thread.active_build_id).where('status', '=', 'queued').returning(BUILD_COLUMNS).executeTakeFirst();
+  const failed = await tx.db
+    .updateTable('builds')
+    .set({
+      status: 'failed',
+      error_code: 'cancelled',
+      error_message: 'The build was cancelled before it started.',
+      finished_at: sql<Date>`now()`,
+    })
+    .where('id', '=', thread.active_build_id)
+    .where('status', '=', 'queued')
+    .returning(BUILD_COLUMNS)
+    .executeTakeFirst();
   if (failed) {
-    appendEvent(tx, scopeOf(project), 'platform.build.failed', buildEventData(failed), { threadId: thread.id });
+    appendEvent(tx, scopeOf(project), 'platform.build.failed', buildEventData(failed), {
+      threadId: thread.id,
+    });
     return true;
   }
-  await tx.db.updateTable('builds').set({ cancel_requested_at: sql<Date>`coalesce(cancel_requested_at, now())` }).where('id', '=', thread.active_build_id).where('status', '=', 'building').execute();
+  await tx.db
+    .updateTable('builds')
+    .set({ cancel_requested_at: sql<Date>`coalesce(cancel_requested_at, now())` })
+    .where('id', '=', thread.active_build_id)
+    .where('status', '=', 'building')
+    .execute();
   tx.wake('control', thread.active_build_id);
   return false;
 }

@@ -16,10 +16,14 @@ const away = () => new RunnerError(503, 'unavailable', 'the answer was lost');
 const NUMBER = 'mkdir dist; read n < /proc/sys/kernel/random/uuid; echo "$n" | tee dist/number';
 /** The number that was kept, of a build that told the same one, once. */
 async function numberOf(server: TestServer, bench: Bench, id: string): Promise<string> {
-  const artifact = await fetch(`${server.base}${bench.url}/builds/${id}/artifact`, { headers: { 'x-api-key': server.key } });
+  const artifact = await fetch(`${server.base}${bench.url}/builds/${id}/artifact`, {
+    headers: { 'x-api-key': server.key },
+  });
   for await (const entry of readTar([gunzipSync(Buffer.from(await artifact.arrayBuffer()))])) {
     const kept = (await entry.read()).toString();
-    expect((await bench.logs(id)).text.split('\n').filter((line: string) => /^[0-9a-f-]{36}$/.test(line))).toEqual([kept.trim()]);
+    expect(
+      (await bench.logs(id)).text.split('\n').filter((line: string) => /^[0-9a-f-]{36}$/.test(line)),
+    ).toEqual([kept.trim()]);
     return kept;
   }
   throw new Error('the artifact is empty');
@@ -32,66 +36,118 @@ describe('answers that are lost', async () => {
   const isOk = ctx.runnerStatus()?.ok === true;
   if (!isOk) process.stderr.write('SKIPPED, no sandbox can be made here\n');
   const { runner } = ctx;
-  afterEach(() => { Object.assign(ctx, { runner }); });
-
-  test.skipIf(!isOk).each(['startTask', 'putSource', 'output', 'deleteTask'] as const)('%s was done, its answer did not come: the command runs once', async (call) => {
-    const bench = await newBench(server);
-    const made: boolean[] = [];
-    let lost = 0;
-    const real = runner[call] as (...args: unknown[]) => Promise<unknown>;
-    ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
-      startTask: async (...args: Parameters<typeof runner.startTask>) => { const task = await runner.startTask(...args); made.push(task.isNew); if (call === 'startTask' && lost++ === 0) throw away(); return task; },
-      ...(call === 'startTask' ? {} : { [call]: async (...args: unknown[]) => { const answer = await real.apply(runner, args); if (lost++ === 0) throw away(); return answer; } }),
-    });
-    const { id } = await bench.submit(NUMBER);
-    expect((await bench.ended(id)).status).toBe('ready');
-    await numberOf(server, bench, id);
-    expect([made, lost >= 1]).toEqual([[true], true]);
-    await until(() => runner.task(id).then(() => false, (error: RunnerError) => error.status === 404));
+  afterEach(() => {
+    Object.assign(ctx, { runner });
   });
 
-  test.skipIf(!isOk)('a start that reaches the runner after the build was given up starts nothing', async () => {
-    const bench = await newBench(server);
-    let late: (() => Promise<unknown>) | undefined;
-    ctx.runner = Object.assign(Object.create(runner) as RunnerClient, { startTask: async (...args: Parameters<typeof runner.startTask>) => { late = () => runner.startTask(...args); throw away(); } });
-    const { id } = await bench.submit(NUMBER);
-    expect(await bench.ended(id)).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
-    await expect(late!()).rejects.toMatchObject({ status: 410 });
-    await expect(runner.task(id)).rejects.toMatchObject({ status: 404 });
-    expect((await bench.logs(id)).text).toBe('');
-  });
+  test.skipIf(!isOk).each(['startTask', 'putSource', 'output', 'deleteTask'] as const)(
+    '%s was done, its answer did not come: the command runs once',
+    async (call) => {
+      const bench = await newBench(server);
+      const made: boolean[] = [];
+      let lost = 0;
+      const real = runner[call] as (...args: unknown[]) => Promise<unknown>;
+      ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
+        startTask: async (...args: Parameters<typeof runner.startTask>) => {
+          const task = await runner.startTask(...args);
+          made.push(task.isNew);
+          if (call === 'startTask' && lost++ === 0) throw away();
+          return task;
+        },
+        ...(call === 'startTask'
+          ? {}
+          : {
+              [call]: async (...args: unknown[]) => {
+                const answer = await real.apply(runner, args);
+                if (lost++ === 0) throw away();
+                return answer;
+              },
+            }),
+      });
+      const { id } = await bench.submit(NUMBER);
+      expect((await bench.ended(id)).status).toBe('ready');
+      await numberOf(server, bench, id);
+      expect([made, lost >= 1]).toEqual([[true], true]);
+      await until(() =>
+        runner.task(id).then(
+          () => false,
+          (error: RunnerError) => error.status === 404,
+        ),
+      );
+    },
+  );
 
-  test.skipIf(!isOk)('a worker that wakes before its start, when another one has given the build up, starts nothing', async () => {
-    const bench = await newBench(server);
-    const [asleep, awake] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
-    const sources: string[] = [];
-    ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
-      startTask: async (...args: Parameters<typeof runner.startTask>) => {
-        await asleep.promise;
-        const answer = await runner.startTask(...args).catch((error: unknown) => error);
-        awake.resolve(answer);
-        if (answer instanceof Error) throw answer;
-        return answer;
-      },
-      putSource: async (...args: Parameters<typeof runner.putSource>) => { sources.push(args[0]); return runner.putSource(...args); },
-    });
-    const { id } = await bench.submit(NUMBER);
-    await bench.started(id);
-    // Its job is another's now.
-    await ctx.db.updateTable('jobs').set({ status: 'queued', worker_id: null, run_at: new Date(0) }).where('key', '=', `build:${id}`).execute();
-    ctx.bus.notify('jobs');
-    expect(await bench.ended(id)).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
-    asleep.resolve();
-    expect(await awake.promise).toMatchObject({ status: 410 });
-    await until(async () => (await ctx.db.selectFrom('jobs').select('id').where('key', '=', `build:${id}`).execute()).length === 0);
-    expect([sources, (await bench.logs(id)).text]).toEqual([[], '']);
-  });
+  test.skipIf(!isOk)(
+    'a start that reaches the runner after the build was given up starts nothing',
+    async () => {
+      const bench = await newBench(server);
+      let late: (() => Promise<unknown>) | undefined;
+      ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
+        startTask: async (...args: Parameters<typeof runner.startTask>) => {
+          late = () => runner.startTask(...args);
+          throw away();
+        },
+      });
+      const { id } = await bench.submit(NUMBER);
+      expect(await bench.ended(id)).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+      await expect(late!()).rejects.toMatchObject({ status: 410 });
+      await expect(runner.task(id)).rejects.toMatchObject({ status: 404 });
+      expect((await bench.logs(id)).text).toBe('');
+    },
+  );
+
+  test.skipIf(!isOk)(
+    'a worker that wakes before its start, when another one has given the build up, starts nothing',
+    async () => {
+      const bench = await newBench(server);
+      const [asleep, awake] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
+      const sources: string[] = [];
+      ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
+        startTask: async (...args: Parameters<typeof runner.startTask>) => {
+          await asleep.promise;
+          const answer = await runner.startTask(...args).catch((error: unknown) => error);
+          awake.resolve(answer);
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+        putSource: async (...args: Parameters<typeof runner.putSource>) => {
+          sources.push(args[0]);
+          return runner.putSource(...args);
+        },
+      });
+      const { id } = await bench.submit(NUMBER);
+      await bench.started(id);
+      // Its job is another's now.
+      await ctx.db
+        .updateTable('jobs')
+        .set({ status: 'queued', worker_id: null, run_at: new Date(0) })
+        .where('key', '=', `build:${id}`)
+        .execute();
+      ctx.bus.notify('jobs');
+      expect(await bench.ended(id)).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+      asleep.resolve();
+      expect(await awake.promise).toMatchObject({ status: 410 });
+      await until(
+        async () =>
+          (await ctx.db.selectFrom('jobs').select('id').where('key', '=', `build:${id}`).execute()).length ===
+          0,
+      );
+      expect([sources, (await bench.logs(id)).text]).toEqual([[], '']);
+    },
+  );
 });
 
 /** Host processes whose command line names it. */
-const alive = (mark: string) => readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).filter((pid) => {
-  try { return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(mark); } catch { return false; }
-});
+const alive = (mark: string) =>
+  readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(mark);
+      } catch {
+        return false;
+      }
+    });
 
 describe('processes that are killed', () => {
   let server: TestServer;
@@ -99,16 +155,31 @@ describe('processes that are killed', () => {
   let runnerPid = 0;
   const startWorker = async () => {
     const { dataDir, databaseUrl } = server.service.ctx.config;
-    worker = spawnService({ dataDir, key: server.key, env: { DATABASE_URL: databaseUrl!, HEADRACE_ROLES: 'worker,runner', HEADRACE_SECRET_KEY: 'test secret of at least 32 characters', HEADRACE_LOG_LEVEL: 'fatal' } });
+    worker = spawnService({
+      dataDir,
+      key: server.key,
+      env: {
+        DATABASE_URL: databaseUrl!,
+        HEADRACE_ROLES: 'worker,runner',
+        HEADRACE_SECRET_KEY: 'test secret of at least 32 characters',
+        HEADRACE_LOG_LEVEL: 'fatal',
+      },
+    });
     worker.stdout!.resume();
     worker.stderr!.resume();
     runnerPid = await newRunner(0);
   };
   const newRunner = async (not: number) => {
-    await until(async () => { const status = server.service.ctx.runnerStatus(); return status !== null && status.pid !== not; });
+    await until(async () => {
+      const status = server.service.ctx.runnerStatus();
+      return status !== null && status.pid !== not;
+    });
     return server.service.ctx.runnerStatus()!.pid;
   };
-  const kill = async (child: ChildProcess) => { child.kill('SIGKILL'); await endOf(child); };
+  const kill = async (child: ChildProcess) => {
+    child.kill('SIGKILL');
+    await endOf(child);
+  };
   const submit = async (bench: Bench, mark: string) => {
     const { id } = await bench.submit(`${NUMBER}; sleep ${mark}; echo "after"`);
     await until(async () => (await bench.logs(id)).text.length > 30);
@@ -124,32 +195,45 @@ describe('processes that are killed', () => {
     await server.close();
   }, 60_000);
 
-  test('a killed worker\'s build goes on where its sandbox lives, and its log loses nothing', { timeout: 60_000 }, async ({ skip }) => {
-    if (!server.service.ctx.runnerStatus()?.ok) skip();
-    const bench = await newBench(server);
-    const id = await submit(bench, '3.0717');
-    await kill(worker);
-    expect((await bench.read(id)).status).toBe('building');
-    await startWorker();
-    expect((await bench.ended(id)).status).toBe('ready');
-    await numberOf(server, bench, id);
-    expect((await bench.logs(id)).text).toMatch(/^[0-9a-f-]{36}\nafter\n$/);
-  });
+  test(
+    "a killed worker's build goes on where its sandbox lives, and its log loses nothing",
+    { timeout: 60_000 },
+    async ({ skip }) => {
+      if (!server.service.ctx.runnerStatus()?.ok) skip();
+      const bench = await newBench(server);
+      const id = await submit(bench, '3.0717');
+      await kill(worker);
+      expect((await bench.read(id)).status).toBe('building');
+      await startWorker();
+      expect((await bench.ended(id)).status).toBe('ready');
+      await numberOf(server, bench, id);
+      expect((await bench.logs(id)).text).toMatch(/^[0-9a-f-]{36}\nafter\n$/);
+    },
+  );
 
-  test('a killed runner\'s build is worker_lost once nothing of it lives; what it had printed stays, and it can be submitted again', { timeout: 60_000 }, async ({ skip }) => {
-    if (!server.service.ctx.runnerStatus()?.ok) skip();
-    const bench = await newBench(server);
-    const id = await submit(bench, '600.0718');
-    const told = (await bench.logs(id)).text;
-    expect(alive('600.0718').length).toBeGreaterThan(0);
-    process.kill(runnerPid, 'SIGKILL');
-    const ended = await bench.ended(id);
-    expect(alive('600.0718')).toEqual([]);
-    expect(ended).toMatchObject({ status: 'failed', exitCode: null, error: { code: 'worker_lost' }, artifactSha256: null });
-    expect((await bench.logs(id)).text).toBe(told);
-    runnerPid = await newRunner(runnerPid);
-    const again = await bench.submit(NUMBER);
-    expect((await bench.ended(again.id)).status).toBe('ready');
-    expect(await numberOf(server, bench, again.id)).not.toBe(told);
-  });
+  test(
+    "a killed runner's build is worker_lost once nothing of it lives; what it had printed stays, and it can be submitted again",
+    { timeout: 60_000 },
+    async ({ skip }) => {
+      if (!server.service.ctx.runnerStatus()?.ok) skip();
+      const bench = await newBench(server);
+      const id = await submit(bench, '600.0718');
+      const told = (await bench.logs(id)).text;
+      expect(alive('600.0718').length).toBeGreaterThan(0);
+      process.kill(runnerPid, 'SIGKILL');
+      const ended = await bench.ended(id);
+      expect(alive('600.0718')).toEqual([]);
+      expect(ended).toMatchObject({
+        status: 'failed',
+        exitCode: null,
+        error: { code: 'worker_lost' },
+        artifactSha256: null,
+      });
+      expect((await bench.logs(id)).text).toBe(told);
+      runnerPid = await newRunner(runnerPid);
+      const again = await bench.submit(NUMBER);
+      expect((await bench.ended(again.id)).status).toBe('ready');
+      expect(await numberOf(server, bench, again.id)).not.toBe(told);
+    },
+  );
 });

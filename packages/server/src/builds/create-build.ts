@@ -20,11 +20,18 @@ function requirePath(outputDirectory: string): void {
 export const createBuild = write({
   name: 'builds.createBuild',
   summary: 'Build a source',
-  description: 'Runs the command in a scratch sandbox that holds exactly the source, and keeps what it leaves in the output directory: at most 10,000 regular files of 64 MiB in all. The thread has to be idle, and takes no other work until the build has ended.',
+  description:
+    'Runs the command in a scratch sandbox that holds exactly the source, and keeps what it leaves in the output directory: at most 10,000 regular files of 64 MiB in all. The thread has to be idle, and takes no other work until the build has ended.',
   access: { permissions: ['thread:update'] },
   body: Body({
-    sourceId: Type.Optional(IdInput('src', 'Any source of the app; the thread\'s latest one where it is left out.')), command: Command, outputDirectory: OutputDirectory,
-    timeoutSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_SECONDS, default: MAX_TIMEOUT_SECONDS })),
+    sourceId: Type.Optional(
+      IdInput('src', "Any source of the app; the thread's latest one where it is left out."),
+    ),
+    command: Command,
+    outputDirectory: OutputDirectory,
+    timeoutSeconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_SECONDS, default: MAX_TIMEOUT_SECONDS }),
+    ),
   }),
   responses: { 202: Ok({ build: Build }) },
   errors: [503],
@@ -37,13 +44,34 @@ export const createBuild = write({
     if (sourceId !== null) await loadSource(tx.db, project.id, sourceId);
     requireOpen(thread, 'allowed');
     await requireIdle(tx, thread);
-    if (sourceId === null) throw new ApiError('conflict', 'The thread has no source yet. Name one, or wait for its first run.');
+    if (sourceId === null)
+      throw new ApiError('conflict', 'The thread has no source yet. Name one, or wait for its first run.');
     const runner = call.ctx.runnerStatus();
-    if (runner?.ok === false) throw new ApiError('source_workspace_unavailable', 'No sandbox can be made here: nothing can be built until the operator has mended that.', { cause: new Error(runner.missing.join('; ')) });
-    const build = await tx.db.insertInto('builds').values({
-      org_id: thread.org_id, id: newId('bld'), project_id: project.id, thread_id: thread.id, source_id: sourceId, command, output_directory: outputDirectory, timeout_seconds: timeoutSeconds, status: 'queued', created_by: call.principal.actorId,
-    }).returning(BUILD_COLUMNS).executeTakeFirstOrThrow();
-    appendEvent(tx, scopeOf(project), 'platform.build.queued', buildEventData(build), { threadId: thread.id });
+    if (runner?.ok === false)
+      throw new ApiError(
+        'source_workspace_unavailable',
+        'No sandbox can be made here: nothing can be built until the operator has mended that.',
+        { cause: new Error(runner.missing.join('; ')) },
+      );
+    const build = await tx.db
+      .insertInto('builds')
+      .values({
+        org_id: thread.org_id,
+        id: newId('bld'),
+        project_id: project.id,
+        thread_id: thread.id,
+        source_id: sourceId,
+        command,
+        output_directory: outputDirectory,
+        timeout_seconds: timeoutSeconds,
+        status: 'queued',
+        created_by: call.principal.actorId,
+      })
+      .returning(BUILD_COLUMNS)
+      .executeTakeFirstOrThrow();
+    appendEvent(tx, scopeOf(project), 'platform.build.queued', buildEventData(build), {
+      threadId: thread.id,
+    });
     await changeThread(tx, loaded, { active_build_id: build.id }, 'always');
     await enqueue(tx, 'build.work', { buildId: build.id }, { key: buildKey(build.id), fairKey: project.id });
     return { status: 202, body: { ok: true, build: buildView(build) }, scope: scopeOf(project) };

@@ -9,7 +9,11 @@ type Files = Record<string, string>;
 export async function newApp(server: TestServer, files: Files = { 'a.txt': 'a\n' }) {
   const { app } = (await server.call('POST', `${P}/apps`, { name: 'Builds' })).body;
   const url = `${P}/apps/${app.id}`;
-  const { source } = (await server.call('POST', `${url}/sources`, { files: Object.entries(files).map(([path, content]) => ({ path, content })) })).body;
+  const { source } = (
+    await server.call('POST', `${url}/sources`, {
+      files: Object.entries(files).map(([path, content]) => ({ path, content })),
+    })
+  ).body;
   await server.call('POST', `${url}/source-head/initialize`, { sourceId: source.id });
   return { url, appId: app.id as string, sourceId: source.id as string };
 }
@@ -26,9 +30,16 @@ export async function newBench(server: TestServer, files?: Files) {
   const threadId = await newThread(server, app.url);
   const thread = `${app.url}/threads/${threadId}`;
   return {
-    ...app, threadId, thread,
+    ...app,
+    threadId,
+    thread,
     submit: async (command: string, fields: object = {}, on = thread) => {
-      const answer = await server.call('POST', `${on}/builds`, { command, outputDirectory: 'dist', timeoutSeconds: 60, ...fields });
+      const answer = await server.call('POST', `${on}/builds`, {
+        command,
+        outputDirectory: 'dist',
+        timeoutSeconds: 60,
+        ...fields,
+      });
       expect([answer.status, answer.text]).toEqual([202, answer.text]);
       return answer.body.build;
     },
@@ -39,14 +50,19 @@ export async function newBench(server: TestServer, files?: Files) {
       return build;
     },
     logs: async (id: string) => (await server.call('GET', `${app.url}/builds/${id}/logs`)).body.logs,
-    started: (id: string) => until(async () => (await server.call('GET', `${app.url}/builds/${id}`)).body.build.status === 'building'),
+    started: (id: string) =>
+      until(
+        async () => (await server.call('GET', `${app.url}/builds/${id}`)).body.build.status === 'building',
+      ),
     /** Types and data of the app's events that the test asks for, in order. */
-    events: async (): Promise<{ type: string; data: Record<string, unknown>; threadId: string | null }[]> => (await server.call('GET', `${app.url}/events?limit=200`)).body.events,
+    events: async (): Promise<{ type: string; data: Record<string, unknown>; threadId: string | null }[]> =>
+      (await server.call('GET', `${app.url}/events?limit=200`)).body.events,
   };
 }
 
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; !await isSo(); await sleep(50)) if (Date.now() > end) throw new Error(`it did not come: ${isSo.toString()}`);
+  for (const end = Date.now() + 20_000; !(await isSo()); await sleep(50))
+    if (Date.now() > end) throw new Error(`it did not come: ${isSo.toString()}`);
 }
 
 export type Bench = Awaited<ReturnType<typeof newBench>>;

@@ -13,7 +13,14 @@ export const getBuild = read({
   responses: { 200: Ok({ build: Build }) },
   async handle(call) {
     const { ctx, params, query, signal } = call;
-    const { build } = await waitFor(ctx.bus, { channel: 'resources', id: params.buildId! }, query.waitSeconds, signal, () => loadBuild(ctx.db, call), (found) => isEnded(found.build));
+    const { build } = await waitFor(
+      ctx.bus,
+      { channel: 'resources', id: params.buildId! },
+      query.waitSeconds,
+      signal,
+      () => loadBuild(ctx.db, call),
+      (found) => isEnded(found.build),
+    );
     return { status: 200, body: { ok: true, build: buildView(build) } };
   },
 });

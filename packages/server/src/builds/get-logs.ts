@@ -13,16 +13,33 @@ function prefersText(accept: string | undefined): boolean {
 
 export const getLogs = read({
   name: 'builds.getLogs',
-  summary: 'Read what a build\'s command printed',
-  description: 'Both streams in order of arrival, also while the build goes on; the first 2 MiB of them. `Accept: text/plain` gives the text alone.',
+  summary: "Read what a build's command printed",
+  description:
+    'Both streams in order of arrival, also while the build goes on; the first 2 MiB of them. `Accept: text/plain` gives the text alone.',
   access: { permissions: ['thread:read'] },
-  responses: { 200: { content: { 'application/json': { schema: Ok({ logs: Logs }), example: exampleOf(Ok({ logs: Logs })) }, 'text/plain': { schema: { type: 'string' } } } } },
+  responses: {
+    200: {
+      content: {
+        'application/json': { schema: Ok({ logs: Logs }), example: exampleOf(Ok({ logs: Logs })) },
+        'text/plain': { schema: { type: 'string' } },
+      },
+    },
+  },
   async handle(call) {
     const { db } = call.ctx;
     const { build } = await loadBuild(db, call);
-    const pieces = await db.selectFrom('build_logs').select('content').where('build_id', '=', build.id).orderBy('journal_offset').execute();
+    const pieces = await db
+      .selectFrom('build_logs')
+      .select('content')
+      .where('build_id', '=', build.id)
+      .orderBy('journal_offset')
+      .execute();
     const text = pieces.map((piece) => piece.content).join('');
-    if (prefersText(call.headers.accept)) return { status: 200, stream: text, headers: { 'content-type': 'text/plain; charset=utf-8' } };
-    return { status: 200, body: { ok: true, logs: { text, byteSize: Buffer.byteLength(text), truncated: build.logs_truncated } } };
+    if (prefersText(call.headers.accept))
+      return { status: 200, stream: text, headers: { 'content-type': 'text/plain; charset=utf-8' } };
+    return {
+      status: 200,
+      body: { ok: true, logs: { text, byteSize: Buffer.byteLength(text), truncated: build.logs_truncated } },
+    };
   },
 });

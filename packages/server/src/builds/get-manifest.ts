@@ -12,7 +12,24 @@ export const getManifest = read({
   async handle(call) {
     const { build } = await loadBuild(call.ctx.db, call);
     requireReady(build);
-    const { manifest } = await call.ctx.db.selectFrom('builds').select('manifest').where('id', '=', build.id).executeTakeFirstOrThrow();
-    return { status: 200, body: { ok: true, manifest: { buildId: build.id, sourceId: build.source_id, artifactSha256: build.artifact_sha256, fileCount: build.file_count, byteSize: build.output_byte_size, files: manifest } } };
+    const { manifest } = await call.ctx.db
+      .selectFrom('builds')
+      .select('manifest')
+      .where('id', '=', build.id)
+      .executeTakeFirstOrThrow();
+    return {
+      status: 200,
+      body: {
+        ok: true,
+        manifest: {
+          buildId: build.id,
+          sourceId: build.source_id,
+          artifactSha256: build.artifact_sha256,
+          fileCount: build.file_count,
+          byteSize: build.output_byte_size,
+          files: manifest,
+        },
+      },
+    };
   },
 });

@@ -7,17 +7,28 @@ import { BUILD_COLUMNS, buildView } from './view.ts';
 
 export const listBuilds = read({
   name: 'builds.listBuilds',
-  summary: 'List a thread\'s builds, newest first',
+  summary: "List a thread's builds, newest first",
   access: { permissions: ['thread:read'] },
   query: ListQuery(),
   responses: { 200: Page('builds', Build) },
   async handle(call) {
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['builds', thread.id], (after, limit) => {
-      const list = ctx.db.selectFrom('builds').select(BUILD_COLUMNS).where('thread_id', '=', thread.id).orderBy('id', 'desc').limit(limit);
-      return (after === null ? list : list.where('id', '<', after)).execute();
-    }, (b) => b.id);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['builds', thread.id],
+      (after, limit) => {
+        const list = ctx.db
+          .selectFrom('builds')
+          .select(BUILD_COLUMNS)
+          .where('thread_id', '=', thread.id)
+          .orderBy('id', 'desc')
+          .limit(limit);
+        return (after === null ? list : list.where('id', '<', after)).execute();
+      },
+      (b) => b.id,
+    );
     return { status: 200, body: { ok: true, builds: rows.map(buildView), ...rest } };
   },
 });

@@ -8,14 +8,26 @@ import { BUILD_COLUMNS } from './view.ts';
 import type { Build } from './view.ts';
 
 /** The build that the path names, of the app that it names; it outlives its thread. 404 where either is not for the caller to see. */
-export async function loadBuild(db: Db | Tx['db'], call: Pick<Call, 'principal' | 'api' | 'params'>): Promise<{ build: Build; project: ProjectRow }> {
+export async function loadBuild(
+  db: Db | Tx['db'],
+  call: Pick<Call, 'principal' | 'api' | 'params'>,
+): Promise<{ build: Build; project: ProjectRow }> {
   const project = await loadProject(db, call);
-  const build = await db.selectFrom('builds').select(BUILD_COLUMNS).where('project_id', '=', project.id).where('id', '=', call.params.buildId!).executeTakeFirst();
+  const build = await db
+    .selectFrom('builds')
+    .select(BUILD_COLUMNS)
+    .where('project_id', '=', project.id)
+    .where('id', '=', call.params.buildId!)
+    .executeTakeFirst();
   if (!build) throw notFound('build');
   return { build, project };
 }
 
 /** 409 `build_not_ready` for what only a ready build has. */
 export function requireReady(build: Build): void {
-  if (build.status !== 'ready') throw new ApiError('build_not_ready', 'Only a build that is ready has an artifact and a manifest. Read its status, error and logs.');
+  if (build.status !== 'ready')
+    throw new ApiError(
+      'build_not_ready',
+      'Only a build that is ready has an artifact and a manifest. Read its status, error and logs.',
+    );
 }

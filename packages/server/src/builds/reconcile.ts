@@ -18,21 +18,36 @@ export function reconcileBuilds(ctx: Context): void {
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    void Promise.all([enqueueForgotten(ctx), removeLeftOver(ctx)]).catch((err: unknown) => ctx.log.debug({ err }, 'open builds were not looked after')).finally(() => { isBusy = false; });
+    void Promise.all([enqueueForgotten(ctx), removeLeftOver(ctx)])
+      .catch((err: unknown) => ctx.log.debug({ err }, 'open builds were not looked after'))
+      .finally(() => {
+        isBusy = false;
+      });
   }, EVERY_MS);
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
 }
 
 async function enqueueForgotten(ctx: Context): Promise<void> {
   const { rows } = await sql<{ id: string; project_id: string }>`
-    select b.id, b.project_id from builds b where b.status in ('queued', 'building') and not exists (select 1 from jobs j where j.key = 'build:' || b.id) limit ${BATCH}`.execute(ctx.db);
-  if (rows.length) await transaction(ctx, async (tx) => { for (const { id, project_id: fairKey } of rows) await enqueue(tx, 'build.work', { buildId: id }, { key: buildKey(id), fairKey }); });
+    select b.id, b.project_id from builds b where b.status in ('queued', 'building') and not exists (select 1 from jobs j where j.key = 'build:' || b.id) limit ${BATCH}`.execute(
+    ctx.db,
+  );
+  if (rows.length)
+    await transaction(ctx, async (tx) => {
+      for (const { id, project_id: fairKey } of rows)
+        await enqueue(tx, 'build.work', { buildId: id }, { key: buildKey(id), fairKey });
+    });
 }
 
 async function removeLeftOver(ctx: Context): Promise<void> {
   if (!ctx.runnerStatus()) return;
   const ids = (await ctx.runner.tasks()).filter((task) => task.kind === 'build').map((task) => task.id);
   if (!ids.length) return;
-  const ended = await ctx.db.selectFrom('builds').select('id').where('id', 'in', ids).where('status', 'in', ['ready', 'failed']).execute();
+  const ended = await ctx.db
+    .selectFrom('builds')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('status', 'in', ['ready', 'failed'])
+    .execute();
   for (const { id } of ended) await ctx.runner.deleteTask(id);
 }

@@ -27,12 +27,17 @@ export class OutputFault extends Error {
 }
 
 /** What a sandbox said, for a message: control characters in a name could write over a reader's terminal. */
-export const shown = (text: string) => clean(text).replace(/\p{Cc}/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+export const shown = (text: string) =>
+  clean(text).replace(/\p{Cc}/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-const invalidPath = (path: string, fault: string) => new OutputFault('output_invalid', `The output "${shown(path.slice(0, SHOWN))}" ${fault}.`);
+const invalidPath = (path: string, fault: string) =>
+  new OutputFault('output_invalid', `The output "${shown(path.slice(0, SHOWN))}" ${fault}.`);
 
 /** Chunks of a tar of the regular files, each of which is added to `files`. Throws OutputFault, or what the reading of `tar` throws. */
-export async function* repackOutput(tar: AsyncIterable<Uint8Array>, files: ManifestFile[]): AsyncGenerator<Buffer> {
+export async function* repackOutput(
+  tar: AsyncIterable<Uint8Array>,
+  files: ManifestFile[],
+): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   for await (const part of parts(tar, files)) {
@@ -50,11 +55,19 @@ async function* parts(tar: AsyncIterable<Uint8Array>, files: ManifestFile[]): As
   let [bytes, folders] = [0, 0];
   for await (const entry of readTar(tar)) {
     if (entry.kind === 'folder') {
-      if (++folders > MAX_FOLDERS) throw new OutputFault('output_too_large', `The output has more than ${MAX_FOLDERS.toLocaleString('en')} folders.`);
+      if (++folders > MAX_FOLDERS)
+        throw new OutputFault(
+          'output_too_large',
+          `The output has more than ${MAX_FOLDERS.toLocaleString('en')} folders.`,
+        );
       continue;
     }
     const path = pathOf(entry.path, entry.kind);
-    if (files.length === MAX_FILES) throw new OutputFault('output_too_large', `The output has more than ${MAX_FILES.toLocaleString('en')} files.`);
+    if (files.length === MAX_FILES)
+      throw new OutputFault(
+        'output_too_large',
+        `The output has more than ${MAX_FILES.toLocaleString('en')} files.`,
+      );
     bytes += entry.byteSize;
     if (bytes > MAX_BYTES) throw new OutputFault('output_too_large', 'The output has more than 64 MiB.');
     const content = await entry.read();
@@ -66,7 +79,12 @@ async function* parts(tar: AsyncIterable<Uint8Array>, files: ManifestFile[]): As
       yield slice;
     }
     yield padding(content.length);
-    files.push({ path, byteSize: content.length, sha256: hash.digest('hex'), mode: entry.executable ? '0755' : '0644' });
+    files.push({
+      path,
+      byteSize: content.length,
+      sha256: hash.digest('hex'),
+      mode: entry.executable ? '0755' : '0644',
+    });
   }
   const [collision] = findCollisions(files.map((file) => file.path));
   if (collision) throw invalidPath(files[collision.index]!.path, collision.message);
@@ -75,7 +93,8 @@ async function* parts(tar: AsyncIterable<Uint8Array>, files: ManifestFile[]): As
 
 /** A file's path below the output directory. */
 function pathOf(name: string | null, kind: 'file' | 'other'): string {
-  if (name === null) throw new OutputFault('output_invalid', 'The output has a file whose name is not UTF-8.');
+  if (name === null)
+    throw new OutputFault('output_invalid', 'The output has a file whose name is not UTF-8.');
   const path = name.replace(/^\.\//, '');
   if (kind === 'other') throw invalidPath(path, 'is a link or a special file');
   const fault = checkPath(path);

@@ -17,10 +17,15 @@ const MARGIN_MS = 120_000;
  * it, so that nobody can say what it did. Throws what runner, store and database throw: a later attempt attaches again.
  * `isFirst`: only the attempt that committed the build's start may start its command.
  */
-export async function runCommand(ctx: Context, job: Job, build: Build, isFirst: boolean): Promise<TaskEnd | null> {
+export async function runCommand(
+  ctx: Context,
+  job: Job,
+  build: Build,
+  isFirst: boolean,
+): Promise<TaskEnd | null> {
   const watch = passOnCancel(ctx, build.id);
   try {
-    if (!await attach(ctx, build, isFirst)) return null;
+    if (!(await attach(ctx, build, isFirst))) return null;
     return await follow(ctx, job, build);
   } finally {
     watch.stop();
@@ -30,8 +35,17 @@ export async function runCommand(ctx: Context, job: Job, build: Build, isFirst: 
 /** Makes sure that the task has its source, without which it does not begin. False when the runner does not know the task. */
 async function attach(ctx: Context, build: Build, isFirst: boolean): Promise<boolean> {
   const known = isFirst
-    ? await ctx.runner.startTask(build.id, { kind: 'build', command: build.command, outputDirectory: build.output_directory, timeoutMs: build.timeout_seconds * 1000, ...await egressOf(ctx.db, build) })
-    : await ctx.runner.task(build.id).catch((error: unknown) => { if (error instanceof RunnerError && error.status === 404) return null; throw error; });
+    ? await ctx.runner.startTask(build.id, {
+        kind: 'build',
+        command: build.command,
+        outputDirectory: build.output_directory,
+        timeoutMs: build.timeout_seconds * 1000,
+        ...(await egressOf(ctx.db, build)),
+      })
+    : await ctx.runner.task(build.id).catch((error: unknown) => {
+        if (error instanceof RunnerError && error.status === 404) return null;
+        throw error;
+      });
   if (known?.status === 'preparing') await putSource(ctx, build);
   return known !== null;
 }
@@ -39,7 +53,10 @@ async function attach(ctx: Context, build: Build, isFirst: boolean): Promise<boo
 async function putSource(ctx: Context, build: Build): Promise<void> {
   let fault: unknown;
   await putSourceFiles(ctx, build.project_id, build.source_id, (tar, origin) => {
-    if (tar instanceof Readable) tar.once('error', (error) => { fault = error; });
+    if (tar instanceof Readable)
+      tar.once('error', (error) => {
+        fault = error;
+      });
     return ctx.runner.putSource(build.id, tar, origin);
   }).catch((error: unknown) => {
     // 409: it has its source already, or was cancelled before.
@@ -51,7 +68,11 @@ async function putSource(ctx: Context, build: Build): Promise<void> {
 /** Reads the journal to its end, from where the log stands. */
 async function follow(ctx: Context, job: Job, build: Build): Promise<TaskEnd> {
   const stopReading = new AbortController();
-  const signal = AbortSignal.any([job.signal, stopReading.signal, AbortSignal.timeout(build.timeout_seconds * 1000 + MARGIN_MS)]);
+  const signal = AbortSignal.any([
+    job.signal,
+    stopReading.signal,
+    AbortSignal.timeout(build.timeout_seconds * 1000 + MARGIN_MS),
+  ]);
   const log = openBuildLog(ctx, job, build, () => stopReading.abort());
   try {
     for await (const entry of ctx.runner.journal(build.id, build.journal_offset + 1, signal)) {
@@ -80,18 +101,32 @@ function passOnCancel(ctx: Context, buildId: string): { stop(): void } {
     if (isPassedOn || isLooking) return;
     isLooking = true;
     try {
-      const build = await ctx.db.selectFrom('builds').select('cancel_requested_at').where('id', '=', buildId).executeTakeFirst();
+      const build = await ctx.db
+        .selectFrom('builds')
+        .select('cancel_requested_at')
+        .where('id', '=', buildId)
+        .executeTakeFirst();
       if (!build?.cancel_requested_at) return;
       await ctx.runner.cancel(buildId);
       isPassedOn = true;
     } catch (err) {
-      ctx.log.debug({ err, build: buildId }, 'looking after a build failed; it is looked after again in a second');
+      ctx.log.debug(
+        { err, build: buildId },
+        'looking after a build failed; it is looked after again in a second',
+      );
     } finally {
       isLooking = false;
     }
   };
-  const unlisten = ctx.bus.listen('control', (id) => { if (id === buildId) void look(); });
+  const unlisten = ctx.bus.listen('control', (id) => {
+    if (id === buildId) void look();
+  });
   const timer = setInterval(() => void look(), LOOK_MS);
   void look();
-  return { stop() { unlisten(); clearInterval(timer); } };
+  return {
+    stop() {
+      unlisten();
+      clearInterval(timer);
+    },
+  };
 }

@@ -22,10 +22,20 @@ export interface Artifact {
  * that cleanup finds what an interruption leaves. Throws OutputFault, or what runner and store throw.
  */
 export async function storeArtifact(ctx: Context, build: Build): Promise<Artifact> {
-  const output = await ctx.runner.output(build.id).catch((error: unknown) => { throw faultOf(error); });
-  const artifact: Artifact = { key: `projects/${build.project_id}/builds/${newId('pack')}`, sha256: '', byteSize: 0, files: [] };
+  const output = await ctx.runner.output(build.id).catch((error: unknown) => {
+    throw faultOf(error);
+  });
+  const artifact: Artifact = {
+    key: `projects/${build.project_id}/builds/${newId('pack')}`,
+    sha256: '',
+    byteSize: 0,
+    files: [],
+  };
   try {
-    await ctx.db.insertInto('objects').values({ org_id: build.org_id, key: artifact.key, project_id: build.project_id }).execute();
+    await ctx.db
+      .insertInto('objects')
+      .values({ org_id: build.org_id, key: artifact.key, project_id: build.project_id })
+      .execute();
     await put(ctx, output, artifact);
     sortByPath(artifact.files);
     return artifact;
@@ -53,18 +63,31 @@ async function put(ctx: Context, output: Readable, artifact: Artifact): Promise<
     }
   }
   // The store wraps what it is given: the output's own fault goes before.
-  await ctx.store.put(artifact.key, Readable.from(measured(), { objectMode: false })).catch((error: unknown) => { throw fault ?? error; });
+  await ctx.store
+    .put(artifact.key, Readable.from(measured(), { objectMode: false }))
+    .catch((error: unknown) => {
+      throw fault ?? error;
+    });
   artifact.sha256 = hash.digest('hex');
 }
 
 /** The runner's own refusals to pack a directory. */
 function faultOf(error: unknown): unknown {
-  if (!(error instanceof RunnerError) || (error.code !== 'output_missing' && error.code !== 'output_invalid')) return error;
+  if (!(error instanceof RunnerError) || (error.code !== 'output_missing' && error.code !== 'output_invalid'))
+    return error;
   return new OutputFault(error.code, shown(error.message.slice(0, 2000)));
 }
 
 /** Has an object removed that no row will name. Registered anew where cleanup was here before the put. */
-export async function discardObject(db: Pick<Context['db'], 'insertInto'>, build: Pick<Build, 'org_id' | 'project_id'>, key: string): Promise<void> {
+export async function discardObject(
+  db: Pick<Context['db'], 'insertInto'>,
+  build: Pick<Build, 'org_id' | 'project_id'>,
+  key: string,
+): Promise<void> {
   const change = { committed_at: null, delete_after: sql<Date>`now()` };
-  await db.insertInto('objects').values({ org_id: build.org_id, key, project_id: build.project_id, ...change }).onConflict((c) => c.column('key').doUpdateSet(change)).execute();
+  await db
+    .insertInto('objects')
+    .values({ org_id: build.org_id, key, project_id: build.project_id, ...change })
+    .onConflict((c) => c.column('key').doUpdateSet(change))
+    .execute();
 }

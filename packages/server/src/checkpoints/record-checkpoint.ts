@@ -5,8 +5,17 @@ import { scopeOf } from '../projects/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 
 /** Saves a checkpoint of a locked thread at a source; publishes `checkpoint.created`. */
-export async function recordCheckpoint(tx: Tx, { thread, project }: LoadedThread, sourceId: string, kind: 'run' | 'edit' | 'recovery', runId: string | null): Promise<void> {
+export async function recordCheckpoint(
+  tx: Tx,
+  { thread, project }: LoadedThread,
+  sourceId: string,
+  kind: 'run' | 'edit' | 'recovery',
+  runId: string | null,
+): Promise<void> {
   const id = newId('chk');
-  await tx.db.insertInto('checkpoints').values({ org_id: thread.org_id, id, thread_id: thread.id, run_id: runId, source_id: sourceId, kind }).execute();
+  await tx.db
+    .insertInto('checkpoints')
+    .values({ org_id: thread.org_id, id, thread_id: thread.id, run_id: runId, source_id: sourceId, kind })
+    .execute();
   appendEvent(tx, scopeOf(project), 'checkpoint.created', { id }, { threadId: thread.id, runId });
 }

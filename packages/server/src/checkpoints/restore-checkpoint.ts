@@ -7,7 +7,12 @@ import { queueRun } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { changeThread, lockThread, reinitialize, requireOpen, requireUnoccupied } from '../threads/index.ts';
 
-const Result = Type.Object({ threadId: Id('thr'), runId: Id('run'), checkpointId: Id('chk'), status: Text('queued') });
+const Result = Type.Object({
+  threadId: Id('thr'),
+  runId: Id('run'),
+  checkpointId: Id('chk'),
+  status: Text('queued'),
+});
 
 export const restoreCheckpoint = write({
   name: 'checkpoints.restoreCheckpoint',
@@ -18,14 +23,37 @@ export const restoreCheckpoint = write({
   responses: { 202: Ok({ result: Result }) },
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
-    const checkpoint = await tx.db.selectFrom('checkpoints').selectAll().where('thread_id', '=', loaded.thread.id).where('id', '=', call.params.checkpointId!).executeTakeFirst();
+    const checkpoint = await tx.db
+      .selectFrom('checkpoints')
+      .selectAll()
+      .where('thread_id', '=', loaded.thread.id)
+      .where('id', '=', call.params.checkpointId!)
+      .executeTakeFirst();
     if (!checkpoint) throw notFound('checkpoint');
     requireOpen(loaded.thread);
     requireUnoccupied(loaded.thread);
     const again = await reinitialize(tx, loaded);
     const modelId = loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
-    const run = await queueRun(tx, call.ctx.config, loaded, { kind: 'restore', messageId: null, modelId, checkpointId: checkpoint.id, createdBy: call.principal.actorId });
+    const run = await queueRun(tx, call.ctx.config, loaded, {
+      kind: 'restore',
+      messageId: null,
+      modelId,
+      checkpointId: checkpoint.id,
+      createdBy: call.principal.actorId,
+    });
     await changeThread(tx, loaded, again, 'always');
-    return { status: 202, body: { ok: true, result: { threadId: loaded.thread.id, runId: run.id, checkpointId: checkpoint.id, status: run.status } }, scope: scopeOf(loaded.project) };
+    return {
+      status: 202,
+      body: {
+        ok: true,
+        result: {
+          threadId: loaded.thread.id,
+          runId: run.id,
+          checkpointId: checkpoint.id,
+          status: run.status,
+        },
+      },
+      scope: scopeOf(loaded.project),
+    };
   },
 });

@@ -18,13 +18,21 @@ afterAll(async () => {
 });
 
 test('a connection that the server ends between two statements of a transaction fails the transaction, and not the process', async () => {
-  const failed = handle.db.transaction().execute(async (tx) => {
-    const { rows: [own] } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
-    await sql`select pg_terminate_backend(${own!.pid})`.execute(handle.db);
-    // The server's farewell comes while no statement of this connection is under way.
-    await gone(own!.pid);
-    await sql`select 1`.execute(tx);
-  }).then(() => null, (error: unknown) => error);
+  const failed = handle.db
+    .transaction()
+    .execute(async (tx) => {
+      const {
+        rows: [own],
+      } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+      await sql`select pg_terminate_backend(${own!.pid})`.execute(handle.db);
+      // The server's farewell comes while no statement of this connection is under way.
+      await gone(own!.pid);
+      await sql`select 1`.execute(tx);
+    })
+    .then(
+      () => null,
+      (error: unknown) => error,
+    );
   expect(isDatabaseAway(await failed)).toBe(true);
   expect((await sql<{ one: number }>`select 1 as one`.execute(handle.db)).rows).toEqual([{ one: 1 }]);
 });

@@ -21,12 +21,24 @@ export interface DatabaseHandle {
  * listens to idle ones only: one that breaks between two statements of a transaction says so with nobody waiting for an answer.
  */
 export function openPool(config: pg.PoolConfig): pg.Pool {
-  return new pg.Pool(config).on('error', () => {}).on('connect', (client) => { client.on('error', () => {}); });
+  return new pg.Pool(config)
+    .on('error', () => {})
+    .on('connect', (client) => {
+      client.on('error', () => {});
+    });
 }
 
 /** Opens a pool. `max` connections; every statement is bounded in time, so that no request hangs on a lost server. */
 export function openDatabase(connection: pg.PoolConfig, max = 24): DatabaseHandle {
-  const pool = openPool({ ...connection, Client: PreparingClient, max, connectionTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, statement_timeout: 30_000, idle_in_transaction_session_timeout: 60_000 });
+  const pool = openPool({
+    ...connection,
+    Client: PreparingClient,
+    max,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 60_000,
+  });
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return { db, pool, connection, close: () => db.destroy() };
 }

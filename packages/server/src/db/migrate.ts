@@ -14,14 +14,23 @@ export async function migrate(connection: PoolConfig): Promise<void> {
   client.on('error', () => {});
   await client.connect();
   try {
-    const { rows: [server] } = await client.query<{ version: number }>("select current_setting('server_version_num')::int as version");
+    const {
+      rows: [server],
+    } = await client.query<{ version: number }>(
+      "select current_setting('server_version_num')::int as version",
+    );
     if (server!.version < 150_000) throw new Error('PostgreSQL 15 or newer is required');
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await client.query('create table if not exists schema_migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())');
+    await client.query(
+      'create table if not exists schema_migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())',
+    );
     const { rows } = await client.query<{ number: number }>('select number from schema_migrations');
     const applied = new Set(rows.map((r) => r.number));
     const newest = Number(files.at(-1)!.slice(0, 4));
-    if ([...applied].some((number) => number > newest)) throw new Error('The database was written by a newer version of Headrace. Start that version, or restore a backup made by this one.');
+    if ([...applied].some((number) => number > newest))
+      throw new Error(
+        'The database was written by a newer version of Headrace. Start that version, or restore a backup made by this one.',
+      );
     for (const name of files) {
       const number = Number(name.slice(0, 4));
       if (applied.has(number)) continue;

@@ -25,6 +25,9 @@ export class PreparingClient extends pg.Client {
   // Kysely hands over text and values; what else pg takes goes through as it is.
   override query = ((text: unknown, values?: unknown, ...rest: unknown[]) => {
     const name = typeof text === 'string' && values !== undefined ? names.get(text) : undefined;
-    return (super.query as (...args: unknown[]) => unknown)(name === undefined ? text : { name, text, values }, ...(name === undefined ? [values, ...rest] : rest));
+    return (super.query as (...args: unknown[]) => unknown)(
+      name === undefined ? text : { name, text, values },
+      ...(name === undefined ? [values, ...rest] : rest),
+    );
   }) as pg.Client['query'];
 }

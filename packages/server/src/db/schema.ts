@@ -3,8 +3,16 @@ import { sql } from 'kysely';
 import type { ColumnType, Generated, GeneratedAlways, RawBuilder, Selectable } from 'kysely';
 
 type Time = ColumnType<Date, Date | string | RawBuilder<Date>, Date | string | RawBuilder<Date>>;
-type TimeOrNull = ColumnType<Date | null, Date | string | RawBuilder<Date> | null | undefined, Date | string | RawBuilder<Date> | null>;
-type GeneratedTime = ColumnType<Date, Date | string | RawBuilder<Date> | undefined, Date | string | RawBuilder<Date>>;
+type TimeOrNull = ColumnType<
+  Date | null,
+  Date | string | RawBuilder<Date> | null | undefined,
+  Date | string | RawBuilder<Date> | null
+>;
+type GeneratedTime = ColumnType<
+  Date,
+  Date | string | RawBuilder<Date> | undefined,
+  Date | string | RawBuilder<Date>
+>;
 type Json<T> = ColumnType<T, RawBuilder<T>, RawBuilder<T>>;
 type JsonOrNull<T> = ColumnType<T | null, RawBuilder<T> | null | undefined, RawBuilder<T> | null>;
 type GeneratedJson<T> = ColumnType<T, RawBuilder<T> | undefined, RawBuilder<T>>;

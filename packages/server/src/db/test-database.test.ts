@@ -8,7 +8,9 @@ test('a test database has the schema, no rows of others, and is gone after drop'
   await client.connect();
   client.on('error', () => {}); // drop ends it
   await client.query('create table only_here ()');
-  expect((await client.query("select to_regclass('schema_migrations') is not null as has")).rows).toEqual([{ has: true }]);
+  expect((await client.query("select to_regclass('schema_migrations') is not null as has")).rows).toEqual([
+    { has: true },
+  ]);
   await a.drop();
 
   const other = new Client(b.connection);

@@ -17,7 +17,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   // Copying files takes 30 ms, logging every page (the default) 80 ms.
   await run(server, `create database ${name} template ${inject('template')} strategy file_copy`);
-  return { connection: { ...server, database: name }, drop: () => run(server, `drop database if exists ${name} with (force)`) };
+  return {
+    connection: { ...server, database: name },
+    drop: () => run(server, `drop database if exists ${name} with (force)`),
+  };
 }
 
 async function run(server: TestConnection, sql: string): Promise<void> {

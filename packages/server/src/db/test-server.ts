@@ -29,7 +29,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dataDir = join(parent, `headrace-test-${process.pid}`);
   mkdirSync(dataDir, { mode: 0o700 });
   const log = { info: () => {}, warn: console.warn, error: console.error };
-  const server = await startEmbeddedPostgres({ dataDir, log, settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' } });
+  const server = await startEmbeddedPostgres({
+    dataDir,
+    log,
+    settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' },
+  });
   const teardown = async () => {
     await server.stop();
     rmSync(dataDir, { recursive: true, force: true });

@@ -18,7 +18,12 @@ const SCOPE: EventScope = { orgId: 'org_1', projectId: 'prj_1', feed: 'direct' }
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: new pg.Pool(database.connection) }), log: (event) => { queries.push(event.query.sql); } });
+  db = new Kysely<Database>({
+    dialect: new PostgresDialect({ pool: new pg.Pool(database.connection) }),
+    log: (event) => {
+      queries.push(event.query.sql);
+    },
+  });
 });
 afterAll(async () => {
   await db?.destroy();
@@ -30,7 +35,12 @@ beforeEach(async () => {
   queries.length = 0;
 });
 
-const outbox = () => db.selectFrom('outbox').select(['event_id', 'type', 'thread_id', 'run_id', 'project_id', 'feed', 'data']).orderBy('id').execute();
+const outbox = () =>
+  db
+    .selectFrom('outbox')
+    .select(['event_id', 'type', 'thread_id', 'run_id', 'project_id', 'feed', 'data'])
+    .orderBy('id')
+    .execute();
 const failure = (code: string) => Object.assign(new Error(code), { code });
 const organization = async () => {
   const id = newId('org');
@@ -41,9 +51,18 @@ const organization = async () => {
 describe('events', () => {
   test('are written in their order, in one statement, as the last before the commit', async () => {
     const ids = await transaction({ db, bus }, async (tx) => {
-      const first = appendEvent(tx, SCOPE, 'thread.updated', { id: 'thr_1', status: 'ready' }, { threadId: 'thr_1' });
+      const first = appendEvent(
+        tx,
+        SCOPE,
+        'thread.updated',
+        { id: 'thr_1', status: 'ready' },
+        { threadId: 'thr_1' },
+      );
       await sql`select 'state'`.execute(tx.db);
-      const second = appendEvent(tx, { ...SCOPE, projectId: null }, 'operation.updated', { id: 'op_1', status: 'succeeded' });
+      const second = appendEvent(tx, { ...SCOPE, projectId: null }, 'operation.updated', {
+        id: 'op_1',
+        status: 'succeeded',
+      });
       expect(await outbox()).toEqual([]);
       await sql`select 'more state'`.execute(tx.db);
       return [first, second];
@@ -51,21 +70,39 @@ describe('events', () => {
     expect(queries.filter((q) => q.includes('insert into outbox'))).toHaveLength(1);
     expect(queries.slice(-2)).toEqual([expect.stringMatching(/^insert into outbox/), 'commit']);
     expect(await outbox()).toEqual([
-      { event_id: ids[0], type: 'thread.updated', thread_id: 'thr_1', run_id: null, project_id: 'prj_1', feed: 'direct', data: { id: 'thr_1', status: 'ready' } },
-      { event_id: ids[1], type: 'operation.updated', thread_id: null, run_id: null, project_id: null, feed: 'direct', data: { id: 'op_1', status: 'succeeded' } },
+      {
+        event_id: ids[0],
+        type: 'thread.updated',
+        thread_id: 'thr_1',
+        run_id: null,
+        project_id: 'prj_1',
+        feed: 'direct',
+        data: { id: 'thr_1', status: 'ready' },
+      },
+      {
+        event_id: ids[1],
+        type: 'operation.updated',
+        thread_id: null,
+        run_id: null,
+        project_id: null,
+        feed: 'direct',
+        data: { id: 'op_1', status: 'succeeded' },
+      },
     ]);
   });
 
   test('of a transaction that is rolled back are not published, nor is anybody woken', async () => {
     const after = vi.fn();
     const id = newId('org');
-    await expect(transaction({ db, bus }, async (tx) => {
-      await tx.db.insertInto('organizations').values({ id, name: 'n' }).execute();
-      appendEvent(tx, SCOPE, 'thread.updated', {});
-      tx.wake('jobs');
-      tx.afterCommit.push(after);
-      throw new Error('no');
-    })).rejects.toThrow('no');
+    await expect(
+      transaction({ db, bus }, async (tx) => {
+        await tx.db.insertInto('organizations').values({ id, name: 'n' }).execute();
+        appendEvent(tx, SCOPE, 'thread.updated', {});
+        tx.wake('jobs');
+        tx.afterCommit.push(after);
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
     expect(await outbox()).toEqual([]);
     expect(await db.selectFrom('organizations').select('id').where('id', '=', id).execute()).toEqual([]);
     expect(bus.notify).not.toHaveBeenCalled();
@@ -76,45 +113,78 @@ describe('events', () => {
 test('wake-ups go out once each, and callbacks in order, when the commit can be seen', async () => {
   const seen: unknown[] = [];
   const id = newId('org');
-  vi.mocked(bus.notify).mockImplementation((...call) => { seen.push(call); });
+  vi.mocked(bus.notify).mockImplementation((...call) => {
+    seen.push(call);
+  });
   await transaction({ db, bus }, async (tx) => {
     tx.wake('jobs');
     tx.wake('operations', 'op_1');
     tx.wake('jobs');
-    tx.afterCommit.push(() => { seen.push('first'); }, () => { seen.push('second'); });
+    tx.afterCommit.push(
+      () => {
+        seen.push('first');
+      },
+      () => {
+        seen.push('second');
+      },
+    );
     appendEvent(tx, SCOPE, 'thread.updated', {});
     appendEvent(tx, SCOPE, 'run.running', { id: 'run_1', status: 'running' });
     await tx.db.insertInto('organizations').values({ id, name: 'n' }).execute();
     expect(seen).toEqual([]);
   });
-  expect(seen).toEqual([['jobs', ''], ['operations', 'op_1'], ['outbox', ''], ['resources', 'run_1'], 'first', 'second']);
+  expect(seen).toEqual([
+    ['jobs', ''],
+    ['operations', 'op_1'],
+    ['outbox', ''],
+    ['resources', 'run_1'],
+    'first',
+    'second',
+  ]);
   expect(await db.selectFrom('organizations').select('id').where('id', '=', id).execute()).toHaveLength(1);
 });
 
 describe('again', () => {
   test('a real deadlock: both transactions commit in the end, and only what committed is published', async () => {
     const [a, b] = [await organization(), await organization()];
-    const lock = (tx: { db: Db }, id: string) => tx.db.updateTable('organizations').set({ name: sql`name || '+'` }).where('id', '=', id).execute();
+    const lock = (tx: { db: Db }, id: string) =>
+      tx.db
+        .updateTable('organizations')
+        .set({ name: sql`name || '+'` })
+        .where('id', '=', id)
+        .execute();
     const both = Promise.withResolvers<void>();
     let holding = 0;
     let attempts = 0;
-    const run = (first: string, second: string) => transaction({ db, bus }, async (tx) => {
-      attempts++;
-      await lock(tx, first);
-      if (++holding === 2) both.resolve();
-      await both.promise;
-      appendEvent(tx, SCOPE, 'thread.updated', { id: first });
-      await lock(tx, second);
-    });
+    const run = (first: string, second: string) =>
+      transaction({ db, bus }, async (tx) => {
+        attempts++;
+        await lock(tx, first);
+        if (++holding === 2) both.resolve();
+        await both.promise;
+        appendEvent(tx, SCOPE, 'thread.updated', { id: first });
+        await lock(tx, second);
+      });
     await Promise.all([run(a, b), run(b, a)]);
     expect(attempts).toBe(3);
-    expect((await db.selectFrom('organizations').select('name').where('id', 'in', [a, b]).execute()).map((o) => o.name)).toEqual(['n++', 'n++']);
+    expect(
+      (await db.selectFrom('organizations').select('name').where('id', 'in', [a, b]).execute()).map(
+        (o) => o.name,
+      ),
+    ).toEqual(['n++', 'n++']);
     expect((await outbox()).map((e) => e.data.id).sort()).toEqual([a, b].sort());
   });
 
   test('a serialization failure, at most three times; nothing else', async () => {
-    for (const [code, times] of [['40001', 4], ['40P01', 4], ['23505', 1], ['57014', 1]] as const) {
-      const work = vi.fn(async () => { throw failure(code); });
+    for (const [code, times] of [
+      ['40001', 4],
+      ['40P01', 4],
+      ['23505', 1],
+      ['57014', 1],
+    ] as const) {
+      const work = vi.fn(async () => {
+        throw failure(code);
+      });
       await expect(transaction({ db, bus }, work)).rejects.toThrow(code);
       expect(work).toHaveBeenCalledTimes(times);
     }

@@ -12,7 +12,10 @@ import type { Database } from './schema.ts';
 import type { Db } from './database.ts';
 
 /** A settled receipt as a transaction stores it; see operations/receipts.ts. */
-export interface SettledReceipt extends Pick<WriteRequest, 'key' | 'fingerprint' | 'method' | 'path' | 'projectId' | 'permissions'> {
+export interface SettledReceipt extends Pick<
+  WriteRequest,
+  'key' | 'fingerprint' | 'method' | 'path' | 'projectId' | 'permissions'
+> {
   orgId: string;
   id: string;
   actorId: string;
@@ -70,7 +73,14 @@ async function once<T>(ctx: { db: Db; bus: Bus }, work: (tx: Tx) => Promise<T>):
   const afterCommit: (() => void)[] = [];
   const wakes = new Map<string, [Channel, string]>();
   const result = await ctx.db.transaction().execute(async (db) => {
-    const tx: Tx = { db, events: [], afterCommit, wake: (channel, payload = '') => { wakes.set(`${channel} ${payload}`, [channel, payload]); } };
+    const tx: Tx = {
+      db,
+      events: [],
+      afterCommit,
+      wake: (channel, payload = '') => {
+        wakes.set(`${channel} ${payload}`, [channel, payload]);
+      },
+    };
     const value = await work(tx);
     await flush(tx);
     return value;
@@ -85,14 +95,21 @@ const INSERT_RECEIPT = `
   insert into operations (org_id, id, actor_id, idempotency_key, fingerprint, method, path, project_id, permissions, published, response_status, response, response_sealed, status, settled_at, reserved_until)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when $11 < 400 then 'succeeded' else 'failed' end, clock_timestamp(), now() + interval '8 days')`;
 const EVENT_COLUMNS = 8;
-const insertEvents = (count: number, first: number) => `insert into outbox (event_id, org_id, feed, type, project_id, thread_id, run_id, data) values ${
-  Array.from({ length: count }, (_, row) => `(${Array.from({ length: EVENT_COLUMNS }, (_, column) => `$${first + row * EVENT_COLUMNS + column}`).join(', ')})`).join(', ')}`;
+const insertEvents = (count: number, first: number) =>
+  `insert into outbox (event_id, org_id, feed, type, project_id, thread_id, run_id, data) values ${Array.from(
+    { length: count },
+    (_, row) =>
+      `(${Array.from({ length: EVENT_COLUMNS }, (_, column) => `$${first + row * EVENT_COLUMNS + column}`).join(', ')})`,
+  ).join(', ')}`;
 
 /** By the number of events; more of them than this are rare, and a statement of their own. */
 const MOST_PREPARED = 8;
 const flushing = Array.from({ length: MOST_PREPARED + 1 }, (_, count) => ({
   events: prepared(`insert_events_${count}`, insertEvents(count, 1)),
-  receipt: prepared(`insert_receipt_${count}`, count ? `with receipt as (${INSERT_RECEIPT}) ${insertEvents(count, 14)}` : INSERT_RECEIPT),
+  receipt: prepared(
+    `insert_receipt_${count}`,
+    count ? `with receipt as (${INSERT_RECEIPT}) ${insertEvents(count, 14)}` : INSERT_RECEIPT,
+  ),
 }));
 
 /** What long polls wait for, by their ids: to wake them all for each event of anybody would ask the database for each of them each time. */
@@ -101,18 +118,50 @@ const WAITED_FOR = /^(run|preview|platform\.(apply|build))\./;
 /** Events and receipt, in one round trip for both. */
 async function flush({ db, events, receipt, wake }: Tx): Promise<void> {
   const isMany = events.length > MOST_PREPARED;
-  const rows = events.flatMap((e) => [e.id, e.orgId, e.feed, e.type, e.projectId, e.threadId, e.runId, JSON.stringify(e.data)]);
-  if (receipt) await db.executeQuery(flushing[isMany ? 0 : events.length]!.receipt([...receiptValues(receipt), ...(isMany ? [] : rows)]));
+  const rows = events.flatMap((e) => [
+    e.id,
+    e.orgId,
+    e.feed,
+    e.type,
+    e.projectId,
+    e.threadId,
+    e.runId,
+    JSON.stringify(e.data),
+  ]);
+  if (receipt)
+    await db.executeQuery(
+      flushing[isMany ? 0 : events.length]!.receipt([...receiptValues(receipt), ...(isMany ? [] : rows)]),
+    );
   else if (events.length && !isMany) await db.executeQuery(flushing[events.length]!.events(rows));
   if (isMany) await db.executeQuery(CompiledQuery.raw(insertEvents(events.length, 1), rows));
   if (events.length) wake('outbox');
   for (const { type, data } of events) if (WAITED_FOR.test(type)) wake('resources', String(data.id));
 }
 
-const receiptValues = (r: SettledReceipt) => [r.orgId, r.id, r.actorId, r.key, r.fingerprint, r.method, r.path, r.projectId, r.permissions, r.published, r.responseStatus, r.response, r.responseSealed];
+const receiptValues = (r: SettledReceipt) => [
+  r.orgId,
+  r.id,
+  r.actorId,
+  r.key,
+  r.fingerprint,
+  r.method,
+  r.path,
+  r.projectId,
+  r.permissions,
+  r.published,
+  r.responseStatus,
+  r.response,
+  r.responseSealed,
+];
 
 /** Adds an event to the transaction; returns its id. */
-export function appendEvent(tx: Tx, scope: EventScope, type: string, data: Record<string, unknown>, at: { threadId?: string | null; runId?: string | null } = {}): string {
+export function appendEvent(
+  tx: Tx,
+  scope: EventScope,
+  type: string,
+  data: Record<string, unknown>,
+  at: { threadId?: string | null; runId?: string | null } = {},
+): string {
   const id = newId('evt');
   tx.events.push({ ...scope, id, type, data, threadId: at.threadId ?? null, runId: at.runId ?? null });
   return id;

@@ -8,24 +8,55 @@ import { claimedWrite } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, Enum, IdInput, Nullable, Ok, Text } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
-import { abandon, faultsMapped, insertSource, keepUntilTaken, loadTree, Source, sourceView, stageBlobs } from '../sources/index.ts';
+import {
+  abandon,
+  faultsMapped,
+  insertSource,
+  keepUntilTaken,
+  loadTree,
+  Source,
+  sourceView,
+  stageBlobs,
+} from '../sources/index.ts';
 import { changeThread, loadThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { freshDeadline } from '../workspaces/index.ts';
 
-const Change = Body({
-  path: Text('src/app.js', { minLength: 1, maxLength: 1024 }), content: Type.Optional(Nullable(Type.String({ examples: ['export const answer = 42;\n'], description: 'null deletes. May be left out with renameFrom or executable.' }))),
-  encoding: Type.Optional(Enum(['utf8', 'base64'])), executable: Type.Optional(Type.Boolean()), renameFrom: Type.Optional(Text('src/old.js', { minLength: 1, maxLength: 1024 })),
-}, { examples: [{ path: 'src/app.js', content: 'export const answer = 42;\n' }] });
+const Change = Body(
+  {
+    path: Text('src/app.js', { minLength: 1, maxLength: 1024 }),
+    content: Type.Optional(
+      Nullable(
+        Type.String({
+          examples: ['export const answer = 42;\n'],
+          description: 'null deletes. May be left out with renameFrom or executable.',
+        }),
+      ),
+    ),
+    encoding: Type.Optional(Enum(['utf8', 'base64'])),
+    executable: Type.Optional(Type.Boolean()),
+    renameFrom: Type.Optional(Text('src/old.js', { minLength: 1, maxLength: 1024 })),
+  },
+  { examples: [{ path: 'src/app.js', content: 'export const answer = 42;\n' }] },
+);
 
-const EditBody = Body({ expectedSourceId: IdInput('src', 'The thread\'s latest source.'), changes: Type.Array(Change, { minItems: 1, maxItems: 10_000 }), message: Type.Optional(Text('Fix the answer', { maxLength: 10_000 })) });
+const EditBody = Body({
+  expectedSourceId: IdInput('src', "The thread's latest source."),
+  changes: Type.Array(Change, { minItems: 1, maxItems: 10_000 }),
+  message: Type.Optional(Text('Fix the answer', { maxLength: 10_000 })),
+});
 
 /** What an edit needs of its thread, in the order of refusals: archived, sealed, busy, unknown, stale. */
 async function requireEditable(tx: Tx, loaded: LoadedThread, expectedSourceId: string): Promise<void> {
   requireOpen(loaded.thread);
   await requireIdle(tx, loaded.thread);
   if (loaded.thread.latest_source_id === expectedSourceId) return;
-  const known = await tx.db.selectFrom('sources').select('id').where('project_id', '=', loaded.project.id).where('id', '=', expectedSourceId).executeTakeFirst();
+  const known = await tx.db
+    .selectFrom('sources')
+    .select('id')
+    .where('project_id', '=', loaded.project.id)
+    .where('id', '=', expectedSourceId)
+    .executeTakeFirst();
   if (!known) throw notFound('source');
   throw new ApiError('stale_source', 'The thread has a newer source. Read it and edit that one.');
 }
@@ -38,8 +69,9 @@ async function parse(call: Call) {
 
 export const createEdit = claimedWrite({
   name: 'edits.createEdit',
-  summary: 'Edit a thread\'s files without an agent',
-  description: 'Changes apply in order; all or none. The thread has to be idle; its latest source moves to the new one.',
+  summary: "Edit a thread's files without an agent",
+  description:
+    'Changes apply in order; all or none. The thread has to be idle; its latest source moves to the new one.',
   access: { permissions: ['thread:update'] },
   body: EditBody,
   rawBody: ['application/json'],
@@ -49,7 +81,8 @@ export const createEdit = claimedWrite({
   async prepare(call) {
     const prepared = await parse(call as Call);
     return {
-      bodyDigest: prepared.edit.fingerprint, prepared,
+      bodyDigest: prepared.edit.fingerprint,
+      prepared,
       onClaim: async (tx: Tx) => {
         const loaded = await lockThread(tx, call);
         await requireEditable(tx, loaded, prepared.edit.expectedSourceId);
@@ -62,17 +95,34 @@ export const createEdit = claimedWrite({
     taken.is = true;
     try {
       const { thread, project } = await loadThread(ctx.db, call);
-      const edited = await faultsMapped(ctx.pool.applyEdit(edit.handle, await loadTree(ctx, edit.expectedSourceId)));
+      const edited = await faultsMapped(
+        ctx.pool.applyEdit(edit.handle, await loadTree(ctx, edit.expectedSourceId)),
+      );
       if (!edited.ok) throw new ApiError(edited.code, edited.message, { fields: edited.fields });
       const staged = await stageBlobs(ctx, project, { handle: edit.handle, tree: edited.manifest });
       return await transaction(ctx, async (tx) => {
         const loaded = await lockThread(tx, call);
         await requireEditable(tx, loaded, edit.expectedSourceId);
-        const source = await insertSource(tx, loaded.project, { tree: edited, parents: [edit.expectedSourceId], origin: 'edit', threadId: thread.id, runId: null, message: edit.message, staged });
+        const source = await insertSource(tx, loaded.project, {
+          tree: edited,
+          parents: [edit.expectedSourceId],
+          origin: 'edit',
+          threadId: thread.id,
+          runId: null,
+          message: edit.message,
+          staged,
+        });
         await recordCheckpoint(tx, loaded, source.id, 'edit', null);
-        const idle = loaded.thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(ctx, tx.db, loaded.thread) } : {};
+        const idle =
+          loaded.thread.workspace_status === 'ready'
+            ? { idle_expires_at: await freshDeadline(ctx, tx.db, loaded.thread) }
+            : {};
         await changeThread(tx, loaded, { latest_source_id: source.id, last_run_failed: false, ...idle });
-        const result = { status: 201, body: { ok: true, source: sourceView(source) }, scope: scopeOf(loaded.project) };
+        const result = {
+          status: 201,
+          body: { ok: true, source: sourceView(source) },
+          scope: scopeOf(loaded.project),
+        };
         await claim.settle(tx, result);
         return result;
       }).catch(async (error: unknown) => {

@@ -18,23 +18,42 @@ const DEFAULT_LIMIT = 100;
 /** Every feed takes the same permission. */
 export const FEED_ACCESS: Access = { permissions: ['thread:read'] };
 
-export const PageOf = <S extends TSchema>(event: S) => Type.Object({
-  ok: Type.Literal(true), events: Type.Array(event), nextCursor: Text('tYc1…', { description: 'Read on here; present on an empty page too.' }), hasMore: Type.Boolean(),
+export const PageOf = <S extends TSchema>(event: S) =>
+  Type.Object({
+    ok: Type.Literal(true),
+    events: Type.Array(event),
+    nextCursor: Text('tYc1…', { description: 'Read on here; present on an empty page too.' }),
+    hasMore: Type.Boolean(),
+  });
+export const Head = Ok({
+  cursor: Text('tYc1…', { description: 'Stands behind everything published so far.' }),
 });
-export const Head = Ok({ cursor: Text('tYc1…', { description: 'Stands behind everything published so far.' }) });
 export const StreamAnswer = {
-  description: 'Server-sent events. `id` is the event’s cursor, `event` its type, `data` its JSON. A `heartbeat` every 15 seconds carries a cursor. With `threadId`: `draft` {threadId, messageId, runId, revision, content (the whole text so far, at most its first 100,000 characters)} and `draft.removed` {threadId, messageId}, without a cursor. `error` {code, message} before the service ends a stream whose scope changed. 503 with `Retry-After` where the process has as many open streams and waiting requests as it takes (10,000).',
-  content: { 'text/event-stream': { schema: { type: 'string' }, example: 'id: tYc1\nevent: run.completed\ndata: {"id":"evt_01k9x3v5e8f7arh2m4t6w8y0zb"}\n\n' } },
+  description:
+    'Server-sent events. `id` is the event’s cursor, `event` its type, `data` its JSON. A `heartbeat` every 15 seconds carries a cursor. With `threadId`: `draft` {threadId, messageId, runId, revision, content (the whole text so far, at most its first 100,000 characters)} and `draft.removed` {threadId, messageId}, without a cursor. `error` {code, message} before the service ends a stream whose scope changed. 503 with `Retry-After` where the process has as many open streams and waiting requests as it takes (10,000).',
+  content: {
+    'text/event-stream': {
+      schema: { type: 'string' },
+      example: 'id: tYc1\nevent: run.completed\ndata: {"id":"evt_01k9x3v5e8f7arh2m4t6w8y0zb"}\n\n',
+    },
+  },
 };
 
 async function readPage(call: FeedCall, feed: Feed, after: Position | null): Promise<LogPage> {
   const { ctx, query } = call;
-  const page = await readEvents(ctx.db, feed.filter, after, (query.limit ?? DEFAULT_LIMIT) + 1, ctx.config.eventRetentionSeconds);
+  const page = await readEvents(
+    ctx.db,
+    feed.filter,
+    after,
+    (query.limit ?? DEFAULT_LIMIT) + 1,
+    ctx.config.eventRetentionSeconds,
+  );
   if (after) requireRetained(after, page.end, ctx.config.eventRetentionSeconds);
   return page;
 }
 
-const accessEnded = () => new ApiError('unauthorized', 'The access of this key or session ended while the request waited.');
+const accessEnded = () =>
+  new ApiError('unauthorized', 'The access of this key or session ended while the request waited.');
 
 /** One page behind the cursor; with `waitSeconds` an empty one waits for the first event, or the service's end. */
 export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply> {
@@ -48,10 +67,18 @@ export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply>
       try {
         const now = watch ? await rechecked(call) : call;
         const feed = await openFeed(now, name);
-        const after = now.query.cursor === undefined ? null : openPosition(now.ctx.secretKey, feed.binding, now.query.cursor);
+        const after =
+          now.query.cursor === undefined
+            ? null
+            : openPosition(now.ctx.secretKey, feed.binding, now.query.cursor);
         const page = await readPage(now, feed, after);
-        if (!watch || page.rows.length || Date.now() >= deadline || call.signal.aborted) return pageReply(now, feed, page);
-        await watch.first((event) => matches(feed.filter, event), deadline, AbortSignal.any([call.signal, changed.signal]));
+        if (!watch || page.rows.length || Date.now() >= deadline || call.signal.aborted)
+          return pageReply(now, feed, page);
+        await watch.first(
+          (event) => matches(feed.filter, event),
+          deadline,
+          AbortSignal.any([call.signal, changed.signal]),
+        );
       } finally {
         stop();
       }
@@ -72,15 +99,23 @@ async function rechecked(call: FeedCall): Promise<FeedCall> {
 function pageReply({ ctx, query }: FeedCall, feed: Feed, page: LogPage): Reply {
   const shown = page.rows.slice(0, query.limit ?? DEFAULT_LIMIT);
   const last = shown.at(-1);
-  return { status: 200, body: {
-    ok: true, events: shown.map((event) => eventView(event, ctx.secretKey, feed.binding)),
-    nextCursor: sealPosition(ctx.secretKey, feed.binding, last ? positionOf(last) : page.end), hasMore: page.rows.length > shown.length,
-  } };
+  return {
+    status: 200,
+    body: {
+      ok: true,
+      events: shown.map((event) => eventView(event, ctx.secretKey, feed.binding)),
+      nextCursor: sealPosition(ctx.secretKey, feed.binding, last ? positionOf(last) : page.end),
+      hasMore: page.rows.length > shown.length,
+    },
+  };
 }
 
 export async function answerHead(call: FeedCall, name: FeedName): Promise<Reply> {
   const { binding } = await openFeed(call, name);
-  return { status: 200, body: { ok: true, cursor: sealPosition(call.ctx.secretKey, binding, await readEnd(call.ctx.db)) } };
+  return {
+    status: 200,
+    body: { ok: true, cursor: sealPosition(call.ctx.secretKey, binding, await readEnd(call.ctx.db)) },
+  };
 }
 
 /** Opens the stream. What is wrong with it is answered as for any other call. */
@@ -96,7 +131,10 @@ export async function answerStream(call: FeedCall, name: FeedName): Promise<Repl
     const position = cursor === undefined ? end : openPosition(ctx.secretKey, binding, cursor);
     requireRetained(position, end, ctx.config.eventRetentionSeconds);
     const allows = (now: typeof principal) => authorize(FEED_ACCESS, now, api, params);
-    return { hijack: (response, rateHeaders) => ctx.events.stream(response, rateHeaders, { filter, binding, position, principal, allows }, watch) };
+    return {
+      hijack: (response, rateHeaders) =>
+        ctx.events.stream(response, rateHeaders, { filter, binding, position, principal, allows }, watch),
+    };
   } catch (error) {
     watch.done();
     throw error;

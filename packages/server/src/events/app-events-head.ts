@@ -5,7 +5,8 @@ import { PLATFORM_QUERY } from './feeds.ts';
 export const appEventsHead = read({
   name: 'events.appEventsHead',
   summary: 'Get the head of an app’s events',
-  description: 'Capture it before reading resources, then replay from it with the same filters: nothing is missed in between.',
+  description:
+    'Capture it before reading resources, then replay from it with the same filters: nothing is missed in between.',
   access: FEED_ACCESS,
   query: PLATFORM_QUERY.head,
   responses: { 200: Head },

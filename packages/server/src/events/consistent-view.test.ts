@@ -17,10 +17,14 @@ const RETENTION_SECONDS = 3;
 
 let s: TestServer;
 const { createSeededApp, createThread, owner } = feedClient(() => s);
-beforeAll(async () => { s = await startTestServer({ HEADRACE_ROLES: 'api' }); });
+beforeAll(async () => {
+  s = await startTestServer({ HEADRACE_ROLES: 'api' });
+});
 afterAll(() => s?.close());
 const ends: (() => void)[] = [];
-afterEach(() => { for (const end of ends.splice(0)) end(); });
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
 
 /** A line to the service that the test can break, and keep broken. */
 async function openLine(base = s.base) {
@@ -32,25 +36,55 @@ async function openLine(base = s.base) {
     if (!isUp) return void socket.destroy();
     const upstream = connect(Number(port), '127.0.0.1');
     upstream.on('error', () => {}).on('close', () => socket.destroy());
-    sockets.add(socket.on('close', () => { sockets.delete(socket); upstream.destroy(); }));
+    sockets.add(
+      socket.on('close', () => {
+        sockets.delete(socket);
+        upstream.destroy();
+      }),
+    );
     socket.pipe(upstream).pipe(socket);
   });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const cut = () => { for (const socket of sockets) socket.destroy(); };
-  ends.push(() => { server.close(); cut(); });
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut, setUp(to: boolean) { isUp = to; if (!to) cut(); } };
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  ends.push(() => {
+    server.close();
+    cut();
+  });
+  return {
+    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    setUp(to: boolean) {
+      isUp = to;
+      if (!to) cut();
+    },
+  };
 }
 
-interface Run { child: ChildProcess; said: () => string; view: () => Promise<unknown> }
+interface Run {
+  child: ChildProcess;
+  said: () => string;
+  view: () => Promise<unknown>;
+}
 
 async function follow(base: string, key: string): Promise<Run> {
-  const child = spawn(process.execPath, [EXAMPLE], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env.PATH, HEADRACE_URL: base, HEADRACE_KEY: key } });
+  const child = spawn(process.execPath, [EXAMPLE], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HEADRACE_URL: base, HEADRACE_KEY: key },
+  });
   ends.push(() => child.kill('SIGKILL'));
   let text = '';
-  for (const pipe of [child.stdout, child.stderr]) pipe.setEncoding('utf8').on('data', (part: string) => { text += part; });
+  for (const pipe of [child.stdout, child.stderr])
+    pipe.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
   await until(() => text.includes('following'), 20_000);
   return {
-    child, said: () => text,
+    child,
+    said: () => text,
     async view() {
       const closed = once(child, 'close');
       child.kill('SIGTERM');
@@ -67,7 +101,18 @@ async function truth(key: string, at = s): Promise<unknown> {
   const apps: Record<string, unknown> = {};
   for (const { id, name, externalId, headSourceId, version } of (await get(`${P}/apps?limit=200`)).apps) {
     const { threads } = await get(`${P}/apps/${id}/threads?limit=200`);
-    apps[id] = { name, externalId, headSourceId, version, threads: Object.fromEntries(threads.map((t: Record<string, unknown>) => [t.id, { title: t.title, status: t.status, version: t.version }])) };
+    apps[id] = {
+      name,
+      externalId,
+      headSourceId,
+      version,
+      threads: Object.fromEntries(
+        threads.map((t: Record<string, unknown>) => [
+          t.id,
+          { title: t.title, status: t.status, version: t.version },
+        ]),
+      ),
+    };
   }
   return apps;
 }
@@ -96,7 +141,13 @@ function write(appIds: string[]) {
     }
   };
   const running = work();
-  return { count: () => count, stop: async () => { end.abort(); await running; } };
+  return {
+    count: () => count,
+    stop: async () => {
+      end.abort();
+      await running;
+    },
+  };
 }
 
 test('it begins and follows while everything changes, over a line that breaks again and again', async () => {
@@ -116,7 +167,10 @@ test('it begins and follows while everything changes, over a line that breaks ag
 });
 
 test('a line that is away for longer than events are kept: cursor_expired, and it begins again', async () => {
-  const own = await startTestServer({ HEADRACE_ROLES: 'api', HEADRACE_EVENT_RETENTION_SECONDS: String(RETENTION_SECONDS) });
+  const own = await startTestServer({
+    HEADRACE_ROLES: 'api',
+    HEADRACE_EVENT_RETENTION_SECONDS: String(RETENTION_SECONDS),
+  });
   try {
     const line = await openLine(own.base);
     const feeds = feedClient(() => own);
@@ -124,9 +178,17 @@ test('a line that is away for longer than events are kept: cursor_expired, and i
     line.setUp(false);
     const appId = await feeds.createSeededApp();
     await feeds.createThread(appId);
-    await until(async () => (await feeds.page(`${P}/apps/${appId}/events`)).events.length === 0, (RETENTION_SECONDS + 10) * 1_000);
+    await until(
+      async () => (await feeds.page(`${P}/apps/${appId}/events`)).events.length === 0,
+      (RETENTION_SECONDS + 10) * 1_000,
+    );
     line.setUp(true);
-    await until(() => run.said().includes('cursor_expired: a new head and snapshot') && run.said().split('following').length === 3, 20_000);
+    await until(
+      () =>
+        run.said().includes('cursor_expired: a new head and snapshot') &&
+        run.said().split('following').length === 3,
+      20_000,
+    );
     const expected = await truth(own.key, own);
     expect(Object.keys(expected as object)).toEqual([appId]);
     expect(await run.view()).toEqual(expected);
@@ -138,17 +200,37 @@ test('a line that is away for longer than events are kept: cursor_expired, and i
 test('a key that gets another app: cursor_scope_changed, and it begins again with what the key reads now', async () => {
   const [first, second] = [await createSeededApp(), await createSeededApp()];
   const cookie = await owner();
-  const made = (await s.call('POST', '/api/service-accounts', { name: 'view', permissions: { thread: ['read'], project: ['read'] }, projectIds: [first] }, { cookie })).body;
+  const made = (
+    await s.call(
+      'POST',
+      '/api/service-accounts',
+      { name: 'view', permissions: { thread: ['read'], project: ['read'] }, projectIds: [first] },
+      { cookie },
+    )
+  ).body;
   const run = await follow(s.base, made.key);
-  await s.call('PATCH', `/api/service-accounts/${made.account.id}`, { projectIds: [first, second] }, { cookie });
-  await until(() => run.said().includes('cursor_scope_changed: a new head and snapshot') && run.said().includes('following 2 apps'), 20_000);
+  await s.call(
+    'PATCH',
+    `/api/service-accounts/${made.account.id}`,
+    { projectIds: [first, second] },
+    { cookie },
+  );
+  await until(
+    () =>
+      run.said().includes('cursor_scope_changed: a new head and snapshot') &&
+      run.said().includes('following 2 apps'),
+    20_000,
+  );
   const expected = await truth(made.key);
   expect(Object.keys(expected as object).toSorted()).toEqual([first, second].toSorted());
   expect(await run.view()).toEqual(expected);
 });
 
 test('the guide shows the example’s own code', async () => {
-  const [guide, example] = await Promise.all([readFile(join(import.meta.dirname, '../../../../docs/guides/events.md'), 'utf8'), readFile(EXAMPLE, 'utf8')]);
+  const [guide, example] = await Promise.all([
+    readFile(join(import.meta.dirname, '../../../../docs/guides/events.md'), 'utf8'),
+    readFile(EXAMPLE, 'utf8'),
+  ]);
   const blocks = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
   expect(blocks.length).toBeGreaterThan(0);
   for (const code of blocks) expect(example).toContain(code);

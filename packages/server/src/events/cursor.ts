@@ -14,18 +14,35 @@ export interface Binding {
   scope: string | null;
 }
 
-export const scopeChanged = () => new ApiError('cursor_scope_changed', 'The credential reads other apps than when this cursor was made. Capture a new head, reload what you show, and go on from there.');
-export const cursorExpired = () => new ApiError('cursor_expired', 'This cursor is older than the events that are kept. Capture a new head, reload what you show, and go on from there.');
+export const scopeChanged = () =>
+  new ApiError(
+    'cursor_scope_changed',
+    'The credential reads other apps than when this cursor was made. Capture a new head, reload what you show, and go on from there.',
+  );
+export const cursorExpired = () =>
+  new ApiError(
+    'cursor_expired',
+    'This cursor is older than the events that are kept. Capture a new head, reload what you show, and go on from there.',
+  );
 
 export function bindingOf(filter: EventFilter): Binding {
   const isAllApps = filter.feed === 'platform' && filter.projectId === null;
   return {
-    filter: scopeHash('events', filter.orgId, filter.feed, filter.projectId, filter.threadId, filter.runId, filter.types && [...filter.types].sort()),
+    filter: scopeHash(
+      'events',
+      filter.orgId,
+      filter.feed,
+      filter.projectId,
+      filter.threadId,
+      filter.runId,
+      filter.types && [...filter.types].sort(),
+    ),
     scope: isAllApps && filter.projectIds !== null ? scopeHash([...filter.projectIds].sort()) : null,
   };
 }
 
-export const sealPosition = (secret: Buffer, binding: Binding, position: Position): string => sealCursor(secret, [binding.filter, binding.scope, position.sequence, position.time]);
+export const sealPosition = (secret: Buffer, binding: Binding, position: Position): string =>
+  sealCursor(secret, [binding.filter, binding.scope, position.sequence, position.time]);
 
 /** The position in a cursor of this binding. Throws `invalid_cursor` (400) or `cursor_scope_changed` (410). */
 export function openPosition(secret: Buffer, binding: Binding, cursor: string): Position {
@@ -38,5 +55,6 @@ export function openPosition(secret: Buffer, binding: Binding, cursor: string): 
 
 /** Throws `cursor_expired` (410) unless everything behind the position is still kept. One behind the log's end is of a log that was lost. */
 export function requireRetained(position: Position, end: Position, retentionSeconds: number): void {
-  if (position.time < end.time - retentionSeconds * 1000 || position.sequence > end.sequence) throw cursorExpired();
+  if (position.time < end.time - retentionSeconds * 1000 || position.sequence > end.sequence)
+    throw cursorExpired();
 }

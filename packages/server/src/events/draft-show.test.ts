@@ -12,19 +12,50 @@ let show: DraftShow;
 beforeEach(() => {
   vi.useFakeTimers();
   [sent, isCongested] = ['', false];
-  const connection = { sendLive: (frames: string) => { sent += frames; return true; }, isCongested: () => isCongested } as SseConnection;
+  const connection = {
+    sendLive: (frames: string) => {
+      sent += frames;
+      return true;
+    },
+    isCongested: () => isCongested,
+  } as SseConnection;
   show = new DraftShow(connection);
-  show.start({ drafts: { subscribe: (_, listener) => { change = listener; return () => {}; }, stop: () => {} } }, 'thr');
+  show.start(
+    {
+      drafts: {
+        subscribe: (_, listener) => {
+          change = listener;
+          return () => {};
+        },
+        stop: () => {},
+      },
+    },
+    'thr',
+  );
 });
 afterEach(() => {
   show.stop();
   vi.useRealTimers();
 });
 
-const draft = (messageId: string, revision: number, removed = false): DraftRow => ({ thread_id: 'thr', org_id: 'org', message_id: messageId, run_id: 'run', revision, content: `text ${revision}`, removed, updated_at: new Date() });
-const persisted = (messageId: string) => { sent += show.supersede({ type: 'message.persisted', data: { id: messageId } } as unknown as EventRow) ?? ''; };
+const draft = (messageId: string, revision: number, removed = false): DraftRow => ({
+  thread_id: 'thr',
+  org_id: 'org',
+  message_id: messageId,
+  run_id: 'run',
+  revision,
+  content: `text ${revision}`,
+  removed,
+  updated_at: new Date(),
+});
+const persisted = (messageId: string) => {
+  sent += show.supersede({ type: 'message.persisted', data: { id: messageId } } as unknown as EventRow) ?? '';
+};
 /** What was sent: `draft <message> <revision>`, `draft.removed <message>`. */
-const seen = () => parseFrames(sent).frames.map((f) => [f.event, f.data.messageId, f.data.revision].filter((part) => part !== undefined).join(' '));
+const seen = () =>
+  parseFrames(sent).frames.map((f) =>
+    [f.event, f.data.messageId, f.data.revision].filter((part) => part !== undefined).join(' '),
+  );
 
 describe('a draft', () => {
   test('is shown once per revision, rising', () => {

@@ -67,7 +67,15 @@ export class DraftShow {
     if (this.connection.isCongested()) return this.later(draft);
     if (this.shown && !isShown) this.connection.sendLive(this.takeRemoved());
     this.shown = { threadId: draft.thread_id, messageId: draft.message_id, revision: draft.revision };
-    this.connection.sendLive(sseFrame('draft', { threadId: draft.thread_id, messageId: draft.message_id, runId: draft.run_id, revision: draft.revision, content: draft.content }));
+    this.connection.sendLive(
+      sseFrame('draft', {
+        threadId: draft.thread_id,
+        messageId: draft.message_id,
+        runId: draft.run_id,
+        revision: draft.revision,
+        content: draft.content,
+      }),
+    );
   }
 
   private awaitMessage(messageId: string): void {

@@ -18,23 +18,42 @@ afterAll(() => log.close());
 /** An active run and what it writes. */
 async function startRun() {
   const [threadId, runId, messageId] = [newId('thr'), newId('run'), newId('msg')];
-  await sql`insert into runs (org_id, id, project_id, thread_id, reply_message_id, kind, agent, model_id, status, created_by) values (${ORG}, ${runId}, ${APP}, ${threadId}, ${messageId}, 'message', 'scripted', 'scripted', 'running', 'sa')`.execute(log.ctx.db);
+  await sql`insert into runs (org_id, id, project_id, thread_id, reply_message_id, kind, agent, model_id, status, created_by) values (${ORG}, ${runId}, ${APP}, ${threadId}, ${messageId}, 'message', 'scripted', 'scripted', 'running', 'sa')`.execute(
+    log.ctx.db,
+  );
   return {
-    threadId, runId, messageId,
+    threadId,
+    runId,
+    messageId,
     put: (content: string) => putDraft(log.ctx, { orgId: ORG, threadId, messageId, runId, content }),
     /** The run's last transaction. */
-    finish: () => transaction(log.ctx, async (tx) => {
-      await sql`update runs set status = 'completed' where id = ${runId}`.execute(tx.db);
-      appendEvent(tx, { orgId: ORG, projectId: APP, feed: 'platform' }, 'message.persisted', { id: messageId, role: 'assistant' }, { threadId, runId });
-      appendEvent(tx, { orgId: ORG, projectId: APP, feed: 'platform' }, 'run.completed', { id: runId, status: 'completed' }, { threadId, runId });
-      await removeDraft(tx, threadId);
-    }),
-    open: (types: ('run.completed' | 'message.persisted')[] | null = null) => log.read({ ...log.filter(), threadId, types: types && new Set(types) }),
+    finish: () =>
+      transaction(log.ctx, async (tx) => {
+        await sql`update runs set status = 'completed' where id = ${runId}`.execute(tx.db);
+        appendEvent(
+          tx,
+          { orgId: ORG, projectId: APP, feed: 'platform' },
+          'message.persisted',
+          { id: messageId, role: 'assistant' },
+          { threadId, runId },
+        );
+        appendEvent(
+          tx,
+          { orgId: ORG, projectId: APP, feed: 'platform' },
+          'run.completed',
+          { id: runId, status: 'completed' },
+          { threadId, runId },
+        );
+        await removeDraft(tx, threadId);
+      }),
+    open: (types: ('run.completed' | 'message.persisted')[] | null = null) =>
+      log.read({ ...log.filter(), threadId, types: types && new Set(types) }),
   };
 }
 const events = (reader: Reader) => reader.frames.map((f) => f.event).filter((name) => name !== 'heartbeat');
 const drafts = (reader: Reader) => reader.frames.filter((f): f is Frame => f.event === 'draft');
-const stored = async (threadId: string) => log.ctx.db.selectFrom('drafts').selectAll().where('thread_id', '=', threadId).executeTakeFirst();
+const stored = async (threadId: string) =>
+  log.ctx.db.selectFrom('drafts').selectAll().where('thread_id', '=', threadId).executeTakeFirst();
 
 describe('on a stream of the thread', () => {
   test('each revision, whole, without an id; then the message, then draft.removed', async () => {
@@ -46,9 +65,23 @@ describe('on a stream of the thread', () => {
     await until(() => drafts(reader).length === 2);
     await run.finish();
     await until(() => events(reader).includes('run.completed'));
-    expect(drafts(reader)).toEqual(['one', 'one two'].map((content, i) => ({ event: 'draft', data: { threadId: run.threadId, messageId: run.messageId, runId: run.runId, revision: i + 1, content } })));
+    expect(drafts(reader)).toEqual(
+      ['one', 'one two'].map((content, i) => ({
+        event: 'draft',
+        data: {
+          threadId: run.threadId,
+          messageId: run.messageId,
+          runId: run.runId,
+          revision: i + 1,
+          content,
+        },
+      })),
+    );
     expect(events(reader)).toEqual(['draft', 'draft', 'message.persisted', 'draft.removed', 'run.completed']);
-    expect(reader.frames.find((f) => f.event === 'draft.removed')).toEqual({ event: 'draft.removed', data: { threadId: run.threadId, messageId: run.messageId } });
+    expect(reader.frames.find((f) => f.event === 'draft.removed')).toEqual({
+      event: 'draft.removed',
+      data: { threadId: run.threadId, messageId: run.messageId },
+    });
     reader.close();
   });
 
@@ -118,7 +151,10 @@ describe('put', () => {
   test('of many in a row the last one counts, at most ten a second', async () => {
     const run = await startRun();
     for (let i = 1; i <= 50; i++) run.put(`text ${i}`);
-    const row = await until(async () => { const found = await stored(run.threadId); return found?.content === 'text 50' ? found : undefined; });
+    const row = await until(async () => {
+      const found = await stored(run.threadId);
+      return found?.content === 'text 50' ? found : undefined;
+    });
     expect(row.revision).toBe(2);
   });
 
@@ -134,17 +170,24 @@ describe('put', () => {
     });
     expect(performance.now() - from).toBeGreaterThan(490);
     const numbers = drafts(reader).map(({ data }) => [data.revision, Number(data.content.slice(5))] as const);
-    for (const [i, [revision, text]] of numbers.entries()) if (i > 0) expect(revision > numbers[i - 1]![0] && text > numbers[i - 1]![1]).toBe(true);
+    for (const [i, [revision, text]] of numbers.entries())
+      if (i > 0) expect(revision > numbers[i - 1]![0] && text > numbers[i - 1]![1]).toBe(true);
     expect(written).toBeGreaterThan(numbers.length);
     reader.close();
   });
 
-  test.each([['letters', 'x'], ['characters of two units', '\u{1f600}']])('of a text that is too long the first 100,000 code points are shown, none cut in two (%s)', async (_, character) => {
-    const run = await startRun();
-    run.put(character.repeat(100_003));
-    const row = await until(() => stored(run.threadId));
-    expect(row.content === character.repeat(100_000)).toBe(true);
-  });
+  test.each([
+    ['letters', 'x'],
+    ['characters of two units', '\u{1f600}'],
+  ])(
+    'of a text that is too long the first 100,000 code points are shown, none cut in two (%s)',
+    async (_, character) => {
+      const run = await startRun();
+      run.put(character.repeat(100_003));
+      const row = await until(() => stored(run.threadId));
+      expect(row.content === character.repeat(100_000)).toBe(true);
+    },
+  );
 
   test('a text that comes after the removal changes nothing; the next message’s draft begins anew', async () => {
     const run = await startRun();
@@ -160,7 +203,10 @@ describe('put', () => {
     expect(await stored(run.threadId)).toMatchObject({ removed: true, content: '', revision: 1 });
     const messageId = newId('msg');
     putDraft(log.ctx, { ...next, messageId, content: 'new' });
-    const row = await until(async () => { const found = await stored(run.threadId); return found?.message_id === messageId ? found : undefined; });
+    const row = await until(async () => {
+      const found = await stored(run.threadId);
+      return found?.message_id === messageId ? found : undefined;
+    });
     expect(row).toMatchObject({ removed: false, content: 'new', revision: 1 });
   });
 });

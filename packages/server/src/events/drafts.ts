@@ -35,16 +35,36 @@ const turns = new Map<string, { next: Draft | null }>();
 function cut(text: string): string {
   if (text.length <= CONTENT_CODE_POINTS) return text;
   let end = 0;
-  for (let count = 0; count < CONTENT_CODE_POINTS && end < text.length; count++) end += text.codePointAt(end)! > 0xffff ? 2 : 1;
+  for (let count = 0; count < CONTENT_CODE_POINTS && end < text.length; count++)
+    end += text.codePointAt(end)! > 0xffff ? 2 : 1;
   return text.slice(0, end);
 }
 
 async function store(ctx: Deps, draft: Draft): Promise<void> {
-  await ctx.db.insertInto('drafts').values({ thread_id: draft.threadId, org_id: draft.orgId, message_id: draft.messageId, run_id: draft.runId, revision: 1, content: clean(cut(draft.content)) })
-    .onConflict((conflict) => conflict.column('thread_id').doUpdateSet({
-      message_id: sql<string>`excluded.message_id`, run_id: sql<string>`excluded.run_id`, content: sql<string>`excluded.content`, removed: false, updated_at: sql<Date>`now()`,
-      revision: sql<number>`case when drafts.message_id = excluded.message_id then drafts.revision + 1 else 1 end`,
-    }).where(sql<boolean>`not (drafts.removed and drafts.message_id = excluded.message_id)`)).execute();
+  await ctx.db
+    .insertInto('drafts')
+    .values({
+      thread_id: draft.threadId,
+      org_id: draft.orgId,
+      message_id: draft.messageId,
+      run_id: draft.runId,
+      revision: 1,
+      content: clean(cut(draft.content)),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('thread_id')
+        .doUpdateSet({
+          message_id: sql<string>`excluded.message_id`,
+          run_id: sql<string>`excluded.run_id`,
+          content: sql<string>`excluded.content`,
+          removed: false,
+          updated_at: sql<Date>`now()`,
+          revision: sql<number>`case when drafts.message_id = excluded.message_id then drafts.revision + 1 else 1 end`,
+        })
+        .where(sql<boolean>`not (drafts.removed and drafts.message_id = excluded.message_id)`),
+    )
+    .execute();
   ctx.bus.notify('drafts', draft.threadId);
 }
 
@@ -70,13 +90,24 @@ async function takeTurn(ctx: Deps, draft: Draft): Promise<void> {
 
 /** Ends the draft in the transaction that persists its message. Streams send `draft.removed` behind that message. */
 export async function removeDraft(tx: Tx, threadId: string): Promise<void> {
-  await tx.db.updateTable('drafts').set({ removed: true, content: '' }).where('thread_id', '=', threadId).where('removed', '=', false).execute();
+  await tx.db
+    .updateTable('drafts')
+    .set({ removed: true, content: '' })
+    .where('thread_id', '=', threadId)
+    .where('removed', '=', false)
+    .execute();
   tx.wake('drafts', threadId);
 }
 
 /** The thread's draft, removed ones too; a draft whose run has ended counts as removed. */
 export async function findDraft(db: Db, threadId: string): Promise<DraftRow | undefined> {
-  const row = await db.selectFrom('drafts').leftJoin('runs', 'runs.id', 'drafts.run_id').selectAll('drafts').select('runs.status').where('drafts.thread_id', '=', threadId).executeTakeFirst();
+  const row = await db
+    .selectFrom('drafts')
+    .leftJoin('runs', 'runs.id', 'drafts.run_id')
+    .selectAll('drafts')
+    .select('runs.status')
+    .where('drafts.thread_id', '=', threadId)
+    .executeTakeFirst();
   if (!row) return undefined;
   const { status, ...draft } = row;
   return { ...draft, removed: draft.removed || (status !== 'running' && status !== 'waiting') };
@@ -97,7 +128,10 @@ export function startDraftFeed(ctx: Deps): DraftFeed {
   async function load(threadId: string): Promise<void> {
     const thread = threads.get(threadId);
     if (!thread) return;
-    if (thread.isLoading) { thread.loadAgain = true; return; }
+    if (thread.isLoading) {
+      thread.loadAgain = true;
+      return;
+    }
     thread.isLoading = true;
     try {
       do {
@@ -115,7 +149,9 @@ export function startDraftFeed(ctx: Deps): DraftFeed {
   }
 
   const unlisten = ctx.bus.listen('drafts', (threadId) => void load(threadId));
-  ctx.bus.onReconnect(() => { for (const threadId of threads.keys()) void load(threadId); });
+  ctx.bus.onReconnect(() => {
+    for (const threadId of threads.keys()) void load(threadId);
+  });
   return {
     subscribe(threadId, listener) {
       const thread = threads.get(threadId) ?? { listeners: new Set(), isLoading: false, loadAgain: false };

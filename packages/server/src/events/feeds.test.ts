@@ -8,10 +8,14 @@ import { until } from './fixture.ts';
 import { DirectEvent, PlatformEvent } from './types.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer({ HEADRACE_ROLES: 'api' }); });
+beforeAll(async () => {
+  s = await startTestServer({ HEADRACE_ROLES: 'api' });
+});
 afterAll(() => s?.close());
 
-const { createApp, createProject, rename, page, pageOf, head, refused, stream, account } = feedClient(() => s);
+const { createApp, createProject, rename, page, pageOf, head, refused, stream, account } = feedClient(
+  () => s,
+);
 
 describe('200: pages', () => {
   test('an app’s events in their envelope, the same on its feed’s both forms and on that of all apps', async () => {
@@ -23,8 +27,12 @@ describe('200: pages', () => {
     for (const event of events) expect(compile(PlatformEvent, 'body')(event)).toEqual([]);
     const byProject = await page(`${P}/projects/${app}/events`);
     expect(byProject.events).toEqual(events);
-    expect((await page(`${P}/events`, { cursor: from })).events.map((e) => e.id)).toEqual(events.map((e) => e.id));
-    expect((await page(`${P}/projects/${app}/events`, { cursor: events[0]!.cursor })).events.map((e) => e.id)).toEqual([events[1]!.id]);
+    expect((await page(`${P}/events`, { cursor: from })).events.map((e) => e.id)).toEqual(
+      events.map((e) => e.id),
+    );
+    expect(
+      (await page(`${P}/projects/${app}/events`, { cursor: events[0]!.cursor })).events.map((e) => e.id),
+    ).toEqual([events[1]!.id]);
   });
 
   test('limit, hasMore, nextCursor: paging by one is the whole, the end goes on later', async () => {
@@ -44,7 +52,14 @@ describe('200: pages', () => {
     const empty = await page(feed, { cursor: cursor! });
     expect([empty.events, empty.hasMore]).toEqual([[], false]);
     await rename(app);
-    expect((await until(async () => { const got = await page(feed, { cursor: empty.nextCursor }); return got.events.length ? got : undefined; })).events.length).toBe(1);
+    expect(
+      (
+        await until(async () => {
+          const got = await page(feed, { cursor: empty.nextCursor });
+          return got.events.length ? got : undefined;
+        })
+      ).events.length,
+    ).toBe(1);
   });
 
   test('the Direct feed: its envelope, its projects, never an app', async () => {
@@ -53,11 +68,18 @@ describe('200: pages', () => {
     const [project, other] = [await createProject(), await createProject()];
     const { events } = await pageOf('/api/events', 2, { cursor });
     for (const event of events) expect(compile(DirectEvent, 'body')(event)).toEqual([]);
-    expect(events.map((e) => [e.type, e.projectId])).toEqual([['operation.updated', project], ['operation.updated', other]]);
+    expect(events.map((e) => [e.type, e.projectId])).toEqual([
+      ['operation.updated', project],
+      ['operation.updated', other],
+    ]);
     expect(JSON.stringify(events)).not.toContain(app);
-    expect((await page('/api/events', { projectId: project })).events.map((e) => e.projectId)).toEqual([project]);
+    expect((await page('/api/events', { projectId: project })).events.map((e) => e.projectId)).toEqual([
+      project,
+    ]);
     const limited = await account([other]);
-    expect((await page('/api/events', { cursor }, limited.key)).events.map((e) => e.projectId)).toEqual([other]);
+    expect((await page('/api/events', { cursor }, limited.key)).events.map((e) => e.projectId)).toEqual([
+      other,
+    ]);
   });
 
   test('types keeps the named types; an unknown run is an empty page', async () => {
@@ -65,7 +87,9 @@ describe('200: pages', () => {
     await rename(app);
     const feed = `${P}/apps/${app}/events`;
     await pageOf(feed, 2);
-    expect((await page(feed, { types: 'platform.app.updated,run.failed' })).events.map((e) => e.type)).toEqual(['platform.app.updated']);
+    expect(
+      (await page(feed, { types: 'platform.app.updated,run.failed' })).events.map((e) => e.type),
+    ).toEqual(['platform.app.updated']);
     for (const one of feedsOf(app)) expect((await page(one, { runId: newId('run') })).events).toEqual([]);
   });
 
@@ -92,9 +116,15 @@ describe('200: streams', () => {
     const feed = `${P}/apps/${app}/events`;
     for (let i = 0; i < 3; i++) await rename(app);
     const { events } = await pageOf(feed, 4);
-    const replayed = await stream(`${feed}/stream?cursor=${encodeURIComponent(events[0]!.cursor)}`, { 'last-event-id': events[1]!.cursor });
+    const replayed = await stream(`${feed}/stream?cursor=${encodeURIComponent(events[0]!.cursor)}`, {
+      'last-event-id': events[1]!.cursor,
+    });
     const fresh = await stream(`${feed}/stream`);
-    expect(replayed.response.headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+    expect(replayed.response.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
     expect(replayed.response.headers['x-ratelimit-limit']).toBeDefined();
     expect(replayed.response.headers['x-request-id']).toBeDefined();
     await rename(app);
@@ -127,7 +157,11 @@ describe('200: streams', () => {
 
   test('a deleted app’s open stream gets platform.app.deleted and ends, also where its types hide it', async () => {
     const app = await createApp();
-    const [plain, filtered, all] = await Promise.all([stream(`${P}/apps/${app}/events/stream`), stream(`${P}/apps/${app}/events/stream?types=run.failed`), stream(`${P}/events/stream`)]);
+    const [plain, filtered, all] = await Promise.all([
+      stream(`${P}/apps/${app}/events/stream`),
+      stream(`${P}/apps/${app}/events/stream?types=run.failed`),
+      stream(`${P}/events/stream`),
+    ]);
     expect((await s.call('DELETE', `${P}/apps/${app}`)).status).toBe(200);
     await until(() => plain.isOver && filtered.isOver && typesOn(all).includes('platform.app.deleted'));
     expect([typesOn(plain).at(-1), typesOn(filtered)]).toEqual(['platform.app.deleted', []]);
@@ -139,7 +173,10 @@ describe('200: streams', () => {
   test('ends at once when its key is revoked, or its account disabled', async () => {
     const app = await createApp();
     const [one, two] = [await account(), await account()];
-    const [revoked, disabled] = await Promise.all([stream(`${P}/apps/${app}/events/stream`, { 'x-api-key': one.key }), stream('/api/events/stream', { 'x-api-key': two.key })]);
+    const [revoked, disabled] = await Promise.all([
+      stream(`${P}/apps/${app}/events/stream`, { 'x-api-key': one.key }),
+      stream('/api/events/stream', { 'x-api-key': two.key }),
+    ]);
     await one.revoke();
     await two.patch({ disabled: true });
     await until(() => revoked.isOver && disabled.isOver, 10_000);
@@ -155,7 +192,9 @@ describe('200: streams', () => {
     await until(() => reader.isOver, 10_000);
     expect(reader.frames.at(-1)).toMatchObject({ event: 'error', data: { code: 'cursor_scope_changed' } });
     expect(reader.frames.at(-1)!.id).toBeUndefined();
-    const res = await s.call('GET', `${P}/events?${query({ cursor: beat.id! })}`, undefined, { key: limited.key });
+    const res = await s.call('GET', `${P}/events?${query({ cursor: beat.id! })}`, undefined, {
+      key: limited.key,
+    });
     expect([res.status, res.body.error.code]).toEqual([410, 'cursor_scope_changed']);
     expect(ownApp.isOver).toBe(false);
     await limited.patch({ projectIds: [b] });
@@ -168,11 +207,16 @@ describe('400', () => {
     const app = await createApp();
     for (const feed of feedsOf(app)) {
       for (const path of PATHS) {
-        for (const types of ['platform.app', 'run.*', 'run.queued,', 'run.finished']) await refused(`${feed}${path}?${query({ types })}`, 400, 'invalid_request', { field: '/query/types' });
+        for (const types of ['platform.app', 'run.*', 'run.queued,', 'run.finished'])
+          await refused(`${feed}${path}?${query({ types })}`, 400, 'invalid_request', {
+            field: '/query/types',
+          });
         await refused(`${feed}${path}?since=1`, 400, 'invalid_request', { field: '/query/since' });
       }
-      for (const limit of ['0', '501', '1.5', '']) await refused(`${feed}?limit=${limit}`, 400, 'invalid_request', { field: '/query/limit' });
-      for (const wait of ['31', '-1', '']) await refused(`${feed}?waitSeconds=${wait}`, 400, 'invalid_request', { field: '/query/waitSeconds' });
+      for (const limit of ['0', '501', '1.5', ''])
+        await refused(`${feed}?limit=${limit}`, 400, 'invalid_request', { field: '/query/limit' });
+      for (const wait of ['31', '-1', ''])
+        await refused(`${feed}?waitSeconds=${wait}`, 400, 'invalid_request', { field: '/query/waitSeconds' });
     }
   });
 
@@ -183,7 +227,9 @@ describe('400', () => {
       const cursor = await head(made);
       for (const used of feeds.filter((feed) => feed !== made)) {
         await refused(`${used}?${query({ cursor })}`, 400, 'invalid_cursor');
-        const res = await s.call('GET', `${used}/stream`, undefined, { headers: { 'last-event-id': cursor } });
+        const res = await s.call('GET', `${used}/stream`, undefined, {
+          headers: { 'last-event-id': cursor },
+        });
         expect([res.status, res.body.error.code]).toEqual([400, 'invalid_cursor']);
       }
     }
@@ -195,16 +241,21 @@ describe('401, 403, 404', () => {
     const [app, other] = [await createApp(), await createApp()];
     const limited = await account([app]);
     for (const path of PATHS) {
-      for (const feed of feedsOf(app)) expect((await s.call('GET', `${feed}${path}`, undefined, { key: null })).status).toBe(401);
-      expect((await s.call('GET', `${P}/apps/${other}/events${path}`, undefined, { key: limited.key })).status).toBe(403);
+      for (const feed of feedsOf(app))
+        expect((await s.call('GET', `${feed}${path}`, undefined, { key: null })).status).toBe(401);
+      expect(
+        (await s.call('GET', `${P}/apps/${other}/events${path}`, undefined, { key: limited.key })).status,
+      ).toBe(403);
     }
   });
 
   test('a thread that is not the feed’s; a project that is none of the Direct feed', async () => {
     const app = await createApp();
     for (const path of PATHS) {
-      for (const feed of feedsOf(app)) await refused(`${feed}${path}?threadId=${newId('thr')}`, 404, 'thread_not_found');
-      for (const projectId of [app, newId('prj'), 'nonsense']) await refused(`/api/events${path}?projectId=${projectId}`, 404, 'project_not_found');
+      for (const feed of feedsOf(app))
+        await refused(`${feed}${path}?threadId=${newId('thr')}`, 404, 'thread_not_found');
+      for (const projectId of [app, newId('prj'), 'nonsense'])
+        await refused(`/api/events${path}?projectId=${projectId}`, 404, 'project_not_found');
       await refused(`${P}/apps/${newId('prj')}/events${path}`, 404, 'app_not_found');
     }
   });
@@ -215,9 +266,14 @@ test('410: a cursor expires one retention after its time, and the oldest events 
   try {
     const made = await short.call('POST', `${P}/apps`, { name: 'App' });
     const feed = `${P}/apps/${made.body.app.id}/events`;
-    const { body: { cursor } } = await short.call('GET', `${feed}/head`);
+    const {
+      body: { cursor },
+    } = await short.call('GET', `${feed}/head`);
     const began = Date.now();
-    const expired = await until(async () => { const res = await short.call('GET', `${feed}?${query({ cursor })}`); return res.status === 200 ? undefined : res; });
+    const expired = await until(async () => {
+      const res = await short.call('GET', `${feed}?${query({ cursor })}`);
+      return res.status === 200 ? undefined : res;
+    });
     expect([expired.status, expired.body.error.code]).toEqual([410, 'cursor_expired']);
     expect(Date.now() - began).toBeGreaterThan(1_500);
     expect((await short.call('GET', `${feed}/stream?${query({ cursor })}`)).status).toBe(410);

@@ -20,12 +20,41 @@ export type FeedName = 'app' | 'all' | 'direct';
 const FILTERS = {
   threadId: Type.Optional(IdInput('thr', 'Only this thread’s events. On a stream also its drafts.')),
   runId: Type.Optional(IdInput('run', 'Only this run’s events.')),
-  types: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, examples: ['run.completed,run.failed'], description: 'Only these event types: exact names, separated by commas.' })),
+  types: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4000,
+      examples: ['run.completed,run.failed'],
+      description: 'Only these event types: exact names, separated by commas.',
+    }),
+  ),
 };
 const PROJECT = { projectId: Type.Optional(IdInput('prj', 'Only this Direct project’s events.')) };
-const CURSOR = { cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 2000, description: 'Read on behind this cursor: of a page, an event, a head or a heartbeat, with the same filters.' })) };
-const LIMIT = { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Events on a page.' })) };
-const WAIT = { waitSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 30, default: 0, description: 'An empty page waits for the first event, at most so long.' })) };
+const CURSOR = {
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2000,
+      description:
+        'Read on behind this cursor: of a page, an event, a head or a heartbeat, with the same filters.',
+    }),
+  ),
+};
+const LIMIT = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Events on a page.' }),
+  ),
+};
+const WAIT = {
+  waitSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 30,
+      default: 0,
+      description: 'An empty page waits for the first event, at most so long.',
+    }),
+  ),
+};
 
 const queries = <P extends TProperties>(own: P) => ({
   list: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT, ...WAIT }),
@@ -56,7 +85,8 @@ export interface Feed {
 function parseTypes(text: string | undefined): ReadonlySet<EventType> | null {
   if (text === undefined) return null;
   const types = text.split(',').filter((name, i, all) => all.indexOf(name) === i);
-  if (!types.every(isEventType)) throw invalid({ path: '/query/types', message: 'must be exact event types, separated by commas' });
+  if (!types.every(isEventType))
+    throw invalid({ path: '/query/types', message: 'must be exact event types, separated by commas' });
   return new Set(types);
 }
 
@@ -64,7 +94,11 @@ async function requireThread(db: Db, call: FeedCall, name: FeedName): Promise<vo
   const { threadId } = call.query;
   if (threadId === undefined) return;
   const project = await findThreadProject(db, call.principal.orgId, threadId);
-  const isOnFeed = project && project.kind === (name === 'direct' ? 'direct' : 'platform') && (name !== 'app' || project.id === call.params.appId) && seesProject(call.principal, project.id);
+  const isOnFeed =
+    project &&
+    project.kind === (name === 'direct' ? 'direct' : 'platform') &&
+    (name !== 'app' || project.id === call.params.appId) &&
+    seesProject(call.principal, project.id);
   if (!isOnFeed) throw notFound('thread');
 }
 
@@ -82,8 +116,13 @@ export async function openFeed(call: FeedCall, name: FeedName): Promise<Feed> {
   const projectId = await requireProject(call, name);
   await requireThread(call.ctx.db, call, name);
   const filter: EventFilter = {
-    orgId: call.principal.orgId, feed: name === 'direct' ? 'direct' : 'platform', projectId, projectIds: name === 'app' ? null : call.principal.projectIds,
-    threadId: call.query.threadId ?? null, runId: call.query.runId ?? null, types,
+    orgId: call.principal.orgId,
+    feed: name === 'direct' ? 'direct' : 'platform',
+    projectId,
+    projectIds: name === 'app' ? null : call.principal.projectIds,
+    threadId: call.query.threadId ?? null,
+    runId: call.query.runId ?? null,
+    types,
   };
   return { filter, binding: bindingOf(filter) };
 }

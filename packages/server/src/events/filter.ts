@@ -18,16 +18,21 @@ export interface EventFilter {
 
 /** The event belongs to the reader's feed and scope, whatever the filters by thread, run and type. */
 export function isInScope(filter: EventFilter, event: EventRow): boolean {
-  return event.org_id === filter.orgId && event.feed === filter.feed
-    && (filter.projectId === null || event.project_id === filter.projectId)
-    && (filter.projectIds === null || (event.project_id !== null && filter.projectIds.has(event.project_id)));
+  return (
+    event.org_id === filter.orgId &&
+    event.feed === filter.feed &&
+    (filter.projectId === null || event.project_id === filter.projectId) &&
+    (filter.projectIds === null || (event.project_id !== null && filter.projectIds.has(event.project_id)))
+  );
 }
 
 export function matches(filter: EventFilter, event: EventRow): boolean {
-  return isInScope(filter, event)
-    && (filter.threadId === null || event.thread_id === filter.threadId)
-    && (filter.runId === null || event.run_id === filter.runId)
-    && (filter.types === null || filter.types.has(event.type as EventType));
+  return (
+    isInScope(filter, event) &&
+    (filter.threadId === null || event.thread_id === filter.threadId) &&
+    (filter.runId === null || event.run_id === filter.runId) &&
+    (filter.types === null || filter.types.has(event.type as EventType))
+  );
 }
 
 /**
@@ -37,12 +42,16 @@ export function matches(filter: EventFilter, event: EventRow): boolean {
  * publishing each event costs; and only a reader that begins far behind ever looks at so many.
  */
 export function condition(filter: EventFilter): RawBuilder<boolean> {
-  const parts = [sql`feed = ${filter.feed}`, filter.projectId === null ? sql`org_id = ${filter.orgId}` : sql`project_id = ${filter.projectId}`];
+  const parts = [
+    sql`feed = ${filter.feed}`,
+    filter.projectId === null ? sql`org_id = ${filter.orgId}` : sql`project_id = ${filter.projectId}`,
+  ];
   if (filter.projectIds !== null) parts.push(sql`project_id = any(${[...filter.projectIds]}::text[])`);
   if (filter.threadId !== null) parts.push(sql`thread_id = ${filter.threadId}`);
   if (filter.runId !== null) {
     parts.push(sql`run_id = ${filter.runId}`);
-    if (filter.threadId === null) parts.push(sql`thread_id = (select thread_id from runs where id = ${filter.runId})`);
+    if (filter.threadId === null)
+      parts.push(sql`thread_id = (select thread_id from runs where id = ${filter.runId})`);
   }
   if (filter.types !== null) parts.push(sql`type = any(${[...filter.types]}::text[])`);
   return sql<boolean>`${sql.join(parts, sql` and `)}`;

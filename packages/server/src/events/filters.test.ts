@@ -9,13 +9,20 @@ import { until } from './fixture.ts';
 let s: TestServer;
 const { createSeededApp, createProject, createThread, page, head, stream } = feedClient(() => s);
 
-interface Work { projectId: string; threadId: string; runId: string }
+interface Work {
+  projectId: string;
+  threadId: string;
+  runId: string;
+}
 type Name = 'app' | 'all' | 'direct';
 const FEEDS: Name[] = ['app', 'all', 'direct'];
 /** Two projects of each kind, each with two threads that have a message and its run. */
 const work: Record<'platform' | 'direct', Work[]> = { platform: [], direct: [] };
 
-const pathOf = (feed: Name) => ({ app: `${P}/apps/${work.platform[0]!.projectId}/events`, all: `${P}/events`, direct: '/api/events' })[feed];
+const pathOf = (feed: Name) =>
+  ({ app: `${P}/apps/${work.platform[0]!.projectId}/events`, all: `${P}/events`, direct: '/api/events' })[
+    feed
+  ];
 
 /** A message in a thread: message.persisted, run.queued, thread.updated, on the Direct API operation.updated. */
 async function send(at: string): Promise<string> {
@@ -23,7 +30,10 @@ async function send(at: string): Promise<string> {
   expect(status, text).toBe(201);
   return body.run.id;
 }
-const threadPath = ({ projectId, threadId }: Work) => (work.direct.some((one) => one.threadId === threadId) ? `/api/threads/${threadId}` : `${P}/apps/${projectId}/threads/${threadId}`);
+const threadPath = ({ projectId, threadId }: Work) =>
+  work.direct.some((one) => one.threadId === threadId)
+    ? `/api/threads/${threadId}`
+    : `${P}/apps/${projectId}/threads/${threadId}`;
 
 beforeAll(async () => {
   s = await startTestServer({ HEADRACE_ROLES: 'api' });
@@ -32,7 +42,9 @@ beforeAll(async () => {
       const projectId = await (kind === 'platform' ? createSeededApp() : createProject());
       for (let j = 0; j < 2; j++) {
         const threadId = await createThread(kind === 'platform' ? projectId : null, projectId);
-        const runId = await send(kind === 'platform' ? `${P}/apps/${projectId}/threads/${threadId}` : `/api/threads/${threadId}`);
+        const runId = await send(
+          kind === 'platform' ? `${P}/apps/${projectId}/threads/${threadId}` : `/api/threads/${threadId}`,
+        );
         work[kind].push({ projectId, threadId, runId });
       }
     }
@@ -44,10 +56,24 @@ afterAll(() => s?.close());
 /** The filters that a feed takes, each naming what others of its feed have beside it. */
 function filtersOf(feed: Name): Fields[] {
   const { projectId, threadId, runId } = work[feed === 'direct' ? 'direct' : 'platform'][0]!;
-  const single: Fields[] = [{ threadId }, { runId }, { types: 'run.queued,thread.updated' }, ...(feed === 'direct' ? [{ projectId }] : [])];
-  return [{}, ...single, { threadId, types: 'message.persisted' }, { threadId, runId, types: 'run.queued' }, ...(feed === 'direct' ? [{ projectId, threadId, runId, types: 'run.queued' }] : [])];
+  const single: Fields[] = [
+    { threadId },
+    { runId },
+    { types: 'run.queued,thread.updated' },
+    ...(feed === 'direct' ? [{ projectId }] : []),
+  ];
+  return [
+    {},
+    ...single,
+    { threadId, types: 'message.persisted' },
+    { threadId, runId, types: 'run.queued' },
+    ...(feed === 'direct' ? [{ projectId, threadId, runId, types: 'run.queued' }] : []),
+  ];
 }
-const keeps = (fields: Fields) => (event: TestEvent) => Object.entries(fields).every(([name, value]) => (name === 'types' ? String(value).split(',').includes(event.type) : event[name as 'threadId'] === value));
+const keeps = (fields: Fields) => (event: TestEvent) =>
+  Object.entries(fields).every(([name, value]) =>
+    name === 'types' ? String(value).split(',').includes(event.type) : event[name as 'threadId'] === value,
+  );
 const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id);
 
 describe.each(FEEDS)('the feed %s', (feed) => {
@@ -56,7 +82,11 @@ describe.each(FEEDS)('the feed %s', (feed) => {
     const kind = feed === 'direct' ? 'direct' : 'platform';
     const projects = new Set(work[kind].map(({ projectId }) => projectId).slice(0, feed === 'app' ? 2 : 4));
     expect(new Set(events.map((e) => e.projectId))).toEqual(projects);
-    for (const type of ['thread.updated', 'message.persisted', 'run.queued']) expect(events.some((e) => e.type === type), type).toBe(true);
+    for (const type of ['thread.updated', 'message.persisted', 'run.queued'])
+      expect(
+        events.some((e) => e.type === type),
+        type,
+      ).toBe(true);
   });
 
   test('with each filter: its pages, by one and whole, and a replay on a stream', async () => {
@@ -64,7 +94,8 @@ describe.each(FEEDS)('the feed %s', (feed) => {
     for (const fields of filtersOf(feed)) {
       const expected = ids(all.filter(keeps(fields)));
       expect(expected.length, JSON.stringify(fields)).toBeGreaterThan(0);
-      if (Object.keys(fields).length) expect(expected.length, JSON.stringify(fields)).toBeLessThan(all.length);
+      if (Object.keys(fields).length)
+        expect(expected.length, JSON.stringify(fields)).toBeLessThan(all.length);
       const whole = await page(pathOf(feed), { ...fields, limit: 500 });
       expect(ids(whole.events)).toEqual(expected);
       const single: TestEvent[] = [];
@@ -75,7 +106,9 @@ describe.each(FEEDS)('the feed %s', (feed) => {
         expect(one.hasMore).toBe(single.length < expected.length);
       }
       expect(ids(single)).toEqual(expected);
-      const replay = await stream(`${pathOf(feed)}/stream?${query({ ...fields, cursor: whole.events[0]!.cursor })}`);
+      const replay = await stream(
+        `${pathOf(feed)}/stream?${query({ ...fields, cursor: whole.events[0]!.cursor })}`,
+      );
       await until(() => framesOf(replay).length >= expected.length - 1);
       expect(ids(framesOf(replay).map(({ data }) => data))).toEqual(expected.slice(1));
       replay.close();
@@ -83,10 +116,17 @@ describe.each(FEEDS)('the feed %s', (feed) => {
   });
 
   test('with each filter, live: a stream, a long poll and the pages from its head see the same', async () => {
-    const open = await Promise.all(filtersOf(feed).map(async (fields) => {
-      const cursor = await head(pathOf(feed), fields);
-      return { fields, cursor, stream: await stream(`${pathOf(feed)}/stream?${query(fields)}`), poll: page(pathOf(feed), { ...fields, cursor, waitSeconds: 20 }) };
-    }));
+    const open = await Promise.all(
+      filtersOf(feed).map(async (fields) => {
+        const cursor = await head(pathOf(feed), fields);
+        return {
+          fields,
+          cursor,
+          stream: await stream(`${pathOf(feed)}/stream?${query(fields)}`),
+          poll: page(pathOf(feed), { ...fields, cursor, waitSeconds: 20 }),
+        };
+      }),
+    );
     const before = await head(pathOf(feed));
     for (const one of [...work.platform, ...work.direct]) {
       // A message joins the run that waits already: the same run, no further run.queued.
@@ -98,7 +138,10 @@ describe.each(FEEDS)('the feed %s', (feed) => {
     expect(all.length).toBeGreaterThan(0);
     for (const { fields, cursor, stream: reader, poll } of open) {
       const expected = ids(all.filter(keeps(fields)));
-      expect(ids((await page(pathOf(feed), { ...fields, cursor, limit: 500 })).events), JSON.stringify(fields)).toEqual(expected);
+      expect(
+        ids((await page(pathOf(feed), { ...fields, cursor, limit: 500 })).events),
+        JSON.stringify(fields),
+      ).toEqual(expected);
       await until(() => framesOf(reader).length >= expected.length);
       expect(ids(framesOf(reader).map(({ data }) => data)), JSON.stringify(fields)).toEqual(expected);
       reader.close();

@@ -19,7 +19,10 @@ import type { Publisher } from './publisher.ts';
 import { readEnd } from './store.ts';
 import type { Position } from './store.ts';
 
-export type TestContext = Pick<Context, 'db' | 'bus' | 'log' | 'config' | 'secretKey' | 'shutdown' | 'events'>;
+export type TestContext = Pick<
+  Context,
+  'db' | 'bus' | 'log' | 'config' | 'secretKey' | 'shutdown' | 'events'
+>;
 
 export interface Frame {
   id?: string;
@@ -42,7 +45,10 @@ export interface TestLog {
   filter(projectId?: string): EventFilter;
   publish(): Publisher;
   /** One transaction with these events of an app; resolves after its commit. */
-  write(types: readonly string[], options?: { projectId?: string; threadId?: string; data?: Record<string, unknown> }): Promise<void>;
+  write(
+    types: readonly string[],
+    options?: { projectId?: string; threadId?: string; data?: Record<string, unknown> },
+  ): Promise<void>;
   /** Opens a stream over HTTP, from `position` (now). `isPaused`: the reader takes nothing until `response.resume()`. */
   read(filter: EventFilter, options?: { position?: Position; isPaused?: boolean }): Promise<Reader>;
   close(): Promise<void>;
@@ -51,7 +57,18 @@ export interface TestLog {
 export const ORG = newId('org');
 export const APP = newId('prj');
 
-const PRINCIPAL: Principal = { kind: 'key', orgId: ORG, actorId: newId('sa'), accountId: null, userId: null, credentialId: newId('cred'), role: null, permissions: new Set(['thread:read']), projectIds: null, platformApi: true };
+const PRINCIPAL: Principal = {
+  kind: 'key',
+  orgId: ORG,
+  actorId: newId('sa'),
+  accountId: null,
+  userId: null,
+  credentialId: newId('cred'),
+  role: null,
+  permissions: new Set(['thread:read']),
+  projectIds: null,
+  platformApi: true,
+};
 
 /** Resolves when `look` gives something; fails after `ms`. */
 export async function until<T>(look: () => T | Promise<T>, ms = 10_000): Promise<NonNullable<T>> {
@@ -59,7 +76,9 @@ export async function until<T>(look: () => T | Promise<T>, ms = 10_000): Promise
     const found = await look();
     if (found) return found;
     if (Date.now() > end) throw new Error(`it did not happen within ${ms} ms`);
-    await new Promise((resolve) => { setTimeout(resolve, 5); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
   }
 }
 
@@ -88,7 +107,9 @@ export function readFrames(response: IncomingMessage, close: () => void): Reader
     text = rest;
     reader.frames.push(...frames);
   });
-  response.on('close', () => { reader.isOver = true; });
+  response.on('close', () => {
+    reader.isOver = true;
+  });
   response.on('error', () => {});
   return reader;
 }
@@ -99,33 +120,66 @@ export async function openTestLog(settings: { eventRetentionSeconds?: number } =
   const log = pino({ level: process.env.HEADRACE_TEST_LOG ?? 'silent' });
   const shutdown = new AbortController();
   const bus = await openBus(database.connection, newId('wrk'), log);
-  const basis = { db: handle.db, bus, log, secretKey: randomBytes(32), shutdown: shutdown.signal, config: { eventRetentionSeconds: settings.eventRetentionSeconds ?? 604_800 } as Context['config'] };
+  const basis = {
+    db: handle.db,
+    bus,
+    log,
+    secretKey: randomBytes(32),
+    shutdown: shutdown.signal,
+    config: { eventRetentionSeconds: settings.eventRetentionSeconds ?? 604_800 } as Context['config'],
+  };
   const ctx: TestContext = { ...basis, events: new EventHub(basis) };
   await ctx.events.start(database.connection);
   const publishers: Publisher[] = [];
-  const opening = new Map<string, (server: Parameters<Parameters<typeof createServer>[1] & object>[1]) => void>();
+  const opening = new Map<
+    string,
+    (server: Parameters<Parameters<typeof createServer>[1] & object>[1]) => void
+  >();
   const server: Server = createServer((request, response) => opening.get(request.url!)!(response));
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   const { port } = server.address() as AddressInfo;
 
   return {
-    ctx, connection: database.connection,
-    filter: (projectId = APP) => ({ orgId: ORG, feed: 'platform', projectId, projectIds: null, threadId: null, runId: null, types: null }),
+    ctx,
+    connection: database.connection,
+    filter: (projectId = APP) => ({
+      orgId: ORG,
+      feed: 'platform',
+      projectId,
+      projectIds: null,
+      threadId: null,
+      runId: null,
+      types: null,
+    }),
     publish() {
       const publisher = startPublisher(ctx, database.connection);
       publishers.push(publisher);
       return publisher;
     },
     async write(types, { projectId = APP, threadId, data = {} } = {}) {
-      await transaction(ctx, async (tx) => { for (const type of types) appendEvent(tx, { orgId: ORG, projectId, feed: 'platform' }, type, data, { threadId }); });
+      await transaction(ctx, async (tx) => {
+        for (const type of types)
+          appendEvent(tx, { orgId: ORG, projectId, feed: 'platform' }, type, data, { threadId });
+      });
     },
     async read(filter, { position, isPaused = false } = {}) {
       const watch = ctx.events.watch();
-      const from = position ?? await readEnd(ctx.db);
+      const from = position ?? (await readEnd(ctx.db));
       const path = `/${randomBytes(8).toString('hex')}`;
-      opening.set(path, (response) => ctx.events.stream(response, {}, { filter, binding: bindingOf(filter), position: from, principal: PRINCIPAL, allows: () => {} }, watch));
+      opening.set(path, (response) =>
+        ctx.events.stream(
+          response,
+          {},
+          { filter, binding: bindingOf(filter), position: from, principal: PRINCIPAL, allows: () => {} },
+          watch,
+        ),
+      );
       const request = get({ port, path, agent: false });
-      const response = await new Promise<IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject));
+      const response = await new Promise<IncomingMessage>((resolve, reject) =>
+        request.on('response', resolve).on('error', reject),
+      );
       const reader = readFrames(response, () => request.destroy());
       if (isPaused) response.pause();
       return reader;

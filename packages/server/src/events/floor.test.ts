@@ -10,9 +10,17 @@ let log: TestLog;
 let publisher: Client;
 let floor: Floor;
 const opened: Client[] = [];
-beforeAll(async () => { log = await openTestLog(); publisher = await connect(); });
-afterAll(async () => { await Promise.all(opened.map((client) => client.end())); await log.close(); });
-beforeEach(() => { floor = new Floor(0); });
+beforeAll(async () => {
+  log = await openTestLog();
+  publisher = await connect();
+});
+afterAll(async () => {
+  await Promise.all(opened.map((client) => client.end()));
+  await log.close();
+});
+beforeEach(() => {
+  floor = new Floor(0);
+});
 
 async function connect(): Promise<Client> {
   const client = new Client(log.connection);
@@ -22,7 +30,12 @@ async function connect(): Promise<Client> {
 }
 /** A row in the client's transaction; resolves with its id. */
 const insert = async (client: Client): Promise<number> =>
-  (await client.query<{ id: number }>("insert into outbox (event_id, org_id, feed, type, project_id, data) values ($1, $2, 'platform', 'run.queued', $3, '{}') returning id", [newId('evt'), ORG, APP])).rows[0]!.id;
+  (
+    await client.query<{ id: number }>(
+      "insert into outbox (event_id, org_id, feed, type, project_id, data) values ($1, $2, 'platform', 'run.queued', $3, '{}') returning id",
+      [newId('evt'), ORG, APP],
+    )
+  ).rows[0]!.id;
 async function look(): Promise<number> {
   await floor.look(publisher);
   floor.rise();
@@ -70,14 +83,17 @@ test('the publisher reads from behind it and leaves nothing out, also of a trans
   await snapshot.query('begin isolation level repeatable read');
   await snapshot.query('select count(*) from projects');
   log.publish();
-  const from = (await sql<{ n: number }>`select last_sequence as n from log_state`.execute(log.ctx.db)).rows[0]!.n;
+  const from = (await sql<{ n: number }>`select last_sequence as n from log_state`.execute(log.ctx.db))
+    .rows[0]!.n;
   const late = await connect();
   await late.query('begin');
   await insert(late);
   for (let i = 0; i < 20; i++) await log.write(Array.from({ length: 100 }, () => 'tool.updated'));
-  const published = async () => (await sql<{ n: number }>`select last_sequence as n from log_state`.execute(log.ctx.db)).rows[0]!.n - from;
-  await until(async () => await published() === 2_000);
+  const published = async () =>
+    (await sql<{ n: number }>`select last_sequence as n from log_state`.execute(log.ctx.db)).rows[0]!.n -
+    from;
+  await until(async () => (await published()) === 2_000);
   await late.query('commit');
-  await until(async () => await published() === 2_001);
+  await until(async () => (await published()) === 2_001);
   await snapshot.query('rollback');
 });

@@ -33,7 +33,9 @@ export class Floor {
   async look(client: Client): Promise<void> {
     if (performance.now() < this.lookedAt + this.lookMs) return;
     this.lookedAt = performance.now();
-    const last = this.awaited ? null : (await client.query<{ id: number }>({ name: 'last-id', text: LAST_ID })).rows[0]!.id;
+    const last = this.awaited
+      ? null
+      : (await client.query<{ id: number }>({ name: 'last-id', text: LAST_ID })).rows[0]!.id;
     const { rows } = await client.query<{ name: string }>({ name: 'writers', text: WRITERS });
     const now = new Set(rows.map((row) => row.name));
     this.awaited ??= { id: last!, writers: [...now] };

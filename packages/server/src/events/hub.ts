@@ -60,11 +60,15 @@ export class EventHub {
     const tail = await startTail(ctx, connection);
     const drafts = startDraftFeed(ctx);
     Object.assign(this, { tail, draftFeed: drafts });
-    ctx.shutdown.addEventListener('abort', () => {
-      tail.stop();
-      drafts.stop();
-      for (const stream of this.streams) stream.end();
-    }, { once: true });
+    ctx.shutdown.addEventListener(
+      'abort',
+      () => {
+        tail.stop();
+        drafts.stop();
+        for (const stream of this.streams) stream.end();
+      },
+      { once: true },
+    );
   }
 
   /** The caller's access as of now, when its turn comes; null when it has ended. */
@@ -101,7 +105,9 @@ export class EventHub {
 
   register(stream: EventStream): () => void {
     this.streams.add(stream);
-    return () => { this.streams.delete(stream); };
+    return () => {
+      this.streams.delete(stream);
+    };
   }
 
   /** Open streams of this process. */
@@ -119,14 +125,26 @@ export class EventHub {
    * Throws `unavailable` (503) where this process has as many readers as it takes.
    */
   watch(): Watch {
-    if (this.watches.size >= this.maxReaders) throw new ApiError('unavailable', 'Too many streams and waiting requests are open. Retry in a moment.', { headers: retryHeaders(RETRY_SECONDS) });
-    const watch = new Watch(this.tail!, () => { this.watches.delete(watch); });
+    if (this.watches.size >= this.maxReaders)
+      throw new ApiError(
+        'unavailable',
+        'Too many streams and waiting requests are open. Retry in a moment.',
+        { headers: retryHeaders(RETRY_SECONDS) },
+      );
+    const watch = new Watch(this.tail!, () => {
+      this.watches.delete(watch);
+    });
     this.watches.add(watch);
     return watch;
   }
 
   /** Answers with the stream; it lives until its reader or its access is gone. */
-  stream(response: ServerResponse, headers: Record<string, string>, request: StreamRequest, watch: Watch): void {
+  stream(
+    response: ServerResponse,
+    headers: Record<string, string>,
+    request: StreamRequest,
+    watch: Watch,
+  ): void {
     const connection = openSse(response, headers);
     const stream = new EventStream(this, connection, request, (listener) => watch.handOver(listener));
     if (this.ctx.shutdown.aborted) stream.end();
@@ -136,7 +154,9 @@ export class EventHub {
 /** The tail's events since a moment, kept for whoever takes them over. */
 export class Watch {
   private seen: EventRow[] = [];
-  private readonly keep = (events: readonly EventRow[]) => { this.seen.push(...events); };
+  private readonly keep = (events: readonly EventRow[]) => {
+    this.seen.push(...events);
+  };
   private listener = this.keep;
   private readonly unsubscribe: () => void;
   private readonly onDone: () => void;
@@ -159,10 +179,15 @@ export class Watch {
   async first(fits: (event: EventRow) => boolean, deadline: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, Math.max(0, deadline - Date.now()));
-      const end = () => { clearTimeout(timer); resolve(); };
+      const end = () => {
+        clearTimeout(timer);
+        resolve();
+      };
       signal.addEventListener('abort', end, { once: true });
       if (signal.aborted) end();
-      this.handOver((events) => { if (events.some(fits)) end(); });
+      this.handOver((events) => {
+        if (events.some(fits)) end();
+      });
     });
     this.listener = this.keep;
   }

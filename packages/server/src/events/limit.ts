@@ -4,7 +4,10 @@ export function limitConcurrency(count: number): <T>(work: () => Promise<T>) => 
   let free = count;
   return async (work) => {
     if (free > 0) free--;
-    else await new Promise<void>((resolve) => { waiting.push(resolve); });
+    else
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+      });
     try {
       return await work();
     } finally {

@@ -6,7 +6,8 @@ import { PlatformEvent } from './types.ts';
 export const listAppEvents = read({
   name: 'events.listAppEvents',
   summary: 'List an app’s events',
-  description: 'Oldest first, from the cursor on; without one from the oldest event that is kept. Every reader sees the same order; the same cursor gives the same events.',
+  description:
+    'Oldest first, from the cursor on; without one from the oldest event that is kept. Every reader sees the same order; the same cursor gives the same events.',
   access: FEED_ACCESS,
   query: PLATFORM_QUERY.list,
   responses: { 200: PageOf(PlatformEvent) },

@@ -29,18 +29,24 @@ let clients: Client[];
 let appId: string;
 beforeAll(async () => {
   s = await startTestServer({ HEADRACE_ROLES: 'api' });
-  clients = await Promise.all(Array.from({ length: WRITERS }, async () => {
-    const client = new Client({ connectionString: s.service.ctx.config.databaseUrl! });
-    await client.connect();
-    return client;
-  }));
-  await clients[0]!.query('create table serial_log (id bigint generated always as identity primary key, name text not null)');
+  clients = await Promise.all(
+    Array.from({ length: WRITERS }, async () => {
+      const client = new Client({ connectionString: s.service.ctx.config.databaseUrl! });
+      await client.connect();
+      return client;
+    }),
+  );
+  await clients[0]!.query(
+    'create table serial_log (id bigint generated always as identity primary key, name text not null)',
+  );
 });
 afterAll(async () => {
   await Promise.all((clients ?? []).map((client) => client.end()));
   await s?.close();
 });
-beforeEach(async () => { appId = (await s.call('POST', '/api/platform/v1/apps', { name: 'App' })).body.app.id; });
+beforeEach(async () => {
+  appId = (await s.call('POST', '/api/platform/v1/apps', { name: 'App' })).body.app.id;
+});
 
 const feed = () => `/api/platform/v1/apps/${appId}/events`;
 const time = '2026-01-01T00:00:00.000Z';
@@ -48,13 +54,18 @@ const nameOf = (event: { data: { externalId: string | null } }) => event.data.ex
 
 /** The feed over HTTP: an event's name is its `externalId`. */
 const published: OrderedLog = {
-  write: async (client, name) => client.query(
-    `insert into outbox (event_id, org_id, feed, type, project_id, data) select $1, org_id, 'platform', 'platform.app.updated', id, $2 from projects where id = $3`,
-    [newId('evt'), { id: appId, externalId: name, createdAt: time, updatedAt: time }, appId]),
+  write: async (client, name) =>
+    client.query(
+      `insert into outbox (event_id, org_id, feed, type, project_id, data) select $1, org_id, 'platform', 'platform.app.updated', id, $2 from projects where id = $3`,
+      [newId('evt'), { id: appId, externalId: name, createdAt: time, updatedAt: time }, appId],
+    ),
   reader() {
     let cursor: string | undefined;
     return async () => {
-      const { status, body, text } = await s.call('GET', `${feed()}?types=platform.app.updated${cursor ? `&cursor=${cursor}` : ''}`);
+      const { status, body, text } = await s.call(
+        'GET',
+        `${feed()}?types=platform.app.updated${cursor ? `&cursor=${cursor}` : ''}`,
+      );
       expect(status, text).toBe(200);
       cursor = body.nextCursor;
       return body.events.map(nameOf);
@@ -68,7 +79,10 @@ const serial: OrderedLog = {
   reader() {
     let last = 0;
     return async () => {
-      const { rows } = await sql<{ id: number; name: string }>`select id, name from serial_log where id > ${last} order by id`.execute(s.service.ctx.db);
+      const { rows } = await sql<{
+        id: number;
+        name: string;
+      }>`select id, name from serial_log where id > ${last} order by id`.execute(s.service.ctx.db);
       last = rows.at(-1)?.id ?? last;
       return rows.map((row) => row.name);
     };
@@ -85,7 +99,7 @@ async function commit(log: OrderedLog, client: Client, ...names: string[]): Prom
 async function readTo(name: string, read: () => Promise<string[]>): Promise<string[]> {
   const names: string[] = [];
   await until(async () => {
-    names.push(...await read());
+    names.push(...(await read()));
     return names.includes(name);
   });
   return names;
@@ -100,11 +114,17 @@ async function heldOpen(log: OrderedLog): Promise<void> {
   await late.query('begin');
   await log.write(late, 'late');
   for (const name of ['second', 'third']) await commit(log, other, name);
-  seen.push(...await readTo('third', follower));
+  seen.push(...(await readTo('third', follower)));
   await late.query('commit');
   await commit(log, other, 'last');
-  seen.push(...await readTo('last', follower));
-  expect(seen.toSorted(), 'a reader that polls has everything once').toEqual(['first', 'last', 'late', 'second', 'third']);
+  seen.push(...(await readTo('last', follower)));
+  expect(seen.toSorted(), 'a reader that polls has everything once').toEqual([
+    'first',
+    'last',
+    'late',
+    'second',
+    'third',
+  ]);
   expect(await readTo('last', log.reader()), 'a reader that comes later sees the same order').toEqual(seen);
 }
 
@@ -139,25 +159,35 @@ async function overlapping(log: OrderedLog, seed: number): Promise<void> {
       if (turn === 3) committed.push(...names);
       open.delete(client);
     }
-    if (step % 5 === 0) seen.push(...await follower());
+    if (step % 5 === 0) seen.push(...(await follower()));
   }
   for (const [client, names] of open) {
     await client.query('commit');
     committed.push(...names);
   }
   await commit(log, clients[0]!, 'end');
-  seen.push(...await readTo('end', follower));
-  expect(seen.toSorted(), 'a reader that polls has everything once').toEqual([...committed, 'end'].toSorted());
+  seen.push(...(await readTo('end', follower)));
+  expect(seen.toSorted(), 'a reader that polls has everything once').toEqual(
+    [...committed, 'end'].toSorted(),
+  );
   expect(await readTo('end', log.reader()), 'a reader that comes later sees the same order').toEqual(seen);
 }
 
 describe('the feed of an app', () => {
-  test('a transaction that stays open across later commits is missed by nobody, and all see one order', () => heldOpen(published));
-  test.each([1, 2, 3])('so with transactions that overlap at random (%i)', (seed) => overlapping(published, seed));
+  test('a transaction that stays open across later commits is missed by nobody, and all see one order', () =>
+    heldOpen(published));
+  test.each([1, 2, 3])('so with transactions that overlap at random (%i)', (seed) =>
+    overlapping(published, seed),
+  );
 
   test('a stream that is open meanwhile has the same order', async () => {
-    const request = get(`${s.base}${feed()}/stream?types=platform.app.updated`, { agent: false, headers: { 'x-api-key': s.key } });
-    const response = await new Promise<IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject));
+    const request = get(`${s.base}${feed()}/stream?types=platform.app.updated`, {
+      agent: false,
+      headers: { 'x-api-key': s.key },
+    });
+    const response = await new Promise<IncomingMessage>((resolve, reject) =>
+      request.on('response', resolve).on('error', reject),
+    );
     const stream = readFrames(response, () => request.destroy());
     await until(() => stream.frames.length === 1);
     await overlapping(published, 4);
@@ -170,7 +200,9 @@ describe('the feed of an app', () => {
 });
 
 describe('a log that is read by its serial column fails the same tests', () => {
-  beforeEach(async () => { await clients[0]!.query('truncate serial_log restart identity'); });
+  beforeEach(async () => {
+    await clients[0]!.query('truncate serial_log restart identity');
+  });
   test('it misses the transaction that stayed open', async () => {
     await expect(heldOpen(serial)).rejects.toThrow('a reader that polls has everything once');
   });

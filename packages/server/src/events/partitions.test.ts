@@ -7,20 +7,33 @@ import { readEvents } from './store.ts';
 
 const DAY = 86_400;
 let log: TestLog;
-beforeEach(async () => { log = await openTestLog(); });
+beforeEach(async () => {
+  log = await openTestLog();
+});
 afterEach(() => log.close());
 
 async function partitions(): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'events'::regclass order by 1`.execute(log.ctx.db);
+  const { rows } = await sql<{
+    name: string;
+  }>`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'events'::regclass order by 1`.execute(
+    log.ctx.db,
+  );
   return rows.map((r) => r.name);
 }
-const dayName = (offset: number) => `events_${new Date(Date.now() + offset * DAY * 1000).toISOString().slice(0, 10).replaceAll('-', '')}`;
+const dayName = (offset: number) =>
+  `events_${new Date(Date.now() + offset * DAY * 1000).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 /** An event that was published `seconds` ago. */
-const old = (sequence: number, seconds: number) => sql`
+const old = (sequence: number, seconds: number) =>
+  sql`
   insert into events (org_id, sequence, event_id, feed, type, data, occurred_at, published_at)
-  values ('org', ${sequence}, ${String(sequence)}, 'direct', 'run.queued', '{}', now(), now() - ${seconds} * interval '1 second')`.execute(log.ctx.db);
-const kept = async () => (await log.ctx.db.selectFrom('events').select('sequence').orderBy('sequence').execute()).map((r) => r.sequence);
+  values ('org', ${sequence}, ${String(sequence)}, 'direct', 'run.queued', '{}', now(), now() - ${seconds} * interval '1 second')`.execute(
+    log.ctx.db,
+  );
+const kept = async () =>
+  (await log.ctx.db.selectFrom('events').select('sequence').orderBy('sequence').execute()).map(
+    (r) => r.sequence,
+  );
 
 test('today’s partition and seven ahead are made, again without a fault; events go into today’s', async () => {
   await createPartitions(log.ctx.db);
@@ -29,18 +42,28 @@ test('today’s partition and seven ahead are made, again without a fault; event
   log.publish();
   await log.write(['run.queued']);
   await until(async () => (await kept()).length === 1);
-  const { rows } = await sql<{ name: string }>`select tableoid::regclass::text as name from events`.execute(log.ctx.db);
+  const { rows } = await sql<{ name: string }>`select tableoid::regclass::text as name from events`.execute(
+    log.ctx.db,
+  );
   expect(rows).toEqual([{ name: dayName(0) }]);
 });
 
 test('a day that the default partition has rows of stays there; the others are made', async () => {
   await old(1, 0);
   await expect(createPartitions(log.ctx.db)).rejects.toThrow(/default partition/);
-  expect(await partitions()).toEqual([...Array.from({ length: 7 }, (_, i) => dayName(i + 1)), 'events_default']);
+  expect(await partitions()).toEqual([
+    ...Array.from({ length: 7 }, (_, i) => dayName(i + 1)),
+    'events_default',
+  ]);
 });
 
 test('days wholly past the retention are dropped, the default partition goes by time, the rest stays', async () => {
-  for (const day of [-9, -8, -7]) await sql.raw(`create table ${dayName(day)} partition of events for values from ('${dayName(day).slice(7)}') to ('${dayName(day + 1).slice(7)}')`).execute(log.ctx.db);
+  for (const day of [-9, -8, -7])
+    await sql
+      .raw(
+        `create table ${dayName(day)} partition of events for values from ('${dayName(day).slice(7)}') to ('${dayName(day + 1).slice(7)}')`,
+      )
+      .execute(log.ctx.db);
   await old(1, 9 * DAY);
   await old(2, 7 * DAY - 60);
   await old(3, 20 * DAY);
@@ -64,5 +87,9 @@ test('a reader without a cursor starts at the oldest event that is not past the 
   await old(2, 1);
   const filter = { ...log.filter(), orgId: 'org', feed: 'direct' as const, projectId: null };
   expect((await readEvents(log.ctx.db, filter, null, 10, 5)).rows.map((r) => r.sequence)).toEqual([2]);
-  expect((await readEvents(log.ctx.db, filter, { sequence: 0, time: Date.now() - 60_000 }, 10, 5)).rows.map((r) => r.sequence)).toEqual([1, 2]);
+  expect(
+    (await readEvents(log.ctx.db, filter, { sequence: 0, time: Date.now() - 60_000 }, 10, 5)).rows.map(
+      (r) => r.sequence,
+    ),
+  ).toEqual([1, 2]);
 });

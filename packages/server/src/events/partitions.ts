@@ -23,15 +23,20 @@ async function databaseNow(db: Db): Promise<number> {
 
 /** Attached partitions by day, the default one left out. */
 async function listPartitions(db: Db): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass and c.relname ~ '^events_\\d{8}$' order by 1`.execute(db);
+  const { rows } = await sql<{
+    name: string;
+  }>`select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass and c.relname ~ '^events_\\d{8}$' order by 1`.execute(
+    db,
+  );
   return rows.map((r) => r.name);
 }
 
 /** Changes the partitions under a short lock wait: behind a dump's lock we would wait for long, and all readers of the log behind us. */
-const alter = (db: Db, statement: string) => db.transaction().execute(async (tx) => {
-  await sql`set local lock_timeout = '300ms'`.execute(tx);
-  await sql.raw(statement).execute(tx);
-});
+const alter = (db: Db, statement: string) =>
+  db.transaction().execute(async (tx) => {
+    await sql`set local lock_timeout = '300ms'`.execute(tx);
+    await sql.raw(statement).execute(tx);
+  });
 
 /**
  * Makes today's partition and those of the days after it. A day of which the default partition has rows already stays there and fails; the
@@ -44,33 +49,45 @@ export async function createPartitions(db: Db, daysAhead = DAYS_AHEAD): Promise<
   for (let i = 0; i <= daysAhead; i++) {
     const from = new Date(today + i * DAY_MS);
     if (existing.has(nameOf(from))) continue;
-    await alter(db, `create table if not exists ${nameOf(from)} partition of events for values from ('${from.toISOString()}') to ('${new Date(from.getTime() + DAY_MS).toISOString()}')`)
-      .catch((error: unknown) => failures.push(error));
+    await alter(
+      db,
+      `create table if not exists ${nameOf(from)} partition of events for values from ('${from.toISOString()}') to ('${new Date(from.getTime() + DAY_MS).toISOString()}')`,
+    ).catch((error: unknown) => failures.push(error));
   }
   if (failures.length) throw failures[0];
 }
 
 /** Drops the days that are wholly past the retention; deletes by time in the default partition and, with a short retention, in all. */
 export async function removeExpired(db: Db, retentionSeconds: number): Promise<void> {
-  const keptFrom = await databaseNow(db) - (retentionSeconds + DELETE_GRACE_SECONDS) * 1000;
+  const keptFrom = (await databaseNow(db)) - (retentionSeconds + DELETE_GRACE_SECONDS) * 1000;
   for (const name of await listPartitions(db)) {
     const day = Date.parse(`${name.slice(7, 11)}-${name.slice(11, 13)}-${name.slice(13)}`);
     if (day + DAY_MS < keptFrom) await alter(db, `drop table if exists ${name}`);
   }
   const table = sql.table(retentionSeconds * 1000 < DAY_MS ? 'events' : 'events_default');
   for (let removed = DELETE_BATCH; removed === DELETE_BATCH;) {
-    const { numAffectedRows } = await sql`delete from ${table} where (sequence, published_at) in (select sequence, published_at from ${table} where published_at < ${new Date(keptFrom)} limit ${DELETE_BATCH})`.execute(db);
+    const { numAffectedRows } =
+      await sql`delete from ${table} where (sequence, published_at) in (select sequence, published_at from ${table} where published_at < ${new Date(keptFrom)} limit ${DELETE_BATCH})`.execute(
+        db,
+      );
     removed = Number(numAffectedRows ?? 0);
   }
 }
 
 /** Keeps the partitions until `signal` ends it: hourly, with a short retention every few seconds. */
-export async function expireEvents(ctx: Pick<Context, 'db' | 'config' | 'log'>, signal: AbortSignal): Promise<void> {
+export async function expireEvents(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
   const { eventRetentionSeconds } = ctx.config;
   const everyMs = Math.min(3_600_000, Math.max(1_000, eventRetentionSeconds * 250));
   while (!signal.aborted) {
-    await createPartitions(ctx.db).catch((error: unknown) => ctx.log.warn({ err: error }, 'partitions of the log could not be made ahead'));
-    await removeExpired(ctx.db, eventRetentionSeconds).catch((error: unknown) => ctx.log.warn({ err: error }, 'the log could not be trimmed'));
+    await createPartitions(ctx.db).catch((error: unknown) =>
+      ctx.log.warn({ err: error }, 'partitions of the log could not be made ahead'),
+    );
+    await removeExpired(ctx.db, eventRetentionSeconds).catch((error: unknown) =>
+      ctx.log.warn({ err: error }, 'the log could not be trimmed'),
+    );
     await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
   }
 }

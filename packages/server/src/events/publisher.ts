@@ -65,28 +65,40 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
   let isHolder = false;
   let wake: () => void = () => {};
   let isWoken = false;
-  const nudge = () => { isWoken = true; wake(); };
+  const nudge = () => {
+    isWoken = true;
+    wake();
+  };
   /** Until the next wake-up, at most `ms`. */
   async function rest(ms: number): Promise<void> {
     if (!isWoken && !stopped.signal.aborted) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
-        wake = () => { clearTimeout(timer); resolve(); };
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
       });
     }
     isWoken = false;
   }
-  const unlisten = ctx.bus.listen('outbox', () => { if (isHolder) nudge(); });
+  const unlisten = ctx.bus.listen('outbox', () => {
+    if (isHolder) nudge();
+  });
 
   async function hold(client: Client): Promise<boolean> {
-    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [PUBLISHER_LOCK]);
+    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [
+      PUBLISHER_LOCK,
+    ]);
     return rows[0]!.held;
   }
 
   async function publish(client: Client): Promise<void> {
     // Before the first event: what went into the default partition keeps its day out of a partition of its own.
     // Those of the days ahead wait for no event: a dump that is being taken may hold them up.
-    await createPartitions(ctx.db, 0).catch((error: unknown) => ctx.log.warn({ err: error }, 'partitions of the log could not be made ahead'));
+    await createPartitions(ctx.db, 0).catch((error: unknown) =>
+      ctx.log.warn({ err: error }, 'partitions of the log could not be made ahead'),
+    );
     const maintenance = new AbortController();
     const expiring = expireEvents(ctx, maintenance.signal);
     const floor = new Floor();
@@ -109,12 +121,19 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
   }
 
   async function attend(): Promise<void> {
-    const client = new Client({ ...connection, keepAlive: true, connectionTimeoutMillis: 5_000, statement_timeout: 10_000, query_timeout: 15_000, application_name: `headrace-publisher ${process.pid}` });
+    const client = new Client({
+      ...connection,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: 10_000,
+      query_timeout: 15_000,
+      application_name: `headrace-publisher ${process.pid}`,
+    });
     client.on('error', () => {});
     try {
       await client.connect();
       await client.query(SETTINGS);
-      while (!stopped.signal.aborted && !await hold(client)) await rest(RIVAL_POLL_MS);
+      while (!stopped.signal.aborted && !(await hold(client))) await rest(RIVAL_POLL_MS);
       isHolder = !stopped.signal.aborted;
       if (isHolder) await publish(client);
     } finally {

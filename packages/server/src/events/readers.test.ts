@@ -10,10 +10,14 @@ import { feedClient, framesOf, P, query, typesOn } from './test-feeds.ts';
 import { until } from './fixture.ts';
 
 let s: TestServer;
-const { createApp, createProject, rename, page, pageOf, head, refused, stream, account } = feedClient(() => s);
+const { createApp, createProject, rename, page, pageOf, head, refused, stream, account } = feedClient(
+  () => s,
+);
 const hub = () => s.service.ctx.events;
 
-beforeAll(async () => { s = await startTestServer({ HEADRACE_ROLES: 'api' }); });
+beforeAll(async () => {
+  s = await startTestServer({ HEADRACE_ROLES: 'api' });
+});
 afterAll(() => s?.close());
 
 describe('503', () => {
@@ -66,20 +70,35 @@ describe('503', () => {
 });
 
 /** So many events of an app in one transaction; their `data` is as long as it may be. */
-const burst = (app: string, orgId: string, count: number) => transaction(s.service.ctx, async (tx) => {
-  const data = { id: app, externalId: 'x'.repeat(128), createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
-  for (let i = 0; i < count; i++) appendEvent(tx, { orgId, projectId: app, feed: 'platform' }, 'platform.app.updated', data);
-});
+const burst = (app: string, orgId: string, count: number) =>
+  transaction(s.service.ctx, async (tx) => {
+    const data = {
+      id: app,
+      externalId: 'x'.repeat(128),
+      createdAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: '2026-01-01T00:00:00.000Z',
+    };
+    for (let i = 0; i < count; i++)
+      appendEvent(tx, { orgId, projectId: app, feed: 'platform' }, 'platform.app.updated', data);
+  });
 
 test('a client that stops reading is cut off when 1 MiB waits for it; a reader beside it has each event at once, and requests are answered', async () => {
   const [app, quiet] = [await createApp(), await createApp()];
   const { orgId } = (await pageOf(`${P}/apps/${app}/events`, 1)).events[0] as unknown as { orgId: string };
   await until(() => hub().streamCount() === 0);
-  const request = get(`${s.base}${P}/apps/${app}/events/stream`, { agent: false, headers: { 'x-api-key': s.key } });
-  const stalled = await new Promise<IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject));
+  const request = get(`${s.base}${P}/apps/${app}/events/stream`, {
+    agent: false,
+    headers: { 'x-api-key': s.key },
+  });
+  const stalled = await new Promise<IncomingMessage>((resolve, reject) =>
+    request.on('response', resolve).on('error', reject),
+  );
   stalled.pause();
   stalled.on('error', () => {});
-  const [beside, far] = await Promise.all([stream(`${P}/apps/${app}/events/stream`), stream(`${P}/apps/${quiet}/events/stream`)]);
+  const [beside, far] = await Promise.all([
+    stream(`${P}/apps/${app}/events/stream`),
+    stream(`${P}/apps/${quiet}/events/stream`),
+  ]);
   let [written, marks] = [0, 0];
   const waits: number[] = [];
   await until(async () => {
@@ -109,8 +128,14 @@ describe('access that ends while a stream is open', () => {
     const [app, project] = [await createApp(), await createProject()];
     const keys = await Promise.all([account(), account(), account()]);
     hub().heartbeatMs = 100;
-    const paths = [`${P}/apps/${app}/events/stream`, `${P}/events/stream`, `/api/events/stream?projectId=${project}`];
-    const streams = await Promise.all(keys.flatMap(({ key }) => paths.map((path) => stream(path, { 'x-api-key': key }))));
+    const paths = [
+      `${P}/apps/${app}/events/stream`,
+      `${P}/events/stream`,
+      `/api/events/stream?projectId=${project}`,
+    ];
+    const streams = await Promise.all(
+      keys.flatMap(({ key }) => paths.map((path) => stream(path, { 'x-api-key': key }))),
+    );
     const staying = await stream('/api/events/stream');
     hub().heartbeatMs = 15_000;
     const [revoked, reduced, platform] = [streams.slice(0, 3), streams.slice(3, 6), streams.slice(6)];
@@ -136,22 +161,36 @@ describe('access that ends while a stream is open', () => {
     const [app, other] = [await createApp(), await createApp()];
     const [revoked, narrowed, another] = [await account(), await account([app, other]), await account()];
     await until(() => hub().readerCount() === 0);
-    const feeds: [string, string][] = [[`${P}/events`, revoked.key], [`${P}/events`, narrowed.key], [`${P}/apps/${other}/events`, narrowed.key], [`${P}/apps/${app}/events`, another.key]];
+    const feeds: [string, string][] = [
+      [`${P}/events`, revoked.key],
+      [`${P}/events`, narrowed.key],
+      [`${P}/apps/${other}/events`, narrowed.key],
+      [`${P}/apps/${app}/events`, another.key],
+    ];
     const cursors = await Promise.all(feeds.map(([feed, key]) => head(feed, {}, key)));
     const polls = feeds.map(async ([feed, key], i) => {
-      const res = await s.call('GET', `${feed}?${query({ cursor: cursors[i]!, waitSeconds: 30 })}`, undefined, { key });
+      const res = await s.call(
+        'GET',
+        `${feed}?${query({ cursor: cursors[i]!, waitSeconds: 30 })}`,
+        undefined,
+        { key },
+      );
       return [res.status, res.body.error?.code ?? res.body.events.length];
     });
     await until(() => hub().readerCount() === 4);
     await Promise.all([revoked.revoke(), narrowed.patch({ projectIds: [app] })]);
-    expect(await Promise.all(polls.slice(0, 3))).toEqual([[401, 'unauthorized'], [410, 'cursor_scope_changed'], [403, 'forbidden']]);
+    expect(await Promise.all(polls.slice(0, 3))).toEqual([
+      [401, 'unauthorized'],
+      [410, 'cursor_scope_changed'],
+      [403, 'forbidden'],
+    ]);
     // One that was woken by others' changes waits on, and misses nothing.
     await another.patch({ name: 'renamed' });
     await rename(app);
     expect(await polls[3]).toEqual([200, 1]);
   });
 
-  test('a change between a long poll\'s admission and its wait is not missed', async () => {
+  test("a change between a long poll's admission and its wait is not missed", async () => {
     const app = await createApp();
     const feed = `${P}/apps/${app}/events`;
     const { key, credentialId } = await account();
@@ -173,7 +212,10 @@ describe('access that ends while a stream is open', () => {
   test('ends the stream behind all that it had sent, and a stream of a deleted app ends with platform.app.deleted as its last event', async () => {
     const app = await createApp();
     const limited = await account();
-    const [doomed, plain] = await Promise.all([stream(`${P}/apps/${app}/events/stream`, { 'x-api-key': limited.key }), stream(`${P}/projects/${app}/events/stream`)]);
+    const [doomed, plain] = await Promise.all([
+      stream(`${P}/apps/${app}/events/stream`, { 'x-api-key': limited.key }),
+      stream(`${P}/projects/${app}/events/stream`),
+    ]);
     for (let i = 0; i < 5; i++) await rename(app);
     await until(() => framesOf(doomed).length === 5);
     await limited.revoke();

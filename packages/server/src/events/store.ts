@@ -30,28 +30,42 @@ type Joined = { end_sequence: number; now: Date } & { [K in keyof EventRow]: Eve
 async function read(db: Db, where: RawBuilder<boolean>, limit: number): Promise<LogPage> {
   const { rows } = await sql<Joined>`
     select s.last_sequence as end_sequence, clock_timestamp() as now, e.*
-    from log_state s left join lateral (select * from events where ${where} order by sequence limit ${limit}) e on true`.execute(db);
+    from log_state s left join lateral (select * from events where ${where} order by sequence limit ${limit}) e on true`.execute(
+    db,
+  );
   return pageOf(rows);
 }
 
 function pageOf(rows: Joined[]): LogPage {
   const { end_sequence: sequence, now } = rows[0]!;
-  return { rows: rows[0]!.sequence === null ? [] : rows as EventRow[], end: { sequence, time: now.getTime() } };
+  return {
+    rows: rows[0]!.sequence === null ? [] : (rows as EventRow[]),
+    end: { sequence, time: now.getTime() },
+  };
 }
 
 /** At most `limit` events of the filter behind `after`; without it from the oldest retained on. */
-export function readEvents(db: Db, filter: EventFilter, after: Position | null, limit: number, retentionSeconds: number): Promise<LogPage> {
+export function readEvents(
+  db: Db,
+  filter: EventFilter,
+  after: Position | null,
+  limit: number,
+  retentionSeconds: number,
+): Promise<LogPage> {
   const from = after
     ? sql`sequence > ${after.sequence} and published_at >= ${new Date(after.time - PRUNE_SLACK_MS)}`
     : sql`published_at > now() - ${retentionSeconds} * interval '1 second'`;
   return read(db, sql<boolean>`${condition(filter)} and ${from}`, limit);
 }
 
-const READ_ALL = prepared<Joined>('read_all_events', `
+const READ_ALL = prepared<Joined>(
+  'read_all_events',
+  `
   select s.last_sequence as end_sequence, clock_timestamp() as now, e.*
   from log_state s left join lateral (
     select org_id, sequence, event_id, feed, type, project_id, thread_id, run_id, data, occurred_at, published_at
-    from events where sequence > $1 and published_at >= $2 order by sequence limit $3) e on true`);
+    from events where sequence > $1 and published_at >= $2 order by sequence limit $3) e on true`,
+);
 
 /**
  * Every event behind `sequence`, of all organizations: for the process's tail. They were published at `since` or later: publishing times
@@ -64,12 +78,23 @@ export async function readAll(db: Db, sequence: number, since: Date, limit: numb
 
 /** Where the log ends now; `publishedAt` is the time of its last event. */
 export async function readEnd(db: Db): Promise<Position & { publishedAt: Date }> {
-  const { rows } = await sql<{ sequence: number; now: Date; publishedAt: Date }>`select last_sequence as sequence, clock_timestamp() as now, last_published_at as "publishedAt" from log_state`.execute(db);
+  const { rows } = await sql<{
+    sequence: number;
+    now: Date;
+    publishedAt: Date;
+  }>`select last_sequence as sequence, clock_timestamp() as now, last_published_at as "publishedAt" from log_state`.execute(
+    db,
+  );
   const { sequence, now, publishedAt } = rows[0]!;
   return { sequence, time: now.getTime(), publishedAt };
 }
 
 /** The project of a thread of this organization, deleted ones included: their events stay readable. */
 export const findThreadProject = (db: Db, orgId: string, threadId: string) =>
-  db.selectFrom('threads').innerJoin('projects', 'projects.id', 'threads.project_id').select(['projects.id', 'projects.kind'])
-    .where('threads.id', '=', threadId).where('threads.org_id', '=', orgId).executeTakeFirst();
+  db
+    .selectFrom('threads')
+    .innerJoin('projects', 'projects.id', 'threads.project_id')
+    .select(['projects.id', 'projects.kind'])
+    .where('threads.id', '=', threadId)
+    .where('threads.org_id', '=', orgId)
+    .executeTakeFirst();

@@ -5,7 +5,8 @@ import { PLATFORM_QUERY } from './feeds.ts';
 export const streamAllAppEvents = read({
   name: 'events.streamAllAppEvents',
   summary: 'Stream the events of all apps',
-  description: 'Replays from `Last-Event-ID` (which goes before `cursor`), then goes on live; without either from now on. Deduplicate by the event’s `id`. Ends with an `error` frame when a restricted key gains or loses an app.',
+  description:
+    'Replays from `Last-Event-ID` (which goes before `cursor`), then goes on live; without either from now on. Deduplicate by the event’s `id`. Ends with an `error` frame when a restricted key gains or loses an app.',
   access: FEED_ACCESS,
   query: PLATFORM_QUERY.stream,
   responses: { 200: StreamAnswer },

@@ -5,7 +5,8 @@ import { DIRECT_QUERY } from './feeds.ts';
 export const streamEvents = read({
   name: 'events.streamEvents',
   summary: 'Stream the events of Direct projects',
-  description: 'Replays from `Last-Event-ID` (which goes before `cursor`), then goes on live; without either from now on. Deduplicate by the event’s `id`.',
+  description:
+    'Replays from `Last-Event-ID` (which goes before `cursor`), then goes on live; without either from now on. Deduplicate by the event’s `id`.',
   access: FEED_ACCESS,
   query: DIRECT_QUERY.stream,
   responses: { 200: StreamAnswer },

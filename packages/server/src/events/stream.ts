@@ -54,7 +54,12 @@ export class EventStream {
   private isChecking = false;
   private checkAgain = false;
 
-  constructor(hub: EventHub, connection: SseConnection, request: StreamRequest, subscribe: (listener: (events: readonly EventRow[]) => void) => () => void) {
+  constructor(
+    hub: EventHub,
+    connection: SseConnection,
+    request: StreamRequest,
+    subscribe: (listener: (events: readonly EventRow[]) => void) => () => void,
+  ) {
     this.hub = hub;
     this.connection = connection;
     this.request = request;
@@ -62,7 +67,11 @@ export class EventStream {
     this.drafts = request.filter.threadId === null ? null : new DraftShow(connection);
     this.ends.push(subscribe((events) => this.arrive(events)));
     const beat = setInterval(() => void this.beat(), hub.heartbeatMs);
-    this.ends.push(() => clearInterval(beat), hub.register(this), hub.onAccessChanged(request.principal, () => void this.recheck()));
+    this.ends.push(
+      () => clearInterval(beat),
+      hub.register(this),
+      hub.onAccessChanged(request.principal, () => void this.recheck()),
+    );
     connection.onClose(() => this.close());
     this.heartbeat();
     void this.replay();
@@ -92,11 +101,12 @@ export class EventStream {
         const page = await this.hub.read(this.request.filter, this.position, PAGE);
         if (this.isEnded()) return;
         requireRetained(this.position, page.end, this.hub.retentionSeconds);
-        if (!await this.sendPage(page)) return;
+        if (!(await this.sendPage(page))) return;
         if (page.rows.length < PAGE) this.cutOver(page.end);
       }
     } catch (error) {
-      if (!(error instanceof ApiError)) this.hub.log.warn({ err: error }, 'an event stream could not be replayed');
+      if (!(error instanceof ApiError))
+        this.hub.log.warn({ err: error }, 'an event stream could not be replayed');
       this.end(error instanceof ApiError ? error : undefined);
     }
   }
@@ -106,7 +116,7 @@ export class EventStream {
     for (const event of page.rows) {
       this.position = positionOf(event);
       if (this.connection.send(this.makeFrame(event))) continue;
-      if (!await this.connection.drained(STALLED_MS) || this.isEnded()) return false;
+      if (!(await this.connection.drained(STALLED_MS)) || this.isEnded()) return false;
     }
     return true;
   }
@@ -134,7 +144,9 @@ export class EventStream {
   }
 
   private deliver(events: readonly EventRow[]): void {
-    const fresh = events.filter((e) => e.sequence > this.position.sequence && isInScope(this.request.filter, e));
+    const fresh = events.filter(
+      (e) => e.sequence > this.position.sequence && isInScope(this.request.filter, e),
+    );
     const frames: string[] = [];
     for (const event of fresh) {
       if (matches(this.request.filter, event)) frames.push(this.frame(event));
@@ -201,11 +213,15 @@ export class EventStream {
     } catch {
       return this.end();
     }
-    if (isSameSet(principal.projectIds, next.projectIds) || (filter.feed === 'platform' && filter.projectId !== null)) return;
+    if (
+      isSameSet(principal.projectIds, next.projectIds) ||
+      (filter.feed === 'platform' && filter.projectId !== null)
+    )
+      return;
     // The Direct feed's cursors outlive a change of scope: the reader comes back and sees what it may see now.
     this.end(filter.feed === 'platform' ? scopeChanged() : undefined);
   }
 }
 
-const isSameSet = (a: ReadonlySet<string> | null, b: ReadonlySet<string> | null) => (a === null || b === null ? a === b : a.size === b.size && a.isSubsetOf(b));
-
+const isSameSet = (a: ReadonlySet<string> | null, b: ReadonlySet<string> | null) =>
+  a === null || b === null ? a === b : a.size === b.size && a.isSubsetOf(b);

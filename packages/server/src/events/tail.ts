@@ -50,12 +50,15 @@ export async function startTail(ctx: Pick<Context, 'bus' | 'log'>, connection: P
   }
 
   async function read(): Promise<void> {
-    if (isReading) { readAgain = true; return; }
+    if (isReading) {
+      readAgain = true;
+      return;
+    }
     isReading = true;
     try {
       do {
         readAgain = false;
-        while (!stopped.signal.aborted && !await step());
+        while (!stopped.signal.aborted && !(await step()));
       } while (readAgain && !stopped.signal.aborted);
     } catch (error) {
       ctx.log.debug({ err: error }, 'the log could not be read; it is tried again');
@@ -69,7 +72,9 @@ export async function startTail(ctx: Pick<Context, 'bus' | 'log'>, connection: P
   return {
     subscribe(listener) {
       listeners.add(listener);
-      return () => { listeners.delete(listener); };
+      return () => {
+        listeners.delete(listener);
+      };
     },
     position: () => position,
     stop() {

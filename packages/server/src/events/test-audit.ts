@@ -32,26 +32,36 @@ const NAMED_BY: [RegExp, (e: Written) => string | null, string][] = [
   [/^run\./, (e) => e.run_id, 'runId'],
   [/^platform\.(app|head)\./, (e) => e.project_id, 'projectId'],
 ];
-const OF_A_THREAD = /^(thread|run|message|tool|approval|checkpoint|workspace|preview|platform\.(apply|build))\./;
+const OF_A_THREAD =
+  /^(thread|run|message|tool|approval|checkpoint|workspace|preview|platform\.(apply|build))\./;
 const OF_A_RUN = /^(run|tool|approval)\./;
 
 /** What is wrong with one event: `<field>: <why>`. */
 function faultsOf(e: Written): string[] {
   if (!isEventType(e.type)) return ['type: there is none of this name'];
   const faults = checks.get(e.type)!(e.data).map(({ path, message }) => `data${path}: ${message}`);
-  const must = (holds: boolean, fault: string) => { if (!holds) faults.push(fault); };
+  const must = (holds: boolean, fault: string) => {
+    if (!holds) faults.push(fault);
+  };
   must(isId('evt', e.event_id), 'id: is not of its form');
   must(isId('org', e.org_id), 'orgId: is not of its form');
   must(e.project_id === null || isId('prj', e.project_id), 'projectId: is not of its form');
   must(e.thread_id === null || isId('thr', e.thread_id), 'threadId: is not of its form');
   must(e.run_id === null || isId('run', e.run_id), 'runId: is not of its form');
   must(e.feed !== 'platform' || e.project_id !== null, 'projectId: is missing on a Platform feed');
-  must(e.project_id === null ? e.feed === 'direct' : e.project_kind === null || e.project_kind === e.feed, `feed: ${e.feed}, of a project that is ${e.project_kind ?? 'none'}`);
-  must(e.type !== 'operation.updated' || e.feed === 'direct', 'feed: receipts of an app are published nowhere');
+  must(
+    e.project_id === null ? e.feed === 'direct' : e.project_kind === null || e.project_kind === e.feed,
+    `feed: ${e.feed}, of a project that is ${e.project_kind ?? 'none'}`,
+  );
+  must(
+    e.type !== 'operation.updated' || e.feed === 'direct',
+    'feed: receipts of an app are published nowhere',
+  );
   must(e.thread_id !== null || !OF_A_THREAD.test(e.type), 'threadId: is missing');
   must(e.run_id !== null || !OF_A_RUN.test(e.type), 'runId: is missing');
   must(e.thread_project === null || e.thread_project === e.project_id, 'threadId: is of another project');
-  for (const [types, id, name] of NAMED_BY) must(!types.test(e.type) || id(e) === e.data.id, `${name}: differs from data.id`);
+  for (const [types, id, name] of NAMED_BY)
+    must(!types.test(e.type) || id(e) === e.data.id, `${name}: differs from data.id`);
   must(e.published_at === null || e.published_at >= e.occurred_at, 'publishedAt: is before occurredAt');
   return faults;
 }
@@ -60,7 +70,10 @@ function faultsOfOrder(events: readonly Written[]): string[] {
   const published = events.filter((e) => e.sequence !== null);
   const gap = published.findIndex((e, i) => i > 0 && e.sequence !== published[i - 1]!.sequence! + 1);
   const seen = new Set(events.map((e) => e.event_id));
-  return [...(gap > 0 ? [`sequence: ${published[gap]!.sequence} follows ${published[gap - 1]!.sequence}`] : []), ...(seen.size < events.length ? ['id: an event stands in the log twice'] : [])];
+  return [
+    ...(gap > 0 ? [`sequence: ${published[gap]!.sequence} follows ${published[gap - 1]!.sequence}`] : []),
+    ...(seen.size < events.length ? ['id: an event stands in the log twice'] : []),
+  ];
 }
 
 /** Throws, naming each type and field, unless every event of this database is as the document says. */
@@ -69,8 +82,12 @@ export async function auditLog(connection: ClientConfig): Promise<void> {
   await client.connect();
   try {
     const { rows } = await client.query<Written>(WRITTEN);
-    const faults = new Set([...rows.flatMap((e) => faultsOf(e).map((fault) => `${e.type}: ${fault}`)), ...faultsOfOrder(rows)]);
-    if (faults.size) throw new Error(`The log says what it must not:\n${[...faults].slice(0, 50).join('\n')}`);
+    const faults = new Set([
+      ...rows.flatMap((e) => faultsOf(e).map((fault) => `${e.type}: ${fault}`)),
+      ...faultsOfOrder(rows),
+    ]);
+    if (faults.size)
+      throw new Error(`The log says what it must not:\n${[...faults].slice(0, 50).join('\n')}`);
   } finally {
     await client.end();
   }

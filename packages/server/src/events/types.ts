@@ -9,20 +9,35 @@ const TOOL = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
 const PREVIEW = ['starting', 'ready', 'failed', 'stopped'] as const;
 const OPERATION = ['pending', 'succeeded', 'failed', 'uncertain'] as const;
 
-const data = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false });
+const data = <P extends TProperties>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false });
 /** By its whole form: nothing but an id passes, no text either that begins like one. */
-const Named = (prefix: IdPrefix | 'pr' | 'exe') => Type.String({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, examples: [`${prefix}_${EXAMPLE_ID}`] });
+const Named = (prefix: IdPrefix | 'pr' | 'exe') =>
+  Type.String({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, examples: [`${prefix}_${EXAMPLE_ID}`] });
 /** One word of a status set that is not the service's own. */
 const Word = (example: string) => Type.String({ pattern: '^[a-z_]{1,32}$', examples: [example] });
-const withStatus = (prefix: IdPrefix, status: readonly string[]) => data({ id: Named(prefix), status: Enum(status) });
+const withStatus = (prefix: IdPrefix, status: readonly string[]) =>
+  data({ id: Named(prefix), status: Enum(status) });
 
 const thread = withStatus('thr', THREAD);
-const run = (status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled') => withStatus('run', [status]);
+const run = (status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled') =>
+  withStatus('run', [status]);
 const approval = data({ id: Named('apr'), sourceEventId: Nullable(Named('evt')) });
-const app = data({ id: Named('prj'), externalId: Nullable(Text('customer-42', { maxLength: 128 })), createdAt: Time, updatedAt: Time });
+const app = data({
+  id: Named('prj'),
+  externalId: Nullable(Text('customer-42', { maxLength: 128 })),
+  createdAt: Time,
+  updatedAt: Time,
+});
 const apply = (status: 'queued' | 'applied' | 'conflicted' | 'failed') =>
-  data({ id: Named('apl'), status: Enum([status]), sourceId: status === 'applied' ? Named('src') : Type.Null({ description: 'The result, known when applied.' }) });
-const build = (status: 'queued' | 'building' | 'failed') => data({ id: Named('bld'), status: Enum([status]), sourceId: Named('src') });
+  data({
+    id: Named('apl'),
+    status: Enum([status]),
+    sourceId:
+      status === 'applied' ? Named('src') : Type.Null({ description: 'The result, known when applied.' }),
+  });
+const build = (status: 'queued' | 'building' | 'failed') =>
+  data({ id: Named('bld'), status: Enum([status]), sourceId: Named('src') });
 
 /** Type → schema of `data`. The keys are all types there are. */
 export const EVENT_DATA = {
@@ -47,14 +62,24 @@ export const EVENT_DATA = {
   'platform.app.created': app,
   'platform.app.updated': app,
   'platform.app.deleted': app,
-  'platform.source.imported': data({ id: Named('src'), sha256: Sha256, byteSize: Counter, fileCount: Counter }),
+  'platform.source.imported': data({
+    id: Named('src'),
+    sha256: Sha256,
+    byteSize: Counter,
+    fileCount: Counter,
+  }),
   'platform.apply.queued': apply('queued'),
   'platform.apply.applied': apply('applied'),
   'platform.apply.conflicted': apply('conflicted'),
   'platform.apply.failed': apply('failed'),
   'platform.build.queued': build('queued'),
   'platform.build.building': build('building'),
-  'platform.build.ready': data({ id: Named('bld'), status: Enum(['ready']), sourceId: Named('src'), artifactSha256: Sha256 }),
+  'platform.build.ready': data({
+    id: Named('bld'),
+    status: Enum(['ready']),
+    sourceId: Named('src'),
+    artifactSha256: Sha256,
+  }),
   'platform.build.failed': build('failed'),
   'platform.head.updated': data({ id: Named('prj'), sourceId: Named('src'), revision: Counter }),
 } as const satisfies Record<string, TObject>;
@@ -65,20 +90,31 @@ export const isEventType = (text: string): text is EventType => Object.hasOwn(EV
 
 const shapes = [...new Set<TObject>(Object.values(EVENT_DATA))];
 
-const envelope = (scope: TProperties, projectId: TProperties) => Type.Object({
-  id: Id('evt', 'Deduplicate deliveries by this.'),
-  type: Enum(EVENT_TYPES),
-  sequence: Type.String({ pattern: '^\\d+$', examples: ['4711'], description: 'Numeric text; rises along a feed. Not a cursor.' }),
-  orgId: Id('org'),
-  ...scope,
-  ...projectId,
-  threadId: Nullable(Id('thr')),
-  runId: Nullable(Id('run')),
-  data: Type.Unsafe<Record<string, unknown>>({ anyOf: shapes, description: 'Identities and public status; read the resource for more.' }),
-  occurredAt: Time,
-  publishedAt: Time,
-  cursor: Text('tYc1…', { description: 'Opaque: resume after this event.' }),
-}, { additionalProperties: false });
+const envelope = (scope: TProperties, projectId: TProperties) =>
+  Type.Object(
+    {
+      id: Id('evt', 'Deduplicate deliveries by this.'),
+      type: Enum(EVENT_TYPES),
+      sequence: Type.String({
+        pattern: '^\\d+$',
+        examples: ['4711'],
+        description: 'Numeric text; rises along a feed. Not a cursor.',
+      }),
+      orgId: Id('org'),
+      ...scope,
+      ...projectId,
+      threadId: Nullable(Id('thr')),
+      runId: Nullable(Id('run')),
+      data: Type.Unsafe<Record<string, unknown>>({
+        anyOf: shapes,
+        description: 'Identities and public status; read the resource for more.',
+      }),
+      occurredAt: Time,
+      publishedAt: Time,
+      cursor: Text('tYc1…', { description: 'Opaque: resume after this event.' }),
+    },
+    { additionalProperties: false },
+  );
 
 /** An event of the Platform feeds: `appId` is the project's id. */
 export const PlatformEvent = envelope({ appId: Id('prj') }, { projectId: Id('prj') });

@@ -7,7 +7,16 @@ export const positionOf = (e: EventRow) => ({ sequence: e.sequence, time: e.publ
 
 /** The envelope, with the cursor that a reader of this binding resumes with. */
 export const eventView = (e: EventRow, secret: Buffer, binding: Binding) => ({
-  id: e.event_id, type: e.type, sequence: String(e.sequence), orgId: e.org_id, ...(e.feed === 'platform' ? { appId: e.project_id } : {}), projectId: e.project_id,
-  threadId: e.thread_id, runId: e.run_id, data: e.data, occurredAt: e.occurred_at.toISOString(), publishedAt: e.published_at.toISOString(),
+  id: e.event_id,
+  type: e.type,
+  sequence: String(e.sequence),
+  orgId: e.org_id,
+  ...(e.feed === 'platform' ? { appId: e.project_id } : {}),
+  projectId: e.project_id,
+  threadId: e.thread_id,
+  runId: e.run_id,
+  data: e.data,
+  occurredAt: e.occurred_at.toISOString(),
+  publishedAt: e.published_at.toISOString(),
   cursor: sealPosition(secret, binding, positionOf(e)),
 });

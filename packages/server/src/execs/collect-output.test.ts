@@ -4,7 +4,11 @@ import { OutputCollector, STREAM_BYTES } from './collect-output.ts';
 describe('OutputCollector', () => {
   test('keeps both streams apart, in order', () => {
     const output = new OutputCollector();
-    expect([output.add('stdout', 'a'), output.add('stderr', 'x'), output.add('stdout', 'b')]).toEqual(['a', 'x', 'b']);
+    expect([output.add('stdout', 'a'), output.add('stderr', 'x'), output.add('stdout', 'b')]).toEqual([
+      'a',
+      'x',
+      'b',
+    ]);
     expect(output.output()).toEqual({ stdout: 'ab', stderr: 'x', truncated: false });
   });
 

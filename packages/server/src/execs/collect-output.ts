@@ -25,7 +25,11 @@ export class OutputCollector {
   }
 
   output(): Output {
-    return { stdout: Buffer.concat(this.parts.stdout).toString('utf8'), stderr: Buffer.concat(this.parts.stderr).toString('utf8'), truncated: this.truncated };
+    return {
+      stdout: Buffer.concat(this.parts.stdout).toString('utf8'),
+      stderr: Buffer.concat(this.parts.stderr).toString('utf8'),
+      truncated: this.truncated,
+    };
   }
 }
 

@@ -7,27 +7,56 @@ import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer();
+});
+afterAll(async () => {
+  await s?.close();
+});
 
-const exec = (b: Bench, command: string, fields: object = {}, options: { idem?: string; headers?: Record<string, string> } = {}) => s.call('POST', `${b.at}/exec`, { command, ...fields }, options);
+const exec = (
+  b: Bench,
+  command: string,
+  fields: object = {},
+  options: { idem?: string; headers?: Record<string, string> } = {},
+) => s.call('POST', `${b.at}/exec`, { command, ...fields }, options);
 
 describe('200', () => {
   test('what the command did: its code, both streams, its input; nothing changed', async () => {
     const b = await newBench(s);
     let result: object;
-    const words = await b.during(async () => { result = (await ok(exec(b, 'cat; echo err >&2; cat a.txt; exit 3', { stdin: 'in\n' }))).exec; });
-    expect(result!).toEqual({ exitCode: 3, signal: null, timedOut: false, stdout: 'in\na\n', stderr: 'err\n', truncated: false, durationMs: expect.any(Number), sourceId: null });
+    const words = await b.during(async () => {
+      result = (await ok(exec(b, 'cat; echo err >&2; cat a.txt; exit 3', { stdin: 'in\n' }))).exec;
+    });
+    expect(result!).toEqual({
+      exitCode: 3,
+      signal: null,
+      timedOut: false,
+      stdout: 'in\na\n',
+      stderr: 'err\n',
+      truncated: false,
+      durationMs: expect.any(Number),
+      sourceId: null,
+    });
     expect(words).toEqual([]);
   });
 
   test('changed files become a new source, on which the thread goes on', async () => {
     const b = await newBench(s);
     let result: { sourceId: string };
-    const words = await b.during(async () => { result = (await ok(exec(b, 'echo b > b.txt'))).exec; });
+    const words = await b.during(async () => {
+      result = (await ok(exec(b, 'echo b > b.txt'))).exec;
+    });
     expect(words).toEqual(['platform.source.imported', 'checkpoint.created']);
-    expect([(await b.thread()).latestSourceId, await b.files(result!.sourceId)]).toEqual([result!.sourceId, { 'a.txt': 'a\n', 'b.txt': 'b\n' }]);
-    expect((await ok(s.call('GET', `${b.app}/sources/${result!.sourceId}`))).source).toMatchObject({ origin: 'edit', parentSourceIds: [b.sourceId], runId: null });
+    expect([(await b.thread()).latestSourceId, await b.files(result!.sourceId)]).toEqual([
+      result!.sourceId,
+      { 'a.txt': 'a\n', 'b.txt': 'b\n' },
+    ]);
+    expect((await ok(s.call('GET', `${b.app}/sources/${result!.sourceId}`))).source).toMatchObject({
+      origin: 'edit',
+      parentSourceIds: [b.sourceId],
+      runId: null,
+    });
     expect((await b.list('checkpoints'))[0].kind).toBe('edit');
   });
 
@@ -41,14 +70,23 @@ describe('200', () => {
   test('a command beyond its time is killed', async () => {
     const b = await newBench(s);
     const at = Date.now();
-    expect((await ok(exec(b, 'echo x; sleep 60', { timeoutSeconds: 1 }))).exec).toMatchObject({ timedOut: true, exitCode: null, stdout: 'x\n' });
+    expect((await ok(exec(b, 'echo x; sleep 60', { timeoutSeconds: 1 }))).exec).toMatchObject({
+      timedOut: true,
+      exitCode: null,
+      stdout: 'x\n',
+    });
     expect(Date.now() - at).toBeLessThan(8_000);
   });
 
   test('output is cut at 1 MiB a stream; NUL and broken UTF-8 are kept as text', async () => {
     const b = await newBench(s);
-    const result = (await ok(exec(b, `printf 'a\\000\\377b' >&2; head -c 2000000 /dev/zero | tr '\\0' x`))).exec;
-    expect([result.stderr, result.stdout.length, result.truncated]).toEqual(['a\u{fffd}\u{fffd}b', 1024 * 1024, true]);
+    const result = (await ok(exec(b, `printf 'a\\000\\377b' >&2; head -c 2000000 /dev/zero | tr '\\0' x`)))
+      .exec;
+    expect([result.stderr, result.stdout.length, result.truncated]).toEqual([
+      'a\u{fffd}\u{fffd}b',
+      1024 * 1024,
+      true,
+    ]);
   });
 
   test('line and paragraph separators are text like any other', async () => {
@@ -62,17 +100,51 @@ describe('200', () => {
     const idem = randomUUID();
     const headers = { accept: 'text/event-stream' };
     const streamed = await exec(b, 'echo one; echo two >&2; exit 4', {}, { idem, headers });
-    expect([streamed.status, streamed.headers.get('content-type'), streamed.headers.get('x-operation-id')]).toEqual([200, 'text/event-stream; charset=utf-8', expect.stringMatching(/^op_/)]);
+    expect([
+      streamed.status,
+      streamed.headers.get('content-type'),
+      streamed.headers.get('x-operation-id'),
+    ]).toEqual([200, 'text/event-stream; charset=utf-8', expect.stringMatching(/^op_/)]);
     const { frames } = parseFrames(streamed.text);
-    const text = (stream: string) => frames.filter((f) => f.event === 'output' && f.data.stream === stream).map((f) => f.data.text).join('');
-    expect([text('stdout'), text('stderr'), frames.at(-1)]).toEqual(['one\n', 'two\n', { event: 'exit', data: { exitCode: 4, signal: null, timedOut: false, truncated: false, durationMs: expect.any(Number), sourceId: null } }]);
+    const text = (stream: string) =>
+      frames
+        .filter((f) => f.event === 'output' && f.data.stream === stream)
+        .map((f) => f.data.text)
+        .join('');
+    expect([text('stdout'), text('stderr'), frames.at(-1)]).toEqual([
+      'one\n',
+      'two\n',
+      {
+        event: 'exit',
+        data: {
+          exitCode: 4,
+          signal: null,
+          timedOut: false,
+          truncated: false,
+          durationMs: expect.any(Number),
+          sourceId: null,
+        },
+      },
+    ]);
     const again = await exec(b, 'echo one; echo two >&2; exit 4', {}, { idem, headers });
-    expect([again.headers.get('idempotent-replayed'), again.body.exec]).toMatchObject(['true', { exitCode: 4, stdout: 'one\n', stderr: 'two\n' }]);
+    expect([again.headers.get('idempotent-replayed'), again.body.exec]).toMatchObject([
+      'true',
+      { exitCode: 4, stdout: 'one\n', stderr: 'two\n' },
+    ]);
   });
 
   test('frames come as they are written, not with the end', async () => {
     const b = await newBench(s);
-    const response = await fetch(`${s.base}${b.at}/exec`, { method: 'POST', body: JSON.stringify({ command: 'echo first; sleep 60' }), headers: { 'x-api-key': s.key, 'idempotency-key': randomUUID(), 'content-type': 'application/json', accept: 'text/event-stream' } });
+    const response = await fetch(`${s.base}${b.at}/exec`, {
+      method: 'POST',
+      body: JSON.stringify({ command: 'echo first; sleep 60' }),
+      headers: {
+        'x-api-key': s.key,
+        'idempotency-key': randomUUID(),
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+      },
+    });
     const reader = response.body!.getReader();
     let text = '';
     while (!text.includes('first')) text += Buffer.from((await reader.read()).value ?? []).toString();
@@ -84,8 +156,22 @@ describe('200', () => {
 
   test('a stream also says what was undone', async () => {
     const b = await newBench(s);
-    const { frames } = parseFrames((await exec(b, 'echo said >&2; head -c 8388609 /dev/zero > big.bin', {}, { headers: { accept: 'text/event-stream' } })).text);
-    expect(frames.filter((f) => f.event === 'output' && f.data.stream === 'stderr').map((f) => f.data.text).join('')).toMatch(/^said\nheadrace: .*big\.bin/);
+    const { frames } = parseFrames(
+      (
+        await exec(
+          b,
+          'echo said >&2; head -c 8388609 /dev/zero > big.bin',
+          {},
+          { headers: { accept: 'text/event-stream' } },
+        )
+      ).text,
+    );
+    expect(
+      frames
+        .filter((f) => f.event === 'output' && f.data.stream === 'stderr')
+        .map((f) => f.data.text)
+        .join(''),
+    ).toMatch(/^said\nheadrace: .*big\.bin/);
   });
 
   test('a workspace that was put away is restored for it', async () => {
@@ -93,8 +179,16 @@ describe('200', () => {
     await ok(exec(b, 'echo kept > kept.txt; mkdir node_modules; echo gone > node_modules/x'));
     s.service.ctx.clock.offsetMs += 20 * 60_000;
     await until('the archive', async () => (await b.thread()).workspaceStatus === 'archived');
-    expect((await ok(exec(b, 'cat kept.txt; ls'))).exec).toMatchObject({ exitCode: 0, stdout: 'kept\na.txt\nkept.txt\n', sourceId: null });
-    expect((await b.list('workspace/history')).map((r: { from: string; to: string; reason: string }) => `${r.from} ${r.to} ${r.reason}`).slice(0, 3)).toEqual(['preparing ready exec', 'archived preparing exec', 'ready archived idle']);
+    expect((await ok(exec(b, 'cat kept.txt; ls'))).exec).toMatchObject({
+      exitCode: 0,
+      stdout: 'kept\na.txt\nkept.txt\n',
+      sourceId: null,
+    });
+    expect(
+      (await b.list('workspace/history'))
+        .map((r: { from: string; to: string; reason: string }) => `${r.from} ${r.to} ${r.reason}`)
+        .slice(0, 3),
+    ).toEqual(['preparing ready exec', 'archived preparing exec', 'ready archived idle']);
   });
 
   test('who goes away cancels nothing: a retry gets the stored result, and it ran once', async () => {
@@ -102,12 +196,24 @@ describe('200', () => {
     const idem = randomUUID();
     const body = JSON.stringify({ command: 'echo x >> log.txt; sleep 1; echo done' });
     const gone = new AbortController();
-    const request = fetch(`${s.base}${b.at}/exec`, { method: 'POST', signal: gone.signal, body, headers: { 'x-api-key': s.key, 'idempotency-key': idem, 'content-type': 'application/json' } }).catch(() => 'gone');
-    await until('the command to run', async () => (await s.service.ctx.runner.tasks()).some((t) => t.workspaceId === b.threadId && t.status === 'running'));
+    const request = fetch(`${s.base}${b.at}/exec`, {
+      method: 'POST',
+      signal: gone.signal,
+      body,
+      headers: { 'x-api-key': s.key, 'idempotency-key': idem, 'content-type': 'application/json' },
+    }).catch(() => 'gone');
+    await until('the command to run', async () =>
+      (await s.service.ctx.runner.tasks()).some(
+        (t) => t.workspaceId === b.threadId && t.status === 'running',
+      ),
+    );
     gone.abort();
     expect(await request).toBe('gone');
     expect(await refusal(s.call('POST', `${b.at}/exec`, body, { idem }))).toBe('409 request_in_progress');
-    const again = await until('the result', async () => { const answer = await s.call('POST', `${b.at}/exec`, body, { idem }); return answer.status === 200 && answer; });
+    const again = await until('the result', async () => {
+      const answer = await s.call('POST', `${b.at}/exec`, body, { idem });
+      return answer.status === 200 && answer;
+    });
     expect([again.headers.get('idempotent-replayed'), again.body.exec.stdout]).toEqual(['true', 'done\n']);
     expect((await b.files(again.body.exec.sourceId))['log.txt']).toBe('x\n');
   });
@@ -115,8 +221,12 @@ describe('200', () => {
 
 describe('400', () => {
   test.each([
-    ['an empty command', { command: '' }, '/command'], ['a long one', { command: 'x'.repeat(10_001) }, '/command'], ['no time', { command: 'true', timeoutSeconds: 0 }, '/timeoutSeconds'],
-    ['too much time', { command: 'true', timeoutSeconds: 601 }, '/timeoutSeconds'], ['half a second', { command: 'true', timeoutSeconds: 0.5 }, '/timeoutSeconds'], ['more input than 1 MiB', { command: 'cat', stdin: 'x'.repeat(1_048_577) }, '/stdin'],
+    ['an empty command', { command: '' }, '/command'],
+    ['a long one', { command: 'x'.repeat(10_001) }, '/command'],
+    ['no time', { command: 'true', timeoutSeconds: 0 }, '/timeoutSeconds'],
+    ['too much time', { command: 'true', timeoutSeconds: 601 }, '/timeoutSeconds'],
+    ['half a second', { command: 'true', timeoutSeconds: 0.5 }, '/timeoutSeconds'],
+    ['more input than 1 MiB', { command: 'cat', stdin: 'x'.repeat(1_048_577) }, '/stdin'],
   ])('%s', async (_, body, path) => {
     const b = await newBench(s);
     expect(await refusal(s.call('POST', `${b.at}/exec`, body))).toBe(`400 invalid_request ${path}`);
@@ -138,32 +248,62 @@ describe('409', () => {
     await ok(s.call('POST', `${b.at}/stop`, {}));
     await b.ended(run.id);
     const running = exec(b, 'sleep 2');
-    await until('the command', async () => (await s.service.ctx.runner.tasks()).some((t) => t.workspaceId === b.threadId && t.kind === 'exec' && t.status === 'running'));
+    await until('the command', async () =>
+      (await s.service.ctx.runner.tasks()).some(
+        (t) => t.workspaceId === b.threadId && t.kind === 'exec' && t.status === 'running',
+      ),
+    );
     expect(await refusal(exec(b, 'true'))).toBe('409 thread_busy exec');
     expect(await refusal(s.call('POST', `${b.at}/messages`, { content: 'x' }))).toBe('409 thread_busy exec');
-    expect(await refusal(s.call('POST', `${b.at}/edits`, { expectedSourceId: b.sourceId, changes: [{ path: 'b', content: 'b' }] }))).toBe('409 thread_busy exec');
+    expect(
+      await refusal(
+        s.call('POST', `${b.at}/edits`, {
+          expectedSourceId: b.sourceId,
+          changes: [{ path: 'b', content: 'b' }],
+        }),
+      ),
+    ).toBe('409 thread_busy exec');
     expect((await running).status).toBe(200);
   });
 
   test('a thread with an apply or a build is busy; one whose draft was applied is sealed', async () => {
     const b = await newBench(s);
-    const { build } = await ok(s.call('POST', `${b.at}/builds`, { sourceId: b.sourceId, command: 'sleep 60', outputDirectory: 'dist', timeoutSeconds: 120 }));
+    const { build } = await ok(
+      s.call('POST', `${b.at}/builds`, {
+        sourceId: b.sourceId,
+        command: 'sleep 60',
+        outputDirectory: 'dist',
+        timeoutSeconds: 120,
+      }),
+    );
     expect(await refusal(exec(b, 'true'))).toBe('409 thread_busy build');
     await ok(s.call('POST', `${b.app}/builds/${build.id}/cancel`, {}));
     await until('the thread to be idle', async () => (await b.thread()).blockedOn.length === 0);
     const idem = randomUUID();
-    const { apply } = await ok(s.call('POST', `${b.at}/apply`, { expectedSourceId: b.sourceId, clientOperationId: idem }, { idem }));
-    await until('the apply', async () => (await ok(s.call('GET', `${b.app}/applies/${apply.id}`))).apply.status === 'applied');
+    const { apply } = await ok(
+      s.call('POST', `${b.at}/apply`, { expectedSourceId: b.sourceId, clientOperationId: idem }, { idem }),
+    );
+    await until(
+      'the apply',
+      async () => (await ok(s.call('GET', `${b.app}/applies/${apply.id}`))).apply.status === 'applied',
+    );
     expect(await refusal(exec(b, 'true'))).toBe('409 draft_sealed');
   });
 
   test('an archive ends the command', async () => {
     const b = await newBench(s);
     const running = exec(b, 'sleep 60');
-    await until('the command', async () => (await s.service.ctx.runner.tasks()).some((t) => t.workspaceId === b.threadId && t.status === 'running'));
+    await until('the command', async () =>
+      (await s.service.ctx.runner.tasks()).some(
+        (t) => t.workspaceId === b.threadId && t.status === 'running',
+      ),
+    );
     await ok(s.call('PATCH', b.at, { archived: true }));
     expect((await ok(running)).exec).toMatchObject({ exitCode: null, timedOut: false });
-    await until('the workspace to be put away', async () => (await b.thread()).workspaceStatus === 'archived');
+    await until(
+      'the workspace to be put away',
+      async () => (await b.thread()).workspaceStatus === 'archived',
+    );
     expect(await refusal(exec(b, 'true'))).toBe('409 thread_archived');
   });
 });
@@ -184,17 +324,28 @@ describe('a thread that changes while its workspace is made', () => {
   };
 
   test.each([
-    ['is archived', '409 thread_archived', ['PATCH', { archived: true }]], ['is deleted', '404 thread_not_found', ['DELETE', undefined]],
+    ['is archived', '409 thread_archived', ['PATCH', { archived: true }]],
+    ['is deleted', '404 thread_not_found', ['DELETE', undefined]],
   ] as const)('that %s: %s', async (_, expected, [method, body]) => {
     const b = await newBench(s);
     const mend = meanwhile(() => ok(s.call(method, b.at, body)));
-    try { expect(await refusal(exec(b, 'true'))).toBe(expected); } finally { mend(); }
+    try {
+      expect(await refusal(exec(b, 'true'))).toBe(expected);
+    } finally {
+      mend();
+    }
   });
 
   test('that is archived for a moment only runs the command', async () => {
     const b = await newBench(s);
-    const mend = meanwhile(async () => { for (const archived of [true, false]) await ok(s.call('PATCH', b.at, { archived })); });
-    try { expect((await ok(exec(b, 'echo ran'))).exec.stdout).toBe('ran\n'); } finally { mend(); }
+    const mend = meanwhile(async () => {
+      for (const archived of [true, false]) await ok(s.call('PATCH', b.at, { archived }));
+    });
+    try {
+      expect((await ok(exec(b, 'echo ran'))).exec.stdout).toBe('ran\n');
+    } finally {
+      mend();
+    }
   });
 });
 
@@ -208,7 +359,12 @@ describe('503', () => {
     const idem = randomUUID();
     const run = () => exec(b, 'echo ran', {}, { idem });
     const refused = await run();
-    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'source_workspace_unavailable', requestId: refused.headers.get('x-request-id') } } });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: {
+        error: { code: 'source_workspace_unavailable', requestId: refused.headers.get('x-request-id') },
+      },
+    });
     expect([refused.headers.get('retry-after'), refused.headers.get('x-retry-after')]).toEqual(['1', '1']);
     Object.assign(runner, { startTask, workspaceExists, putWorkspace });
     expect((await ok(run())).exec.stdout).toBe('ran\n');

@@ -22,8 +22,14 @@ import { OutputCollector } from './collect-output.ts';
 import type { ExecPayload } from './exec-work.job.ts';
 
 const Exec = Type.Object({
-  exitCode: Nullable(Type.Integer({ examples: [0] })), signal: Nullable(Text('SIGKILL')), timedOut: Type.Boolean({ examples: [false] }), stdout: Text('ok\n', { description: 'At most 1 MiB.' }), stderr: Text('', { description: 'At most 1 MiB.' }),
-  truncated: Type.Boolean({ examples: [false] }), durationMs: Counter, sourceId: Nullable(Id('src', 'The new version; null when no file changed.')),
+  exitCode: Nullable(Type.Integer({ examples: [0] })),
+  signal: Nullable(Text('SIGKILL')),
+  timedOut: Type.Boolean({ examples: [false] }),
+  stdout: Text('ok\n', { description: 'At most 1 MiB.' }),
+  stderr: Text('', { description: 'At most 1 MiB.' }),
+  truncated: Type.Boolean({ examples: [false] }),
+  durationMs: Counter,
+  sourceId: Nullable(Id('src', 'The new version; null when no file changed.')),
 });
 const Answer = Ok({ exec: Exec });
 const START_POLL_MS = 50;
@@ -32,11 +38,23 @@ const SETTLING_SECONDS = 120;
 
 export const createExec = claimedWrite({
   name: 'execs.createExec',
-  summary: 'Run a command in the idle thread\'s workspace',
-  description: 'Runs `sh -c command` in the source\'s root. With `Accept: text/event-stream` the answer is a stream of `output` frames {stream, text} and a last `exit` frame with the rest. A disconnect cancels nothing; a retry gets the stored result.',
+  summary: "Run a command in the idle thread's workspace",
+  description:
+    "Runs `sh -c command` in the source's root. With `Accept: text/event-stream` the answer is a stream of `output` frames {stream, text} and a last `exit` frame with the rest. A disconnect cancels nothing; a retry gets the stored result.",
   access: { permissions: ['thread:update'] },
-  body: Body({ command: Text('npm test', { minLength: 1, maxLength: 10_000 }), timeoutSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, default: 60 })), stdin: Type.Optional(Type.String({ maxLength: 1_048_576, examples: ['yes\n'] })) }),
-  responses: { 200: { content: { 'application/json': { schema: Answer, example: exampleOf(Answer) }, 'text/event-stream': { schema: { type: 'string' } } } } },
+  body: Body({
+    command: Text('npm test', { minLength: 1, maxLength: 10_000 }),
+    timeoutSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, default: 60 })),
+    stdin: Type.Optional(Type.String({ maxLength: 1_048_576, examples: ['yes\n'] })),
+  }),
+  responses: {
+    200: {
+      content: {
+        'application/json': { schema: Answer, example: exampleOf(Answer) },
+        'text/event-stream': { schema: { type: 'string' } },
+      },
+    },
+  },
   mode: 'job',
   publishesPending: true,
   async prepare(call) {
@@ -46,10 +64,24 @@ export const createExec = claimedWrite({
         const loaded = await lockThread(tx, call);
         requireOpen(loaded.thread);
         await requireIdle(tx, loaded.thread);
-        if (call.ctx.runnerStatus()?.ok === false) throw new ApiError('source_workspace_unavailable', 'No sandbox can be made here. Ask the operator to install one.');
+        if (call.ctx.runnerStatus()?.ok === false)
+          throw new ApiError(
+            'source_workspace_unavailable',
+            'No sandbox can be made here. Ask the operator to install one.',
+          );
         const { command, timeoutSeconds = 60, stdin } = call.body;
-        const payload: ExecPayload = { operationId, requestId: call.requestId, threadId: loaded.thread.id, command, timeoutSeconds, ...(stdin === undefined ? {} : { stdin }) };
-        await enqueue(tx, 'exec.work', payload, { key: threadKey(loaded.thread.id), fairKey: loaded.project.id });
+        const payload: ExecPayload = {
+          operationId,
+          requestId: call.requestId,
+          threadId: loaded.thread.id,
+          command,
+          timeoutSeconds,
+          ...(stdin === undefined ? {} : { stdin }),
+        };
+        await enqueue(tx, 'exec.work', payload, {
+          key: threadKey(loaded.thread.id),
+          fairKey: loaded.project.id,
+        });
         await changeThread(tx, loaded, { exec_operation_id: operationId });
         return scopeOf(loaded.project);
       },
@@ -58,8 +90,15 @@ export const createExec = claimedWrite({
   async handle(call, claim) {
     const { ctx, headers, signal } = call;
     if ((headers.accept ?? '').includes('text/event-stream')) {
-      const response = call.hijack({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no', 'x-operation-id': claim.operationId });
-      await stream(call, claim.operationId, response, call.body.timeoutSeconds ?? 60).finally(() => response.end());
+      const response = call.hijack({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+        'x-operation-id': claim.operationId,
+      });
+      await stream(call, claim.operationId, response, call.body.timeoutSeconds ?? 60).finally(() =>
+        response.end(),
+      );
       return { status: 200, body: {} };
     }
     const settled = await settlement(ctx, claim.operationId, signal, call.body.timeoutSeconds ?? 60);
@@ -68,17 +107,42 @@ export const createExec = claimedWrite({
 });
 
 /** Waits for the job to settle the receipt: the command's time, and what queueing and capturing may take. */
-async function settlement(ctx: Context, operationId: string, signal: AbortSignal, timeoutSeconds: number): Promise<{ status: number; text: string }> {
-  const load = () => ctx.db.selectFrom('operations').select(['status', 'response', 'response_status']).where('id', '=', operationId).executeTakeFirst();
-  const row = await waitFor(ctx.bus, { channel: 'operations', id: operationId }, timeoutSeconds + SETTLING_SECONDS, signal, load, (r) => r?.status !== 'pending');
-  if (!row || row.status === 'pending') throw new ApiError('request_in_progress', 'The command still runs. Read its operation for the result.', { details: { operationId } });
+async function settlement(
+  ctx: Context,
+  operationId: string,
+  signal: AbortSignal,
+  timeoutSeconds: number,
+): Promise<{ status: number; text: string }> {
+  const load = () =>
+    ctx.db
+      .selectFrom('operations')
+      .select(['status', 'response', 'response_status'])
+      .where('id', '=', operationId)
+      .executeTakeFirst();
+  const row = await waitFor(
+    ctx.bus,
+    { channel: 'operations', id: operationId },
+    timeoutSeconds + SETTLING_SECONDS,
+    signal,
+    load,
+    (r) => r?.status !== 'pending',
+  );
+  if (!row || row.status === 'pending')
+    throw new ApiError('request_in_progress', 'The command still runs. Read its operation for the result.', {
+      details: { operationId },
+    });
   return { status: row.response_status!, text: row.response! };
 }
 
 const frame = (event: string, data: unknown) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** The output as it is written, read from the runner's journal; what of it did not come that way, from the stored result. */
-async function stream({ ctx, signal, requestId }: Pick<Call, 'ctx' | 'signal' | 'requestId'>, operationId: string, response: ServerResponse, timeoutSeconds: number): Promise<void> {
+async function stream(
+  { ctx, signal, requestId }: Pick<Call, 'ctx' | 'signal' | 'requestId'>,
+  operationId: string,
+  response: ServerResponse,
+  timeoutSeconds: number,
+): Promise<void> {
   const deadline = Date.now() + (timeoutSeconds + SETTLING_SECONDS) * 1000;
   const seen = new OutputCollector();
   const shown = { stdout: '', stderr: '' };
@@ -86,8 +150,10 @@ async function stream({ ctx, signal, requestId }: Pick<Call, 'ctx' | 'signal' | 
     shown[name] += text;
     if (text) response.write(frame('output', { stream: name, text }));
   };
-  const isSettled = async () => (await ctx.db.selectFrom('operations').select('status').where('id', '=', operationId).executeTakeFirst())?.status !== 'pending';
-  while (!signal.aborted && Date.now() < deadline && !await isSettled()) {
+  const isSettled = async () =>
+    (await ctx.db.selectFrom('operations').select('status').where('id', '=', operationId).executeTakeFirst())
+      ?.status !== 'pending';
+  while (!signal.aborted && Date.now() < deadline && !(await isSettled())) {
     try {
       for await (const entry of ctx.runner.journal(operationId, 0, signal)) {
         if (entry.type !== 'output') continue;
@@ -96,15 +162,25 @@ async function stream({ ctx, signal, requestId }: Pick<Call, 'ctx' | 'signal' | 
       break;
     } catch (error) {
       if (!(error instanceof RunnerError) || shown.stdout || shown.stderr) break;
-      await new Promise((resolve) => { setTimeout(resolve, START_POLL_MS); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, START_POLL_MS);
+      });
     }
   }
   if (signal.aborted) return;
-  const settled = await settlement(ctx, operationId, signal, timeoutSeconds).catch((error: unknown) => { if (error instanceof ApiError) return { status: error.status, text: JSON.stringify(error.body(requestId)) }; throw error; });
+  const settled = await settlement(ctx, operationId, signal, timeoutSeconds).catch((error: unknown) => {
+    if (error instanceof ApiError)
+      return { status: error.status, text: JSON.stringify(error.body(requestId)) };
+    throw error;
+  });
   const { status, text } = settled;
   const body = JSON.parse(text) as { exec?: { stdout: string; stderr: string }; error?: unknown };
   if (!body.exec) return void response.write(frame('error', { status, ...(body.error as object) }));
   const { stdout, stderr, ...rest } = body.exec;
-  for (const [name, all] of [['stdout', stdout], ['stderr', stderr]] as const) if (all.startsWith(shown[name])) show(name, all.slice(shown[name].length));
+  for (const [name, all] of [
+    ['stdout', stdout],
+    ['stderr', stderr],
+  ] as const)
+    if (all.startsWith(shown[name])) show(name, all.slice(shown[name].length));
   response.write(frame('exit', rest));
 }

@@ -14,20 +14,42 @@ import { away, faultsOf, hurry, loseWorker, recoveries, settled } from '../works
 import type { Step } from '../workspaces/fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); return hurry(s); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer();
+  return hurry(s);
+});
+afterAll(async () => {
+  await s?.close();
+});
 
 const { faultAt, mend, onMend } = faultsOf(() => s);
-const exec = (b: Bench, command: string, idem = randomUUID(), headers: Record<string, string> = {}) => s.call('POST', `${b.at}/exec`, { command }, { idem, headers });
+const exec = (b: Bench, command: string, idem = randomUUID(), headers: Record<string, string> = {}) =>
+  s.call('POST', `${b.at}/exec`, { command }, { idem, headers });
 const ONCE = 'echo x >> log.txt; echo ran';
 
-const STEPS: Step[] = ['before capture', 'after capture', 'before blobs', 'after blobs', 'before put', 'after put', 'before deleteTask', 'after deleteTask'];
+const STEPS: Step[] = [
+  'before capture',
+  'after capture',
+  'before blobs',
+  'after blobs',
+  'before put',
+  'after put',
+  'before deleteTask',
+  'after deleteTask',
+];
 
 async function expectOnce(b: Bench, answer: ReturnType<typeof exec>): Promise<void> {
   const { exec: result } = await ok(answer);
-  expect([result.exitCode, result.stdout, await b.files(result.sourceId)]).toEqual([0, 'ran\n', { 'a.txt': 'a\n', 'log.txt': 'x\n' }]);
+  expect([result.exitCode, result.stdout, await b.files(result.sourceId)]).toEqual([
+    0,
+    'ran\n',
+    { 'a.txt': 'a\n', 'log.txt': 'x\n' },
+  ]);
   await settled(s, b);
-  expect([(await b.list('checkpoints')).map((c: { kind: string }) => c.kind), (await b.thread()).latestSourceId]).toEqual([['edit'], result.sourceId]);
+  expect([
+    (await b.list('checkpoints')).map((c: { kind: string }) => c.kind),
+    (await b.thread()).latestSourceId,
+  ]).toEqual([['edit'], result.sourceId]);
   expect((await ok(exec(b, 'cat log.txt'))).exec).toMatchObject({ stdout: 'x\n', sourceId: null });
 }
 
@@ -56,7 +78,11 @@ test.each<Step>([...STEPS, 'after startTask'])('%s: its worker is gone', async (
 test('before it is started its worker is gone: nobody can know that it was not, so it is told as lost, and not run', async () => {
   const b = await newBench(s);
   const isOver = Promise.withResolvers<void>();
-  faultAt('before startTask', async () => { await loseWorker(s, b); await isOver.promise; throw new Error('It is gone.'); });
+  faultAt('before startTask', async () => {
+    await loseWorker(s, b);
+    await isOver.promise;
+    throw new Error('It is gone.');
+  });
   const idem = randomUUID();
   expect(await refusal(exec(b, ONCE, idem))).toBe('503 source_workspace_unavailable');
   const again = await exec(b, ONCE, idem);
@@ -70,35 +96,66 @@ test('its journal breaks off while its sandbox lives: it is read again, and all 
   const { runner } = s.service.ctx;
   const { journal } = runner;
   let breaks = 0;
-  onMend(() => { runner.journal = journal; });
+  onMend(() => {
+    runner.journal = journal;
+  });
   runner.journal = async function* broken(...args) {
     for await (const entry of journal(...args)) {
       yield entry;
-      if (entry.type === 'output' && breaks++ < 2) throw new RunnerError(503, 'unavailable', 'The journal broke off.');
+      if (entry.type === 'output' && breaks++ < 2)
+        throw new RunnerError(503, 'unavailable', 'The journal broke off.');
     }
   };
-  const streamed = await exec(b, 'echo one; sleep 0.3; echo two; sleep 0.3; echo three', randomUUID(), { accept: 'text/event-stream' });
+  const streamed = await exec(b, 'echo one; sleep 0.3; echo two; sleep 0.3; echo three', randomUUID(), {
+    accept: 'text/event-stream',
+  });
   const { frames } = parseFrames(streamed.text);
-  expect(frames.filter((f) => f.event === 'output').map((f) => f.data.text).join('')).toBe('one\ntwo\nthree\n');
+  expect(
+    frames
+      .filter((f) => f.event === 'output')
+      .map((f) => f.data.text)
+      .join(''),
+  ).toBe('one\ntwo\nthree\n');
   expect(frames.at(-1)).toMatchObject({ event: 'exit', data: { exitCode: 0 } });
   expect(breaks).toBeGreaterThanOrEqual(2);
 });
 
 describe('while the store is away', () => {
-  const job = (b: Bench) => s.service.ctx.db.selectFrom('jobs').selectAll().where('key', '=', `thread:${b.threadId}`);
+  const job = (b: Bench) =>
+    s.service.ctx.db.selectFrom('jobs').selectAll().where('key', '=', `thread:${b.threadId}`);
 
   test('its end waits for it, longer than one job does; the thread is occupied, and the result comes', async () => {
     const b = await newBench(s);
     faultAt('before put', () => Promise.reject(away('before put')), 'always');
     const idem = randomUUID();
     const answer = exec(b, ONCE, idem);
-    const { id } = await until('a failed try', async () => job(b).where('failures', '>', 0).executeTakeFirst());
-    await s.service.ctx.db.updateTable('jobs').set({ failures: 7, run_at: new Date() }).where('id', '=', id).where('status', '=', 'queued').execute();
-    await until('another job', async () => { await s.service.ctx.db.updateTable('jobs').set({ failures: 7, run_at: new Date() }).where('id', '=', id).where('status', '=', 'queued').execute(); return job(b).where('id', '>', id).executeTakeFirst(); });
+    const { id } = await until('a failed try', async () =>
+      job(b).where('failures', '>', 0).executeTakeFirst(),
+    );
+    await s.service.ctx.db
+      .updateTable('jobs')
+      .set({ failures: 7, run_at: new Date() })
+      .where('id', '=', id)
+      .where('status', '=', 'queued')
+      .execute();
+    await until('another job', async () => {
+      await s.service.ctx.db
+        .updateTable('jobs')
+        .set({ failures: 7, run_at: new Date() })
+        .where('id', '=', id)
+        .where('status', '=', 'queued')
+        .execute();
+      return job(b).where('id', '>', id).executeTakeFirst();
+    });
     expect(await refusal(exec(b, 'true'))).toBe('409 thread_busy exec');
     expect(await refusal(exec(b, ONCE, idem))).toBe('409 request_in_progress');
     mend();
-    await s.service.ctx.db.updateTable('jobs').set({ run_at: new Date() }).where('key', '=', `thread:${b.threadId}`).where('status', '=', 'queued').execute();
+    await s.service.ctx.db
+      .updateTable('jobs')
+      .set({ run_at: new Date() })
+      .where('key', '=', `thread:${b.threadId}`)
+      .where('status', '=', 'queued')
+      .execute();
     await expectOnce(b, answer);
   });
 
@@ -106,9 +163,33 @@ describe('while the store is away', () => {
     const b = await newBench(s);
     faultAt('before put', () => Promise.reject(away('before put')), 'always');
     const answer = exec(b, ONCE);
-    const { id } = await until('a failed try', async () => job(b).where('failures', '>', 0).executeTakeFirst());
-    await s.service.ctx.db.updateTable('operations').set({ created_at: new Date(Date.now() - 3_700_000) }).where('id', '=', (await s.service.ctx.db.selectFrom('threads').select('exec_operation_id').where('id', '=', b.threadId).executeTakeFirstOrThrow()).exec_operation_id!).execute();
-    await until('the end', async () => { await s.service.ctx.db.updateTable('jobs').set({ failures: 7, run_at: new Date() }).where('id', '=', id).where('status', '=', 'queued').execute(); return !await job(b).executeTakeFirst(); });
+    const { id } = await until('a failed try', async () =>
+      job(b).where('failures', '>', 0).executeTakeFirst(),
+    );
+    await s.service.ctx.db
+      .updateTable('operations')
+      .set({ created_at: new Date(Date.now() - 3_700_000) })
+      .where(
+        'id',
+        '=',
+        (
+          await s.service.ctx.db
+            .selectFrom('threads')
+            .select('exec_operation_id')
+            .where('id', '=', b.threadId)
+            .executeTakeFirstOrThrow()
+        ).exec_operation_id!,
+      )
+      .execute();
+    await until('the end', async () => {
+      await s.service.ctx.db
+        .updateTable('jobs')
+        .set({ failures: 7, run_at: new Date() })
+        .where('id', '=', id)
+        .where('status', '=', 'queued')
+        .execute();
+      return !(await job(b).executeTakeFirst());
+    });
     expect(await refusal(answer)).toBe('503 source_workspace_unavailable');
     mend();
     const run = await b.work(sh('cat log.txt > seen'));
@@ -118,13 +199,19 @@ describe('while the store is away', () => {
 });
 
 // Last: it takes the runner away from everything that is there.
-test.each<Step>(['before capture', 'after capture', 'before blobs'])('its runner dies when it has ended, %s: it is told as lost, once, and not run again', async (step) => {
-  const b = await newBench(s);
-  const before = s.service.ctx.runnerStatus()!.pid;
-  faultAt(step, () => { process.kill(s.service.ctx.runnerStatus()!.pid, 'SIGKILL'); return Promise.resolve(); });
-  const idem = randomUUID();
-  expect(await refusal(exec(b, ONCE, idem))).toBe('503 source_workspace_unavailable');
-  expect((await exec(b, ONCE, idem)).headers.get('idempotent-replayed')).toBe('true');
-  expect((await ok(exec(b, 'ls'))).exec.stdout).toBe('a.txt\n');
-  expect(s.service.ctx.runnerStatus()!.pid).not.toBe(before);
-});
+test.each<Step>(['before capture', 'after capture', 'before blobs'])(
+  'its runner dies when it has ended, %s: it is told as lost, once, and not run again',
+  async (step) => {
+    const b = await newBench(s);
+    const before = s.service.ctx.runnerStatus()!.pid;
+    faultAt(step, () => {
+      process.kill(s.service.ctx.runnerStatus()!.pid, 'SIGKILL');
+      return Promise.resolve();
+    });
+    const idem = randomUUID();
+    expect(await refusal(exec(b, ONCE, idem))).toBe('503 source_workspace_unavailable');
+    expect((await exec(b, ONCE, idem)).headers.get('idempotent-replayed')).toBe('true');
+    expect((await ok(exec(b, 'ls'))).exec.stdout).toBe('a.txt\n');
+    expect(s.service.ctx.runnerStatus()!.pid).not.toBe(before);
+  },
+);

@@ -20,7 +20,15 @@ import { insertSource } from '../sources/index.ts';
 import type { Staged, Tree } from '../sources/index.ts';
 import { egressOf } from '../settings/index.ts';
 import { archived, changeThread, lockThreadById } from '../threads/index.ts';
-import { captureWorkspace, freshDeadline, giveUpRestore, prepareWorkspace, putBack, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
+import {
+  captureWorkspace,
+  freshDeadline,
+  giveUpRestore,
+  prepareWorkspace,
+  putBack,
+  stageCapture,
+  WorkspaceChanged,
+} from '../workspaces/index.ts';
 import type { Holder } from '../workspaces/index.ts';
 import type { OutputCollector } from './collect-output.ts';
 import { follow, isThere } from './follow-command.ts';
@@ -48,7 +56,11 @@ type Changed = { tree: Tree; staged: Staged } | null;
 export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<void> {
   const payload = job.payload as ExecPayload;
   const { operationId, threadId } = payload;
-  const row = await ctx.db.selectFrom('operations').select('status').where('id', '=', operationId).executeTakeFirst();
+  const row = await ctx.db
+    .selectFrom('operations')
+    .select('status')
+    .where('id', '=', operationId)
+    .executeTakeFirst();
   if (row?.status !== 'pending') return;
   const begun = await ensureTask(ctx, job, payload);
   if (begun === 'not started') return fail(ctx, payload, begun, job);
@@ -56,13 +68,21 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
   if (outcome.kind === 'left') return;
   if (outcome.kind === 'lost') await fail(ctx, payload, 'lost', job);
   else await finish(ctx, job, payload, outcome.end, outcome.output);
-  await ctx.runner.deleteTask(operationId, job.claimedAt).catch((err: unknown) => ctx.log.debug({ err, threadId }, 'a task was not removed; the runner forgets it'));
+  await ctx.runner
+    .deleteTask(operationId, job.claimedAt)
+    .catch((err: unknown) =>
+      ctx.log.debug({ err, threadId }, 'a task was not removed; the runner forgets it'),
+    );
 }
 
 /** Starts the command, or finds it there. `lost`: an earlier attempt may have run it in a sandbox that is gone. `not started`: none could be made. */
-async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload): Promise<'there' | 'lost' | 'not started'> {
+async function ensureTask(
+  ctx: Context,
+  job: Job<'exec.work'>,
+  payload: ExecPayload,
+): Promise<'there' | 'lost' | 'not started'> {
   const { operationId, threadId, command, timeoutSeconds, stdin } = payload;
-  if (payload.isStarted) return await isThere(ctx, operationId) ? 'there' : 'lost';
+  if (payload.isStarted) return (await isThere(ctx, operationId)) ? 'there' : 'lost';
   let egress: { egress?: string[] };
   try {
     const thread = await preparedFor(ctx, job, threadId);
@@ -74,10 +94,25 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
   }
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
-    await tx.db.updateTable('jobs').set({ payload: json({ ...payload, isStarted: true }) }).where('id', '=', job.id).execute();
+    await tx.db
+      .updateTable('jobs')
+      .set({ payload: json({ ...payload, isStarted: true }) })
+      .where('id', '=', job.id)
+      .execute();
   });
   try {
-    await ctx.runner.startTask(operationId, { kind: 'exec', workspaceId: threadId, command, ...(stdin === undefined ? {} : { stdin }), timeoutMs: timeoutSeconds * 1000, ...egress }, job.claimedAt);
+    await ctx.runner.startTask(
+      operationId,
+      {
+        kind: 'exec',
+        workspaceId: threadId,
+        command,
+        ...(stdin === undefined ? {} : { stdin }),
+        timeoutMs: timeoutSeconds * 1000,
+        ...egress,
+      },
+      job.claimedAt,
+    );
     return 'there';
   } catch (err) {
     ctx.log.warn({ err, threadId }, 'a command could not be started');
@@ -88,13 +123,24 @@ async function ensureTask(ctx: Context, job: Job<'exec.work'>, payload: ExecPayl
 /** The thread's workspace; undefined on a thread that is archived or deleted, which one that was archived for a moment is not. */
 async function preparedFor(ctx: Context, job: Holder, threadId: string): Promise<ThreadRow | undefined> {
   let thread: ThreadRow | undefined;
-  for (let tries = 0; !thread && tries < PREPARE_TRIES; tries++) thread = await prepareWorkspace(ctx, job, threadId, 'exec', null);
+  for (let tries = 0; !thread && tries < PREPARE_TRIES; tries++)
+    thread = await prepareWorkspace(ctx, job, threadId, 'exec', null);
   return thread;
 }
 
-async function finish(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload, end: TaskEnd, output: OutputCollector): Promise<void> {
+async function finish(
+  ctx: Context,
+  job: Job<'exec.work'>,
+  payload: ExecPayload,
+  end: TaskEnd,
+  output: OutputCollector,
+): Promise<void> {
   if (end.error?.code === 'sandbox_lost') return fail(ctx, payload, 'lost', job);
-  const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', payload.threadId).executeTakeFirst();
+  const thread = await ctx.db
+    .selectFrom('threads')
+    .selectAll()
+    .where('id', '=', payload.threadId)
+    .executeTakeFirst();
   const changed = thread && !thread.deleted_at ? await whatChanged(ctx, job, thread, output) : null;
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -102,43 +148,102 @@ async function finish(ctx: Context, job: Job<'exec.work'>, payload: ExecPayload,
     let sourceId: string | null = null;
     if (now && changed) {
       const parents = now.thread.latest_source_id === null ? [] : [now.thread.latest_source_id];
-      sourceId = (await insertSource(tx, now.project, { ...changed, parents, origin: 'edit', threadId: now.thread.id, runId: null, message: null })).id;
+      sourceId = (
+        await insertSource(tx, now.project, {
+          ...changed,
+          parents,
+          origin: 'edit',
+          threadId: now.thread.id,
+          runId: null,
+          message: null,
+        })
+      ).id;
       await recordCheckpoint(tx, now, sourceId, 'edit', null);
     }
     if (now) {
-      const idle = now.thread.workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(ctx, tx.db, now.thread) } : {};
-      await changeThread(tx, now, { exec_operation_id: null, ...(sourceId ? { latest_source_id: sourceId, workspace_source_id: sourceId, last_run_failed: false } : {}), ...idle });
+      const idle =
+        now.thread.workspace_status === 'ready'
+          ? { idle_expires_at: await freshDeadline(ctx, tx.db, now.thread) }
+          : {};
+      await changeThread(tx, now, {
+        exec_operation_id: null,
+        ...(sourceId
+          ? { latest_source_id: sourceId, workspace_source_id: sourceId, last_run_failed: false }
+          : {}),
+        ...idle,
+      });
     }
-    const exec = { exitCode: end.exitCode, signal: end.signal, timedOut: end.timedOut, ...output.output(), durationMs: end.durationMs, sourceId };
-    await settle(tx, payload.operationId, undefined, { status: 200, body: { ok: true, exec } }, now ? scopeOf(now.project) : undefined);
+    const exec = {
+      exitCode: end.exitCode,
+      signal: end.signal,
+      timedOut: end.timedOut,
+      ...output.output(),
+      durationMs: end.durationMs,
+      sourceId,
+    };
+    await settle(
+      tx,
+      payload.operationId,
+      undefined,
+      { status: 200, body: { ok: true, exec } },
+      now ? scopeOf(now.project) : undefined,
+    );
   });
 }
 
 /** Files that the command changed, staged; null when none. What may be no source is undone, and the command's stderr says so. */
-async function whatChanged(ctx: Context, job: Holder, thread: ThreadRow, output: OutputCollector): Promise<Changed> {
+async function whatChanged(
+  ctx: Context,
+  job: Holder,
+  thread: ThreadRow,
+  output: OutputCollector,
+): Promise<Changed> {
   const capture = await captureWorkspace(ctx, thread, thread.latest_source_id);
   if (capture.isUnchanged) return null;
-  if (!capture.fault) return { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) };
+  if (!capture.fault)
+    return { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) };
   await putBack(ctx, job, thread, thread.latest_source_id, capture.tree);
-  output.add('stderr', `headrace: the changed files were put back, they break a rule for sources: ${capture.fault}\n`);
+  output.add(
+    'stderr',
+    `headrace: the changed files were put back, they break a rule for sources: ${capture.fault}\n`,
+  );
   return null;
 }
 
 /** The job failed too often. A result that storage does not take yet is kept for an hour; the thread must not stay busy for ever. */
 export async function execDied(ctx: Context, payload: ExecPayload, error: unknown): Promise<void> {
   const isSandboxs = error instanceof RunnerError || error instanceof WorkspaceChanged;
-  const isKept = !isSandboxs && await transaction(ctx, async (tx) => {
-    const open = await tx.db.selectFrom('operations').innerJoin('threads', 'threads.exec_operation_id', 'operations.id').select('threads.project_id').where('operations.id', '=', payload.operationId).where('operations.status', '=', 'pending')
-      .where('operations.created_at', '>', sql<Date>`now() - ${GIVEN_UP_SECONDS} * interval '1 second'`).executeTakeFirst();
-    // Whether it was started is not known here for sure: it is not started again.
-    if (open) await enqueue(tx, 'exec.work', { ...payload, isStarted: true } as ExecPayload, { key: threadKey(payload.threadId), fairKey: open.project_id, delaySeconds: AGAIN_SECONDS });
-    return open !== undefined;
-  });
+  const isKept =
+    !isSandboxs &&
+    (await transaction(ctx, async (tx) => {
+      const open = await tx.db
+        .selectFrom('operations')
+        .innerJoin('threads', 'threads.exec_operation_id', 'operations.id')
+        .select('threads.project_id')
+        .where('operations.id', '=', payload.operationId)
+        .where('operations.status', '=', 'pending')
+        .where('operations.created_at', '>', sql<Date>`now() - ${GIVEN_UP_SECONDS} * interval '1 second'`)
+        .executeTakeFirst();
+      // Whether it was started is not known here for sure: it is not started again.
+      if (open)
+        await enqueue(tx, 'exec.work', { ...payload, isStarted: true } as ExecPayload, {
+          key: threadKey(payload.threadId),
+          fairKey: open.project_id,
+          delaySeconds: AGAIN_SECONDS,
+        });
+      return open !== undefined;
+    }));
   if (!isKept) await fail(ctx, payload, 'lost');
 }
 
-const LOST = new ApiError('source_workspace_unavailable', 'The sandbox of this command was lost. Check what the command did, then send it again with a new Idempotency-Key.');
-const NO_SANDBOX = new ApiError('source_workspace_unavailable', 'No sandbox could be made for this command. Retry in a moment.');
+const LOST = new ApiError(
+  'source_workspace_unavailable',
+  'The sandbox of this command was lost. Check what the command did, then send it again with a new Idempotency-Key.',
+);
+const NO_SANDBOX = new ApiError(
+  'source_workspace_unavailable',
+  'No sandbox could be made for this command. Retry in a moment.',
+);
 
 /** Why a command was not started: its thread was deleted or archived meanwhile, or no sandbox could be made. */
 function whyNotStarted(thread: ThreadRow | undefined): ApiError {
@@ -150,12 +255,29 @@ function whyNotStarted(thread: ThreadRow | undefined): ApiError {
  * `lost`: nobody knows what the command did; told once, and stored, so that a retry does not run it again. `not started`: where that may
  * change by itself its key is free again.
  */
-async function fail(ctx: Context, { operationId, requestId, threadId }: ExecPayload, why: 'lost' | 'not started', job?: Job<'exec.work'>): Promise<void> {
+async function fail(
+  ctx: Context,
+  { operationId, requestId, threadId }: ExecPayload,
+  why: 'lost' | 'not started',
+  job?: Job<'exec.work'>,
+): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
-    if (now) await changeThread(tx, { ...now, thread: why === 'lost' ? now.thread : await giveUpRestore(tx, now, null) }, { exec_operation_id: null });
+    if (now)
+      await changeThread(
+        tx,
+        { ...now, thread: why === 'lost' ? now.thread : await giveUpRestore(tx, now, null) },
+        { exec_operation_id: null },
+      );
     const error = why === 'lost' ? LOST : whyNotStarted(now?.thread);
-    await settle(tx, operationId, undefined, { status: error.status, body: error.body(requestId) }, now ? scopeOf(now.project) : undefined, why === 'lost' || settles(error));
+    await settle(
+      tx,
+      operationId,
+      undefined,
+      { status: error.status, body: error.body(requestId) },
+      now ? scopeOf(now.project) : undefined,
+      why === 'lost' || settles(error),
+    );
   });
 }

@@ -9,7 +9,10 @@ import { awaitRunner } from '../workspaces/index.ts';
 import { OutputCollector } from './collect-output.ts';
 
 /** `left`: this worker stops, another goes on. */
-export type Outcome = { kind: 'ended'; end: TaskEnd; output: OutputCollector } | { kind: 'lost' } | { kind: 'left' };
+export type Outcome =
+  | { kind: 'ended'; end: TaskEnd; output: OutputCollector }
+  | { kind: 'lost' }
+  | { kind: 'left' };
 
 interface Command {
   operationId: string;
@@ -21,33 +24,55 @@ const READS = 3;
 /** Whether a runner that answers has the task. A connection that broke tells nothing: throws while none answers. */
 export async function isThere(ctx: Context, operationId: string): Promise<boolean> {
   await awaitRunner(ctx);
-  return ctx.runner.task(operationId).then(() => true, (error: unknown) => { if (error instanceof RunnerError && error.status === 404) return false; throw error; });
+  return ctx.runner.task(operationId).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof RunnerError && error.status === 404) return false;
+      throw error;
+    },
+  );
 }
 
 /** A connection that broke is no lost sandbox: where the runner still has the task, its journal is read again. */
 export async function follow(ctx: Context, job: Job<'exec.work'>, command: Command): Promise<Outcome> {
   for (let reads = 1; ; reads++) {
     const outcome = await readJournal(ctx, job, command);
-    if (outcome.kind !== 'lost' || reads === READS || !await isThere(ctx, command.operationId)) return outcome;
+    if (outcome.kind !== 'lost' || reads === READS || !(await isThere(ctx, command.operationId)))
+      return outcome;
   }
 }
 
-async function readJournal(ctx: Context, job: Job<'exec.work'>, { operationId, threadId }: Command): Promise<Outcome> {
+async function readJournal(
+  ctx: Context,
+  job: Job<'exec.work'>,
+  { operationId, threadId }: Command,
+): Promise<Outcome> {
   const output = new OutputCollector();
   const stop = new AbortController();
   const leave = () => stop.abort();
   job.signal.addEventListener('abort', leave);
   // An archive or deletion ends the command.
   const look = async () => {
-    const thread = await ctx.db.selectFrom('threads').select(['archived_at', 'deleted_at']).where('id', '=', threadId).executeTakeFirst();
+    const thread = await ctx.db
+      .selectFrom('threads')
+      .select(['archived_at', 'deleted_at'])
+      .where('id', '=', threadId)
+      .executeTakeFirst();
     if (thread?.archived_at || thread?.deleted_at) await ctx.runner.cancel(operationId);
   };
   const timer = setInterval(() => void look().catch(() => {}), 1_000);
-  const unlisten = ctx.bus.listen('control', (id) => { if (id === threadId) void look().catch(() => {}); });
+  const unlisten = ctx.bus.listen('control', (id) => {
+    if (id === threadId) void look().catch(() => {});
+  });
   try {
     for await (const entry of ctx.runner.journal(operationId, 0, stop.signal)) {
       if (entry.type === 'output') output.add(entry.stream, clean(entry.text));
-      if (entry.type === 'refused') logRefusal(ctx, entry, { project: await projectOf(ctx, threadId), thread: threadId, exec: operationId });
+      if (entry.type === 'refused')
+        logRefusal(ctx, entry, {
+          project: await projectOf(ctx, threadId),
+          thread: threadId,
+          exec: operationId,
+        });
       if (entry.type === 'end') return { kind: 'ended', end: entry, output };
     }
     return { kind: 'lost' };
@@ -64,5 +89,8 @@ async function readJournal(ctx: Context, job: Job<'exec.work'>, { operationId, t
 }
 
 async function projectOf(ctx: Context, threadId: string): Promise<string> {
-  return (await ctx.db.selectFrom('threads').select('project_id').where('id', '=', threadId).executeTakeFirst())?.project_id ?? 'deleted';
+  return (
+    (await ctx.db.selectFrom('threads').select('project_id').where('id', '=', threadId).executeTakeFirst())
+      ?.project_id ?? 'deleted'
+  );
 }

@@ -23,12 +23,17 @@ export function acceptTask(socket: Socket, server: Server): void {
     socket.pause();
     socket.off('data', onData).off('error', onError);
     clearTimeout(timer);
-    const run = LINE.exec(head.subarray(0, Math.min(end < 0 ? 0 : end, LINE_BYTES + 1)).toString('latin1'))?.[1];
+    const run = LINE.exec(
+      head.subarray(0, Math.min(end < 0 ? 0 : end, LINE_BYTES + 1)).toString('latin1'),
+    )?.[1];
     if (run === undefined) return void socket.destroy();
     runs.set(socket, run);
     if (end + 1 < head.length) socket.unshift(head.subarray(end + 1));
     server.emit('connection', socket);
     socket.resume();
   };
-  socket.on('data', onData).on('error', onError).once('close', () => clearTimeout(timer));
+  socket
+    .on('data', onData)
+    .on('error', onError)
+    .once('close', () => clearTimeout(timer));
 }

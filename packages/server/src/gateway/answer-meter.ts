@@ -23,11 +23,22 @@ export interface AnswerMeter {
 }
 
 const BLOCK_TOKENS = 64;
-const count = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= 1e12 ? Math.ceil(value) : null);
+const count = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= 1e12
+    ? Math.ceil(value)
+    : null;
 const part = (value: unknown): Json => (isObject(value) ? value : {});
 
 export function meterAnswer(wire: Wire): AnswerMeter {
-  const state: State = { told: {}, isFinal: false, isEnded: false, failure: null, bytes: 0, pieces: 0, blocks: 1 };
+  const state: State = {
+    told: {},
+    isFinal: false,
+    isEnded: false,
+    failure: null,
+    bytes: 0,
+    pieces: 0,
+    blocks: 1,
+  };
   const read = { anthropic: readAnthropic, 'openai-chat': readChat, 'openai-responses': readResponses }[wire];
   return {
     event(data) {
@@ -84,10 +95,15 @@ function piece(state: State, said: unknown): void {
 
 function readAnthropic(state: State, event: Json): void {
   switch (event.type) {
-    case 'message_start': state.told = { ...part(part(event.message).usage) }; break;
+    case 'message_start':
+      state.told = { ...part(part(event.message).usage) };
+      break;
     case 'message_delta':
       if (isObject(event.usage)) {
-        state.told = { ...state.told, ...Object.fromEntries(Object.entries(event.usage).filter(([, value]) => value !== null)) };
+        state.told = {
+          ...state.told,
+          ...Object.fromEntries(Object.entries(event.usage).filter(([, value]) => value !== null)),
+        };
         state.isFinal = true;
       }
       break;
@@ -100,8 +116,12 @@ function readAnthropic(state: State, event: Json): void {
       piece(state, delta.text ?? delta.thinking ?? delta.partial_json);
       break;
     }
-    case 'message_stop': state.isEnded = true; break;
-    case 'error': state.failure = sayError(part(event.error)); break;
+    case 'message_stop':
+      state.isEnded = true;
+      break;
+    case 'error':
+      state.failure = sayError(part(event.error));
+      break;
   }
 }
 
@@ -112,13 +132,13 @@ function readChat(state: State, event: Json): void {
     // Some tell it with each piece: it is the last one that counts.
     state.isFinal = true;
   }
-  for (const choice of Array.isArray(event.choices) ? event.choices as unknown[] : []) {
+  for (const choice of Array.isArray(event.choices) ? (event.choices as unknown[]) : []) {
     const { delta, finish_reason: reason } = part(choice);
     const { content, reasoning_content: thought, reasoning, refusal, tool_calls: calls } = part(delta);
     piece(state, content);
     piece(state, thought ?? reasoning);
     piece(state, refusal);
-    for (const call of Array.isArray(calls) ? calls as unknown[] : []) {
+    for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) {
       const { name, arguments: input } = part(part(call).function);
       if (typeof name === 'string' && name !== '') {
         state.blocks++;
@@ -150,7 +170,15 @@ function usageOf(wire: Wire, told: Json): TokenUsage | null {
   // Parts are never more than the whole, whatever was told.
   const cachedTokens = Math.min(usage.cachedTokens, usage.inputTokens);
   const cacheWriteLongTokens = Math.min(usage.cacheWriteLongTokens, usage.inputTokens - cachedTokens);
-  return { ...usage, cachedTokens, cacheWriteLongTokens, cacheWriteTokens: Math.min(usage.cacheWriteTokens, usage.inputTokens - cachedTokens - cacheWriteLongTokens) };
+  return {
+    ...usage,
+    cachedTokens,
+    cacheWriteLongTokens,
+    cacheWriteTokens: Math.min(
+      usage.cacheWriteTokens,
+      usage.inputTokens - cachedTokens - cacheWriteLongTokens,
+    ),
+  };
 }
 
 function ofAnthropic(told: Json): TokenUsage | null {
@@ -158,8 +186,17 @@ function ofAnthropic(told: Json): TokenUsage | null {
   if (plain === null || outputTokens === null) return null;
   const cachedTokens = count(told.cache_read_input_tokens) ?? 0;
   const written = count(told.cache_creation_input_tokens) ?? 0;
-  const cacheWriteLongTokens = Math.min(written, count(part(told.cache_creation).ephemeral_1h_input_tokens) ?? 0);
-  return { inputTokens: plain + cachedTokens + written, cachedTokens, cacheWriteTokens: written - cacheWriteLongTokens, cacheWriteLongTokens, outputTokens };
+  const cacheWriteLongTokens = Math.min(
+    written,
+    count(part(told.cache_creation).ephemeral_1h_input_tokens) ?? 0,
+  );
+  return {
+    inputTokens: plain + cachedTokens + written,
+    cachedTokens,
+    cacheWriteTokens: written - cacheWriteLongTokens,
+    cacheWriteLongTokens,
+    outputTokens,
+  };
 }
 
 /** Some tell thinking apart from the output, and within the total only. */
@@ -171,7 +208,10 @@ function ofOpenAi(wire: Wire, told: Json): TokenUsage | null {
   const details = part(isChat ? told.prompt_tokens_details : told.input_tokens_details);
   const total = count(told.total_tokens) ?? 0;
   return {
-    inputTokens, cachedTokens: count(details.cached_tokens) ?? count(told.prompt_cache_hit_tokens) ?? 0, cacheWriteTokens: count(details.cache_write_tokens) ?? 0, cacheWriteLongTokens: 0,
+    inputTokens,
+    cachedTokens: count(details.cached_tokens) ?? count(told.prompt_cache_hit_tokens) ?? 0,
+    cacheWriteTokens: count(details.cache_write_tokens) ?? 0,
+    cacheWriteLongTokens: 0,
     outputTokens: Math.max(output, total - inputTokens),
   };
 }

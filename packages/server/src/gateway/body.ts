@@ -16,19 +16,27 @@ const MOST_VALUES = 200_000;
 const DEEPEST = 500;
 
 /** How long the body is said to be; null: not said. */
-export const bodyLength = ({ headers }: IncomingMessage): number | null => (headers['content-length'] === undefined ? null : Number(headers['content-length']));
+export const bodyLength = ({ headers }: IncomingMessage): number | null =>
+  headers['content-length'] === undefined ? null : Number(headers['content-length']);
 
 /** The body as an object. Throws a GatewayError of 400 or 413, and when `signal` ends it. */
 export async function readBody(req: IncomingMessage, signal: AbortSignal): Promise<Record<string, unknown>> {
   const told = bodyLength(req);
   const limit = told === null ? UNTOLD_BYTES : BODY_BYTES;
-  const tooLarge = () => new GatewayError(413, `The body has more than ${limit / MIB} MiB${told === null ? ', and no content-length' : ''}.`);
+  const tooLarge = () =>
+    new GatewayError(
+      413,
+      `The body has more than ${limit / MIB} MiB${told === null ? ', and no content-length' : ''}.`,
+    );
   if (told !== null && told > limit) throw tooLarge();
-  if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new GatewayError(400, 'A body with a content-encoding is not read here.');
+  if ((req.headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw new GatewayError(400, 'A body with a content-encoding is not read here.');
   const chunks: Buffer[] = [];
   let size = 0;
   // The connection has to live on, or nobody is told that this is too large.
-  for await (const chunk of addAbortSignal(signal, req).iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const chunk of addAbortSignal(signal, req).iterator({
+    destroyOnReturn: false,
+  }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > limit) throw tooLarge();
     chunks.push(chunk);
@@ -45,7 +53,9 @@ export async function readBody(req: IncomingMessage, signal: AbortSignal): Promi
   return body;
 }
 
-const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\,[]{}'].map((one) => one.charCodeAt(0));
+const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\,[]{}'].map(
+  (one) => one.charCodeAt(0),
+);
 
 /** Counts what stands outside of strings, at some 1 ms a MiB. */
 function checkShape(bytes: Buffer): void {
@@ -68,4 +78,5 @@ function checkShape(bytes: Buffer): void {
   if (values > MOST_VALUES) throw new GatewayError(400, `The body has more than ${MOST_VALUES} values.`);
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

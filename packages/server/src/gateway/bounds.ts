@@ -13,7 +13,11 @@ import type { ShapedRequest } from './shape-request.ts';
 const FRAME_TOKENS = 2_000;
 const TOOL_TOKENS = 1_500;
 /** Anthropic's largest images have 4,784. OpenAI's small models count up to 48,169 for one (a base of 2,833 and 8 tiles of 5,667). */
-const IMAGE_TOKENS: Record<Wire, number> = { anthropic: 5_000, 'openai-chat': 50_000, 'openai-responses': 50_000 };
+const IMAGE_TOKENS: Record<Wire, number> = {
+  anthropic: 5_000,
+  'openai-chat': 50_000,
+  'openai-responses': 50_000,
+};
 /** Output that is expected of a call which says no maximum, where no limit holds; and the maximum that it gets where one holds. */
 export const DEFAULT_OUTPUT = 32_768;
 /** An answer with less room than this is of no use, unless less was asked for. */
@@ -23,7 +27,14 @@ const LEAST_OUTPUT = 256;
 export type Caching = 'none' | 'short' | 'long';
 
 /** OpenAI caches unasked. `text`: the body as it is sent, in which no name can hide behind escapes. */
-export const cachingOf = (wire: Wire, text: string): Caching => (wire !== 'anthropic' ? 'short' : !text.includes('"cache_control"') ? 'none' : text.includes('"1h"') ? 'long' : 'short');
+export const cachingOf = (wire: Wire, text: string): Caching =>
+  wire !== 'anthropic'
+    ? 'short'
+    : !text.includes('"cache_control"')
+      ? 'none'
+      : text.includes('"1h"')
+        ? 'long'
+        : 'short';
 
 export interface Bound {
   inputTokens: number;
@@ -34,20 +45,47 @@ export interface Bound {
   micros: number;
 }
 
-export const mostInput = (shaped: ShapedRequest, bodyBytes: number): number => Math.max(0, bodyBytes - shaped.imageBytes) + shaped.images * IMAGE_TOKENS[shaped.wire] + shaped.ownTools * TOOL_TOKENS + FRAME_TOKENS;
+export const mostInput = (shaped: ShapedRequest, bodyBytes: number): number =>
+  Math.max(0, bodyBytes - shaped.imageBytes) +
+  shaped.images * IMAGE_TOKENS[shaped.wire] +
+  shaped.ownTools * TOOL_TOKENS +
+  FRAME_TOKENS;
 
 /**
  * The bound of a call when `remaining` micro-units are left (null: no limit holds), with its output cut to what they pay for. Null when they do
  * not pay for the input and an answer worth having.
  */
-export function boundCall(shaped: ShapedRequest, prices: ModelPrices, inputTokens: number, caching: Caching, remaining: number | null): Bound | null {
+export function boundCall(
+  shaped: ShapedRequest,
+  prices: ModelPrices,
+  inputTokens: number,
+  caching: Caching,
+  remaining: number | null,
+): Bound | null {
   const rates = dearestRates(prices, inputTokens);
-  const inputMicros = Math.max(rates.inputMicros, rates.cachedMicros, caching === 'none' ? 0 : rates.cacheWriteMicros, caching === 'long' ? rates.cacheWriteLongMicros : 0);
+  const inputMicros = Math.max(
+    rates.inputMicros,
+    rates.cachedMicros,
+    caching === 'none' ? 0 : rates.cacheWriteMicros,
+    caching === 'long' ? rates.cacheWriteLongMicros : 0,
+  );
   const asked = shaped.maxOutput ?? DEFAULT_OUTPUT;
-  const costWith = (maxOutput: number) => micros([[inputTokens, inputMicros], [maxOutput * shaped.choices, rates.outputMicros]]);
-  const bound = (maxOutput: number): Bound => ({ inputTokens, outputTokens: maxOutput * shaped.choices, maxOutput, micros: costWith(maxOutput) });
+  const costWith = (maxOutput: number) =>
+    micros([
+      [inputTokens, inputMicros],
+      [maxOutput * shaped.choices, rates.outputMicros],
+    ]);
+  const bound = (maxOutput: number): Bound => ({
+    inputTokens,
+    outputTokens: maxOutput * shaped.choices,
+    maxOutput,
+    micros: costWith(maxOutput),
+  });
   if (remaining === null || costWith(asked) <= remaining) return bound(asked);
-  const least = Math.max(Math.min(LEAST_OUTPUT, asked), shaped.thinkingBudget === null ? 0 : shaped.thinkingBudget + 1);
+  const least = Math.max(
+    Math.min(LEAST_OUTPUT, asked),
+    shaped.thinkingBudget === null ? 0 : shaped.thinkingBudget + 1,
+  );
   if (least > asked || costWith(least) > remaining) return null;
   const left = BigInt(remaining) * 1_000_000n - BigInt(inputTokens) * BigInt(inputMicros);
   const affordable = Number(left / (BigInt(rates.outputMicros) * BigInt(shaped.choices)));
@@ -55,7 +93,18 @@ export function boundCall(shaped: ShapedRequest, prices: ModelPrices, inputToken
 }
 
 /** Tokens of a call that did not tell all that it used: what it told, else the most that it can have been. `output`: of all choices. */
-export function mostUsage({ inputTokens }: Bound, told: TokenUsage | null, output: number, caching: Caching): TokenUsage {
+export function mostUsage(
+  { inputTokens }: Bound,
+  told: TokenUsage | null,
+  output: number,
+  caching: Caching,
+): TokenUsage {
   if (told) return { ...told, outputTokens: Math.max(told.outputTokens, output) };
-  return { inputTokens, cachedTokens: 0, cacheWriteTokens: caching === 'short' ? inputTokens : 0, cacheWriteLongTokens: caching === 'long' ? inputTokens : 0, outputTokens: output };
+  return {
+    inputTokens,
+    cachedTokens: 0,
+    cacheWriteTokens: caching === 'short' ? inputTokens : 0,
+    cacheWriteLongTokens: caching === 'long' ? inputTokens : 0,
+    outputTokens: output,
+  };
 }

@@ -51,13 +51,18 @@ export function openCalls(times: UpstreamTimes): Calls {
   const underWay = new Map<AbortController, Promise<void>>();
   let isClosed = false;
   return {
-    upstream, places: openPlaces(AT_ONCE), open: new Set(),
+    upstream,
+    places: openPlaces(AT_ONCE),
+    open: new Set(),
     async during(res, work) {
       const gone = new AbortController();
       if (isClosed || res.destroyed) return void res.destroy();
       res.once('close', () => gone.abort('gone'));
       const done = work(gone.signal);
-      underWay.set(gone, done.catch(() => {}));
+      underWay.set(
+        gone,
+        done.catch(() => {}),
+      );
       try {
         await done;
       } finally {
@@ -67,7 +72,9 @@ export function openCalls(times: UpstreamTimes): Calls {
     async close() {
       isClosed = true;
       for (const gone of underWay.keys()) gone.abort('closed');
-      const limit = new Promise<void>((resolve) => { setTimeout(resolve, CLOSE_MS).unref(); });
+      const limit = new Promise<void>((resolve) => {
+        setTimeout(resolve, CLOSE_MS).unref();
+      });
       await Promise.race([Promise.all(underWay.values()), limit]);
       await upstream.close();
     },
@@ -75,16 +82,31 @@ export function openCalls(times: UpstreamTimes): Calls {
 }
 
 /** Answers the call. Throws a GatewayError for what is refused here; the run is told of what counts as a failure of its model. */
-export async function callModel(ctx: CallContext, calls: Calls, { provider: providerName, endpoint }: { provider: string; endpoint: Endpoint }, req: IncomingMessage, res: ServerResponse): Promise<void> {
+export async function callModel(
+  ctx: CallContext,
+  calls: Calls,
+  { provider: providerName, endpoint }: { provider: string; endpoint: Endpoint },
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
   const { run, keySealed } = await callerOf(ctx, req, providerName);
   const provider = providerOf(ctx, run, providerName);
   const wire = wireOf(endpoint, provider.wires);
-  if (!provider.wires.includes(wire)) throw new GatewayError(404, `The provider ${providerName} does not speak ${wire}. It speaks ${provider.wires.join(', ')}.`);
+  if (!provider.wires.includes(wire))
+    throw new GatewayError(
+      404,
+      `The provider ${providerName} does not speak ${wire}. It speaks ${provider.wires.join(', ')}.`,
+    );
   await calls.during(res, async (signal) => {
     const to: RelayTo = { res, wire, provider: providerName, signal };
     try {
       const key = keySealed && unsealModelKey(ctx.secretKey, run.org_id, providerName, keySealed);
-      if (key === null && provider.key === 'required') throw new GatewayError(401, `The organization has no key of the model provider ${providerName}. Set it with PUT /api/model-keys/${providerName}.`, { failure: 'model_error' });
+      if (key === null && provider.key === 'required')
+        throw new GatewayError(
+          401,
+          `The organization has no key of the model provider ${providerName}. Set it with PUT /api/model-keys/${providerName}.`,
+          { failure: 'model_error' },
+        );
       const call: ModelCall = { run, providerName, provider, endpoint, key };
       const free = await calls.places.take(run.id, placesOf(req), signal);
       try {
@@ -104,11 +126,13 @@ export async function callModel(ctx: CallContext, calls: Calls, { provider: prov
   });
 }
 
-const placesOf = (req: IncomingMessage) => Math.min(AT_ONCE.atOnce, Math.max(1, Math.ceil((bodyLength(req) ?? 0) / BYTES_OF_PLACE)));
+const placesOf = (req: IncomingMessage) =>
+  Math.min(AT_ONCE.atOnce, Math.max(1, Math.ceil((bodyLength(req) ?? 0) / BYTES_OF_PLACE)));
 
 function providerOf({ config }: CallContext, run: CallingRun, name: string): ProviderEntry {
   const own = modelOf(run.model_id).provider;
-  if (name !== own) throw new GatewayError(403, `This run's model is of the provider ${own}: no other one may be called.`);
+  if (name !== own)
+    throw new GatewayError(403, `This run's model is of the provider ${own}: no other one may be called.`);
   const provider = Object.hasOwn(config.providers, name) ? config.providers[name]! : null;
   if (!provider) throw new GatewayError(404, `No model provider ${name} is configured.`);
   return provider;
@@ -116,7 +140,9 @@ function providerOf({ config }: CallContext, run: CallingRun, name: string): Pro
 
 /** What the agent may go on without (lists, counts of tokens, too many at once) is no failure of its run. */
 function failureOf(error: unknown, endpoint: Endpoint) {
-  if (endpoint === 'models' || endpoint === 'messages/count_tokens' || !(error instanceof GatewayError)) return null;
-  const code = error.failure ?? (error.status === 400 || error.status === 413 ? 'model_error' as const : null);
+  if (endpoint === 'models' || endpoint === 'messages/count_tokens' || !(error instanceof GatewayError))
+    return null;
+  const code =
+    error.failure ?? (error.status === 400 || error.status === 413 ? ('model_error' as const) : null);
   return code && { code, message: error.message };
 }

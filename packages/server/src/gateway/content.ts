@@ -15,7 +15,9 @@ export interface Content {
 }
 
 const DEEPEST = 12;
-const refuse = (what: string): never => { throw new GatewayError(400, `${what} The model gateway passes on no such input.`); };
+const refuse = (what: string): never => {
+  throw new GatewayError(400, `${what} The model gateway passes on no such input.`);
+};
 
 /** Looks through messages, input items and instructions. Throws a GatewayError of 400. */
 export function lookThrough(...roots: unknown[]): Content {
@@ -41,35 +43,56 @@ function visit(value: unknown, content: Content, depth: number): void {
 
 function judge(part: Record<string, unknown>, content: Content): void {
   switch (part.type) {
-    case 'item_reference': return refuse('An item_reference names what the provider stored: send the item itself, with store: false.');
-    case 'input_audio': case 'audio': case 'input_video': case 'video_url': return refuse(`${part.type} is a recording.`);
-    case 'tool_search_output': case 'additional_tools': return Array.isArray(part.tools) && !areOwnTools(part.tools) ? refuse(`${part.type} holds a tool of the provider.`) : undefined;
-    case 'container_upload': return refuse('container_upload needs a container of the provider.');
-    case 'image': return ofSource(part, content, true);
-    case 'document': return ofSource(part, content, false);
-    case 'image_url': return image(isObject(part.image_url) ? part.image_url.url : part.image_url, content);
-    case 'input_image': case 'computer_screenshot':
+    case 'item_reference':
+      return refuse(
+        'An item_reference names what the provider stored: send the item itself, with store: false.',
+      );
+    case 'input_audio':
+    case 'audio':
+    case 'input_video':
+    case 'video_url':
+      return refuse(`${part.type} is a recording.`);
+    case 'tool_search_output':
+    case 'additional_tools':
+      return Array.isArray(part.tools) && !areOwnTools(part.tools)
+        ? refuse(`${part.type} holds a tool of the provider.`)
+        : undefined;
+    case 'container_upload':
+      return refuse('container_upload needs a container of the provider.');
+    case 'image':
+      return ofSource(part, content, true);
+    case 'document':
+      return ofSource(part, content, false);
+    case 'image_url':
+      return image(isObject(part.image_url) ? part.image_url.url : part.image_url, content);
+    case 'input_image':
+    case 'computer_screenshot':
       if (part.file_id !== undefined && part.file_id !== null) refuse('file_id names a stored file.');
       return image(part.image_url, content);
-    case 'file': case 'input_file': return file(isObject(part.file) ? part.file : part, content);
+    case 'file':
+    case 'input_file':
+      return file(isObject(part.file) ? part.file : part, content);
   }
 }
 
 /** Anthropic's `source`. */
 function ofSource({ source }: Record<string, unknown>, content: Content, isImage: boolean): void {
   if (!isObject(source)) return;
-  if (source.type === 'url' || source.type === 'file') refuse(`A source of type ${source.type} is not in the body: send its bytes.`);
+  if (source.type === 'url' || source.type === 'file')
+    refuse(`A source of type ${source.type} is not in the body: send its bytes.`);
   if (isImage) counted(source.data, content);
   else if (source.type === 'base64') content.hasDocuments = true;
 }
 
 function image(url: unknown, content: Content): void {
-  if (typeof url !== 'string' || !/^data:/i.test(url)) refuse('An image by its address is not in the body: send a data: URL.');
+  if (typeof url !== 'string' || !/^data:/i.test(url))
+    refuse('An image by its address is not in the body: send a data: URL.');
   counted(url, content);
 }
 
 function file(part: Record<string, unknown>, content: Content): void {
-  if ((part.file_id ?? null) !== null || (part.file_url ?? null) !== null) refuse('A file by its id or address is not in the body: send its bytes.');
+  if ((part.file_id ?? null) !== null || (part.file_url ?? null) !== null)
+    refuse('A file by its id or address is not in the body: send its bytes.');
   content.hasDocuments = true;
 }
 

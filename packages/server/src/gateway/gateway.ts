@@ -43,9 +43,15 @@ const TIMES: GatewayTimes = { connectMs: 10_000, headersMs: 600_000, idleMs: 300
 export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTimes> = {}): Promise<Gateway> {
   const times = { ...TIMES, ...given };
   const calls = openCalls(times);
-  const http = createHttpServer({
-    keepAliveTimeout: 120_000, headersTimeout: Math.min(HEADERS_MS, times.requestMs), requestTimeout: times.requestMs, connectionsCheckingInterval: Math.min(10_000, times.requestMs),
-  }, bounded((req, res) => answer(ctx, calls, req, res)));
+  const http = createHttpServer(
+    {
+      keepAliveTimeout: 120_000,
+      headersTimeout: Math.min(HEADERS_MS, times.requestMs),
+      requestTimeout: times.requestMs,
+      connectionsCheckingInterval: Math.min(10_000, times.requestMs),
+    },
+    bounded((req, res) => answer(ctx, calls, req, res)),
+  );
   // It listens nowhere itself, and would begin to look after slow requests when it does.
   http.emit('listening');
   const sockets = new Set<Socket>();
@@ -56,8 +62,13 @@ export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTi
     acceptTask(socket, http);
   });
   const socketPath = await socketPlace(ctx.config.dataDir);
-  await new Promise<void>((resolve, reject) => { listener.once('error', reject).listen(socketPath, resolve); });
-  const timers = [every(SWEEP_MS, () => sweepCalls(ctx), ctx), every(RENEW_MS, () => renewLeases(ctx, [...calls.open]), ctx)];
+  await new Promise<void>((resolve, reject) => {
+    listener.once('error', reject).listen(socketPath, resolve);
+  });
+  const timers = [
+    every(SWEEP_MS, () => sweepCalls(ctx), ctx),
+    every(RENEW_MS, () => renewLeases(ctx, [...calls.open]), ctx),
+  ];
   return {
     socketPath,
     async close() {
@@ -77,12 +88,20 @@ function every(ms: number, work: () => Promise<unknown>, { log }: Pick<Context, 
   return setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    work().catch((err: unknown) => log.warn({ err }, 'calls of models cannot be looked after: another attempt follows')).finally(() => { isBusy = false; });
+    work()
+      .catch((err: unknown) =>
+        log.warn({ err }, 'calls of models cannot be looked after: another attempt follows'),
+      )
+      .finally(() => {
+        isBusy = false;
+      });
   }, ms).unref();
 }
 
 /** Closes the connection of a run that has too many requests under way. */
-function bounded(handle: (req: IncomingMessage, res: ServerResponse) => Promise<void>): (req: IncomingMessage, res: ServerResponse) => void {
+function bounded(
+  handle: (req: IncomingMessage, res: ServerResponse) => Promise<void>,
+): (req: IncomingMessage, res: ServerResponse) => void {
   const underWay = new Map<string, number>();
   return (req, res) => {
     const run = runOfSocket(req.socket)!;
@@ -97,7 +116,12 @@ function bounded(handle: (req: IncomingMessage, res: ServerResponse) => Promise<
   };
 }
 
-async function answer(ctx: GatewayContext, calls: Calls, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function answer(
+  ctx: GatewayContext,
+  calls: Calls,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
   const route = routeOf(req.method ?? '', req.url ?? '');
   const wire = guessWire(req.url ?? '', req.headers);
   res.on('error', () => {});
@@ -108,6 +132,10 @@ async function answer(ctx: GatewayContext, calls: Calls, req: IncomingMessage, r
     await proxyMcp(ctx, { run, serverId: route.serverId }, req, res);
   } catch (error) {
     if (!(error instanceof GatewayError)) ctx.log.error({ err: error }, 'a call of the model gateway failed');
-    sendError(res, wire, error instanceof GatewayError ? error : new GatewayError(500, 'The model gateway has an error.'));
+    sendError(
+      res,
+      wire,
+      error instanceof GatewayError ? error : new GatewayError(500, 'The model gateway has an error.'),
+    );
   }
 }

@@ -5,16 +5,30 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const BODY_MS = 60_000;
 
 /** MCP's own, with what later versions of it add (`mcp-…`). Neither credentials nor cookies, nor anything of the connection. */
-const isOfMcp = (name: string) => name === 'accept' || name === 'content-type' || name === 'last-event-id' || name.startsWith('mcp-');
-const isAnswered = (name: string) => name === 'content-type' || name === 'content-encoding' || name === 'cache-control' || name.startsWith('mcp-');
+const isOfMcp = (name: string) =>
+  name === 'accept' || name === 'content-type' || name === 'last-event-id' || name.startsWith('mcp-');
+const isAnswered = (name: string) =>
+  name === 'content-type' ||
+  name === 'content-encoding' ||
+  name === 'cache-control' ||
+  name.startsWith('mcp-');
 
 function passing(headers: IncomingHttpHeaders, passes: (name: string) => boolean): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (passes(name) && value !== undefined ? [[name, Array.isArray(value) ? value[0]! : value]] : [])));
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      passes(name) && value !== undefined ? [[name, Array.isArray(value) ? value[0]! : value]] : [],
+    ),
+  );
 }
 
 /** Nothing is compressed on the way: events would wait in the compressor. */
-export const requestHeaders = (headers: IncomingHttpHeaders): Record<string, string> => ({ ...passing(headers, isOfMcp), 'accept-encoding': 'identity', 'user-agent': 'headrace' });
-export const responseHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders => passing(headers, isAnswered);
+export const requestHeaders = (headers: IncomingHttpHeaders): Record<string, string> => ({
+  ...passing(headers, isOfMcp),
+  'accept-encoding': 'identity',
+  'user-agent': 'headrace',
+});
+export const responseHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
+  passing(headers, isAnswered);
 
 /** Answered with its status and, as JSON, its code and message. */
 export class McpFailure extends Error {
@@ -29,7 +43,8 @@ export class McpFailure extends Error {
 
 /** The whole body, at most 4 MiB, within a minute. */
 export async function readBody(req: IncomingMessage): Promise<Buffer> {
-  const tooLarge = () => new McpFailure(413, 'request_too_large', `An MCP message has at most ${MAX_BODY_BYTES} bytes.`);
+  const tooLarge = () =>
+    new McpFailure(413, 'request_too_large', `An MCP message has at most ${MAX_BODY_BYTES} bytes.`);
   if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const timer = setTimeout(() => req.destroy(), BODY_MS);
   try {
@@ -51,6 +66,10 @@ export async function readBody(req: IncomingMessage): Promise<Buffer> {
 export function refuse(res: ServerResponse, { status, code, message }: McpFailure): void {
   if (res.headersSent) return void res.destroy();
   if (res.destroyed) return;
-  res.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...(status === 405 ? { allow: 'GET, POST, DELETE' } : {}) });
+  res.writeHead(status, {
+    'content-type': 'application/json',
+    connection: 'close',
+    ...(status === 405 ? { allow: 'GET, POST, DELETE' } : {}),
+  });
   res.end(JSON.stringify({ ok: false, error: { code, message } }));
 }

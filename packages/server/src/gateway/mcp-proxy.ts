@@ -40,20 +40,37 @@ function dispatcher(allowPrivate: boolean): Agent {
 }
 
 /** Answers `req` on `res`, whatever happens; resolves when the answer has ended. A call ends with the agent's connection, and with the process. */
-export async function proxyMcp(ctx: Pick<Context, 'db' | 'secretKey' | 'log' | 'config' | 'shutdown'>, { run, serverId, limits = LIMITS }: Asked, req: IncomingMessage, res: ServerResponse): Promise<void> {
+export async function proxyMcp(
+  ctx: Pick<Context, 'db' | 'secretKey' | 'log' | 'config' | 'shutdown'>,
+  { run, serverId, limits = LIMITS }: Asked,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
   const gone = new AbortController();
   // An abort costs an exception with its stack: none where the answer has ended.
-  res.once('close', () => { if (!res.writableFinished) gone.abort(); });
+  res.once('close', () => {
+    if (!res.writableFinished) gone.abort();
+  });
   const count = (open.get(run.id) ?? 0) + 1;
   open.set(run.id, count);
   try {
-    if (!METHODS.includes(req.method!)) throw new McpFailure(405, 'method_not_allowed', 'MCP takes POST, GET and DELETE.');
-    if (count > OPEN_OF_RUN) throw new McpFailure(429, 'rate_limited', `A run has at most ${OPEN_OF_RUN} calls of MCP servers at once.`);
+    if (!METHODS.includes(req.method!))
+      throw new McpFailure(405, 'method_not_allowed', 'MCP takes POST, GET and DELETE.');
+    if (count > OPEN_OF_RUN)
+      throw new McpFailure(
+        429,
+        'rate_limited',
+        `A run has at most ${OPEN_OF_RUN} calls of MCP servers at once.`,
+      );
     await relay(ctx, { run, serverId, limits }, req, res, AbortSignal.any([gone.signal, ctx.shutdown]));
   } catch (error) {
     const failure = error instanceof McpFailure ? error : failureOf(error);
     // Causes may name addresses and hold what a server said: the log is told their kind alone.
-    if (!gone.signal.aborted && failure.status >= 500) ctx.log.warn({ runId: run.id, mcpServerId: serverId, status: failure.status, reason: codeOf(error) }, 'a call of an MCP server failed');
+    if (!gone.signal.aborted && failure.status >= 500)
+      ctx.log.warn(
+        { runId: run.id, mcpServerId: serverId, status: failure.status, reason: codeOf(error) },
+        'a call of an MCP server failed',
+      );
     refuse(res, failure);
   } finally {
     if (open.get(run.id) === 1) open.delete(run.id);
@@ -61,12 +78,23 @@ export async function proxyMcp(ctx: Pick<Context, 'db' | 'secretKey' | 'log' | '
   }
 }
 
-async function relay(ctx: Pick<Context, 'db' | 'secretKey' | 'config'>, { run, serverId, limits }: Required<Asked>, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void> {
+async function relay(
+  ctx: Pick<Context, 'db' | 'secretKey' | 'config'>,
+  { run, serverId, limits }: Required<Asked>,
+  req: IncomingMessage,
+  res: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
   const server = await mcpTarget(ctx, { org_id: run.org_id, id: run.project_id }, serverId);
   if (!server) throw new McpFailure(404, 'mcp_server_not_found', 'This run has no such MCP server.');
   const body = req.method === 'POST' ? await readBody(req) : null;
   const answer = await request(server.url, {
-    ...limits, method: req.method as Dispatcher.HttpMethod, body, signal, dispatcher: dispatcher(ctx.config.mcpAllowPrivate), headers: { ...requestHeaders(req.headers), ...server.headers },
+    ...limits,
+    method: req.method as Dispatcher.HttpMethod,
+    body,
+    signal,
+    dispatcher: dispatcher(ctx.config.mcpAllowPrivate),
+    headers: { ...requestHeaders(req.headers), ...server.headers },
   });
   const refusal = refusalOf(answer.statusCode);
   if (refusal) {
@@ -83,16 +111,33 @@ async function relay(ctx: Pick<Context, 'db' | 'secretKey' | 'config'>, { run, s
 
 /** Answers that mean something to the service alone: the agent has no other address and no other credential to try. */
 function refusalOf(status: number): McpFailure | null {
-  if (status === 401) return new McpFailure(502, 'mcp_server_unauthorized', 'The MCP server refused its stored headers. Somebody has to set them anew.');
-  if (status >= 300 && status < 400) return new McpFailure(502, 'mcp_server_redirects', 'The MCP server redirects, which is not followed. Somebody has to set its final URL.');
+  if (status === 401)
+    return new McpFailure(
+      502,
+      'mcp_server_unauthorized',
+      'The MCP server refused its stored headers. Somebody has to set them anew.',
+    );
+  if (status >= 300 && status < 400)
+    return new McpFailure(
+      502,
+      'mcp_server_redirects',
+      'The MCP server redirects, which is not followed. Somebody has to set its final URL.',
+    );
   return null;
 }
 
-const isStream = (headers: IncomingHttpHeaders) => /^text\/event-stream/i.test(String(headers['content-type']));
+const isStream = (headers: IncomingHttpHeaders) =>
+  /^text\/event-stream/i.test(String(headers['content-type']));
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? (error as Error).name;
 
 function failureOf(error: unknown): McpFailure {
-  if (error instanceof PrivateAddressError) return new McpFailure(502, 'mcp_server_refused', 'The MCP server has a loopback, private, link-local or metadata address, which is not allowed.');
-  if (/TIMEOUT/.test(codeOf(error))) return new McpFailure(504, 'mcp_server_timeout', 'The MCP server did not answer in time.');
+  if (error instanceof PrivateAddressError)
+    return new McpFailure(
+      502,
+      'mcp_server_refused',
+      'The MCP server has a loopback, private, link-local or metadata address, which is not allowed.',
+    );
+  if (/TIMEOUT/.test(codeOf(error)))
+    return new McpFailure(504, 'mcp_server_timeout', 'The MCP server did not answer in time.');
   return new McpFailure(502, 'mcp_server_unavailable', 'The MCP server cannot be reached.');
 }

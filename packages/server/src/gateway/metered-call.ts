@@ -22,14 +22,33 @@ import { GatewayError, overBudget, sendError } from './wire-errors.ts';
 /** Bytes that a maximum of output adds to the body. */
 const MAXIMUM_BYTES = 64;
 
-export async function meteredCall(ctx: CallContext, calls: Calls, call: ModelCall, shaped: ShapedRequest, req: IncomingMessage, to: RelayTo): Promise<void> {
+export async function meteredCall(
+  ctx: CallContext,
+  calls: Calls,
+  call: ModelCall,
+  shaped: ShapedRequest,
+  req: IncomingMessage,
+  to: RelayTo,
+): Promise<void> {
   const { run, provider, providerName, key } = call;
   let text = JSON.stringify(shaped.body);
   const caching = cachingOf(shaped.wire, text);
   const inputTokens = mostInput(shaped, Buffer.byteLength(text) + MAXIMUM_BYTES);
-  const of = { org_id: run.org_id, project_id: run.project_id, thread_id: run.thread_id, runId: run.id, provider: providerName, model: shaped.model, ...(shaped.hasDocuments ? {} : { known: run.prices }) };
+  const of = {
+    org_id: run.org_id,
+    project_id: run.project_id,
+    thread_id: run.thread_id,
+    runId: run.id,
+    provider: providerName,
+    model: shaped.model,
+    ...(shaped.hasDocuments ? {} : { known: run.prices }),
+  };
   const reserved = await reserve(ctx, of, (prices, remaining) => {
-    if (shaped.hasDocuments && remaining !== null) throw new GatewayError(400, 'A document has no bound in tokens, and a spend limit or budget holds: send its text instead.');
+    if (shaped.hasDocuments && remaining !== null)
+      throw new GatewayError(
+        400,
+        'A document has no bound in tokens, and a spend limit or budget holds: send its text instead.',
+      );
     return boundCall(shaped, prices, inputTokens, caching, remaining);
   });
   if (reserved.kind === 'inactive') throw inactive();
@@ -51,24 +70,64 @@ export async function meteredCall(ctx: CallContext, calls: Calls, call: ModelCal
   }
 }
 
-async function send(calls: Calls, { provider, endpoint, key }: ModelCall, body: string, shaped: ShapedRequest, reservation: Reservation, meter: AnswerMeter, req: IncomingMessage, to: RelayTo): Promise<Relayed & { isUnseen?: boolean }> {
+async function send(
+  calls: Calls,
+  { provider, endpoint, key }: ModelCall,
+  body: string,
+  shaped: ShapedRequest,
+  reservation: Reservation,
+  meter: AnswerMeter,
+  req: IncomingMessage,
+  to: RelayTo,
+): Promise<Relayed & { isUnseen?: boolean }> {
   let answer;
   try {
-    const headers = { ...upstreamHeaders(req.headers, provider, to.wire, key), 'content-type': 'application/json' };
-    answer = await calls.upstream.send({ url: upstreamUrl(provider, endpoint), method: 'POST', headers, body, signal: to.signal });
+    const headers = {
+      ...upstreamHeaders(req.headers, provider, to.wire, key),
+      'content-type': 'application/json',
+    };
+    answer = await calls.upstream.send({
+      url: upstreamUrl(provider, endpoint),
+      method: 'POST',
+      headers,
+      body,
+      signal: to.signal,
+    });
   } catch (error) {
     // A stream that has not begun has no output; a whole answer may have all of it.
     const seen = { isUnseen: isUnreached(error), isUncounted: !shaped.streams };
-    if (to.signal.aborted) return { ...seen, outcome: to.signal.reason === 'closed' ? 'closed' : 'disconnected', problem: null, end: () => to.res.destroy() };
+    if (to.signal.aborted)
+      return {
+        ...seen,
+        outcome: to.signal.reason === 'closed' ? 'closed' : 'disconnected',
+        problem: null,
+        end: () => to.res.destroy(),
+      };
     const problem = seen.isUnseen ? 'could not be reached' : 'broke off the connection';
-    return { ...seen, outcome: 'unreachable', problem, end: () => sendError(to.res, to.wire, { status: 502, message: `The model provider ${to.provider} ${problem}.`, code: 'upstream_error' }) };
+    return {
+      ...seen,
+      outcome: 'unreachable',
+      problem,
+      end: () =>
+        sendError(to.res, to.wire, {
+          status: 502,
+          message: `The model provider ${to.provider} ${problem}.`,
+          code: 'upstream_error',
+        }),
+    };
   }
-  if (answer.statusCode < 200 || answer.statusCode >= 300) return { ...await relayRefusal(answer, to, key), isUnseen: true };
-  return relayAnswer(answer, meter, to, { streams: shaped.streams, most: isBounded(shaped, reservation) ? reservation.bound.outputTokens : null, stallMs: calls.upstream.idleMs });
+  if (answer.statusCode < 200 || answer.statusCode >= 300)
+    return { ...(await relayRefusal(answer, to, key)), isUnseen: true };
+  return relayAnswer(answer, meter, to, {
+    streams: shaped.streams,
+    most: isBounded(shaped, reservation) ? reservation.bound.outputTokens : null,
+    stallMs: calls.upstream.idleMs,
+  });
 }
 
 /** Whether the provider was told how much it may answer. */
-const isBounded = (shaped: ShapedRequest, reservation: Reservation) => reservation.isLimited || shaped.maxOutput !== null;
+const isBounded = (shaped: ShapedRequest, reservation: Reservation) =>
+  reservation.isLimited || shaped.maxOutput !== null;
 
 interface Ended {
   shaped: ShapedRequest;
@@ -81,15 +140,50 @@ interface Ended {
   key: string | null;
 }
 
-async function settleCall(ctx: CallContext, { shaped, reservation, caching, meter, relayed, provider, key }: Ended): Promise<void> {
+async function settleCall(
+  ctx: CallContext,
+  { shaped, reservation, caching, meter, relayed, provider, key }: Ended,
+): Promise<void> {
   const told = meter.usage();
   const bound = reservation.bound.outputTokens;
   const isMost = relayed.isUncounted === true || (shaped.hidesOutput && isBounded(shaped, reservation));
-  const output = isMost ? bound : isBounded(shaped, reservation) ? Math.min(meter.mostTokens(), bound) : meter.mostTokens();
-  const usage = relayed.isUnseen ? null : told?.isFinal && meter.isEnded() ? told.usage : mostUsage(reservation.bound, told?.usage ?? null, output, caching);
-  const message = relayed.problem === null ? null : withoutKey(`The model provider ${provider} ${relayed.problem}`, key);
-  const end: CallEnd = { outcome: relayed.outcome, usage, cost: usage ? costOf(reservation.prices, usage) : 0, failure: message === null ? null : { code: 'model_error', message } };
-  if (message !== null) ctx.log.info({ runId: reservation.runId, provider, model: reservation.model, outcome: relayed.outcome }, 'a call of a model failed');
-  if (end.cost > reservation.bound.micros) ctx.log.warn({ runId: reservation.runId, provider, model: reservation.model, reserved: reservation.bound.micros, cost: end.cost }, 'a model cost more than its maximum of output allows: its provider does not keep to it');
-  if (!await settle(ctx, reservation, end)) ctx.log.warn({ runId: reservation.runId, call: reservation.id }, 'a call of a model was given up while it was under way: it is charged whole');
+  const output = isMost
+    ? bound
+    : isBounded(shaped, reservation)
+      ? Math.min(meter.mostTokens(), bound)
+      : meter.mostTokens();
+  const usage = relayed.isUnseen
+    ? null
+    : told?.isFinal && meter.isEnded()
+      ? told.usage
+      : mostUsage(reservation.bound, told?.usage ?? null, output, caching);
+  const message =
+    relayed.problem === null ? null : withoutKey(`The model provider ${provider} ${relayed.problem}`, key);
+  const end: CallEnd = {
+    outcome: relayed.outcome,
+    usage,
+    cost: usage ? costOf(reservation.prices, usage) : 0,
+    failure: message === null ? null : { code: 'model_error', message },
+  };
+  if (message !== null)
+    ctx.log.info(
+      { runId: reservation.runId, provider, model: reservation.model, outcome: relayed.outcome },
+      'a call of a model failed',
+    );
+  if (end.cost > reservation.bound.micros)
+    ctx.log.warn(
+      {
+        runId: reservation.runId,
+        provider,
+        model: reservation.model,
+        reserved: reservation.bound.micros,
+        cost: end.cost,
+      },
+      'a model cost more than its maximum of output allows: its provider does not keep to it',
+    );
+  if (!(await settle(ctx, reservation, end)))
+    ctx.log.warn(
+      { runId: reservation.runId, call: reservation.id },
+      'a call of a model was given up while it was under way: it is charged whole',
+    );
 }

@@ -3,9 +3,23 @@ import { openPlaces } from './places.ts';
 
 const never = new AbortController().signal;
 /** Says in `log` what got its places. */
-const taking = (places: ReturnType<typeof openPlaces>, log: string[]) => (name: string, size: number, signal = never) =>
-  places.take('run', size, signal).then((free) => { log.push(name); return free; }, (error: Error) => { log.push(`${name}: ${error.message.slice(0, 30)}`); return () => {}; });
-const turn = () => new Promise((resolve) => { setImmediate(resolve); });
+const taking =
+  (places: ReturnType<typeof openPlaces>, log: string[]) =>
+  (name: string, size: number, signal = never) =>
+    places.take('run', size, signal).then(
+      (free) => {
+        log.push(name);
+        return free;
+      },
+      (error: Error) => {
+        log.push(`${name}: ${error.message.slice(0, 30)}`);
+        return () => {};
+      },
+    );
+const turn = () =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 
 test('large ones count as several, in the order of their coming', async () => {
   const log: string[] = [];
@@ -37,5 +51,12 @@ test('who leaves, or has waited too long, lets the next ones in; more than may w
   await take('late', 2);
   free();
   (await take('last', 2))();
-  expect(log).toEqual(['a', 'many: This run has too many calls of', 'gone: This run has too many calls of', 'next', 'late: This run has too many calls of', 'last']);
+  expect(log).toEqual([
+    'a',
+    'many: This run has too many calls of',
+    'gone: This run has too many calls of',
+    'next',
+    'late: This run has too many calls of',
+    'last',
+  ]);
 });

@@ -16,7 +16,15 @@ interface Queue {
   waiting: Set<Waiting>;
 }
 
-export function openPlaces({ atOnce, waiting, waitMs }: { atOnce: number; waiting: number; waitMs: number }): Places {
+export function openPlaces({
+  atOnce,
+  waiting,
+  waitMs,
+}: {
+  atOnce: number;
+  waiting: number;
+  waitMs: number;
+}): Places {
   const queues = new Map<string, Queue>();
   /** Lets in who waits, in their order: a large call is not overtaken for ever. */
   const advance = (runId: string, queue: Queue) => {
@@ -50,7 +58,8 @@ export function openPlaces({ atOnce, waiting, waitMs }: { atOnce: number; waitin
   };
 }
 
-const tooMany = () => new GatewayError(429, 'This run has too many calls of models under way. Make fewer at once.');
+const tooMany = () =>
+  new GatewayError(429, 'This run has too many calls of models under way. Make fewer at once.');
 
 function turn(queue: Queue, size: number, waitMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -59,8 +68,17 @@ function turn(queue: Queue, size: number, waitMs: number, signal: AbortSignal): 
       signal.removeEventListener('abort', leave);
       queue.waiting.delete(mine);
     };
-    const mine = { size, go() { done(); resolve(); } };
-    const leave = () => { done(); reject(tooMany()); };
+    const mine = {
+      size,
+      go() {
+        done();
+        resolve();
+      },
+    };
+    const leave = () => {
+      done();
+      reject(tooMany());
+    };
     const timer = setTimeout(leave, waitMs);
     signal.addEventListener('abort', leave);
     queue.waiting.add(mine);

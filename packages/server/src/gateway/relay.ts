@@ -49,33 +49,62 @@ export interface Relaying {
 }
 
 /** A successful answer to a call of a model. */
-export function relayAnswer(answer: Answer, meter: AnswerMeter, to: RelayTo, { streams, most, stallMs }: Relaying): Promise<Relayed> {
+export function relayAnswer(
+  answer: Answer,
+  meter: AnswerMeter,
+  to: RelayTo,
+  { streams, most, stallMs }: Relaying,
+): Promise<Relayed> {
   const type = contentType(answer);
   const encoding = answer.headers['content-encoding'] ?? 'identity';
-  if (encoding === 'identity' && streams && type === 'text/event-stream') return relayStream(answer, meter, to, most, stallMs);
+  if (encoding === 'identity' && streams && type === 'text/event-stream')
+    return relayStream(answer, meter, to, most, stallMs);
   if (encoding === 'identity' && type === 'application/json') return relayWhole(answer, meter, to);
   answer.body.destroy();
-  return Promise.resolve(failed(to, 'nonsense', `answered with the content type ${type === '' ? '(none)' : type.slice(0, 100)}`));
+  return Promise.resolve(
+    failed(to, 'nonsense', `answered with the content type ${type === '' ? '(none)' : type.slice(0, 100)}`),
+  );
 }
 
 function failed({ res, wire, provider }: RelayTo, outcome: CallEnd['outcome'], problem: string): Relayed {
-  return { outcome, problem, isUncounted: true, end: () => sendError(res, wire, { status: 502, message: `The model provider ${provider} ${problem}.`, code: 'upstream_error' }) };
+  return {
+    outcome,
+    problem,
+    isUncounted: true,
+    end: () =>
+      sendError(res, wire, {
+        status: 502,
+        message: `The model provider ${provider} ${problem}.`,
+        code: 'upstream_error',
+      }),
+  };
 }
 
-async function relayStream(answer: Answer, meter: AnswerMeter, { res, wire, provider, signal }: RelayTo, most: number | null, stallMs: number): Promise<Relayed> {
+async function relayStream(
+  answer: Answer,
+  meter: AnswerMeter,
+  { res, wire, provider, signal }: RelayTo,
+  most: number | null,
+  stallMs: number,
+): Promise<Relayed> {
   res.writeHead(answer.statusCode, { ...answerHeaders(answer.headers), 'cache-control': 'no-cache' });
   res.flushHeaders();
   const reader = readSse((data) => meter.event(data));
   const broken = (outcome: CallEnd['outcome'], problem: string): Relayed => {
     answer.body.destroy();
-    return { outcome, problem, end: () => res.end(errorEvent(wire, `The model provider ${provider} ${problem}.`)) };
+    return {
+      outcome,
+      problem,
+      end: () => res.end(errorEvent(wire, `The model provider ${provider} ${problem}.`)),
+    };
   };
   // While the agent reads nothing, nothing is read of the provider either, which goes on.
   let isBehind = false;
   try {
     for await (const chunk of answer.body as AsyncIterable<Buffer>) {
       reader.write(chunk);
-      if (most !== null && meter.leastTokens() > most + SLACK_TOKENS) return broken('overrun', 'went on beyond the maximum of its output and was cut');
+      if (most !== null && meter.leastTokens() > most + SLACK_TOKENS)
+        return broken('overrun', 'went on beyond the maximum of its output and was cut');
       if (res.write(chunk)) continue;
       isBehind = true;
       await drained(res, stallMs, signal);
@@ -83,15 +112,28 @@ async function relayStream(answer: Answer, meter: AnswerMeter, { res, wire, prov
     }
     reader.end();
   } catch (error) {
-    if (signal.aborted || isBehind) return { outcome: meter.isEnded() ? 'ok' : signal.reason === 'closed' ? 'closed' : 'disconnected', problem: null, isUncounted: isBehind, end: () => res.destroy() };
-    return broken(error instanceof RangeError ? 'nonsense' : 'cut', error instanceof RangeError ? 'sent an event without an end' : 'broke off its answer');
+    if (signal.aborted || isBehind)
+      return {
+        outcome: meter.isEnded() ? 'ok' : signal.reason === 'closed' ? 'closed' : 'disconnected',
+        problem: null,
+        isUncounted: isBehind,
+        end: () => res.destroy(),
+      };
+    return broken(
+      error instanceof RangeError ? 'nonsense' : 'cut',
+      error instanceof RangeError ? 'sent an event without an end' : 'broke off its answer',
+    );
   }
   const problem = meter.failure();
   if (!meter.isEnded()) {
     if (problem === null) return broken('cut', 'broke off its answer');
     return { outcome: 'refused', problem: `broke off its answer: ${problem}`, end: () => res.end() };
   }
-  return { outcome: problem === null ? 'ok' : 'refused', problem: problem === null ? null : `ended its answer: ${problem}`, end: () => res.end() };
+  return {
+    outcome: problem === null ? 'ok' : 'refused',
+    problem: problem === null ? null : `ended its answer: ${problem}`,
+    end: () => res.end(),
+  };
 }
 
 async function drained(res: ServerResponse, ms: number, signal: AbortSignal): Promise<void> {
@@ -109,41 +151,79 @@ async function relayWhole(answer: Answer, meter: AnswerMeter, to: RelayTo): Prom
   try {
     bytes = await readUpTo(answer, WHOLE_BYTES);
   } catch {
-    if (signal.aborted) return { outcome: signal.reason === 'closed' ? 'closed' : 'disconnected', problem: null, isUncounted: true, end: () => res.destroy() };
+    if (signal.aborted)
+      return {
+        outcome: signal.reason === 'closed' ? 'closed' : 'disconnected',
+        problem: null,
+        isUncounted: true,
+        end: () => res.destroy(),
+      };
     return failed(to, 'cut', 'broke off its answer');
   }
   const body = bytes === null ? null : parsed(bytes.toString('utf8'));
-  if (bytes === null || !isObject(body)) return failed(to, 'nonsense', bytes === null ? 'answered with too much' : 'answered with what is no JSON object');
+  if (bytes === null || !isObject(body))
+    return failed(
+      to,
+      'nonsense',
+      bytes === null ? 'answered with too much' : 'answered with what is no JSON object',
+    );
   meter.whole(body, bytes.length);
   const problem = meter.failure();
   const end = () => {
     res.writeHead(answer.statusCode, { ...answerHeaders(answer.headers), 'content-length': bytes.length });
     res.end(bytes);
   };
-  return { outcome: problem === null ? 'ok' : 'refused', problem: problem === null ? null : `answered: ${problem}`, end };
+  return {
+    outcome: problem === null ? 'ok' : 'refused',
+    problem: problem === null ? null : `answered: ${problem}`,
+    end,
+  };
 }
 
 /** An answer that is no success. The key is taken out of it, should the provider repeat it. */
-export async function relayRefusal(answer: Answer, { res, wire, provider }: RelayTo, key: string | null): Promise<Relayed> {
+export async function relayRefusal(
+  answer: Answer,
+  { res, wire, provider }: RelayTo,
+  key: string | null,
+): Promise<Relayed> {
   const bytes = await readUpTo(answer, ERROR_BYTES).catch(() => null);
   const text = withoutKey(bytes?.toString('utf8') ?? '', key);
   const body = parsed(text);
   const error = isObject(body) ? body.error : null;
-  const said = isObject(error) && typeof error.message === 'string' ? error.message : typeof error === 'string' ? error : text;
+  const said =
+    isObject(error) && typeof error.message === 'string'
+      ? error.message
+      : typeof error === 'string'
+        ? error
+        : text;
   const problem = `answered ${answer.statusCode}${said.trim() === '' ? '' : `: ${said.trim().slice(0, 400)}`}`;
   const isRedirect = answer.statusCode < 400;
   return {
-    outcome: 'refused', problem,
+    outcome: 'refused',
+    problem,
     end() {
       if (res.headersSent || res.destroyed) return void res.destroy();
-      const own = isObject(body) && !isRedirect ? text : errorBody(wire, { status: answer.statusCode, message: `The model provider ${provider} ${problem}`, code: null });
-      res.writeHead(isRedirect ? 502 : answer.statusCode, { ...answerHeaders(answer.headers), 'content-type': 'application/json', 'content-length': Buffer.byteLength(own), 'x-should-retry': 'false' });
+      const own =
+        isObject(body) && !isRedirect
+          ? text
+          : errorBody(wire, {
+              status: answer.statusCode,
+              message: `The model provider ${provider} ${problem}`,
+              code: null,
+            });
+      res.writeHead(isRedirect ? 502 : answer.statusCode, {
+        ...answerHeaders(answer.headers),
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(own),
+        'x-should-retry': 'false',
+      });
       res.end(own);
     },
   };
 }
 
-export const withoutKey = (text: string, key: string | null): string => (key === null || key === '' ? text : text.replaceAll(key, '[key]'));
+export const withoutKey = (text: string, key: string | null): string =>
+  key === null || key === '' ? text : text.replaceAll(key, '[key]');
 
 /** Null when it is longer. */
 async function readUpTo({ body }: Answer, limit: number): Promise<Buffer | null> {

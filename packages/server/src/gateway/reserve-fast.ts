@@ -16,11 +16,17 @@ export interface FastReserved {
 }
 
 /** Null when nothing was reserved: a limit is in the way, the run is not active, rows are not there yet, or a limit holds and `unlimited` is asked for. */
-export async function reserveFast({ db }: Pick<Context, 'db'>, call: CallOf, micros: number, unlimited: boolean): Promise<FastReserved | null> {
+export async function reserveFast(
+  { db }: Pick<Context, 'db'>,
+  call: CallOf,
+  micros: number,
+  unlimited: boolean,
+): Promise<FastReserved | null> {
   // The month of the application's clock, held against the database's: where they differ, the slow way asks the database.
   const period = new Date().toISOString().slice(0, 7);
   const { org_id: org, project_id: project, thread_id: thread, runId, provider, model } = call;
-  const of = (scope: string) => sql`(select spent_micros + reserved_micros + ${micros} from locked where scope_id = ${scope})`;
+  const of = (scope: string) =>
+    sql`(select spent_micros + reserved_micros + ${micros} from locked where scope_id = ${scope})`;
   const query = sql<{ id: number; limited: boolean }>`
     with locked as (${lockedRows(call, period)}
     ), limits as (

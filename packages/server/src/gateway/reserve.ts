@@ -29,52 +29,104 @@ export interface Reservation extends CallOf {
   isLimited: boolean;
 }
 
-export type Reserved = { kind: 'reserved'; reservation: Reservation } | { kind: 'over'; message: string } | { kind: 'inactive' };
+export type Reserved =
+  | { kind: 'reserved'; reservation: Reservation }
+  | { kind: 'over'; message: string }
+  | { kind: 'inactive' };
 
 /** Snapshots that a run keeps; names of models are the agent's to choose. */
 const MOST_MODELS = 50;
 
-const FREE: ModelPrices = { inputMicros: 0, outputMicros: 0, cachedMicros: 0, cacheWriteMicros: 0, cacheWriteLongMicros: 0, tiers: [] };
+const FREE: ModelPrices = {
+  inputMicros: 0,
+  outputMicros: 0,
+  cachedMicros: 0,
+  cacheWriteMicros: 0,
+  cacheWriteLongMicros: 0,
+  tiers: [],
+};
 
 /** `boundOf` is asked for the call's bound with `remaining` micro-units left (null: no limit); its null means that they are too few. */
-export async function reserve(ctx: Pick<Context, 'db' | 'bus' | 'config'>, call: CallOf, boundOf: (prices: ModelPrices, remaining: number | null) => Bound | null): Promise<Reserved> {
+export async function reserve(
+  ctx: Pick<Context, 'db' | 'bus' | 'config'>,
+  call: CallOf,
+  boundOf: (prices: ModelPrices, remaining: number | null) => Bound | null,
+): Promise<Reserved> {
   const fast = await reserveAsAsked(ctx, call, boundOf);
   if (fast) return { kind: 'reserved', reservation: fast };
   return transaction(ctx, async (tx): Promise<Reserved> => {
     const now = await readLimits(tx.db, call.runId);
-    if (!now || (now.status !== 'running' && now.status !== 'waiting') || now.cancel_requested_at) return { kind: 'inactive' };
+    if (!now || (now.status !== 'running' && now.status !== 'waiting') || now.cancel_requested_at)
+      return { kind: 'inactive' };
     const { limits, period } = now;
     const known = snapshotOf(now.prices, call.model);
     const prices = known ?? pricesOf(ctx.config, call.provider, call.model);
     if (!prices && limits.length) return { kind: 'over', message: unpriced(call.provider, call.model) };
     const rows = await lockSpending(tx.db, call, period);
-    const left = limits.map(({ scope, micros }) => ({ scope, isSpent: rows[scope].spent >= micros, left: Math.max(0, micros - rows[scope].spent - rows[scope].reserved) }));
+    const left = limits.map(({ scope, micros }) => ({
+      scope,
+      isSpent: rows[scope].spent >= micros,
+      left: Math.max(0, micros - rows[scope].spent - rows[scope].reserved),
+    }));
     const tightest = left.length ? left.reduce((a, b) => (b.left < a.left ? b : a)) : null;
     const bound = boundOf(prices ?? FREE, tightest?.left ?? null);
     if (!bound) {
       const spent = left.find((one) => one.isSpent);
-      return { kind: 'over', message: spent ? isReached(spent.scope) : leavesTooLittle(tightest!.scope, tightest!.left) };
+      return {
+        kind: 'over',
+        message: spent ? isReached(spent.scope) : leavesTooLittle(tightest!.scope, tightest!.left),
+      };
     }
     await addSpending(tx.db, call, period, { spent: 0, reserved: bound.micros });
     const id = await openCall(tx, call, period, bound.micros);
-    if (!known && prices && Object.keys(now.prices).length < MOST_MODELS) await tx.db.updateTable('runs').set({ prices: sql<never>`${JSON.stringify({ [call.model]: prices })}::jsonb || prices` }).where('id', '=', call.runId).execute();
-    return { kind: 'reserved', reservation: { ...call, id, period, prices: prices ?? FREE, bound, isLimited: limits.length > 0 } };
+    if (!known && prices && Object.keys(now.prices).length < MOST_MODELS)
+      await tx.db
+        .updateTable('runs')
+        .set({ prices: sql<never>`${JSON.stringify({ [call.model]: prices })}::jsonb || prices` })
+        .where('id', '=', call.runId)
+        .execute();
+    return {
+      kind: 'reserved',
+      reservation: { ...call, id, period, prices: prices ?? FREE, bound, isLimited: limits.length > 0 },
+    };
   });
 }
 
 /** Null when the call is a new one for its run, or does not go as it was asked for. */
-async function reserveAsAsked(ctx: Pick<Context, 'db' | 'config'>, call: CallOf, boundOf: (prices: ModelPrices, remaining: number | null) => Bound | null): Promise<Reservation | null> {
+async function reserveAsAsked(
+  ctx: Pick<Context, 'db' | 'config'>,
+  call: CallOf,
+  boundOf: (prices: ModelPrices, remaining: number | null) => Bound | null,
+): Promise<Reservation | null> {
   const known = call.known && snapshotOf(call.known, call.model);
   if (!known && (!call.known || pricesOf(ctx.config, call.provider, call.model))) return null;
   const bound = boundOf(known ?? FREE, null);
-  const fast = bound && await reserveFast(ctx, call, bound.micros, !known);
+  const fast = bound && (await reserveFast(ctx, call, bound.micros, !known));
   return fast && { ...call, ...fast, prices: known ?? FREE, bound };
 }
 
-async function openCall(tx: Tx, { org_id, project_id, thread_id, runId, provider, model }: CallOf, period: string, reserved: number): Promise<number> {
-  const { id } = await tx.db.insertInto('model_calls').values({
-    org_id, project_id, thread_id, run_id: runId, provider, model, status: 'open', period, reserved_micros: reserved, lease_until: sql<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'`,
-  }).returning('id').executeTakeFirstOrThrow();
+async function openCall(
+  tx: Tx,
+  { org_id, project_id, thread_id, runId, provider, model }: CallOf,
+  period: string,
+  reserved: number,
+): Promise<number> {
+  const { id } = await tx.db
+    .insertInto('model_calls')
+    .values({
+      org_id,
+      project_id,
+      thread_id,
+      run_id: runId,
+      provider,
+      model,
+      status: 'open',
+      period,
+      reserved_micros: reserved,
+      lease_until: sql<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'`,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
   return id;
 }
 

@@ -12,7 +12,16 @@ export type Failure = Pick<ModelFailure, 'code' | 'message'>;
 
 export interface CallEnd {
   /** 'ok', or what went wrong, in a word. */
-  outcome: 'ok' | 'refused' | 'unreachable' | 'cut' | 'nonsense' | 'overrun' | 'disconnected' | 'closed' | 'lost';
+  outcome:
+    | 'ok'
+    | 'refused'
+    | 'unreachable'
+    | 'cut'
+    | 'nonsense'
+    | 'overrun'
+    | 'disconnected'
+    | 'closed'
+    | 'lost';
   /** Null: none that costs. */
   usage: TokenUsage | null;
   cost: number;
@@ -27,8 +36,16 @@ const MESSAGE_CHARACTERS = 500;
  * False when another process had given the call up: then it is settled at its whole reservation, and stays so. One statement, as agents wait for
  * it; each part reads the one before, so that rows are locked in their order: the call's, the three of its scopes, the run's.
  */
-export async function settle(ctx: Ctx, reservation: Pick<Reservation, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'runId' | 'period'>, { outcome, usage, cost, failure }: CallEnd): Promise<boolean> {
-  const [input, output, cached] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0, usage?.cachedTokens ?? 0];
+export async function settle(
+  ctx: Ctx,
+  reservation: Pick<Reservation, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'runId' | 'period'>,
+  { outcome, usage, cost, failure }: CallEnd,
+): Promise<boolean> {
+  const [input, output, cached] = [
+    usage?.inputTokens ?? 0,
+    usage?.outputTokens ?? 0,
+    usage?.cachedTokens ?? 0,
+  ];
   const query = sql<{ settled: number }>`
     with call as (
       update model_calls set status = 'settled', outcome = ${outcome}, cost_micros = ${cost}, input_tokens = ${input}, output_tokens = ${output}, cached_tokens = ${cached}, settled_at = now()
@@ -49,13 +66,24 @@ export async function settle(ctx: Ctx, reservation: Pick<Reservation, 'id' | 'or
 }
 
 /** A call that failed before anything was reserved, or was refused. */
-export async function recordFailure(ctx: Ctx, run: { id: string; threadId: string }, failure: Failure): Promise<void> {
-  await ctx.db.updateTable('runs').set({ model_failure: failureAfter('refused', failure) }).where('id', '=', run.id).execute();
+export async function recordFailure(
+  ctx: Ctx,
+  run: { id: string; threadId: string },
+  failure: Failure,
+): Promise<void> {
+  await ctx.db
+    .updateTable('runs')
+    .set({ model_failure: failureAfter('refused', failure) })
+    .where('id', '=', run.id)
+    .execute();
   ctx.bus.notify('control', run.threadId);
 }
 
 function failureAfter(outcome: CallEnd['outcome'], failure: Failure | null) {
   if (failure === null) return outcome === 'ok' ? sql<never>`null` : sql<never>`model_failure`;
-  const told = JSON.stringify({ code: failure.code, message: clean(failure.message).slice(0, MESSAGE_CHARACTERS).toWellFormed() });
+  const told = JSON.stringify({
+    code: failure.code,
+    message: clean(failure.message).slice(0, MESSAGE_CHARACTERS).toWellFormed(),
+  });
   return sql<never>`${told}::jsonb || jsonb_build_object('count', coalesce((model_failure->>'count')::int, 0) + 1)`;
 }

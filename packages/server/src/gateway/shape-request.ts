@@ -24,8 +24,24 @@ export interface ShapedRequest extends Content {
 }
 
 /** Dearer or faster service, other models than the one that was asked for, hosted tools, state of the provider. */
-const REMOVED = ['service_tier', 'speed', 'inference_geo', 'mcp_servers', 'container', 'web_search_options', 'plugins', 'models', 'route', 'fallbacks', 'prediction'];
-const STATE: Partial<Record<Wire, string[]>> = { 'openai-responses': ['previous_response_id', 'conversation', 'prompt'], 'openai-chat': [], anthropic: [] };
+const REMOVED = [
+  'service_tier',
+  'speed',
+  'inference_geo',
+  'mcp_servers',
+  'container',
+  'web_search_options',
+  'plugins',
+  'models',
+  'route',
+  'fallbacks',
+  'prediction',
+];
+const STATE: Partial<Record<Wire, string[]>> = {
+  'openai-responses': ['previous_response_id', 'conversation', 'prompt'],
+  'openai-chat': [],
+  anthropic: [],
+};
 const MODEL = /^[!-~]{1,200}$/;
 const MOST_TOKENS = 10_000_000;
 const MOST_CHOICES = 128;
@@ -33,32 +49,65 @@ const MOST_CHOICES = 128;
 /** Takes over `body`. Throws a GatewayError of 400 that says what is not passed on. */
 export function shapeRequest(wire: Wire, body: Record<string, unknown>): ShapedRequest {
   const { model } = body;
-  if (typeof model !== 'string' || !MODEL.test(model)) throw new GatewayError(400, 'model: has to be a name of at most 200 visible characters.');
-  for (const name of STATE[wire] ?? []) if ((body[name] ?? null) !== null) throw new GatewayError(400, `${name}: names what the provider stored, which the model gateway does not pass on. Send the whole input, with store: false.`);
-  if (body.background === true) throw new GatewayError(400, 'background: the model gateway passes on no calls that outlive their connection.');
-  if (Array.isArray(body.modalities) && body.modalities.some((one) => one !== 'text')) throw new GatewayError(400, 'modalities: only text.');
+  if (typeof model !== 'string' || !MODEL.test(model))
+    throw new GatewayError(400, 'model: has to be a name of at most 200 visible characters.');
+  for (const name of STATE[wire] ?? [])
+    if ((body[name] ?? null) !== null)
+      throw new GatewayError(
+        400,
+        `${name}: names what the provider stored, which the model gateway does not pass on. Send the whole input, with store: false.`,
+      );
+  if (body.background === true)
+    throw new GatewayError(
+      400,
+      'background: the model gateway passes on no calls that outlive their connection.',
+    );
+  if (Array.isArray(body.modalities) && body.modalities.some((one) => one !== 'text'))
+    throw new GatewayError(400, 'modalities: only text.');
   for (const name of [...REMOVED, 'background', 'audio', 'modalities']) delete body[name];
   if (wire === 'openai-responses') body.store = false;
   else delete body.store;
   withoutCompaction(wire, body);
   const ownTools = keepOwnTools(wire, body);
   const maxOutput = outputAsked(wire, body);
-  const thinkingBudget = wire === 'anthropic' && isObject(body.thinking) && body.thinking.type === 'enabled' ? whole(body.thinking, 'budget_tokens', MOST_TOKENS) : null;
+  const thinkingBudget =
+    wire === 'anthropic' && isObject(body.thinking) && body.thinking.type === 'enabled'
+      ? whole(body.thinking, 'budget_tokens', MOST_TOKENS)
+      : null;
   // With interleaved thinking the provider would take it, and the maximum would be one no more.
-  if (thinkingBudget !== null && maxOutput !== null && thinkingBudget >= maxOutput) throw new GatewayError(400, 'thinking.budget_tokens: has to be less than max_tokens.');
+  if (thinkingBudget !== null && maxOutput !== null && thinkingBudget >= maxOutput)
+    throw new GatewayError(400, 'thinking.budget_tokens: has to be less than max_tokens.');
   const streams = body.stream === true;
   if (!streams) delete body.stream;
-  if (wire === 'openai-chat' && streams) body.stream_options = { ...(isObject(body.stream_options) ? body.stream_options : {}), include_usage: true };
+  if (wire === 'openai-chat' && streams)
+    body.stream_options = {
+      ...(isObject(body.stream_options) ? body.stream_options : {}),
+      include_usage: true,
+    };
   return {
-    wire, body, model, streams, ownTools, choices: wire === 'openai-chat' ? whole(body, 'n', MOST_CHOICES) ?? 1 : 1, maxOutput, thinkingBudget,
-    hidesOutput: hides(wire, body, model), ...lookThrough(body.messages, body.input, body.system),
+    wire,
+    body,
+    model,
+    streams,
+    ownTools,
+    choices: wire === 'openai-chat' ? (whole(body, 'n', MOST_CHOICES) ?? 1) : 1,
+    maxOutput,
+    thinkingBudget,
+    hidesOutput: hides(wire, body, model),
+    ...lookThrough(body.messages, body.input, body.system),
   };
 }
 
-const OUTPUT_FIELDS: Record<Wire, string[]> = { anthropic: ['max_tokens'], 'openai-chat': ['max_completion_tokens', 'max_tokens'], 'openai-responses': ['max_output_tokens'] };
+const OUTPUT_FIELDS: Record<Wire, string[]> = {
+  anthropic: ['max_tokens'],
+  'openai-chat': ['max_completion_tokens', 'max_tokens'],
+  'openai-responses': ['max_output_tokens'],
+};
 
 function outputAsked(wire: Wire, body: Record<string, unknown>): number | null {
-  const told = OUTPUT_FIELDS[wire].map((field) => whole(body, field, MOST_TOKENS)).filter((value) => value !== null);
+  const told = OUTPUT_FIELDS[wire]
+    .map((field) => whole(body, field, MOST_TOKENS))
+    .filter((value) => value !== null);
   return told.length ? Math.max(...told) : null;
 }
 
@@ -78,7 +127,8 @@ function whole(of: Record<string, unknown>, field: string, most: number): number
     delete of[field];
     return null;
   }
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1 || value > most) throw new GatewayError(400, `${field}: has to be a whole number from 1 to ${most}.`);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1 || value > most)
+    throw new GatewayError(400, `${field}: has to be a whole number from 1 to ${most}.`);
   return value;
 }
 
@@ -87,7 +137,9 @@ function withoutCompaction(wire: Wire, body: Record<string, unknown>): void {
   if (wire !== 'anthropic') delete body.context_management;
   const management = body.context_management;
   if (!isObject(management) || !Array.isArray(management.edits)) return;
-  management.edits = management.edits.filter((edit) => !(isObject(edit) && String(edit.type).startsWith('compact')));
+  management.edits = management.edits.filter(
+    (edit) => !(isObject(edit) && String(edit.type).startsWith('compact')),
+  );
 }
 
 /** Thinking is charged whole and streamed in part or not at all. Where it cannot be told, it is taken to be hidden. */

@@ -12,7 +12,8 @@ export async function socketPlace(dataDir: string): Promise<string> {
   const folder = join(tmpdir(), `headrace-${uid}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid: owner, mode } = await lstat(folder);
-  if (owner !== uid || (mode & 0o077) !== 0) throw new Error(`${folder} has to belong to this user alone (mode 0700): remove it, or set TMPDIR.`);
+  if (owner !== uid || (mode & 0o077) !== 0)
+    throw new Error(`${folder} has to belong to this user alone (mode 0700): remove it, or set TMPDIR.`);
   const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
   for (const file of await readdir(folder)) {
     const pid = new RegExp(`^${name}-(\\d+)-\\d+\\.gateway$`).exec(file)?.[1];

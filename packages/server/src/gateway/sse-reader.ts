@@ -21,7 +21,8 @@ export function readSse(onData: (data: string) => void): SseReader {
       if (data.length) onData(data.join('\n'));
       data = [];
       size = 0;
-    } else if (content.startsWith('data:')) data.push(content.startsWith('data: ') ? content.slice(6) : content.slice(5));
+    } else if (content.startsWith('data:'))
+      data.push(content.startsWith('data: ') ? content.slice(6) : content.slice(5));
   };
   const take = (text: string) => {
     size += text.length;

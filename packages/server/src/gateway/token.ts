@@ -5,7 +5,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 const PURPOSE = 'headrace run token';
 
 /** What the agent of a run shows to the gateway. It is good for that run's own connections only, and as long as the run is active. */
-export const runToken = (secretKey: Buffer, runId: string): string => createHmac('sha256', secretKey).update(`${PURPOSE} ${runId}`).digest('base64url');
+export const runToken = (secretKey: Buffer, runId: string): string =>
+  createHmac('sha256', secretKey).update(`${PURPOSE} ${runId}`).digest('base64url');
 
 /** Whether a call carries its run's token, as a bearer or as an API key. */
 export function hasToken(secretKey: Buffer, runId: string, headers: IncomingHttpHeaders): boolean {

@@ -18,17 +18,35 @@ export function keepOwnTools(wire: Wire, body: Record<string, unknown>): number 
   if (kept.length !== body.tools.length && !isPossible(body.tool_choice, kept)) delete body.tool_choice;
   if (kept.length > 0) body.tools = kept;
   else delete body.tools;
-  return kept.filter((tool) => tool.type !== undefined && tool.type !== 'custom' && tool.type !== 'function').length;
+  return kept.filter((tool) => tool.type !== undefined && tool.type !== 'custom' && tool.type !== 'function')
+    .length;
 }
 
 /** Whether the agent carries out all of what these name: an item of a conversation may hand over tools that it has found. */
-export const areOwnTools = (tools: readonly unknown[]): boolean => tools.every((tool) => (isObject(tool) && tool.type === 'namespace' ? Array.isArray(tool.tools) && areOwnTools(tool.tools) : own('openai-responses', tool) !== null));
+export const areOwnTools = (tools: readonly unknown[]): boolean =>
+  tools.every((tool) =>
+    isObject(tool) && tool.type === 'namespace'
+      ? Array.isArray(tool.tools) && areOwnTools(tool.tools)
+      : own('openai-responses', tool) !== null,
+  );
 
 function own(wire: Wire, tool: unknown): Record<string, unknown> | null {
   if (!isObject(tool)) return null;
-  if (wire === 'anthropic') return tool.type === undefined || tool.type === null || (typeof tool.type === 'string' && ANTHROPIC.test(tool.type)) ? tool : null;
-  if (tool.type === 'shell') return isObject(tool.environment) && tool.environment.type === 'local' ? tool : null;
-  if (tool.type === 'namespace') return { ...tool, tools: Array.isArray(tool.tools) ? (tool.tools as unknown[]).map((inner) => own(wire, inner)).filter((inner) => inner !== null) : [] };
+  if (wire === 'anthropic')
+    return tool.type === undefined ||
+      tool.type === null ||
+      (typeof tool.type === 'string' && ANTHROPIC.test(tool.type))
+      ? tool
+      : null;
+  if (tool.type === 'shell')
+    return isObject(tool.environment) && tool.environment.type === 'local' ? tool : null;
+  if (tool.type === 'namespace')
+    return {
+      ...tool,
+      tools: Array.isArray(tool.tools)
+        ? (tool.tools as unknown[]).map((inner) => own(wire, inner)).filter((inner) => inner !== null)
+        : [],
+    };
   return OPENAI.has(String(tool.type)) ? tool : null;
 }
 

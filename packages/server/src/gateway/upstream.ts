@@ -37,7 +37,14 @@ const LONGEST_WAIT_MS = 5_000;
 const CONNECTIONS = 4_096;
 
 export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): UpstreamPool {
-  const dispatcher = new Agent({ connect: { timeout: connectMs }, headersTimeout: headersMs, bodyTimeout: idleMs, connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 30_000 });
+  const dispatcher = new Agent({
+    connect: { timeout: connectMs },
+    headersTimeout: headersMs,
+    bodyTimeout: idleMs,
+    connections: CONNECTIONS,
+    pipelining: 1,
+    keepAliveTimeout: 30_000,
+  });
   return {
     idleMs,
     async send({ url, ...options }) {
@@ -56,7 +63,9 @@ export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): U
         } catch (error) {
           if (isLast || !isUnreached(error)) throw error;
         }
-        await delay(waitMs, undefined, { signal: options.signal }).catch(() => { throw between(); });
+        await delay(waitMs, undefined, { signal: options.signal }).catch(() => {
+          throw between();
+        });
       }
     },
     close: () => dispatcher.destroy(),
@@ -66,12 +75,28 @@ export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): U
 /** Ended before the first attempt or between two: the one before was refused, or did not arrive. */
 const BETWEEN = 'BETWEEN_ATTEMPTS';
 const between = () => Object.assign(new Error('no call was under way'), { code: BETWEEN });
-const UNREACHED = new Set([BETWEEN, 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_INVALID_ARG', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
+const UNREACHED = new Set([
+  BETWEEN,
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_INVALID_ARG',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+]);
 
 /** Whether the provider has not seen the call, or has refused it: that costs nothing and may be repeated. */
 export function isUnreached(error: unknown): boolean {
   const { code, errors } = error as { code?: string; errors?: unknown[] };
-  return errors?.length ? errors.every(isUnreached) : code !== undefined && (UNREACHED.has(code) || (error as { syscall?: string }).syscall === 'connect' || code.startsWith('ERR_TLS') || code.includes('CERT'));
+  return errors?.length
+    ? errors.every(isUnreached)
+    : code !== undefined &&
+        (UNREACHED.has(code) ||
+          (error as { syscall?: string }).syscall === 'connect' ||
+          code.startsWith('ERR_TLS') ||
+          code.includes('CERT'));
 }
 
 /** `retry-after` in ms: seconds, or a date. */

@@ -3,15 +3,22 @@ import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer();
+});
+afterAll(async () => {
+  await s?.close();
+});
 
 const ready = () => s.call('GET', '/health/ready', undefined, { key: null });
 
 describe('200', () => {
   test('needs no key, and carries the rate limit headers without counting', async () => {
     for (const path of ['/health', '/health/ready']) {
-      const [first, second] = [await s.call('GET', path, undefined, { key: null }), await s.call('GET', path, undefined, { key: null })];
+      const [first, second] = [
+        await s.call('GET', path, undefined, { key: null }),
+        await s.call('GET', path, undefined, { key: null }),
+      ];
       expect([first.status, first.body.ok]).toEqual([200, true]);
       expect(first.headers.get('x-ratelimit-remaining')).toBe(second.headers.get('x-ratelimit-remaining'));
       expect(first.headers.get('ratelimit')).toMatch(/^"ingress";r=\d+;t=\d+$/);
@@ -21,24 +28,72 @@ describe('200', () => {
 
   test('a process that only answers does not wait for a sandbox', async () => {
     const api = await startTestServer({ HEADRACE_ROLES: 'api' });
-    try { expect((await api.call('GET', '/health/ready', undefined, { key: null })).status).toBe(200); } finally { await api.close(); }
+    try {
+      expect((await api.call('GET', '/health/ready', undefined, { key: null })).status).toBe(200);
+    } finally {
+      await api.close();
+    }
   });
 });
 
 describe('503', () => {
   test.each([
-    ['sandbox', () => { const { runnerStatus } = s.service.ctx; s.service.ctx.runnerStatus = () => ({ ...runnerStatus()!, ok: false }); return () => { s.service.ctx.runnerStatus = runnerStatus; }; }],
-    ['sandbox', () => { const { runnerStatus } = s.service.ctx; s.service.ctx.runnerStatus = () => null; return () => { s.service.ctx.runnerStatus = runnerStatus; }; }],
-    ['storage', () => { const { store } = s.service.ctx; const { probe } = store; store.probe = () => Promise.reject(new Error('full')); return () => { store.probe = probe; }; }],
-    ['storage', () => { const { store } = s.service.ctx; const { probe } = store; store.probe = () => new Promise(() => {}); return () => { store.probe = probe; }; }],
+    [
+      'sandbox',
+      () => {
+        const { runnerStatus } = s.service.ctx;
+        s.service.ctx.runnerStatus = () => ({ ...runnerStatus()!, ok: false });
+        return () => {
+          s.service.ctx.runnerStatus = runnerStatus;
+        };
+      },
+    ],
+    [
+      'sandbox',
+      () => {
+        const { runnerStatus } = s.service.ctx;
+        s.service.ctx.runnerStatus = () => null;
+        return () => {
+          s.service.ctx.runnerStatus = runnerStatus;
+        };
+      },
+    ],
+    [
+      'storage',
+      () => {
+        const { store } = s.service.ctx;
+        const { probe } = store;
+        store.probe = () => Promise.reject(new Error('full'));
+        return () => {
+          store.probe = probe;
+        };
+      },
+    ],
+    [
+      'storage',
+      () => {
+        const { store } = s.service.ctx;
+        const { probe } = store;
+        store.probe = () => new Promise(() => {});
+        return () => {
+          store.probe = probe;
+        };
+      },
+    ],
   ])('names %s, while the process says that it lives (%#)', async (part, breakIt) => {
     const mend = breakIt();
     try {
       const answer = await ready();
-      expect([answer.status, answer.body.error.code, answer.body.error.failing]).toEqual([503, 'unavailable', [part]]);
+      expect([answer.status, answer.body.error.code, answer.body.error.failing]).toEqual([
+        503,
+        'unavailable',
+        [part],
+      ]);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       expect((await s.call('GET', '/health', undefined, { key: null })).status).toBe(200);
-    } finally { mend(); }
+    } finally {
+      mend();
+    }
     expect((await ready()).status).toBe(200);
   });
 });

@@ -15,7 +15,15 @@ async function failingParts(ctx: Context): Promise<string[]> {
     ['storage', ctx.store.probe()],
     ['rate limiter', ctx.limits.probe()],
   ];
-  const results = await Promise.all(checks.map(async ([name, check]) => ({ name, works: await within(LIMIT_MS, check).then(() => true, () => false) })));
+  const results = await Promise.all(
+    checks.map(async ([name, check]) => ({
+      name,
+      works: await within(LIMIT_MS, check).then(
+        () => true,
+        () => false,
+      ),
+    })),
+  );
   const failing = results.filter((r) => !r.works).map((r) => r.name);
   // A process that only answers has no runner to know of: its runs are the workers'. Elsewhere what was said a second ago at most, judged
   // by what the configuration demands of the sandboxes' limits.
@@ -30,7 +38,10 @@ export const getReadiness = read({
   responses: { 200: Ok({ status: Type.Literal('ready') }) },
   async handle({ ctx }) {
     const failing = await failingParts(ctx);
-    if (failing.length) throw new ApiError('unavailable', `Not ready: ${failing.join(', ')}. See the service's log.`, { details: { failing } });
+    if (failing.length)
+      throw new ApiError('unavailable', `Not ready: ${failing.join(', ')}. See the service's log.`, {
+        details: { failing },
+      });
     return { status: 200, body: { ok: true, status: 'ready' } };
   },
 });

@@ -6,22 +6,33 @@ import type { ApiError } from './errors.ts';
 const LIMIT = 100;
 
 /** Reads a body that comes in these pieces; a `failure` in place of its end. */
-function read(pieces: string[], { length, failure }: { length?: number; failure?: Error } = {}): Promise<Buffer> {
+function read(
+  pieces: string[],
+  { length, failure }: { length?: number; failure?: Error } = {},
+): Promise<Buffer> {
   const payload = new PassThrough();
   const headers = length === undefined ? {} : { 'content-length': String(length) };
   const body = new Promise<Buffer>((resolve, reject) => {
-    readBody({ headers } as never, payload, LIMIT, (error, bytes) => { if (error) reject(error); else resolve(bytes!); });
+    readBody({ headers } as never, payload, LIMIT, (error, bytes) => {
+      if (error) reject(error);
+      else resolve(bytes!);
+    });
   });
   for (const piece of pieces) payload.write(piece);
   if (failure) payload.destroy(failure);
   else payload.end();
   return body;
 }
-const refusal = (body: Promise<Buffer>) => body.then(() => 'none', (error: ApiError) => error.code);
+const refusal = (body: Promise<Buffer>) =>
+  body.then(
+    () => 'none',
+    (error: ApiError) => error.code,
+  );
 
 describe('a body', () => {
   test('is read whole, its length told or not', async () => {
-    for (const length of [undefined, 10]) expect((await read(['0123', '45', '6789'], { length })).toString()).toBe('0123456789');
+    for (const length of [undefined, 10])
+      expect((await read(['0123', '45', '6789'], { length })).toString()).toBe('0123456789');
     for (const length of [undefined, 0]) expect(await read([], { length })).toHaveLength(0);
     expect(await read(['x'.repeat(60), 'y'.repeat(40)])).toHaveLength(LIMIT);
   });
@@ -33,6 +44,8 @@ describe('a body', () => {
 
   test('that ends early is 400, never a part of it', async () => {
     expect(await refusal(read(['0123'], { length: 10 }))).toBe('invalid_request');
-    expect(await refusal(read(['0123'], { length: 10, failure: new Error('aborted') }))).toBe('invalid_request');
+    expect(await refusal(read(['0123'], { length: 10, failure: new Error('aborted') }))).toBe(
+      'invalid_request',
+    );
   });
 });

@@ -35,4 +35,5 @@ export function readBody(request: FastifyRequest, payload: Readable, limit: numb
 }
 
 const tooLarge = () => new ApiError('request_too_large', 'The body is larger than 64 MiB.');
-const incomplete = (cause?: unknown) => new ApiError('invalid_request', 'The body ended before its end.', { cause });
+const incomplete = (cause?: unknown) =>
+  new ApiError('invalid_request', 'The body ended before its end.', { cause });

@@ -4,15 +4,23 @@ import { ApiError } from './errors.ts';
 
 const MAC_BYTES = 12;
 
-export const invalidCursor = () => new ApiError('invalid_cursor', 'This cursor does not belong to this list and its filters. Start without a cursor.');
+export const invalidCursor = () =>
+  new ApiError(
+    'invalid_cursor',
+    'This cursor does not belong to this list and its filters. Start without a cursor.',
+  );
 
 /** A short digest of what a cursor is bound to. */
-export const scopeHash = (...parts: unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
+export const scopeHash = (...parts: unknown[]) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
 
 /** Signs `payload` (JSON). */
 export function sealCursor(secret: Buffer, payload: unknown): string {
   const bytes = Buffer.from(JSON.stringify(payload));
-  return Buffer.concat([createHmac('sha256', secret).update(bytes).digest().subarray(0, MAC_BYTES), bytes]).toString('base64url');
+  return Buffer.concat([
+    createHmac('sha256', secret).update(bytes).digest().subarray(0, MAC_BYTES),
+    bytes,
+  ]).toString('base64url');
 }
 
 /** The payload of a cursor that `sealCursor` made; throws `invalid_cursor`. */
@@ -20,7 +28,13 @@ export function openCursor(secret: Buffer, cursor: string): unknown {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) throw invalidCursor();
   const payload = bytes.subarray(MAC_BYTES);
-  if (!timingSafeEqual(createHmac('sha256', secret).update(payload).digest().subarray(0, MAC_BYTES), bytes.subarray(0, MAC_BYTES))) throw invalidCursor();
+  if (
+    !timingSafeEqual(
+      createHmac('sha256', secret).update(payload).digest().subarray(0, MAC_BYTES),
+      bytes.subarray(0, MAC_BYTES),
+    )
+  )
+    throw invalidCursor();
   return JSON.parse(payload.toString('utf8'));
 }
 
@@ -30,17 +44,28 @@ export const DEFAULT_LIMIT = 50;
  * One page of a list. `scope` binds the cursor (list name, organization, filters). `load(after, limit)` returns at most `limit` rows
  * behind the row whose key is `after` (null = from the start); `keyOf` is what the cursor keeps of a row.
  */
-export async function page<T>(secret: Buffer, query: { limit?: number; cursor?: string }, scope: unknown[], load: (after: string | null, limit: number) => Promise<T[]>, keyOf: (row: T) => string): Promise<{ rows: T[]; nextCursor: string | null; hasMore: boolean }> {
+export async function page<T>(
+  secret: Buffer,
+  query: { limit?: number; cursor?: string },
+  scope: unknown[],
+  load: (after: string | null, limit: number) => Promise<T[]>,
+  keyOf: (row: T) => string,
+): Promise<{ rows: T[]; nextCursor: string | null; hasMore: boolean }> {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const hash = scopeHash(...scope);
   let after: string | null = null;
   if (query.cursor !== undefined) {
     const payload = openCursor(secret, query.cursor);
-    if (!Array.isArray(payload) || payload[0] !== hash || typeof payload[1] !== 'string') throw invalidCursor();
+    if (!Array.isArray(payload) || payload[0] !== hash || typeof payload[1] !== 'string')
+      throw invalidCursor();
     after = payload[1];
   }
   const rows = await load(after, limit + 1);
   const hasMore = rows.length > limit;
   const shown = hasMore ? rows.slice(0, limit) : rows;
-  return { rows: shown, hasMore, nextCursor: hasMore ? sealCursor(secret, [hash, keyOf(shown.at(-1)!)]) : null };
+  return {
+    rows: shown,
+    hasMore,
+    nextCursor: hasMore ? sealCursor(secret, [hash, keyOf(shown.at(-1)!)]) : null,
+  };
 }

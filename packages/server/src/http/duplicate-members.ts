@@ -34,7 +34,11 @@ export function findDuplicateMembers(text: string, limit: number): string[] {
       case '{':
       case '[': {
         const isObject = match[0] === '{';
-        levels.push({ path: level ? `${level.path}/${pointerToken(String(level.next))}` : '', keys: isObject ? new Set() : null, next: 0 });
+        levels.push({
+          path: level ? `${level.path}/${pointerToken(String(level.next))}` : '',
+          keys: isObject ? new Set() : null,
+          next: 0,
+        });
         expectKey = isObject;
         break;
       }

@@ -20,24 +20,48 @@ import { Body } from './schemas.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { compile } from './validate.ts';
 
-const ANONYMOUS: Principal = { kind: 'session', orgId: '', actorId: '', accountId: null, userId: null, credentialId: null, role: null, permissions: new Set(), projectIds: null, platformApi: true };
+const ANONYMOUS: Principal = {
+  kind: 'session',
+  orgId: '',
+  actorId: '',
+  accountId: null,
+  userId: null,
+  credentialId: null,
+  role: null,
+  permissions: new Set(),
+  projectIds: null,
+  platformApi: true,
+};
 const RANK = { user: 0, member: 1, admin: 2, owner: 3 } as const;
 
 /** Throws 401 or 403 when the caller may not call the operation, whatever it asks for. */
-export function authorize(access: Access, principal: Principal, api: 'platform' | 'direct', params: Record<string, string>): void {
+export function authorize(
+  access: Access,
+  principal: Principal,
+  api: 'platform' | 'direct',
+  params: Record<string, string>,
+): void {
   if (access === 'public') return;
-  const refuse = (message: string) => (api === 'platform' || principal.kind === 'session' ? new ApiError('forbidden', message) : new ApiError('unauthorized', message));
-  if (api === 'platform' && !principal.platformApi) throw new ApiError('forbidden', 'This organization has no access to the Platform API.');
+  const refuse = (message: string) =>
+    api === 'platform' || principal.kind === 'session'
+      ? new ApiError('forbidden', message)
+      : new ApiError('unauthorized', message);
+  if (api === 'platform' && !principal.platformApi)
+    throw new ApiError('forbidden', 'This organization has no access to the Platform API.');
   if (access === 'authenticated') return;
   if ('session' in access) {
-    if (principal.kind === 'key') throw new ApiError('unauthorized', 'This takes a browser session; a service key is not enough.');
-    if (RANK[principal.role ?? 'user'] < RANK[access.session]) throw new ApiError('forbidden', `This takes the role ${access.session} in the organization.`);
+    if (principal.kind === 'key')
+      throw new ApiError('unauthorized', 'This takes a browser session; a service key is not enough.');
+    if (RANK[principal.role ?? 'user'] < RANK[access.session])
+      throw new ApiError('forbidden', `This takes the role ${access.session} in the organization.`);
     return;
   }
   const missing = access.permissions.filter((permission) => !may(principal, permission));
   if (missing.length) throw refuse(`This takes the permission ${missing.join(' and ')}.`);
-  if (access.unrestricted && principal.projectIds !== null) throw refuse('A key that is restricted to projects may not do this.');
-  if (api === 'platform' && params.appId !== undefined && !seesProject(principal, params.appId)) throw new ApiError('forbidden', 'This key is restricted to other apps.');
+  if (access.unrestricted && principal.projectIds !== null)
+    throw refuse('A key that is restricted to projects may not do this.');
+  if (api === 'platform' && params.appId !== undefined && !seesProject(principal, params.appId))
+    throw new ApiError('forbidden', 'This key is restricted to other apps.');
 }
 
 /** The cookie goes with every request that a browser makes, wherever from: writes need the page to be ours. */
@@ -54,10 +78,18 @@ function parseBody(operation: Operation, request: FastifyRequest): unknown {
   if (isEmpty && !operation.rawBody) return {};
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (operation.rawBody) {
-    if (!operation.rawBody.includes(type)) throw new ApiError('unsupported_media_type', `Send the body as ${operation.rawBody.join(' or ')}, with that Content-Type.`);
+    if (!operation.rawBody.includes(type))
+      throw new ApiError(
+        'unsupported_media_type',
+        `Send the body as ${operation.rawBody.join(' or ')}, with that Content-Type.`,
+      );
     return undefined;
   }
-  if (type !== 'application/json') throw new ApiError('unsupported_media_type', 'Send the body as application/json, with that Content-Type.');
+  if (type !== 'application/json')
+    throw new ApiError(
+      'unsupported_media_type',
+      'Send the body as application/json, with that Content-Type.',
+    );
   let parsed: ReturnType<typeof parseStrictJson>;
   try {
     parsed = parseStrictJson(bytes);
@@ -66,37 +98,66 @@ function parseBody(operation: Operation, request: FastifyRequest): unknown {
     throw invalid({ path: '', message: error.message });
   }
   if (parsed.faults.length) throw invalid(...parsed.faults.map(({ path, message }) => ({ path, message })));
-  if (parsed.value === null || typeof parsed.value !== 'object' || Array.isArray(parsed.value)) throw invalid({ path: '', message: 'The body has to be a JSON object' });
+  if (parsed.value === null || typeof parsed.value !== 'object' || Array.isArray(parsed.value))
+    throw invalid({ path: '', message: 'The body has to be a JSON object' });
   return parsed.value;
 }
 
 const KEY_FORM = /^[\x21-\x7e]{1,128}$/;
 
 /** The Idempotency-Key, or undefined where it may be left out. */
-function idempotencyKey(route: Route, call: Call, legacy: { path: string; value: string }[], fields: Field[]): string | undefined {
+function idempotencyKey(
+  route: Route,
+  call: Call,
+  legacy: { path: string; value: string }[],
+  fields: Field[],
+): string | undefined {
   const header = call.headers['idempotency-key'];
   const key = typeof header === 'string' ? header : undefined;
-  if (key !== undefined && !KEY_FORM.test(key)) fields.push({ path: '/headers/idempotency-key', message: 'must be 1 to 128 visible ASCII characters' });
+  if (key !== undefined && !KEY_FORM.test(key))
+    fields.push({ path: '/headers/idempotency-key', message: 'must be 1 to 128 visible ASCII characters' });
   const isRequired = call.principal.kind === 'key' || route.path.startsWith('/api/service-accounts');
   const wanted = key ?? (isRequired ? undefined : legacy[0]?.value);
-  for (const { path, value } of legacy) if (wanted !== undefined && value !== wanted) fields.push({ path, message: 'must equal the Idempotency-Key' });
+  for (const { path, value } of legacy)
+    if (wanted !== undefined && value !== wanted)
+      fields.push({ path, message: 'must equal the Idempotency-Key' });
   if (fields.length) throw invalid(...fields);
-  if (wanted === undefined && isRequired) throw new ApiError('idempotency_key_required', 'Send an Idempotency-Key header: 1 to 128 visible ASCII characters, new for each new operation.', { fields: [{ path: '/headers/idempotency-key', message: 'is required' }] });
+  if (wanted === undefined && isRequired)
+    throw new ApiError(
+      'idempotency_key_required',
+      'Send an Idempotency-Key header: 1 to 128 visible ASCII characters, new for each new operation.',
+      { fields: [{ path: '/headers/idempotency-key', message: 'is required' }] },
+    );
   return wanted;
 }
 
 function atPointer(body: unknown, pointer: string): unknown {
-  return pointer.split('/').slice(1).reduce<unknown>((value, part) => (value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[part] : undefined), body);
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce<unknown>(
+      (value, part) =>
+        value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[part] : undefined,
+      body,
+    );
 }
 
 /** Builds the Fastify handlers of a route: `permit` before the body is read, `handle` after. */
-export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: FastifyRequest) => Record<string, string>) {
+export function endpoint(
+  ctx: Context,
+  route: Route,
+  rateHeadersOf: (request: FastifyRequest) => Record<string, string>,
+) {
   const { operation } = route;
-  const api = route.path.startsWith(PLATFORM) ? 'platform' as const : 'direct' as const;
+  const api = route.path.startsWith(PLATFORM) ? ('platform' as const) : ('direct' as const);
   const isWrite = operation.kind === 'write' || operation.kind === 'claimed';
   const checkQuery = compile(operation.query ?? Body({}), 'query');
-  const checkBody = operation.body && !operation.rawBody ? compile(operation.body, 'body') : compile(Body({}), 'body');
-  const permissions = typeof operation.access === 'object' && 'permissions' in operation.access ? [...operation.access.permissions] : [];
+  const checkBody =
+    operation.body && !operation.rawBody ? compile(operation.body, 'body') : compile(Body({}), 'body');
+  const permissions =
+    typeof operation.access === 'object' && 'permissions' in operation.access
+      ? [...operation.access.permissions]
+      : [];
 
   function paramsOf(request: FastifyRequest): Record<string, string> {
     const params: Record<string, string> = {};
@@ -122,11 +183,21 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
     const body = parseBody(operation, request);
     if (!operation.rawBody) fields.push(...checkBody(body));
     const call: Call = {
-      ctx, api, body, principal: (request as FastifyRequest & { principal?: Principal }).principal ?? ANONYMOUS, params: paramsOf(request), query: request.query,
-      bytes: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), contentType: (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase(),
-      headers: request.headers, requestId: request.id, address: request.ip,
+      ctx,
+      api,
+      body,
+      principal: (request as FastifyRequest & { principal?: Principal }).principal ?? ANONYMOUS,
+      params: paramsOf(request),
+      query: request.query,
+      bytes: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+      contentType: (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase(),
+      headers: request.headers,
+      requestId: request.id,
+      address: request.ip,
       // Most operations never ask for it, and each abort costs an exception with its stack: 6 % of a small read.
-      get signal() { return (signal ??= goneSignal(reply, ctx.shutdown)); },
+      get signal() {
+        return (signal ??= goneSignal(reply, ctx.shutdown));
+      },
       hijack: (headers) => {
         reply.hijack();
         reply.raw.writeHead(200, { ...rateHeadersOf(request), 'x-request-id': request.id, ...headers });
@@ -137,7 +208,8 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
       if (fields.length) throw invalid(...fields);
       return send(reply, await operation.read!(call), request);
     }
-    const answer = operation.kind === 'write' ? await transactional(call, fields) : await claimed(call, fields);
+    const answer =
+      operation.kind === 'write' ? await transactional(call, fields) : await claimed(call, fields);
     return reply.sent ? reply : answered(reply, answer);
   }
 
@@ -151,13 +223,22 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
   function requestOf(call: Call, key: string, digest?: Buffer): WriteRequest {
     const path = canonicalPath(route, call.params);
     return {
-      principal: call.principal, key, method: route.method, path, permissions, requestId: call.requestId, direct: api === 'direct',
+      principal: call.principal,
+      key,
+      method: route.method,
+      path,
+      permissions,
+      requestId: call.requestId,
+      direct: api === 'direct',
       projectId: call.params.appId && call.params.appId !== NO_ID ? call.params.appId : null,
       fingerprint: fingerprint(route.method, path, call.query as Record<string, unknown>, call.body, digest),
     };
   }
 
-  async function transactional(call: Call, fields: Field[]): Promise<Answer & { headers?: Record<string, string | string[]> }> {
+  async function transactional(
+    call: Call,
+    fields: Field[],
+  ): Promise<Answer & { headers?: Record<string, string | string[]> }> {
     const key = idempotencyKey(route, call, legacyOf(call.body), fields);
     const prepared = await operation.before?.(call);
     let headers: Record<string, string | string[]> | undefined;
@@ -177,15 +258,26 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
     const prepared = await operation.claim!.prepare(call);
     const key = idempotencyKey(route, call, [...legacyOf(call.body), ...(prepared.legacyKey ?? [])], []);
     const { mode, publishesPending } = operation.claim!;
-    return writeClaimed(ctx, requestOf(call, key ?? `-${call.requestId}-${Math.random()}`, prepared.bodyDigest), { mode, publishesPending, scope: prepared.scope, onClaim: prepared.onClaim, look: prepared.look }, (claim) => operation.claimed!(call, claim, prepared.prepared));
+    return writeClaimed(
+      ctx,
+      requestOf(call, key ?? `-${call.requestId}-${Math.random()}`, prepared.bodyDigest),
+      { mode, publishesPending, scope: prepared.scope, onClaim: prepared.onClaim, look: prepared.look },
+      (claim) => operation.claimed!(call, claim, prepared.prepared),
+    );
   }
 
-  function answered(reply: FastifyReply, answer: Answer & { headers?: Record<string, string | string[]> }): FastifyReply {
+  function answered(
+    reply: FastifyReply,
+    answer: Answer & { headers?: Record<string, string | string[]> },
+  ): FastifyReply {
     if (answer.operationId) void reply.header('x-operation-id', answer.operationId);
     if (answer.replayed) void reply.header('idempotent-replayed', 'true');
     if (answer.status === 503) void reply.headers(retryHeaders(1));
     if (answer.headers) void reply.headers(answer.headers);
-    return reply.code(answer.status).header('content-type', 'application/json; charset=utf-8').send(answer.text);
+    return reply
+      .code(answer.status)
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(answer.text);
   }
 
   function send(reply: FastifyReply, answer: Reply, request: FastifyRequest): FastifyReply {
@@ -196,7 +288,10 @@ export function endpoint(ctx: Context, route: Route, rateHeadersOf: (request: Fa
     }
     if (answer.headers) void reply.headers(answer.headers);
     if ('stream' in answer) return reply.code(answer.status).send(answer.stream);
-    return reply.code(answer.status).header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(answer.body));
+    return reply
+      .code(answer.status)
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify(answer.body));
   }
 
   return { permit, handle };
@@ -212,5 +307,7 @@ function goneSignal({ raw }: FastifyReply, shutdown: AbortSignal): AbortSignal {
 
 /** The path as receipts know it: the `/apps` form. */
 function canonicalPath(route: Route, params: Record<string, string>): string {
-  return route.path.replace(`${PLATFORM}/projects/:projectId`, `${PLATFORM}/apps/:appId`).replace(/:(\w+)/g, (_, name: string) => params[name] ?? name);
+  return route.path
+    .replace(`${PLATFORM}/projects/:projectId`, `${PLATFORM}/apps/:appId`)
+    .replace(/:(\w+)/g, (_, name: string) => params[name] ?? name);
 }

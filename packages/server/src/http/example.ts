@@ -29,12 +29,20 @@ function sample(schema: Schema): unknown {
   if (schema.anyOf) return sample(schema.anyOf[0]!);
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   switch (type) {
-    case 'object': return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, one]) => [name, sample(one)]));
-    case 'array': return schema.items ? [sample(schema.items)] : [];
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([name, one]) => [name, sample(one)]),
+      );
+    case 'array':
+      return schema.items ? [sample(schema.items)] : [];
     case 'integer':
-    case 'number': return schema.minimum ?? 0;
-    case 'boolean': return true;
-    case 'string': return 'text'.padEnd(schema.minLength ?? 0, 't');
-    default: return null;
+    case 'number':
+      return schema.minimum ?? 0;
+    case 'boolean':
+      return true;
+    case 'string':
+      return 'text'.padEnd(schema.minLength ?? 0, 't');
+    default:
+      return null;
   }
 }

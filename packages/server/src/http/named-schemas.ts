@@ -5,7 +5,8 @@
 type Json = Record<string, unknown>;
 
 const MIN_PROPERTIES = 3;
-const isResource = (schema: Json) => schema.type === 'object' && Object.keys((schema.properties ?? {})).length >= MIN_PROPERTIES;
+const isResource = (schema: Json) =>
+  schema.type === 'object' && Object.keys(schema.properties ?? {}).length >= MIN_PROPERTIES;
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1);
 const singular = (text: string) => text.replace(/ies$/, 'y').replace(/s$/, '');
 
@@ -22,7 +23,9 @@ export function createNamedSchemas(taken: Json): NamedSchemas {
   /** Two resources of one name are told apart by their domain. */
   function reference(schema: Json, name: string, domain: string): Json {
     const text = JSON.stringify(schema);
-    const free = [name, `${capitalized(domain)}${name}`].find((one) => !(one in schemas) || JSON.stringify(schemas[one]) === text);
+    const free = [name, `${capitalized(domain)}${name}`].find(
+      (one) => !(one in schemas) || JSON.stringify(schemas[one]) === text,
+    );
     if (free === undefined) return schema;
     schemas[free] = schema;
     return { $ref: `#/components/schemas/${free}` };
@@ -31,12 +34,24 @@ export function createNamedSchemas(taken: Json): NamedSchemas {
   function part(key: string, schema: Json, domain: string): Json {
     if (isResource(schema)) return reference(schema, capitalized(key), domain);
     const items = schema.items as Json | undefined;
-    return items && isResource(items) ? { ...schema, items: reference(items, capitalized(singular(key)), domain) } : schema;
+    return items && isResource(items)
+      ? { ...schema, items: reference(items, capitalized(singular(key)), domain) }
+      : schema;
   }
 
   return {
     schemas,
-    named: (domain, answer) => (answer.type !== 'object' || !answer.properties ? answer
-      : { ...answer, properties: Object.fromEntries(Object.entries(answer.properties as Record<string, Json>).map(([key, schema]) => [key, part(key, schema, domain)])) }),
+    named: (domain, answer) =>
+      answer.type !== 'object' || !answer.properties
+        ? answer
+        : {
+            ...answer,
+            properties: Object.fromEntries(
+              Object.entries(answer.properties as Record<string, Json>).map(([key, schema]) => [
+                key,
+                part(key, schema, domain),
+              ]),
+            ),
+          },
   };
 }

@@ -14,15 +14,33 @@ import { ErrorBody, EXAMPLE_ID } from './schemas.ts';
 type Json = Record<string, unknown>;
 
 const STATUS: Record<number, string> = {
-  400: 'Invalid request; `fields` names what is wrong', 401: 'Key missing, invalid, or (Direct API) lacking the permission', 402: 'The organization lacks access to this capability',
-  403: 'Permission, app scope, role or entitlement denied', 404: 'Not available in the authenticated scope', 409: 'Conflict with a receipt or with the current state', 410: 'The event cursor expired; capture a fresh head and snapshot',
-  413: 'Request too large', 415: 'Not a media type that this operation takes', 429: 'Rate limit exceeded', 500: 'Unexpected failure', 501: 'The deployment has not configured this', 502: 'Nothing answers behind this address', 503: 'A required dependency is unavailable',
+  400: 'Invalid request; `fields` names what is wrong',
+  401: 'Key missing, invalid, or (Direct API) lacking the permission',
+  402: 'The organization lacks access to this capability',
+  403: 'Permission, app scope, role or entitlement denied',
+  404: 'Not available in the authenticated scope',
+  409: 'Conflict with a receipt or with the current state',
+  410: 'The event cursor expired; capture a fresh head and snapshot',
+  413: 'Request too large',
+  415: 'Not a media type that this operation takes',
+  429: 'Rate limit exceeded',
+  500: 'Unexpected failure',
+  501: 'The deployment has not configured this',
+  502: 'Nothing answers behind this address',
+  503: 'A required dependency is unavailable',
 };
 const BASE_ERRORS = [400, 401, 402, 403, 404, 409, 410, 413, 415, 429, 500, 501, 503];
 
-const header = (description: string, type: string, example: unknown) => ({ description, schema: { type, examples: [example] } });
+const header = (description: string, type: string, example: unknown) => ({
+  description,
+  schema: { type, examples: [example] },
+});
 const HEADERS: Json = {
-  RateLimit: header('Ingress policy, remaining requests and seconds until reset', 'string', '"ingress";r=599;t=60'),
+  RateLimit: header(
+    'Ingress policy, remaining requests and seconds until reset',
+    'string',
+    '"ingress";r=599;t=60',
+  ),
   'RateLimit-Policy': header('Quota and window', 'string', '"ingress";q=600;qu="requests";w=60'),
   'X-RateLimit-Limit': header('Maximum requests in the rolling window', 'integer', 600),
   'X-RateLimit-Remaining': header('Requests remaining in the window', 'integer', 599),
@@ -34,12 +52,21 @@ const RETRY_HEADERS: Json = {
   'X-Retry-After': header('Legacy retry delay in seconds', 'integer', 1),
 };
 const RECEIPT_HEADERS: Json = {
-  'x-operation-id': header('The receipt of this write: GET /api/operations/{operationId}', 'string', 'op_01k9x3v5e8f7arh2m4t6w8y0zb'),
+  'x-operation-id': header(
+    'The receipt of this write: GET /api/operations/{operationId}',
+    'string',
+    'op_01k9x3v5e8f7arh2m4t6w8y0zb',
+  ),
   'idempotent-replayed': header('`true` on a replay', 'string', 'true'),
 };
 
 const ALL_HEADERS = { ...HEADERS, ...RETRY_HEADERS, ...RECEIPT_HEADERS };
-const referTo = (...groups: Json[]): Json => Object.fromEntries(groups.flatMap((group) => Object.keys(group)).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+const referTo = (...groups: Json[]): Json =>
+  Object.fromEntries(
+    groups
+      .flatMap((group) => Object.keys(group))
+      .map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
 
 function security(access: Access): Json[] {
   const key = [{ serviceKey: [] }, { bearerKey: [] }];
@@ -52,19 +79,44 @@ function security(access: Access): Json[] {
 function permissionText(access: Access): string {
   if (access === 'public') return 'Needs no credential.';
   if (access === 'authenticated') return 'Permission: that of the operation it tells of.';
-  if ('session' in access) return access.session === 'member' || access.session === 'user' ? 'Needs a browser session.' : `Needs a browser session of an ${access.session === 'owner' ? 'owner' : 'owner or admin'}.`;
+  if ('session' in access)
+    return access.session === 'member' || access.session === 'user'
+      ? 'Needs a browser session.'
+      : `Needs a browser session of an ${access.session === 'owner' ? 'owner' : 'owner or admin'}.`;
   return `Permission: ${access.permissions.map((p) => `\`${p}\``).join(' and ')}.`;
 }
 
-const pathExample = (name: string) => (PARAM_PREFIX[name] ? `${PARAM_PREFIX[name]}_${EXAMPLE_ID}` : name === 'provider' ? 'openai' : EXAMPLE_ID);
+const pathExample = (name: string) =>
+  PARAM_PREFIX[name] ? `${PARAM_PREFIX[name]}_${EXAMPLE_ID}` : name === 'provider' ? 'openai' : EXAMPLE_ID;
 
 function parameters(route: Route): Json[] {
   const { operation } = route;
-  const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string', examples: [pathExample(name!)] } }));
+  const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', examples: [pathExample(name!)] },
+  }));
   const query: { properties?: Record<string, TSchema>; required?: string[] } | undefined = operation.query;
-  const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({ name, in: 'query', required: query?.required?.includes(name) ?? false, schema }));
+  const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: query?.required?.includes(name) ?? false,
+    schema,
+  }));
   const isWrite = operation.kind === 'write' || operation.kind === 'claimed';
-  const idempotency = { name: 'Idempotency-Key', in: 'header', required: route.path.startsWith('/api/service-accounts'), description: 'Required for service keys: new for each new operation, the same for each retry.', schema: { type: 'string', minLength: 1, maxLength: 128, examples: ['7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11'] } };
+  const idempotency = {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: route.path.startsWith('/api/service-accounts'),
+    description: 'Required for service keys: new for each new operation, the same for each retry.',
+    schema: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 128,
+      examples: ['7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11'],
+    },
+  };
   return [...path, ...inQuery, ...(isWrite ? [idempotency] : [])];
 }
 
@@ -74,7 +126,8 @@ function requestBody(operation: Operation): Json | undefined {
   if (!operation.body) return undefined;
   const required = ((operation.body as { required?: string[] }).required ?? []).length > 0;
   const content = media(operation.body);
-  for (const type of operation.rawBody ?? []) if (type !== 'application/json') content[type] = { schema: { type: 'string', contentMediaType: type } };
+  for (const type of operation.rawBody ?? [])
+    if (type !== 'application/json') content[type] = { schema: { type: 'string', contentMediaType: type } };
   return { required, content };
 }
 
@@ -84,20 +137,36 @@ function responses(route: Route, names: NamedSchemas): Json {
   const domain = operation.name.split('.')[0]!;
   const answers: Json = {};
   for (const [status, answer] of Object.entries(operation.responses)) {
-    const content = 'content' in answer ? (answer as { content: Json }).content : { 'application/json': { schema: names.named(domain, answer as unknown as Json), example: exampleOf(answer) } };
-    const description = ('description' in answer && typeof answer.description === 'string' ? answer.description : undefined) ?? (Number(status) === 202 ? 'Accepted; the work goes on' : 'Success');
+    const content =
+      'content' in answer
+        ? (answer as { content: Json }).content
+        : {
+            'application/json': {
+              schema: names.named(domain, answer as unknown as Json),
+              example: exampleOf(answer),
+            },
+          };
+    const description =
+      ('description' in answer && typeof answer.description === 'string' ? answer.description : undefined) ??
+      (Number(status) === 202 ? 'Accepted; the work goes on' : 'Success');
     answers[status] = { description, headers: referTo(HEADERS, isWrite ? RECEIPT_HEADERS : {}), content };
   }
   const isPublic = operation.access === 'public' && operation.kind === 'read';
-  for (const status of [...(isPublic ? [400, 404, 429, 500, 503] : BASE_ERRORS), ...(operation.errors ?? [])]) answers[status] = { $ref: `#/components/responses/E${status}` };
+  for (const status of [...(isPublic ? [400, 404, 429, 500, 503] : BASE_ERRORS), ...(operation.errors ?? [])])
+    answers[status] = { $ref: `#/components/responses/E${status}` };
   return answers;
 }
 
 /** A body of the first code that has this status. */
 function errorExample(status: number): Json {
   const [code] = Object.entries(CODES).find(([, one]) => one === status)!;
-  const { error: { message: _, code: __, fields, requestId } } = exampleOf(ErrorBody) as { error: Json };
-  return { ok: false, error: { code, message: `${STATUS[status]}.`, requestId, ...(status === 400 ? { fields } : {}) } };
+  const {
+    error: { message: _, code: __, fields, requestId },
+  } = exampleOf(ErrorBody) as { error: Json };
+  return {
+    ok: false,
+    error: { code, message: `${STATUS[status]}.`, requestId, ...(status === 400 ? { fields } : {}) },
+  };
 }
 
 /** Tells the further paths of an operation apart from its first. */
@@ -126,24 +195,51 @@ export function openapiDocument(routes: Route[], version: string): Json {
       },
     };
   }
-  const errors = Object.fromEntries([...new Set([...BASE_ERRORS, ...routes.flatMap((r) => r.operation.errors ?? [])])].map((status) => [`E${status}`, {
-    description: STATUS[status] ?? 'Error', headers: referTo(HEADERS, [429, 503].includes(status) ? RETRY_HEADERS : {}),
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: errorExample(status) } },
-  }]));
+  const errors = Object.fromEntries(
+    [...new Set([...BASE_ERRORS, ...routes.flatMap((r) => r.operation.errors ?? [])])].map((status) => [
+      `E${status}`,
+      {
+        description: STATUS[status] ?? 'Error',
+        headers: referTo(HEADERS, [429, 503].includes(status) ? RETRY_HEADERS : {}),
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/Error' },
+            example: errorExample(status),
+          },
+        },
+      },
+    ]),
+  );
   return {
     openapi: '3.1.1',
     info: {
-      title: 'Headrace', version, license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
-      description: 'Apps, immutable sources, coding-agent threads, a serialized merge queue, builds, and one durable, replayable event log.',
+      title: 'Headrace',
+      version,
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+      description:
+        'Apps, immutable sources, coding-agent threads, a serialized merge queue, builds, and one durable, replayable event log.',
     },
     servers: [{ url: '/', description: 'This service' }],
-    tags: [...new Set(routes.map((r) => r.operation.name.split('.')[0]!))].map((name) => ({ name, description: `Operations of the domain ${name}` })),
+    tags: [...new Set(routes.map((r) => r.operation.name.split('.')[0]!))].map((name) => ({
+      name,
+      description: `Operations of the domain ${name}`,
+    })),
     paths,
     components: {
       securitySchemes: {
-        serviceKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'A service key. Keep it on your backend.' },
+        serviceKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'A service key. Keep it on your backend.',
+        },
         bearerKey: { type: 'http', scheme: 'bearer', description: 'The same service key as a bearer token.' },
-        session: { type: 'apiKey', in: 'cookie', name: 'headrace_session', description: 'A browser session; see POST /api/auth/sign-in/email.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'headrace_session',
+          description: 'A browser session; see POST /api/auth/sign-in/email.',
+        },
       },
       headers: ALL_HEADERS,
       schemas: names.schemas,
@@ -151,4 +247,3 @@ export function openapiDocument(routes: Route[], version: string): Json {
     },
   };
 }
-

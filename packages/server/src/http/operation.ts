@@ -15,7 +15,11 @@ import type { Claim, Receipt, WriteResult } from '../operations/write-request.ts
  * (`user`: of anybody, in no matter which).
  * `authenticated`: anybody known; the operation decides. `unrestricted`: not for keys with `projectIds`.
  */
-export type Access = 'public' | 'authenticated' | { permissions: readonly string[]; unrestricted?: boolean } | { session: 'user' | 'member' | 'admin' | 'owner' };
+export type Access =
+  | 'public'
+  | 'authenticated'
+  | { permissions: readonly string[]; unrestricted?: boolean }
+  | { session: 'user' | 'member' | 'admin' | 'owner' };
 
 /** The call of an operation, after authentication and validation. */
 export interface Call<Q = unknown, B = unknown> {
@@ -69,7 +73,12 @@ export interface Operation extends Documentation {
   read?: (call: Call) => Promise<Reply>;
   /** Slow checks before the receipt and outside of a transaction; also of a call that turns out to be a replay. */
   before?: (call: Call) => Promise<unknown>;
-  write?: (tx: Tx, call: Call, receipt: Receipt, prepared: unknown) => Promise<WriteResult & { headers?: Record<string, string | string[]> }>;
+  write?: (
+    tx: Tx,
+    call: Call,
+    receipt: Receipt,
+    prepared: unknown,
+  ) => Promise<WriteResult & { headers?: Record<string, string | string[]> }>;
   claim?: ClaimOptions;
   claimed?: (call: Call, claim: Claim, prepared: unknown) => Promise<WriteResult>;
 }
@@ -98,7 +107,9 @@ type Q<S> = S extends TSchema ? Static<S> : Record<string, never>;
 type Definition<QS, BS> = Omit<Documentation, 'query' | 'body'> & { query?: QS; body?: BS };
 
 /** A GET (or a read by POST): no receipt. */
-export const read = <QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined>(definition: Definition<QS, BS> & { handle: (call: Call<Q<QS>, Q<BS>>) => Promise<Reply> }): Operation => {
+export const read = <QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined>(
+  definition: Definition<QS, BS> & { handle: (call: Call<Q<QS>, Q<BS>>) => Promise<Reply> },
+): Operation => {
   const { handle, ...documentation } = definition;
   return { ...(documentation as Documentation), kind: 'read', read: handle as Operation['read'] };
 };
@@ -107,15 +118,31 @@ export const read = <QS extends TSchema | undefined = undefined, BS extends TSch
 export const plain: typeof read = (definition) => ({ ...read(definition as never), kind: 'plain' });
 
 /** A write in one transaction with its receipt. What `before` returns is handed to `handle`, which has to look again at whatever can change. */
-export const write = <QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined, P = undefined>(
-  definition: Definition<QS, BS> & { before?: (call: Call<Q<QS>, Q<BS>>) => Promise<P>; handle: (tx: Tx, call: Call<Q<QS>, Q<BS>>, receipt: Receipt, prepared: P) => Promise<WriteResult> },
+export const write = <
+  QS extends TSchema | undefined = undefined,
+  BS extends TSchema | undefined = undefined,
+  P = undefined,
+>(
+  definition: Definition<QS, BS> & {
+    before?: (call: Call<Q<QS>, Q<BS>>) => Promise<P>;
+    handle: (tx: Tx, call: Call<Q<QS>, Q<BS>>, receipt: Receipt, prepared: P) => Promise<WriteResult>;
+  },
 ): Operation => {
   const { handle, before, ...documentation } = definition;
-  return { ...(documentation as Documentation), kind: 'write', write: handle as Operation['write'], ...(before ? { before: before as Operation['before'] } : {}) };
+  return {
+    ...(documentation as Documentation),
+    kind: 'write',
+    write: handle as Operation['write'],
+    ...(before ? { before: before as Operation['before'] } : {}),
+  };
 };
 
 /** A write with work outside of a transaction; see operations/receipts.ts. */
-export const claimedWrite = <P, QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined>(
+export const claimedWrite = <
+  P,
+  QS extends TSchema | undefined = undefined,
+  BS extends TSchema | undefined = undefined,
+>(
   definition: Definition<QS, BS> & {
     mode: ClaimOptions['mode'];
     publishesPending: boolean;
@@ -124,7 +151,12 @@ export const claimedWrite = <P, QS extends TSchema | undefined = undefined, BS e
   },
 ): Operation => {
   const { handle, mode, publishesPending, prepare, ...documentation } = definition;
-  return { ...(documentation as Documentation), kind: 'claimed', claim: { mode, publishesPending, prepare: prepare as ClaimOptions['prepare'] }, claimed: handle as Operation['claimed'] };
+  return {
+    ...(documentation as Documentation),
+    kind: 'claimed',
+    claim: { mode, publishesPending, prepare: prepare as ClaimOptions['prepare'] },
+    claimed: handle as Operation['claimed'],
+  };
 };
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -144,15 +176,30 @@ export const PLATFORM = '/api/platform/v1';
 export function platformRoute(method: Method, path: string, operation: Operation): Route[] {
   const first: Route = { method, path: `${PLATFORM}${path}`, operation, operationId: operation.name };
   if (!path.startsWith('/apps/:appId')) return [first];
-  return [first, { ...first, path: first.path.replace('/apps/:appId', '/projects/:projectId'), operationId: `${operation.name}.byProject` }];
+  return [
+    first,
+    {
+      ...first,
+      path: first.path.replace('/apps/:appId', '/projects/:projectId'),
+      operationId: `${operation.name}.byProject`,
+    },
+  ];
 }
 
 /** A thread's sub-resource: both Platform forms and the Direct one. `path` begins with `/threads/:threadId`. */
 export function threadRoute(method: Method, path: string, operation: Operation): Route[] {
-  return [...platformRoute(method, `/apps/:appId${path}`, operation), directRoute(method, path, operation, true)];
+  return [
+    ...platformRoute(method, `/apps/:appId${path}`, operation),
+    directRoute(method, path, operation, true),
+  ];
 }
 
 /** A Direct path; `isFurther` when the operation stands on a Platform path already. */
 export function directRoute(method: Method, path: string, operation: Operation, isFurther = false): Route {
-  return { method, path: `/api${path}`, operation, operationId: isFurther ? `${operation.name}.direct` : operation.name };
+  return {
+    method,
+    path: `/api${path}`,
+    operation,
+    operationId: isFurther ? `${operation.name}.direct` : operation.name,
+  };
 }

@@ -3,8 +3,17 @@ import { startTestServer } from '../test-server.ts';
 import { rateHeaders, retryHeaders } from './rate-limit.ts';
 
 test('the headers tell the policy and what is left of it', () => {
-  expect(rateHeaders({ verdict: 'allowed', limit: 600, remaining: 599, resetSeconds: 60, windowSeconds: 60 }, 1_790_000_000_500)).toEqual({
-    RateLimit: '"ingress";r=599;t=60', 'RateLimit-Policy': '"ingress";q=600;qu="requests";w=60', 'X-RateLimit-Limit': '600', 'X-RateLimit-Remaining': '599', 'X-RateLimit-Reset': '1790000061',
+  expect(
+    rateHeaders(
+      { verdict: 'allowed', limit: 600, remaining: 599, resetSeconds: 60, windowSeconds: 60 },
+      1_790_000_000_500,
+    ),
+  ).toEqual({
+    RateLimit: '"ingress";r=599;t=60',
+    'RateLimit-Policy': '"ingress";q=600;qu="requests";w=60',
+    'X-RateLimit-Limit': '600',
+    'X-RateLimit-Remaining': '599',
+    'X-RateLimit-Reset': '1790000061',
   });
   expect(retryHeaders(3)).toEqual({ 'Retry-After': '3', 'X-Retry-After': '3' });
 });
@@ -16,8 +25,15 @@ test('two services on one database share the window of a key', async () => {
   try {
     const answers = [];
     for (let i = 0; i < 30; i++) answers.push(await (i % 3 ? one : two).call('GET', '/api/projects'));
-    expect(answers.map((a) => a.status)).toEqual([...Array.from({ length: 24 }, () => 200), ...Array.from({ length: 6 }, () => 429)]);
-    for (const answer of answers.slice(24)) expect([answer.headers.get('ratelimit'), Number(answer.headers.get('retry-after')) > 3500]).toEqual([expect.stringContaining('r=0;'), true]);
+    expect(answers.map((a) => a.status)).toEqual([
+      ...Array.from({ length: 24 }, () => 200),
+      ...Array.from({ length: 6 }, () => 429),
+    ]);
+    for (const answer of answers.slice(24))
+      expect([answer.headers.get('ratelimit'), Number(answer.headers.get('retry-after')) > 3500]).toEqual([
+        expect.stringContaining('r=0;'),
+        true,
+      ]);
   } finally {
     await two.close();
     await one.close();

@@ -13,4 +13,7 @@ export function rateHeaders(state: RateState, now = Date.now()): Record<string, 
 }
 
 /** Both forms of the delay, on 429 and 503 only. */
-export const retryHeaders = (seconds: number): Record<string, string> => ({ 'Retry-After': String(seconds), 'X-Retry-After': String(seconds) });
+export const retryHeaders = (seconds: number): Record<string, string> => ({
+  'Retry-After': String(seconds),
+  'X-Retry-After': String(seconds),
+});

@@ -22,7 +22,10 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as 
 const UNCOUNTED = new Set(['/health', '/health/ready']);
 
 /** Who calls: `bucket` is what the rate limit counts. `refusal` is thrown once the route is known. */
-export type Authenticate = (headers: IncomingMessage['headers'], address: string) => Promise<{ principal?: Principal; refusal?: ApiError; bucket: string }>;
+export type Authenticate = (
+  headers: IncomingMessage['headers'],
+  address: string,
+) => Promise<{ principal?: Principal; refusal?: ApiError; bucket: string }>;
 
 export interface PreviewProxy {
   handles(request: IncomingMessage): boolean;
@@ -32,9 +35,13 @@ export interface PreviewProxy {
 
 type Known = FastifyRequest & { principal?: Principal; refusal?: ApiError; rate?: RateState };
 
-export async function createHttpServer(ctx: Context, parts: { routes: Route[]; authenticate: Authenticate; preview?: PreviewProxy }): Promise<FastifyInstance> {
+export async function createHttpServer(
+  ctx: Context,
+  parts: { routes: Route[]; authenticate: Authenticate; preview?: PreviewProxy },
+): Promise<FastifyInstance> {
   const limiter = ctx.limits.limiter('ingress', ctx.config.rateLimit, ctx.config.rateWindowSeconds);
-  const headersOf = (request: FastifyRequest) => rateHeaders((request as Known).rate ?? limiter.peek(`address ${request.ip}`));
+  const headersOf = (request: FastifyRequest) =>
+    rateHeaders((request as Known).rate ?? limiter.peek(`address ${request.ip}`));
 
   const app: FastifyInstance = Fastify({
     loggerInstance: ctx.log as never,
@@ -49,8 +56,11 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     forceCloseConnections: 'idle',
     genReqId: (request) => requestId(request.headers['x-request-id']),
     serverFactory: (handler) => serverWithPreviews(handler, parts.preview),
-    clientErrorHandler: (error, socket) => clientError(error as NodeJS.ErrnoException, socket, rateHeaders(limiter.peek('parse'))),
-    frameworkErrors: (error, request, reply) => { void sendError(ctx, request, reply, error, headersOf(request)); },
+    clientErrorHandler: (error, socket) =>
+      clientError(error as NodeJS.ErrnoException, socket, rateHeaders(limiter.peek('parse'))),
+    frameworkErrors: (error, request, reply) => {
+      void sendError(ctx, request, reply, error, headersOf(request));
+    },
   }) as never;
   closeAnswered(app.server, ctx.shutdown);
   // Bodies are parsed by endpoint.ts (or by a worker): here they are bytes.
@@ -67,9 +77,16 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     request.rate = isCounted ? await admit(request) : limiter.peek(`address ${request.ip}`);
     void reply.headers(rateHeaders(request.rate));
     const { verdict, resetSeconds } = request.rate;
-    if (verdict === 'refused') throw new ApiError('rate_limited', `Too many requests. Retry in ${resetSeconds} s.`, { headers: retryHeaders(resetSeconds) });
-    if (verdict === 'away') throw new ApiError('unavailable', 'The rate limiter is away. Retry in a moment.', { headers: retryHeaders(resetSeconds) });
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw invalid({ path: '/headers/host', message: 'is required' });
+    if (verdict === 'refused')
+      throw new ApiError('rate_limited', `Too many requests. Retry in ${resetSeconds} s.`, {
+        headers: retryHeaders(resetSeconds),
+      });
+    if (verdict === 'away')
+      throw new ApiError('unavailable', 'The rate limiter is away. Retry in a moment.', {
+        headers: retryHeaders(resetSeconds),
+      });
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
+      throw invalid({ path: '/headers/host', message: 'is required' });
   });
 
   /** Counts the request for its caller; without the database neither is known. */
@@ -85,7 +102,15 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     }
   }
   app.setErrorHandler((error, request, reply) => sendError(ctx, request, reply, error, headersOf(request)));
-  app.setNotFoundHandler((request, reply) => sendError(ctx, request, reply, new ApiError('not_found', 'There is no such path. See /docs for all of them.'), headersOf(request)));
+  app.setNotFoundHandler((request, reply) =>
+    sendError(
+      ctx,
+      request,
+      reply,
+      new ApiError('not_found', 'There is no such path. See /docs for all of them.'),
+      headersOf(request),
+    ),
+  );
 
   serveDocs(app, ctx.version, parts.routes);
   const methodsOf = new Map<string, string[]>();
@@ -93,7 +118,8 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
     const { permit, handle } = endpoint(ctx, route, headersOf);
     methodsOf.set(route.path, [...(methodsOf.get(route.path) ?? []), route.method]);
     app.route({
-      method: route.method, url: route.path,
+      method: route.method,
+      url: route.path,
       onRequest: async (request: Known) => {
         if (route.operation.access !== 'public' && request.refusal) throw request.refusal;
         permit(request);
@@ -103,8 +129,13 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
   }
   for (const [url, allowed] of methodsOf) {
     app.route({
-      method: METHODS.filter((m) => !allowed.includes(m)), url,
-      onRequest: async () => { throw new ApiError('method_not_allowed', `This path takes ${allowed.join(', ')}.`, { headers: { allow: allowed.join(', ') } }); },
+      method: METHODS.filter((m) => !allowed.includes(m)),
+      url,
+      onRequest: async () => {
+        throw new ApiError('method_not_allowed', `This path takes ${allowed.join(', ')}.`, {
+          headers: { allow: allowed.join(', ') },
+        });
+      },
       handler: async () => undefined,
     });
   }
@@ -113,10 +144,14 @@ export async function createHttpServer(ctx: Context, parts: { routes: Route[]; a
 
 /** A connection whose request is answered while the server closes, a long poll's, is idle only then: it would hold the end up for its keep-alive. */
 function closeAnswered(server: Server, shutdown: AbortSignal): void {
-  shutdown.addEventListener('abort', () => {
-    const timer = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
-    server.once('close', () => clearInterval(timer));
-  }, { once: true });
+  shutdown.addEventListener(
+    'abort',
+    () => {
+      const timer = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
+      server.once('close', () => clearInterval(timer));
+    },
+    { once: true },
+  );
 }
 
 function requestId(header: string | string[] | undefined): string {
@@ -125,9 +160,20 @@ function requestId(header: string | string[] | undefined): string {
 
 const isWebSocket = (request: IncomingMessage) => request.headers.upgrade?.toLowerCase() === 'websocket';
 
-function serverWithPreviews(handler: (request: IncomingMessage, response: ServerResponse) => void, preview?: PreviewProxy): Server {
+function serverWithPreviews(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+  preview?: PreviewProxy,
+): Server {
   // Node's own answers to a request without Host and to an unknown Expect are bare: no body, none of our headers.
-  const options = { maxHeaderSize: 64 * 1024, keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 300_000, requireHostHeader: false, shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) && (preview?.handles(request) ?? false) };
+  const options = {
+    maxHeaderSize: 64 * 1024,
+    keepAliveTimeout: 65_000,
+    headersTimeout: 60_000,
+    requestTimeout: 300_000,
+    requireHostHeader: false,
+    shouldUpgradeCallback: (request: IncomingMessage) =>
+      isWebSocket(request) && (preview?.handles(request) ?? false),
+  };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (preview?.handles(request)) preview.request(request, response);
     else handler(request, response);
@@ -139,36 +185,90 @@ function serverWithPreviews(handler: (request: IncomingMessage, response: Server
 }
 
 /** Requests that the HTTP parser refuses never reach a route; they get the same shape and headers. */
-function clientError(error: NodeJS.ErrnoException, socket: Duplex & { writable: boolean }, rate: Record<string, string>): void {
+function clientError(
+  error: NodeJS.ErrnoException,
+  socket: Duplex & { writable: boolean },
+  rate: Record<string, string>,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const id = randomUUID();
-  const api = error.code === 'HPE_HEADER_OVERFLOW'
-    ? new ApiError('headers_too_large', 'The request headers are too large: at most 64 KiB.')
-    : new ApiError('invalid_request', 'This is not a valid HTTP request.');
+  const api =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? new ApiError('headers_too_large', 'The request headers are too large: at most 64 KiB.')
+      : new ApiError('invalid_request', 'This is not a valid HTTP request.');
   const body = JSON.stringify(api.body(id));
   const reason = api.status === 431 ? 'Request Header Fields Too Large' : 'Bad Request';
-  const headers = { ...rate, 'x-request-id': id, 'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
-  socket.end(`HTTP/1.1 ${api.status} ${reason}\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\r\n')}\r\n\r\n${body}`);
+  const headers = {
+    ...rate,
+    'x-request-id': id,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  socket.end(
+    `HTTP/1.1 ${api.status} ${reason}\r\n${Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\r\n')}\r\n\r\n${body}`,
+  );
 }
 
 /** What the caller is told of an error that is none of ours. */
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new ApiError('request_too_large', 'The body is larger than 64 MiB.', { cause: error });
-  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT') return new ApiError('not_found', 'There is no such path. See /docs for all of them.', { cause: error });
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' || code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_INVALID_TYPE') return new ApiError('unsupported_media_type', 'Send the body with a valid Content-Type and Content-Length.', { cause: error });
-  if (isDatabaseAway(error)) return new ApiError('unavailable', 'The database is away. Retry in a moment.', { cause: error });
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new ApiError('invalid_request', 'This is not a valid request.', { cause: error });
-  return new ApiError('internal', 'Something failed on our side. Retry with the same Idempotency-Key; tell the operator the requestId when it stays.', { cause: error });
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new ApiError('request_too_large', 'The body is larger than 64 MiB.', { cause: error });
+  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT')
+    return new ApiError('not_found', 'There is no such path. See /docs for all of them.', { cause: error });
+  if (
+    code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' ||
+    code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ||
+    code === 'FST_ERR_CTP_INVALID_TYPE'
+  )
+    return new ApiError(
+      'unsupported_media_type',
+      'Send the body with a valid Content-Type and Content-Length.',
+      { cause: error },
+    );
+  if (isDatabaseAway(error))
+    return new ApiError('unavailable', 'The database is away. Retry in a moment.', { cause: error });
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return new ApiError('invalid_request', 'This is not a valid request.', { cause: error });
+  return new ApiError(
+    'internal',
+    'Something failed on our side. Retry with the same Idempotency-Key; tell the operator the requestId when it stays.',
+    { cause: error },
+  );
 }
 
-function sendError(ctx: Context, request: FastifyRequest, reply: FastifyReply, error: unknown, rate: Record<string, string>): FastifyReply {
+function sendError(
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+  rate: Record<string, string>,
+): FastifyReply {
   const api = toApiError(error);
-  if (api.status >= 500) ctx.log[api.code === 'internal' ? 'error' : 'warn']({ err: api.cause ?? api, requestId: request.id, method: request.method, url: request.routeOptions?.url }, api.message);
+  if (api.status >= 500)
+    ctx.log[api.code === 'internal' ? 'error' : 'warn'](
+      {
+        err: api.cause ?? api,
+        requestId: request.id,
+        method: request.method,
+        url: request.routeOptions?.url,
+      },
+      api.message,
+    );
   const { operationId } = api as ApiError & { operationId?: string };
   if (operationId) void reply.header('x-operation-id', operationId);
-  return reply.code(api.status)
-    .headers({ ...rate, 'x-request-id': request.id, ...(api.status === 503 ? retryHeaders(1) : {}), ...api.headers, 'content-type': 'application/json; charset=utf-8' })
+  return reply
+    .code(api.status)
+    .headers({
+      ...rate,
+      'x-request-id': request.id,
+      ...(api.status === 503 ? retryHeaders(1) : {}),
+      ...api.headers,
+      'content-type': 'application/json; charset=utf-8',
+    })
     .send(JSON.stringify(api.body(request.id)));
 }

@@ -27,7 +27,12 @@ export interface SseConnection {
 
 /** Answers 200 and begins the stream. `headers` are sent beside the stream's own. */
 export function openSse(response: ServerResponse, headers: Record<string, string>): SseConnection {
-  response.writeHead(200, { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+  response.writeHead(200, {
+    ...headers,
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
   response.flushHeaders();
   const listeners: (() => void)[] = [];
   let isOpen = !response.destroyed;

@@ -32,10 +32,14 @@ const BACKSLASH = 0x5c;
  * further faults. Throws `SyntaxError`, with a message for a person, for what is no JSON text in UTF-8 or nested deeper than 64 or
  * made of more than 500,000 values.
  */
-export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = {}): { value: unknown; faults: JsonFault[] } {
+export function parseStrictJson(
+  bytes: Uint8Array,
+  options: StrictJsonOptions = {},
+): { value: unknown; faults: JsonFault[] } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!isUtf8(buffer)) throw new SyntaxError('The body is not valid UTF-8.');
-  if (buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) throw new SyntaxError('The body must not begin with a byte order mark.');
+  if (buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf)
+    throw new SyntaxError('The body must not begin with a byte order mark.');
   const { strings, depth, values } = scan(buffer);
   if (depth > MAX_DEPTH) throw new SyntaxError(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   if (values > MAX_VALUES) throw new SyntaxError(`The body has more than ${MAX_VALUES} values.`);
@@ -44,7 +48,8 @@ export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = 
   const faults: JsonFault[] = [];
   if (countStrings(value) !== strings) faults.push(...findDuplicateMembers(text, MAX_FAULTS).map(duplicate));
   // Raw control characters are no JSON and raw surrogates no UTF-8: both can come by an escape only.
-  if (buffer.includes('\\u0000') || buffer.includes('\\ud') || buffer.includes('\\uD')) inspect(value, '', options.allowNul ?? never, faults);
+  if (buffer.includes('\\u0000') || buffer.includes('\\ud') || buffer.includes('\\uD'))
+    inspect(value, '', options.allowNul ?? never, faults);
   return { value, faults: faults.slice(0, MAX_FAULTS) };
 }
 
@@ -109,7 +114,12 @@ function countStrings(value: unknown): number {
   return n + keys.length;
 }
 
-function inspect(value: unknown, path: string, allowNul: (path: string) => boolean, faults: JsonFault[]): void {
+function inspect(
+  value: unknown,
+  path: string,
+  allowNul: (path: string) => boolean,
+  faults: JsonFault[],
+): void {
   if (faults.length >= MAX_FAULTS) return;
   if (typeof value === 'string') inspectText(value, path, allowNul, faults);
   else if (Array.isArray(value)) value.forEach((item, i) => inspect(item, `${path}/${i}`, allowNul, faults));
@@ -122,7 +132,14 @@ function inspect(value: unknown, path: string, allowNul: (path: string) => boole
   }
 }
 
-function inspectText(text: string, path: string, allowNul: (path: string) => boolean, faults: JsonFault[]): void {
-  if (text.includes('\0') && !allowNul(path)) faults.push({ path, kind: 'nul', message: 'must not contain NUL' });
-  if (!text.isWellFormed()) faults.push({ path, kind: 'lone_surrogate', message: 'must not contain a lone surrogate' });
+function inspectText(
+  text: string,
+  path: string,
+  allowNul: (path: string) => boolean,
+  faults: JsonFault[],
+): void {
+  if (text.includes('\0') && !allowNul(path))
+    faults.push({ path, kind: 'nul', message: 'must not contain NUL' });
+  if (!text.isWellFormed())
+    faults.push({ path, kind: 'lone_surrogate', message: 'must not contain a lone surrogate' });
 }

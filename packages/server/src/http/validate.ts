@@ -4,7 +4,14 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import type { Field } from './errors.ts';
 
-const options = { allErrors: true, strict: false, removeAdditional: false, useDefaults: false, messages: true, ownProperties: true } as const;
+const options = {
+  allErrors: true,
+  strict: false,
+  removeAdditional: false,
+  useDefaults: false,
+  messages: true,
+  ownProperties: true,
+} as const;
 const bodies = new Ajv2020({ ...options, coerceTypes: false });
 // A query's values are texts: '10' has to pass as an integer, '' and '1.5' have not.
 const queries = new Ajv2020({ ...options, coerceTypes: true });
@@ -19,20 +26,34 @@ const MAX_FIELDS = 100;
 
 function field(error: ErrorObject): Field {
   const { instancePath, params, keyword } = error;
-  if (keyword === 'required' || keyword === 'dependentRequired') return { path: `${instancePath}/${escape(params.missingProperty as string)}`, message: 'is required' };
-  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') return { path: `${instancePath}/${escape((params.additionalProperty ?? params.unevaluatedProperty) as string)}`, message: 'is not a known field' };
-  if (keyword === 'enum') return { path: instancePath, message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}` };
+  if (keyword === 'required' || keyword === 'dependentRequired')
+    return { path: `${instancePath}/${escape(params.missingProperty as string)}`, message: 'is required' };
+  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties')
+    return {
+      path: `${instancePath}/${escape((params.additionalProperty ?? params.unevaluatedProperty) as string)}`,
+      message: 'is not a known field',
+    };
+  if (keyword === 'enum')
+    return {
+      path: instancePath,
+      message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}`,
+    };
   return { path: instancePath, message: error.message ?? 'is invalid' };
 }
 
 /** What a query's texts say that coercion would read as something else (`0x10`, ` 5`, `1e1`), or that no text of the database may hold. */
-function textFaults(query: Record<string, unknown>, properties: Record<string, TSchema & { type?: string }>): Field[] {
+function textFaults(
+  query: Record<string, unknown>,
+  properties: Record<string, TSchema & { type?: string }>,
+): Field[] {
   return Object.entries(query).flatMap(([name, value]) => {
     if (typeof value !== 'string') return [];
     const path = `/query/${escape(name)}`;
     if (value.includes('\0')) return [{ path, message: 'must not contain NUL' }];
     if (!value.isWellFormed()) return [{ path, message: 'must not contain a lone surrogate' }];
-    return Object.hasOwn(properties, name) && properties[name]!.type === 'integer' && !/^-?\d+$/.test(value) ? [{ path, message: 'must be integer' }] : [];
+    return Object.hasOwn(properties, name) && properties[name]!.type === 'integer' && !/^-?\d+$/.test(value)
+      ? [{ path, message: 'must be integer' }]
+      : [];
   });
 }
 
@@ -46,7 +67,12 @@ export function compile(schema: TSchema, kind: 'body' | 'query'): (value: unknow
     if (validate(value)) return ofTexts;
     const seen = new Map<string, Field>(ofTexts.map((one) => [one.path, one]));
     for (const error of validate.errors ?? []) {
-      if (error.keyword === 'anyOf' || error.keyword === 'oneOf' || error.keyword === 'if' || error.keyword === 'propertyNames') {
+      if (
+        error.keyword === 'anyOf' ||
+        error.keyword === 'oneOf' ||
+        error.keyword === 'if' ||
+        error.keyword === 'propertyNames'
+      ) {
         if (seen.size) continue;
       }
       const one = field(error);

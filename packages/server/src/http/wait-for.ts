@@ -6,12 +6,24 @@ const LOOK_MS = 1_000;
  * Reads a resource until it has reached its end, or `waitSeconds` have passed, or the caller has gone: on wake-ups that name it and once
  * a second. Returns it as it stands then.
  */
-export async function waitFor<T>(bus: Bus, on: { channel: Extract<Channel, 'resources' | 'operations'>; id: string }, waitSeconds: number | undefined, signal: AbortSignal, load: () => Promise<T>, isOver: (value: T) => boolean): Promise<T> {
+export async function waitFor<T>(
+  bus: Bus,
+  on: { channel: Extract<Channel, 'resources' | 'operations'>; id: string },
+  waitSeconds: number | undefined,
+  signal: AbortSignal,
+  load: () => Promise<T>,
+  isOver: (value: T) => boolean,
+): Promise<T> {
   const deadline = Date.now() + (waitSeconds ?? 0) * 1000;
   let wake = () => {};
   let isWoken = false;
-  const onWake = () => { isWoken = true; wake(); };
-  const unlisten = bus.listen(on.channel, (id) => { if (id === on.id) onWake(); });
+  const onWake = () => {
+    isWoken = true;
+    wake();
+  };
+  const unlisten = bus.listen(on.channel, (id) => {
+    if (id === on.id) onWake();
+  });
   signal.addEventListener('abort', onWake);
   try {
     for (;;) {
@@ -22,7 +34,10 @@ export async function waitFor<T>(bus: Bus, on: { channel: Extract<Channel, 'reso
       if (isWoken) continue;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, Math.min(left, LOOK_MS));
-        wake = () => { clearTimeout(timer); resolve(); };
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
       });
     }
   } finally {

@@ -10,9 +10,16 @@ import { startWorker } from './worker.ts';
 import type { Job, JobHandlers } from './worker.ts';
 
 /** `count` jobs of a project, named a1, a2, … */
-const add = (project: string, count: number, options: EnqueueOptions = {}) => transaction(ctx(), async (tx) => {
-  for (let i = 1; i <= count; i++) await enqueue(tx, 'run.work', { threadId: `${project}${i}` }, { fairKey: project, key: `thread:${project}${i}`, ...options });
-});
+const add = (project: string, count: number, options: EnqueueOptions = {}) =>
+  transaction(ctx(), async (tx) => {
+    for (let i = 1; i <= count; i++)
+      await enqueue(
+        tx,
+        'run.work',
+        { threadId: `${project}${i}` },
+        { fairKey: project, key: `thread:${project}${i}`, ...options },
+      );
+  });
 
 type Claim = ReturnType<typeof createClaim>;
 const claimOf = (worker = 'wrk_test') => createClaim(handle.db, worker);
@@ -27,14 +34,24 @@ async function next(claim: Claim, count: number): Promise<string[]> {
   return names;
 }
 const end = (name: string) => sql`delete from jobs where payload ->> 'threadId' = ${name}`.execute(handle.db);
-const active = async () => Object.fromEntries((await sql<{ fair_key: string; count: number }>`select fair_key, count(*) from jobs where status = 'active' group by fair_key order by fair_key`.execute(handle.db)).rows.map((r) => [r.fair_key, r.count]));
+const active = async () =>
+  Object.fromEntries(
+    (
+      await sql<{
+        fair_key: string;
+        count: number;
+      }>`select fair_key, count(*) from jobs where status = 'active' group by fair_key order by fair_key`.execute(
+        handle.db,
+      )
+    ).rows.map((r) => [r.fair_key, r.count]),
+  );
 
 async function start(handlers: JobHandlers): Promise<void> {
   workers.push(await startWorker(ctx(), database.connection, handlers));
 }
 
 describe('turns', () => {
-  test('a project with 200 queued jobs holds up no other\'s single one', async () => {
+  test("a project with 200 queued jobs holds up no other's single one", async () => {
     await add('a', 200);
     await add('b', 1);
     expect(await next(claimOf(), 4)).toEqual(['a1', 'b1', 'a2', 'a3']);
@@ -47,7 +64,9 @@ describe('turns', () => {
     await next(claim, 8);
     // b's jobs end at once, a's stay.
     for (let round = 1; round <= 20; round++) {
-      await sql`delete from jobs where fair_key = 'b' and status = 'active' and id = (select min(id) from jobs where fair_key = 'b' and status = 'active')`.execute(handle.db);
+      await sql`delete from jobs where fair_key = 'b' and status = 'active' and id = (select min(id) from jobs where fair_key = 'b' and status = 'active')`.execute(
+        handle.db,
+      );
       await next(claim, 1);
     }
     expect(await active()).toEqual({ a: 4, b: 4 });
@@ -131,11 +150,16 @@ describe('rivals', () => {
     expect(new Set([...first, ...rest]).size).toBe(120);
   });
 
-  test('one project\'s queue is shared by two workers to its end', async () => {
+  test("one project's queue is shared by two workers to its end", async () => {
     const done: string[] = [];
-    const run = async (job: Job<'run.work'>) => { done.push(job.payload.threadId); };
+    const run = async (job: Job<'run.work'>) => {
+      done.push(job.payload.threadId);
+    };
     await add('a', 60);
-    await Promise.all([start({ 'run.work': { run, concurrency: 4 } }), start({ 'run.work': { run, concurrency: 4 } })]);
+    await Promise.all([
+      start({ 'run.work': { run, concurrency: 4 } }),
+      start({ 'run.work': { run, concurrency: 4 } }),
+    ]);
     await vi.waitFor(() => expect(new Set(done).size).toBe(60), { timeout: 10_000 });
     expect(done).toHaveLength(60);
   });
@@ -145,9 +169,21 @@ describe('room', () => {
   test('is asked before each claim, with what is held', async () => {
     let limit = 1;
     const begun: Job<'run.work'>[] = [];
-    const run = (job: Job<'run.work'>) => new Promise<void>((resolve) => { begun.push(job); job.signal.addEventListener('abort', () => resolve()); });
+    const run = (job: Job<'run.work'>) =>
+      new Promise<void>((resolve) => {
+        begun.push(job);
+        job.signal.addEventListener('abort', () => resolve());
+      });
     const asked: number[] = [];
-    await start({ 'run.work': { run, concurrency: (held) => { asked.push(held.length); return limit; } } });
+    await start({
+      'run.work': {
+        run,
+        concurrency: (held) => {
+          asked.push(held.length);
+          return limit;
+        },
+      },
+    });
     await add('a', 5);
     await vi.waitFor(() => expect([begun.length, asked.at(-1)]).toEqual([1, 1]));
     limit = 3;
@@ -157,13 +193,20 @@ describe('room', () => {
 
   test('a job that waits frees its place at once, and says so to the turns', async () => {
     const begun: Job<'run.work'>[] = [];
-    const run = (job: Job<'run.work'>) => new Promise<void>((resolve) => { begun.push(job); job.signal.addEventListener('abort', () => resolve()); });
+    const run = (job: Job<'run.work'>) =>
+      new Promise<void>((resolve) => {
+        begun.push(job);
+        job.signal.addEventListener('abort', () => resolve());
+      });
     await start({ 'run.work': { run, concurrency: (held) => 1 + held.filter((h) => h.isWaiting).length } });
     await add('a', 5);
     await vi.waitFor(() => expect(begun).toHaveLength(1));
     begun[0]!.setWaiting(true);
     await vi.waitFor(() => expect(begun).toHaveLength(2));
-    const waiting = async () => (await handle.db.selectFrom('jobs').select('id').where('waiting', '=', true).execute()).map((j) => j.id);
+    const waiting = async () =>
+      (await handle.db.selectFrom('jobs').select('id').where('waiting', '=', true).execute()).map(
+        (j) => j.id,
+      );
     await vi.waitFor(async () => expect(await waiting()).toEqual([begun[0]!.id]));
     for (const isWaiting of [false, true, false]) begun[0]!.setWaiting(isWaiting);
     await vi.waitFor(async () => expect(await waiting()).toEqual([]));

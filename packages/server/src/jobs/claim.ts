@@ -23,14 +23,19 @@ const REMEMBERED = 64;
 const RIVALS = 5;
 
 /** Makes the function that claims one job of the kinds for that worker; undefined when none is due. */
-export function createClaim(db: Db, workerId: string): (kinds: readonly JobKind[]) => Promise<JobRow | undefined> {
+export function createClaim(
+  db: Db,
+  workerId: string,
+): (kinds: readonly JobKind[]) => Promise<JobRow | undefined> {
   /** Where the next walk begins, by kind; the front where nothing is said. */
   let from: Record<string, string> = {};
   /** Kinds and fair_keys of the last claims, the latest last. */
   let served: string[] = [];
 
   async function look(kinds: readonly JobKind[]): Promise<{ row?: JobRow; beyond: typeof from | null }> {
-    const { rows: [found] } = await sql<Partial<JobRow> & { beyond: typeof from | null }>`
+    const {
+      rows: [found],
+    } = await sql<Partial<JobRow> & { beyond: typeof from | null }>`
       with recursive walk as (
         select a.kind, j.fair_key, j.run_at, j.id, 1 as n from unnest(${kinds}::text[], ${kinds.map((kind) => from[kind] ?? '')}::text[]) as a (kind, start)
         cross join lateral (select * from jobs where status = 'queued' and kind = a.kind and fair_key >= a.start order by fair_key, run_at, id limit 1) j
@@ -55,7 +60,9 @@ export function createClaim(db: Db, workerId: string): (kinds: readonly JobKind[
           ) mine limit 1)
         returning *
       )
-      select claimed.*, (select json_object_agg(kind, fair_key) from walk where n = ${WALK}) as beyond from (values (1)) one left join claimed on true`.execute(db);
+      select claimed.*, (select json_object_agg(kind, fair_key) from walk where n = ${WALK}) as beyond from (values (1)) one left join claimed on true`.execute(
+      db,
+    );
     const { beyond, ...row } = found!;
     return row.id === null ? { beyond } : { row: row as JobRow, beyond };
   }
@@ -64,7 +71,10 @@ export function createClaim(db: Db, workerId: string): (kinds: readonly JobKind[
     if (!kinds.length) return undefined;
     let isFromFront = Object.keys(from).length === 0;
     for (let rivals = 0; ;) {
-      const found = await look(kinds).catch((error: unknown) => { if ((error as { code?: string }).code === '23505' && rivals++ < RIVALS) return undefined; throw error; });
+      const found = await look(kinds).catch((error: unknown) => {
+        if ((error as { code?: string }).code === '23505' && rivals++ < RIVALS) return undefined;
+        throw error;
+      });
       if (!found) continue;
       from = found.beyond ?? {};
       if (found.row) {

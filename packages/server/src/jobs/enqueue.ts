@@ -6,7 +6,14 @@ import type { Tx } from '../db/transaction.ts';
 export interface JobKinds {
   'thread.initialize': { threadId: string };
   'run.work': { threadId: string };
-  'exec.work': { operationId: string; requestId: string; threadId: string; command: string; timeoutSeconds: number; stdin?: string };
+  'exec.work': {
+    operationId: string;
+    requestId: string;
+    threadId: string;
+    command: string;
+    timeoutSeconds: number;
+    stdin?: string;
+  };
   'apply.merge': { projectId: string };
   'build.work': { buildId: string };
   'preview.work': { previewId: string };
@@ -26,11 +33,24 @@ export interface EnqueueOptions {
  * Adds a job in the caller's transaction and wakes a worker after its commit. Jobs of one `key` run one at a time, in order; those of a
  * kind are begun in turns of their `fairKey`, see claim.ts. `delaySeconds` counts on the database's clock.
  */
-export async function enqueue<K extends JobKind>(tx: Tx, kind: K, payload: JobKinds[K], options: EnqueueOptions = {}): Promise<void> {
-  await tx.db.insertInto('jobs').values({
-    kind, payload: json(payload as Record<string, unknown>), key: options.key ?? null, fair_key: options.fairKey ?? '',
-    ...(options.delaySeconds ? { run_at: sql<Date>`now() + ${options.delaySeconds} * interval '1 second'` } : {}),
-  }).execute();
+export async function enqueue<K extends JobKind>(
+  tx: Tx,
+  kind: K,
+  payload: JobKinds[K],
+  options: EnqueueOptions = {},
+): Promise<void> {
+  await tx.db
+    .insertInto('jobs')
+    .values({
+      kind,
+      payload: json(payload as Record<string, unknown>),
+      key: options.key ?? null,
+      fair_key: options.fairKey ?? '',
+      ...(options.delaySeconds
+        ? { run_at: sql<Date>`now() + ${options.delaySeconds} * interval '1 second'` }
+        : {}),
+    })
+    .execute();
   tx.wake('jobs');
 }
 
@@ -38,10 +58,17 @@ export async function enqueue<K extends JobKind>(tx: Tx, kind: K, payload: JobKi
  * As `enqueue`, for jobs that do all that there is to do for their `key`: none is added where one waits already. A thousand of them would
  * have to be looked through at every claim.
  */
-export async function enqueueUnlessWaiting<K extends JobKind>(tx: Tx, kind: K, payload: JobKinds[K], key: string): Promise<void> {
+export async function enqueueUnlessWaiting<K extends JobKind>(
+  tx: Tx,
+  kind: K,
+  payload: JobKinds[K],
+  key: string,
+): Promise<void> {
   // What waits is locked: it begins after the caller's commit, and sees what that committed.
   await sql`
     with waiting as (select id from jobs where key = ${key} and status = 'queued' limit 1 for update)
-    insert into jobs (kind, payload, key) select ${kind}, ${JSON.stringify(payload)}::jsonb, ${key} where not exists (select from waiting)`.execute(tx.db);
+    insert into jobs (kind, payload, key) select ${kind}, ${JSON.stringify(payload)}::jsonb, ${key} where not exists (select from waiting)`.execute(
+    tx.db,
+  );
   tx.wake('jobs');
 }

@@ -16,8 +16,10 @@ async function start(handlers: JobHandlers): Promise<JobWorker> {
   return worker;
 }
 
-const add = (threadId: string, options: { key?: string; delaySeconds?: number } = {}) => transaction(ctx(), (tx) => enqueue(tx, 'run.work', { threadId }, options));
-const addUnlessWaiting = (threadId: string, key: string) => transaction(ctx(), (tx) => enqueueUnlessWaiting(tx, 'run.work', { threadId }, key));
+const add = (threadId: string, options: { key?: string; delaySeconds?: number } = {}) =>
+  transaction(ctx(), (tx) => enqueue(tx, 'run.work', { threadId }, options));
+const addUnlessWaiting = (threadId: string, key: string) =>
+  transaction(ctx(), (tx) => enqueueUnlessWaiting(tx, 'run.work', { threadId }, key));
 const jobs = () => handle.db.selectFrom('jobs').selectAll().orderBy('id').execute();
 const gone = () => vi.waitFor(async () => expect(await jobs()).toEqual([]), { timeout: 15_000 });
 type RunJob = Job<'run.work'>;
@@ -25,7 +27,14 @@ type RunJob = Job<'run.work'>;
 /** A handler whose jobs end when told. */
 function gated() {
   const begun: { job: RunJob; end: () => void }[] = [];
-  return { begun, run: (job: RunJob) => new Promise<void>((resolve) => { begun.push({ job, end: resolve }); job.signal.addEventListener('abort', () => resolve()); }) };
+  return {
+    begun,
+    run: (job: RunJob) =>
+      new Promise<void>((resolve) => {
+        begun.push({ job, end: resolve });
+        job.signal.addEventListener('abort', () => resolve());
+      }),
+  };
 }
 const names = (begun: { job: RunJob }[]) => begun.map(({ job }) => job.payload.threadId);
 
@@ -72,7 +81,10 @@ describe('claiming', () => {
     for (const name of ['a1', 'a2', 'b1', 'a3']) await add(name, { key: name[0]! });
     await start({ 'run.work': { run, concurrency: 10 } });
     await vi.waitFor(() => expect(names(begun).sort()).toEqual(['a1', 'b1']));
-    for (const [ended, next] of [['a1', 'a2'], ['a2', 'a3']] as const) {
+    for (const [ended, next] of [
+      ['a1', 'a2'],
+      ['a2', 'a3'],
+    ] as const) {
       begun.find(({ job }) => job.payload.threadId === ended)!.end();
       await vi.waitFor(() => expect(names(begun).at(-1)).toBe(next));
     }
@@ -85,7 +97,15 @@ describe('claiming', () => {
     const order: string[] = [];
     await add('a1', { key: 'a' });
     await add('a2', { key: 'a' });
-    await start({ 'run.work': { run: async (job) => { order.push(job.payload.threadId); if (order.length === 1) throw new Error('once'); }, concurrency: 4 } });
+    await start({
+      'run.work': {
+        run: async (job) => {
+          order.push(job.payload.threadId);
+          if (order.length === 1) throw new Error('once');
+        },
+        concurrency: 4,
+      },
+    });
     await gone();
     expect(order).toEqual(['a1', 'a1', 'a2']);
   });
@@ -96,7 +116,14 @@ describe('claiming', () => {
     await transaction(ctx(), (tx) => enqueue(tx, 'apply.merge', { projectId: 'prj_1' }));
     await start({ 'run.work': { run, concurrency: 2 } });
     await vi.waitFor(() => expect(names(begun)).toEqual(['t0', 't1']));
-    expect((await jobs()).map((j) => j.status)).toEqual(['active', 'active', 'queued', 'queued', 'queued', 'queued']);
+    expect((await jobs()).map((j) => j.status)).toEqual([
+      'active',
+      'active',
+      'queued',
+      'queued',
+      'queued',
+      'queued',
+    ]);
     begun[0]!.end();
     await vi.waitFor(() => expect(begun).toHaveLength(3));
     for (let ended = 1; ended < 5; ended++) {
@@ -108,8 +135,13 @@ describe('claiming', () => {
 
   test('two workers share the jobs, none is done twice', async () => {
     const done: string[] = [];
-    const run = async (job: RunJob) => { done.push(job.payload.threadId); };
-    await Promise.all([start({ 'run.work': { run, concurrency: 4 } }), start({ 'run.work': { run, concurrency: 4 } })]);
+    const run = async (job: RunJob) => {
+      done.push(job.payload.threadId);
+    };
+    await Promise.all([
+      start({ 'run.work': { run, concurrency: 4 } }),
+      start({ 'run.work': { run, concurrency: 4 } }),
+    ]);
     const all = Array.from({ length: 60 }, (_, i) => `t${i}`);
     await Promise.all(all.map((name, i) => add(name, i % 2 ? { key: `k${i % 7}` } : {})));
     await gone();
@@ -122,14 +154,22 @@ describe('claiming', () => {
     await add('now');
     await start({ 'run.work': { run, concurrency: 4 } });
     await vi.waitFor(() => expect(names(begun)).toEqual(['now']));
-    await handle.db.updateTable('jobs').set({ run_at: sql<Date>`now()` }).execute();
+    await handle.db
+      .updateTable('jobs')
+      .set({ run_at: sql<Date>`now()` })
+      .execute();
     await vi.waitFor(() => expect(names(begun)).toEqual(['now', 'later']), { timeout: 5_000 });
   });
 
   test('a job of a transaction that is rolled back never runs', async () => {
     const run = vi.fn(async () => {});
     await start({ 'run.work': { run, concurrency: 4 } });
-    await expect(transaction(ctx(), async (tx) => { await enqueue(tx, 'run.work', { threadId: 'none' }); throw new Error('no'); })).rejects.toThrow('no');
+    await expect(
+      transaction(ctx(), async (tx) => {
+        await enqueue(tx, 'run.work', { threadId: 'none' });
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
     await add('one');
     await gone();
     expect(run.mock.calls).toHaveLength(1);
@@ -140,11 +180,30 @@ describe('failing', () => {
   test('comes back later with its failures counted; after the eighth it is dead, told once and gone', async () => {
     const attempts: [number, number][] = [];
     const onDead = vi.fn(async () => {});
-    await start({ 'run.work': { run: async (job) => { attempts.push([job.attempt, job.failures]); throw new Error(`attempt ${job.attempt}`); }, concurrency: 4, onDead } });
+    await start({
+      'run.work': {
+        run: async (job) => {
+          attempts.push([job.attempt, job.failures]);
+          throw new Error(`attempt ${job.attempt}`);
+        },
+        concurrency: 4,
+        onDead,
+      },
+    });
     await add('t');
     for (let failures = 1; failures < 8; failures++) {
-      await vi.waitFor(async () => expect(await jobs()).toMatchObject([{ failures, status: 'queued', worker_id: null, last_error: `Error: attempt ${failures}` }]), { timeout: 5_000, interval: 5 });
-      const { rows: [wait] } = await sql<{ seconds: number }>`select extract(epoch from run_at - now())::float8 as seconds from jobs`.execute(handle.db);
+      await vi.waitFor(
+        async () =>
+          expect(await jobs()).toMatchObject([
+            { failures, status: 'queued', worker_id: null, last_error: `Error: attempt ${failures}` },
+          ]),
+        { timeout: 5_000, interval: 5 },
+      );
+      const {
+        rows: [wait],
+      } = await sql<{
+        seconds: number;
+      }>`select extract(epoch from run_at - now())::float8 as seconds from jobs`.execute(handle.db);
       expect(wait!.seconds).toBeLessThan(0.2 * 2 ** (failures - 1) * 1.25 + 0.01);
       // Without waiting for it.
       await sql`update jobs set run_at = now() where status = 'queued'`.execute(handle.db);
@@ -152,25 +211,41 @@ describe('failing', () => {
     }
     await gone();
     expect(attempts).toEqual(Array.from({ length: 8 }, (_, i) => [i + 1, i]));
-    expect(onDead.mock.calls).toEqual([[{ threadId: 't' }, expect.objectContaining({ message: 'attempt 8' })]]);
+    expect(onDead.mock.calls).toEqual([
+      [{ threadId: 't' }, expect.objectContaining({ message: 'attempt 8' })],
+    ]);
   });
 });
 
 describe('taking over', () => {
-  const takenOver = (id: number) => sql`update jobs set attempt = attempt + 1, worker_id = 'wrk_other' where id = ${id}`.execute(handle.db);
+  const takenOver = (id: number) =>
+    sql`update jobs set attempt = attempt + 1, worker_id = 'wrk_other' where id = ${id}`.execute(handle.db);
 
   test('the fence refuses the attempt that lost its job, and that attempt leaves the job alone', async () => {
     await sql`insert into workers (id) values ('wrk_other')`.execute(handle.db);
     const { begun, run } = gated();
     const fenced = vi.fn();
-    await start({ 'run.work': { run: async (job) => { await run(job); await transaction(ctx(), (tx) => job.fence(tx)).catch((error: unknown) => { fenced(error); throw error; }); }, concurrency: 1 } });
+    await start({
+      'run.work': {
+        run: async (job) => {
+          await run(job);
+          await transaction(ctx(), (tx) => job.fence(tx)).catch((error: unknown) => {
+            fenced(error);
+            throw error;
+          });
+        },
+        concurrency: 1,
+      },
+    });
     await add('t');
     await vi.waitFor(() => expect(begun).toHaveLength(1));
     await transaction(ctx(), (tx) => begun[0]!.job.fence(tx));
     await takenOver(begun[0]!.job.id);
     begun[0]!.end();
     await vi.waitFor(() => expect(fenced.mock.calls).toEqual([[expect.any(LostJob)]]));
-    expect(await jobs()).toMatchObject([{ status: 'active', attempt: 2, failures: 0, worker_id: 'wrk_other' }]);
+    expect(await jobs()).toMatchObject([
+      { status: 'active', attempt: 2, failures: 0, worker_id: 'wrk_other' },
+    ]);
     await sql`delete from workers where id = 'wrk_other'`.execute(handle.db);
   });
 
@@ -180,7 +255,17 @@ describe('taking over', () => {
     const [onDead, failed] = [vi.fn(async () => {}), vi.fn()];
     await transaction(ctx(), (tx) => enqueue(tx, 'run.work', { threadId: 't' }, { delaySeconds: 1_000 }));
     await sql`update jobs set failures = 7, run_at = now()`.execute(handle.db);
-    await start({ 'run.work': { run: async (job) => { await run(job); failed(); throw new Error('superseded'); }, concurrency: 1, onDead } });
+    await start({
+      'run.work': {
+        run: async (job) => {
+          await run(job);
+          failed();
+          throw new Error('superseded');
+        },
+        concurrency: 1,
+        onDead,
+      },
+    });
     await vi.waitFor(() => expect(begun).toHaveLength(1));
     await takenOver(begun[0]!.job.id);
     begun[0]!.end();
@@ -203,29 +288,43 @@ describe('taking over', () => {
     await vi.waitFor(() => expect(second.begun[0]!.job.attempt).toBe(2));
   });
 
-  test('a killed process\'s job goes to another worker within seconds, with a higher attempt', async () => {
+  test("a killed process's job goes to another worker within seconds, with a higher attempt", async () => {
     await add('t');
-    const child = spawn(process.execPath, ['--input-type=module', '-e', DYING_WORKER, JSON.stringify(database.connection)], { cwd: import.meta.dirname, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(
+      process.execPath,
+      ['--input-type=module', '-e', DYING_WORKER, JSON.stringify(database.connection)],
+      { cwd: import.meta.dirname, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     try {
       await once(child.stdout, 'data');
       const { begun, run } = gated();
       await start({ 'run.work': { run, concurrency: 1 } });
       expect(await jobs()).toMatchObject([{ status: 'active', attempt: 1 }]);
       child.kill('SIGKILL');
-      await vi.waitFor(() => expect(begun.map(({ job }) => [job.attempt, job.failures])).toEqual([[2, 0]]), { timeout: 15_000 });
+      await vi.waitFor(() => expect(begun.map(({ job }) => [job.attempt, job.failures])).toEqual([[2, 0]]), {
+        timeout: 15_000,
+      });
     } finally {
       child.kill('SIGKILL');
     }
   });
 
-  test('another database\'s worker with the same key keeps no dead one alive', async () => {
+  test("another database's worker with the same key keeps no dead one alive", async () => {
     const other = await createTestDatabase();
     const client = new pg.Client(other.connection);
     await client.connect();
     try {
-      const { rows: [dead] } = await sql<{ lock_key: number }>`insert into workers (id, heartbeat_at) values ('wrk_dead', now() - interval '1 minute') returning lock_key`.execute(handle.db);
+      const {
+        rows: [dead],
+      } = await sql<{
+        lock_key: number;
+      }>`insert into workers (id, heartbeat_at) values ('wrk_dead', now() - interval '1 minute') returning lock_key`.execute(
+        handle.db,
+      );
       await client.query('select pg_advisory_lock($1)', [dead!.lock_key]);
-      await sql`insert into jobs (kind, payload, status, attempt, worker_id, claimed_at) values ('run.work', '{"threadId": "left"}', 'active', 1, 'wrk_dead', now() - interval '1 minute')`.execute(handle.db);
+      await sql`insert into jobs (kind, payload, status, attempt, worker_id, claimed_at) values ('run.work', '{"threadId": "left"}', 'active', 1, 'wrk_dead', now() - interval '1 minute')`.execute(
+        handle.db,
+      );
       const { begun, run } = gated();
       await start({ 'run.work': { run, concurrency: 1 } });
       await vi.waitFor(() => expect(names(begun)).toEqual(['left']), { timeout: 15_000 });
@@ -242,7 +341,9 @@ describe('taking over', () => {
     await start({ 'run.work': { run: other.run, concurrency: 1 } });
     await add('t1');
     await vi.waitFor(() => expect(begun.length + other.begun.length).toBe(1));
-    await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`.execute(handle.db);
+    await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`.execute(
+      handle.db,
+    );
     await vi.waitFor(async () => expect(await locked()).toEqual(await known()), { timeout: 10_000 });
     await add('t2');
     await vi.waitFor(() => expect(begun.length + other.begun.length).toBe(2), { timeout: 5_000 });
@@ -253,7 +354,9 @@ describe('taking over', () => {
     await start({ 'run.work': { run: async () => {}, concurrency: 1 } });
     const before = await known();
     await sql`delete from workers`.execute(handle.db);
-    await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`.execute(handle.db);
+    await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`.execute(
+      handle.db,
+    );
     await vi.waitFor(async () => expect(await known()).toEqual(before), { timeout: 10_000 });
     expect(await locked()).toEqual(before);
   });
@@ -267,7 +370,9 @@ describe('taking over', () => {
     const rival = await handle.pool.connect();
     try {
       const [key] = await known();
-      await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`.execute(handle.db);
+      await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`.execute(
+        handle.db,
+      );
       await rival.query('select pg_advisory_lock($1)', [key]);
       await vi.waitFor(() => expect(begun[0]!.job.signal.aborted).toBe(true), { timeout: 15_000 });
     } finally {
@@ -280,15 +385,27 @@ describe('taking over', () => {
   test('a job that this worker holds and does not work on, since the database was away, comes back', async () => {
     const { begun, run } = gated();
     await start({ 'run.work': { run, concurrency: 2 } });
-    const [{ id }] = await handle.db.selectFrom('workers').select('id').execute() as [{ id: string }];
-    await sql`insert into jobs (kind, payload, status, attempt, worker_id, claimed_at) values ('run.work', '{"threadId": "forgotten"}', 'active', 1, ${id}, now() - interval '1 minute')`.execute(handle.db);
+    const [{ id }] = (await handle.db.selectFrom('workers').select('id').execute()) as [{ id: string }];
+    await sql`insert into jobs (kind, payload, status, attempt, worker_id, claimed_at) values ('run.work', '{"threadId": "forgotten"}', 'active', 1, ${id}, now() - interval '1 minute')`.execute(
+      handle.db,
+    );
     await add('t');
     await vi.waitFor(() => expect(names(begun).sort()).toEqual(['forgotten', 't']), { timeout: 10_000 });
     expect((await jobs()).map((j) => j.attempt).sort()).toEqual([1, 2]);
   });
 
-  const known = async () => (await handle.db.selectFrom('workers').select('lock_key').orderBy('lock_key').execute()).map((w) => w.lock_key);
-  const locked = async () => (await sql<{ key: number }>`select (classid::bigint << 32 | objid::bigint) as key from pg_locks where locktype = 'advisory' and objsubid = 1 and granted and database = (select oid from pg_database where datname = current_database()) order by 1`.execute(handle.db)).rows.map((l) => l.key);
+  const known = async () =>
+    (await handle.db.selectFrom('workers').select('lock_key').orderBy('lock_key').execute()).map(
+      (w) => w.lock_key,
+    );
+  const locked = async () =>
+    (
+      await sql<{
+        key: number;
+      }>`select (classid::bigint << 32 | objid::bigint) as key from pg_locks where locktype = 'advisory' and objsubid = 1 and granted and database = (select oid from pg_database where datname = current_database()) order by 1`.execute(
+        handle.db,
+      )
+    ).rows.map((l) => l.key);
 });
 
 /** Claims the job and says so; never ends it. */

@@ -70,12 +70,20 @@ export interface JobWorker {
 }
 
 /** Starts claiming jobs of the handlers' kinds. */
-export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connection: pg.PoolConfig, handlers: JobHandlers): Promise<JobWorker> {
+export async function startWorker(
+  ctx: { db: Db; bus: Bus; log: Logger },
+  connection: pg.PoolConfig,
+  handlers: JobHandlers,
+): Promise<JobWorker> {
   const workerId = newId('wrk');
   const abort = new AbortController();
   const running = new Map<number, HeldJob & { done: Promise<void> }>();
   const claim = createClaim(ctx.db, workerId);
-  const { lock_key: lockKey } = await ctx.db.insertInto('workers').values({ id: workerId }).returning('lock_key').executeTakeFirstOrThrow();
+  const { lock_key: lockKey } = await ctx.db
+    .insertInto('workers')
+    .values({ id: workerId })
+    .returning('lock_key')
+    .executeTakeFirstOrThrow();
   let lock: pg.Client | null = null;
   let lostAt: number | null = null;
   /** Aborted, and replaced, when the lock was lost for too long. */
@@ -86,18 +94,28 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
 
   async function holdLock(): Promise<void> {
     // The connection that broke may still hold the lock at the server for a while: a bounded wait, then the next heartbeat tries.
-    const client = new pg.Client({ ...connection, keepAlive: true, connectionTimeoutMillis: LOCK_TIMEOUT_MS, statement_timeout: LOCK_TIMEOUT_MS });
+    const client = new pg.Client({
+      ...connection,
+      keepAlive: true,
+      connectionTimeoutMillis: LOCK_TIMEOUT_MS,
+      statement_timeout: LOCK_TIMEOUT_MS,
+    });
     client.on('error', () => {});
     try {
       await client.connect();
       await client.query('select pg_advisory_lock($1)', [lockKey]);
       // A rival may have taken this worker for dead: known again, by the lock that it holds.
-      await client.query('insert into workers (id, lock_key) overriding system value values ($1, $2) on conflict (id) do nothing', [workerId, lockKey]);
+      await client.query(
+        'insert into workers (id, lock_key) overriding system value values ($1, $2) on conflict (id) do nothing',
+        [workerId, lockKey],
+      );
     } catch (error) {
       void client.end().catch(() => {});
       throw error;
     }
-    client.once('end', () => { if (lock === client) lock = null; });
+    client.once('end', () => {
+      if (lock === client) lock = null;
+    });
     lock = client;
   }
 
@@ -130,12 +148,16 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
           and not exists (select 1 from pg_locks l where l.locktype = 'advisory' and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database()) and (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key)
       ), gone as (delete from workers using dead where workers.id = dead.id returning workers.id)
       update jobs set status = 'queued', worker_id = null, run_at = now()
-      where status = 'active' and worker_id in (select id from gone) returning jobs.worker_id as id`.execute(ctx.db);
+      where status = 'active' and worker_id in (select id from gone) returning jobs.worker_id as id`.execute(
+      ctx.db,
+    );
     // Jobs whose worker row is gone altogether (a crash in between) come back the same way, and those that are this worker's on paper only:
     // their end could not be recorded while the database was away. A claim on its way is younger than 5 s.
     const orphans = await sql`
       update jobs set status = 'queued', worker_id = null, run_at = now() where status = 'active'
-        and (not exists (select 1 from workers w where w.id = jobs.worker_id) or (worker_id = ${workerId} and claimed_at < now() - interval '5 seconds' and id <> all(${[...running.keys()]}::bigint[])))`.execute(ctx.db);
+        and (not exists (select 1 from workers w where w.id = jobs.worker_id) or (worker_id = ${workerId} and claimed_at < now() - interval '5 seconds' and id <> all(${[...running.keys()]}::bigint[])))`.execute(
+      ctx.db,
+    );
     if (rows.length || Number(orphans.numAffectedRows ?? 0) > 0) ctx.bus.notify('jobs');
   }
 
@@ -144,12 +166,18 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
     const held = [...running.values()];
     return (Object.keys(handlers) as JobKind[]).filter((kind) => {
       const { concurrency } = handlers[kind]!;
-      return held.filter((h) => h.kind === kind).length < (typeof concurrency === 'number' ? concurrency : concurrency(held));
+      return (
+        held.filter((h) => h.kind === kind).length <
+        (typeof concurrency === 'number' ? concurrency : concurrency(held))
+      );
     });
   }
 
   async function claimAll(): Promise<void> {
-    if (isClaiming) { claimAgain = true; return; }
+    if (isClaiming) {
+      claimAgain = true;
+      return;
+    }
     isClaiming = true;
     try {
       do {
@@ -170,12 +198,19 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
 
   function begin(row: JobRow): void {
     const kind = row.kind as JobKind;
-    const held: HeldJob & { done: Promise<void> } = { kind, since: Date.now(), isWaiting: false, done: Promise.resolve() };
+    const held: HeldJob & { done: Promise<void> } = {
+      kind,
+      since: Date.now(),
+      isWaiting: false,
+      done: Promise.resolve(),
+    };
     running.set(row.id, held);
-    held.done = work(row, kind, AbortSignal.any([abort.signal, tenure.signal]), waiter(row, held)).finally(() => {
-      if (running.get(row.id) === held) running.delete(row.id);
-      void claimAll();
-    });
+    held.done = work(row, kind, AbortSignal.any([abort.signal, tenure.signal]), waiter(row, held)).finally(
+      () => {
+        if (running.get(row.id) === held) running.delete(row.id);
+        void claimAll();
+      },
+    );
   }
 
   /** Its place is free at once; the row says it to the other workers' turns, in order. */
@@ -184,42 +219,84 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
     return (isWaiting) => {
       if (held.isWaiting === isWaiting) return;
       held.isWaiting = isWaiting;
-      told = told.then(() => ctx.db.updateTable('jobs').set({ waiting: isWaiting }).where(isOurs(row)).execute())
-        .catch((err: unknown) => ctx.log.debug({ err, job: row.id }, 'a job that waits could not be recorded'));
+      told = told
+        .then(() => ctx.db.updateTable('jobs').set({ waiting: isWaiting }).where(isOurs(row)).execute())
+        .catch((err: unknown) =>
+          ctx.log.debug({ err, job: row.id }, 'a job that waits could not be recorded'),
+        );
       if (isWaiting) void claimAll();
     };
   }
 
-  const isOurs = (row: JobRow) => sql<boolean>`id = ${row.id} and attempt = ${row.attempt} and status = 'active'`;
+  const isOurs = (row: JobRow) =>
+    sql<boolean>`id = ${row.id} and attempt = ${row.attempt} and status = 'active'`;
 
-  async function work(row: JobRow, kind: JobKind, signal: AbortSignal, setWaiting: Job['setWaiting']): Promise<void> {
-    const handler = handlers[kind]! as { run: JobHandler<JobKind>; onDead?: (payload: unknown, error: unknown) => Promise<void> };
+  async function work(
+    row: JobRow,
+    kind: JobKind,
+    signal: AbortSignal,
+    setWaiting: Job['setWaiting'],
+  ): Promise<void> {
+    const handler = handlers[kind]! as {
+      run: JobHandler<JobKind>;
+      onDead?: (payload: unknown, error: unknown) => Promise<void>;
+    };
     const fence = async (tx: Tx) => {
-      const held = await tx.db.selectFrom('jobs').select('id').where(isOurs(row)).forUpdate().executeTakeFirst();
+      const held = await tx.db
+        .selectFrom('jobs')
+        .select('id')
+        .where(isOurs(row))
+        .forUpdate()
+        .executeTakeFirst();
       if (!held) throw new LostJob(`job ${row.id} was taken over`);
     };
     try {
-      await handler.run({ id: row.id, attempt: row.attempt, claimedAt: row.claimed_at!.getTime(), failures: row.failures, payload: row.payload as never, fence, signal, setWaiting });
+      await handler.run({
+        id: row.id,
+        attempt: row.attempt,
+        claimedAt: row.claimed_at!.getTime(),
+        failures: row.failures,
+        payload: row.payload as never,
+        fence,
+        signal,
+        setWaiting,
+      });
       if (signal.aborted) return;
       await ctx.db.deleteFrom('jobs').where(isOurs(row)).execute();
       ctx.bus.notify('jobs');
     } catch (error) {
       if (error instanceof LostJob || signal.aborted) return;
-      await failed(row, error, handler.onDead).catch((err: unknown) => ctx.log.error({ err, job: row.id }, 'a failed job could not be recorded'));
+      await failed(row, error, handler.onDead).catch((err: unknown) =>
+        ctx.log.error({ err, job: row.id }, 'a failed job could not be recorded'),
+      );
     }
   }
 
-  async function failed(row: JobRow, error: unknown, onDead?: (payload: unknown, error: unknown) => Promise<void>): Promise<void> {
+  async function failed(
+    row: JobRow,
+    error: unknown,
+    onDead?: (payload: unknown, error: unknown) => Promise<void>,
+  ): Promise<void> {
     ctx.log.warn({ err: error, job: row.id, kind: row.kind, failures: row.failures + 1 }, 'job failed');
     if (row.failures + 1 >= MAX_FAILURES) {
       // Whoever took it over goes on with it, whatever became of this attempt.
-      if (!await ctx.db.selectFrom('jobs').select('id').where(isOurs(row)).executeTakeFirst()) return;
+      if (!(await ctx.db.selectFrom('jobs').select('id').where(isOurs(row)).executeTakeFirst())) return;
       await onDead?.(row.payload, error);
       await ctx.db.deleteFrom('jobs').where(isOurs(row)).execute();
       return;
     }
     const delay = Math.min(30, 0.2 * 2 ** row.failures) * (0.75 + Math.random() / 2);
-    await ctx.db.updateTable('jobs').set({ status: 'queued', worker_id: null, failures: row.failures + 1, last_error: String(error).slice(0, 2000), run_at: sql<Date>`now() + ${delay} * interval '1 second'` }).where(isOurs(row)).execute();
+    await ctx.db
+      .updateTable('jobs')
+      .set({
+        status: 'queued',
+        worker_id: null,
+        failures: row.failures + 1,
+        last_error: String(error).slice(0, 2000),
+        run_at: sql<Date>`now() + ${delay} * interval '1 second'`,
+      })
+      .where(isOurs(row))
+      .execute();
   }
 
   await holdLock();
@@ -235,9 +312,24 @@ export async function startWorker(ctx: { db: Db; bus: Bus; log: Logger }, connec
       clearInterval(poll);
       unlisten();
       abort.abort();
-      await Promise.race([Promise.allSettled([...running.values()].map((r) => r.done)), new Promise((resolve) => { setTimeout(resolve, graceMs).unref(); })]);
-      await ctx.db.updateTable('jobs').set({ status: 'queued', worker_id: null }).where('worker_id', '=', workerId).where('status', '=', 'active').execute().catch(() => {});
-      await ctx.db.deleteFrom('workers').where('id', '=', workerId).execute().catch(() => {});
+      await Promise.race([
+        Promise.allSettled([...running.values()].map((r) => r.done)),
+        new Promise((resolve) => {
+          setTimeout(resolve, graceMs).unref();
+        }),
+      ]);
+      await ctx.db
+        .updateTable('jobs')
+        .set({ status: 'queued', worker_id: null })
+        .where('worker_id', '=', workerId)
+        .where('status', '=', 'active')
+        .execute()
+        .catch(() => {});
+      await ctx.db
+        .deleteFrom('workers')
+        .where('id', '=', workerId)
+        .execute()
+        .catch(() => {});
       await lock?.end().catch(() => {});
     },
   };

@@ -17,9 +17,16 @@ import type { Shares } from './window.ts';
 
 let database: TestDatabase;
 const opened: { limits: Limits; bus: Bus }[] = [];
-beforeAll(async () => { database = await createTestDatabase(); });
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
 afterAll(async () => {
-  await Promise.all(opened.map(async ({ limits, bus }) => { await limits.close(); await bus.close(); }));
+  await Promise.all(
+    opened.map(async ({ limits, bus }) => {
+      await limits.close();
+      await bus.close();
+    }),
+  );
   await database?.drop();
 });
 
@@ -36,10 +43,27 @@ const allowedOf = (states: { verdict: string }[]) => states.filter((s) => s.verd
 test('one process: a bucket is full after its limit, tells what remains, and has room as requests leave the window', async () => {
   const limiter = (await newProcess()).limiter(randomUUID(), 3, 1);
   const from = Date.now();
-  const states = [await limiter.take('k'), await limiter.take('k'), await limiter.take('k'), await limiter.take('k')];
-  expect(states.map((s) => [s.verdict, s.remaining, s.resetSeconds])).toEqual([['allowed', 2, 1], ['allowed', 1, 1], ['allowed', 0, 1], ['refused', 0, 1]]);
-  expect(await limiter.take('other')).toMatchObject({ verdict: 'allowed', remaining: 2, limit: 3, windowSeconds: 1 });
-  await expect.poll(async () => (await limiter.take('k')).verdict, { timeout: 5_000, interval: 20 }).toBe('allowed');
+  const states = [
+    await limiter.take('k'),
+    await limiter.take('k'),
+    await limiter.take('k'),
+    await limiter.take('k'),
+  ];
+  expect(states.map((s) => [s.verdict, s.remaining, s.resetSeconds])).toEqual([
+    ['allowed', 2, 1],
+    ['allowed', 1, 1],
+    ['allowed', 0, 1],
+    ['refused', 0, 1],
+  ]);
+  expect(await limiter.take('other')).toMatchObject({
+    verdict: 'allowed',
+    remaining: 2,
+    limit: 3,
+    windowSeconds: 1,
+  });
+  await expect
+    .poll(async () => (await limiter.take('k')).verdict, { timeout: 5_000, interval: 20 })
+    .toBe('allowed');
   expect(Date.now() - from).toBeGreaterThanOrEqual(1_000);
 });
 
@@ -58,17 +82,26 @@ test('refused requests and glances do not count; what is given back does not eit
 test('two processes in turn: all of the limit, and not one more', async () => {
   const name = randomUUID();
   for (const limit of [1, 7, 30, 200]) {
-    const [one, two] = [(await newProcess()).limiter(`${name}-${limit}`, limit, 60), (await newProcess()).limiter(`${name}-${limit}`, limit, 60)];
+    const [one, two] = [
+      (await newProcess()).limiter(`${name}-${limit}`, limit, 60),
+      (await newProcess()).limiter(`${name}-${limit}`, limit, 60),
+    ];
     const states = [];
     for (let i = 0; i < limit + 5; i++) states.push(await (i % 2 ? one : two).take('k'));
-    expect(states.slice(0, limit).every((s) => s.verdict === 'allowed'), `limit ${limit}`).toBe(true);
+    expect(
+      states.slice(0, limit).every((s) => s.verdict === 'allowed'),
+      `limit ${limit}`,
+    ).toBe(true);
     expect(allowedOf(states), `limit ${limit}`).toBe(limit);
   }
 });
 
 test('what an idle process holds is given to one that needs it', async () => {
   const name = randomUUID();
-  const [idle, busy] = [(await newProcess()).limiter(name, 80, 60), (await newProcess()).limiter(name, 80, 60)];
+  const [idle, busy] = [
+    (await newProcess()).limiter(name, 80, 60),
+    (await newProcess()).limiter(name, 80, 60),
+  ];
   expect((await idle.take('k')).verdict).toBe('allowed');
   const states = [];
   for (let i = 0; i < 79; i++) states.push(await busy.take('k'));
@@ -79,21 +112,26 @@ test('what an idle process holds is given to one that needs it', async () => {
 
 test('four processes at once: no window has more than the limit', async () => {
   const name = randomUUID();
-  const limiters = (await Promise.all(Array.from({ length: 4 }, () => newProcess()))).map((limits) => limits.limiter(name, 40, 1));
+  const limiters = (await Promise.all(Array.from({ length: 4 }, () => newProcess()))).map((limits) =>
+    limits.limiter(name, 40, 1),
+  );
   const counted: { sent: number; answered: number }[] = [];
   const end = Date.now() + 3_500;
-  await Promise.all(limiters.map(async (limiter) => {
-    while (Date.now() < end) {
-      const sent = performance.now();
-      const states = await Promise.all(Array.from({ length: 5 }, () => limiter.take('k')));
-      const answered = performance.now();
-      for (const { verdict } of states) if (verdict === 'allowed') counted.push({ sent, answered });
-      await setImmediate();
-    }
-  }));
+  await Promise.all(
+    limiters.map(async (limiter) => {
+      while (Date.now() < end) {
+        const sent = performance.now();
+        const states = await Promise.all(Array.from({ length: 5 }, () => limiter.take('k')));
+        const answered = performance.now();
+        for (const { verdict } of states) if (verdict === 'allowed') counted.push({ sent, answered });
+        await setImmediate();
+      }
+    }),
+  );
   expect(counted.length).toBeGreaterThanOrEqual(100);
   // Each was counted between its two times: those that lie wholly within a second were in one window.
-  for (const { sent } of counted) expect(counted.filter((c) => c.sent >= sent && c.answered < sent + 1_000).length).toBeLessThanOrEqual(40);
+  for (const { sent } of counted)
+    expect(counted.filter((c) => c.sent >= sent && c.answered < sent + 1_000).length).toBeLessThanOrEqual(40);
 });
 
 test('a store that answers slowly, after it answered fast, lets nobody in early', async () => {
@@ -106,13 +144,17 @@ test('a store that answers slowly, after it answered fast, lets nobody in early'
     windows.set(bucket, renewed.shares);
     return { ...renewed, now };
   };
-  const limiter = (await newProcess({ renew: renewing, purge: () => Promise.resolve(), close: () => Promise.resolve() })).limiter(randomUUID(), 1, 1);
+  const limiter = (
+    await newProcess({ renew: renewing, purge: () => Promise.resolve(), close: () => Promise.resolve() })
+  ).limiter(randomUUID(), 1, 1);
   const from = performance.now();
   expect((await limiter.take('k')).verdict).toBe('allowed');
   takes = 750;
   await limiter.take('another');
   takes = 0;
-  await expect.poll(async () => (await limiter.take('k')).verdict, { timeout: 5_000, interval: 5 }).toBe('allowed');
+  await expect
+    .poll(async () => (await limiter.take('k')).verdict, { timeout: 5_000, interval: 5 })
+    .toBe('allowed');
   expect(performance.now() - from).toBeGreaterThanOrEqual(1_000);
 });
 
@@ -121,7 +163,9 @@ test('what a process has used up leaves the window in time for the others too', 
   const [one, two] = [(await newProcess()).limiter(name, 4, 1), (await newProcess()).limiter(name, 4, 1)];
   for (let i = 0; i < 4; i++) expect((await one.take('k')).verdict).toBe('allowed');
   const from = Date.now();
-  await expect.poll(async () => (await two.take('k')).verdict, { timeout: 5_000, interval: 10 }).toBe('allowed');
+  await expect
+    .poll(async () => (await two.take('k')).verdict, { timeout: 5_000, interval: 10 })
+    .toBe('allowed');
   // Unreported, its last lease would have counted for half a second more.
   expect(Date.now() - from).toBeLessThan(1_450);
 });
@@ -136,7 +180,12 @@ test('a process that died holds its lease no longer than that lasts, and its req
   const states = [];
   for (let i = 0; i < 16; i++) states.push(await alive.take('k'));
   expect(allowedOf(states)).toBe(14);
-  await expect.poll(async () => allowedOf(await Promise.all(Array.from({ length: 16 }, () => alive.take('k')))), { timeout: 8_000, interval: 300 }).toBeGreaterThan(0);
+  await expect
+    .poll(async () => allowedOf(await Promise.all(Array.from({ length: 16 }, () => alive.take('k')))), {
+      timeout: 8_000,
+      interval: 300,
+    })
+    .toBeGreaterThan(0);
   await limits.close();
 });
 
@@ -153,7 +202,15 @@ test('a process that stops gives back what it did not use', async () => {
 test('a key in use costs far fewer renewals than requests', async () => {
   let renewals = 0;
   const store = openWindowStore(database.connection);
-  const limiter = (await newProcess({ ...store, renew: (...of) => { renewals++; return store.renew(...of); } })).limiter(randomUUID(), 600, 60);
+  const limiter = (
+    await newProcess({
+      ...store,
+      renew: (...of) => {
+        renewals++;
+        return store.renew(...of);
+      },
+    })
+  ).limiter(randomUUID(), 600, 60);
   for (let i = 0; i < 600; i++) expect((await limiter.take('k')).remaining).toBe(599 - i);
   expect((await limiter.take('k')).verdict).toBe('refused');
   expect(renewals).toBeLessThan(60);
@@ -165,15 +222,26 @@ test('a key in use costs far fewer renewals than requests', async () => {
 test('without its store nothing is let through, fast, and all is well again once it answers', async () => {
   const store = openWindowStore(database.connection);
   let isAway = false;
-  const limits = await newProcess({ ...store, renew: (...of) => (isAway ? Promise.reject(new Error('away')) : store.renew(...of)) });
+  const limits = await newProcess({
+    ...store,
+    renew: (...of) => (isAway ? Promise.reject(new Error('away')) : store.renew(...of)),
+  });
   const limiter = limits.limiter(randomUUID(), 100, 60);
   expect((await limiter.take('k')).verdict).toBe('allowed');
   isAway = true;
-  expect(await limiter.take('new')).toEqual({ verdict: 'away', limit: 100, remaining: 0, resetSeconds: 1, windowSeconds: 60 });
+  expect(await limiter.take('new')).toEqual({
+    verdict: 'away',
+    limit: 100,
+    remaining: 0,
+    resetSeconds: 1,
+    windowSeconds: 60,
+  });
   // Also where a lease is left.
   expect((await limiter.take('k')).verdict).toBe('away');
   isAway = false;
-  await expect.poll(async () => (await limiter.take('k')).verdict, { timeout: 2_000, interval: 20 }).toBe('allowed');
+  await expect
+    .poll(async () => (await limiter.take('k')).verdict, { timeout: 2_000, interval: 20 })
+    .toBe('allowed');
 });
 
 test('a database that was killed is noticed by the lost connection, before a lease lets anybody through', async () => {
@@ -185,12 +253,16 @@ test('a database that was killed is noticed by the lost connection, before a lea
   await admin.connect();
   const name = randomUUID().slice(0, 8);
   await admin.query(`alter table rate_windows rename to "away_${name}"`);
-  await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
+  await admin.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
   await expect.poll(() => bus.isConnected(), { timeout: 2_000, interval: 5 }).toBe(false);
   expect((await limiter.take('k')).verdict).toBe('away');
   await admin.query(`alter table "away_${name}" rename to rate_windows`);
   await admin.end();
-  await expect.poll(async () => (await limiter.take('k')).verdict, { timeout: 5_000, interval: 20 }).toBe('allowed');
+  await expect
+    .poll(async () => (await limiter.take('k')).verdict, { timeout: 5_000, interval: 20 })
+    .toBe('allowed');
 });
 
 test('windows in which nothing counts are forgotten', async () => {
@@ -198,8 +270,17 @@ test('windows in which nothing counts are forgotten', async () => {
   const [name, admin] = [randomUUID(), new pg.Client(database.connection)];
   await admin.connect();
   await limits.limiter(name, 10, 1).take('k');
-  const rows = async () => (await admin.query('select 1 from rate_windows where bucket = $1', [`${name} k`])).rowCount;
+  const rows = async () =>
+    (await admin.query('select 1 from rate_windows where bucket = $1', [`${name} k`])).rowCount;
   expect(await rows()).toBe(1);
-  await expect.poll(async () => { await limits.probe(); return rows(); }, { timeout: 12_000, interval: 100 }).toBe(0);
+  await expect
+    .poll(
+      async () => {
+        await limits.probe();
+        return rows();
+      },
+      { timeout: 12_000, interval: 100 },
+    )
+    .toBe(0);
   await admin.end();
 });

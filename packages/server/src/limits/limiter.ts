@@ -130,7 +130,13 @@ export class Limiter {
 
   /** The state of every bucket while the store is away. */
   away(): RateState {
-    return { verdict: 'away', limit: this.limit, remaining: 0, resetSeconds: 1, windowSeconds: this.windowSeconds };
+    return {
+      verdict: 'away',
+      limit: this.limit,
+      remaining: 0,
+      resetSeconds: 1,
+      windowSeconds: this.windowSeconds,
+    };
   }
 
   /** Another process gave back what it held of the bucket. */
@@ -142,7 +148,10 @@ export class Limiter {
   async surrender(name: string): Promise<void> {
     const bucket = this.buckets.get(name);
     if (!bucket?.isLeasing) return;
-    await this.renew(name, bucket).then(() => this.shared.bus.notify('limits', `returned ${this.name} ${name}`), () => {});
+    await this.renew(name, bucket).then(
+      () => this.shared.bus.notify('limits', `returned ${this.name} ${name}`),
+      () => {},
+    );
   }
 
   /** `surrender` of all buckets. */
@@ -154,7 +163,13 @@ export class Limiter {
   sweep(): void {
     for (const [name, bucket] of this.buckets) {
       this.forget(bucket);
-      if (!bucket.used.length && !bucket.others.length && !bucket.waiting && this.shared.clock.earliest() >= bucket.until) this.buckets.delete(name);
+      if (
+        !bucket.used.length &&
+        !bucket.others.length &&
+        !bucket.waiting &&
+        this.shared.clock.earliest() >= bucket.until
+      )
+        this.buckets.delete(name);
     }
   }
 
@@ -164,7 +179,8 @@ export class Limiter {
     let isKnownThere = bus.isConnected();
     for (let round = 1; ; round++) {
       if (isKnownThere && this.use(bucket)) return this.stateOf(bucket, 'allowed');
-      if (isKnownThere && (clock.earliest() < bucket.fullUntil || round > ROUNDS)) return this.stateOf(bucket, 'refused');
+      if (isKnownThere && (clock.earliest() < bucket.fullUntil || round > ROUNDS))
+        return this.stateOf(bucket, 'refused');
       await this.renew(name, bucket);
       isKnownThere = true;
       if (bucket.granted > 0 || bucket.othersLeased === 0) continue;
@@ -186,7 +202,9 @@ export class Limiter {
   }
 
   private renew(name: string, bucket: Bucket): Promise<void> {
-    bucket.renewing ??= this.renewOnce(name, bucket).finally(() => { bucket.renewing = null; });
+    bucket.renewing ??= this.renewOnce(name, bucket).finally(() => {
+      bucket.renewing = null;
+    });
     return bucket.renewing;
   }
 
@@ -197,10 +215,22 @@ export class Limiter {
     this.forget(bucket);
     const sentAt = performance.now();
     try {
-      const { now, granted, until, others, othersLeased } = await shared.store.renew(`${this.name} ${name}`, { holder: shared.holder, used: bucket.used, waiting: bucket.waiting }, this.limit, this.windowMs);
+      const { now, granted, until, others, othersLeased } = await shared.store.renew(
+        `${this.name} ${name}`,
+        { holder: shared.holder, used: bucket.used, waiting: bucket.waiting },
+        this.limit,
+        this.windowMs,
+      );
       shared.clock.set(now, sentAt);
       const isFull = granted === 0 && bucket.waiting > 0 && othersLeased === 0;
-      Object.assign(bucket, { granted, until, others, othersLeased, isLeasing: granted > 0, fullUntil: isFull ? (oldest(bucket.used, others) ?? now) + this.windowMs : 0 });
+      Object.assign(bucket, {
+        granted,
+        until,
+        others,
+        othersLeased,
+        isLeasing: granted > 0,
+        fullUntil: isFull ? (oldest(bucket.used, others) ?? now) + this.windowMs : 0,
+      });
     } catch (error) {
       shared.failedAt = performance.now();
       throw error;
@@ -211,9 +241,14 @@ export class Limiter {
   private recall(name: string, bucket: Bucket): Promise<void> {
     bucket.recalling ??= new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, RECALL_MS);
-      bucket.heard = () => { clearTimeout(timer); resolve(); };
+      bucket.heard = () => {
+        clearTimeout(timer);
+        resolve();
+      };
       this.shared.bus.notify('limits', `recall ${this.name} ${name}`);
-    }).finally(() => { bucket.recalling = null; });
+    }).finally(() => {
+      bucket.recalling = null;
+    });
     return bucket.recalling;
   }
 
@@ -229,7 +264,10 @@ export class Limiter {
     const remaining = verdict === 'refused' ? 0 : Math.max(0, limit - sum(bucket.used) - sum(bucket.others));
     const first = oldest(bucket.used, bucket.others);
     // Refused with nothing counted: by leases of others, which end.
-    const seconds = first === undefined ? Number(verdict === 'refused') : Math.max(1, Math.ceil((first + this.windowMs - this.shared.clock.earliest()) / 1000));
+    const seconds =
+      first === undefined
+        ? Number(verdict === 'refused')
+        : Math.max(1, Math.ceil((first + this.windowMs - this.shared.clock.earliest()) / 1000));
     return { verdict, limit, remaining, resetSeconds: Math.min(windowSeconds, seconds), windowSeconds };
   }
 }

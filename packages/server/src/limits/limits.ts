@@ -20,11 +20,18 @@ const CLOSE_MS = 1_000;
 /** `holder` names this process. */
 export function openLimits(store: WindowStore, bus: Bus, holder: string, log: Pick<Logger, 'warn'>): Limits {
   const limiters = new Map<string, Limiter>();
-  const renew: WindowStore['renew'] = (...asked) => store.renew(...asked).catch((error: unknown) => {
-    log.warn({ err: error }, 'the rate limiter\'s store does not answer');
-    throw error;
-  });
-  const shared: Shared = { store: { ...store, renew }, bus, holder, clock: new DatabaseClock(), failedAt: -Infinity };
+  const renew: WindowStore['renew'] = (...asked) =>
+    store.renew(...asked).catch((error: unknown) => {
+      log.warn({ err: error }, "the rate limiter's store does not answer");
+      throw error;
+    });
+  const shared: Shared = {
+    store: { ...store, renew },
+    bus,
+    holder,
+    clock: new DatabaseClock(),
+    failedAt: -Infinity,
+  };
 
   const unlisten = bus.listen('limits', (message) => {
     const [kind, name, ...bucket] = message.split(' ');
@@ -48,8 +55,13 @@ export function openLimits(store: WindowStore, bus: Bus, holder: string, log: Pi
       clearInterval(sweeping);
       unlisten();
       let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise((resolve) => { timer = setTimeout(resolve, CLOSE_MS); });
-      await Promise.race([Promise.all([...limiters.values()].map((limiter) => limiter.surrenderAll())), patience]);
+      const patience = new Promise((resolve) => {
+        timer = setTimeout(resolve, CLOSE_MS);
+      });
+      await Promise.race([
+        Promise.all([...limiters.values()].map((limiter) => limiter.surrenderAll())),
+        patience,
+      ]);
       clearTimeout(timer);
       await store.close();
     },

@@ -72,11 +72,21 @@ function merge(all: Used[]): Used {
 }
 
 /** The window after a process reported and asked for more. A lease that was not reported counts a window longer than it lasts: its last use may have been at its end. */
-export function renew(shares: Shares, { holder, used, waiting }: Renewal, now: number, limit: number, windowMs: number): Renewed {
+export function renew(
+  shares: Shares,
+  { holder, used, waiting }: Renewal,
+  now: number,
+  limit: number,
+  windowMs: number,
+): Renewed {
   const kept: Shares = {};
   for (const [name, share] of Object.entries(shares)) {
     if (name === holder) continue;
-    const rest = { used: prune(share.used, now, windowMs), leased: share.until + windowMs > now ? share.leased : 0, until: share.until };
+    const rest = {
+      used: prune(share.used, now, windowMs),
+      leased: share.until + windowMs > now ? share.leased : 0,
+      until: share.until,
+    };
     if (rest.used.length || rest.leased) kept[name] = rest;
   }
   const others = merge(Object.values(kept).map((share) => share.used));
@@ -91,5 +101,11 @@ export function renew(shares: Shares, { holder, used, waiting }: Renewal, now: n
 
 /** When nothing in the window counts any more. */
 export function emptyAt(shares: Shares, now: number, windowMs: number): number {
-  return Math.max(now, ...Object.values(shares).flatMap((share) => [share.leased ? share.until + windowMs : now, ...share.used.slice(-1).map(([time]) => time + windowMs)]));
+  return Math.max(
+    now,
+    ...Object.values(shares).flatMap((share) => [
+      share.leased ? share.until + windowMs : now,
+      ...share.used.slice(-1).map(([time]) => time + windowMs),
+    ]),
+  );
 }

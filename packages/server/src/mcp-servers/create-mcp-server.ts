@@ -15,7 +15,8 @@ const MAX_OF_ORGANIZATION = 1000;
 export const createMcpServer = write({
   name: 'mcpServers.createMcpServer',
   summary: 'Register an MCP server for agents',
-  description: 'Runs that start from now on have it: those of `projectIds`, or of the whole organization. A run has at most 20, its project\'s own before the organization\'s, then the oldest first. `url` and `headers` are of the transport `http`, `command` and `env` of `stdio`.',
+  description:
+    "Runs that start from now on have it: those of `projectIds`, or of the whole organization. A run has at most 20, its project's own before the organization's, then the oldest first. `url` and `headers` are of the transport `http`, `command` and `env` of `stdio`.",
   access: { permissions: ['mcpServer:create'] },
   body: NewMcpServer,
   responses: { 201: Ok({ mcpServer: McpServer }) },
@@ -25,15 +26,31 @@ export const createMcpServer = write({
     const project_ids = await requireProjects(tx, call, body.projectIds ?? null);
     await requireRoom(tx, principal.orgId);
     const identity = { org_id: principal.orgId, id: newId('mcp'), ...columns };
-    const row = await tx.db.insertInto('mcp_servers').values({
-      ...identity, ...sealSecrets(ctx.secretKey, identity, secrets ?? {}), name: body.name, project_ids, created_by: principal.actorId,
-    }).returningAll().executeTakeFirstOrThrow();
+    const row = await tx.db
+      .insertInto('mcp_servers')
+      .values({
+        ...identity,
+        ...sealSecrets(ctx.secretKey, identity, secrets ?? {}),
+        name: body.name,
+        project_ids,
+        created_by: principal.actorId,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
     await audit(tx, call, 'mcp_server.created', row.id);
     return { status: 201, body: { ok: true, mcpServer: mcpServerView(row) } };
   },
 });
 
 async function requireRoom(tx: Tx, orgId: string): Promise<void> {
-  const { count } = await tx.db.selectFrom('mcp_servers').select(({ fn }) => fn.countAll<number>().as('count')).where('org_id', '=', orgId).executeTakeFirstOrThrow();
-  if (count >= MAX_OF_ORGANIZATION) throw new ApiError('conflict', `An organization has at most ${MAX_OF_ORGANIZATION} MCP servers. Delete one first.`);
+  const { count } = await tx.db
+    .selectFrom('mcp_servers')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('org_id', '=', orgId)
+    .executeTakeFirstOrThrow();
+  if (count >= MAX_OF_ORGANIZATION)
+    throw new ApiError(
+      'conflict',
+      `An organization has at most ${MAX_OF_ORGANIZATION} MCP servers. Delete one first.`,
+    );
 }

@@ -9,5 +9,8 @@ export const getMcpServer = read({
   summary: 'Get an MCP server',
   access: { permissions: ['mcpServer:read'] },
   responses: { 200: Ok({ mcpServer: McpServer }) },
-  handle: async ({ ctx, principal, params }) => ({ status: 200, body: { ok: true, mcpServer: mcpServerView(await loadMcpServer(ctx.db, principal, params.mcpServerId!)) } }),
+  handle: async ({ ctx, principal, params }) => ({
+    status: 200,
+    body: { ok: true, mcpServer: mcpServerView(await loadMcpServer(ctx.db, principal, params.mcpServerId!)) },
+  }),
 });

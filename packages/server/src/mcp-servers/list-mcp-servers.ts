@@ -13,11 +13,17 @@ export const listMcpServers = read({
   query: ListQuery(),
   responses: { 200: Page('mcpServers', McpServer) },
   async handle({ ctx, principal, query }) {
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['mcp-servers', principal.orgId], (after, limit) => {
-      let servers = ctx.db.selectFrom('mcp_servers').selectAll().where(seenBy(principal));
-      if (after !== null) servers = servers.where('id', '<', after);
-      return servers.orderBy('id', 'desc').limit(limit).execute();
-    }, (server) => server.id);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['mcp-servers', principal.orgId],
+      (after, limit) => {
+        let servers = ctx.db.selectFrom('mcp_servers').selectAll().where(seenBy(principal));
+        if (after !== null) servers = servers.where('id', '<', after);
+        return servers.orderBy('id', 'desc').limit(limit).execute();
+      },
+      (server) => server.id,
+    );
     return { status: 200, body: { ok: true, mcpServers: rows.map(mcpServerView), ...rest } };
   },
 });

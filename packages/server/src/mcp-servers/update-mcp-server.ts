@@ -11,7 +11,8 @@ import { mcpServerView } from './view.ts';
 export const updateMcpServer = write({
   name: 'mcpServers.updateMcpServer',
   summary: 'Change an MCP server',
-  description: 'Changes only what it names. `headers` and `env` replace all that was there; with a `url` of another origin, headers have to be sent again. Calls of running agents go by it at once, commands in the next run.',
+  description:
+    'Changes only what it names. `headers` and `env` replace all that was there; with a `url` of another origin, headers have to be sent again. Calls of running agents go by it at once, commands in the next run.',
   access: { permissions: ['mcpServer:update'] },
   body: McpServerChange,
   responses: { 200: Ok({ mcpServer: McpServer }) },
@@ -19,11 +20,20 @@ export const updateMcpServer = write({
     const { ctx, principal, params, body } = call;
     const before = await loadMcpServer(tx.db, principal, params.mcpServerId!, 'update');
     const { secrets, ...columns } = define(before, body, ctx.config.mcpAllowPrivate);
-    const project_ids = body.projectIds === undefined ? before.project_ids : await requireProjects(tx, call, body.projectIds);
-    const row = await tx.db.updateTable('mcp_servers').set({
-      ...columns, ...(secrets === undefined ? {} : sealSecrets(ctx.secretKey, { ...before, ...columns }, secrets)), name: body.name ?? before.name, project_ids,
-      updated_at: sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`,
-    }).where('id', '=', before.id).returningAll().executeTakeFirstOrThrow();
+    const project_ids =
+      body.projectIds === undefined ? before.project_ids : await requireProjects(tx, call, body.projectIds);
+    const row = await tx.db
+      .updateTable('mcp_servers')
+      .set({
+        ...columns,
+        ...(secrets === undefined ? {} : sealSecrets(ctx.secretKey, { ...before, ...columns }, secrets)),
+        name: body.name ?? before.name,
+        project_ids,
+        updated_at: sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`,
+      })
+      .where('id', '=', before.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
     await audit(tx, call, 'mcp_server.updated', row.id);
     return { status: 200, body: { ok: true, mcpServer: mcpServerView(row) } };
   },

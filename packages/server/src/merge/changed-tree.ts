@@ -15,7 +15,8 @@ export class ChangedTree implements Tree {
   constructor(from: Tree, changes: Changes) {
     this.from = wholeTree(from);
     this.changes = new Map(changes);
-    this.size = from.size + changes.reduce((sum, [path, entry]) => sum + (entry ? 1 : 0) - (from.has(path) ? 1 : 0), 0);
+    this.size =
+      from.size + changes.reduce((sum, [path, entry]) => sum + (entry ? 1 : 0) - (from.has(path) ? 1 : 0), 0);
   }
 
   get whole(): Tree {
@@ -67,6 +68,7 @@ export function bytesOf(tree: Tree): number {
     for (const { byteSize } of tree.values()) sum += byteSize;
     return sum;
   }
-  for (const [path, entry] of tree.changes) sum += (entry?.byteSize ?? 0) - (tree.from.get(path)?.byteSize ?? 0);
+  for (const [path, entry] of tree.changes)
+    sum += (entry?.byteSize ?? 0) - (tree.from.get(path)?.byteSize ?? 0);
   return bytesOf(tree.from) + sum;
 }

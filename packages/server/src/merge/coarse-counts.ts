@@ -15,7 +15,10 @@ export function coarseCounts(from: Buffer, to: Buffer): { additions: number; del
     // A suffix of whole lines begins right behind a line end, in both texts.
     if (isLineStart(from, from.length - end) && isLineStart(to, to.length - end)) lineEnd = end;
   }
-  return { additions: countLines(to.subarray(lineStart, to.length - lineEnd)), deletions: countLines(from.subarray(lineStart, from.length - lineEnd)) };
+  return {
+    additions: countLines(to.subarray(lineStart, to.length - lineEnd)),
+    deletions: countLines(from.subarray(lineStart, from.length - lineEnd)),
+  };
 }
 
 const isLineStart = (text: Buffer, at: number): boolean => at === 0 || text[at - 1] === LINE_END;

@@ -25,5 +25,6 @@ export function findClashes(paths: Iterable<string>): Set<string> {
 
 /** `a`, `a/b` for `a/b/c`. */
 export function* foldersOf(path: string): Generator<string> {
-  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) yield path.slice(0, slash);
+  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1))
+    yield path.slice(0, slash);
 }

@@ -30,7 +30,19 @@ export function parseDiffAnswer(answer: Buffer): DiffAnswer[] {
     const [oldMode = '', newMode = '', oldOid = '', newOid = '', status = ''] = field().slice(1).split(' ');
     const first = field();
     const renamed = status.startsWith('R');
-    files.push({ status: status.slice(0, 1), path: renamed ? field() : first, oldPath: renamed ? first : undefined, oldMode, newMode, oldOid, newOid, binary: false, additions: 0, deletions: 0, patch: Buffer.alloc(0) });
+    files.push({
+      status: status.slice(0, 1),
+      path: renamed ? field() : first,
+      oldPath: renamed ? first : undefined,
+      oldMode,
+      newMode,
+      oldOid,
+      newOid,
+      binary: false,
+      additions: 0,
+      deletions: 0,
+      patch: Buffer.alloc(0),
+    });
   }
   for (const file of files) {
     const [additions = '', deletions = ''] = field().split('\t');
@@ -41,8 +53,11 @@ export function parseDiffAnswer(answer: Buffer): DiffAnswer[] {
   }
   if (files.length === 0) return files;
   const patches = splitPatches(answer.subarray(at + 1));
-  if (patches.length !== files.length) throw new Error('git diff-tree answered with other patches than files');
-  files.forEach((file, i) => { file.patch = patches[i]!; });
+  if (patches.length !== files.length)
+    throw new Error('git diff-tree answered with other patches than files');
+  files.forEach((file, i) => {
+    file.patch = patches[i]!;
+  });
   return files;
 }
 

@@ -18,8 +18,18 @@ const DIFF_LIMIT_MS = 8000;
  * changed file with more than `maxLines` is told without patch, its counts from what is left between equal first and last lines. To find
  * 1,000 moved files of 1,500 lines that share nothing with 1,000 others takes 12 s, which `identical` renames do without.
  */
-const ATTEMPTS = [{ maxLines: 200_000, renames: 'similar' }, { maxLines: 5000, renames: 'identical' }, { maxLines: 0, renames: 'identical' }] as const;
-const STATUS: Record<string, DiffFile['status']> = { A: 'added', D: 'deleted', R: 'renamed', M: 'modified', T: 'modified' };
+const ATTEMPTS = [
+  { maxLines: 200_000, renames: 'similar' },
+  { maxLines: 5000, renames: 'identical' },
+  { maxLines: 0, renames: 'identical' },
+] as const;
+const STATUS: Record<string, DiffFile['status']> = {
+  A: 'added',
+  D: 'deleted',
+  R: 'renamed',
+  M: 'modified',
+  T: 'modified',
+};
 
 interface DiffInput {
   from: Tree;
@@ -36,12 +46,26 @@ export async function diffTrees(input: DiffInput): Promise<DiffFile[]> {
   const { from, to, git } = input;
   const paths = changedPaths(from, to);
   if (paths.length === 0) return [];
-  await provide(paths.flatMap((p) => [from.get(p), to.get(p)]).flatMap((e) => (e ? [e.sha256] : [])), input);
+  await provide(
+    paths.flatMap((p) => [from.get(p), to.get(p)]).flatMap((e) => (e ? [e.sha256] : [])),
+    input,
+  );
   for (const [i, { maxLines, renames }] of ATTEMPTS.entries()) {
     const coarse = new Set(paths.filter((path) => isLong(git, from.get(path), to.get(path), maxLines)));
     try {
-      const answer = parseDiffAnswer(await git.diffTree(treeOf(git, from, paths, coarse), treeOf(git, to, paths, coarse), DIFF_LIMIT_MS, renames));
-      return await describeAll(answer.sort((a, b) => comparePaths(a.path, b.path)), coarse, input);
+      const answer = parseDiffAnswer(
+        await git.diffTree(
+          treeOf(git, from, paths, coarse),
+          treeOf(git, to, paths, coarse),
+          DIFF_LIMIT_MS,
+          renames,
+        ),
+      );
+      return await describeAll(
+        answer.sort((a, b) => comparePaths(a.path, b.path)),
+        coarse,
+        input,
+      );
     } catch (error) {
       if (!(error instanceof GitFailure) || !error.timedOut || i === ATTEMPTS.length - 1) throw error;
     }
@@ -70,15 +94,25 @@ function isLong(git: Git, from: Entry | undefined, to: Entry | undefined, maxLin
 
 /** The changed files of one side; of long texts a stand-in that git takes for binary. */
 function treeOf(git: Git, tree: Tree, paths: string[], coarse: Set<string>): string {
-  return writeTree(git.store, paths.flatMap((path): [string, GitFile][] => {
-    const entry = tree.get(path);
-    if (!entry) return [];
-    const oid = coarse.has(path) ? git.store.write('blob', Buffer.from(`\0${entry.sha256}`)) : git.store.blob(entry.sha256)!.oid;
-    return [[path, { oid, executable: entry.executable }]];
-  }), new Map());
+  return writeTree(
+    git.store,
+    paths.flatMap((path): [string, GitFile][] => {
+      const entry = tree.get(path);
+      if (!entry) return [];
+      const oid = coarse.has(path)
+        ? git.store.write('blob', Buffer.from(`\0${entry.sha256}`))
+        : git.store.blob(entry.sha256)!.oid;
+      return [[path, { oid, executable: entry.executable }]];
+    }),
+    new Map(),
+  );
 }
 
-async function describeAll(answer: DiffAnswer[], coarse: Set<string>, { from, to, readBlobs, git }: DiffInput): Promise<DiffFile[]> {
+async function describeAll(
+  answer: DiffAnswer[],
+  coarse: Set<string>,
+  { from, to, readBlobs, git }: DiffInput,
+): Promise<DiffFile[]> {
   const files: DiffFile[] = [];
   let left = MAX_PATCH_BYTES;
   for (const found of answer) {
@@ -101,9 +135,27 @@ async function describeAll(answer: DiffAnswer[], coarse: Set<string>, { from, to
   return files;
 }
 
-function describe({ path, oldPath, status, oldMode, newMode, oldOid, newOid, binary, additions, deletions }: DiffAnswer): DiffFile {
+function describe({
+  path,
+  oldPath,
+  status,
+  oldMode,
+  newMode,
+  oldOid,
+  newOid,
+  binary,
+  additions,
+  deletions,
+}: DiffAnswer): DiffFile {
   const onlyMode = status === 'M' && oldOid === newOid && oldMode !== newMode;
-  return { path, ...(oldPath !== undefined && { oldPath }), status: onlyMode ? 'mode' : (STATUS[status] ?? 'modified'), binary, additions, deletions };
+  return {
+    path,
+    ...(oldPath !== undefined && { oldPath }),
+    status: onlyMode ? 'mode' : (STATUS[status] ?? 'modified'),
+    binary,
+    additions,
+    deletions,
+  };
 }
 
 function patchOf({ binary, patch }: DiffAnswer): Buffer | undefined {

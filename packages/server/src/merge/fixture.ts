@@ -9,9 +9,14 @@ import type { Entry, ReadBlobs, Tree } from './types.ts';
 
 export type Literal = Record<string, string | Buffer | { content: string | Buffer; executable: boolean }>;
 
-export const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
-export const x = (content: string | Buffer): { content: string | Buffer; executable: boolean } => ({ content, executable: true });
-export const lines = (n: number, changed: Record<number, string> = {}): string => Array.from({ length: n }, (_, i) => `${changed[i + 1] ?? `line ${i + 1}`}\n`).join('');
+export const sha256 = (content: string | Buffer): string =>
+  createHash('sha256').update(content).digest('hex');
+export const x = (content: string | Buffer): { content: string | Buffer; executable: boolean } => ({
+  content,
+  executable: true,
+});
+export const lines = (n: number, changed: Record<number, string> = {}): string =>
+  Array.from({ length: n }, (_, i) => `${changed[i + 1] ?? `line ${i + 1}`}\n`).join('');
 
 /** Every content that the literals of a test have, by SHA-256, and a count of what was read. */
 export class Blobs {
@@ -19,25 +24,42 @@ export class Blobs {
   readonly asked = new Set<string>();
 
   tree(literal: Literal): Tree {
-    return new Map(Object.entries(literal).sort(([p], [q]) => comparePaths(p, q)).map(([path, value]): [string, Entry] => {
-      const { content, executable } = typeof value === 'string' || Buffer.isBuffer(value) ? { content: value, executable: false } : value;
-      const bytes = Buffer.from(content);
-      const hash = sha256(bytes);
-      this.byHash.set(hash, bytes);
-      return [path, { sha256: hash, byteSize: bytes.length, executable }];
-    }));
+    return new Map(
+      Object.entries(literal)
+        .sort(([p], [q]) => comparePaths(p, q))
+        .map(([path, value]): [string, Entry] => {
+          const { content, executable } =
+            typeof value === 'string' || Buffer.isBuffer(value)
+              ? { content: value, executable: false }
+              : value;
+          const bytes = Buffer.from(content);
+          const hash = sha256(bytes);
+          this.byHash.set(hash, bytes);
+          return [path, { sha256: hash, byteSize: bytes.length, executable }];
+        }),
+    );
   }
 
-  readonly read: ReadBlobs = async (shas) => new Map(shas.map((sha) => {
-    this.asked.add(sha);
-    const bytes = this.byHash.get(sha);
-    if (!bytes) throw new Error(`no content ${sha}`);
-    return [sha, bytes];
-  }));
+  readonly read: ReadBlobs = async (shas) =>
+    new Map(
+      shas.map((sha) => {
+        this.asked.add(sha);
+        const bytes = this.byHash.get(sha);
+        if (!bytes) throw new Error(`no content ${sha}`);
+        return [sha, bytes];
+      }),
+    );
 
   /** `path` → `<mode> <content as latin1>`, with contents that a merge made. */
   show(tree: Tree, more = new Map<string, Buffer>()): Record<string, string> {
-    return Object.fromEntries([...tree].map(([path, e]) => [path, `${e.executable ? '755' : '644'} ${(more.get(e.sha256) ?? this.byHash.get(e.sha256))!.toString('latin1')}`]).sort());
+    return Object.fromEntries(
+      [...tree]
+        .map(([path, e]) => [
+          path,
+          `${e.executable ? '755' : '644'} ${(more.get(e.sha256) ?? this.byHash.get(e.sha256))!.toString('latin1')}`,
+        ])
+        .sort(),
+    );
   }
 }
 
@@ -57,17 +79,33 @@ export class RealGit {
   }
 
   run(args: string[], input?: string | Buffer): Buffer {
-    return execFileSync('git', args, { cwd: this.dir, input, env: { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }, stdio: ['pipe', 'pipe', 'pipe'], maxBuffer: 256 * 1024 * 1024 });
+    return execFileSync('git', args, {
+      cwd: this.dir,
+      input,
+      env: { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      maxBuffer: 256 * 1024 * 1024,
+    });
   }
 
   merge(blobs: Blobs, base: Tree, head: Tree, draft: Tree): RealMerge {
     const n = ++this.#n;
     const parts: Buffer[] = [];
     const commit = (name: string, tree: Tree, from?: string): void => {
-      parts.push(Buffer.from(`commit refs/heads/${name}${n}\ncommitter a <a> 0 +0000\ndata 0\n${from ? `from refs/heads/${from}${n}\ndeleteall\n` : ''}`));
+      parts.push(
+        Buffer.from(
+          `commit refs/heads/${name}${n}\ncommitter a <a> 0 +0000\ndata 0\n${from ? `from refs/heads/${from}${n}\ndeleteall\n` : ''}`,
+        ),
+      );
       for (const [path, e] of tree) {
         const content = blobs.byHash.get(e.sha256)!;
-        parts.push(Buffer.from(`M ${e.executable ? '100755' : '100644'} inline "${path.replaceAll('"', '\\"')}"\ndata ${content.length}\n`), content, Buffer.from('\n'));
+        parts.push(
+          Buffer.from(
+            `M ${e.executable ? '100755' : '100644'} inline "${path.replaceAll('"', '\\"')}"\ndata ${content.length}\n`,
+          ),
+          content,
+          Buffer.from('\n'),
+        );
       }
     };
     commit('base', base);
@@ -77,10 +115,20 @@ export class RealGit {
     const out = this.#mergeTree(`head${n}`, `draft${n}`).toString('utf8').split('\0');
     const tree = out[0]!;
     const names = out.slice(1, out.indexOf('', 1)).filter((name) => !/~(head|draft)\d+(_\d+)?$/.test(name));
-    const rows = this.run(['ls-tree', '-r', '-z', tree]).toString('utf8').split('\0').filter(Boolean).map((row) => /^100(\d+) blob (\w+)\t(.*)$/s.exec(row)!);
+    const rows = this.run(['ls-tree', '-r', '-z', tree])
+      .toString('utf8')
+      .split('\0')
+      .filter(Boolean)
+      .map((row) => /^100(\d+) blob (\w+)\t(.*)$/s.exec(row)!);
     const contents = this.#contents(rows.map(([, , oid]) => oid!));
-    const files = Object.fromEntries(rows.map(([, mode, , path], i): [string, string] => [path!, `${mode} ${contents[i]!}`]));
-    return { clean: names.length === 0 && out.length <= 2, files: Object.fromEntries(Object.entries(files).sort()), names };
+    const files = Object.fromEntries(
+      rows.map(([, mode, , path], i): [string, string] => [path!, `${mode} ${contents[i]!}`]),
+    );
+    return {
+      clean: names.length === 0 && out.length <= 2,
+      files: Object.fromEntries(Object.entries(files).sort()),
+      names,
+    };
   }
 
   #contents(oids: string[]): string[] {

@@ -52,7 +52,9 @@ export async function mergeWithGit(work: Work): Promise<GitVerdict> {
   } catch (error) {
     if (!(error instanceof GitFailure) || error.timedOut) throw error;
     // Git asked for a content that we did not think it needs (another version may), or was killed: once more, with everything.
-    const contents = new Set(work.touched.flatMap((t) => [t.base, t.head, t.draft]).flatMap((e) => (e ? [e.sha256] : [])));
+    const contents = new Set(
+      work.touched.flatMap((t) => [t.base, t.head, t.draft]).flatMap((e) => (e ? [e.sha256] : [])),
+    );
     return ask({ ...work, plan: { ...work.plan, contents } });
   }
 }
@@ -67,15 +69,23 @@ async function ask(work: Work): Promise<GitVerdict> {
     return { oid, executable: entry.executable };
   };
   const written = new Map<string, Buffer>();
-  const commit = (side: 'base' | 'head' | 'draft', parent?: string): string => writeCommit(git.store, writeTree(git.store, filesOf(work, side, fileOf), written), side, parent);
+  const commit = (side: 'base' | 'head' | 'draft', parent?: string): string =>
+    writeCommit(git.store, writeTree(git.store, filesOf(work, side, fileOf), written), side, parent);
   const base = commit('base');
   const [head, draft] = [commit('head', base), commit('draft', base)];
   const withoutSuffix = withoutMadeUpNames([head, draft]);
   const made = (name: string): string => plan.alone?.[Number(name)]?.path ?? withoutSuffix(name);
   const answer = parseMergeAnswer(await git.mergeTree(head, draft, limitMs), made);
 
-  const conflicts = answer.clean ? new Map<string, GitConflict>() : await conflictsOf(answer, work, names, fileOf);
-  const verdict: GitVerdict = { files: new Map(plan.alone ? uncontested : []), conflicts, standing: new Set(), contents: new Map() };
+  const conflicts = answer.clean
+    ? new Map<string, GitConflict>()
+    : await conflictsOf(answer, work, names, fileOf);
+  const verdict: GitVerdict = {
+    files: new Map(plan.alone ? uncontested : []),
+    conflicts,
+    standing: new Set(),
+    contents: new Map(),
+  };
   const shown = new Set(touched.map((t) => t.path));
   for (const [name, file] of readTree(git.store, answer.tree, written)) {
     const path = made(name);
@@ -102,7 +112,11 @@ function oidOf(git: Git, sha256: string, contents: Set<string>): string {
   return stored?.oid ?? sha256.slice(0, EMPTY_BLOB.length);
 }
 
-function* filesOf({ sides, touched, plan }: Work, side: 'base' | 'head' | 'draft', fileOf: (entry: Entry) => GitFile): Generator<[string, GitFile]> {
+function* filesOf(
+  { sides, touched, plan }: Work,
+  side: 'base' | 'head' | 'draft',
+  fileOf: (entry: Entry) => GitFile,
+): Generator<[string, GitFile]> {
   if (plan.whole) {
     for (const [path, entry] of sides[side]) yield [path, fileOf(entry)];
     return;
@@ -112,7 +126,8 @@ function* filesOf({ sides, touched, plan }: Work, side: 'base' | 'head' | 'draft
     return;
   }
   for (const t of touched) if (t[side]) yield [t.path, fileOf(t[side])];
-  for (const folder of plan.kept) yield [folder === '' ? PLACEHOLDER : `${folder}/${PLACEHOLDER}`, { oid: EMPTY_BLOB, executable: false }];
+  for (const folder of plan.kept)
+    yield [folder === '' ? PLACEHOLDER : `${folder}/${PLACEHOLDER}`, { oid: EMPTY_BLOB, executable: false }];
 }
 
 function entryOf(git: Git, file: GitFile, known: Entry | undefined, contents: Map<string, Buffer>): Entry {
@@ -127,20 +142,32 @@ function entryOf(git: Git, file: GitFile, known: Entry | undefined, contents: Ma
  * The paths of git's conflicts: those that it names, and every path that the file has in head or draft. Git names only the new path
  * of a file that one side moved and the other edited; a resolution that takes the draft there would lose the edit.
  */
-async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }: Work, names: Map<string, Entry>, fileOf: (entry: Entry) => GitFile): Promise<Map<string, GitConflict>> {
+async function conflictsOf(
+  answer: MergeAnswer,
+  { git, sides, touched, limitMs }: Work,
+  names: Map<string, Entry>,
+  fileOf: (entry: Entry) => GitFile,
+): Promise<Map<string, GitConflict>> {
   const found = new Map<string, GitConflict>();
-  const name = (path: string): GitConflict => found.get(path) ?? found.set(path, { renamed: false, stages: {} }).get(path)!;
-  const sha = (file: GitFile | undefined): string | undefined => (file ? names.get(file.oid)?.sha256 : undefined);
-  for (const [path, s] of answer.stages) name(path).stages = { base: sha(s[1]), head: sha(s[2]), draft: sha(s[3]) };
+  const name = (path: string): GitConflict =>
+    found.get(path) ?? found.set(path, { renamed: false, stages: {} }).get(path)!;
+  const sha = (file: GitFile | undefined): string | undefined =>
+    file ? names.get(file.oid)?.sha256 : undefined;
+  for (const [path, s] of answer.stages)
+    name(path).stages = { base: sha(s[1]), head: sha(s[2]), draft: sha(s[3]) };
 
   const inSides = (path: string): boolean => sides.head.has(path) || sides.draft.has(path);
   for (const { paths, type } of answer.messages) {
     if (!type.startsWith('CONFLICT')) continue;
-    if (type.includes('rename')) for (const path of paths) if (found.has(path)) found.get(path)!.renamed = true;
+    if (type.includes('rename'))
+      for (const path of paths) if (found.has(path)) found.get(path)!.renamed = true;
     // A file that both sides have alike at its new place comes without stages even when its old contents clash.
-    if (type.includes('rename') && type.includes('collision')) for (const path of paths) if (inSides(path)) name(path).renamed = true;
+    if (type.includes('rename') && type.includes('collision'))
+      for (const path of paths) if (inSides(path)) name(path).renamed = true;
     // Conflicts over a folder's new place come without stages or with the new place only.
-    if (type.includes('directory') && type.includes('rename')) for (const path of paths.flatMap((p) => (inSides(p) ? [p] : addedBelow(p, touched)))) name(path).renamed = true;
+    if (type.includes('directory') && type.includes('rename'))
+      for (const path of paths.flatMap((p) => (inSides(p) ? [p] : addedBelow(p, touched))))
+        name(path).renamed = true;
   }
   await nameOldPaths();
   if (found.size === 0) await nameAnything();
@@ -148,22 +175,34 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
 
   /** Of several files of one content, git names the one that it took for the moved one where both sides moved it. */
   function isNamedFor(old: string): boolean {
-    return [...answer.stages].some(([path, s]) => s[1] && !s[2] && !s[3] && sides.base.get(path)?.sha256 === sides.base.get(old)!.sha256);
+    return [...answer.stages].some(
+      ([path, s]) => s[1] && !s[2] && !s[3] && sides.base.get(path)?.sha256 === sides.base.get(old)!.sha256,
+    );
   }
 
   /** Git calls a folder that was split a conflict also where nothing was added to it, and names no file: then it is about what is there, or went from there. */
   async function nameAnything(): Promise<void> {
-    const folders = answer.messages.filter(({ type }) => type.startsWith('CONFLICT')).flatMap(({ paths }) => paths);
+    const folders = answer.messages
+      .filter(({ type }) => type.startsWith('CONFLICT'))
+      .flatMap(({ paths }) => paths);
     const isBelow = (path: string): boolean => folders.some((folder) => path.startsWith(`${folder}/`));
     const moved = new Set<string>();
-    for (const side of ['head', 'draft'] as const) for (const [path, old] of await sideRenames(git, { touched, side, fileOf, limitMs })) if (isBelow(old)) moved.add(path);
+    for (const side of ['head', 'draft'] as const)
+      for (const [path, old] of await sideRenames(git, { touched, side, fileOf, limitMs }))
+        if (isBelow(old)) moved.add(path);
     const standing = touched.filter((t) => t.head || t.draft);
-    const about = [standing.filter((t) => isBelow(t.path)), standing.filter((t) => moved.has(t.path)), standing].find((some) => some.length > 0) ?? [];
+    const about =
+      [standing.filter((t) => isBelow(t.path)), standing.filter((t) => moved.has(t.path)), standing].find(
+        (some) => some.length > 0,
+      ) ?? [];
     for (const t of about) name(t.path).renamed = true;
   }
 
   async function nameOldPaths(): Promise<void> {
-    for (const [side, other] of [['head', 'draft'], ['draft', 'head']] as const) {
+    for (const [side, other] of [
+      ['head', 'draft'],
+      ['draft', 'head'],
+    ] as const) {
       const moved = [...found.keys()].filter((path) => sides[side].has(path) && !sides.base.has(path));
       if (moved.length === 0) continue;
       const renames = await sideRenames(git, { touched, side, fileOf, limitMs });
@@ -178,4 +217,5 @@ async function conflictsOf(answer: MergeAnswer, { git, sides, touched, limitMs }
 }
 
 /** What either side added below a folder that git could not place. */
-const addedBelow = (folder: string, touched: TouchedPath[]): string[] => touched.filter((t) => !t.base && t.path.startsWith(`${folder}/`)).map((t) => t.path);
+const addedBelow = (folder: string, touched: TouchedPath[]): string[] =>
+  touched.filter((t) => !t.base && t.path.startsWith(`${folder}/`)).map((t) => t.path);

@@ -22,17 +22,30 @@ type Side = 'head' | 'draft';
 
 /** Undefined where paths and hashes alone decide just as git would. */
 export function planGit(sides: Sides, touched: TouchedPath[], contested: TouchedPath[]): GitPlan | undefined {
-  const deleted = { head: touched.filter((t) => t.base && !t.head), draft: touched.filter((t) => t.base && !t.draft) };
-  const added = { head: touched.filter((t) => !t.base && t.head), draft: touched.filter((t) => !t.base && t.draft) };
-  const whole = movedFolders('head', sides, deleted, added).size > 0 || movedFolders('draft', sides, deleted, added).size > 0;
+  const deleted = {
+    head: touched.filter((t) => t.base && !t.head),
+    draft: touched.filter((t) => t.base && !t.draft),
+  };
+  const added = {
+    head: touched.filter((t) => !t.base && t.head),
+    draft: touched.filter((t) => !t.base && t.draft),
+  };
+  const whole =
+    movedFolders('head', sides, deleted, added).size > 0 ||
+    movedFolders('draft', sides, deleted, added).size > 0;
   const goneTwice = deleted.head.some((t) => !t.draft);
   const renames = goneTwice && added.head.length + added.draft.length > 0;
   if (contested.length === 0 && !whole && !renames) return undefined;
 
   const contents = new Set<string>();
-  const need = (entry: { sha256: string } | undefined): void => { if (entry) contents.add(entry.sha256); };
+  const need = (entry: { sha256: string } | undefined): void => {
+    if (entry) contents.add(entry.sha256);
+  };
   for (const t of contested) for (const side of [t.base, t.head, t.draft]) need(side);
-  for (const [side, other] of [['head', 'draft'], ['draft', 'head']] as const) {
+  for (const [side, other] of [
+    ['head', 'draft'],
+    ['draft', 'head'],
+  ] as const) {
     if (added[side].length === 0) continue;
     // Git compares contents only for a source that the other side edited or deleted too, or that tells where a folder went.
     const sources = deleted[side].filter((t) => whole || !sameEntry(t.base, t[other]));
@@ -40,12 +53,26 @@ export function planGit(sides: Sides, touched: TouchedPath[], contested: Touched
     if (sources.length > 0) for (const t of added[side]) need(t[side]);
   }
   // Git takes only a deleted file for the source of a rename, and only an added one for its target.
-  const canRename = (['head', 'draft'] as const).some((side) => deleted[side].length > 0 && added[side].length > 0);
-  return canRename ? { contents, whole, kept: whole ? new Set() : livingFolders(sides.base, touched, deleted), alone: undefined } : { contents, whole, kept: new Set(), alone: contested };
+  const canRename = (['head', 'draft'] as const).some(
+    (side) => deleted[side].length > 0 && added[side].length > 0,
+  );
+  return canRename
+    ? {
+        contents,
+        whole,
+        kept: whole ? new Set() : livingFolders(sides.base, touched, deleted),
+        alone: undefined,
+      }
+    : { contents, whole, kept: new Set(), alone: contested };
 }
 
 /** Folders of the base to which the other side added files and of which `side` deleted all. */
-function movedFolders(side: Side, sides: Sides, deleted: Record<Side, TouchedPath[]>, added: Record<Side, TouchedPath[]>): Set<string> {
+function movedFolders(
+  side: Side,
+  sides: Sides,
+  deleted: Record<Side, TouchedPath[]>,
+  added: Record<Side, TouchedPath[]>,
+): Set<string> {
   const additions = added[side === 'head' ? 'draft' : 'head'];
   if (deleted[side].length === 0 || additions.length === 0 || added[side].length === 0) return new Set();
   const shrunk = new Set(deleted[side].flatMap((t) => [...foldersOf(t.path)]));
@@ -65,13 +92,18 @@ function removeLiving(folders: Set<string>, tree: Tree): void {
  * Of the folders in which a side deleted something, those with untouched files, the root as ''. Which of several files of one content git takes for the
  * one that moved depends on the folders that are gone.
  */
-function livingFolders(base: Tree, touched: TouchedPath[], deleted: Record<Side, TouchedPath[]>): Set<string> {
+function livingFolders(
+  base: Tree,
+  touched: TouchedPath[],
+  deleted: Record<Side, TouchedPath[]>,
+): Set<string> {
   const shrunk = new Set(['', ...[...deleted.head, ...deleted.draft].flatMap((t) => [...foldersOf(t.path)])]);
   const changed = new Set(touched.map((t) => t.path));
   const living = new Set<string>();
   for (const path of base.keys()) {
     if (shrunk.size === 0) break;
-    if (!changed.has(path)) for (const folder of ['', ...foldersOf(path)]) if (shrunk.delete(folder)) living.add(folder);
+    if (!changed.has(path))
+      for (const folder of ['', ...foldersOf(path)]) if (shrunk.delete(folder)) living.add(folder);
   }
   return living;
 }

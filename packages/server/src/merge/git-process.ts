@@ -51,7 +51,17 @@ export const GIT_ENVIRONMENT = {
  * @param args without `git` itself. `unbuffered`: the command does not flush after each answer (merge-tree 2.39), so it runs behind
  * `stdbuf`; where that is missing, each request has a process of its own, whose end flushes.
  */
-export function createGitProcess({ gitDir, args, unbuffered, onSpawn }: { gitDir: string; args: string[]; unbuffered: boolean; onSpawn?: (pid: number | undefined, alive: boolean) => void }): GitProcess {
+export function createGitProcess({
+  gitDir,
+  args,
+  unbuffered,
+  onSpawn,
+}: {
+  gitDir: string;
+  args: string[];
+  unbuffered: boolean;
+  onSpawn?: (pid: number | undefined, alive: boolean) => void;
+}): GitProcess {
   const stdbuf = unbuffered ? findOnPath('stdbuf') : undefined;
   const oneShot = unbuffered && stdbuf === undefined;
   const command = stdbuf ? [stdbuf, '-o0', 'git', ...args] : ['git', ...args];
@@ -71,14 +81,22 @@ export function createGitProcess({ gitDir, args, unbuffered, onSpawn }: { gitDir
     const started = spawn(command[0]!, command.slice(1), { cwd: gitDir, env, stdio: 'pipe' });
     onSpawn?.(started.pid, true);
     let stderr = '';
-    started.stderr.on('data', (data: Buffer) => { stderr = (stderr + data.toString('latin1')).slice(-MAX_STDERR); });
+    started.stderr.on('data', (data: Buffer) => {
+      stderr = (stderr + data.toString('latin1')).slice(-MAX_STDERR);
+    });
     started.stdin.on('error', () => undefined); // the end of the process tells what was wrong
-    started.stdout.on('data', (data: Buffer) => { if (child === started) take(data); });
+    started.stdout.on('data', (data: Buffer) => {
+      if (child === started) take(data);
+    });
     const ended = (why: string, aborted: boolean): void => {
       onSpawn?.(started.pid, false);
       if (child !== started) return;
       child = undefined;
-      settle((w) => (oneShot && w.size > 0 ? w.resolve(Buffer.concat(w.chunks)) : w.reject(new GitFailure(`${why}: ${stderr.trim()}`, false, aborted))));
+      settle((w) =>
+        oneShot && w.size > 0
+          ? w.resolve(Buffer.concat(w.chunks))
+          : w.reject(new GitFailure(`${why}: ${stderr.trim()}`, false, aborted)),
+      );
     };
     started.on('error', (error) => ended(`git did not start: ${error.message}`, false));
     started.on('close', (code, signal) => ended(`git ended (${code ?? signal})`, signal === 'SIGABRT'));

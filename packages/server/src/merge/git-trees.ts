@@ -11,7 +11,11 @@ type Folder = Map<string, Folder | GitFile>;
 export const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
 /** Writes the tree of these files and gives its id. `written` remembers the tree objects, so that reading a result need not read them again. */
-export function writeTree(store: Pick<ObjectStore, 'write'>, files: Iterable<[path: string, file: GitFile]>, written: Map<string, Buffer>): string {
+export function writeTree(
+  store: Pick<ObjectStore, 'write'>,
+  files: Iterable<[path: string, file: GitFile]>,
+  written: Map<string, Buffer>,
+): string {
   const root: Folder = new Map();
   for (const [path, file] of files) {
     const parts = path.split('/');
@@ -27,13 +31,20 @@ export function writeTree(store: Pick<ObjectStore, 'write'>, files: Iterable<[pa
   return writeFolder(store, root, written);
 }
 
-function writeFolder(store: Pick<ObjectStore, 'write'>, folder: Folder, written: Map<string, Buffer>): string {
+function writeFolder(
+  store: Pick<ObjectStore, 'write'>,
+  folder: Folder,
+  written: Map<string, Buffer>,
+): string {
   const rows: { key: Buffer; row: Buffer }[] = [];
   for (const [name, value] of folder) {
     const isFolder = value instanceof Map;
     const oid = isFolder ? writeFolder(store, value, written) : value.oid;
     const mode = isFolder ? '40000' : value.executable ? '100755' : '100644';
-    rows.push({ key: Buffer.from(isFolder ? `${name}/` : name), row: Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]) });
+    rows.push({
+      key: Buffer.from(isFolder ? `${name}/` : name),
+      row: Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]),
+    });
   }
   // Git sorts a folder as if its name ended in a slash.
   rows.sort((a, b) => Buffer.compare(a.key, b.key));
@@ -44,7 +55,12 @@ function writeFolder(store: Pick<ObjectStore, 'write'>, folder: Folder, written:
 }
 
 /** All files below a tree. */
-export function* readTree(store: ObjectStore, oid: string, written: Map<string, Buffer>, prefix = ''): Generator<[path: string, file: GitFile]> {
+export function* readTree(
+  store: ObjectStore,
+  oid: string,
+  written: Map<string, Buffer>,
+  prefix = '',
+): Generator<[path: string, file: GitFile]> {
   const body = written.get(oid) ?? store.read(oid);
   for (let at = 0; at < body.length;) {
     const space = body.indexOf(32, at);
@@ -61,5 +77,10 @@ export function* readTree(store: ObjectStore, oid: string, written: Map<string, 
 /** A commit of `tree`. Merging wants commits: git finds the base of a merge by their parents. */
 export function writeCommit(store: ObjectStore, tree: string, message: string, parent?: string): string {
   const who = 'headrace <headrace> 0 +0000';
-  return store.write('commit', Buffer.from(`tree ${tree}\n${parent ? `parent ${parent}\n` : ''}author ${who}\ncommitter ${who}\n\n${message}\n`));
+  return store.write(
+    'commit',
+    Buffer.from(
+      `tree ${tree}\n${parent ? `parent ${parent}\n` : ''}author ${who}\ncommitter ${who}\n\n${message}\n`,
+    ),
+  );
 }

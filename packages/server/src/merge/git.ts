@@ -23,7 +23,21 @@ export interface Git {
   close(): void;
 }
 
-const DIFF = ['diff-tree', '--stdin', '-r', '--raw', '--numstat', '-p', '-z', '--full-index', '--no-textconv', '--no-ext-diff', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
+const DIFF = [
+  'diff-tree',
+  '--stdin',
+  '-r',
+  '--raw',
+  '--numstat',
+  '-p',
+  '-z',
+  '--full-index',
+  '--no-textconv',
+  '--no-ext-diff',
+  '--no-color',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+];
 /** As `git diff` does it. */
 const FOR_PEOPLE = ['-M50%', '--diff-algorithm=myers'];
 const IDENTICAL = ['-M100%', '--diff-algorithm=myers'];
@@ -32,10 +46,17 @@ const FOR_MERGES = ['--no-renames', '--diff-algorithm=histogram', '--no-indent-h
 const DIFF_END = 'end of this diff\n';
 
 /** @param dir a folder for this alone; made where it is not there. `onSpawn` is told of every process that starts and ends. */
-export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: number | undefined, alive: boolean) => void }): Git {
+export function createGit({
+  dir,
+  onSpawn,
+}: {
+  dir: string;
+  onSpawn?: (pid: number | undefined, alive: boolean) => void;
+}): Git {
   mkdirSync(dir, { recursive: true });
   const store = createObjectStore(dir);
-  const processOf = (args: string[], unbuffered: boolean) => createGitProcess({ gitDir: store.dir, args, unbuffered, ...(onSpawn && { onSpawn }) });
+  const processOf = (args: string[], unbuffered: boolean) =>
+    createGitProcess({ gitDir: store.dir, args, unbuffered, ...(onSpawn && { onSpawn }) });
   const merging = processOf(MERGE_TREE, true);
   const diffing = processOf([...DIFF, ...FOR_PEOPLE], false);
   const identifying = processOf([...DIFF, ...IDENTICAL], false);
@@ -45,13 +66,15 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
     stop();
     store.reset();
   };
-  const differ = (git: GitProcess) => async (from: string, to: string, limitMs: number): Promise<Buffer> => {
-    // A line that names no object is echoed, and only then is the output flushed.
-    const mark = Buffer.from(DIFF_END);
-    store.flush();
-    const answer = await git.ask(`${from} ${to}\n${DIFF_END}`, mark, limitMs);
-    return answer.subarray(0, answer.length - mark.length);
-  };
+  const differ =
+    (git: GitProcess) =>
+    async (from: string, to: string, limitMs: number): Promise<Buffer> => {
+      // A line that names no object is echoed, and only then is the output flushed.
+      const mark = Buffer.from(DIFF_END);
+      store.flush();
+      const answer = await git.ask(`${from} ${to}\n${DIFF_END}`, mark, limitMs);
+      return answer.subarray(0, answer.length - mark.length);
+    };
 
   return {
     store,
@@ -64,7 +87,8 @@ export function createGit({ dir, onSpawn }: { dir: string; onSpawn?: (pid: numbe
       const answer = await merging.ask(`${head} ${draft}\n${end} ${end}\n`, mark, limitMs);
       return answer.subarray(0, answer.length - mark.length);
     },
-    diffTree: (from, to, limitMs, renames = 'similar') => differ(renames === 'similar' ? diffing : identifying)(from, to, limitMs),
+    diffTree: (from, to, limitMs, renames = 'similar') =>
+      differ(renames === 'similar' ? diffing : identifying)(from, to, limitMs),
     compareTree: differ(comparing),
     tidy() {
       if (store.isFull()) clear();

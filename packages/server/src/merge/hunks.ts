@@ -25,20 +25,34 @@ const HUNK_LIMIT_MS = 3000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The conflicts with the regions that both sides changed, where both have text. */
-export async function withHunks(merge: Merge, { git, readBlobs }: { git: Git; readBlobs: ReadBlobs }): Promise<Conflict[]> {
+export async function withHunks(
+  merge: Merge,
+  { git, readBlobs }: { git: Git; readBlobs: ReadBlobs },
+): Promise<Conflict[]> {
   const wanted = merge.conflicts.flatMap((conflict) => {
-    const stages = conflict.kind === 'content' || conflict.kind === 'add_add' ? conflict : conflict.kind === 'rename' ? merge.stages.get(conflict.path) : undefined;
-    return stages?.head && stages.draft && stages.head !== stages.draft ? [{ path: conflict.path, base: stages.base ?? null, head: stages.head, draft: stages.draft }] : [];
+    const stages =
+      conflict.kind === 'content' || conflict.kind === 'add_add'
+        ? conflict
+        : conflict.kind === 'rename'
+          ? merge.stages.get(conflict.path)
+          : undefined;
+    return stages?.head && stages.draft && stages.head !== stages.draft
+      ? [{ path: conflict.path, base: stages.base ?? null, head: stages.head, draft: stages.draft }]
+      : [];
   });
   if (wanted.length === 0) return merge.conflicts;
-  const blobs = await storedFirst(git.store, readBlobs)([...new Set(wanted.flatMap((w) => [w.base, w.head, w.draft]).flatMap((sha) => (sha ? [sha] : [])))]);
+  const blobs = await storedFirst(
+    git.store,
+    readBlobs,
+  )([...new Set(wanted.flatMap((w) => [w.base, w.head, w.draft]).flatMap((sha) => (sha ? [sha] : [])))]);
   const of = (sha: string | null): Buffer => (sha ? blobs.get(sha)! : Buffer.alloc(0));
   const contents = new Map<string, Contents>();
   let bytes = 0;
   for (const w of wanted) {
     const sides = { base: of(w.base), head: of(w.head), draft: of(w.draft) };
     bytes += sides.base.length + sides.head.length + sides.draft.length;
-    if (bytes <= MAX_BYTES && Object.values(sides).every((side) => !side.subarray(0, 8000).includes(0))) contents.set(w.path, sides);
+    if (bytes <= MAX_BYTES && Object.values(sides).every((side) => !side.subarray(0, 8000).includes(0)))
+      contents.set(w.path, sides);
   }
   let head: Map<string, Change[]>;
   let draft: Map<string, Change[]>;
@@ -56,11 +70,28 @@ export async function withHunks(merge: Merge, { git, readBlobs }: { git: Git; re
   });
 }
 
-async function changes(git: Git, contents: Map<string, Contents>, side: 'head' | 'draft'): Promise<Map<string, Change[]>> {
+async function changes(
+  git: Git,
+  contents: Map<string, Contents>,
+  side: 'head' | 'draft',
+): Promise<Map<string, Change[]>> {
   if (contents.size === 0) return new Map();
-  const tree = (which: keyof Contents): string => writeTree(git.store, [...contents].map(([path, c]) => [path, { oid: c[which].length > 0 ? git.store.write('blob', c[which]) : EMPTY_BLOB, executable: false }]), new Map());
+  const tree = (which: keyof Contents): string =>
+    writeTree(
+      git.store,
+      [...contents].map(([path, c]) => [
+        path,
+        { oid: c[which].length > 0 ? git.store.write('blob', c[which]) : EMPTY_BLOB, executable: false },
+      ]),
+      new Map(),
+    );
   git.store.write('blob', Buffer.alloc(0));
-  return new Map(parseDiffAnswer(await git.compareTree(tree('base'), tree(side), HUNK_LIMIT_MS)).map((answer) => [answer.path, changesOf(answer)]));
+  return new Map(
+    parseDiffAnswer(await git.compareTree(tree('base'), tree(side), HUNK_LIMIT_MS)).map((answer) => [
+      answer.path,
+      changesOf(answer),
+    ]),
+  );
 }
 
 function changesOf({ patch }: DiffAnswer): Change[] {
@@ -89,9 +120,16 @@ function changesOf({ patch }: DiffAnswer): Change[] {
 }
 
 /** Groups of changes of both sides that touch or overlap in the base, as git merges them: a group of one side alone merges by itself. */
-function overlaps(head: Change[], draft: Change[], { base, head: headText, draft: draftText }: Contents): Hunk[] {
+function overlaps(
+  head: Change[],
+  draft: Change[],
+  { base, head: headText, draft: draftText }: Contents,
+): Hunk[] {
   const lines = { base: linesOf(base), head: linesOf(headText), draft: linesOf(draftText) };
-  const all = [...head.map((c) => ({ ...c, side: 'head' as const })), ...draft.map((c) => ({ ...c, side: 'draft' as const }))].sort((a, b) => a.from - b.from || a.to - b.to);
+  const all = [
+    ...head.map((c) => ({ ...c, side: 'head' as const })),
+    ...draft.map((c) => ({ ...c, side: 'draft' as const })),
+  ].sort((a, b) => a.from - b.from || a.to - b.to);
   const hunks: Hunk[] = [];
   const shift = { head: 0, draft: 0 };
   for (let i = 0; i < all.length;) {
@@ -106,17 +144,28 @@ function overlaps(head: Change[], draft: Change[], { base, head: headText, draft
       shift[change.side] += change.sideTo - change.sideFrom - (change.to - change.from);
     }
     if (sides.size < 2) continue;
-    const cut = (side: 'head' | 'draft'): string[] => lines[side].slice(from + before[side], to + shift[side]);
+    const cut = (side: 'head' | 'draft'): string[] =>
+      lines[side].slice(from + before[side], to + shift[side]);
     const [headLines, draftLines] = [cut('head'), cut('draft')];
     if (sameLines(headLines, draftLines)) continue;
-    const hunk = { base: lines.base.slice(from, to).map(withoutEnd), head: headLines.map(withoutEnd), draft: draftLines.map(withoutEnd) };
+    const hunk = {
+      base: lines.base.slice(from, to).map(withoutEnd),
+      head: headLines.map(withoutEnd),
+      draft: draftLines.map(withoutEnd),
+    };
     const start = (at: number, list: string[]): number => (list.length > 0 ? at + 1 : at);
-    hunks.push({ baseStart: start(from, hunk.base), headStart: start(from + before.head, hunk.head), draftStart: start(from + before.draft, hunk.draft), ...hunk });
+    hunks.push({
+      baseStart: start(from, hunk.base),
+      headStart: start(from + before.head, hunk.head),
+      draftStart: start(from + before.draft, hunk.draft),
+      ...hunk,
+    });
   }
   return hunks;
 }
 
-const sameLines = (a: string[], b: string[]): boolean => a.length === b.length && a.every((line, i) => line === b[i]);
+const sameLines = (a: string[], b: string[]): boolean =>
+  a.length === b.length && a.every((line, i) => line === b[i]);
 
 /** With their ends: whether the last line has one can be all that the sides differ in. */
 const linesOf = (content: Buffer): string[] => content.toString('utf8').match(/[^\n]*\n|[^\n]+/g) ?? [];

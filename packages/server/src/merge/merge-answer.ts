@@ -29,7 +29,12 @@ export interface MergeAnswer {
  */
 export function parseMergeAnswer(answer: Buffer, made: (path: string) => string): MergeAnswer {
   const fields = answer.toString('utf8').split('\0');
-  const parsed: MergeAnswer = { clean: fields[0] === '1', tree: fields[1] ?? '', stages: new Map(), messages: [] };
+  const parsed: MergeAnswer = {
+    clean: fields[0] === '1',
+    tree: fields[1] ?? '',
+    stages: new Map(),
+    messages: [],
+  };
   let at = 2;
   for (; fields[at]; at++) {
     const [, mode, oid, stage, name] = /^(\d+) ([0-9a-f]+) ([123])\t(.*)$/s.exec(fields[at]!) ?? [];
@@ -45,7 +50,8 @@ export function parseMergeAnswer(answer: Buffer, made: (path: string) => string)
     at += 1 + count;
     parsed.messages.push({ paths, type: fields[at] ?? '' });
   }
-  if (parsed.messages.some(({ type }) => type.startsWith('CONFLICT') && type !== FILE_IN_THE_WAY)) parsed.clean = false;
+  if (parsed.messages.some(({ type }) => type.startsWith('CONFLICT') && type !== FILE_IN_THE_WAY))
+    parsed.clean = false;
   if (!/^[0-9a-f]{40,}$/.test(parsed.tree)) throw new Error('git merge-tree answered in an unknown form');
   return parsed;
 }

@@ -36,10 +36,19 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
     else if (entry) merged.set(t.path, entry);
   }
   const plan = planGit(sides, touched, contested);
-  const verdict = plan ? await decide() : { files: merged, conflicts: new Map<string, GitConflict>(), standing: new Set<string>(), contents: new Map<string, Buffer>() };
+  const verdict = plan
+    ? await decide()
+    : {
+        files: merged,
+        conflicts: new Map<string, GitConflict>(),
+        standing: new Set<string>(),
+        contents: new Map<string, Buffer>(),
+      };
   const clashes = findClashes([...verdict.files.keys(), ...verdict.standing]);
   const paths = new Set([...verdict.conflicts.keys(), ...clashes]);
-  const conflicts = [...paths].sort(comparePaths).map((path) => describe(path, { sides, verdict, clashes, git }));
+  const conflicts = [...paths]
+    .sort(comparePaths)
+    .map((path) => describe(path, { sides, verdict, clashes, git }));
   const all = new Set([...touched.map((t) => t.path), ...paths]);
   return {
     status: conflicts.length > 0 ? 'conflicted' : 'clean',
@@ -52,7 +61,15 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
 
   async function decide(): Promise<GitVerdict> {
     try {
-      return await mergeWithGit({ git, sides, touched, uncontested: merged, plan: plan!, readBlobs, limitMs });
+      return await mergeWithGit({
+        git,
+        sides,
+        touched,
+        uncontested: merged,
+        plan: plan!,
+        readBlobs,
+        limitMs,
+      });
     } catch (error) {
       if (!(error instanceof GitFailure) || !(error.timedOut || error.aborted)) throw error;
       const undecided = contested.length > 0 ? contested : touched.filter((t) => !t.base);
@@ -64,7 +81,11 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
 }
 
 /** What turns the head into the tree that has `at(path)` at every one of `paths`. */
-export function changesOf(head: Tree, paths: Iterable<string>, at: (path: string) => Entry | undefined): Changes {
+export function changesOf(
+  head: Tree,
+  paths: Iterable<string>,
+  at: (path: string) => Entry | undefined,
+): Changes {
   const changes: Changes = [];
   for (const path of paths) {
     const entry = at(path);
@@ -73,14 +94,20 @@ export function changesOf(head: Tree, paths: Iterable<string>, at: (path: string
   return changes.sort(([a], [b]) => comparePaths(a, b));
 }
 
-function describe(path: string, { sides, verdict, clashes, git }: { sides: Sides; verdict: GitVerdict; clashes: Set<string>; git: Git }): Conflict {
+function describe(
+  path: string,
+  { sides, verdict, clashes, git }: { sides: Sides; verdict: GitVerdict; clashes: Set<string>; git: Git },
+): Conflict {
   const at = { base: sides.base.get(path), head: sides.head.get(path), draft: sides.draft.get(path) };
   const sha = (entry: Entry | undefined): string | null => entry?.sha256 ?? null;
   const kind = clashes.has(path) ? 'path' : verdict.conflicts.get(path)?.renamed ? 'rename' : kindOf(at, git);
   return { path, kind, base: sha(at.base), head: sha(at.head), draft: sha(at.draft) };
 }
 
-function kindOf({ base, head, draft }: { base: Entry | undefined; head: Entry | undefined; draft: Entry | undefined }, git: Git): ConflictKind {
+function kindOf(
+  { base, head, draft }: { base: Entry | undefined; head: Entry | undefined; draft: Entry | undefined },
+  git: Git,
+): ConflictKind {
   if (!head || !draft) return 'delete_modify';
   if (head.sha256 === draft.sha256) return 'mode';
   if ([base, head, draft].some((e) => e && git.store.blob(e.sha256)?.binary)) return 'binary';
@@ -88,10 +115,15 @@ function kindOf({ base, head, draft }: { base: Entry | undefined; head: Entry | 
 }
 
 /** What none of the three sides has. An entry of head or draft is the base's, or at a touched path. */
-function withoutKnown(contents: Map<string, Buffer>, base: Tree, touched: TouchedPath[]): Map<string, Buffer> {
+function withoutKnown(
+  contents: Map<string, Buffer>,
+  base: Tree,
+  touched: TouchedPath[],
+): Map<string, Buffer> {
   const fresh = new Map(contents);
   if (fresh.size === 0) return fresh;
   for (const { sha256 } of base.values()) fresh.delete(sha256);
-  for (const { head, draft } of touched) for (const entry of [head, draft]) if (entry) fresh.delete(entry.sha256);
+  for (const { head, draft } of touched)
+    for (const entry of [head, draft]) if (entry) fresh.delete(entry.sha256);
   return fresh;
 }

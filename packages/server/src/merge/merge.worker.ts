@@ -20,7 +20,12 @@ const IDLE_MS = 60_000;
 
 const port = parentPort!;
 const send = (message: FromWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
-const git = createGit({ dir: (workerData as { dir: string }).dir, onSpawn: (pid, alive) => { if (pid !== undefined) send({ type: 'process', pid, alive }); } });
+const git = createGit({
+  dir: (workerData as { dir: string }).dir,
+  onSpawn: (pid, alive) => {
+    if (pid !== undefined) send({ type: 'process', pid, alive });
+  },
+});
 const questions = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
 let lastQuestion = 0;
 let active = 0;
@@ -37,7 +42,12 @@ function ask(job: number, what: Question): Promise<Answer> {
 
 /** `near` is likely to be nearly the same: then only what differs is told. */
 async function treeOf(job: number, id: string, near: { id: string; tree: Tree } | null): Promise<Tree> {
-  const tree = trees.get(id) ?? treeFrom(await ask(job, { about: 'tree', id, near: near?.id ?? null }) as PackedTree | TreeDelta, near?.tree);
+  const tree =
+    trees.get(id) ??
+    treeFrom(
+      (await ask(job, { about: 'tree', id, near: near?.id ?? null })) as PackedTree | TreeDelta,
+      near?.tree,
+    );
   if (trees.delete(id)) keptEntries -= tree.size;
   trees.set(id, tree);
   keptEntries += tree.size;
@@ -49,26 +59,37 @@ async function treeOf(job: number, id: string, near: { id: string; tree: Tree } 
   return tree;
 }
 
-const treeFrom = (answer: PackedTree | TreeDelta, near: Tree | undefined): Tree => ('changes' in answer ? new ChangedTree(near!, answer.changes) : unpackTree(answer));
+const treeFrom = (answer: PackedTree | TreeDelta, near: Tree | undefined): Tree =>
+  'changes' in answer ? new ChangedTree(near!, answer.changes) : unpackTree(answer);
 
 /** The base, whole: the other two are told by what they changed of it. A base that is new here was mostly made from a head that is not. */
-async function baseOf(job: number, { base: id, head, draft }: { base: string; head: string; draft: string }): Promise<Tree> {
+async function baseOf(
+  job: number,
+  { base: id, head, draft }: { base: string; head: string; draft: string },
+): Promise<Tree> {
   const relative = [head, draft].find((known) => trees.has(known));
-  const base = wholeTree(await treeOf(job, id, relative === undefined ? null : { id: relative, tree: trees.get(relative)! }));
+  const base = wholeTree(
+    await treeOf(job, id, relative === undefined ? null : { id: relative, tree: trees.get(relative)! }),
+  );
   if (trees.has(id)) trees.set(id, base);
   return base;
 }
 
-const reader = (job: number): ReadBlobs => async (shas) => {
-  const { sizes, bytes } = (await ask(job, { about: 'blobs', shas })) as { sizes: number[]; bytes: Uint8Array<ArrayBuffer> };
-  const blobs = new Map<string, Buffer>();
-  let at = 0;
-  shas.forEach((sha, i) => {
-    blobs.set(sha, Buffer.from(bytes.buffer, at, sizes[i]));
-    at += sizes[i]!;
-  });
-  return blobs;
-};
+const reader =
+  (job: number): ReadBlobs =>
+  async (shas) => {
+    const { sizes, bytes } = (await ask(job, { about: 'blobs', shas })) as {
+      sizes: number[];
+      bytes: Uint8Array<ArrayBuffer>;
+    };
+    const blobs = new Map<string, Buffer>();
+    let at = 0;
+    shas.forEach((sha, i) => {
+      blobs.set(sha, Buffer.from(bytes.buffer, at, sizes[i]));
+      at += sizes[i]!;
+    });
+    return blobs;
+  };
 
 async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promise<MergeOutput> {
   const readBlobs = reader(job);
@@ -77,22 +98,39 @@ async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promi
   const [head, draft] = await Promise.all([treeOf(job, work.head, near), treeOf(job, work.draft, near)]);
   const sides = { base, head, draft };
   const merged = await mergeTrees({ ...sides, readBlobs, git });
-  const { changes, remaining, faults } = work.resolutions.length > 0 ? resolveMerge(merged, sides, work.resolutions) : { changes: merged.changes, remaining: merged.conflicts, faults: [] };
+  const { changes, remaining, faults } =
+    work.resolutions.length > 0
+      ? resolveMerge(merged, sides, work.resolutions)
+      : { changes: merged.changes, remaining: merged.conflicts, faults: [] };
   const status = remaining.length > 0 ? 'conflicted' : 'clean';
-  const output: MergeOutput = { status, changes, newBlobs: [...merged.newBlobs], conflicts: remaining, faults, invalid: status === 'clean' && faults.length === 0 ? validateResult(head, changes) : [], files: [] };
+  const output: MergeOutput = {
+    status,
+    changes,
+    newBlobs: [...merged.newBlobs],
+    conflicts: remaining,
+    faults,
+    invalid: status === 'clean' && faults.length === 0 ? validateResult(head, changes) : [],
+    files: [],
+  };
   if (!work.preview || faults.length > 0) return output;
   const to = withChanges(head, changes);
   const conflicts = await withHunks({ ...merged, conflicts: remaining }, { git, readBlobs });
-  return { ...output, conflicts, files: await diffTrees({ from: head, to, readBlobs: withNew(readBlobs, merged.newBlobs), git }) };
+  return {
+    ...output,
+    conflicts,
+    files: await diffTrees({ from: head, to, readBlobs: withNew(readBlobs, merged.newBlobs), git }),
+  };
 }
 
 /** Reads what the merge made from memory, all else from the main thread. */
-const withNew = (readBlobs: ReadBlobs, made: Map<string, Buffer>): ReadBlobs => async (shas) => {
-  const stored = shas.filter((sha) => !made.has(sha));
-  const found = stored.length > 0 ? await readBlobs(stored) : new Map<string, Buffer>();
-  for (const sha of shas) if (made.has(sha)) found.set(sha, made.get(sha)!);
-  return found;
-};
+const withNew =
+  (readBlobs: ReadBlobs, made: Map<string, Buffer>): ReadBlobs =>
+  async (shas) => {
+    const stored = shas.filter((sha) => !made.has(sha));
+    const found = stored.length > 0 ? await readBlobs(stored) : new Map<string, Buffer>();
+    for (const sha of shas) if (made.has(sha)) found.set(sha, made.get(sha)!);
+    return found;
+  };
 
 async function diff(job: number, { from, to }: { from: string; to: string }): Promise<DiffFile[]> {
   const a = await treeOf(job, from, null);
@@ -104,7 +142,11 @@ async function run(job: number, work: Work): Promise<void> {
   clearTimeout(idle);
   active++;
   try {
-    send({ type: 'done', job, output: work.kind === 'merge' ? await merge(job, work) : await diff(job, work) });
+    send({
+      type: 'done',
+      job,
+      output: work.kind === 'merge' ? await merge(job, work) : await diff(job, work),
+    });
   } catch (error) {
     send({ type: 'failed', job, message: error instanceof Error ? error.message : String(error) });
   } finally {

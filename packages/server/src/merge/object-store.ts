@@ -1,5 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
@@ -102,7 +111,8 @@ export function createObjectStore(parent: string): ObjectStore {
     isBroken = false;
     mkdirSync(join(dir, 'refs'), { recursive: true });
     mkdirSync(join(dir, 'objects', 'pack'), { recursive: true });
-    for (let i = 0; i < 256; i++) mkdirSync(join(dir, 'objects', i.toString(16).padStart(2, '0')), { recursive: true });
+    for (let i = 0; i < 256; i++)
+      mkdirSync(join(dir, 'objects', i.toString(16).padStart(2, '0')), { recursive: true });
     writeFileSync(join(dir, 'HEAD'), 'ref: refs/heads/none\n');
     writeFileSync(join(dir, 'config'), CONFIG);
   };

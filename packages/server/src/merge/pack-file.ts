@@ -16,7 +16,12 @@ export interface PackPlace {
 const TYPE_BITS = { commit: 1, tree: 2, blob: 3 };
 
 /** A git pack of version 2 with its index of version 2, without deltas or compression: one that lives for minutes. */
-export function encodePack(objects: GitObject[]): { name: string; pack: Buffer; index: Buffer; places: Map<string, PackPlace> } {
+export function encodePack(objects: GitObject[]): {
+  name: string;
+  pack: Buffer;
+  index: Buffer;
+  places: Map<string, PackPlace>;
+} {
   const sorted = objects.toSorted((a, b) => (a.oid < b.oid ? -1 : 1));
   const parts: Buffer[] = [Buffer.from('PACK'), uint32(2), uint32(sorted.length)];
   const crcs: Buffer[] = [];
@@ -34,7 +39,15 @@ export function encodePack(objects: GitObject[]): { name: string; pack: Buffer; 
   }
   const pack = withHash(parts);
   const oids = sorted.map((o) => Buffer.from(o.oid, 'hex'));
-  const index = withHash([Buffer.from([0xff, 0x74, 0x4f, 0x63]), uint32(2), fanOut(oids), ...oids, ...crcs, ...offsets, pack.subarray(-20)]);
+  const index = withHash([
+    Buffer.from([0xff, 0x74, 0x4f, 0x63]),
+    uint32(2),
+    fanOut(oids),
+    ...oids,
+    ...crcs,
+    ...offsets,
+    pack.subarray(-20),
+  ]);
   return { name: pack.toString('hex', pack.length - 20), pack, index, places };
 }
 

@@ -34,7 +34,11 @@ export function unpackTree({ paths, hashes, sizes }: PackedTree): Tree {
   let i = 0;
   for (const path of paths.split('\0')) {
     const size = sizes[i]!;
-    tree.set(path, { sha256: hashes.slice(i * HASH, i * HASH + HASH), byteSize: Math.floor(size / 2), executable: size % 2 === 1 });
+    tree.set(path, {
+      sha256: hashes.slice(i * HASH, i * HASH + HASH),
+      byteSize: Math.floor(size / 2),
+      executable: size % 2 === 1,
+    });
     i++;
   }
   return tree;
@@ -60,6 +64,7 @@ export function deltaTo(tree: Tree, near: Tree): TreeDelta | null {
     changes.push([path, entry]);
     if (changes.length > limit) return null;
   }
-  if (near.size + added > tree.size) for (const path of near.keys()) if (!tree.has(path)) changes.push([path, null]);
+  if (near.size + added > tree.size)
+    for (const path of near.keys()) if (!tree.has(path)) changes.push([path, null]);
   return changes.length > limit ? null : { changes: changes.sort(([a], [b]) => comparePaths(a, b)) };
 }

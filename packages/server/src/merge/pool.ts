@@ -94,7 +94,12 @@ const MAX_ACTIVE = 4;
 const MAX_ATTEMPTS = 2;
 const CLOSE_MS = 2000;
 
-export function createMergeEngine({ dir, log, maxQueue = 256, timeoutMs = 60_000 }: MergeEngineOptions): MergeEngine {
+export function createMergeEngine({
+  dir,
+  log,
+  maxQueue = 256,
+  timeoutMs = 60_000,
+}: MergeEngineOptions): MergeEngine {
   removeAbandoned(dir);
   const own = join(dir, `merge-${process.pid}-${randomBytes(4).toString('hex')}`);
   const queue: Job[] = [];
@@ -106,7 +111,8 @@ export function createMergeEngine({ dir, log, maxQueue = 256, timeoutMs = 60_000
 
   function submit(work: Work, refs: TreeRef[], readBlobs: ReadBlobs): Promise<MergeOutput | DiffFile[]> {
     if (closed) return Promise.reject(new MergeUnavailable('closed', 'merging has been closed'));
-    if (queue.length >= maxQueue) return Promise.reject(new MergeUnavailable('busy', `${queue.length} merges wait already`));
+    if (queue.length >= maxQueue)
+      return Promise.reject(new MergeUnavailable('busy', `${queue.length} merges wait already`));
     const trees = new Map(refs.map((ref) => [ref.id, ref.load]));
     return new Promise((resolve, reject) => {
       queue.push({ work, trees, readBlobs, attempts: 0, resolve, reject });
@@ -142,18 +148,26 @@ export function createMergeEngine({ dir, log, maxQueue = 256, timeoutMs = 60_000
 
   function start(): Worker {
     mkdirSync(own, { recursive: true });
-    const started = new Worker(new URL('./merge.worker.ts', import.meta.url), { workerData: { dir: own }, env: { PATH: process.env['PATH'] } });
+    const started = new Worker(new URL('./merge.worker.ts', import.meta.url), {
+      workerData: { dir: own },
+      env: { PATH: process.env['PATH'] },
+    });
     started.unref();
-    started.on('message', (message: FromWorker) => { if (started === worker) hear(message); });
+    started.on('message', (message: FromWorker) => {
+      if (started === worker) hear(message);
+    });
     started.on('error', (error) => log?.warn({ err: error }, 'the merge thread failed'));
-    started.on('exit', () => { if (started === worker) replace(); });
+    started.on('exit', () => {
+      if (started === worker) replace();
+    });
     return started;
   }
 
   function hear(message: FromWorker): void {
     if (message.type === 'ask') void answer(message.job, message.question, message.what);
     else if (message.type === 'done') settle(message.job, (job) => job.resolve(message.output));
-    else if (message.type === 'failed') settle(message.job, (job) => job.reject(job.error ?? new MergeUnavailable('failed', message.message)));
+    else if (message.type === 'failed')
+      settle(message.job, (job) => job.reject(job.error ?? new MergeUnavailable('failed', message.message)));
     else if (message.type === 'process') processes[message.alive ? 'add' : 'delete'](message.pid);
   }
 
@@ -162,11 +176,19 @@ export function createMergeEngine({ dir, log, maxQueue = 256, timeoutMs = 60_000
     const asker = worker;
     let found: Answer | null = null;
     try {
-      if (job) found = what.about === 'tree' ? await treeAnswer(job.trees, what.id, what.near) : joined(what.shas, await job.readBlobs(what.shas));
+      if (job)
+        found =
+          what.about === 'tree'
+            ? await treeAnswer(job.trees, what.id, what.near)
+            : joined(what.shas, await job.readBlobs(what.shas));
     } catch (error) {
       job!.error = error;
     }
-    if (asker === worker) asker?.postMessage({ type: 'answer', question, answer: found } satisfies ToWorker, found && 'bytes' in found ? [found.bytes.buffer] : []);
+    if (asker === worker)
+      asker?.postMessage(
+        { type: 'answer', question, answer: found } satisfies ToWorker,
+        found && 'bytes' in found ? [found.bytes.buffer] : [],
+      );
   }
 
   function expire(id: number): void {
@@ -189,7 +211,12 @@ export function createMergeEngine({ dir, log, maxQueue = 256, timeoutMs = 60_000
     for (const job of jobs.toReversed()) {
       clearTimeout(job.timer);
       if (job.attempts < MAX_ATTEMPTS && !closed) queue.unshift(job);
-      else job.reject(closed ? new MergeUnavailable('closed', 'merging has been closed') : new MergeUnavailable('crashed', 'the merge thread died twice'));
+      else
+        job.reject(
+          closed
+            ? new MergeUnavailable('closed', 'merging has been closed')
+            : new MergeUnavailable('crashed', 'the merge thread died twice'),
+        );
     }
     next();
   }
@@ -197,17 +224,27 @@ export function createMergeEngine({ dir, log, maxQueue = 256, timeoutMs = 60_000
   async function run(request: MergeRequest, preview: boolean): Promise<MergePreview> {
     const { base, draft, readBlobs, resolutions = [] } = request;
     const head = { id: request.head.id, load: once(request.head.load) };
-    const output = (await submit({ kind: 'merge', base: base.id, head: head.id, draft: draft.id, resolutions, preview }, [base, head, draft], readBlobs)) as MergeOutput;
-    return { ...output, tree: withChanges(await head.load(), output.changes), newBlobs: new Map(output.newBlobs.map(([sha256, bytes]) => [sha256, asBuffer(bytes)])) };
+    const output = (await submit(
+      { kind: 'merge', base: base.id, head: head.id, draft: draft.id, resolutions, preview },
+      [base, head, draft],
+      readBlobs,
+    )) as MergeOutput;
+    return {
+      ...output,
+      tree: withChanges(await head.load(), output.changes),
+      newBlobs: new Map(output.newBlobs.map(([sha256, bytes]) => [sha256, asBuffer(bytes)])),
+    };
   }
 
   return {
     merge: (request) => run(request, false),
     preview: (request) => run(request, true),
-    diff: ({ from, to, readBlobs }) => submit({ kind: 'diff', from: from.id, to: to.id }, [from, to], readBlobs) as Promise<DiffFile[]>,
+    diff: ({ from, to, readBlobs }) =>
+      submit({ kind: 'diff', from: from.id, to: to.id }, [from, to], readBlobs) as Promise<DiffFile[]>,
     async close() {
       closed = true;
-      for (const job of queue.splice(0)) job.reject(new MergeUnavailable('closed', 'merging has been closed'));
+      for (const job of queue.splice(0))
+        job.reject(new MergeUnavailable('closed', 'merging has been closed'));
       if (worker && active.size === 0) await farewell(worker);
       replace();
       rmSync(own, { recursive: true, force: true });
@@ -220,7 +257,12 @@ async function farewell(worker: Worker): Promise<void> {
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   worker.postMessage({ type: 'close' } satisfies ToWorker, []);
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([ended, new Promise<void>((resolve) => { timer = setTimeout(resolve, CLOSE_MS); })]);
+  await Promise.race([
+    ended,
+    new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_MS);
+    }),
+  ]);
   clearTimeout(timer);
 }
 

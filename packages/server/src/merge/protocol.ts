@@ -18,7 +18,9 @@ export interface MergeOutput {
 }
 
 /** `near`: another tree of the same work, which the thread has already. */
-export type Question = { about: 'tree'; id: string; near: string | null } | { about: 'blobs'; shas: string[] };
+export type Question =
+  | { about: 'tree'; id: string; near: string | null }
+  | { about: 'blobs'; shas: string[] };
 export type Answer = PackedTree | TreeDelta | { sizes: number[]; bytes: Uint8Array<ArrayBuffer> };
 
 export type ToWorker =

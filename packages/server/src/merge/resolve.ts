@@ -34,7 +34,8 @@ export function resolveMerge(merge: Merge, sides: Sides, resolutions: Resolution
   for (const path of conflicts) takeAt(path);
   const open = merge.conflicts.filter((c) => !taken.has(c.path));
   const unresolved = new Set(open.map((c) => c.path));
-  const clashesNow = (): Set<string> => findClashes(merge.touched.filter((path) => at(path) && !unresolved.has(path)));
+  const clashesNow = (): Set<string> =>
+    findClashes(merge.touched.filter((path) => at(path) && !unresolved.has(path)));
   let clashes = clashesNow();
   while (!clashes.isSubsetOf(conflicts)) {
     for (const path of clashes.difference(conflicts)) {
@@ -45,7 +46,9 @@ export function resolveMerge(merge: Merge, sides: Sides, resolutions: Resolution
   }
   const faults = faultsOf(conflicts, resolutions);
   if (faults.length > 0) return { changes: merge.changes, remaining: merge.conflicts, faults };
-  const remaining = [...open, ...[...clashes].map((path) => clashOf(path, sides))].sort((a, b) => comparePaths(a.path, b.path));
+  const remaining = [...open, ...[...clashes].map((path) => clashOf(path, sides))].sort((a, b) =>
+    comparePaths(a.path, b.path),
+  );
   return { changes: changesOf(sides.head, merge.touched, at), remaining, faults };
 }
 
@@ -68,7 +71,8 @@ function faultsOf(conflicts: Set<string>, resolutions: Resolution[]): { index: n
   const known = new Set<string>();
   for (const path of conflicts) {
     known.add(path);
-    for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) known.add(path.slice(0, slash + 1));
+    for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1))
+      known.add(path.slice(0, slash + 1));
   }
   const folded = new Set([...known].map(foldPath));
   const seen = new Set<string>();
@@ -76,6 +80,11 @@ function faultsOf(conflicts: Set<string>, resolutions: Resolution[]): { index: n
     if (seen.has(path)) return [{ index, message: 'is resolved twice' }];
     seen.add(path);
     if (known.has(path)) return [];
-    return [{ index, message: folded.has(foldPath(path)) ? 'is in conflict under another spelling' : 'is not in conflict' }];
+    return [
+      {
+        index,
+        message: folded.has(foldPath(path)) ? 'is in conflict under another spelling' : 'is not in conflict',
+      },
+    ];
   });
 }

@@ -14,7 +14,15 @@ const EMPTY = 0;
  * a resolution could lose what the other side did there. Same hash first (any source), then similar content (only sources that the
  * other side touched too): the order of git's own merge.
  */
-export async function sideRenames(git: Git, { touched, side, fileOf, limitMs }: { touched: TouchedPath[]; side: 'head' | 'draft'; fileOf: (entry: Entry) => GitFile; limitMs: number }): Promise<Map<string, string>> {
+export async function sideRenames(
+  git: Git,
+  {
+    touched,
+    side,
+    fileOf,
+    limitMs,
+  }: { touched: TouchedPath[]; side: 'head' | 'draft'; fileOf: (entry: Entry) => GitFile; limitMs: number },
+): Promise<Map<string, string>> {
   const other = side === 'head' ? 'draft' : 'head';
   const byPath = (a: TouchedPath, b: TouchedPath): number => comparePaths(a.path, b.path);
   const sources = touched.filter((t) => t.base && !t[side]).sort(byPath);
@@ -24,13 +32,26 @@ export async function sideRenames(git: Git, { touched, side, fileOf, limitMs }: 
   const from = sources.filter((t) => !used.has(t.path) && !sameEntry(t.base, t[other]));
   const to = targets.filter((t) => !renames.has(t.path));
   if (from.length === 0 || to.length === 0) return renames;
-  const tree = (paths: TouchedPath[], which: 'base' | 'head' | 'draft'): string => writeTree(git.store, paths.map((t) => [t.path, fileOf(t[which]!)]), new Map());
-  for (const found of parseDiffAnswer(await git.diffTree(tree(from, 'base'), tree(to, side), limitMs))) if (found.oldPath !== undefined) renames.set(found.path, found.oldPath);
+  const tree = (paths: TouchedPath[], which: 'base' | 'head' | 'draft'): string =>
+    writeTree(
+      git.store,
+      paths.map((t) => [t.path, fileOf(t[which]!)]),
+      new Map(),
+    );
+  for (const found of parseDiffAnswer(await git.diffTree(tree(from, 'base'), tree(to, side), limitMs)))
+    if (found.oldPath !== undefined) renames.set(found.path, found.oldPath);
   return renames;
 }
 
-function exactRenames(sources: TouchedPath[], targets: TouchedPath[], side: 'head' | 'draft'): Map<string, string> {
-  const byHash = Map.groupBy(sources.filter((t) => t.base!.byteSize !== EMPTY), (t) => t.base!.sha256);
+function exactRenames(
+  sources: TouchedPath[],
+  targets: TouchedPath[],
+  side: 'head' | 'draft',
+): Map<string, string> {
+  const byHash = Map.groupBy(
+    sources.filter((t) => t.base!.byteSize !== EMPTY),
+    (t) => t.base!.sha256,
+  );
   const renames = new Map<string, string>();
   for (const target of targets) {
     const candidates = byHash.get(target[side]!.sha256);

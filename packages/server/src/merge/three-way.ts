@@ -18,13 +18,21 @@ export function touchedPaths({ base, head, draft }: Sides): TouchedPath[] {
     const [h, d] = [head.get(path), draft.get(path)];
     if (!sameEntry(entry, h) || !sameEntry(entry, d)) touched.push({ path, base: entry, head: h, draft: d });
   }
-  for (const [path, entry] of head) if (!base.has(path)) touched.push({ path, base: undefined, head: entry, draft: draft.get(path) });
-  for (const [path, entry] of draft) if (!base.has(path) && !head.has(path)) touched.push({ path, base: undefined, head: undefined, draft: entry });
+  for (const [path, entry] of head)
+    if (!base.has(path)) touched.push({ path, base: undefined, head: entry, draft: draft.get(path) });
+  for (const [path, entry] of draft)
+    if (!base.has(path) && !head.has(path))
+      touched.push({ path, base: undefined, head: undefined, draft: entry });
   return touched;
 }
 
 function touchedOf(paths: Iterable<string>, { base, head, draft }: Sides): TouchedPath[] {
-  const all = Array.from(paths, (path): TouchedPath => ({ path, base: base.get(path), head: head.get(path), draft: draft.get(path) }));
+  const all = Array.from(paths, (path): TouchedPath => ({
+    path,
+    base: base.get(path),
+    head: head.get(path),
+    draft: draft.get(path),
+  }));
   return all.filter((t) => !sameEntry(t.base, t.head) || !sameEntry(t.base, t.draft));
 }
 

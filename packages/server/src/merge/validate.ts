@@ -8,7 +8,11 @@ export interface BundleLimits {
   totalBytes: number;
 }
 
-export const BUNDLE_LIMITS: BundleLimits = { files: 10_000, fileBytes: 8 * 1024 * 1024, totalBytes: 32 * 1024 * 1024 };
+export const BUNDLE_LIMITS: BundleLimits = {
+  files: 10_000,
+  fileBytes: 8 * 1024 * 1024,
+  totalBytes: 32 * 1024 * 1024,
+};
 
 /** A rule of source bundles that a tree breaks: at `path`, or as a whole where that is null. */
 export interface TreeFault {
@@ -22,7 +26,11 @@ const MAX_FAULTS = 100;
  * What keeps `head` with `changes` from being stored as a source: two valid sides can merge into too many files, or too much. The head
  * is valid and the merge has looked for clashes, so only new paths are checked: 20 ms less for 10,000 files. At most 100 faults.
  */
-export function validateResult(head: Tree, changes: Changes, limits: BundleLimits = BUNDLE_LIMITS): TreeFault[] {
+export function validateResult(
+  head: Tree,
+  changes: Changes,
+  limits: BundleLimits = BUNDLE_LIMITS,
+): TreeFault[] {
   const faults: TreeFault[] = [];
   let files = head.size;
   let total = bytesOf(head);
@@ -33,9 +41,12 @@ export function validateResult(head: Tree, changes: Changes, limits: BundleLimit
     if (!entry) continue;
     const wrong = before ? null : checkPath(path);
     if (wrong !== null) faults.push({ path, message: wrong });
-    if (entry.byteSize > limits.fileBytes) faults.push({ path, message: `has ${entry.byteSize} bytes, ${limits.fileBytes} are allowed` });
+    if (entry.byteSize > limits.fileBytes)
+      faults.push({ path, message: `has ${entry.byteSize} bytes, ${limits.fileBytes} are allowed` });
   }
-  if (files > limits.files) faults.unshift({ path: null, message: `the merge has ${files} files, ${limits.files} are allowed` });
-  if (total > limits.totalBytes) faults.unshift({ path: null, message: `the merge has ${total} bytes, ${limits.totalBytes} are allowed` });
+  if (files > limits.files)
+    faults.unshift({ path: null, message: `the merge has ${files} files, ${limits.files} are allowed` });
+  if (total > limits.totalBytes)
+    faults.unshift({ path: null, message: `the merge has ${total} bytes, ${limits.totalBytes} are allowed` });
   return faults.slice(0, MAX_FAULTS);
 }

@@ -24,16 +24,49 @@ export interface NewMessage {
  * its agent instead. The caller changes the thread.
  * The run's id is on the message, so both rows are written before either is shown.
  */
-export async function acceptMessage(tx: Tx, config: Registry, loaded: LoadedThread, input: NewMessage): Promise<{ message: MessageRow; run: RunRow; thread: { latest_user_message_at: Date } }> {
+export async function acceptMessage(
+  tx: Tx,
+  config: Registry,
+  loaded: LoadedThread,
+  input: NewMessage,
+): Promise<{ message: MessageRow; run: RunRow; thread: { latest_user_message_at: Date } }> {
   const { thread, project } = loaded;
   const id = newId('msg');
-  const { message_sequence: sequence } = await tx.db.updateTable('threads').set({ message_sequence: sql<number>`message_sequence + 1` }).where('id', '=', thread.id).returning('message_sequence').executeTakeFirstOrThrow();
-  const saved = await tx.db.insertInto('messages').values({
-    org_id: thread.org_id, id, thread_id: thread.id, role: 'user', content: input.content, sequence, client_message_id: input.clientMessageId ?? null, attachments: input.attachments?.length ? json(input.attachments) : null,
-  }).returningAll().executeTakeFirstOrThrow();
+  const { message_sequence: sequence } = await tx.db
+    .updateTable('threads')
+    .set({ message_sequence: sql<number>`message_sequence + 1` })
+    .where('id', '=', thread.id)
+    .returning('message_sequence')
+    .executeTakeFirstOrThrow();
+  const saved = await tx.db
+    .insertInto('messages')
+    .values({
+      org_id: thread.org_id,
+      id,
+      thread_id: thread.id,
+      role: 'user',
+      content: input.content,
+      sequence,
+      client_message_id: input.clientMessageId ?? null,
+      attachments: input.attachments?.length ? json(input.attachments) : null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
   appendEvent(tx, scopeOf(project), 'message.persisted', { id, role: 'user' }, { threadId: thread.id });
-  const run = input.joins ?? await queueRun(tx, config, loaded, { kind: 'message', messageId: id, modelId: input.modelId, createdBy: input.createdBy });
-  const message = await tx.db.updateTable('messages').set({ run_id: run.id, ...(input.joins ? { steering: 'sent' as const } : {}) }).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+  const run =
+    input.joins ??
+    (await queueRun(tx, config, loaded, {
+      kind: 'message',
+      messageId: id,
+      modelId: input.modelId,
+      createdBy: input.createdBy,
+    }));
+  const message = await tx.db
+    .updateTable('messages')
+    .set({ run_id: run.id, ...(input.joins ? { steering: 'sent' as const } : {}) })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
   if (input.joins) tx.wake('control', thread.id);
   return { message, run, thread: { latest_user_message_at: saved.created_at } };
 }

@@ -6,14 +6,28 @@ import { Message, MESSAGE_COLUMNS, messageView } from './schemas.ts';
 
 export const listMessages = read({
   name: 'messages.listMessages',
-  summary: 'List a thread\'s messages, oldest first',
+  summary: "List a thread's messages, oldest first",
   access: { permissions: ['thread:read'] },
   query: ListQuery(),
   responses: { 200: Page('messages', Message) },
   async handle(call) {
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['messages', thread.id], (after, limit) => ctx.db.selectFrom('messages').select(MESSAGE_COLUMNS).where('thread_id', '=', thread.id).where('sequence', '>', Number(after ?? 0)).orderBy('sequence').limit(limit).execute(), (m) => String(m.sequence));
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['messages', thread.id],
+      (after, limit) =>
+        ctx.db
+          .selectFrom('messages')
+          .select(MESSAGE_COLUMNS)
+          .where('thread_id', '=', thread.id)
+          .where('sequence', '>', Number(after ?? 0))
+          .orderBy('sequence')
+          .limit(limit)
+          .execute(),
+      (m) => String(m.sequence),
+    );
     return { status: 200, body: { ok: true, messages: rows.map(messageView), ...rest } };
   },
 });

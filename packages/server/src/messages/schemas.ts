@@ -4,20 +4,57 @@ import type { MessageRow } from '../db/schema.ts';
 
 export const Content = Text('```sh\nnpm test\n```', { minLength: 1, maxLength: 100_000 });
 export const ClientMessageId = Text('7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11', { minLength: 1, maxLength: 128 });
-export const ModelId = Text('scripted', { minLength: 1, maxLength: 128, description: '`<provider>/<model>`, or `scripted`.' });
+export const ModelId = Text('scripted', {
+  minLength: 1,
+  maxLength: 128,
+  description: '`<provider>/<model>`, or `scripted`.',
+});
 
 export const Attachment = Body({
-  mediaType: Type.String({ minLength: 3, maxLength: 255, pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$', examples: ['image/png'] }),
-  data: Type.String({ pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$', examples: ['iVBORw0KGgo='], description: 'Canonical padded base64.' }),
+  mediaType: Type.String({
+    minLength: 3,
+    maxLength: 255,
+    pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$',
+    examples: ['image/png'],
+  }),
+  data: Type.String({
+    pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
+    examples: ['iVBORw0KGgo='],
+    description: 'Canonical padded base64.',
+  }),
 });
 
 export const Message = Type.Object({
-  id: Id('msg'), threadId: Id('thr'), role: Enum(['user', 'assistant', 'system']), content: Content, runId: Nullable(Id('run')), sequence: Counter, clientMessageId: Nullable(ClientMessageId), createdAt: Time,
+  id: Id('msg'),
+  threadId: Id('thr'),
+  role: Enum(['user', 'assistant', 'system']),
+  content: Content,
+  runId: Nullable(Id('run')),
+  sequence: Counter,
+  clientMessageId: Nullable(ClientMessageId),
+  createdAt: Time,
 });
 
 /** All but the attachments, which may be 64 MiB and which no answer shows. */
-export const MESSAGE_COLUMNS = ['org_id', 'id', 'thread_id', 'run_id', 'role', 'content', 'sequence', 'client_message_id', 'created_at'] as const;
+export const MESSAGE_COLUMNS = [
+  'org_id',
+  'id',
+  'thread_id',
+  'run_id',
+  'role',
+  'content',
+  'sequence',
+  'client_message_id',
+  'created_at',
+] as const;
 
 export const messageView = (m: Omit<MessageRow, 'attachments' | 'steering'>) => ({
-  id: m.id, threadId: m.thread_id, role: m.role, content: m.content, runId: m.run_id, sequence: m.sequence, clientMessageId: m.client_message_id, createdAt: m.created_at.toISOString(),
+  id: m.id,
+  threadId: m.thread_id,
+  role: m.role,
+  content: m.content,
+  runId: m.run_id,
+  sequence: m.sequence,
+  clientMessageId: m.client_message_id,
+  createdAt: m.created_at.toISOString(),
 });

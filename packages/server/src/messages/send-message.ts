@@ -4,26 +4,53 @@ import { Body, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
 import { Run, runToJoin, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
-import { changeThread, lockThread, reinitialize, requireOpen, requireUnoccupied, withParticipant } from '../threads/index.ts';
+import {
+  changeThread,
+  lockThread,
+  reinitialize,
+  requireOpen,
+  requireUnoccupied,
+  withParticipant,
+} from '../threads/index.ts';
 import { acceptMessage } from './accept-message.ts';
 import { Attachment, ClientMessageId, Content, Message, messageView, ModelId } from './schemas.ts';
 
 export const sendMessage = write({
   name: 'messages.sendMessage',
-  summary: 'Send a message: it starts a run, joins the active one where its agent takes messages, or queues one behind it',
+  summary:
+    'Send a message: it starts a run, joins the active one where its agent takes messages, or queues one behind it',
   access: { permissions: ['thread:update'] },
-  body: Body({ content: Content, clientMessageId: Type.Optional(ClientMessageId), modelId: Type.Optional(ModelId), attachments: Type.Optional(Type.Array(Attachment, { maxItems: 10 })) }),
+  body: Body({
+    content: Content,
+    clientMessageId: Type.Optional(ClientMessageId),
+    modelId: Type.Optional(ModelId),
+    attachments: Type.Optional(Type.Array(Attachment, { maxItems: 10 })),
+  }),
   legacyKeys: ['/clientMessageId'],
   responses: { 201: Ok({ message: Message, run: Run }) },
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
     requireOpen(loaded.thread);
     requireUnoccupied(loaded.thread);
-    const modelId = call.body.modelId ?? loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
+    const modelId =
+      call.body.modelId ?? loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
     const joins = await runToJoin(tx, loaded.thread.id, modelId);
     const again = joins ? {} : await reinitialize(tx, loaded);
-    const { message, run, thread } = await acceptMessage(tx, call.ctx.config, loaded, { ...call.body, modelId, joins, createdBy: call.principal.actorId });
-    await changeThread(tx, loaded, { ...again, ...thread, ...withParticipant(loaded.thread, call.principal) });
-    return { status: 201, body: { ok: true, message: messageView(message), run: runView(run) }, scope: scopeOf(loaded.project) };
+    const { message, run, thread } = await acceptMessage(tx, call.ctx.config, loaded, {
+      ...call.body,
+      modelId,
+      joins,
+      createdBy: call.principal.actorId,
+    });
+    await changeThread(tx, loaded, {
+      ...again,
+      ...thread,
+      ...withParticipant(loaded.thread, call.principal),
+    });
+    return {
+      status: 201,
+      body: { ok: true, message: messageView(message), run: runView(run) },
+      scope: scopeOf(loaded.project),
+    };
   },
 });

@@ -14,22 +14,34 @@ export interface Lease {
 }
 
 /** Keeps the lease that a claim of this process has since `began` (performance.now()). A claim without one is never lost. */
-export function holdLease(ctx: Pick<Context, 'db'>, { operationId, fence }: { operationId: string; fence: number }, lease: { began: number } | null): Lease {
+export function holdLease(
+  ctx: Pick<Context, 'db'>,
+  { operationId, fence }: { operationId: string; fence: number },
+  lease: { began: number } | null,
+): Lease {
   const lost = new AbortController();
   if (!lease) return { signal: lost.signal, release() {} };
-  const expireAfter = (began: number) => setTimeout(() => lost.abort(), began + LEASE_SECONDS * 1000 - MARGIN_MS - performance.now());
+  const expireAfter = (began: number) =>
+    setTimeout(() => lost.abort(), began + LEASE_SECONDS * 1000 - MARGIN_MS - performance.now());
   let expiry = expireAfter(lease.began);
   const renew = async () => {
     const began = performance.now();
-    const { numUpdatedRows } = await ctx.db.updateTable('operations').set({ lease_until: sql<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'` })
-      .where('id', '=', operationId).where('fence', '=', fence).where('status', '=', 'pending').executeTakeFirstOrThrow();
+    const { numUpdatedRows } = await ctx.db
+      .updateTable('operations')
+      .set({ lease_until: sql<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'` })
+      .where('id', '=', operationId)
+      .where('fence', '=', fence)
+      .where('status', '=', 'pending')
+      .executeTakeFirstOrThrow();
     if (isReleased) return;
     clearTimeout(expiry);
     if (numUpdatedRows === 1n) expiry = expireAfter(began);
     else lost.abort();
   };
   let isReleased = false;
-  const timer = setInterval(() => { void renew().catch(() => {}); }, RENEW_MS);
+  const timer = setInterval(() => {
+    void renew().catch(() => {});
+  }, RENEW_MS);
   return {
     signal: lost.signal,
     release() {

@@ -33,12 +33,19 @@ function every(ctx: Context, ms: number, round: () => Promise<void>): void {
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    round().catch((err: unknown) => ctx.log.debug({ err }, 'receipts were not maintained')).finally(() => { isBusy = false; });
+    round()
+      .catch((err: unknown) => ctx.log.debug({ err }, 'receipts were not maintained'))
+      .finally(() => {
+        isBusy = false;
+      });
   }, ms);
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
 }
 
-const LOST = new ApiError('unavailable', 'The process that worked on this request ended. Retry with the same Idempotency-Key.').body('none');
+const LOST = new ApiError(
+  'unavailable',
+  'The process that worked on this request ended. Retry with the same Idempotency-Key.',
+).body('none');
 
 async function endLostClaims(ctx: Context): Promise<void> {
   const isLost = sql<boolean>`status = 'pending' and lease_until < now() - case when look_name is null then ${STAGED_GRACE_SECONDS} else 0 end * interval '1 second'`;
@@ -46,7 +53,14 @@ async function endLostClaims(ctx: Context): Promise<void> {
   const any = await ctx.db.selectFrom('operations').select('id').where(isLost).limit(1).executeTakeFirst();
   if (!any) return;
   await transaction(ctx, async (tx) => {
-    const lost = await tx.db.selectFrom('operations').select(['id', 'fence', 'look_name']).where(isLost).limit(BATCH).forUpdate().skipLocked().execute();
+    const lost = await tx.db
+      .selectFrom('operations')
+      .select(['id', 'fence', 'look_name'])
+      .where(isLost)
+      .limit(BATCH)
+      .forUpdate()
+      .skipLocked()
+      .execute();
     for (const { id, fence, look_name: lookName } of lost) {
       if (lookName === null) await settle(tx, id, fence, { status: 503, body: LOST }, undefined, false);
       else await makeUncertain(tx, id, fence);
@@ -55,6 +69,10 @@ async function endLostClaims(ctx: Context): Promise<void> {
 }
 
 async function forgetReceipts(ctx: Context): Promise<void> {
-  await sql`delete from operations where id in (select id from operations where reserved_until < now() limit ${BATCH} for update skip locked)`.execute(ctx.db);
-  await sql`delete from operations where id in (select id from operations where reserved_until is null and settled_at < now() - ${RELEASED_KEPT_DAYS} * interval '1 day' limit ${BATCH} for update skip locked)`.execute(ctx.db);
+  await sql`delete from operations where id in (select id from operations where reserved_until < now() limit ${BATCH} for update skip locked)`.execute(
+    ctx.db,
+  );
+  await sql`delete from operations where id in (select id from operations where reserved_until is null and settled_at < now() - ${RELEASED_KEPT_DAYS} * interval '1 day' limit ${BATCH} for update skip locked)`.execute(
+    ctx.db,
+  );
 }

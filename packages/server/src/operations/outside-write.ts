@@ -10,14 +10,23 @@ import type { Effect } from './outside.ts';
  * the claim's transaction and may refuse. The effect also has to be named in worker.ts, under the operation's name: a worker settles what a
  * process left behind.
  */
-export const outsideWrite = <BS extends TSchema, T extends Record<string, unknown>, F>(definition: Omit<Documentation, 'body'> & {
-  body: BS;
-  prepare: (call: Call<Record<string, never>, Static<BS>>) => Promise<{ target: T; scope?: EventScope; onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined> }>;
-  effect: Effect<T, F>;
-}): Operation => {
+export const outsideWrite = <BS extends TSchema, T extends Record<string, unknown>, F>(
+  definition: Omit<Documentation, 'body'> & {
+    body: BS;
+    prepare: (call: Call<Record<string, never>, Static<BS>>) => Promise<{
+      target: T;
+      scope?: EventScope;
+      onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined>;
+    }>;
+    effect: Effect<T, F>;
+  },
+): Operation => {
   const { prepare, effect, ...documentation } = definition;
   return claimedWrite<T, undefined, BS>({
-    ...documentation, query: undefined, mode: 'outside', publishesPending: true,
+    ...documentation,
+    query: undefined,
+    mode: 'outside',
+    publishesPending: true,
     async prepare(call) {
       const { target, ...rest } = await prepare(call as Call<Record<string, never>, Static<BS>>);
       return { ...rest, prepared: target, look: { name: definition.name, target } };

@@ -11,7 +11,18 @@ import { directRoute } from '../http/operation.ts';
 import { createHttpServer } from '../http/server.ts';
 import { startTestServer } from '../test-server.ts';
 import type { TestAnswer, TestServer } from '../test-server.ts';
-import { answers, effects, IS_AWAY, LOSES_ITS_ANSWER, MAKES, openOutside, requestOf, startProcess, thingEffect, thingOf } from './fixture.ts';
+import {
+  answers,
+  effects,
+  IS_AWAY,
+  LOSES_ITS_ANSWER,
+  MAKES,
+  openOutside,
+  requestOf,
+  startProcess,
+  thingEffect,
+  thingOf,
+} from './fixture.ts';
 import type { Outside } from './fixture.ts';
 import { maintainReceipts } from './maintain.ts';
 import { actOutside } from './outside.ts';
@@ -32,7 +43,10 @@ beforeAll(async () => {
   ({ id: orgId } = await ctx.db.selectFrom('organizations').select('id').executeTakeFirstOrThrow());
   outside = await openOutside();
   // The operation of the test stands beside the service, not in it.
-  app = await createHttpServer(ctx, { routes: [directRoute('POST', '/things', thingOf(outside.url))], authenticate: createAuthenticator(ctx).authenticate });
+  app = await createHttpServer(ctx, {
+    routes: [directRoute('POST', '/things', thingOf(outside.url))],
+    authenticate: createAuthenticator(ctx).authenticate,
+  });
   base = await app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(async () => {
@@ -41,7 +55,9 @@ afterAll(async () => {
   await s?.close();
 });
 const told = { onGet: (() => {}) as Outside['onGet'] };
-beforeAll(() => { told.onGet = outside.onGet; });
+beforeAll(() => {
+  told.onGet = outside.onGet;
+});
 beforeEach(() => {
   Object.assign(outside, { asked: [], onPost: MAKES, onGet: told.onGet });
   outside.things.clear();
@@ -56,18 +72,27 @@ afterEach(() => {
 /** A worker of this process looks after receipts from now on. */
 const startWorker = () => maintainReceipts({ ...ctx, shutdown: workers.signal }, effects);
 const make = async (idem: string, name = 'n'): Promise<TestAnswer> => {
-  const response = await fetch(`${base}/api/things`, { method: 'POST', headers: { 'x-api-key': s.key, 'idempotency-key': idem, 'content-type': 'application/json' }, body: JSON.stringify({ name }) });
+  const response = await fetch(`${base}/api/things`, {
+    method: 'POST',
+    headers: { 'x-api-key': s.key, 'idempotency-key': idem, 'content-type': 'application/json' },
+    body: JSON.stringify({ name }),
+  });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
 };
 const code = (answer: TestAnswer) => `${answer.status} ${answer.body.error?.code ?? ''}`.trim();
 const receiptOf = (answer: TestAnswer) => answer.headers.get('x-operation-id')!;
 const operation = async (id: string) => (await s.call('GET', `/api/operations/${id}`)).body.operation;
-const rowOf = (id: string) => ctx.db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-const settled = (id: string, status: string) => vi.waitFor(async () => expect((await operation(id)).status).toBe(status), { timeout: 8_000, interval: 50 });
-const published = async (id: string) => (await sql<{ status: string }>`
+const rowOf = (id: string) =>
+  ctx.db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const settled = (id: string, status: string) =>
+  vi.waitFor(async () => expect((await operation(id)).status).toBe(status), { timeout: 8_000, interval: 50 });
+const published = async (id: string) =>
+  (
+    await sql<{ status: string }>`
   select data ->> 'status' as status from (select event_id, type, data from events union all select event_id, type, data from outbox) as e
-  where type = 'operation.updated' and data ->> 'id' = ${id} order by event_id`.execute(ctx.db)).rows.map((e) => e.status);
+  where type = 'operation.updated' and data ->> 'id' = ${id} order by event_id`.execute(ctx.db)
+  ).rows.map((e) => e.status);
 const posts = () => outside.asked.filter((method) => method === 'POST').length;
 
 describe('whose outcome is known', () => {
@@ -75,7 +100,13 @@ describe('whose outcome is known', () => {
     const idem = randomUUID();
     const first = await make(idem);
     const again = await make(idem);
-    expect([first.status, first.body.thing.name, again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, 'n', 201, first.text, 'true']);
+    expect([
+      first.status,
+      first.body.thing.name,
+      again.status,
+      again.text,
+      again.headers.get('idempotent-replayed'),
+    ]).toEqual([201, 'n', 201, first.text, 'true']);
     expect([outside.asked, await published(receiptOf(first))]).toEqual([['POST'], ['pending', 'succeeded']]);
   });
 
@@ -86,7 +117,11 @@ describe('whose outcome is known', () => {
     outside.onPost = answers(402);
     expect(code(await make(other))).toBe('402 payment_required');
     outside.onPost = MAKES;
-    expect([code(refused), (await make(idem)).text, (await make(other, 'changed')).status]).toEqual(['409 conflict', refused.text, 201]);
+    expect([code(refused), (await make(idem)).text, (await make(other, 'changed')).status]).toEqual([
+      '409 conflict',
+      refused.text,
+      201,
+    ]);
   });
 });
 
@@ -96,14 +131,30 @@ describe('whose answer was lost', () => {
     outside.onPost = LOSES_ITS_ANSWER;
     const lost = await make(idem);
     const id = receiptOf(lost);
-    expect([code(lost), lost.body.error.operationId, lost.headers.get('retry-after')]).toEqual(['503 unavailable', id, '1']);
-    expect(await operation(id)).toMatchObject({ status: 'uncertain', response: null, responseStatus: null, settledAt: null, reservedUntil: null });
-    for (const answer of [await make(idem), await make(idem)]) expect([code(answer), answer.body.error.operationId]).toEqual(['409 request_in_progress', id]);
+    expect([code(lost), lost.body.error.operationId, lost.headers.get('retry-after')]).toEqual([
+      '503 unavailable',
+      id,
+      '1',
+    ]);
+    expect(await operation(id)).toMatchObject({
+      status: 'uncertain',
+      response: null,
+      responseStatus: null,
+      settledAt: null,
+      reservedUntil: null,
+    });
+    for (const answer of [await make(idem), await make(idem)])
+      expect([code(answer), answer.body.error.operationId]).toEqual(['409 request_in_progress', id]);
     expect(code(await make(idem, 'changed'))).toBe('409 idempotency_conflict');
     startWorker();
     await settled(id, 'succeeded');
     const again = await make(idem);
-    expect([again.status, again.body, again.headers.get('idempotent-replayed'), receiptOf(again)]).toEqual([201, { ok: true, thing: outside.things.get(id) }, 'true', id]);
+    expect([again.status, again.body, again.headers.get('idempotent-replayed'), receiptOf(again)]).toEqual([
+      201,
+      { ok: true, thing: outside.things.get(id) },
+      'true',
+      id,
+    ]);
     expect([posts(), await published(id)]).toEqual([1, ['pending', 'uncertain', 'succeeded']]);
     expect(Date.parse((await operation(id)).reservedUntil) - Date.now()).toBeGreaterThan(7 * 86_400_000);
   });
@@ -114,8 +165,17 @@ describe('whose answer was lost', () => {
     outside.onGet = IS_AWAY;
     startWorker();
     await vi.waitFor(async () => expect((await rowOf(id)).looks).toBe(2), { timeout: 8_000 });
-    const { rows: [wait] } = await sql<{ seconds: number }>`select extract(epoch from lease_until - now())::float as seconds from operations where id = ${id}`.execute(ctx.db);
-    expect([(await operation(id)).status, wait!.seconds > 1 && wait!.seconds <= 2.5]).toEqual(['uncertain', true]);
+    const {
+      rows: [wait],
+    } = await sql<{
+      seconds: number;
+    }>`select extract(epoch from lease_until - now())::float as seconds from operations where id = ${id}`.execute(
+      ctx.db,
+    );
+    expect([(await operation(id)).status, wait!.seconds > 1 && wait!.seconds <= 2.5]).toEqual([
+      'uncertain',
+      true,
+    ]);
     outside.onGet = told.onGet;
     await settled(id, 'succeeded');
     expect([posts(), await published(id)]).toEqual([1, ['pending', 'uncertain', 'succeeded']]);
@@ -133,12 +193,19 @@ describe('whose answer was lost', () => {
     const idem = randomUUID();
     outside.onPost = LOSES_ITS_ANSWER;
     const id = receiptOf(await make(idem));
-    await sql`update operations set uncertain_at = now() - interval '7 days' where id = ${id}`.execute(ctx.db);
+    await sql`update operations set uncertain_at = now() - interval '7 days' where id = ${id}`.execute(
+      ctx.db,
+    );
     outside.onGet = answers(500);
     startWorker();
     await settled(id, 'failed');
     const again = await make(idem);
-    expect([code(again), again.headers.get('idempotent-replayed'), posts(), await published(id)]).toEqual(['409 conflict', 'true', 1, ['pending', 'uncertain', 'failed']]);
+    expect([code(again), again.headers.get('idempotent-replayed'), posts(), await published(id)]).toEqual([
+      '409 conflict',
+      'true',
+      1,
+      ['pending', 'uncertain', 'failed'],
+    ]);
   });
 });
 
@@ -150,27 +217,56 @@ describe('whose process died', () => {
       if (isDone) done();
       child.kill('SIGKILL');
     };
-    const child = startProcess(ctx.config.databaseUrl!, { write: { request: requestOf(orgId, idem), target: { url: outside.url, name: 'n' } } });
+    const child = startProcess(ctx.config.databaseUrl!, {
+      write: { request: requestOf(orgId, idem), target: { url: outside.url, name: 'n' } },
+    });
     processes.push(child);
     child.once('exit', (_code, signal) => dead.resolve(signal!));
     expect(await dead.promise).toBe('SIGKILL');
     outside.onPost = MAKES;
-    const { id } = await ctx.db.selectFrom('operations').select('id').where('idempotency_key', '=', idem).where('status', '=', 'pending').where('lease_until', '>', sql<Date>`now()`).executeTakeFirstOrThrow();
+    const { id } = await ctx.db
+      .selectFrom('operations')
+      .select('id')
+      .where('idempotency_key', '=', idem)
+      .where('status', '=', 'pending')
+      .where('lease_until', '>', sql<Date>`now()`)
+      .executeTakeFirstOrThrow();
     return id;
   }
-  const write = (idem: string) => writeClaimed(ctx, requestOf(orgId, idem), { mode: 'outside', publishesPending: true, look: { name: 'tests.makeThing', target: { url: outside.url, name: 'n' } } }, (claim) => actOutside(ctx, thingEffect, { url: outside.url, name: 'n' }, claim));
+  const write = (idem: string) =>
+    writeClaimed(
+      ctx,
+      requestOf(orgId, idem),
+      {
+        mode: 'outside',
+        publishesPending: true,
+        look: { name: 'tests.makeThing', target: { url: outside.url, name: 'n' } },
+      },
+      (claim) => actOutside(ctx, thingEffect, { url: outside.url, name: 'n' }, claim),
+    );
   /** Instead of 15 s. */
-  const runOut = (id: string) => sql`update operations set lease_until = now() - interval '1 millisecond' where id = ${id}`.execute(ctx.db);
+  const runOut = (id: string) =>
+    sql`update operations set lease_until = now() - interval '1 millisecond' where id = ${id}`.execute(
+      ctx.db,
+    );
 
   test('after the outside did it: the reconciler finds it, and a retry gets its answer', async () => {
     const idem = randomUUID();
     const id = await killedWhileMaking(true, idem);
     await runOut(id);
     // Not taken over, as a staged claim would be.
-    await expect(write(idem)).rejects.toMatchObject({ code: 'request_in_progress', details: { operationId: id } });
+    await expect(write(idem)).rejects.toMatchObject({
+      code: 'request_in_progress',
+      details: { operationId: id },
+    });
     startWorker();
     await vi.waitFor(async () => expect((await rowOf(id)).status).toBe('succeeded'), { timeout: 8_000 });
-    expect(await write(idem)).toEqual({ status: 201, text: JSON.stringify({ ok: true, thing: outside.things.get(id) }), operationId: id, replayed: true });
+    expect(await write(idem)).toEqual({
+      status: 201,
+      text: JSON.stringify({ ok: true, thing: outside.things.get(id) }),
+      operationId: id,
+      replayed: true,
+    });
     expect([posts(), await published(id)]).toEqual([1, ['pending', 'uncertain', 'succeeded']]);
   });
 
@@ -179,10 +275,24 @@ describe('whose process died', () => {
     const id = await killedWhileMaking(false, idem);
     await runOut(id);
     startWorker();
-    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ status: 'failed', response_status: 503, reserved_until: null }), { timeout: 8_000 });
+    await vi.waitFor(
+      async () =>
+        expect(await rowOf(id)).toMatchObject({
+          status: 'failed',
+          response_status: 503,
+          reserved_until: null,
+        }),
+      { timeout: 8_000 },
+    );
     expect([outside.things.size, await published(id)]).toEqual([0, ['pending', 'uncertain', 'failed']]);
     const again = await write(idem);
-    expect([again.status, again.replayed, again.operationId === id, posts(), outside.things.size]).toEqual([201, false, false, 2, 1]);
+    expect([again.status, again.replayed, again.operationId === id, posts(), outside.things.size]).toEqual([
+      201,
+      false,
+      false,
+      2,
+      1,
+    ]);
   });
 
   test('a reconciler that dies in the middle of its look is replaced within two seconds', async () => {
@@ -200,7 +310,10 @@ describe('whose process died', () => {
     first.kill('SIGKILL');
     await gone;
     const died = performance.now();
-    await vi.waitFor(async () => expect((await rowOf(id)).status).toBe('succeeded'), { timeout: 8_000, interval: 20 });
+    await vi.waitFor(async () => expect((await rowOf(id)).status).toBe('succeeded'), {
+      timeout: 8_000,
+      interval: 20,
+    });
     expect(performance.now() - died).toBeLessThan(2_500);
     expect(posts()).toBe(1);
   });
@@ -209,15 +322,28 @@ describe('whose process died', () => {
     outside.onPost = LOSES_ITS_ANSWER;
     const id = receiptOf(await make(randomUUID()));
     const open = Promise.withResolvers<void>();
-    outside.onGet = (...args) => { void open.promise.then(() => told.onGet(...args)); };
+    outside.onGet = (...args) => {
+      void open.promise.then(() => told.onGet(...args));
+    };
     startWorker();
     startWorker();
-    const { rows: [before] } = await vi.waitFor(async () => {
-      expect(outside.asked).toEqual(['POST', 'GET']);
-      return sql<{ until: Date }>`select lease_until as until from operations where id = ${id}`.execute(ctx.db);
-    }, { timeout: 8_000 });
+    const {
+      rows: [before],
+    } = await vi.waitFor(
+      async () => {
+        expect(outside.asked).toEqual(['POST', 'GET']);
+        return sql<{ until: Date }>`select lease_until as until from operations where id = ${id}`.execute(
+          ctx.db,
+        );
+      },
+      { timeout: 8_000 },
+    );
     // Renewed beyond what the first lease would have been.
-    await vi.waitFor(async () => expect((await rowOf(id)).lease_until!.getTime()).toBeGreaterThan(before!.until.getTime() + 1_200), { timeout: 8_000 });
+    await vi.waitFor(
+      async () =>
+        expect((await rowOf(id)).lease_until!.getTime()).toBeGreaterThan(before!.until.getTime() + 1_200),
+      { timeout: 8_000 },
+    );
     open.resolve();
     await settled(id, 'succeeded');
     expect(outside.asked).toEqual(['POST', 'GET']);

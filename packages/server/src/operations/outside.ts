@@ -51,9 +51,17 @@ const GIVE_UP_DAYS = 7;
 const MAX_LOOKS = 8;
 
 /** The work of an `outside` claim. */
-export async function actOutside<T extends Record<string, unknown>, F>(ctx: Context, effect: Effect<T, F>, target: T, claim: Claim): Promise<WriteResult> {
-  const found = await effect.act(ctx, target, { operationId: claim.operationId, signal: claim.signal })
-    .catch((error: unknown) => { throw error instanceof ApiError ? error : new OutcomeUnknown('the effect is unknown', { cause: error }); });
+export async function actOutside<T extends Record<string, unknown>, F>(
+  ctx: Context,
+  effect: Effect<T, F>,
+  target: T,
+  claim: Claim,
+): Promise<WriteResult> {
+  const found = await effect
+    .act(ctx, target, { operationId: claim.operationId, signal: claim.signal })
+    .catch((error: unknown) => {
+      throw error instanceof ApiError ? error : new OutcomeUnknown('the effect is unknown', { cause: error });
+    });
   try {
     return await transaction(ctx, async (tx) => {
       const result = await effect.record(tx, target, found);
@@ -66,7 +74,10 @@ export async function actOutside<T extends Record<string, unknown>, F>(ctx: Cont
   }
 }
 
-type Uncertain = Pick<OperationRow, 'id' | 'fence' | 'look_name' | 'looks'> & { look_target: Record<string, unknown>; is_given_up: boolean };
+type Uncertain = Pick<OperationRow, 'id' | 'fence' | 'look_name' | 'looks'> & {
+  look_target: Record<string, unknown>;
+  is_given_up: boolean;
+};
 
 /** A round: takes up the uncertain receipts that are due, as many as there is room for, and does not wait for their looks. */
 export function createLooker(ctx: Context, effects: Effects): () => Promise<void> {
@@ -76,8 +87,15 @@ export function createLooker(ctx: Context, effects: Effects): () => Promise<void
     for (const row of await claimDue(ctx, MAX_LOOKS - looks)) {
       looks++;
       lookAfter(ctx, row, effects[row.look_name!])
-        .catch((err: unknown) => ctx.log.warn({ err, operation: row.id }, 'an uncertain receipt could not be looked after; another look follows'))
-        .finally(() => { looks--; });
+        .catch((err: unknown) =>
+          ctx.log.warn(
+            { err, operation: row.id },
+            'an uncertain receipt could not be looked after; another look follows',
+          ),
+        )
+        .finally(() => {
+          looks--;
+        });
     }
   };
 }
@@ -86,7 +104,9 @@ async function claimDue(ctx: Context, limit: number): Promise<Uncertain[]> {
   const { rows } = await sql<Uncertain>`
     update operations set fence = fence + 1, lease_until = clock_timestamp() + ${LOOK_LEASE_MS} * interval '1 millisecond'
     where id in (select id from operations where status = 'uncertain' and lease_until < now() order by lease_until limit ${limit} for update skip locked)
-    returning id, fence, look_name, look_target, looks, uncertain_at < clock_timestamp() - ${GIVE_UP_DAYS} * interval '1 day' as is_given_up`.execute(ctx.db);
+    returning id, fence, look_name, look_target, looks, uncertain_at < clock_timestamp() - ${GIVE_UP_DAYS} * interval '1 day' as is_given_up`.execute(
+    ctx.db,
+  );
   return rows;
 }
 
@@ -100,7 +120,10 @@ async function lookAfter(ctx: Context, row: Uncertain, effect: AnyEffect | undef
       await settle(tx, row.id, row.fence, result, result.scope);
     });
   } catch (err) {
-    ctx.log.warn({ err, operation: row.id, looks: row.looks + 1 }, 'what became of a write outside cannot be told yet');
+    ctx.log.warn(
+      { err, operation: row.id, looks: row.looks + 1 },
+      'what became of a write outside cannot be told yet',
+    );
     await (row.is_given_up ? giveUp(ctx, row) : lookLater(ctx, row));
   }
 }
@@ -110,11 +133,23 @@ async function lookOnce(ctx: Context, row: Uncertain, effect: AnyEffect): Promis
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(new Error('the look took too long')), LOOK_LIMIT_MS);
   const renewal = setInterval(() => {
-    ctx.db.updateTable('operations').set({ lease_until: sql<Date>`clock_timestamp() + ${LOOK_LEASE_MS} * interval '1 millisecond'` }).where('id', '=', row.id).where('fence', '=', row.fence).where('status', '=', 'uncertain').execute().catch(() => {});
+    ctx.db
+      .updateTable('operations')
+      .set({ lease_until: sql<Date>`clock_timestamp() + ${LOOK_LEASE_MS} * interval '1 millisecond'` })
+      .where('id', '=', row.id)
+      .where('fence', '=', row.fence)
+      .where('status', '=', 'uncertain')
+      .execute()
+      .catch(() => {});
   }, RENEW_LOOK_MS);
-  const tooLate = new Promise<never>((_, reject) => { limit.signal.addEventListener('abort', () => reject(limit.signal.reason as Error)); });
+  const tooLate = new Promise<never>((_, reject) => {
+    limit.signal.addEventListener('abort', () => reject(limit.signal.reason as Error));
+  });
   try {
-    return await Promise.race([effect.look(ctx, row.look_target, { operationId: row.id, signal: limit.signal }), tooLate]);
+    return await Promise.race([
+      effect.look(ctx, row.look_target, { operationId: row.id, signal: limit.signal }),
+      tooLate,
+    ]);
   } finally {
     clearTimeout(timer);
     clearInterval(renewal);
@@ -123,15 +158,29 @@ async function lookOnce(ctx: Context, row: Uncertain, effect: AnyEffect): Promis
 
 async function lookLater(ctx: Context, { id, fence, looks }: Uncertain): Promise<void> {
   const delay = Math.min(MAX_BACKOFF_SECONDS, 2 ** looks) * (0.75 + Math.random() / 2);
-  await ctx.db.updateTable('operations').set({ looks: looks + 1, lease_until: sql<Date>`clock_timestamp() + ${delay} * interval '1 second'` })
-    .where('id', '=', id).where('fence', '=', fence).where('status', '=', 'uncertain').execute();
+  await ctx.db
+    .updateTable('operations')
+    .set({ looks: looks + 1, lease_until: sql<Date>`clock_timestamp() + ${delay} * interval '1 second'` })
+    .where('id', '=', id)
+    .where('fence', '=', fence)
+    .where('status', '=', 'uncertain')
+    .execute();
 }
 
-const NOT_DONE = new ApiError('unavailable', 'The process that worked on this request ended before it was done. Retry with the same Idempotency-Key.');
-const GIVEN_UP = new ApiError('conflict', 'It could not be found out within seven days whether this was done. Look there yourself before you ask for it with a new Idempotency-Key.');
+const NOT_DONE = new ApiError(
+  'unavailable',
+  'The process that worked on this request ended before it was done. Retry with the same Idempotency-Key.',
+);
+const GIVEN_UP = new ApiError(
+  'conflict',
+  'It could not be found out within seven days whether this was done. Look there yourself before you ask for it with a new Idempotency-Key.',
+);
 const refusal = (error: ApiError): WriteResult => ({ status: error.status, body: error.body('none') });
 
 async function giveUp(ctx: Context, { id, fence }: Uncertain): Promise<void> {
-  ctx.log.error({ operation: id }, 'what became of a write outside was not found out within seven days; its caller has to look');
+  ctx.log.error(
+    { operation: id },
+    'what became of a write outside was not found out within seven days; its caller has to look',
+  );
   await transaction(ctx, (tx) => settle(tx, id, fence, refusal(GIVEN_UP)));
 }

@@ -34,17 +34,40 @@ import type { Answer, Claim, Receipt, WriteRequest, WriteResult } from './write-
 const RESERVED = sql<Date>`now() + interval '8 days'`;
 
 /** The operation's event, where it is published at all. Called once per status. */
-function publish(tx: Tx, request: WriteRequest, operationId: string, status: string, scope?: EventScope): void {
+function publish(
+  tx: Tx,
+  request: WriteRequest,
+  operationId: string,
+  status: string,
+  scope?: EventScope,
+): void {
   if (!request.direct || scope?.feed === 'platform') return;
-  appendEvent(tx, { orgId: request.principal.orgId, projectId: scope?.projectId ?? request.projectId, feed: 'direct' }, 'operation.updated', { id: operationId, status });
+  appendEvent(
+    tx,
+    { orgId: request.principal.orgId, projectId: scope?.projectId ?? request.projectId, feed: 'direct' },
+    'operation.updated',
+    { id: operationId, status },
+  );
 }
 
 /** Keeps the answer as a replay gives it; sealed, beside what the receipt shows, where a replay repeats a secret. */
-function settledReceipt(ctx: Context, request: WriteRequest, operationId: string, { status, body, replay, shown, scope }: WriteResult): SettledReceipt {
+function settledReceipt(
+  ctx: Context,
+  request: WriteRequest,
+  operationId: string,
+  { status, body, replay, shown, scope }: WriteResult,
+): SettledReceipt {
   const answer = JSON.stringify(replay ?? body);
   return {
-    ...request, orgId: request.principal.orgId, actorId: request.principal.actorId, id: operationId, projectId: scope?.projectId ?? request.projectId, published: request.direct && scope?.feed !== 'platform',
-    responseStatus: status, response: shown ? JSON.stringify(shown) : answer, responseSealed: shown ? sealAnswer(ctx, request, answer) : null,
+    ...request,
+    orgId: request.principal.orgId,
+    actorId: request.principal.actorId,
+    id: operationId,
+    projectId: scope?.projectId ?? request.projectId,
+    published: request.direct && scope?.feed !== 'platform',
+    responseStatus: status,
+    response: shown ? JSON.stringify(shown) : answer,
+    responseSealed: shown ? sealAnswer(ctx, request, answer) : null,
   };
 }
 
@@ -57,7 +80,11 @@ async function forget(tx: Tx, found: Found): Promise<void> {
  * One write in one transaction, or the replay of an earlier one. Throws ApiError: a refusal that settles is stored first, so that
  * its replay is the same.
  */
-export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx: Tx, receipt: Receipt) => Promise<WriteResult>): Promise<Answer> {
+export async function writeOnce(
+  ctx: Context,
+  request: WriteRequest,
+  write: (tx: Tx, receipt: Receipt) => Promise<WriteResult>,
+): Promise<Answer> {
   const operationId = newId('op');
   return inTurn(ctx, request, async (turn) => {
     try {
@@ -67,7 +94,13 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
         turn.hold(operationId);
         if (found) await forget(tx, found);
         let isPublished = false;
-        const receipt: Receipt = { operationId, publish: (t, scope) => { isPublished = true; publish(t, request, operationId, 'succeeded', scope); } };
+        const receipt: Receipt = {
+          operationId,
+          publish: (t, scope) => {
+            isPublished = true;
+            publish(t, request, operationId, 'succeeded', scope);
+          },
+        };
         const result = await write(tx, receipt);
         tx.receipt = settledReceipt(ctx, request, operationId, result);
         if (!isPublished) publish(tx, request, operationId, 'succeeded', result.scope);
@@ -81,7 +114,12 @@ export async function writeOnce(ctx: Context, request: WriteRequest, write: (tx:
 }
 
 /** Stores a refusal that settles. It is published where its pending was: when a retry that took a claim over is refused. */
-async function refuse(ctx: Context, request: WriteRequest, operationId: string, error: ApiError): Promise<Answer> {
+async function refuse(
+  ctx: Context,
+  request: WriteRequest,
+  operationId: string,
+  error: ApiError,
+): Promise<Answer> {
   const result = { status: error.status, body: error.body(request.requestId) };
   const text = JSON.stringify(result.body);
   return transaction(ctx, async (tx) => {
@@ -115,7 +153,12 @@ export class OutcomeUnknown extends Error {}
  * A write with work outside of a transaction: claims the key, runs `work`, which settles the claim in its own last transaction and
  * returns the same result. A refusal settles or releases the key.
  */
-export async function writeClaimed(ctx: Context, request: WriteRequest, options: ClaimOptions, work: (claim: Claim) => Promise<WriteResult>): Promise<Answer> {
+export async function writeClaimed(
+  ctx: Context,
+  request: WriteRequest,
+  options: ClaimOptions,
+  work: (claim: Claim) => Promise<WriteResult>,
+): Promise<Answer> {
   return inTurn(ctx, request, async (turn) => {
     const began = performance.now();
     const { answer, claimed } = await claimKey(ctx, request, newId('op'), options);
@@ -124,7 +167,12 @@ export async function writeClaimed(ctx: Context, request: WriteRequest, options:
     turn.setPending();
     const lease = holdLease(ctx, claimed, options.mode === 'job' ? null : { began });
     try {
-      return await workOn(ctx, request, { ...claimed, mode: options.mode, publishesPending: options.publishesPending, signal: lease.signal }, work);
+      return await workOn(
+        ctx,
+        request,
+        { ...claimed, mode: options.mode, publishesPending: options.publishesPending, signal: lease.signal },
+        work,
+      );
     } finally {
       lease.release();
     }
@@ -138,7 +186,12 @@ interface Claimed {
 }
 
 /** Commits the claim; or answers for an earlier request, or by a refusal of the claim's own transaction, which settles like any. */
-async function claimKey(ctx: Context, request: WriteRequest, newOperationId: string, options: ClaimOptions): Promise<{ claimed: Claimed; answer?: never } | { claimed?: never; answer: Answer }> {
+async function claimKey(
+  ctx: Context,
+  request: WriteRequest,
+  newOperationId: string,
+  options: ClaimOptions,
+): Promise<{ claimed: Claimed; answer?: never } | { claimed?: never; answer: Answer }> {
   try {
     return await transaction(ctx, async (tx) => {
       const { answer, found } = await takeKey(ctx, tx, request, newOperationId);
@@ -149,8 +202,18 @@ async function claimKey(ctx: Context, request: WriteRequest, newOperationId: str
       const fence = (takenOver?.fence ?? 0) + 1;
       const scope = (await options.onClaim?.(tx, operationId)) ?? options.scope;
       const row = {
-        org_id: request.principal.orgId, id: operationId, actor_id: request.principal.actorId, idempotency_key: request.key, fingerprint: request.fingerprint, method: request.method, path: request.path,
-        project_id: scope?.projectId ?? request.projectId, permissions: request.permissions, published: request.direct && scope?.feed !== 'platform', fence, ...claimColumns(options),
+        org_id: request.principal.orgId,
+        id: operationId,
+        actor_id: request.principal.actorId,
+        idempotency_key: request.key,
+        fingerprint: request.fingerprint,
+        method: request.method,
+        path: request.path,
+        project_id: scope?.projectId ?? request.projectId,
+        permissions: request.permissions,
+        published: request.direct && scope?.feed !== 'platform',
+        fence,
+        ...claimColumns(options),
       };
       if (takenOver) await takeOver(tx, takenOver, row);
       else await tx.db.insertInto('operations').values(row).execute();
@@ -158,27 +221,53 @@ async function claimKey(ctx: Context, request: WriteRequest, newOperationId: str
       return { claimed: { operationId, fence, scope } };
     });
   } catch (error) {
-    if (error instanceof ApiError && settles(error)) return { answer: await refuse(ctx, request, newOperationId, error) };
+    if (error instanceof ApiError && settles(error))
+      return { answer: await refuse(ctx, request, newOperationId, error) };
     throw error;
   }
 }
 
-const claimColumns = ({ mode, look }: ClaimOptions): { status: 'pending'; lease_until: RawBuilder<Date> | null; look_name: string | null; look_target: RawBuilder<Record<string, unknown>> | null } => ({
-  status: 'pending', lease_until: mode === 'job' ? null : sql<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'`,
-  look_name: look?.name ?? null, look_target: look ? json(look.target) : null,
+const claimColumns = ({
+  mode,
+  look,
+}: ClaimOptions): {
+  status: 'pending';
+  lease_until: RawBuilder<Date> | null;
+  look_name: string | null;
+  look_target: RawBuilder<Record<string, unknown>> | null;
+} => ({
+  status: 'pending',
+  lease_until: mode === 'job' ? null : sql<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'`,
+  look_name: look?.name ?? null,
+  look_target: look ? json(look.target) : null,
 });
 
 /** Throws when the claim was settled between our look and our lock. */
 async function takeOver(tx: Tx, found: Found, row: Insertable<OperationsTable>): Promise<void> {
-  const taken = await tx.db.updateTable('operations').set(row).where('id', '=', found.id).where('fence', '=', found.fence).where('status', '=', 'pending').executeTakeFirst();
+  const taken = await tx.db
+    .updateTable('operations')
+    .set(row)
+    .where('id', '=', found.id)
+    .where('fence', '=', found.fence)
+    .where('status', '=', 'pending')
+    .executeTakeFirst();
   if (taken.numUpdatedRows === 0n) throw inProgress(found.id);
 }
 
 /** Runs the work on a claim, and sees to it that the claim does not stay behind. */
-async function workOn(ctx: Context, request: WriteRequest, claim: Claimed & Pick<ClaimOptions, 'mode' | 'publishesPending'> & { signal: AbortSignal }, work: (claim: Claim) => Promise<WriteResult>): Promise<Answer> {
+async function workOn(
+  ctx: Context,
+  request: WriteRequest,
+  claim: Claimed & Pick<ClaimOptions, 'mode' | 'publishesPending'> & { signal: AbortSignal },
+  work: (claim: Claim) => Promise<WriteResult>,
+): Promise<Answer> {
   const { operationId, fence, scope, mode, signal } = claim;
   try {
-    const result = await work({ operationId, signal, settle: (tx, r) => settle(tx, operationId, fence, r, scope ?? r.scope) });
+    const result = await work({
+      operationId,
+      signal,
+      settle: (tx, r) => settle(tx, operationId, fence, r, scope ?? r.scope),
+    });
     return { status: result.status, text: JSON.stringify(result.body), operationId, replayed: false };
   } catch (error) {
     const known = error instanceof ApiError ? Object.assign(error, { operationId }) : error;
@@ -186,9 +275,21 @@ async function workOn(ctx: Context, request: WriteRequest, claim: Claimed & Pick
     if (mode === 'job') throw known;
     if (error instanceof OutcomeUnknown) {
       await transaction(ctx, (tx) => makeUncertain(tx, operationId, fence));
-      throw Object.assign(new ApiError('unavailable', 'It is not known yet whether this was done. Read its operation until it has settled.', { details: { operationId }, cause: error.cause }), { operationId });
+      throw Object.assign(
+        new ApiError(
+          'unavailable',
+          'It is not known yet whether this was done. Read its operation until it has settled.',
+          { details: { operationId }, cause: error.cause },
+        ),
+        { operationId },
+      );
     }
-    const refusal = error instanceof ApiError ? error : new ApiError('internal', 'Something failed on our side. Retry with the same Idempotency-Key.', { cause: error });
+    const refusal =
+      error instanceof ApiError
+        ? error
+        : new ApiError('internal', 'Something failed on our side. Retry with the same Idempotency-Key.', {
+            cause: error,
+          });
     await refuseClaim(ctx, request, claim, refusal);
     throw known;
   }
@@ -198,37 +299,90 @@ async function workOn(ctx: Context, request: WriteRequest, claim: Claimed & Pick
  * Settles an open claim in the caller's transaction; `fence` undefined = whichever (a job that owns the operation). `isReserved` false
  * frees the key: what was asked for was certainly not done.
  */
-export async function settle(tx: Tx, operationId: string, fence: number | undefined, result: WriteResult, scope?: EventScope, isReserved = true): Promise<void> {
+export async function settle(
+  tx: Tx,
+  operationId: string,
+  fence: number | undefined,
+  result: WriteResult,
+  scope?: EventScope,
+  isReserved = true,
+): Promise<void> {
   if (result.shown) throw new Error('only a write in one transaction may have a secret in its replay');
-  let update = tx.db.updateTable('operations').set({
-    status: result.status < 400 ? 'succeeded' : 'failed', response_status: result.status, response: JSON.stringify(result.replay ?? result.body), settled_at: sql<Date>`clock_timestamp()`,
-    reserved_until: isReserved ? RESERVED : null, lease_until: null,
-  }).where('id', '=', operationId).where('status', 'in', ['pending', 'uncertain']);
+  let update = tx.db
+    .updateTable('operations')
+    .set({
+      status: result.status < 400 ? 'succeeded' : 'failed',
+      response_status: result.status,
+      response: JSON.stringify(result.replay ?? result.body),
+      settled_at: sql<Date>`clock_timestamp()`,
+      reserved_until: isReserved ? RESERVED : null,
+      lease_until: null,
+    })
+    .where('id', '=', operationId)
+    .where('status', 'in', ['pending', 'uncertain']);
   if (fence !== undefined) update = update.where('fence', '=', fence);
   const row = await update.returning(['org_id', 'project_id', 'published', 'status']).executeTakeFirst();
-  if (!row) throw new ApiError('request_in_progress', 'A retry of this request took it over.', { details: { operationId } });
+  if (!row)
+    throw new ApiError('request_in_progress', 'A retry of this request took it over.', {
+      details: { operationId },
+    });
   tx.wake('operations', operationId);
-  if (row.published && scope?.feed !== 'platform') appendEvent(tx, { orgId: row.org_id, projectId: row.project_id, feed: 'direct' }, 'operation.updated', { id: operationId, status: row.status });
+  if (row.published && scope?.feed !== 'platform')
+    appendEvent(tx, { orgId: row.org_id, projectId: row.project_id, feed: 'direct' }, 'operation.updated', {
+      id: operationId,
+      status: row.status,
+    });
 }
 
 /** From now on nobody but a look settles it; nothing happens when that is so already. It is due at once. */
 export async function makeUncertain(tx: Tx, operationId: string, fence: number): Promise<void> {
-  const row = await tx.db.updateTable('operations')
-    .set({ status: 'uncertain', fence: fence + 1, uncertain_at: sql<Date>`clock_timestamp()`, lease_until: sql<Date>`clock_timestamp()` })
-    .where('id', '=', operationId).where('fence', '=', fence).where('status', '=', 'pending').returning(['org_id', 'project_id', 'published']).executeTakeFirst();
+  const row = await tx.db
+    .updateTable('operations')
+    .set({
+      status: 'uncertain',
+      fence: fence + 1,
+      uncertain_at: sql<Date>`clock_timestamp()`,
+      lease_until: sql<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', operationId)
+    .where('fence', '=', fence)
+    .where('status', '=', 'pending')
+    .returning(['org_id', 'project_id', 'published'])
+    .executeTakeFirst();
   if (!row) return;
   tx.wake('operations', operationId);
-  if (row.published) appendEvent(tx, { orgId: row.org_id, projectId: row.project_id, feed: 'direct' }, 'operation.updated', { id: operationId, status: 'uncertain' });
+  if (row.published)
+    appendEvent(tx, { orgId: row.org_id, projectId: row.project_id, feed: 'direct' }, 'operation.updated', {
+      id: operationId,
+      status: 'uncertain',
+    });
 }
 
-async function refuseClaim(ctx: Context, request: WriteRequest, { operationId, fence, scope, publishesPending }: Claimed & { publishesPending: boolean }, error: ApiError): Promise<void> {
+async function refuseClaim(
+  ctx: Context,
+  request: WriteRequest,
+  { operationId, fence, scope, publishesPending }: Claimed & { publishesPending: boolean },
+  error: ApiError,
+): Promise<void> {
   const text = JSON.stringify(error.body(request.requestId));
   await transaction(ctx, async (tx) => {
     const isKept = settles(error);
     // A released key leaves no reservation: the row stays, failed, so that its operation can still be read.
-    const row = await tx.db.updateTable('operations')
-      .set({ status: 'failed', response_status: error.status, response: text, settled_at: sql<Date>`clock_timestamp()`, reserved_until: isKept ? RESERVED : null, lease_until: null })
-      .where('id', '=', operationId).where('fence', '=', fence).where('status', '=', 'pending').returning('published').executeTakeFirst();
+    const row = await tx.db
+      .updateTable('operations')
+      .set({
+        status: 'failed',
+        response_status: error.status,
+        response: text,
+        settled_at: sql<Date>`clock_timestamp()`,
+        reserved_until: isKept ? RESERVED : null,
+        lease_until: null,
+      })
+      .where('id', '=', operationId)
+      .where('fence', '=', fence)
+      .where('status', '=', 'pending')
+      .returning('published')
+      .executeTakeFirst();
     if (row?.published && publishesPending) publish(tx, request, operationId, 'failed', scope);
     tx.wake('operations', operationId);
   });

@@ -29,20 +29,36 @@ const underWay = new WeakMap<Context['db'], Map<string, UnderWay>>();
  * soon as it can read the operation that it is told of. A write that is one transaction is waited for, as `takeKey` waits for other processes:
  * it may be a replay itself. Those who wait go on one after the other.
  */
-export async function inTurn<T>(ctx: Pick<Context, 'db'>, request: WriteRequest, write: (turn: Turn) => Promise<T>): Promise<T> {
+export async function inTurn<T>(
+  ctx: Pick<Context, 'db'>,
+  request: WriteRequest,
+  write: (turn: Turn) => Promise<T>,
+): Promise<T> {
   const writes = underWay.get(ctx.db) ?? new Map<string, UnderWay>();
   underWay.set(ctx.db, writes);
   const name = `${request.principal.orgId} ${request.principal.actorId} ${request.key}`;
   let patience: Promise<'late'> | undefined;
   // No await stands between the last look and the entry: of those that waited for one write, one goes on.
-  for (let rival = writes.get(name); rival; rival = writes.get(name)) await meet(rival, request, patience ??= sleep(RIVAL_MS, 'late' as const, { ref: false }));
+  for (let rival = writes.get(name); rival; rival = writes.get(name))
+    await meet(rival, request, (patience ??= sleep(RIVAL_MS, 'late' as const, { ref: false })));
   const { promise, resolve } = Promise.withResolvers<'pending' | 'over'>();
-  const entry: UnderWay = { fingerprint: request.fingerprint, operationId: undefined, blockedBy: undefined, state: promise };
+  const entry: UnderWay = {
+    fingerprint: request.fingerprint,
+    operationId: undefined,
+    blockedBy: undefined,
+    state: promise,
+  };
   writes.set(name, entry);
   try {
-    return await write({ hold: (operationId) => { entry.operationId = operationId; }, setPending: () => resolve('pending') });
+    return await write({
+      hold: (operationId) => {
+        entry.operationId = operationId;
+      },
+      setPending: () => resolve('pending'),
+    });
   } catch (error) {
-    if (entry.operationId === undefined && error instanceof ApiError && error.code === 'request_in_progress') entry.blockedBy = error.details.operationId as string;
+    if (entry.operationId === undefined && error instanceof ApiError && error.code === 'request_in_progress')
+      entry.blockedBy = error.details.operationId as string;
     throw error;
   } finally {
     writes.delete(name);

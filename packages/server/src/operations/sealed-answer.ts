@@ -6,5 +6,10 @@ import type { WriteRequest } from './write-request.ts';
 const PURPOSE = 'headrace receipts';
 const placeOf = ({ principal, key }: WriteRequest) => `${principal.orgId} ${principal.actorId} ${key}`;
 
-export const sealAnswer = (ctx: Pick<Context, 'secretKey'>, request: WriteRequest, answer: string): Buffer => seal(ctx.secretKey, PURPOSE, placeOf(request), answer);
-export const unsealAnswer = (ctx: Pick<Context, 'secretKey'>, request: WriteRequest, sealed: Buffer): string => unseal(ctx.secretKey, PURPOSE, placeOf(request), sealed);
+export const sealAnswer = (ctx: Pick<Context, 'secretKey'>, request: WriteRequest, answer: string): Buffer =>
+  seal(ctx.secretKey, PURPOSE, placeOf(request), answer);
+export const unsealAnswer = (
+  ctx: Pick<Context, 'secretKey'>,
+  request: WriteRequest,
+  sealed: Buffer,
+): string => unseal(ctx.secretKey, PURPOSE, placeOf(request), sealed);

@@ -20,16 +20,29 @@ const newToken = () => base32(randomBytes(16));
 /** 409 where the thread or its project shows as many as it may. Nobody else counts meanwhile. */
 async function requireRoom(tx: Tx, { thread, project }: LoadedThread): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`previews of ${project.id}`}, 0))`.execute(tx.db);
-  const { rows: [open] } = await sql<{ project: number; thread: number }>`
-    select count(*) as project, count(*) filter (where thread_id = ${thread.id}) as thread from previews where project_id = ${project.id} and status in ('starting', 'ready')`.execute(tx.db);
-  if (open!.thread >= MAX_OF_THREAD) throw new ApiError('conflict', `A thread shows at most ${MAX_OF_THREAD} previews at once. Delete one first.`);
-  if (open!.project >= MAX_OF_PROJECT) throw new ApiError('conflict', `The threads of an app show at most ${MAX_OF_PROJECT} previews at once. Delete one first.`);
+  const {
+    rows: [open],
+  } = await sql<{ project: number; thread: number }>`
+    select count(*) as project, count(*) filter (where thread_id = ${thread.id}) as thread from previews where project_id = ${project.id} and status in ('starting', 'ready')`.execute(
+    tx.db,
+  );
+  if (open!.thread >= MAX_OF_THREAD)
+    throw new ApiError(
+      'conflict',
+      `A thread shows at most ${MAX_OF_THREAD} previews at once. Delete one first.`,
+    );
+  if (open!.project >= MAX_OF_PROJECT)
+    throw new ApiError(
+      'conflict',
+      `The threads of an app show at most ${MAX_OF_PROJECT} previews at once. Delete one first.`,
+    );
 }
 
 export const createPreview = claimedWrite({
   name: 'previews.createPreview',
-  summary: 'Show the thread\'s app in a browser',
-  description: 'Runs the command, a server, in a sandbox of its own that holds the thread\'s latest source; newer sources are written into it. The answer does not wait for the server: read the preview until it is `ready`. It ends by itself after 8 hours. At most 10 of a thread and 50 of an app are open at once (409).',
+  summary: "Show the thread's app in a browser",
+  description:
+    "Runs the command, a server, in a sandbox of its own that holds the thread's latest source; newer sources are written into it. The answer does not wait for the server: read the preview until it is `ready`. It ends by itself after 8 hours. At most 10 of a thread and 50 of an app are open at once (409).",
   access: { permissions: ['thread:update'] },
   body: Body({ command: Command, port: Port }),
   responses: { 201: Ok({ preview: Preview }) },
@@ -44,25 +57,61 @@ export const createPreview = claimedWrite({
         requireOpen(loaded.thread, 'allowed');
         await requireRoom(tx, loaded);
         const runner = call.ctx.runnerStatus();
-        if (runner?.ok === false) throw new ApiError('source_workspace_unavailable', 'No sandbox can be made here: nothing can be previewed until the operator has mended that.', { cause: new Error(runner.missing.join('; ')) });
+        if (runner?.ok === false)
+          throw new ApiError(
+            'source_workspace_unavailable',
+            'No sandbox can be made here: nothing can be previewed until the operator has mended that.',
+            { cause: new Error(runner.missing.join('; ')) },
+          );
         return scopeOf(loaded.project);
       },
     };
   },
   async handle(call, claim) {
-    const { ctx, body: { command, port } } = call;
+    const {
+      ctx,
+      body: { command, port },
+    } = call;
     return transaction(ctx, async (tx) => {
       const loaded = await lockThread(tx, call);
       const { thread, project } = loaded;
       requireOpen(thread, 'allowed');
       await requireRoom(tx, loaded);
-      const preview = await tx.db.insertInto('previews').values({
-        org_id: thread.org_id, id: newId('prv'), project_id: project.id, thread_id: thread.id, status: 'starting', token: newToken(), command, port, source_id: null, created_by: call.principal.actorId,
-        expires_at: sql<Date>`now() + ${LIFE_SECONDS} * interval '1 second'`,
-      }).returningAll().executeTakeFirstOrThrow();
-      appendEvent(tx, scopeOf(project), 'preview.updated', { id: preview.id, status: preview.status }, { threadId: thread.id });
-      await enqueue(tx, 'preview.work', { previewId: preview.id }, { key: previewKey(preview.id), fairKey: project.id });
-      const result = { status: 201, body: { ok: true, preview: previewView(ctx, preview) }, scope: scopeOf(project) };
+      const preview = await tx.db
+        .insertInto('previews')
+        .values({
+          org_id: thread.org_id,
+          id: newId('prv'),
+          project_id: project.id,
+          thread_id: thread.id,
+          status: 'starting',
+          token: newToken(),
+          command,
+          port,
+          source_id: null,
+          created_by: call.principal.actorId,
+          expires_at: sql<Date>`now() + ${LIFE_SECONDS} * interval '1 second'`,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      appendEvent(
+        tx,
+        scopeOf(project),
+        'preview.updated',
+        { id: preview.id, status: preview.status },
+        { threadId: thread.id },
+      );
+      await enqueue(
+        tx,
+        'preview.work',
+        { previewId: preview.id },
+        { key: previewKey(preview.id), fairKey: project.id },
+      );
+      const result = {
+        status: 201,
+        body: { ok: true, preview: previewView(ctx, preview) },
+        scope: scopeOf(project),
+      };
       await claim.settle(tx, result);
       return result;
     });

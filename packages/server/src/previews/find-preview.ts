@@ -11,12 +11,24 @@ const MAX_KEPT = 1_000;
 export function previewFinder(ctx: Context): (token: string) => Promise<Shown | undefined> {
   const kept = new Map<string, { at: number; found: Promise<Shown | undefined> }>();
   const forget = () => kept.clear();
-  ctx.bus.listen('control', (id) => { if (id.startsWith('prv_')) forget(); });
+  ctx.bus.listen('control', (id) => {
+    if (id.startsWith('prv_')) forget();
+  });
   ctx.bus.onReconnect(forget);
 
   async function find(token: string): Promise<Shown | undefined> {
-    const row = await ctx.db.selectFrom('previews').select(['id', 'status', 'project_id']).where('token', '=', token).executeTakeFirst();
-    return row && { id: row.id, status: row.status, frameAncestors: (await effectiveSettings(ctx.db, row)).frameAncestors };
+    const row = await ctx.db
+      .selectFrom('previews')
+      .select(['id', 'status', 'project_id'])
+      .where('token', '=', token)
+      .executeTakeFirst();
+    return (
+      row && {
+        id: row.id,
+        status: row.status,
+        frameAncestors: (await effectiveSettings(ctx.db, row)).frameAncestors,
+      }
+    );
   }
 
   return (token) => {
@@ -25,7 +37,9 @@ export function previewFinder(ctx: Context): (token: string) => Promise<Shown | 
     if (kept.size >= MAX_KEPT) forget();
     const entry = { at: Date.now(), found: find(token) };
     kept.set(token, entry);
-    entry.found.catch(() => { if (kept.get(token) === entry) kept.delete(token); });
+    entry.found.catch(() => {
+      if (kept.get(token) === entry) kept.delete(token);
+    });
     return entry.found;
   };
 }

@@ -43,12 +43,26 @@ export interface Visit {
 }
 
 /** One request to the service's address with a preview's name as Host. Rejects where the answer breaks off. */
-export function visit(server: TestServer, url: string, path = '/', options: { method?: string; headers?: Record<string, string>; body?: Buffer | string; slow?: boolean } = {}): Promise<Visit> {
+export function visit(
+  server: TestServer,
+  url: string,
+  path = '/',
+  options: { method?: string; headers?: Record<string, string>; body?: Buffer | string; slow?: boolean } = {},
+): Promise<Visit> {
   const { hostname, port } = new URL(server.base);
   return new Promise((resolve, reject) => {
-    const asked = request({ host: hostname, port, path, method: options.method ?? 'GET', headers: { host: new URL(url).host, ...options.headers }, agent: false });
+    const asked = request({
+      host: hostname,
+      port,
+      path,
+      method: options.method ?? 'GET',
+      headers: { host: new URL(url).host, ...options.headers },
+      agent: false,
+    });
     asked.on('error', reject);
-    asked.on('upgrade', (answer, socket) => resolve({ status: answer.statusCode!, headers: answer.headers, text: '', socket }));
+    asked.on('upgrade', (answer, socket) =>
+      resolve({ status: answer.statusCode!, headers: answer.headers, text: '', socket }),
+    );
     asked.on('response', (answer) => {
       let text = '';
       answer.setEncoding('latin1');
@@ -71,7 +85,9 @@ export async function until<T>(look: () => Promise<T>, what: string): Promise<No
     const found = await look();
     if (found) return found;
     if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
   }
 }
 
@@ -79,11 +95,29 @@ export async function until<T>(look: () => Promise<T>, what: string): Promise<No
 export async function newBench(server: TestServer, code = SERVER) {
   const app = (await server.call('POST', '/api/platform/v1/apps', { name: 'Previewed' })).body.app;
   const url = `/api/platform/v1/apps/${app.id}`;
-  const { source } = (await server.call('POST', `${url}/sources`, { files: [{ path: 'server.mjs', content: code }, { path: 'file.txt', content: 'first' }] })).body;
+  const { source } = (
+    await server.call('POST', `${url}/sources`, {
+      files: [
+        { path: 'server.mjs', content: code },
+        { path: 'file.txt', content: 'first' },
+      ],
+    })
+  ).body;
   await server.call('POST', `${url}/source-head/initialize`, { sourceId: source.id });
   const { thread } = (await server.call('POST', `${url}/threads`, {})).body;
   const threadUrl = `${url}/threads/${thread.id}`;
-  const submit = async (command = 'node server.mjs') => (await server.call('POST', `${threadUrl}/previews`, { command, port: 3210 })).body.preview;
-  const read = async (id: string, wait = 0) => (await server.call('GET', `${url}/previews/${id}?waitSeconds=${wait}`)).body.preview;
-  return { url, threadUrl, appId: app.id as string, threadId: thread.id as string, sourceId: source.id as string, submit, read, ready: async (command?: string) => read((await submit(command)).id, 30) };
+  const submit = async (command = 'node server.mjs') =>
+    (await server.call('POST', `${threadUrl}/previews`, { command, port: 3210 })).body.preview;
+  const read = async (id: string, wait = 0) =>
+    (await server.call('GET', `${url}/previews/${id}?waitSeconds=${wait}`)).body.preview;
+  return {
+    url,
+    threadUrl,
+    appId: app.id as string,
+    threadId: thread.id as string,
+    sourceId: source.id as string,
+    submit,
+    read,
+    ready: async (command?: string) => read((await submit(command)).id, 30),
+  };
 }

@@ -13,7 +13,14 @@ export const getPreview = read({
   responses: { 200: Ok({ preview: Preview }) },
   async handle(call) {
     const { ctx, params, query, signal } = call;
-    const { preview } = await waitFor(ctx.bus, { channel: 'resources', id: params.previewId! }, query.waitSeconds, signal, () => loadPreview(ctx.db, call), (found) => found.preview.status !== 'starting');
+    const { preview } = await waitFor(
+      ctx.bus,
+      { channel: 'resources', id: params.previewId! },
+      query.waitSeconds,
+      signal,
+      () => loadPreview(ctx.db, call),
+      (found) => found.preview.status !== 'starting',
+    );
     return { status: 200, body: { ok: true, preview: previewView(ctx, preview) } };
   },
 });

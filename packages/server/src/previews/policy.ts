@@ -6,9 +6,17 @@ import type { Call } from '../http/operation.ts';
 import { loadProject } from '../projects/index.ts';
 
 /** The preview that the path names, of the app that it names; it outlives its thread. 404 where either is not for the caller to see. */
-export async function loadPreview(db: Db | Tx['db'], call: Pick<Call, 'principal' | 'api' | 'params'>): Promise<{ preview: PreviewRow; project: ProjectRow }> {
+export async function loadPreview(
+  db: Db | Tx['db'],
+  call: Pick<Call, 'principal' | 'api' | 'params'>,
+): Promise<{ preview: PreviewRow; project: ProjectRow }> {
   const project = await loadProject(db, call);
-  const preview = await db.selectFrom('previews').selectAll().where('project_id', '=', project.id).where('id', '=', call.params.previewId!).executeTakeFirst();
+  const preview = await db
+    .selectFrom('previews')
+    .selectAll()
+    .where('project_id', '=', project.id)
+    .where('id', '=', call.params.previewId!)
+    .executeTakeFirst();
   if (!preview) throw notFound('preview');
   return { preview, project };
 }

@@ -27,10 +27,22 @@ const RUNNER_RETRY_MS = 1_000;
 const TAIL = 1_000;
 
 type Outcome = { kind: 'over' } | { kind: 'failed'; error: PreviewError } | { kind: 'left' };
-type Look = Sourced & { thread_id: string; status: 'starting' | 'ready' | 'failed' | 'stopped'; command: string; port: number; is_late: boolean; is_expired: boolean; org_id: string; kind: 'platform' | 'direct' };
+type Look = Sourced & {
+  thread_id: string;
+  status: 'starting' | 'ready' | 'failed' | 'stopped';
+  command: string;
+  port: number;
+  is_late: boolean;
+  is_expired: boolean;
+  org_id: string;
+  kind: 'platform' | 'direct';
+};
 
 const LOST: PreviewError = { code: 'sandbox_lost', message: 'The sandbox was lost. Create a new preview.' };
-const LATE: PreviewError = { code: 'start_timed_out', message: `Nothing listened on the port within ${START_SECONDS} seconds. Check the command and the port.` };
+const LATE: PreviewError = {
+  code: 'start_timed_out',
+  message: `Nothing listened on the port within ${START_SECONDS} seconds. Check the command and the port.`,
+};
 
 export async function workPreview(ctx: Context, job: Job<'preview.work'>): Promise<void> {
   const { previewId } = job.payload;
@@ -45,7 +57,13 @@ export async function workPreview(ctx: Context, job: Job<'preview.work'>): Promi
 /** After its last attempt: it could not be started, or not be followed. Its sandbox is removed by the reconciler. */
 export async function previewDied(ctx: Context, previewId: string): Promise<void> {
   const preview = await look(ctx, previewId);
-  if (preview) await transaction(ctx, (tx) => changePreview(tx, projectOf(preview), previewId, 'failed', { code: 'sandbox_lost', message: 'No sandbox could be made for it. Try again, or ask the operator to look at the runner.' }));
+  if (preview)
+    await transaction(ctx, (tx) =>
+      changePreview(tx, projectOf(preview), previewId, 'failed', {
+        code: 'sandbox_lost',
+        message: 'No sandbox could be made for it. Try again, or ask the operator to look at the runner.',
+      }),
+    );
 }
 
 const projectOf = (p: Look) => ({ id: p.project_id, org_id: p.org_id, kind: p.kind });
@@ -54,11 +72,19 @@ async function look(ctx: Context, previewId: string): Promise<Look | undefined> 
   const { rows } = await sql<Look>`
     select p.id, p.project_id, p.thread_id, p.org_id, p.status, p.command, p.port, p.source_id, t.latest_source_id, j.kind, p.expires_at <= now() as is_expired,
       p.status = 'starting' and p.created_at <= now() - ${START_SECONDS} * interval '1 second' as is_late
-    from previews p join threads t on t.id = p.thread_id join projects j on j.id = p.project_id where p.id = ${previewId}`.execute(ctx.db);
+    from previews p join threads t on t.id = p.thread_id join projects j on j.id = p.project_id where p.id = ${previewId}`.execute(
+    ctx.db,
+  );
   return rows[0];
 }
 
-async function move(ctx: Context, job: Job, preview: Look, to: 'ready' | 'failed' | 'stopped', error?: PreviewError): Promise<void> {
+async function move(
+  ctx: Context,
+  job: Job,
+  preview: Look,
+  to: 'ready' | 'failed' | 'stopped',
+  error?: PreviewError,
+): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     await changePreview(tx, projectOf(preview), preview.id, to, error);
@@ -68,7 +94,7 @@ async function move(ctx: Context, job: Job, preview: Look, to: 'ready' | 'failed
 /** From the sandbox to its end, or to the row's. */
 async function show(ctx: Context, job: Job<'preview.work'>, preview: Look): Promise<Outcome> {
   if (preview.is_late) return { kind: 'failed', error: LATE };
-  if (!await ensureTask(ctx, preview)) return { kind: 'failed', error: LOST };
+  if (!(await ensureTask(ctx, preview))) return { kind: 'failed', error: LOST };
   const stop = new AbortController();
   const leave = () => stop.abort();
   job.signal.addEventListener('abort', leave);
@@ -86,10 +112,19 @@ async function show(ctx: Context, job: Job<'preview.work'>, preview: Look): Prom
 /** Starts the sandbox, or finds it. False when one that was ready is gone. */
 async function ensureTask(ctx: Context, preview: Look): Promise<boolean> {
   requireRunner(ctx);
-  let task: TaskState | undefined = await ctx.runner.task(preview.id).catch((error: unknown) => { if (isGone(error)) return undefined; throw error; });
+  let task: TaskState | undefined = await ctx.runner.task(preview.id).catch((error: unknown) => {
+    if (isGone(error)) return undefined;
+    throw error;
+  });
   if (!task && preview.status === 'ready') return false;
   // The runner's own limit stands behind ours, for a service that does not come back.
-  task ??= await ctx.runner.startTask(preview.id, { kind: 'preview', command: preview.command, port: preview.port, timeoutMs: (LIFE_SECONDS + START_SECONDS) * 1000, ...await egressOf(ctx.db, preview) });
+  task ??= await ctx.runner.startTask(preview.id, {
+    kind: 'preview',
+    command: preview.command,
+    port: preview.port,
+    timeoutMs: (LIFE_SECONDS + START_SECONDS) * 1000,
+    ...(await egressOf(ctx.db, preview)),
+  });
   if (task.status === 'preparing') await bringFirst(ctx, preview);
   return true;
 }
@@ -104,7 +139,12 @@ async function followJournal(ctx: Context, job: Job, preview: Look, signal: Abor
       for await (const entry of ctx.runner.journal(preview.id, next, signal)) {
         next = entry.offset + 1;
         if (entry.type === 'output') tail = (tail + entry.text).slice(-TAIL);
-        if (entry.type === 'refused') logRefusal(ctx, entry, { project: preview.project_id, thread: preview.thread_id, preview: preview.id });
+        if (entry.type === 'refused')
+          logRefusal(ctx, entry, {
+            project: preview.project_id,
+            thread: preview.thread_id,
+            preview: preview.id,
+          });
         if (entry.type === 'listening') await move(ctx, job, preview, 'ready');
         if (entry.type === 'end') return { kind: 'failed', error: endOf(entry, tail) };
         await ctx.runner.ack(preview.id, entry.offset);
@@ -113,7 +153,8 @@ async function followJournal(ctx: Context, job: Job, preview: Look, signal: Abor
       if (signal.aborted) return { kind: 'left' };
       if (!(error instanceof RunnerError)) throw error;
     }
-    if (!await isAlive(ctx, preview.id, signal)) return signal.aborted ? { kind: 'left' } : { kind: 'failed', error: LOST };
+    if (!(await isAlive(ctx, preview.id, signal)))
+      return signal.aborted ? { kind: 'left' } : { kind: 'failed', error: LOST };
   }
 }
 
@@ -132,17 +173,32 @@ async function isAlive(ctx: Context, previewId: string, signal: AbortSignal): Pr
 }
 
 function endOf(end: TaskEnd, tail: string): PreviewError {
-  if (end.error || end.outcome !== 'completed') return end.error ? { ...LOST, message: clean(end.error.message).slice(0, 500) } : LOST;
-  const how = end.oom ? 'used too much memory and was ended' : end.signal ? `was ended by ${end.signal}` : `ended with ${end.exitCode}`;
+  if (end.error || end.outcome !== 'completed')
+    return end.error ? { ...LOST, message: clean(end.error.message).slice(0, 500) } : LOST;
+  const how = end.oom
+    ? 'used too much memory and was ended'
+    : end.signal
+      ? `was ended by ${end.signal}`
+      : `ended with ${end.exitCode}`;
   const said = clean(tail).trim();
   return { code: 'command_ended', message: `The command ${how}.${said ? ` Its last output: ${said}` : ''}` };
 }
 
 /** Until the row is over: limits in time are kept here, and newer sources are written. */
-async function watchRow(ctx: Context, job: Job, { id: previewId, thread_id: threadId }: Look, signal: AbortSignal): Promise<Outcome> {
+async function watchRow(
+  ctx: Context,
+  job: Job,
+  { id: previewId, thread_id: threadId }: Look,
+  signal: AbortSignal,
+): Promise<Outcome> {
   let wake = () => {};
   let isWoken = false;
-  const unlisten = ctx.bus.listen('control', (id) => { if (id === previewId || id === threadId) { isWoken = true; wake(); } });
+  const unlisten = ctx.bus.listen('control', (id) => {
+    if (id === previewId || id === threadId) {
+      isWoken = true;
+      wake();
+    }
+  });
   try {
     while (!signal.aborted) {
       isWoken = false;
@@ -153,8 +209,17 @@ async function watchRow(ctx: Context, job: Job, { id: previewId, thread_id: thre
         await move(ctx, job, now, 'stopped');
         return { kind: 'over' };
       }
-      if (now.latest_source_id !== now.source_id) await bringNewer(ctx, now).catch((err: unknown) => ctx.log.debug({ err, previewId }, 'a newer source was not written into a preview; it is tried again'));
-      if (!isWoken) await pause(LOOK_MS, signal, (ring) => { wake = ring; });
+      if (now.latest_source_id !== now.source_id)
+        await bringNewer(ctx, now).catch((err: unknown) =>
+          ctx.log.debug(
+            { err, previewId },
+            'a newer source was not written into a preview; it is tried again',
+          ),
+        );
+      if (!isWoken)
+        await pause(LOOK_MS, signal, (ring) => {
+          wake = ring;
+        });
     }
     return { kind: 'left' };
   } finally {
@@ -163,9 +228,17 @@ async function watchRow(ctx: Context, job: Job, { id: previewId, thread_id: thre
 }
 
 /** Waits `ms`, less where `signal` fires or the ring is rung. */
-function pause(ms: number, signal: AbortSignal, giveRing: (ring: () => void) => void = () => {}): Promise<void> {
+function pause(
+  ms: number,
+  signal: AbortSignal,
+  giveRing: (ring: () => void) => void = () => {},
+): Promise<void> {
   return new Promise((resolve) => {
-    const done = () => { clearTimeout(timer); signal.removeEventListener('abort', done); resolve(); };
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
     const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done);
     giveRing(done);

@@ -28,7 +28,9 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
   const open = new Map<string, number>();
   const ends = new Set<() => void>();
   // A stream to a visitor would keep the listener from closing.
-  ctx.shutdown.addEventListener('abort', () => { for (const end of ends) end(); });
+  ctx.shutdown.addEventListener('abort', () => {
+    for (const end of ends) end();
+  });
 
   function tokenOf({ headers }: IncomingMessage): string | undefined {
     const host = (headers.host ?? '').toLowerCase().replace(/:\d*$/, '');
@@ -38,12 +40,24 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
 
   /** The preview that serves this request, and a connection to it. Throws ApiError. */
   async function connect(request: IncomingMessage): Promise<{ preview: Shown; upstream: Duplex }> {
-    const preview = await find(tokenOf(request)!).catch((cause: unknown) => { throw new ApiError('unavailable', 'The database is away. Retry in a moment.', { cause }); });
+    const preview = await find(tokenOf(request)!).catch((cause: unknown) => {
+      throw new ApiError('unavailable', 'The database is away. Retry in a moment.', { cause });
+    });
     if (!preview || preview.status === 'stopped') throw notFound('preview');
-    if (preview.status === 'starting') throw new ApiError('unavailable', 'The preview is starting. Retry in a moment.', { headers: { 'retry-after': '1' } });
-    if (preview.status === 'failed') throw new ApiError('bad_gateway', 'The preview has failed. Read it for its error, and create a new one.');
+    if (preview.status === 'starting')
+      throw new ApiError('unavailable', 'The preview is starting. Retry in a moment.', {
+        headers: { 'retry-after': '1' },
+      });
+    if (preview.status === 'failed')
+      throw new ApiError(
+        'bad_gateway',
+        'The preview has failed. Read it for its error, and create a new one.',
+      );
     const count = open.get(preview.id) ?? 0;
-    if (count >= MAX_OPEN) throw new ApiError('unavailable', 'This preview has too many open connections. Close some.', { headers: { 'retry-after': '1' } });
+    if (count >= MAX_OPEN)
+      throw new ApiError('unavailable', 'This preview has too many open connections. Close some.', {
+        headers: { 'retry-after': '1' },
+      });
     open.set(preview.id, count + 1);
     const left = () => {
       const now = open.get(preview.id)! - 1;
@@ -57,18 +71,28 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
       return { preview, upstream };
     } catch (cause) {
       left();
-      throw new ApiError('bad_gateway', 'The preview\'s server does not answer on its port.', { cause });
+      throw new ApiError('bad_gateway', "The preview's server does not answer on its port.", { cause });
     }
   }
 
   function ask(request: IncomingMessage, upstream: Duplex, isUpgrade: boolean): ClientRequest {
-    return httpRequest({ method: request.method, path: pathOf(request.url!), headers: toPreview(request, { isUpgrade }), createConnection: () => upstream, setHost: false });
+    return httpRequest({
+      method: request.method,
+      path: pathOf(request.url!),
+      headers: toPreview(request, { isUpgrade }),
+      createConnection: () => upstream,
+      setHost: false,
+    });
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { preview, upstream } = await connect(request);
     if (response.destroyed) return void upstream.destroy();
-    const end = () => { upstream.destroy(); response.destroy(); request.destroy(); };
+    const end = () => {
+      upstream.destroy();
+      response.destroy();
+      request.destroy();
+    };
     ends.add(end);
     response.once('close', () => {
       upstream.destroy();
@@ -81,17 +105,22 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
     const dead = () => {
       upstream.destroy();
       if (response.headersSent) response.destroy();
-      else refuse(request, response, new ApiError('bad_gateway', 'The preview\'s server broke its answer off.'));
+      else
+        refuse(request, response, new ApiError('bad_gateway', "The preview's server broke its answer off."));
     };
     asked.setTimeout(answerMs, dead);
     // An answer that is no answer to this request (an upgrade nobody asked for) ends in `close` without `response`.
-    asked.once('error', dead).once('close', () => { if (!response.headersSent) dead(); });
+    asked.once('error', dead).once('close', () => {
+      if (!response.headersSent) dead();
+    });
     asked.once('response', (answer) => {
       asked.setTimeout(idleMs, dead);
       answer.once('error', dead).once('aborted', dead);
       try {
         response.writeHead(answer.statusCode!, toVisitor(answer, preview.frameAncestors));
-      } catch { return dead(); }
+      } catch {
+        return dead();
+      }
       answer.pipe(response);
     });
     // The body may be long in coming, or wait for the answer: Node would keep the head back for its first bytes.
@@ -102,9 +131,15 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
   async function pass(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { preview, upstream } = await connect(request);
     if (socket.destroyed) return void upstream.destroy();
-    const end = () => { upstream.destroy(); socket.destroy(); };
+    const end = () => {
+      upstream.destroy();
+      socket.destroy();
+    };
     ends.add(end);
-    socket.once('close', () => { ends.delete(end); upstream.destroy(); });
+    socket.once('close', () => {
+      ends.delete(end);
+      upstream.destroy();
+    });
     upstream.once('close', () => socket.end());
     const asked = ask(request, upstream, true);
     asked.setTimeout(answerMs, end);
@@ -112,7 +147,10 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
     asked.once('upgrade', (answer, inside, first) => {
       asked.setTimeout(0);
       if (socket instanceof Socket) socket.setKeepAlive(true, KEEPALIVE_MS);
-      socket.write(headOf(answer, { ...toVisitor(answer, null), connection: ['Upgrade'], upgrade: ['websocket'] }), 'latin1');
+      socket.write(
+        headOf(answer, { ...toVisitor(answer, null), connection: ['Upgrade'], upgrade: ['websocket'] }),
+        'latin1',
+      );
       if (first.length) socket.write(first);
       if (head.length) inside.write(head);
       socket.pipe(inside).pipe(socket);
@@ -120,7 +158,10 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
     // Refused: its answer as it is, and then an end, so that nothing further on this connection is read as the preview's.
     asked.once('response', (answer) => {
       answer.once('error', end);
-      socket.write(headOf(answer, { ...toVisitor(answer, preview.frameAncestors), connection: ['close'] }), 'latin1');
+      socket.write(
+        headOf(answer, { ...toVisitor(answer, preview.frameAncestors), connection: ['close'] }),
+        'latin1',
+      );
       answer.pipe(socket);
     });
     asked.end();
@@ -138,7 +179,9 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
       pass(request, socket, head).catch((error: unknown) => {
         const api = asApiError(ctx, error);
         const body = JSON.stringify(api.body(randomUUID()));
-        socket.end(`HTTP/1.1 ${api.status} ${STATUS_CODES[api.status]}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`);
+        socket.end(
+          `HTTP/1.1 ${api.status} ${STATUS_CODES[api.status]}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+        );
       });
     },
   };
@@ -148,7 +191,9 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
 const pathOf = (url: string) => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/');
 
 const headOf = (answer: IncomingMessage, headers: Record<string, string[]>) =>
-  `HTTP/1.1 ${answer.statusCode} ${STATUS_CODES[answer.statusCode!] ?? 'Unknown'}\r\n${Object.entries(headers).flatMap(([name, values]) => values.map((value) => `${name}: ${value}\r\n`)).join('')}\r\n`;
+  `HTTP/1.1 ${answer.statusCode} ${STATUS_CODES[answer.statusCode!] ?? 'Unknown'}\r\n${Object.entries(headers)
+    .flatMap(([name, values]) => values.map((value) => `${name}: ${value}\r\n`))
+    .join('')}\r\n`;
 
 function asApiError(ctx: Context, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -163,7 +208,14 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: ApiEr
   if (!request.complete) response.setHeader('connection', 'close');
   const isPage = (request.headers.accept ?? '').includes('text/html');
   const refresh = error.headers['retry-after'] ? '<meta http-equiv="refresh" content="1">' : '';
-  const body = isPage ? `<!doctype html><meta charset="utf-8">${refresh}<title>Preview</title><p>${error.message}</p>\n` : JSON.stringify(error.body(randomUUID()));
-  response.writeHead(error.status, { ...error.headers, 'content-type': isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store' });
+  const body = isPage
+    ? `<!doctype html><meta charset="utf-8">${refresh}<title>Preview</title><p>${error.message}</p>\n`
+    : JSON.stringify(error.body(randomUUID()));
+  response.writeHead(error.status, {
+    ...error.headers,
+    'content-type': isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+  });
   response.end(request.method === 'HEAD' ? undefined : body);
 }

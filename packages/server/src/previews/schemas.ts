@@ -18,10 +18,29 @@ export const LIFE_SECONDS = 8 * 3600;
 export const MAX_OF_THREAD = 10;
 export const MAX_OF_PROJECT = 50;
 
-export const Command = Text('npm run dev', { minLength: 1, maxLength: 10_000, description: 'Run by `sh -c` in the source\'s root.' });
-export const Port = Type.Integer({ minimum: 1, maximum: 65_535, examples: [3000], description: 'Where the command\'s server listens.' });
+export const Command = Text('npm run dev', {
+  minLength: 1,
+  maxLength: 10_000,
+  description: "Run by `sh -c` in the source's root.",
+});
+export const Port = Type.Integer({
+  minimum: 1,
+  maximum: 65_535,
+  examples: [3000],
+  description: "Where the command's server listens.",
+});
 
 export const Preview = Type.Object({
-  id: Id('prv'), projectId: Id('prj'), threadId: Id('thr'), status: Enum(PREVIEW_STATUSES), url: Text('http://01k9x3v5e8f7arh2m4t6w8y0zb.localhost:4400/', { description: 'Opens in a browser without a key: whoever knows it sees the preview.' }),
-  command: Command, port: Port, error: Nullable(Type.Object({ code: Enum(PREVIEW_ERRORS), message: Text('The command ended with 3.') })), createdAt: Time, expiresAt: Nullable(Time),
+  id: Id('prv'),
+  projectId: Id('prj'),
+  threadId: Id('thr'),
+  status: Enum(PREVIEW_STATUSES),
+  url: Text('http://01k9x3v5e8f7arh2m4t6w8y0zb.localhost:4400/', {
+    description: 'Opens in a browser without a key: whoever knows it sees the preview.',
+  }),
+  command: Command,
+  port: Port,
+  error: Nullable(Type.Object({ code: Enum(PREVIEW_ERRORS), message: Text('The command ended with 3.') })),
+  createdAt: Time,
+  expiresAt: Nullable(Time),
 });

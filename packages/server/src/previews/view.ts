@@ -5,7 +5,15 @@ export const isOpen = (p: Pick<PreviewRow, 'status'>) => p.status === 'starting'
 
 export function previewView(ctx: Pick<Context, 'config' | 'listening'>, p: PreviewRow) {
   return {
-    id: p.id, projectId: p.project_id, threadId: p.thread_id, status: p.status, url: `http://${p.token}.${ctx.config.previewDomain.toLowerCase()}:${ctx.listening.port}/`, command: p.command, port: p.port,
-    error: p.error_code === null ? null : { code: p.error_code, message: p.error_message ?? p.error_code }, createdAt: p.created_at.toISOString(), expiresAt: p.expires_at?.toISOString() ?? null,
+    id: p.id,
+    projectId: p.project_id,
+    threadId: p.thread_id,
+    status: p.status,
+    url: `http://${p.token}.${ctx.config.previewDomain.toLowerCase()}:${ctx.listening.port}/`,
+    command: p.command,
+    port: p.port,
+    error: p.error_code === null ? null : { code: p.error_code, message: p.error_message ?? p.error_code },
+    createdAt: p.created_at.toISOString(),
+    expiresAt: p.expires_at?.toISOString() ?? null,
   };
 }

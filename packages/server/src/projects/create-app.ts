@@ -10,7 +10,7 @@ import { appEventData, appView } from './view.ts';
 export const createApp = write({
   name: 'projects.createApp',
   summary: 'Create an app',
-  description: 'An app holds sources, a head, threads, applies and builds. Its id is its project\'s id.',
+  description: "An app holds sources, a head, threads, applies and builds. Its id is its project's id.",
   access: { permissions: ['project:create'], unrestricted: true },
   body: Body({ name: Name, externalId: Type.Optional(ExternalId), metadata: Type.Optional(Metadata) }),
   responses: { 201: Ok({ app: App }) },

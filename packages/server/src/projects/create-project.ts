@@ -10,7 +10,11 @@ export const createProject = write({
   name: 'projects.createProject',
   summary: 'Create a Direct project',
   access: { permissions: ['project:create'], unrestricted: true },
-  body: Body({ name: Name, repositoryId: Type.Optional(Text('repo-1', { minLength: 1, maxLength: 128 })), defaultBranch: Type.Optional(Text('main', { minLength: 1, maxLength: 255 })) }),
+  body: Body({
+    name: Name,
+    repositoryId: Type.Optional(Text('repo-1', { minLength: 1, maxLength: 128 })),
+    defaultBranch: Type.Optional(Text('main', { minLength: 1, maxLength: 255 })),
+  }),
   responses: { 201: Ok({ project: Project }) },
   async handle(tx, { principal, body }) {
     const project = await insertProject(tx, { orgId: principal.orgId, kind: 'direct', ...body });

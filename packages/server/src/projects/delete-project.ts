@@ -19,39 +19,72 @@ export type CancelWork = (tx: Tx, project: ProjectRow) => Promise<void>;
  * Deletes a locked project: its work is cancelled in this transaction, its objects are deleted after the grace. A build whose sandbox
  * lives refuses the deletion (409 `build_busy`).
  */
-export async function deleteProjectRow(tx: Tx, project: ProjectRow, cancelWork: CancelWork, graceSeconds: number): Promise<ProjectRow> {
-  const building = await tx.db.selectFrom('builds').select('id').where('project_id', '=', project.id).where('status', '=', 'building').limit(1).executeTakeFirst();
-  if (building) throw new ApiError('build_busy', 'A build of this app still has a sandbox. Cancel the build and retry once it has ended.');
+export async function deleteProjectRow(
+  tx: Tx,
+  project: ProjectRow,
+  cancelWork: CancelWork,
+  graceSeconds: number,
+): Promise<ProjectRow> {
+  const building = await tx.db
+    .selectFrom('builds')
+    .select('id')
+    .where('project_id', '=', project.id)
+    .where('status', '=', 'building')
+    .limit(1)
+    .executeTakeFirst();
+  if (building)
+    throw new ApiError(
+      'build_busy',
+      'A build of this app still has a sandbox. Cancel the build and retry once it has ended.',
+    );
   await cancelWork(tx, project);
-  await tx.db.updateTable('objects').set({ delete_after: sql<Date>`now() + ${graceSeconds} * interval '1 second'` }).where('project_id', '=', project.id).execute();
+  await tx.db
+    .updateTable('objects')
+    .set({ delete_after: sql<Date>`now() + ${graceSeconds} * interval '1 second'` })
+    .where('project_id', '=', project.id)
+    .execute();
   return markProjectDeleted(tx, project.id);
 }
 
-export const deleteApp = (cancelWork: CancelWork): Operation => write({
-  name: 'projects.deleteApp',
-  summary: 'Delete an app',
-  description: 'Ends its runs, applies and queued builds. Its objects are deleted from the store after a grace hour; its `externalId` is free again at once.',
-  access: { permissions: ['project:delete'] },
-  responses: { 200: Ok({ app: App }) },
-  async handle(tx, call, receipt) {
-    const app = await deleteProjectRow(tx, await loadProject(tx.db, call, 'update'), cancelWork, call.ctx.config.cleanupGraceSeconds);
-    await audit(tx, call, 'project.deleted', app.id);
-    receipt.publish(tx, scopeOf(app));
-    appendEvent(tx, scopeOf(app), 'platform.app.deleted', appEventData(app));
-    return { status: 200, body: { ok: true, app: appView(app) }, scope: scopeOf(app) };
-  },
-});
+export const deleteApp = (cancelWork: CancelWork): Operation =>
+  write({
+    name: 'projects.deleteApp',
+    summary: 'Delete an app',
+    description:
+      'Ends its runs, applies and queued builds. Its objects are deleted from the store after a grace hour; its `externalId` is free again at once.',
+    access: { permissions: ['project:delete'] },
+    responses: { 200: Ok({ app: App }) },
+    async handle(tx, call, receipt) {
+      const app = await deleteProjectRow(
+        tx,
+        await loadProject(tx.db, call, 'update'),
+        cancelWork,
+        call.ctx.config.cleanupGraceSeconds,
+      );
+      await audit(tx, call, 'project.deleted', app.id);
+      receipt.publish(tx, scopeOf(app));
+      appendEvent(tx, scopeOf(app), 'platform.app.deleted', appEventData(app));
+      return { status: 200, body: { ok: true, app: appView(app) }, scope: scopeOf(app) };
+    },
+  });
 
-export const deleteProject = (cancelWork: CancelWork): Operation => write({
-  name: 'projects.deleteProject',
-  summary: 'Delete a project',
-  access: { permissions: ['project:delete'] },
-  responses: { 200: Ok({ project: Project }) },
-  async handle(tx, call, receipt) {
-    const project = await deleteProjectRow(tx, await loadProject(tx.db, call, 'update'), cancelWork, call.ctx.config.cleanupGraceSeconds);
-    await audit(tx, call, 'project.deleted', project.id);
-    receipt.publish(tx, scopeOf(project));
-    if (project.kind === 'platform') appendEvent(tx, scopeOf(project), 'platform.app.deleted', appEventData(project));
-    return { status: 200, body: { ok: true, project: projectView(project) }, scope: scopeOf(project) };
-  },
-});
+export const deleteProject = (cancelWork: CancelWork): Operation =>
+  write({
+    name: 'projects.deleteProject',
+    summary: 'Delete a project',
+    access: { permissions: ['project:delete'] },
+    responses: { 200: Ok({ project: Project }) },
+    async handle(tx, call, receipt) {
+      const project = await deleteProjectRow(
+        tx,
+        await loadProject(tx.db, call, 'update'),
+        cancelWork,
+        call.ctx.config.cleanupGraceSeconds,
+      );
+      await audit(tx, call, 'project.deleted', project.id);
+      receipt.publish(tx, scopeOf(project));
+      if (project.kind === 'platform')
+        appendEvent(tx, scopeOf(project), 'platform.app.deleted', appEventData(project));
+      return { status: 200, body: { ok: true, project: projectView(project) }, scope: scopeOf(project) };
+    },
+  });

@@ -9,5 +9,8 @@ export const getApp = read({
   summary: 'Get an app',
   access: { permissions: ['project:read'] },
   responses: { 200: Ok({ app: App }) },
-  handle: async (call) => ({ status: 200, body: { ok: true, app: appView(await loadProject(call.ctx.db, call)) } }),
+  handle: async (call) => ({
+    status: 200,
+    body: { ok: true, app: appView(await loadProject(call.ctx.db, call)) },
+  }),
 });

@@ -5,7 +5,11 @@ import { loadProject } from './policy.ts';
 import { Head } from './schemas.ts';
 import { headView } from './view.ts';
 
-export const headNotInitialized = () => new ApiError('head_not_initialized', 'The app has no head yet. Import a source and initialize the head with it.');
+export const headNotInitialized = () =>
+  new ApiError(
+    'head_not_initialized',
+    'The app has no head yet. Import a source and initialize the head with it.',
+  );
 
 export const getHead = read({
   name: 'projects.getHead',

@@ -9,5 +9,8 @@ export const getProject = read({
   summary: 'Get a project, Direct or Platform',
   access: { permissions: ['project:read'] },
   responses: { 200: Ok({ project: Project }) },
-  handle: async (call) => ({ status: 200, body: { ok: true, project: projectView(await loadProject(call.ctx.db, call)) } }),
+  handle: async (call) => ({
+    status: 200,
+    body: { ok: true, project: projectView(await loadProject(call.ctx.db, call)) },
+  }),
 });

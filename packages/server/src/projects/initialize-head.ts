@@ -9,15 +9,25 @@ import { headView } from './view.ts';
 export const initializeHead = write({
   name: 'projects.initializeHead',
   summary: 'Initialize the head, once',
-  description: 'Any source of the app may become the first head, revision 1. Later drafts start from a source in the head\'s history.',
+  description:
+    "Any source of the app may become the first head, revision 1. Later drafts start from a source in the head's history.",
   access: { permissions: ['project:update'] },
   body: Body({ sourceId: IdInput('src') }),
   responses: { 201: Ok({ head: Head }) },
   async handle(tx, call) {
     const project = await loadProject(tx.db, call, 'update');
-    const source = await tx.db.selectFrom('sources').select('id').where('project_id', '=', project.id).where('id', '=', call.body.sourceId).executeTakeFirst();
+    const source = await tx.db
+      .selectFrom('sources')
+      .select('id')
+      .where('project_id', '=', project.id)
+      .where('id', '=', call.body.sourceId)
+      .executeTakeFirst();
     if (!source) throw notFound('source');
-    if (project.head_source_id !== null) throw new ApiError('head_already_initialized', 'The head was initialized before. It moves by applies only.');
+    if (project.head_source_id !== null)
+      throw new ApiError(
+        'head_already_initialized',
+        'The head was initialized before. It moves by applies only.',
+      );
     const moved = await moveHead(tx, project, source.id, null);
     return { status: 201, body: { ok: true, head: headView(moved) }, scope: scopeOf(moved) };
   },

@@ -13,8 +13,19 @@ export const listApps = read({
   query: ListQuery({ externalId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) }),
   responses: { 200: Page('apps', App) },
   async handle({ ctx, principal, query }) {
-    const filter = { orgId: principal.orgId, projectIds: principal.projectIds, kind: 'platform' as const, externalId: query.externalId };
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['apps', principal.orgId, query.externalId ?? null], (after, limit) => listProjects(ctx.db, filter, after, limit), (p) => p.id);
+    const filter = {
+      orgId: principal.orgId,
+      projectIds: principal.projectIds,
+      kind: 'platform' as const,
+      externalId: query.externalId,
+    };
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['apps', principal.orgId, query.externalId ?? null],
+      (after, limit) => listProjects(ctx.db, filter, after, limit),
+      (p) => p.id,
+    );
     return { status: 200, body: { ok: true, apps: rows.map(appView), ...rest } };
   },
 });

@@ -5,19 +5,42 @@ import { Id, ListQuery, Nullable, Page } from '../http/schemas.ts';
 import { loadProject } from './policy.ts';
 import { Head } from './schemas.ts';
 
-const HeadEntry = Type.Object({ ...Head.properties, applyId: Nullable(Id('apl', 'The apply that moved the head; null for its initialization.')) });
+const HeadEntry = Type.Object({
+  ...Head.properties,
+  applyId: Nullable(Id('apl', 'The apply that moved the head; null for its initialization.')),
+});
 
 export const listHeadHistory = read({
   name: 'projects.listHeadHistory',
-  summary: 'List the head\'s history, oldest first',
+  summary: "List the head's history, oldest first",
   access: { permissions: ['project:read'] },
   query: ListQuery(),
   responses: { 200: Page('heads', HeadEntry) },
   async handle(call) {
     const { ctx, query } = call;
     const project = await loadProject(ctx.db, call);
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['heads', project.id], (after, limit) => ctx.db.selectFrom('head_history').selectAll().where('project_id', '=', project.id).where('revision', '>', Number(after ?? 0)).orderBy('revision').limit(limit).execute(), (h) => String(h.revision));
-    const heads = rows.map((h) => ({ projectId: h.project_id, sourceId: h.source_id, revision: h.revision, updatedAt: h.created_at.toISOString(), applyId: h.apply_id }));
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['heads', project.id],
+      (after, limit) =>
+        ctx.db
+          .selectFrom('head_history')
+          .selectAll()
+          .where('project_id', '=', project.id)
+          .where('revision', '>', Number(after ?? 0))
+          .orderBy('revision')
+          .limit(limit)
+          .execute(),
+      (h) => String(h.revision),
+    );
+    const heads = rows.map((h) => ({
+      projectId: h.project_id,
+      sourceId: h.source_id,
+      revision: h.revision,
+      updatedAt: h.created_at.toISOString(),
+      applyId: h.apply_id,
+    }));
     return { status: 200, body: { ok: true, heads, ...rest } };
   },
 });

@@ -14,7 +14,13 @@ export const listProjects = read({
   responses: { 200: Page('projects', Project) },
   async handle({ ctx, principal, query }) {
     const filter = { orgId: principal.orgId, projectIds: principal.projectIds, kind: query.kind };
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['projects', principal.orgId, query.kind ?? null], (after, limit) => findProjects(ctx.db, filter, after, limit), (p) => p.id);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['projects', principal.orgId, query.kind ?? null],
+      (after, limit) => findProjects(ctx.db, filter, after, limit),
+      (p) => p.id,
+    );
     return { status: 200, body: { ok: true, projects: rows.map(projectView), ...rest } };
   },
 });

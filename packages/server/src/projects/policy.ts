@@ -19,15 +19,30 @@ interface Asked {
  * The project that the path names. `lock`: for update (moves its head, deletes it) or share (must not vanish meanwhile). The update lock
  * lets foreign keys through: a job that holds a thread may store a source while a call waits for that thread with the project locked.
  */
-export async function loadProject(db: Db | Tx['db'], call: Asked, lock: 'none' | 'share' | 'update' = 'none', id = call.params.appId!): Promise<ProjectRow> {
-  let query = db.selectFrom('projects').selectAll().where('org_id', '=', call.principal.orgId).where('id', '=', id).where('deleted_at', 'is', null);
+export async function loadProject(
+  db: Db | Tx['db'],
+  call: Asked,
+  lock: 'none' | 'share' | 'update' = 'none',
+  id = call.params.appId!,
+): Promise<ProjectRow> {
+  let query = db
+    .selectFrom('projects')
+    .selectAll()
+    .where('org_id', '=', call.principal.orgId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null);
   if (call.api === 'platform') query = query.where('kind', '=', 'platform');
   if (lock === 'update') query = query.forNoKeyUpdate();
   if (lock === 'share') query = query.forShare();
   const project = await query.executeTakeFirst();
-  if (!project || !seesProject(call.principal, project.id)) throw notFound(call.api === 'platform' ? 'app' : 'project');
+  if (!project || !seesProject(call.principal, project.id))
+    throw notFound(call.api === 'platform' ? 'app' : 'project');
   return project;
 }
 
 /** Where a project's events go. */
-export const scopeOf = (project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>): EventScope => ({ orgId: project.org_id, projectId: project.id, feed: project.kind });
+export const scopeOf = (project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>): EventScope => ({
+  orgId: project.org_id,
+  projectId: project.id,
+  feed: project.kind,
+});

@@ -6,41 +6,84 @@ import type { TestServer } from '../test-server.ts';
 import { newApp, newBench, ok, P, refusal, sh, until } from '../threads/fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer();
+});
+afterAll(async () => {
+  await s?.close();
+});
 
-const allEvents = async (appId: string) => (await ok(s.call('GET', `${P}/events?limit=500`))).events.filter((e: { appId: string }) => e.appId === appId);
+const allEvents = async (appId: string) =>
+  (await ok(s.call('GET', `${P}/events?limit=500`))).events.filter(
+    (e: { appId: string }) => e.appId === appId,
+  );
 
 describe('apps', () => {
   test('create, change, delete: versions, and each change published once with identities only', async () => {
     const externalId = randomUUID();
-    const { app } = await ok(s.call('POST', `${P}/apps`, { name: 'Secret name', externalId, metadata: { team: 'secret' } }));
-    expect(app).toMatchObject({ id: app.projectId, externalId, version: 1, headSourceId: null, headRevision: null, deletedAt: null });
+    const { app } = await ok(
+      s.call('POST', `${P}/apps`, { name: 'Secret name', externalId, metadata: { team: 'secret' } }),
+    );
+    expect(app).toMatchObject({
+      id: app.projectId,
+      externalId,
+      version: 1,
+      headSourceId: null,
+      headRevision: null,
+      deletedAt: null,
+    });
     const at = `${P}/apps/${app.id as string}`;
-    for (const same of [{}, { name: 'Secret name' }, { externalId }, { metadata: { team: 'secret' } }, { expectedVersion: 1 }]) expect((await ok(s.call('PATCH', at, same))).app.version).toBe(1);
+    for (const same of [
+      {},
+      { name: 'Secret name' },
+      { externalId },
+      { metadata: { team: 'secret' } },
+      { expectedVersion: 1 },
+    ])
+      expect((await ok(s.call('PATCH', at, same))).app.version).toBe(1);
     const changed = (await ok(s.call('PATCH', at, { externalId: null, expectedVersion: 1 }))).app;
     expect(changed).toMatchObject({ version: 2, externalId: null, name: 'Secret name' });
     const stale = await s.call('PATCH', at, { name: 'x', expectedVersion: 1 });
-    expect([stale.status, stale.body.error.code, stale.body.error.current]).toEqual([409, 'version_conflict', { version: 2 }]);
+    expect([stale.status, stale.body.error.code, stale.body.error.current]).toEqual([
+      409,
+      'version_conflict',
+      { version: 2 },
+    ]);
     const deleted = (await ok(s.call('DELETE', at))).app;
-    const events = await until('the deletion', async () => { const list = await allEvents(app.id); return list.some((e: { type: string }) => e.type === 'platform.app.deleted') && list; });
-    const data = (a: Record<string, unknown>) => ({ id: a.id, externalId: a.externalId, createdAt: a.createdAt, updatedAt: a.updatedAt });
-    expect(events.map((e: { type: string; data: object }) => [e.type, e.data])).toEqual([['platform.app.created', data(app)], ['platform.app.updated', data(changed)], ['platform.app.deleted', data(deleted)]]);
+    const events = await until('the deletion', async () => {
+      const list = await allEvents(app.id);
+      return list.some((e: { type: string }) => e.type === 'platform.app.deleted') && list;
+    });
+    const data = (a: Record<string, unknown>) => ({
+      id: a.id,
+      externalId: a.externalId,
+      createdAt: a.createdAt,
+      updatedAt: a.updatedAt,
+    });
+    expect(events.map((e: { type: string; data: object }) => [e.type, e.data])).toEqual([
+      ['platform.app.created', data(app)],
+      ['platform.app.updated', data(changed)],
+      ['platform.app.deleted', data(deleted)],
+    ]);
     expect(await refusal(s.call('GET', at))).toBe('404 app_not_found');
   });
 
-  test('an externalId is one app\'s, found by it, and free again when cleared or deleted', async () => {
+  test("an externalId is one app's, found by it, and free again when cleared or deleted", async () => {
     const externalId = randomUUID();
     const { at, appId } = await newApp(s, null, { externalId });
-    expect(await refusal(s.call('POST', `${P}/apps`, { name: 'x', externalId }))).toBe('409 external_id_taken');
-    expect((await ok(s.call('GET', `${P}/apps?externalId=${externalId}`))).apps.map((a: { id: string }) => a.id)).toEqual([appId]);
+    expect(await refusal(s.call('POST', `${P}/apps`, { name: 'x', externalId }))).toBe(
+      '409 external_id_taken',
+    );
+    expect(
+      (await ok(s.call('GET', `${P}/apps?externalId=${externalId}`))).apps.map((a: { id: string }) => a.id),
+    ).toEqual([appId]);
     await ok(s.call('DELETE', at));
     const next = await newApp(s, null, { externalId });
     await ok(s.call('PATCH', next.at, { externalId: null }));
     await newApp(s, null, { externalId });
   });
 
-  test('another tenant\'s, a restricted key\'s, and both forms of the path', async () => {
+  test("another tenant's, a restricted key's, and both forms of the path", async () => {
     const { at, appId } = await newApp(s, null);
     const { key: foreign } = await newAccount(s, (await tenant(s)).cookie);
     for (const form of [at, at.replace('/apps/', '/projects/')]) {
@@ -48,7 +91,9 @@ describe('apps', () => {
       expect((await ok(s.call('GET', form))).app.id).toBe(appId);
     }
     const { key } = await newAccount(s, await signedIn(s), { projectIds: [appId] });
-    expect((await ok(s.call('GET', `${P}/apps`, undefined, { key }))).apps.map((a: { id: string }) => a.id)).toEqual([appId]);
+    expect(
+      (await ok(s.call('GET', `${P}/apps`, undefined, { key }))).apps.map((a: { id: string }) => a.id),
+    ).toEqual([appId]);
     expect(await refusal(s.call('POST', `${P}/apps`, { name: 'x' }, { key }))).toBe('403 forbidden');
     expect(await refusal(s.call('POST', '/api/projects', { name: 'x' }, { key }))).toBe('401 unauthorized');
   });
@@ -61,23 +106,43 @@ describe('deleting an app', () => {
     await b.working(run.id);
     await b.send('later');
     // What was answered is published a moment later.
-    const before = await until('both runs on the feed', async () => { const list = await allEvents(b.appId); return list.filter((e: { type: string }) => e.type === 'run.queued').length === 2 && list.length; });
+    const before = await until('both runs on the feed', async () => {
+      const list = await allEvents(b.appId);
+      return list.filter((e: { type: string }) => e.type === 'run.queued').length === 2 && list.length;
+    });
     await ok(s.call('DELETE', b.app));
-    const events = await until('the deletion', async () => { const list = await allEvents(b.appId); return list.some((e: { type: string }) => e.type === 'platform.app.deleted') && list; });
-    expect(events.slice(before).map((e: { type: string }) => e.type)).toEqual(['tool.updated', 'message.persisted', 'run.cancelled', 'run.cancelled', 'platform.app.deleted']);
+    const events = await until('the deletion', async () => {
+      const list = await allEvents(b.appId);
+      return list.some((e: { type: string }) => e.type === 'platform.app.deleted') && list;
+    });
+    expect(events.slice(before).map((e: { type: string }) => e.type)).toEqual([
+      'tool.updated',
+      'message.persisted',
+      'run.cancelled',
+      'run.cancelled',
+      'platform.app.deleted',
+    ]);
     expect(await refusal(s.call('GET', `/api/threads/${b.threadId}`))).toBe('404 thread_not_found');
-    await until('the workspace to go', async () => !await s.service.ctx.runner.workspaceExists(b.threadId));
+    await until('the workspace to go', async () => !(await s.service.ctx.runner.workspaceExists(b.threadId)));
   });
 
-  test('409 build_busy while a build\'s sandbox lives, with nothing changed', async () => {
+  test("409 build_busy while a build's sandbox lives, with nothing changed", async () => {
     const b = await newBench(s);
-    const { build } = await ok(s.call('POST', `${b.at}/builds`, { command: 'sleep 60', outputDirectory: '.' }));
-    await until('the build', async () => (await ok(s.call('GET', `${b.app}/builds/${build.id}`))).build.status === 'building');
+    const { build } = await ok(
+      s.call('POST', `${b.at}/builds`, { command: 'sleep 60', outputDirectory: '.' }),
+    );
+    await until(
+      'the build',
+      async () => (await ok(s.call('GET', `${b.app}/builds/${build.id}`))).build.status === 'building',
+    );
     const idem = randomUUID();
     expect(await refusal(s.call('DELETE', b.app, undefined, { idem }))).toBe('409 build_busy');
     expect((await b.thread()).status).toBe('blocked');
     await ok(s.call('POST', `${b.app}/builds/${build.id}/cancel`, {}));
-    await until('its end', async () => (await ok(s.call('GET', `${b.app}/builds/${build.id}`))).build.status === 'failed');
+    await until(
+      'its end',
+      async () => (await ok(s.call('GET', `${b.app}/builds/${build.id}`))).build.status === 'failed',
+    );
     expect((await s.call('DELETE', b.app, undefined, { idem })).status).toBe(200);
   });
 });
@@ -89,21 +154,39 @@ describe('head', () => {
     expect(await refusal(s.call('GET', `${at}/source-head`))).toBe('409 head_not_initialized');
     expect((await ok(s.call('GET', `${at}/source-head/history`))).heads).toEqual([]);
     const { source } = await ok(s.call('POST', `${at}/sources`, { files: [] }));
-    expect(await refusal(s.call('POST', `${at}/source-head/initialize`, { sourceId: other.sourceId }))).toBe('404 source_not_found');
+    expect(await refusal(s.call('POST', `${at}/source-head/initialize`, { sourceId: other.sourceId }))).toBe(
+      '404 source_not_found',
+    );
     const { head } = await ok(s.call('POST', `${at}/source-head/initialize`, { sourceId: source.id }));
     expect(head).toMatchObject({ sourceId: source.id, revision: 1 });
-    expect(await refusal(s.call('POST', `${at}/source-head/initialize`, { sourceId: source.id }))).toBe('409 head_already_initialized');
-    expect((await ok(s.call('GET', `${at}/source-head/history`))).heads).toEqual([{ ...head, applyId: null }]);
+    expect(await refusal(s.call('POST', `${at}/source-head/initialize`, { sourceId: source.id }))).toBe(
+      '409 head_already_initialized',
+    );
+    expect((await ok(s.call('GET', `${at}/source-head/history`))).heads).toEqual([
+      { ...head, applyId: null },
+    ]);
     expect((await ok(s.call('GET', at))).app).toMatchObject({ headSourceId: source.id, headRevision: 1 });
   });
 });
 
 describe('Direct projects', () => {
   test('are created, changed, listed by kind and deleted', async () => {
-    const { project } = await ok(s.call('POST', '/api/projects', { name: 'Direct', repositoryId: 'r', defaultBranch: 'main' }));
-    expect(project).toMatchObject({ kind: 'direct', repositoryId: 'r', defaultBranch: 'main', repoFullName: null, version: 1 });
-    expect((await ok(s.call('PATCH', `/api/projects/${project.id}`, { name: 'New', expectedVersion: 1 }))).project).toMatchObject({ name: 'New', version: 2 });
-    expect((await ok(s.call('GET', '/api/projects?kind=direct'))).projects.map((p: { kind: string }) => p.kind)).toEqual(['direct']);
+    const { project } = await ok(
+      s.call('POST', '/api/projects', { name: 'Direct', repositoryId: 'r', defaultBranch: 'main' }),
+    );
+    expect(project).toMatchObject({
+      kind: 'direct',
+      repositoryId: 'r',
+      defaultBranch: 'main',
+      repoFullName: null,
+      version: 1,
+    });
+    expect(
+      (await ok(s.call('PATCH', `/api/projects/${project.id}`, { name: 'New', expectedVersion: 1 }))).project,
+    ).toMatchObject({ name: 'New', version: 2 });
+    expect(
+      (await ok(s.call('GET', '/api/projects?kind=direct'))).projects.map((p: { kind: string }) => p.kind),
+    ).toEqual(['direct']);
     expect(await refusal(s.call('GET', `${P}/apps/${project.id as string}`))).toBe('404 app_not_found');
     const { thread } = await ok(s.call('POST', '/api/threads', { projectId: project.id }));
     expect(thread).toMatchObject({ sourceId: null, latestSourceId: null });

@@ -18,15 +18,30 @@ export interface NewProject {
 
 /** `external_id_taken` where the unique index refuses; everything else is thrown on. */
 function taken(error: unknown): never {
-  if ((error as { constraint?: string }).constraint === 'projects_external_id') throw new ApiError('external_id_taken', 'Another app has this externalId. Use another one, or clear it there first.');
+  if ((error as { constraint?: string }).constraint === 'projects_external_id')
+    throw new ApiError(
+      'external_id_taken',
+      'Another app has this externalId. Use another one, or clear it there first.',
+    );
   throw error;
 }
 
 export async function insertProject(tx: Tx, project: NewProject): Promise<ProjectRow> {
-  return tx.db.insertInto('projects').values({
-    org_id: project.orgId, id: newId('prj'), kind: project.kind, name: project.name, external_id: project.externalId ?? null, metadata: json(project.metadata ?? {}),
-    repository_id: project.repositoryId ?? null, default_branch: project.defaultBranch ?? null,
-  }).returningAll().executeTakeFirstOrThrow().catch(taken);
+  return tx.db
+    .insertInto('projects')
+    .values({
+      org_id: project.orgId,
+      id: newId('prj'),
+      kind: project.kind,
+      name: project.name,
+      external_id: project.externalId ?? null,
+      metadata: json(project.metadata ?? {}),
+      repository_id: project.repositoryId ?? null,
+      default_branch: project.defaultBranch ?? null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch(taken);
 }
 
 export interface ProjectChange {
@@ -38,22 +53,48 @@ export interface ProjectChange {
 
 /** Writes the change; `version` moves by one. */
 export async function updateProject(tx: Tx, id: string, change: ProjectChange): Promise<ProjectRow> {
-  return tx.db.updateTable('projects').set({
-    ...(change.name === undefined ? {} : { name: change.name }),
-    ...(change.externalId === undefined ? {} : { external_id: change.externalId }),
-    ...(change.metadata === undefined ? {} : { metadata: json(change.metadata) }),
-    ...(change.defaultBranch === undefined ? {} : { default_branch: change.defaultBranch }),
-    version: sql<number>`version + 1`, updated_at: sql<Date>`now()`,
-  }).where('id', '=', id).returningAll().executeTakeFirstOrThrow().catch(taken);
+  return tx.db
+    .updateTable('projects')
+    .set({
+      ...(change.name === undefined ? {} : { name: change.name }),
+      ...(change.externalId === undefined ? {} : { external_id: change.externalId }),
+      ...(change.metadata === undefined ? {} : { metadata: json(change.metadata) }),
+      ...(change.defaultBranch === undefined ? {} : { default_branch: change.defaultBranch }),
+      version: sql<number>`version + 1`,
+      updated_at: sql<Date>`now()`,
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch(taken);
 }
 
 export async function markProjectDeleted(tx: Tx, id: string): Promise<ProjectRow> {
-  return tx.db.updateTable('projects').set({ deleted_at: sql<Date>`now()`, updated_at: sql<Date>`now()`, version: sql<number>`version + 1` }).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+  return tx.db
+    .updateTable('projects')
+    .set({ deleted_at: sql<Date>`now()`, updated_at: sql<Date>`now()`, version: sql<number>`version + 1` })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 /** Live projects, newest first, behind `after`. */
-export async function listProjects(db: Db, filter: { orgId: string; projectIds: ReadonlySet<string> | null; kind?: 'platform' | 'direct'; externalId?: string }, after: string | null, limit: number): Promise<ProjectRow[]> {
-  let query = db.selectFrom('projects').selectAll().where('org_id', '=', filter.orgId).where('deleted_at', 'is', null);
+export async function listProjects(
+  db: Db,
+  filter: {
+    orgId: string;
+    projectIds: ReadonlySet<string> | null;
+    kind?: 'platform' | 'direct';
+    externalId?: string;
+  },
+  after: string | null,
+  limit: number,
+): Promise<ProjectRow[]> {
+  let query = db
+    .selectFrom('projects')
+    .selectAll()
+    .where('org_id', '=', filter.orgId)
+    .where('deleted_at', 'is', null);
   if (filter.projectIds) query = query.where('id', 'in', [...filter.projectIds, '']);
   if (filter.kind) query = query.where('kind', '=', filter.kind);
   if (filter.externalId !== undefined) query = query.where('external_id', '=', filter.externalId);

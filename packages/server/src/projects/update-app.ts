@@ -11,16 +11,30 @@ import { appEventData, appView } from './view.ts';
 
 export const updateApp = write({
   name: 'projects.updateApp',
-  summary: 'Change an app\'s name, externalId or metadata',
-  description: '`metadata` replaces what was there. With `expectedVersion` a change made meanwhile answers 409 `version_conflict` and nothing is changed.',
+  summary: "Change an app's name, externalId or metadata",
+  description:
+    '`metadata` replaces what was there. With `expectedVersion` a change made meanwhile answers 409 `version_conflict` and nothing is changed.',
   access: { permissions: ['project:update'] },
-  body: Body({ name: Type.Optional(Name), externalId: Type.Optional(Nullable(ExternalId)), metadata: Type.Optional(Metadata), expectedVersion: Type.Optional(Counter) }),
+  body: Body({
+    name: Type.Optional(Name),
+    externalId: Type.Optional(Nullable(ExternalId)),
+    metadata: Type.Optional(Metadata),
+    expectedVersion: Type.Optional(Counter),
+  }),
   responses: { 200: Ok({ app: App }) },
   async handle(tx, call) {
     const before = await loadProject(tx.db, call, 'update');
     const { expectedVersion, ...change } = call.body;
-    if (expectedVersion !== undefined && expectedVersion !== before.version) throw new ApiError('version_conflict', 'The app was changed meanwhile. Read it again and decide anew.', { details: { current: { version: before.version } } });
-    const isSame = (change.name ?? before.name) === before.name && (change.externalId === undefined || change.externalId === before.external_id) && (change.metadata === undefined || isDeepStrictEqual(change.metadata, before.metadata));
+    if (expectedVersion !== undefined && expectedVersion !== before.version)
+      throw new ApiError(
+        'version_conflict',
+        'The app was changed meanwhile. Read it again and decide anew.',
+        { details: { current: { version: before.version } } },
+      );
+    const isSame =
+      (change.name ?? before.name) === before.name &&
+      (change.externalId === undefined || change.externalId === before.external_id) &&
+      (change.metadata === undefined || isDeepStrictEqual(change.metadata, before.metadata));
     if (isSame) return { status: 200, body: { ok: true, app: appView(before) }, scope: scopeOf(before) };
     const app = await updateProject(tx, before.id, change);
     appendEvent(tx, scopeOf(app), 'platform.app.updated', appEventData(app));

@@ -5,9 +5,16 @@ import type { Holding } from './capacity.ts';
 
 const GiB = 1024 ** 3;
 const NOW = 1_000_000;
-const jobs = (count: number, fields: Partial<HeldJob> = {}): HeldJob[] => Array.from({ length: count }, () => ({ kind: 'run.work', since: NOW - 60_000, isWaiting: false, ...fields }));
+const jobs = (count: number, fields: Partial<HeldJob> = {}): HeldJob[] =>
+  Array.from({ length: count }, () => ({
+    kind: 'run.work',
+    since: NOW - 60_000,
+    isWaiting: false,
+    ...fields,
+  }));
 const young = { since: NOW - 1_000 };
-const capacity = (fields: Partial<Holding>) => runCapacity({ kind: 'run.work', limit: 10, held: [], load: undefined, now: NOW, ...fields });
+const capacity = (fields: Partial<Holding>) =>
+  runCapacity({ kind: 'run.work', limit: 10, held: [], load: undefined, now: NOW, ...fields });
 /** 20 GiB have a reserve of 2. */
 const free = (freeGiB: number) => ({ memoryBytes: 20 * GiB, freeBytes: freeGiB * GiB, sandboxes: 0 });
 
@@ -17,7 +24,9 @@ describe('by number', () => {
     ['those that wait take no place', [...jobs(7), ...jobs(5, { isWaiting: true })], 15],
     ['with those that wait, four times as many', jobs(38, { isWaiting: true }), 40],
     ['other kinds take no place of this one', jobs(9, { kind: 'build.work' }), 10],
-  ])('%s', (_, held, expected) => { expect(capacity({ held })).toBe(expected); });
+  ])('%s', (_, held, expected) => {
+    expect(capacity({ held })).toBe(expected);
+  });
 });
 
 describe('by memory', () => {
@@ -31,7 +40,9 @@ describe('by memory', () => {
     ['but for what has no sandbox', [...jobs(3), ...jobs(1, { ...young, kind: 'apply.merge' })], 2.5, 5],
     ['nothing free and nothing held: one', [], 0, 1],
     ['nothing free and all that is held waits: one more', jobs(6, { isWaiting: true }), 0, 7],
-  ])('%s', (_, held, freeGiB, expected) => { expect(capacity({ held, load: free(freeGiB) })).toBe(expected); });
+  ])('%s', (_, held, freeGiB, expected) => {
+    expect(capacity({ held, load: free(freeGiB) })).toBe(expected);
+  });
 
   test('a small machine keeps 512 MiB', () => {
     expect(capacity({ load: { memoryBytes: GiB, freeBytes: 0.75 * GiB, sandboxes: 0 } })).toBe(1);

@@ -16,7 +16,12 @@ const YOUNG_MS = 5_000;
 /** Running and waiting ones together, of the number that may run. */
 const MOST_HELD = 4;
 
-const SANDBOXES: ReadonlySet<JobKind> = new Set<JobKind>(['run.work', 'exec.work', 'build.work', 'preview.work']);
+const SANDBOXES: ReadonlySet<JobKind> = new Set<JobKind>([
+  'run.work',
+  'exec.work',
+  'build.work',
+  'preview.work',
+]);
 
 export interface Holding {
   kind: JobKind;

@@ -18,11 +18,23 @@ export const getRun = read({
     const { ctx, params, query, signal } = call;
     const { thread } = await loadThread(ctx.db, call);
     const load = async () => {
-      const run = await ctx.db.selectFrom('runs').selectAll().where('thread_id', '=', thread.id).where('id', '=', params.runId!).executeTakeFirst();
+      const run = await ctx.db
+        .selectFrom('runs')
+        .selectAll()
+        .where('thread_id', '=', thread.id)
+        .where('id', '=', params.runId!)
+        .executeTakeFirst();
       if (!run) throw notFound('run');
       return run;
     };
-    const run = await waitFor(ctx.bus, { channel: 'resources', id: params.runId! }, query.waitSeconds, signal, load, (r) => ENDED.includes(r.status));
+    const run = await waitFor(
+      ctx.bus,
+      { channel: 'resources', id: params.runId! },
+      query.waitSeconds,
+      signal,
+      load,
+      (r) => ENDED.includes(r.status),
+    );
     return { status: 200, body: { ok: true, run: runView(run) } };
   },
 });

@@ -8,19 +8,35 @@ import { toolView } from './view.ts';
 
 export const listTools = read({
   name: 'runs.listTools',
-  summary: 'List a run\'s tool calls, newest first',
+  summary: "List a run's tool calls, newest first",
   access: { permissions: ['thread:read'] },
   query: ListQuery(),
   responses: { 200: Page('tools', Tool) },
   async handle(call) {
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
-    const run = await ctx.db.selectFrom('runs').select('id').where('thread_id', '=', thread.id).where('id', '=', call.params.runId!).executeTakeFirst();
+    const run = await ctx.db
+      .selectFrom('runs')
+      .select('id')
+      .where('thread_id', '=', thread.id)
+      .where('id', '=', call.params.runId!)
+      .executeTakeFirst();
     if (!run) throw notFound('run');
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['tools', run.id], (after, limit) => {
-      const list = ctx.db.selectFrom('tools').selectAll().where('run_id', '=', run.id).orderBy('id', 'desc').limit(limit);
-      return (after === null ? list : list.where('id', '<', after)).execute();
-    }, (t) => t.id);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['tools', run.id],
+      (after, limit) => {
+        const list = ctx.db
+          .selectFrom('tools')
+          .selectAll()
+          .where('run_id', '=', run.id)
+          .orderBy('id', 'desc')
+          .limit(limit);
+        return (after === null ? list : list.where('id', '<', after)).execute();
+      },
+      (t) => t.id,
+    );
     return { status: 200, body: { ok: true, tools: rows.map(toolView), ...rest } };
   },
 });

@@ -31,11 +31,35 @@ beforeAll(async () => {
   models = await startModelServer();
   const file = join(folder, 'config.json');
   const provider = (wire: string) => ({ baseUrl: `${models.url}/v1`, wires: [wire], key: 'none' });
-  writeFileSync(file, JSON.stringify({
-    providers: { messages: provider('anthropic'), chat: provider('openai-chat'), responses: provider('openai-responses'), unpriced: provider('anthropic'), keyed: { ...provider('anthropic'), key: 'required' }, nowhere: { baseUrl: 'http://127.0.0.1:9/v1', wires: ['anthropic'], key: 'none' } },
-    prices: Object.fromEntries(['messages', 'chat', 'responses', 'keyed', 'nowhere'].map((name) => [`${name}/*`, { inputMicros: 1_000_000, outputMicros: 2_000_000 }])),
-    agents: { late: { command: fakeAgent(LATE).command, wire: 'anthropic', models: ['messages/late-*'] }, absent: { command: ['absent-agent'], folder: 'absent', wire: 'anthropic', models: ['messages/absent-*'], install: 'npm install --prefix absent absent-agent' } },
-  }));
+  writeFileSync(
+    file,
+    JSON.stringify({
+      providers: {
+        messages: provider('anthropic'),
+        chat: provider('openai-chat'),
+        responses: provider('openai-responses'),
+        unpriced: provider('anthropic'),
+        keyed: { ...provider('anthropic'), key: 'required' },
+        nowhere: { baseUrl: 'http://127.0.0.1:9/v1', wires: ['anthropic'], key: 'none' },
+      },
+      prices: Object.fromEntries(
+        ['messages', 'chat', 'responses', 'keyed', 'nowhere'].map((name) => [
+          `${name}/*`,
+          { inputMicros: 1_000_000, outputMicros: 2_000_000 },
+        ]),
+      ),
+      agents: {
+        late: { command: fakeAgent(LATE).command, wire: 'anthropic', models: ['messages/late-*'] },
+        absent: {
+          command: ['absent-agent'],
+          folder: 'absent',
+          wire: 'anthropic',
+          models: ['messages/absent-*'],
+          install: 'npm install --prefix absent absent-agent',
+        },
+      },
+    }),
+  );
   s = await startTestServer({ HEADRACE_CONFIG_FILE: file, HEADRACE_MCP_ALLOW_PRIVATE: '1' });
 });
 afterAll(async () => {
@@ -45,28 +69,64 @@ afterAll(async () => {
 });
 
 const say = (...steps: unknown[]) => `Please.\n\n\`\`\`model\n${JSON.stringify(steps)}\n\`\`\``;
-const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const IMAGE =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const call = (tool: string, input: Record<string, unknown>) => ({ call: [{ tool, input }] });
 const WRITE = call('write', { path: 'b.txt', content: 'b\n' });
-const bench = (options: Parameters<typeof newBench>[1] = {}) => newBench(s, { ...options, thread: { modelId: 'messages/model', ...options?.thread } });
-const callsOf = (text: string) => models.calls.filter((one) => JSON.stringify(one.body ?? null).includes(text));
-const toolsOf = async (b: Bench, runId: string) => (await ok(s.call('GET', `${b.at}/runs/${runId}/tools`))).tools;
+const bench = (options: Parameters<typeof newBench>[1] = {}) =>
+  newBench(s, { ...options, thread: { modelId: 'messages/model', ...options?.thread } });
+const callsOf = (text: string) =>
+  models.calls.filter((one) => JSON.stringify(one.body ?? null).includes(text));
+const toolsOf = async (b: Bench, runId: string) =>
+  (await ok(s.call('GET', `${b.at}/runs/${runId}/tools`))).tools;
 
 describe('a run by a model', () => {
-  test.each([['messages'], ['chat'], ['responses']])('edits files over the wire %s, and costs what the provider told', async (provider) => {
-    const b = await bench({ thread: { modelId: `${provider}/model` } });
-    const run = await b.work(say({ ...WRITE, inputTokens: 1000, outputTokens: 100 }, { say: 'Wrote it.', inputTokens: 2000, outputTokens: 200 }));
-    expect(run).toMatchObject({ agent: 'headrace', modelId: `${provider}/model`, usage: { inputTokens: 3000, outputTokens: 300, cachedTokens: 0, costMicros: 3000 + 600 } });
-    expect(await b.files(run.resultSourceId)).toEqual({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
-    expect(await toolsOf(b, run.id)).toMatchObject([{ name: 'write', status: 'completed', input: { path: 'b.txt' } }]);
-    expect((await b.list('messages')).at(-1)).toMatchObject({ role: 'assistant', content: expect.stringContaining('Wrote it.') });
-    expect((await ok(s.call('GET', '/api/usage?groupBy=thread'))).usage.find((u: { threadId: string }) => u.threadId === b.threadId)).toMatchObject({ runs: 1, costMicros: 3600 });
-  });
+  test.each([['messages'], ['chat'], ['responses']])(
+    'edits files over the wire %s, and costs what the provider told',
+    async (provider) => {
+      const b = await bench({ thread: { modelId: `${provider}/model` } });
+      const run = await b.work(
+        say(
+          { ...WRITE, inputTokens: 1000, outputTokens: 100 },
+          { say: 'Wrote it.', inputTokens: 2000, outputTokens: 200 },
+        ),
+      );
+      expect(run).toMatchObject({
+        agent: 'headrace',
+        modelId: `${provider}/model`,
+        usage: { inputTokens: 3000, outputTokens: 300, cachedTokens: 0, costMicros: 3000 + 600 },
+      });
+      expect(await b.files(run.resultSourceId)).toEqual({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+      expect(await toolsOf(b, run.id)).toMatchObject([
+        { name: 'write', status: 'completed', input: { path: 'b.txt' } },
+      ]);
+      expect((await b.list('messages')).at(-1)).toMatchObject({
+        role: 'assistant',
+        content: expect.stringContaining('Wrote it.'),
+      });
+      expect(
+        (await ok(s.call('GET', '/api/usage?groupBy=thread'))).usage.find(
+          (u: { threadId: string }) => u.threadId === b.threadId,
+        ),
+      ).toMatchObject({ runs: 1, costMicros: 3600 });
+    },
+  );
 
   test('publishes its tools, its new source and its reply in order', async () => {
     const b = await bench();
     const words = await b.during(() => b.work(say(WRITE, { say: 'Done.' })));
-    expect(words.filter((w) => !w.startsWith('tool.updated'))).toEqual(['message.persisted:user', 'run.queued', 'thread.updated:queued', 'run.running', 'thread.updated:running', 'platform.source.imported', 'checkpoint.created', 'message.persisted:assistant', 'run.completed', 'thread.updated:ready']);
+    expect(words.filter((w) => !w.startsWith('tool.updated'))).toEqual([
+      'message.persisted:user',
+      'run.queued',
+      'thread.updated:queued',
+      'run.running',
+      'thread.updated:running',
+      'platform.source.imported',
+      'checkpoint.created',
+      'message.persisted:assistant',
+      'run.completed',
+      'thread.updated:ready',
+    ]);
     expect(words.filter((w) => w.startsWith('tool.updated')).at(-1)).toBe('tool.updated:completed');
   });
 
@@ -76,14 +136,20 @@ describe('a run by a model', () => {
     await b.work(`What was it? ${say({ say: 'first again' })}`);
     expect(JSON.stringify(callsOf('What was it?')[0]!.body)).toContain('The word is heron');
     await s.service.ctx.runner.deleteWorkspace(b.threadId);
-    await s.service.ctx.db.updateTable('threads').set({ workspace_status: 'archived', workspace_source_id: null }).where('id', '=', b.threadId).execute();
+    await s.service.ctx.db
+      .updateTable('threads')
+      .set({ workspace_status: 'archived', workspace_source_id: null })
+      .where('id', '=', b.threadId)
+      .execute();
     await b.work(`Once more? ${say({ say: 'second again' })}`);
     expect(JSON.stringify(callsOf('Once more?')[0]!.body)).toContain('The word is heron');
   });
 
   test('shows an image to the model', async () => {
     const b = await bench();
-    const { run } = await b.send(`Look. ${say({ say: 'A pixel.' })}`, { attachments: [{ mediaType: 'image/png', data: IMAGE }] });
+    const { run } = await b.send(`Look. ${say({ say: 'A pixel.' })}`, {
+      attachments: [{ mediaType: 'image/png', data: IMAGE }],
+    });
     expect((await b.ended(run.id)).status).toBe('completed');
     expect(JSON.stringify(callsOf('A pixel.')[0]!.body)).toContain(IMAGE);
   });
@@ -95,14 +161,25 @@ describe('a message during a run', () => {
     const { run } = await b.send(say(call('bash', { command: 'sleep 2' }), { say: 'Finished.' }));
     await b.working(run.id);
     const words = await b.during(async () => {
-      const joined = await b.send('Mind the gap.', { attachments: [{ mediaType: 'image/png', data: IMAGE }] });
+      const joined = await b.send('Mind the gap.', {
+        attachments: [{ mediaType: 'image/png', data: IMAGE }],
+      });
       expect([joined.run.id, joined.message.runId]).toEqual([run.id, run.id]);
     });
     expect(words).toEqual(['message.persisted:user']);
     expect((await b.thread()).pendingWakeups).toBe(0);
     expect((await b.ended(run.id)).status).toBe('completed');
-    expect([callsOf('Mind the gap.').length, callsOf(IMAGE).some((one) => JSON.stringify(one.body).includes('Mind the gap.'))]).toEqual([1, true]);
-    expect((await b.list('messages')).map((m: { role: string; runId: string }) => [m.role, m.runId])).toEqual([['user', run.id], ['user', run.id], ['assistant', run.id]]);
+    expect([
+      callsOf('Mind the gap.').length,
+      callsOf(IMAGE).some((one) => JSON.stringify(one.body).includes('Mind the gap.')),
+    ]).toEqual([1, true]);
+    expect((await b.list('messages')).map((m: { role: string; runId: string }) => [m.role, m.runId])).toEqual(
+      [
+        ['user', run.id],
+        ['user', run.id],
+        ['assistant', run.id],
+      ],
+    );
     expect(await b.list('runs')).toHaveLength(1);
   });
 
@@ -114,7 +191,9 @@ describe('a message during a run', () => {
     await b.ended(sent.run.id);
     await b.ended(run.id);
     await until('the thread to be ready', async () => (await b.thread()).status === 'ready');
-    const [message] = (await b.list('messages')).filter((m: { content: string }) => m.content === 'A second thought.');
+    const [message] = (await b.list('messages')).filter(
+      (m: { content: string }) => m.content === 'A second thought.',
+    );
     const asked = callsOf('A second thought.');
     expect(asked.length).toBeGreaterThan(0);
     for (const { body } of asked) expect(JSON.stringify(body).split('A second thought.').length - 1).toBe(1);
@@ -126,7 +205,13 @@ describe('a message during a run', () => {
     const { run } = await b.send(say(call('bash', { command: 'sleep 100' }), { say: 'Never said.' }));
     const asked = await until('a question', async () => (await b.list('approvals'))[0]);
     expect((await b.send('Mind the gap.')).run.id).toBe(run.id);
-    await until('the next look', () => new Promise((done) => { setTimeout(() => done(true), 1_200); }));
+    await until(
+      'the next look',
+      () =>
+        new Promise((done) => {
+          setTimeout(() => done(true), 1_200);
+        }),
+    );
     await ok(s.call('POST', `${b.at}/approvals/${asked.id}`, { decision: 'approve' }));
     const from = Date.now();
     await until('the command to run', async () => (await toolsOf(b, run.id))[0]?.status === 'running');
@@ -145,8 +230,18 @@ describe('a message during a run', () => {
     await b.send('Mind the gap.');
     const { ctx } = s.service;
     await transaction(ctx, async (tx) => {
-      const row = await tx.db.selectFrom('runs').selectAll().where('id', '=', run.id).executeTakeFirstOrThrow();
-      await queueUntaken(tx, ctx.config, (await lockThreadById(tx, b.threadId))!, { ...row, cancel_requested_at: new Date() }, 'failed');
+      const row = await tx.db
+        .selectFrom('runs')
+        .selectAll()
+        .where('id', '=', run.id)
+        .executeTakeFirstOrThrow();
+      await queueUntaken(
+        tx,
+        ctx.config,
+        (await lockThreadById(tx, b.threadId))!,
+        { ...row, cancel_requested_at: new Date() },
+        'failed',
+      );
     });
     expect(await b.list('runs')).toHaveLength(1);
     await ok(s.call('POST', `${b.at}/stop`, {}));
@@ -165,7 +260,11 @@ describe('a message during a run', () => {
 
 describe('what goes wrong at the model is named', () => {
   test.each([
-    [{ error: 401 }, /answered 401/], [{ error: 429 }, /answered 429/], [{ error: 500 }, /answered 500/], [{ cut: true }, /./], [{ nonsense: true }, /./],
+    [{ error: 401 }, /answered 401/],
+    [{ error: 429 }, /answered 429/],
+    [{ error: 500 }, /answered 500/],
+    [{ cut: true }, /./],
+    [{ nonsense: true }, /./],
   ])('%j', async (fault, message) => {
     const b = await bench();
     const mark = `mark ${JSON.stringify(fault)} ${b.threadId}`;
@@ -178,7 +277,9 @@ describe('what goes wrong at the model is named', () => {
   });
 
   test('a provider that is not there', async () => {
-    const run = await (await bench({ thread: { modelId: 'nowhere/model' } })).work(say({ say: 'x' }), 'failed');
+    const run = await (
+      await bench({ thread: { modelId: 'nowhere/model' } })
+    ).work(say({ say: 'x' }), 'failed');
     expect(run.error.code).toBe('model_error');
   });
 
@@ -189,10 +290,23 @@ describe('what goes wrong at the model is named', () => {
 });
 
 describe('money', () => {
-  test('a run ends when the thread\'s limit would be passed; what it spent is below', async () => {
+  test("a run ends when the thread's limit would be passed; what it spent is below", async () => {
     const b = await bench({ thread: { spendLimitMicros: 30_000 } });
-    const run = await b.work(say({ ...WRITE, inputTokens: 3000, outputTokens: 10_000 }, ...Array.from({ length: 10 }, (_, i) => ({ ...call('bash', { command: `echo ${i}` }), inputTokens: 3000, outputTokens: 5000 }))), 'failed');
-    expect(run.error).toEqual({ code: 'spend_limit_reached', message: expect.stringContaining('limit') as string });
+    const run = await b.work(
+      say(
+        { ...WRITE, inputTokens: 3000, outputTokens: 10_000 },
+        ...Array.from({ length: 10 }, (_, i) => ({
+          ...call('bash', { command: `echo ${i}` }),
+          inputTokens: 3000,
+          outputTokens: 5000,
+        })),
+      ),
+      'failed',
+    );
+    expect(run.error).toEqual({
+      code: 'spend_limit_reached',
+      message: expect.stringContaining('limit') as string,
+    });
     expect(run.usage.costMicros).toBeGreaterThan(0);
     expect(run.usage.costMicros).toBeLessThanOrEqual(30_000);
     expect(await b.list('checkpoints')).toMatchObject([{ kind: 'recovery' }]);
@@ -201,11 +315,17 @@ describe('money', () => {
   test('a model without a price is refused under a limit only', async () => {
     const limited = await bench({ thread: { modelId: 'unpriced/model', spendLimitMicros: 1_000_000 } });
     const run = await limited.work(say({ say: 'x' }), 'failed');
-    expect(run.error).toEqual({ code: 'spend_limit_reached', message: expect.stringContaining('price') as string });
-    expect((await (await bench({ thread: { modelId: 'unpriced/model' } })).work(say({ say: 'x' }))).usage.costMicros).toBe(0);
+    expect(run.error).toEqual({
+      code: 'spend_limit_reached',
+      message: expect.stringContaining('price') as string,
+    });
+    expect(
+      (await (await bench({ thread: { modelId: 'unpriced/model' } })).work(say({ say: 'x' }))).usage
+        .costMicros,
+    ).toBe(0);
   });
 
-  test('an app\'s budget of the month holds over its threads', async () => {
+  test("an app's budget of the month holds over its threads", async () => {
     const b = await bench({ settings: { budgetMicros: 0 } });
     expect((await b.work(say({ say: 'x' }), 'failed')).error.code).toBe('spend_limit_reached');
   });
@@ -213,35 +333,60 @@ describe('money', () => {
 
 describe('what is not configured is said', () => {
   test.each([
-    ['nobody/model', /No provider of the model nobody\/model/], ['keyed/model', /PUT \/api\/model-keys\/keyed/], ['messages/absent-1', /npm install --prefix absent absent-agent/],
+    ['nobody/model', /No provider of the model nobody\/model/],
+    ['keyed/model', /PUT \/api\/model-keys\/keyed/],
+    ['messages/absent-1', /npm install --prefix absent absent-agent/],
   ])('%s', async (modelId, message) => {
     const b = await bench();
     const { run } = await b.send('Hello.', { modelId });
-    expect((await b.ended(run.id)).error).toEqual({ code: 'not_configured', message: expect.stringMatching(message) as string });
+    expect((await b.ended(run.id)).error).toEqual({
+      code: 'not_configured',
+      message: expect.stringMatching(message) as string,
+    });
   });
 });
 
 describe('approvals', () => {
   test('rules hold for its tools: asked, approved, denied by path', async () => {
-    const b = await bench({ settings: { approvals: [{ tool: 'write', pattern: 'secret/*', decision: 'deny' }, { tool: 'bash', decision: 'ask' }] } });
-    const { run } = await b.send(say(call('write', { path: 'secret/x', content: 'x' }), call('bash', { command: 'echo b > b.txt' }), { say: 'Done.' }));
+    const b = await bench({
+      settings: {
+        approvals: [
+          { tool: 'write', pattern: 'secret/*', decision: 'deny' },
+          { tool: 'bash', decision: 'ask' },
+        ],
+      },
+    });
+    const { run } = await b.send(
+      say(call('write', { path: 'secret/x', content: 'x' }), call('bash', { command: 'echo b > b.txt' }), {
+        say: 'Done.',
+      }),
+    );
     const asked = await until('a question', async () => (await b.list('approvals'))[0]);
     expect(await b.thread()).toMatchObject({ status: 'waiting', waitingOn: [`approval:${asked.id}`] });
     await ok(s.call('POST', `${b.at}/approvals/${asked.id}`, { decision: 'approve' }));
     const ended = await b.ended(run.id);
-    expect([ended.status, Object.keys(await b.files(ended.resultSourceId))]).toEqual(['completed', ['a.txt', 'b.txt']]);
-    expect((await toolsOf(b, run.id)).map((t: { name: string; status: string }) => `${t.name} ${t.status}`)).toEqual(['bash completed', 'write failed']);
+    expect([ended.status, Object.keys(await b.files(ended.resultSourceId))]).toEqual([
+      'completed',
+      ['a.txt', 'b.txt'],
+    ]);
+    expect(
+      (await toolsOf(b, run.id)).map((t: { name: string; status: string }) => `${t.name} ${t.status}`),
+    ).toEqual(['bash completed', 'write failed']);
   });
 });
 
 describe('approvals of an agent that tells late what a call is to do', () => {
-  const late = (rule: object) => bench({ thread: { modelId: 'messages/late-1' }, settings: { approvals: [rule] } });
+  const late = (rule: object) =>
+    bench({ thread: { modelId: 'messages/late-1' }, settings: { approvals: [rule] } });
   const answerOf = async (b: Bench) => (await b.list('messages')).at(-1).content as string;
 
   test('rules decide on what it asks about', async () => {
     const b = await late({ tool: 'read', pattern: 'cat secret*', decision: 'deny' });
     const run = await b.work('Please.');
-    expect([await answerOf(b), await toolsOf(b, run.id)]).toMatchObject(['answered no', [{ name: 'read', input: { command: 'cat secret' } }]]);
+    expect([await answerOf(b), await toolsOf(b, run.id)]).toMatchObject([
+      'answered no',
+      [{ name: 'read', input: { command: 'cat secret' } }],
+    ]);
   });
 
   test('a remembered answer is for that command only', async () => {
@@ -252,21 +397,40 @@ describe('approvals of an agent that tells late what a call is to do', () => {
     await ok(s.call('POST', `${b.at}/approvals/${asked.id}`, { decision: 'approve', remember: true }));
     await b.ended(run.id);
     expect(await answerOf(b)).toBe('answered yes');
-    expect(await s.service.ctx.db.selectFrom('remembered_decisions').select(['tool', 'command', 'allow']).where('thread_id', '=', b.threadId).execute()).toEqual([{ tool: 'read', command: 'cat secret', allow: true }]);
+    expect(
+      await s.service.ctx.db
+        .selectFrom('remembered_decisions')
+        .select(['tool', 'command', 'allow'])
+        .where('thread_id', '=', b.threadId)
+        .execute(),
+    ).toEqual([{ tool: 'read', command: 'cat secret', allow: true }]);
   });
 });
 
 describe('MCP servers of the project', () => {
   /** Answers initialize, tools/list and tools/call; `said` is the tool's whole answer. */
-  const answer = (message: { id?: number; method: string; params?: { protocolVersion?: string } }, said: string) => {
+  const answer = (
+    message: { id?: number; method: string; params?: { protocolVersion?: string } },
+    said: string,
+  ) => {
     if (message.id === undefined) return null;
     const results: Record<string, unknown> = {
-      initialize: { protocolVersion: message.params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'test', version: '1' } },
-      'tools/list': { tools: [{ name: 'speak', description: 'Speaks.', inputSchema: { type: 'object', properties: {} } }] },
+      initialize: {
+        protocolVersion: message.params?.protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: { name: 'test', version: '1' },
+      },
+      'tools/list': {
+        tools: [{ name: 'speak', description: 'Speaks.', inputSchema: { type: 'object', properties: {} } }],
+      },
       'tools/call': { content: [{ type: 'text', text: said }] },
     };
     const result = results[message.method];
-    return { jsonrpc: '2.0', id: message.id, ...(result ? { result } : { error: { code: -32601, message: 'no such method' } }) };
+    return {
+      jsonrpc: '2.0',
+      id: message.id,
+      ...(result ? { result } : { error: { code: -32601, message: 'no such method' } }),
+    };
   };
   const inSandbox = `const answer = ${answer.toString()};
 let rest = '';
@@ -280,20 +444,43 @@ process.stdin.on('data', (part) => {
     const seen: (string | undefined)[] = [];
     const http = createServer((req, res) => {
       let body = '';
-      req.on('data', (part: Buffer) => { body += part.toString(); }).on('end', () => {
-        seen.push(req.headers['x-secret'] as string | undefined);
-        const out = req.method === 'POST' ? answer(JSON.parse(body) as Parameters<typeof answer>[0], 'from outside') : null;
-        res.writeHead(out ? 200 : req.method === 'POST' ? 202 : 405, { 'content-type': 'application/json' }).end(out ? JSON.stringify(out) : undefined);
-      });
+      req
+        .on('data', (part: Buffer) => {
+          body += part.toString();
+        })
+        .on('end', () => {
+          seen.push(req.headers['x-secret'] as string | undefined);
+          const out =
+            req.method === 'POST'
+              ? answer(JSON.parse(body) as Parameters<typeof answer>[0], 'from outside')
+              : null;
+          res
+            .writeHead(out ? 200 : req.method === 'POST' ? 202 : 405, { 'content-type': 'application/json' })
+            .end(out ? JSON.stringify(out) : undefined);
+        });
     });
-    await new Promise<void>((resolve) => { http.listen(0, '127.0.0.1', resolve); });
+    await new Promise<void>((resolve) => {
+      http.listen(0, '127.0.0.1', resolve);
+    });
     try {
       const b = await bench({ files: { 'server.mjs': inSandbox } });
-      const add = (fields: object) => ok(s.call('POST', '/api/mcp-servers', { projectIds: [b.appId], ...fields }));
+      const add = (fields: object) =>
+        ok(s.call('POST', '/api/mcp-servers', { projectIds: [b.appId], ...fields }));
       await add({ name: 'inside', transport: 'stdio', command: 'node server.mjs', env: { WORD: 'heron' } });
-      await add({ name: 'outside', transport: 'http', url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, headers: { 'x-secret': 'only outside' } });
-      const run = await b.work(say({ call: [{ tool: 'inside__speak' }, { tool: 'outside__speak' }] }, { say: 'Done.' }));
-      expect((await toolsOf(b, run.id)).map((t: { name: string; output: string }) => `${t.name}: ${t.output}`).toSorted()).toEqual(['inside__speak: from inside with heron', 'outside__speak: from outside']);
+      await add({
+        name: 'outside',
+        transport: 'http',
+        url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+        headers: { 'x-secret': 'only outside' },
+      });
+      const run = await b.work(
+        say({ call: [{ tool: 'inside__speak' }, { tool: 'outside__speak' }] }, { say: 'Done.' }),
+      );
+      expect(
+        (await toolsOf(b, run.id))
+          .map((t: { name: string; output: string }) => `${t.name}: ${t.output}`)
+          .toSorted(),
+      ).toEqual(['inside__speak: from inside with heron', 'outside__speak: from outside']);
       expect(new Set(seen)).toEqual(new Set(['only outside']));
     } finally {
       http.closeAllConnections();
@@ -322,7 +509,11 @@ test('retry of a message that joined a run repeats what the run was begun with',
   await b.ended(run.id);
   const again = await b.ended((await ok(s.call('POST', `${b.at}/retry`, {}))).run.id);
   expect([again.status, (await b.list('messages')).at(-1).content]).toEqual(['completed', 'Red.']);
-  expect(callsOf('Paint it red.').map(({ body }) => JSON.stringify(body)).filter((text) => /was interrupted.*Build a boat\..*Paint it red\./.test(text))).toHaveLength(1);
+  expect(
+    callsOf('Paint it red.')
+      .map(({ body }) => JSON.stringify(body))
+      .filter((text) => /was interrupted.*Build a boat\..*Paint it red\./.test(text)),
+  ).toHaveLength(1);
 });
 
 test('retry repeats the last message from the last good source', async () => {

@@ -10,15 +10,26 @@ import type { RunError } from './schemas.ts';
 /** So many failed calls in a row end a run: agents' own retries may go on for an hour. */
 const FAILURES = 3;
 
-export const isHopeless = (failure: ModelFailure | null): boolean => failure !== null && failure.count >= FAILURES;
+export const isHopeless = (failure: ModelFailure | null): boolean =>
+  failure !== null && failure.count >= FAILURES;
 
 /** A turn's end with a code that a run may have. */
 export type JudgedEnd = Omit<TaskEnd, 'error'> & { error: { code: RunError; message: string } | null };
 
 /** The turn's end as the run's: failed when its last model call failed, unless it was stopped or lost its sandbox. */
 export async function judgeEnd(ctx: Context, run: RunRow, end: TaskEnd): Promise<JudgedEnd> {
-  if (run.agent === 'scripted' || end.error?.code === 'sandbox_lost' || end.error?.code === 'not_configured' || end.timedOut) return end;
-  const now = await ctx.db.selectFrom('runs').select(['model_failure', 'cancel_requested_at']).where('id', '=', run.id).executeTakeFirst();
+  if (
+    run.agent === 'scripted' ||
+    end.error?.code === 'sandbox_lost' ||
+    end.error?.code === 'not_configured' ||
+    end.timedOut
+  )
+    return end;
+  const now = await ctx.db
+    .selectFrom('runs')
+    .select(['model_failure', 'cancel_requested_at'])
+    .where('id', '=', run.id)
+    .executeTakeFirst();
   if (!now?.model_failure || now.cancel_requested_at) return end;
   const { code, message } = now.model_failure;
   return { ...end, outcome: 'failed', error: { code, message } };

@@ -22,12 +22,39 @@ export interface NewRun {
 }
 
 /** Queues a run in a locked thread and its job; publishes `run.queued`. The caller changes the thread afterwards. */
-export async function queueRun(tx: Tx, config: Registry, { thread, project }: { thread: ThreadRow; project: ProjectRow }, run: NewRun): Promise<RunRow> {
-  const row = await tx.db.insertInto('runs').values({
-    org_id: thread.org_id, id: newId('run'), project_id: project.id, thread_id: thread.id, message_id: run.messageId, reply_message_id: newId('msg'), kind: run.kind, agent: agentOf(config, run.modelId, thread.execution_target?.['provider'] as string | undefined), model_id: run.modelId,
-    prompt: run.prompt ?? null, checkpoint_id: run.checkpointId ?? null, apply_id: run.applyId ?? null, status: 'queued', created_by: run.createdBy,
-  }).returningAll().executeTakeFirstOrThrow();
-  appendEvent(tx, scopeOf(project), 'run.queued', { id: row.id, status: 'queued' }, { threadId: thread.id, runId: row.id });
+export async function queueRun(
+  tx: Tx,
+  config: Registry,
+  { thread, project }: { thread: ThreadRow; project: ProjectRow },
+  run: NewRun,
+): Promise<RunRow> {
+  const row = await tx.db
+    .insertInto('runs')
+    .values({
+      org_id: thread.org_id,
+      id: newId('run'),
+      project_id: project.id,
+      thread_id: thread.id,
+      message_id: run.messageId,
+      reply_message_id: newId('msg'),
+      kind: run.kind,
+      agent: agentOf(config, run.modelId, thread.execution_target?.['provider'] as string | undefined),
+      model_id: run.modelId,
+      prompt: run.prompt ?? null,
+      checkpoint_id: run.checkpointId ?? null,
+      apply_id: run.applyId ?? null,
+      status: 'queued',
+      created_by: run.createdBy,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  appendEvent(
+    tx,
+    scopeOf(project),
+    'run.queued',
+    { id: row.id, status: 'queued' },
+    { threadId: thread.id, runId: row.id },
+  );
   await enqueue(tx, 'run.work', { threadId: thread.id }, { key: threadKey(thread.id), fairKey: project.id });
   return row;
 }

@@ -10,7 +10,9 @@ import type { Tree } from '../sources/index.ts';
 /** Paths of `made` that are not as the repair found them (new, changed, removed) and were not in conflict; sorted by their bytes. */
 export function changedBeside(begun: Tree, made: Tree, conflicts: string[]): string[] {
   const free = new Set(conflicts);
-  return [...new Set([...begun.keys(), ...made.keys()])].filter((path) => !free.has(path) && !sameEntry(begun.get(path), made.get(path))).toSorted(comparePaths);
+  return [...new Set([...begun.keys(), ...made.keys()])]
+    .filter((path) => !free.has(path) && !sameEntry(begun.get(path), made.get(path)))
+    .toSorted(comparePaths);
 }
 
 /** Those of `paths` that a report does not name: by themselves or by a folder above them, with its slash, in the summary or a check. */
@@ -27,7 +29,8 @@ export function unnamed(paths: string[], { summary, checks }: NonNullable<Repair
 
 function foldersOf(path: string): string[] {
   const folders: string[] = [];
-  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) folders.push(path.slice(0, slash + 1));
+  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1))
+    folders.push(path.slice(0, slash + 1));
   return folders;
 }
 
@@ -40,7 +43,11 @@ const ENDS = /^(?:[\s"'`),;:!?\]]|\.(?:\s|$)|$)/;
 function names(words: string, name: string): boolean {
   for (let at = words.indexOf(name); at !== -1; at = words.indexOf(name, at + 1)) {
     const after = words.slice(at + name.length, at + name.length + 4);
-    if (BEGINS.test(words.slice(Math.max(0, at - 3), at)) && (name.endsWith('/') ? ENDS.test(after) : !GOES_ON.test(after))) return true;
+    if (
+      BEGINS.test(words.slice(Math.max(0, at - 3), at)) &&
+      (name.endsWith('/') ? ENDS.test(after) : !GOES_ON.test(after))
+    )
+      return true;
   }
   return false;
 }

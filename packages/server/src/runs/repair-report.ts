@@ -15,7 +15,9 @@ const MAX_BYTES = 256 * 1024;
 const READ_MS = 10_000;
 
 const Report = Type.Object({
-  status: Type.Union([Type.Literal('resolved'), Type.Literal('unresolved')]), summary: Type.String({ minLength: 1, maxLength: SUMMARY }), checks: Type.Array(Type.String({ maxLength: CHECK }), { maxItems: CHECKS }),
+  status: Type.Union([Type.Literal('resolved'), Type.Literal('unresolved')]),
+  summary: Type.String({ minLength: 1, maxLength: SUMMARY }),
+  checks: Type.Array(Type.String({ maxLength: CHECK }), { maxItems: CHECKS }),
 });
 
 export interface ReadReport {
@@ -30,14 +32,26 @@ export async function readReport(ctx: Context, job: Holder, run: RunRow, path: s
   const parts: string[] = [];
   await ctx.runner.deleteTask(taskId, job.claimedAt);
   try {
-    await ctx.runner.startTask(taskId, { kind: 'exec', workspaceId: run.thread_id, command: `test -f ${path} && head -c ${MAX_BYTES + 1} ${path}`, timeoutMs: READ_MS }, job.claimedAt);
+    await ctx.runner.startTask(
+      taskId,
+      {
+        kind: 'exec',
+        workspaceId: run.thread_id,
+        command: `test -f ${path} && head -c ${MAX_BYTES + 1} ${path}`,
+        timeoutMs: READ_MS,
+      },
+      job.claimedAt,
+    );
     for await (const entry of ctx.runner.journal(taskId)) {
       if (entry.type === 'output' && entry.stream === 'stdout') parts.push(entry.text);
-      if (entry.type === 'end' && (entry.outcome !== 'completed' || entry.exitCode !== 0)) return { report: null, fault: `The repair left no report in ${path}.` };
+      if (entry.type === 'end' && (entry.outcome !== 'completed' || entry.exitCode !== 0))
+        return { report: null, fault: `The repair left no report in ${path}.` };
     }
     return parseReport(parts.join(''), path);
   } finally {
-    await ctx.runner.deleteTask(taskId, job.claimedAt).catch((error: unknown) => { if (!(error instanceof RunnerError)) throw error; });
+    await ctx.runner.deleteTask(taskId, job.claimedAt).catch((error: unknown) => {
+      if (!(error instanceof RunnerError)) throw error;
+    });
   }
 }
 
@@ -49,6 +63,13 @@ export function parseReport(text: string, path: string): ReadReport {
   } catch {
     return { report: null, fault: `${path} is not JSON.` };
   }
-  if (!Value.Check(Report, value)) return { report: null, fault: `${path} has to be { status: resolved or unresolved, summary: 1 to ${SUMMARY} characters, checks: at most ${CHECKS} of at most ${CHECK} characters }.` };
-  return { report: { status: value.status, summary: clean(value.summary), checks: value.checks.map(clean) }, fault: null };
+  if (!Value.Check(Report, value))
+    return {
+      report: null,
+      fault: `${path} has to be { status: resolved or unresolved, summary: 1 to ${SUMMARY} characters, checks: at most ${CHECKS} of at most ${CHECK} characters }.`,
+    };
+  return {
+    report: { status: value.status, summary: clean(value.summary), checks: value.checks.map(clean) },
+    fault: null,
+  };
 }

@@ -18,11 +18,23 @@ export const retryRun = write({
     const loaded = await lockThread(tx, call);
     requireOpen(loaded.thread);
     requireUnoccupied(loaded.thread);
-    const message = await tx.db.selectFrom('messages').select('id').where('thread_id', '=', loaded.thread.id).where('role', '=', 'user').orderBy('sequence', 'desc').limit(1).executeTakeFirst();
+    const message = await tx.db
+      .selectFrom('messages')
+      .select('id')
+      .where('thread_id', '=', loaded.thread.id)
+      .where('role', '=', 'user')
+      .orderBy('sequence', 'desc')
+      .limit(1)
+      .executeTakeFirst();
     if (!message) throw new ApiError('conflict', 'The thread has no message to repeat. Send one.');
     const again = await reinitialize(tx, loaded);
     const modelId = loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
-    const run = await queueRun(tx, call.ctx.config, loaded, { kind: 'retry', messageId: message.id, modelId, createdBy: call.principal.actorId });
+    const run = await queueRun(tx, call.ctx.config, loaded, {
+      kind: 'retry',
+      messageId: message.id,
+      modelId,
+      createdBy: call.principal.actorId,
+    });
     await changeThread(tx, loaded, again, 'always');
     return { status: 202, body: { ok: true, run: runView(run) }, scope: scopeOf(loaded.project) };
   },

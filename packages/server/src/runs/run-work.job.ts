@@ -23,7 +23,18 @@ import { abandon, loadTree } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
-import { awaitRunner, captureWorkspace, changeWorkspace, freshDeadline, giveUpRestore, prepareWorkspace, putBack, stageCapture, WorkspaceChanged, WorkspaceUnavailable } from '../workspaces/index.ts';
+import {
+  awaitRunner,
+  captureWorkspace,
+  changeWorkspace,
+  freshDeadline,
+  giveUpRestore,
+  prepareWorkspace,
+  putBack,
+  stageCapture,
+  WorkspaceChanged,
+  WorkspaceUnavailable,
+} from '../workspaces/index.ts';
 import type { Capture } from '../workspaces/index.ts';
 import { finishRun } from './finish-run.ts';
 import type { RunEnd } from './finish-run.ts';
@@ -60,8 +71,15 @@ export async function workRuns(ctx: Context, claimed: Job<'run.work'>, repairs: 
 }
 
 async function nextRun(ctx: Context, threadId: string): Promise<RunRow | undefined> {
-  return ctx.db.selectFrom('runs').selectAll().where('thread_id', '=', threadId).where('status', 'in', ['queued', 'running', 'waiting'])
-    .orderBy(sql`case when status = 'queued' then 1 else 0 end`).orderBy('id').limit(1).executeTakeFirst();
+  return ctx.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('thread_id', '=', threadId)
+    .where('status', 'in', ['queued', 'running', 'waiting'])
+    .orderBy(sql`case when status = 'queued' then 1 else 0 end`)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /** Returns false when the job has to end without the run being done (held back, or left to another worker). */
@@ -73,10 +91,28 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
     thread = await prepareWorkspace(ctx, job, run.thread_id, 'run', run.id);
   } catch (error) {
     // Where the source could not be read for it, the runner only saw its archive break off; busy (409) is what a dead worker's last request is still in.
-    const isUnavailable = error instanceof WorkspaceUnavailable || (error instanceof RunnerError && error.status !== 409 && !(error.cause instanceof ApiError));
+    const isUnavailable =
+      error instanceof WorkspaceUnavailable ||
+      (error instanceof RunnerError && error.status !== 409 && !(error.cause instanceof ApiError));
     if (job.failures + 1 < (isUnavailable ? WORKSPACE_ATTEMPTS : LAST_ATTEMPTS)) throw error;
     ctx.log.error({ err: error, run: run.id }, 'the workspace of a run could not be prepared');
-    await settle(ctx, job, run, { status: 'failed', reply: null, error: { code: 'workspace_unavailable', message: error instanceof WorkspaceUnavailable ? error.message : 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.' } }, 'not restored');
+    await settle(
+      ctx,
+      job,
+      run,
+      {
+        status: 'failed',
+        reply: null,
+        error: {
+          code: 'workspace_unavailable',
+          message:
+            error instanceof WorkspaceUnavailable
+              ? error.message
+              : 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.',
+        },
+      },
+      'not restored',
+    );
     return true;
   }
   if (!thread) return false;
@@ -97,13 +133,31 @@ async function start(ctx: Context, job: RunJob, run: RunRow): Promise<RunRow | '
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
     if (!now || now.thread.archived_at) return undefined;
-    if (!await takePlace(tx, 'runs', run.id, projectOf(run))) {
+    if (!(await takePlace(tx, 'runs', run.id, projectOf(run)))) {
       await holdBack(tx, run);
       return 'held';
     }
-    const started = await tx.db.updateTable('runs').set({ status: 'running', base_source_id: now.thread.latest_source_id, started_at: sql<Date>`now()`, active_since: sql<Date>`now()`, held: false }).where('id', '=', run.id).where('status', '=', 'queued').returningAll().executeTakeFirst();
+    const started = await tx.db
+      .updateTable('runs')
+      .set({
+        status: 'running',
+        base_source_id: now.thread.latest_source_id,
+        started_at: sql<Date>`now()`,
+        active_since: sql<Date>`now()`,
+        held: false,
+      })
+      .where('id', '=', run.id)
+      .where('status', '=', 'queued')
+      .returningAll()
+      .executeTakeFirst();
     if (!started) return undefined;
-    appendEvent(tx, scopeOf(now.project), 'run.running', { id: run.id, status: 'running' }, { threadId: run.thread_id, runId: run.id });
+    appendEvent(
+      tx,
+      scopeOf(now.project),
+      'run.running',
+      { id: run.id, status: 'running' },
+      { threadId: run.thread_id, runId: run.id },
+    );
     await changeThread(tx, now, { stop_requested_at: null }, 'always');
     return started;
   });
@@ -113,8 +167,18 @@ const projectOf = (run: RunRow) => ({ id: run.project_id, org_id: run.org_id });
 
 /** Queued beyond a limit: marked, and looked at again when another run has ended. */
 async function holdBack(tx: Tx, run: RunRow): Promise<void> {
-  await tx.db.updateTable('runs').set({ held: true }).where('id', '=', run.id).where('status', '=', 'queued').execute();
-  await enqueue(tx, 'run.work', { threadId: run.thread_id }, { key: threadKey(run.thread_id), fairKey: run.project_id, delaySeconds: PUT_OFF_SECONDS });
+  await tx.db
+    .updateTable('runs')
+    .set({ held: true })
+    .where('id', '=', run.id)
+    .where('status', '=', 'queued')
+    .execute();
+  await enqueue(
+    tx,
+    'run.work',
+    { threadId: run.thread_id },
+    { key: threadKey(run.thread_id), fairKey: run.project_id, delaySeconds: PUT_OFF_SECONDS },
+  );
   await passPlaceOn(tx, 'runs', projectOf(run));
 }
 
@@ -132,33 +196,83 @@ async function isHeld(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> 
 async function resume(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
   if (run.kind === 'restore') return restoreCheckpoint(ctx, job, run);
   if (Date.now() - run.started_at!.getTime() < GIVEN_UP_MS) return work(ctx, job, run, 'worker_lost');
-  await settle(ctx, job, run, { status: 'failed', reply: '[interrupted]', error: { code: 'worker_lost', message: 'The end of this run could not be recorded. Retry the run.' } }, 'changed');
+  await settle(
+    ctx,
+    job,
+    run,
+    {
+      status: 'failed',
+      reply: '[interrupted]',
+      error: { code: 'worker_lost', message: 'The end of this run could not be recorded. Retry the run.' },
+    },
+    'changed',
+  );
   return true;
 }
 
 /** A job that failed too often leaves its open runs to a new one; what is open for two hours is given up there. */
 export async function runsDied(ctx: Context, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
-    const open = await tx.db.selectFrom('runs').select('project_id').where('thread_id', '=', threadId).where('status', 'in', ['queued', 'running', 'waiting']).limit(1).executeTakeFirst();
-    if (open) await enqueue(tx, 'run.work', { threadId }, { key: threadKey(threadId), fairKey: open.project_id, delaySeconds: AGAIN_SECONDS });
+    const open = await tx.db
+      .selectFrom('runs')
+      .select('project_id')
+      .where('thread_id', '=', threadId)
+      .where('status', 'in', ['queued', 'running', 'waiting'])
+      .limit(1)
+      .executeTakeFirst();
+    if (open)
+      await enqueue(
+        tx,
+        'run.work',
+        { threadId },
+        { key: threadKey(threadId), fairKey: open.project_id, delaySeconds: AGAIN_SECONDS },
+      );
   });
 }
 
-async function work(ctx: Context, job: RunJob, run: RunRow, lostCode: 'sandbox_lost' | 'worker_lost'): Promise<boolean> {
-  const { thread, project } = await transaction(ctx, async (tx) => (await lockThreadById(tx, run.thread_id)) ?? { thread: undefined, project: undefined });
+async function work(
+  ctx: Context,
+  job: RunJob,
+  run: RunRow,
+  lostCode: 'sandbox_lost' | 'worker_lost',
+): Promise<boolean> {
+  const { thread, project } = await transaction(
+    ctx,
+    async (tx) => (await lockThreadById(tx, run.thread_id)) ?? { thread: undefined, project: undefined },
+  );
   if (!thread || !project) return false;
   const rules = (await effectiveSettings(ctx.db, run)).approvals ?? [];
   const attempt = run.kind === 'repair' ? await job.repairs.attempt(ctx, run) : null;
   const isStarted = await ensureTask(ctx, job, project, run, thread, rules, attempt);
-  const turn: TurnEnd = isStarted ? await readTurn(ctx, job, project, run, rules) : { kind: 'lost', text: '' };
+  const turn: TurnEnd = isStarted
+    ? await readTurn(ctx, job, project, run, rules)
+    : { kind: 'lost', text: '' };
   if (turn.kind === 'left') return false;
-  if (attempt) { if (turn.kind !== 'gone') await settleRepair(ctx, job, run, thread, attempt, { end: turn.kind === 'ended' ? await judgeEnd(ctx, run, turn.end) : lostCode, text: turn.text }); }
-  else if (turn.kind === 'ended') await settleTurn(ctx, job, run, thread, await judgeEnd(ctx, run, turn.end), turn.text);
-  else if (turn.kind === 'lost') await settleFailure(ctx, job, run, thread, { status: 'failed', reply: turn.text || '[interrupted]', error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' } });
+  if (attempt) {
+    if (turn.kind !== 'gone')
+      await settleRepair(ctx, job, run, thread, attempt, {
+        end: turn.kind === 'ended' ? await judgeEnd(ctx, run, turn.end) : lostCode,
+        text: turn.text,
+      });
+  } else if (turn.kind === 'ended')
+    await settleTurn(ctx, job, run, thread, await judgeEnd(ctx, run, turn.end), turn.text);
+  else if (turn.kind === 'lost')
+    await settleFailure(ctx, job, run, thread, {
+      status: 'failed',
+      reply: turn.text || '[interrupted]',
+      error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' },
+    });
   // Only now: until the end is recorded, a worker after this one has to find the task.
-  await ctx.runner.deleteTask(run.id, job.claimedAt).catch((err: unknown) => ctx.log.debug({ err, run: run.id }, 'a task was not removed; the runner forgets it'));
+  await ctx.runner
+    .deleteTask(run.id, job.claimedAt)
+    .catch((err: unknown) =>
+      ctx.log.debug({ err, run: run.id }, 'a task was not removed; the runner forgets it'),
+    );
   // Where this fails, the next use of the workspace does it.
-  if (attempt) await endAttempt(ctx, job, thread, attempt).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
+  if (attempt)
+    await endAttempt(ctx, job, thread, attempt).catch((err: unknown) =>
+      ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'),
+    );
   return true;
 }
 
@@ -166,57 +280,124 @@ async function work(ctx: Context, job: RunJob, run: RunRow, lostCode: 'sandbox_l
 async function readTurn(...args: Parameters<typeof driveTurn>): Promise<TurnEnd> {
   for (let reads = 1; ; reads++) {
     const turn = await driveTurn(...args);
-    if (turn.kind !== 'lost' || reads === READS || !await awaitRunner(args[0]).then(() => isTaskThere(args[0], args[3]), () => false)) return turn;
+    if (
+      turn.kind !== 'lost' ||
+      reads === READS ||
+      !(await awaitRunner(args[0]).then(
+        () => isTaskThere(args[0], args[3]),
+        () => false,
+      ))
+    )
+      return turn;
   }
 }
 
 /** Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say whether it ran. */
-async function ensureTask(ctx: Context, job: RunJob, project: ProjectRow, run: RunRow, thread: ThreadRow, rules: Parameters<typeof turnRequest>[3], attempt: Attempt | null): Promise<boolean> {
+async function ensureTask(
+  ctx: Context,
+  job: RunJob,
+  project: ProjectRow,
+  run: RunRow,
+  thread: ThreadRow,
+  rules: Parameters<typeof turnRequest>[3],
+  attempt: Attempt | null,
+): Promise<boolean> {
   const runnerId = await awaitRunner(ctx).catch(() => null);
   if (runnerId === null) return false;
   if (await isTaskThere(ctx, run)) return true;
-  if (thread.runner_id !== runnerId || !await ctx.runner.workspaceExists(thread.id)) return false;
+  if (thread.runner_id !== runnerId || !(await ctx.runner.workspaceExists(thread.id))) return false;
   if (attempt) await beginAttempt(ctx, job, thread, attempt);
-  await ctx.runner.startTask(run.id, { ...await turnRequest(ctx, project, run, rules), ...(attempt ? { evidence: attempt.evidence } : {}) }, job.claimedAt);
+  await ctx.runner.startTask(
+    run.id,
+    { ...(await turnRequest(ctx, project, run, rules)), ...(attempt ? { evidence: attempt.evidence } : {}) },
+    job.claimedAt,
+  );
   return true;
 }
 
 /** Throws where the runner does not say: that is tried again. */
 async function isTaskThere(ctx: Context, run: RunRow): Promise<boolean> {
-  return ctx.runner.task(run.id).then(() => true, (error: unknown) => { if (error instanceof RunnerError && error.status === 404) return false; throw error; });
+  return ctx.runner.task(run.id).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof RunnerError && error.status === 404) return false;
+      throw error;
+    },
+  );
 }
 
-async function settleTurn(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, end: JudgedEnd, text: string): Promise<void> {
+async function settleTurn(
+  ctx: Context,
+  job: RunJob,
+  run: RunRow,
+  thread: ThreadRow,
+  end: JudgedEnd,
+  text: string,
+): Promise<void> {
   const stopped: RunEnd = { status: 'cancelled', reply: text ? `${text}\n\n[interrupted]` : '[interrupted]' };
   if (end.outcome === 'cancelled') return settleFailure(ctx, job, run, thread, stopped);
   if (end.outcome === 'failed') {
-    const message = end.timedOut ? 'The run took longer than an hour.' : clean(end.error?.message ?? 'The agent failed.').slice(0, 4000);
-    return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text || message, error: { code: end.error?.code ?? 'agent_error', message } });
+    const message = end.timedOut
+      ? 'The run took longer than an hour.'
+      : clean(end.error?.message ?? 'The agent failed.').slice(0, 4000);
+    return settleFailure(ctx, job, run, thread, {
+      status: 'failed',
+      reply: text || message,
+      error: { code: end.error?.code ?? 'agent_error', message },
+    });
   }
   const read = await readResult(ctx, thread, run).catch((error: unknown) => unreadable(ctx, job, error));
   if (!read) {
-    return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text || '[interrupted]', error: { code: 'sandbox_lost', message: 'The result could not be read out of the sandbox. Retry the run.' } });
+    return settleFailure(ctx, job, run, thread, {
+      status: 'failed',
+      reply: text || '[interrupted]',
+      error: {
+        code: 'sandbox_lost',
+        message: 'The result could not be read out of the sandbox. Retry the run.',
+      },
+    });
   }
   const { capture, staged } = read;
   const { warnings } = capture;
-  if (capture.fault !== null) return settleFailure(ctx, job, run, thread, { status: 'failed', reply: text || capture.fault, warnings, error: { code: 'invalid_result', message: `The result breaks a rule for sources: ${capture.fault}` } }, capture);
+  if (capture.fault !== null)
+    return settleFailure(
+      ctx,
+      job,
+      run,
+      thread,
+      {
+        status: 'failed',
+        reply: text || capture.fault,
+        warnings,
+        error: { code: 'invalid_result', message: `The result breaks a rule for sources: ${capture.fault}` },
+      },
+      capture,
+    );
   const completed: RunEnd = { status: 'completed', reply: text || 'Done.', warnings };
   const parents = run.base_source_id === null ? [] : [run.base_source_id];
   const settled = capture.isUnchanged
     ? await settle(ctx, job, run, { ...completed, resultSourceId: run.base_source_id })
-    : await settle(ctx, job, run, { ...completed, source: { tree: capture.tree, staged, origin: 'run', parents } });
+    : await settle(ctx, job, run, {
+        ...completed,
+        source: { tree: capture.tree, staged, origin: 'run', parents },
+      });
   if (settled === 'stopped') await settleFailure(ctx, job, run, thread, stopped, capture);
 }
 
 /** What the run left, its new contents staged (null where all of them are known). */
-async function readResult(ctx: Context, thread: ThreadRow, run: RunRow): Promise<{ capture: Capture; staged: Staged }> {
+async function readResult(
+  ctx: Context,
+  thread: ThreadRow,
+  run: RunRow,
+): Promise<{ capture: Capture; staged: Staged }> {
   const capture = await captureWorkspace(ctx, thread, run.base_source_id);
   const isSource = capture.fault === null && !capture.isUnchanged;
   return { capture, staged: isSource ? await stageCapture(ctx, thread, capture, run.base_source_id) : null };
 }
 
 /** The runner cannot read the workspace for good: not that it is away, that something is in the way, or that the store is away. */
-const isSandboxs = (err: unknown) => err instanceof WorkspaceChanged || (err instanceof RunnerError && err.status !== 409 && err.status !== 503);
+const isSandboxs = (err: unknown) =>
+  err instanceof WorkspaceChanged || (err instanceof RunnerError && err.status !== 409 && err.status !== 503);
 
 /** A capture that the runner refuses for good makes the run fail; null then. Anything else is tried again. */
 function unreadable(ctx: Context, job: RunJob, err: unknown): null {
@@ -230,59 +411,120 @@ function unreadable(ctx: Context, job: RunJob, err: unknown): null {
  * a worker that dies in between would find the workspace put back, and nothing to keep. Where it cannot be kept now the end does not wait:
  * the workspace stays as it is, and its next use or its own end keeps it.
  */
-async function settleFailure(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, end: RunEnd, known?: Capture): Promise<void> {
+async function settleFailure(
+  ctx: Context,
+  job: RunJob,
+  run: RunRow,
+  thread: ThreadRow,
+  end: RunEnd,
+  known?: Capture,
+): Promise<void> {
   const parents = run.base_source_id === null ? [] : [run.base_source_id];
   let capture: Capture | null = null;
   let source: RunEnd['source'];
   let leftover: Leftover;
   try {
-    capture = known ?? await captureWorkspace(ctx, thread, run.base_source_id);
-    if (!capture.isUnchanged && capture.fault === null) source = { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, run.base_source_id), origin: 'recovery', parents };
+    capture = known ?? (await captureWorkspace(ctx, thread, run.base_source_id));
+    if (!capture.isUnchanged && capture.fault === null)
+      source = {
+        tree: capture.tree,
+        staged: await stageCapture(ctx, thread, capture, run.base_source_id),
+        origin: 'recovery',
+        parents,
+      };
     leftover = capture.isUnchanged ? 'at base' : 'changed';
   } catch (err) {
     leftover = isSandboxs(err) ? 'unknown' : 'changed';
-    ctx.log.warn({ err, run: run.id }, leftover === 'unknown' ? 'a workspace could not be read; it is restored anew' : 'what a run had changed could not be kept yet');
+    ctx.log.warn(
+      { err, run: run.id },
+      leftover === 'unknown'
+        ? 'a workspace could not be read; it is restored anew'
+        : 'what a run had changed could not be kept yet',
+    );
     capture = null;
   }
   const settled = await settle(ctx, job, run, source ? { ...end, source } : end, leftover);
   if (settled === 'ended' && capture && !capture.isUnchanged) {
     // Where this fails, the next use of the workspace does it.
-    await putBack(ctx, job, thread, run.base_source_id, capture.tree).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
+    await putBack(ctx, job, thread, run.base_source_id, capture.tree).catch((err: unknown) =>
+      ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'),
+    );
   }
 }
 
 /** A repair's end, and its result for the apply. */
-async function settleRepair(ctx: Context, job: RunJob, run: RunRow, thread: ThreadRow, attempt: Attempt, turn: RepairTurn): Promise<void> {
+async function settleRepair(
+  ctx: Context,
+  job: RunJob,
+  run: RunRow,
+  thread: ThreadRow,
+  attempt: Attempt,
+  turn: RepairTurn,
+): Promise<void> {
   const { end, result, capture } = await whatRepairMade(ctx, job, run, thread, attempt, turn);
   const leftover: Leftover = capture ? 'at base' : 'unknown';
   const settled = await settle(ctx, job, run, end, leftover, result);
-  if (settled !== 'ended' && result?.candidate) await abandon(ctx, { org_id: run.org_id, id: run.project_id }, result.candidate.staged);
-  if (settled === 'stopped') await settle(ctx, job, run, { status: 'cancelled', reply: '[interrupted]' }, leftover);
+  if (settled !== 'ended' && result?.candidate)
+    await abandon(ctx, { org_id: run.org_id, id: run.project_id }, result.candidate.staged);
+  if (settled === 'stopped')
+    await settle(ctx, job, run, { status: 'cancelled', reply: '[interrupted]' }, leftover);
 }
 
 /** What the workspace holds when a run has ended badly: its base, something else, or nobody knows. Or it could not be made for the run. */
 type Leftover = 'at base' | 'changed' | 'unknown' | 'not restored';
 
 /** The run's last transaction. `gone`: it was ended by somebody else meanwhile; `stopped`: a stop was accepted before it completed. Nothing is written then. */
-async function settle(ctx: Context, job: RunJob, run: RunRow, end: RunEnd, leftover: Leftover = 'at base', repaired: RepairResult | null = null): Promise<'ended' | 'stopped' | 'gone'> {
+async function settle(
+  ctx: Context,
+  job: RunJob,
+  run: RunRow,
+  end: RunEnd,
+  leftover: Leftover = 'at base',
+  repaired: RepairResult | null = null,
+): Promise<'ended' | 'stopped' | 'gone'> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
     if (!now) return 'gone';
-    const open = await tx.db.selectFrom('runs').selectAll().where('id', '=', run.id).where('status', 'in', ['queued', 'running', 'waiting']).forUpdate().executeTakeFirst();
+    const open = await tx.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('id', '=', run.id)
+      .where('status', 'in', ['queued', 'running', 'waiting'])
+      .forUpdate()
+      .executeTakeFirst();
     if (!open) return 'gone';
     if (end.status === 'completed' && open.cancel_requested_at) return 'stopped';
     const sourceId = await finishRun(tx, now, open, end);
     await queueUntaken(tx, ctx.config, now, open, end.status);
-    const thread = await changeThread(tx, now, { ...await threadAfter(ctx, tx.db, now, open, end, sourceId), ...(leftover === 'changed' ? { workspace_source_id: sourceId } : {}) }, 'always');
-    if (leftover === 'unknown' && thread.workspace_status === 'ready') await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', { runId: run.id, change: { idle_expires_at: null } });
+    const thread = await changeThread(
+      tx,
+      now,
+      {
+        ...(await threadAfter(ctx, tx.db, now, open, end, sourceId)),
+        ...(leftover === 'changed' ? { workspace_source_id: sourceId } : {}),
+      },
+      'always',
+    );
+    if (leftover === 'unknown' && thread.workspace_status === 'ready')
+      await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', {
+        runId: run.id,
+        change: { idle_expires_at: null },
+      });
     if (leftover === 'not restored') await giveUpRestore(tx, { ...now, thread }, run.id);
     if (open.kind === 'repair') await job.repairs.ended(tx, now, open, repaired);
     return 'ended';
   });
 }
 
-async function threadAfter(ctx: Context, db: Tx['db'], { thread }: LoadedThread, run: RunRow, end: RunEnd, sourceId: string | null) {
+async function threadAfter(
+  ctx: Context,
+  db: Tx['db'],
+  { thread }: LoadedThread,
+  run: RunRow,
+  end: RunEnd,
+  sourceId: string | null,
+) {
   const isNewest = end.status === 'completed' && sourceId !== null;
   return {
     ...(isNewest ? { latest_source_id: sourceId } : {}),
@@ -298,9 +540,22 @@ async function restoreCheckpoint(ctx: Context, job: RunJob, run: RunRow): Promis
   const started = run.status === 'queued' ? await start(ctx, job, run) : run;
   if (started === 'held') return false;
   if (!started) return true;
-  const checkpoint = await ctx.db.selectFrom('checkpoints').select('source_id').where('id', '=', run.checkpoint_id!).executeTakeFirstOrThrow();
+  const checkpoint = await ctx.db
+    .selectFrom('checkpoints')
+    .select('source_id')
+    .where('id', '=', run.checkpoint_id!)
+    .executeTakeFirstOrThrow();
   const tree = await loadTree(ctx, checkpoint.source_id);
-  const settled = await settle(ctx, job, started, { status: 'completed', reply: 'Restored the files of the checkpoint.', source: { tree, staged: null, origin: 'restore', parents: [...new Set([started.base_source_id, checkpoint.source_id])].filter((id) => id !== null) } });
+  const settled = await settle(ctx, job, started, {
+    status: 'completed',
+    reply: 'Restored the files of the checkpoint.',
+    source: {
+      tree,
+      staged: null,
+      origin: 'restore',
+      parents: [...new Set([started.base_source_id, checkpoint.source_id])].filter((id) => id !== null),
+    },
+  });
   if (settled === 'stopped') await settle(ctx, job, started, { status: 'cancelled', reply: '[interrupted]' });
   return true;
 }

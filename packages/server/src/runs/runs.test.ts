@@ -4,8 +4,12 @@ import type { TestServer } from '../test-server.ts';
 import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer();
+});
+afterAll(async () => {
+  await s?.close();
+});
 
 const ACCEPTED = ['message.persisted:user', 'run.queued', 'thread.updated:queued'];
 const STARTED = ['run.running', 'thread.updated:running'];
@@ -18,18 +22,55 @@ describe('a completed run', () => {
   test('has a result, a checkpoint, a reply and its tool call; published row by row', async () => {
     const b = await newBench(s);
     const words = await b.during(() => b.work(sh('echo b > b.txt; echo said')));
-    expect(withoutPending(words)).toEqual([...ACCEPTED, ...STARTED, ...withoutPending(TOOL), 'tool.updated:completed', 'platform.source.imported', 'checkpoint.created', 'message.persisted:assistant', 'run.completed', 'thread.updated:ready']);
+    expect(withoutPending(words)).toEqual([
+      ...ACCEPTED,
+      ...STARTED,
+      ...withoutPending(TOOL),
+      'tool.updated:completed',
+      'platform.source.imported',
+      'checkpoint.created',
+      'message.persisted:assistant',
+      'run.completed',
+      'thread.updated:ready',
+    ]);
     const [run] = await b.list('runs');
-    expect(run).toMatchObject({ status: 'completed', error: null, baseSourceId: b.sourceId, warnings: [], usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costMicros: 0 } });
+    expect(run).toMatchObject({
+      status: 'completed',
+      error: null,
+      baseSourceId: b.sourceId,
+      warnings: [],
+      usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costMicros: 0 },
+    });
     expect(run.activeDurationMs).toBeGreaterThan(0);
-    expect(run.activeDurationMs).toBeLessThanOrEqual(Date.parse(run.finishedAt) - Date.parse(run.startedAt) + 1);
+    expect(run.activeDurationMs).toBeLessThanOrEqual(
+      Date.parse(run.finishedAt) - Date.parse(run.startedAt) + 1,
+    );
     const { source } = await ok(s.call('GET', `${b.app}/sources/${run.resultSourceId}`));
-    expect(source).toMatchObject({ origin: 'run', threadId: b.threadId, runId: run.id, parentSourceIds: [b.sourceId] });
-    expect((await b.list('checkpoints')).map((c: object) => c)).toMatchObject([{ kind: 'run', runId: run.id, sourceId: run.resultSourceId }]);
+    expect(source).toMatchObject({
+      origin: 'run',
+      threadId: b.threadId,
+      runId: run.id,
+      parentSourceIds: [b.sourceId],
+    });
+    expect((await b.list('checkpoints')).map((c: object) => c)).toMatchObject([
+      { kind: 'run', runId: run.id, sourceId: run.resultSourceId },
+    ]);
     const [tool] = (await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools;
-    expect(tool).toMatchObject({ name: 'sh', status: 'completed', input: { command: 'echo b > b.txt; echo said\n' }, truncated: false, runId: run.id });
+    expect(tool).toMatchObject({
+      name: 'sh',
+      status: 'completed',
+      input: { command: 'echo b > b.txt; echo said\n' },
+      truncated: false,
+      runId: run.id,
+    });
     expect(tool.output).toContain('said');
-    expect(await b.thread()).toMatchObject({ sourceId: b.sourceId, latestSourceId: run.resultSourceId, latestRunId: run.id, runStatus: 'completed', runActiveDurationProvenance: 'accounted' });
+    expect(await b.thread()).toMatchObject({
+      sourceId: b.sourceId,
+      latestSourceId: run.resultSourceId,
+      latestRunId: run.id,
+      runStatus: 'completed',
+      runActiveDurationProvenance: 'accounted',
+    });
   });
 
   test('line and paragraph separators are text like any other: in the message, the command, the files and the reply', async () => {
@@ -49,8 +90,13 @@ describe('a completed run', () => {
 
   test('warns of what the capture left out', async () => {
     const b = await newBench(s);
-    const run = await b.work(sh('ln -s a.txt link; mkdir -p node_modules/x; echo x > node_modules/x/y; echo kept > kept.txt'));
-    expect(run.warnings.map((w: { path: string }) => w.path).sort()).toEqual([expect.stringMatching(/^link$/), expect.stringMatching(/^node_modules/)]);
+    const run = await b.work(
+      sh('ln -s a.txt link; mkdir -p node_modules/x; echo x > node_modules/x/y; echo kept > kept.txt'),
+    );
+    expect(run.warnings.map((w: { path: string }) => w.path).sort()).toEqual([
+      expect.stringMatching(/^link$/),
+      expect.stringMatching(/^node_modules/),
+    ]);
     expect(Object.keys(await b.files(run.resultSourceId))).toEqual(['a.txt', 'kept.txt']);
   });
 
@@ -66,12 +112,32 @@ describe('a completed run', () => {
 describe('a failed run', () => {
   test('keeps what had changed as a recovery source and puts the workspace back; what no source holds stays', async () => {
     const b = await newBench(s, { files: { 'a.txt': 'a\n', '.gitignore': 'cache\n' } });
-    const words = await b.during(() => b.work(sh('echo lost > lost.txt; rm a.txt; echo c > cache; exit 3'), 'failed'));
-    expect(withoutPending(words)).toEqual([...ACCEPTED, ...STARTED, 'tool.updated:running', 'tool.updated:failed', 'platform.source.imported', 'checkpoint.created', 'message.persisted:assistant', 'run.failed', 'thread.updated:failed']);
+    const words = await b.during(() =>
+      b.work(sh('echo lost > lost.txt; rm a.txt; echo c > cache; exit 3'), 'failed'),
+    );
+    expect(withoutPending(words)).toEqual([
+      ...ACCEPTED,
+      ...STARTED,
+      'tool.updated:running',
+      'tool.updated:failed',
+      'platform.source.imported',
+      'checkpoint.created',
+      'message.persisted:assistant',
+      'run.failed',
+      'thread.updated:failed',
+    ]);
     const [run] = await b.list('runs');
-    expect([run.resultSourceId, run.error.code, (await b.thread()).latestSourceId]).toEqual([null, 'script_failed', b.sourceId]);
+    expect([run.resultSourceId, run.error.code, (await b.thread()).latestSourceId]).toEqual([
+      null,
+      'script_failed',
+      b.sourceId,
+    ]);
     const [saved] = await b.list('checkpoints');
-    expect([saved.kind, saved.runId, await b.files(saved.sourceId)]).toEqual(['recovery', run.id, { '.gitignore': 'cache\n', 'lost.txt': 'lost\n' }]);
+    expect([saved.kind, saved.runId, await b.files(saved.sourceId)]).toEqual([
+      'recovery',
+      run.id,
+      { '.gitignore': 'cache\n', 'lost.txt': 'lost\n' },
+    ]);
     const next = await b.work(sh('ls > seen; cat cache >> seen'));
     expect((await b.files(next.resultSourceId)).seen).toBe('a.txt\ncache\nseen\nc\n');
   });
@@ -122,7 +188,14 @@ describe('stop', () => {
       expect((await b.ended(run.id)).status).toBe('cancelled');
       expect(Date.now() - at).toBeLessThan(2_000);
     });
-    expect(words).toEqual(['tool.updated:cancelled', 'platform.source.imported', 'checkpoint.created', 'message.persisted:assistant', 'run.cancelled', 'thread.updated:ready']);
+    expect(words).toEqual([
+      'tool.updated:cancelled',
+      'platform.source.imported',
+      'checkpoint.created',
+      'message.persisted:assistant',
+      'run.cancelled',
+      'thread.updated:ready',
+    ]);
     expect((await b.list('messages')).at(-1).content).toContain('[interrupted]');
     const next = await b.work(sh('ls > seen'));
     expect((await b.files(next.resultSourceId)).seen).toBe('a.txt\nseen\n');
@@ -135,9 +208,18 @@ describe('stop', () => {
     await b.working(run.id);
     const queued = [(await b.send('One.')).run.id, (await b.send('Two.')).run.id];
     await ok(s.call('POST', `${b.at}/stop`, {}));
-    expect((await b.list('runs')).filter((r: { status: string }) => r.status === 'cancelled').map((r: { id: string }) => r.id)).toEqual(expect.arrayContaining(queued));
+    expect(
+      (await b.list('runs'))
+        .filter((r: { status: string }) => r.status === 'cancelled')
+        .map((r: { id: string }) => r.id),
+    ).toEqual(expect.arrayContaining(queued));
     await b.ended(run.id);
-    expect((await b.list('messages')).map((m: { role: string }) => m.role)).toEqual(['user', 'user', 'user', 'assistant']);
+    expect((await b.list('messages')).map((m: { role: string }) => m.role)).toEqual([
+      'user',
+      'user',
+      'user',
+      'assistant',
+    ]);
     expect(await b.thread()).toMatchObject({ status: 'ready', pendingWakeups: 0, latestRunId: run.id });
   });
 
@@ -147,7 +229,11 @@ describe('stop', () => {
     const { run } = await b.send(sh('echo b > b.txt; sleep 0.3'));
     await b.working(run.id);
     // As a stop whose wake-up comes too late for the agent.
-    await ctx.db.updateTable('runs').set({ cancel_requested_at: new Date() }).where('id', '=', run.id).execute();
+    await ctx.db
+      .updateTable('runs')
+      .set({ cancel_requested_at: new Date() })
+      .where('id', '=', run.id)
+      .execute();
     expect(await b.ended(run.id)).toMatchObject({ status: 'cancelled', resultSourceId: null });
     expect((await b.thread()).latestSourceId).toBe(b.sourceId);
   });
@@ -169,9 +255,24 @@ describe('retry', () => {
       ({ run: again } = await ok(s.call('POST', `${b.at}/retry`)));
       await b.ended(again.id);
     });
-    expect(withoutPending(words)).toEqual(['run.queued', 'thread.updated:queued', ...STARTED, 'tool.updated:running', 'tool.updated:completed', 'platform.source.imported', 'checkpoint.created', 'message.persisted:assistant', 'run.completed', 'thread.updated:ready']);
+    expect(withoutPending(words)).toEqual([
+      'run.queued',
+      'thread.updated:queued',
+      ...STARTED,
+      'tool.updated:running',
+      'tool.updated:completed',
+      'platform.source.imported',
+      'checkpoint.created',
+      'message.persisted:assistant',
+      'run.completed',
+      'thread.updated:ready',
+    ]);
     const run = await b.ended(again!.id);
-    expect(run).toMatchObject({ kind: 'retry', messageId: first.messageId, baseSourceId: first.resultSourceId });
+    expect(run).toMatchObject({
+      kind: 'retry',
+      messageId: first.messageId,
+      baseSourceId: first.resultSourceId,
+    });
     expect((await b.files(run.resultSourceId))['a.txt']).toBe('a\nx\nx\n');
   });
 
@@ -181,7 +282,7 @@ describe('retry', () => {
 });
 
 describe('reads', () => {
-  test('waitSeconds answers at the end, or after its time as it stands; another thread\'s run is unknown', async () => {
+  test("waitSeconds answers at the end, or after its time as it stands; another thread's run is unknown", async () => {
     const [b, other] = [await newBench(s), await newBench(s)];
     const { run } = await b.send(sh('sleep 60'));
     const at = Date.now();
@@ -190,22 +291,38 @@ describe('reads', () => {
     const waiting = s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`);
     await ok(s.call('POST', `${b.at}/stop`, {}));
     expect((await ok(waiting)).run.status).toBe('cancelled');
-    for (const path of ['', '/tools']) expect(await refusal(s.call('GET', `${other.at}/runs/${run.id}${path}`))).toBe('404 run_not_found');
-    expect(await refusal(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=31`))).toBe('400 invalid_request /query/waitSeconds');
+    for (const path of ['', '/tools'])
+      expect(await refusal(s.call('GET', `${other.at}/runs/${run.id}${path}`))).toBe('404 run_not_found');
+    expect(await refusal(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=31`))).toBe(
+      '400 invalid_request /query/waitSeconds',
+    );
   });
 });
 
 describe('concurrency', () => {
-  test('a run beyond the app\'s limit waits for capacity, and starts when there is some', async () => {
+  test("a run beyond the app's limit waits for capacity, and starts when there is some", async () => {
     const b = await newBench(s, { settings: { concurrency: { runs: 1 } } });
     const second = (await ok(s.call('POST', `${b.app}/threads`, {}))).thread.id as string;
     const third = (await ok(s.call('POST', `${b.app}/threads`, {}))).thread.id as string;
     const { run } = await b.send(sh('sleep 60'));
     await b.working(run.id);
-    const waiting = await Promise.all([second, third].map(async (id) => ({ at: `${b.app}/threads/${id}`, run: (await ok(s.call('POST', `${b.app}/threads/${id}/messages`, { content: sh('sleep 0.4') }))).run.id as string })));
-    for (const { at } of waiting) await until('capacity', async () => (await ok(s.call('GET', at))).thread.waitingOn.includes('capacity'));
+    const waiting = await Promise.all(
+      [second, third].map(async (id) => ({
+        at: `${b.app}/threads/${id}`,
+        run: (await ok(s.call('POST', `${b.app}/threads/${id}/messages`, { content: sh('sleep 0.4') }))).run
+          .id as string,
+      })),
+    );
+    for (const { at } of waiting)
+      await until('capacity', async () =>
+        (await ok(s.call('GET', at))).thread.waitingOn.includes('capacity'),
+      );
     await ok(s.call('POST', `${b.at}/stop`, {}));
-    const ended = await Promise.all(waiting.map(async ({ at, run: id }) => (await ok(s.call('GET', `${at}/runs/${id}?waitSeconds=30`))).run));
+    const ended = await Promise.all(
+      waiting.map(
+        async ({ at, run: id }) => (await ok(s.call('GET', `${at}/runs/${id}?waitSeconds=30`))).run,
+      ),
+    );
     const [x, y] = ended.toSorted((p, q) => Date.parse(p.startedAt) - Date.parse(q.startedAt));
     expect([x.status, y.status]).toEqual(['completed', 'completed']);
     expect(Date.parse(y.startedAt)).toBeGreaterThanOrEqual(Date.parse(x.finishedAt));

@@ -16,16 +16,42 @@ export const stopRun = write({
   responses: { 202: Ok({ run: Run }) },
   async handle(tx, call, receipt) {
     const loaded = await lockThread(tx, call);
-    const open = await tx.db.selectFrom('runs').selectAll().where('thread_id', '=', loaded.thread.id).where('status', 'in', ['queued', 'running', 'waiting']).orderBy(sql`case when status = 'queued' then 1 else 0 end`).orderBy('id').execute();
+    const open = await tx.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('thread_id', '=', loaded.thread.id)
+      .where('status', 'in', ['queued', 'running', 'waiting'])
+      .orderBy(sql`case when status = 'queued' then 1 else 0 end`)
+      .orderBy('id')
+      .execute();
     const [first] = open;
     if (!first) throw new ApiError('run_not_active', 'No run is queued or active in this thread.');
     receipt.publish(tx, scopeOf(loaded.project));
     const isActive = first.status !== 'queued';
-    if (isActive) await tx.db.updateTable('runs').set({ cancel_requested_at: sql<Date>`coalesce(cancel_requested_at, now())` }).where('id', '=', first.id).execute();
+    if (isActive)
+      await tx.db
+        .updateTable('runs')
+        .set({ cancel_requested_at: sql<Date>`coalesce(cancel_requested_at, now())` })
+        .where('id', '=', first.id)
+        .execute();
     const cancelled = await cancelRuns(tx, loaded, 'queued');
-    await changeThread(tx, loaded, { stop_requested_at: isActive ? loaded.thread.stop_requested_at ?? sql<Date>`now()` : sql<Date>`now()`, ...(isActive ? {} : { last_run_failed: false }) }, cancelled.length ? 'always' : 'ifChanged');
+    await changeThread(
+      tx,
+      loaded,
+      {
+        stop_requested_at: isActive
+          ? (loaded.thread.stop_requested_at ?? sql<Date>`now()`)
+          : sql<Date>`now()`,
+        ...(isActive ? {} : { last_run_failed: false }),
+      },
+      cancelled.length ? 'always' : 'ifChanged',
+    );
     tx.wake('control', loaded.thread.id);
-    const run = await tx.db.selectFrom('runs').selectAll().where('id', '=', first.id).executeTakeFirstOrThrow();
+    const run = await tx.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('id', '=', first.id)
+      .executeTakeFirstOrThrow();
     return { status: 202, body: { ok: true, run: runView(run) }, scope: scopeOf(loaded.project) };
   },
 });

@@ -13,7 +13,8 @@ import type { RunError } from './schemas.ts';
 /** The runner's own limit on a turn; longer ones end as failed. */
 export const TURN_LIMIT_MS = 60 * 60_000;
 /** Of what was said before: for an agent that has lost its session, or never had one. */
-const HISTORY_MESSAGES = 100, HISTORY_CHARACTERS = 200_000;
+const HISTORY_MESSAGES = 100,
+  HISTORY_CHARACTERS = 200_000;
 
 export interface Refusal {
   code: RunError;
@@ -25,42 +26,91 @@ export async function refusalOf(ctx: Context, run: RunRow, rules: Rules): Promis
   if (run.agent === 'scripted') return null;
   const spent = await spendRefusal(ctx.db, run, ctx.config);
   if (spent) return spent;
-  const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token: '', asks: asksFor(rules) });
+  const agent = turnAgent(ctx.config, {
+    agent: run.agent,
+    modelId: run.model_id,
+    token: '',
+    asks: asksFor(rules),
+  });
   if ('missing' in agent) return { code: 'not_configured', message: agent.missing };
   const provider = run.model_id.split('/', 1)[0]!;
-  if (ctx.config.providers[provider]!.key === 'none' || await openModelKey(ctx, run.org_id, provider) !== null) return null;
-  return { code: 'not_configured', message: `The organization has no key of the provider ${provider}. Store one with PUT /api/model-keys/${provider}, or use the model scripted.` };
+  if (
+    ctx.config.providers[provider]!.key === 'none' ||
+    (await openModelKey(ctx, run.org_id, provider)) !== null
+  )
+    return null;
+  return {
+    code: 'not_configured',
+    message: `The organization has no key of the provider ${provider}. Store one with PUT /api/model-keys/${provider}, or use the model scripted.`,
+  };
 }
 
 const asksFor = (rules: Rules): boolean => rules.some((rule) => rule.decision !== 'allow');
 
 /** Throws when the run's agent is not configured: `refusalOf` comes first. */
-export async function turnRequest(ctx: Context, project: ProjectRow, run: RunRow, rules: Rules): Promise<TurnRequest> {
+export async function turnRequest(
+  ctx: Context,
+  project: ProjectRow,
+  run: RunRow,
+  rules: Rules,
+): Promise<TurnRequest> {
   const asks = asksFor(rules);
   const token = runToken(ctx.secretKey, run.id);
   const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token, asks });
   if ('missing' in agent) throw new Error(agent.missing);
-  const common = { kind: 'turn' as const, workspaceId: run.thread_id, agent, permissions: asks ? 'ask' as const : 'allow' as const, timeoutMs: TURN_LIMIT_MS, ...await egressOf(ctx.db, run) };
+  const common = {
+    kind: 'turn' as const,
+    workspaceId: run.thread_id,
+    agent,
+    permissions: asks ? ('ask' as const) : ('allow' as const),
+    timeoutMs: TURN_LIMIT_MS,
+    ...(await egressOf(ctx.db, run)),
+  };
   const messages = await messagesOf(ctx, run);
   const prompt = run.prompt ?? messages.map(({ content }) => content).join('\n\n');
   const attachments = messages.flatMap((message) => message.attachments ?? []);
   if (run.agent === 'scripted') return { ...common, prompt };
   return {
-    ...common, prompt, gateway: true, history: await historyBefore(ctx, run, messages[0]?.sequence ?? null), mcpServers: await mcpServersOf(ctx, project, token),
+    ...common,
+    prompt,
+    gateway: true,
+    history: await historyBefore(ctx, run, messages[0]?.sequence ?? null),
+    mcpServers: await mcpServersOf(ctx, project, token),
     ...(attachments.length > 0 ? { attachments } : {}),
   };
 }
 
 /** What a run is asked. A retry of a message that had joined a run repeats what that run was begun with, too: its work is gone as well. */
-async function messagesOf(ctx: Context, run: RunRow): Promise<Pick<MessageRow, 'content' | 'attachments' | 'sequence'>[]> {
+async function messagesOf(
+  ctx: Context,
+  run: RunRow,
+): Promise<Pick<MessageRow, 'content' | 'attachments' | 'sequence'>[]> {
   if (run.message_id === null) return [];
-  const last = ctx.db.selectFrom('messages').select(run.kind === 'retry' ? 'run_id' : 'id').where('id', '=', run.message_id);
-  return ctx.db.selectFrom('messages').select(['content', 'attachments', 'sequence']).where('thread_id', '=', run.thread_id).where('role', '=', 'user').where(run.kind === 'retry' ? 'run_id' : 'id', '=', last).orderBy('sequence').execute();
+  const last = ctx.db
+    .selectFrom('messages')
+    .select(run.kind === 'retry' ? 'run_id' : 'id')
+    .where('id', '=', run.message_id);
+  return ctx.db
+    .selectFrom('messages')
+    .select(['content', 'attachments', 'sequence'])
+    .where('thread_id', '=', run.thread_id)
+    .where('role', '=', 'user')
+    .where(run.kind === 'retry' ? 'run_id' : 'id', '=', last)
+    .orderBy('sequence')
+    .execute();
 }
 
 /** The thread's last messages before one (null: all), oldest first; the oldest of many are left out. */
-async function historyBefore(ctx: Context, run: RunRow, sequence: number | null): Promise<{ role: 'user' | 'assistant'; content: string }[]> {
-  let query = ctx.db.selectFrom('messages').select(['role', 'content']).where('thread_id', '=', run.thread_id).where('role', 'in', ['user', 'assistant']);
+async function historyBefore(
+  ctx: Context,
+  run: RunRow,
+  sequence: number | null,
+): Promise<{ role: 'user' | 'assistant'; content: string }[]> {
+  let query = ctx.db
+    .selectFrom('messages')
+    .select(['role', 'content'])
+    .where('thread_id', '=', run.thread_id)
+    .where('role', 'in', ['user', 'assistant']);
   if (sequence !== null) query = query.where('sequence', '<', sequence);
   const newest = await query.orderBy('sequence', 'desc').limit(HISTORY_MESSAGES).execute();
   const kept: { role: 'user' | 'assistant'; content: string }[] = [];

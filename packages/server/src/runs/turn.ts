@@ -26,17 +26,29 @@ import { handOver, taken } from './steering.ts';
 import { TURN_LIMIT_MS } from './turn-request.ts';
 
 /** How a turn ended. `gone`: the run was ended by somebody else meanwhile (archive, delete). `left`: this worker stops, another goes on. */
-export type TurnEnd = { kind: 'ended'; end: TaskEnd; text: string } | { kind: 'lost'; text: string } | { kind: 'gone' } | { kind: 'left' };
+export type TurnEnd =
+  | { kind: 'ended'; end: TaskEnd; text: string }
+  | { kind: 'lost'; text: string }
+  | { kind: 'gone' }
+  | { kind: 'left' };
 
 const LOOK_MS = 1_000;
 /** A journal that ends no more than this after its turn has to have is given up. */
 const READ_LIMIT_MS = TURN_LIMIT_MS + 5 * 60_000;
 
-export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run: RunRow, rules: Rules): Promise<TurnEnd> {
+export async function driveTurn(
+  ctx: Context,
+  job: Job,
+  project: ProjectRow,
+  run: RunRow,
+  rules: Rules,
+): Promise<TurnEnd> {
   const stopReading = new AbortController();
   let text = '';
   let isGone = false;
-  const watch = watchRun(ctx, job, run, () => { isGone = true; });
+  const watch = watchRun(ctx, job, run, () => {
+    isGone = true;
+  });
   const onLeave = () => stopReading.abort();
   job.signal.addEventListener('abort', onLeave);
   const limit = setTimeout(onLeave, READ_LIMIT_MS);
@@ -46,11 +58,24 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
       if (isGone) continue;
       if (entry.type === 'text') {
         text = clean(entry.content);
-        putDraft(ctx, { orgId: run.org_id, threadId: run.thread_id, runId: run.id, messageId: run.reply_message_id, content: text });
-      } else if (entry.type === 'tool') await fenced(ctx, job, run, async (tx) => { if (!await endsWithRun(tx, run, entry)) await recordTool(tx, project, run, entry); });
-      else if (entry.type === 'ready' && entry.steerable) await fenced(ctx, job, run, (tx) => tx.db.updateTable('runs').set({ steerable: true }).where('id', '=', run.id).execute());
+        putDraft(ctx, {
+          orgId: run.org_id,
+          threadId: run.thread_id,
+          runId: run.id,
+          messageId: run.reply_message_id,
+          content: text,
+        });
+      } else if (entry.type === 'tool')
+        await fenced(ctx, job, run, async (tx) => {
+          if (!(await endsWithRun(tx, run, entry))) await recordTool(tx, project, run, entry);
+        });
+      else if (entry.type === 'ready' && entry.steerable)
+        await fenced(ctx, job, run, (tx) =>
+          tx.db.updateTable('runs').set({ steerable: true }).where('id', '=', run.id).execute(),
+        );
       else if (entry.type === 'steered') await fenced(ctx, job, run, (tx) => taken(tx, run, entry.id));
-      else if (entry.type === 'refused') logRefusal(ctx, entry, { project: run.project_id, thread: run.thread_id, run: run.id });
+      else if (entry.type === 'refused')
+        logRefusal(ctx, entry, { project: run.project_id, thread: run.thread_id, run: run.id });
       else if (entry.type === 'permission') await asked(ctx, job, project, run, entry, rules);
     }
     return { kind: 'lost', text };
@@ -67,14 +92,30 @@ export async function driveTurn(ctx: Context, job: Job, project: ProjectRow, run
 }
 
 /** The runner closes what is open when its task ends: a cancelled call, or one whose question nobody answered. The run's own end tells of those. */
-async function endsWithRun(tx: Tx, run: RunRow, entry: Extract<JournalEntry, { type: 'tool' }>): Promise<boolean> {
+async function endsWithRun(
+  tx: Tx,
+  run: RunRow,
+  entry: Extract<JournalEntry, { type: 'tool' }>,
+): Promise<boolean> {
   if (entry.status !== 'failed') return entry.status === 'cancelled';
-  const open = await tx.db.selectFrom('approvals').innerJoin('tools', 'tools.id', 'approvals.tool_id').select('approvals.id').where('tools.run_id', '=', run.id).where('tools.call_id', '=', callKey(entry.toolCallId)).where('approvals.status', '=', 'pending').executeTakeFirst();
+  const open = await tx.db
+    .selectFrom('approvals')
+    .innerJoin('tools', 'tools.id', 'approvals.tool_id')
+    .select('approvals.id')
+    .where('tools.run_id', '=', run.id)
+    .where('tools.call_id', '=', callKey(entry.toolCallId))
+    .where('approvals.status', '=', 'pending')
+    .executeTakeFirst();
   return open !== undefined;
 }
 
 /** One write that the journal asks for: by this worker, while the run is open. */
-async function fenced(ctx: Context, job: Job, run: RunRow, work: (tx: Tx) => Promise<unknown>): Promise<void> {
+async function fenced(
+  ctx: Context,
+  job: Job,
+  run: RunRow,
+  work: (tx: Tx) => Promise<unknown>,
+): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     await whileOpen(tx, run, () => work(tx));
@@ -83,18 +124,52 @@ async function fenced(ctx: Context, job: Job, run: RunRow, work: (tx: Tx) => Pro
 
 /** Runs `work` only while the run is open: an archive may have ended it meanwhile. */
 async function whileOpen(tx: Tx, run: RunRow, work: () => Promise<unknown>): Promise<unknown> {
-  const open = await tx.db.selectFrom('runs').select('id').where('id', '=', run.id).where('status', 'in', ['running', 'waiting']).forShare().executeTakeFirst();
+  const open = await tx.db
+    .selectFrom('runs')
+    .select('id')
+    .where('id', '=', run.id)
+    .where('status', 'in', ['running', 'waiting'])
+    .forShare()
+    .executeTakeFirst();
   return open ? work() : undefined;
 }
 
 /** A question of the agent: answered by rule or by a remembered answer, else an approval is opened and the run waits. */
-async function asked(ctx: Context, job: Job, project: ProjectRow, run: RunRow, entry: Extract<JournalEntry, { type: 'permission' }>, rules: Rules): Promise<void> {
-  const known = await ctx.db.selectFrom('approvals').select(['status']).where('run_id', '=', run.id).where('request_id', '=', entry.requestId).executeTakeFirst();
-  if (known) return known.status === 'pending' ? undefined : answer(ctx, run.id, entry.requestId, known.status === 'approved');
-  const tool = await ctx.db.selectFrom('tools').selectAll().where('run_id', '=', run.id).where('call_id', '=', callKey(entry.toolCallId)).executeTakeFirst();
+async function asked(
+  ctx: Context,
+  job: Job,
+  project: ProjectRow,
+  run: RunRow,
+  entry: Extract<JournalEntry, { type: 'permission' }>,
+  rules: Rules,
+): Promise<void> {
+  const known = await ctx.db
+    .selectFrom('approvals')
+    .select(['status'])
+    .where('run_id', '=', run.id)
+    .where('request_id', '=', entry.requestId)
+    .executeTakeFirst();
+  if (known)
+    return known.status === 'pending'
+      ? undefined
+      : answer(ctx, run.id, entry.requestId, known.status === 'approved');
+  const tool = await ctx.db
+    .selectFrom('tools')
+    .selectAll()
+    .where('run_id', '=', run.id)
+    .where('call_id', '=', callKey(entry.toolCallId))
+    .executeTakeFirst();
   // Agents tell late what a call is to do: what the question says is what rules, and a person, decide on.
-  const name = clean(entry.name ?? tool?.name ?? '').slice(0, 200), input = entry.input == null ? tool?.input : cleanJson(entry.input);
-  if (tool && !isDeepStrictEqual([name, input], [tool.name, tool.input])) await fenced(ctx, job, run, (tx) => tx.db.updateTable('tools').set({ name, input: json(input) }).where('id', '=', tool.id).execute());
+  const name = clean(entry.name ?? tool?.name ?? '').slice(0, 200),
+    input = entry.input == null ? tool?.input : cleanJson(entry.input);
+  if (tool && !isDeepStrictEqual([name, input], [tool.name, tool.input]))
+    await fenced(ctx, job, run, (tx) =>
+      tx.db
+        .updateTable('tools')
+        .set({ name, input: json(input) })
+        .where('id', '=', tool.id)
+        .execute(),
+    );
   const decision = tool ? await decide(ctx.db, rules, run.thread_id, name, commandOf(input)) : 'deny';
   if (decision !== 'ask') return answer(ctx, run.id, entry.requestId, decision === 'allow');
   await transaction(ctx, async (tx) => {
@@ -103,15 +178,47 @@ async function asked(ctx: Context, job: Job, project: ProjectRow, run: RunRow, e
     if (!now) return;
     await whileOpen(tx, run, async () => {
       const id = newId('apr');
-      await tx.db.insertInto('approvals').values({
-        org_id: run.org_id, id, thread_id: run.thread_id, run_id: run.id, tool_id: tool!.id, request_id: entry.requestId, title: clean(entry.title).slice(0, 500) || tool!.name, status: 'pending',
-        expires_at: sql<Date>`now() + ${ctx.config.approvalTimeoutSeconds} * interval '1 second'`,
-      }).execute();
-      appendEvent(tx, scopeOf(project), 'approval.requested', { id, sourceEventId: tool!.first_event_id }, { threadId: run.thread_id, runId: run.id });
-      const paused = await tx.db.updateTable('runs').set({ status: 'waiting', active_duration_ms: sql<number>`active_duration_ms + greatest(0, extract(epoch from now() - active_since) * 1000)::bigint`, active_since: null }).where('id', '=', run.id).where('status', '=', 'running').returning('id').executeTakeFirst();
+      await tx.db
+        .insertInto('approvals')
+        .values({
+          org_id: run.org_id,
+          id,
+          thread_id: run.thread_id,
+          run_id: run.id,
+          tool_id: tool!.id,
+          request_id: entry.requestId,
+          title: clean(entry.title).slice(0, 500) || tool!.name,
+          status: 'pending',
+          expires_at: sql<Date>`now() + ${ctx.config.approvalTimeoutSeconds} * interval '1 second'`,
+        })
+        .execute();
+      appendEvent(
+        tx,
+        scopeOf(project),
+        'approval.requested',
+        { id, sourceEventId: tool!.first_event_id },
+        { threadId: run.thread_id, runId: run.id },
+      );
+      const paused = await tx.db
+        .updateTable('runs')
+        .set({
+          status: 'waiting',
+          active_duration_ms: sql<number>`active_duration_ms + greatest(0, extract(epoch from now() - active_since) * 1000)::bigint`,
+          active_since: null,
+        })
+        .where('id', '=', run.id)
+        .where('status', '=', 'running')
+        .returning('id')
+        .executeTakeFirst();
       if (!paused) return;
       tx.afterCommit.push(() => job.setWaiting(true));
-      appendEvent(tx, scopeOf(project), 'run.waiting', { id: run.id, status: 'waiting' }, { threadId: run.thread_id, runId: run.id });
+      appendEvent(
+        tx,
+        scopeOf(project),
+        'run.waiting',
+        { id: run.id, status: 'waiting' },
+        { threadId: run.thread_id, runId: run.id },
+      );
       await changeThread(tx, now, {}, 'always');
     });
   });
@@ -119,7 +226,9 @@ async function asked(ctx: Context, job: Job, project: ProjectRow, run: RunRow, e
 
 async function answer(ctx: Context, runId: string, requestId: string, allow: boolean): Promise<void> {
   // A question of a call that has ended meanwhile needs no answer.
-  await ctx.runner.answerPermission(runId, requestId, allow).catch((error: unknown) => { if (!(error instanceof RunnerError) || error.status >= 500) throw error; });
+  await ctx.runner.answerPermission(runId, requestId, allow).catch((error: unknown) => {
+    if (!(error instanceof RunnerError) || error.status >= 500) throw error;
+  });
 }
 
 /**
@@ -129,20 +238,35 @@ async function answer(ctx: Context, runId: string, requestId: string, allow: boo
 function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { stop(): void } {
   const answered = new Set<string>();
   let isCancelled = false;
-  let isLooking = false, isHanding = false;
+  let isLooking = false,
+    isHanding = false;
   // Beside the look, which must not wait for it: the agent answers when it takes a message, and may first wait for an answer, or be stopped.
   const hand = async () => {
     if (isHanding) return;
     isHanding = true;
-    try { await handOver(ctx, run); } catch (err) {
+    try {
+      await handOver(ctx, run);
+    } catch (err) {
       ctx.log.debug({ err, run: run.id }, 'a message was not taken yet; it is offered again in a second');
-    } finally { isHanding = false; }
+    } finally {
+      isHanding = false;
+    }
   };
   const look = async () => {
     if (isLooking) return;
     isLooking = true;
     try {
-      const now = await ctx.db.selectFrom('runs').select(['status', 'cancel_requested_at', 'steerable', 'model_failure', sql<boolean>`exists (select from approvals where run_id = runs.id)`.as('has_asked')]).where('id', '=', run.id).executeTakeFirst();
+      const now = await ctx.db
+        .selectFrom('runs')
+        .select([
+          'status',
+          'cancel_requested_at',
+          'steerable',
+          'model_failure',
+          sql<boolean>`exists (select from approvals where run_id = runs.id)`.as('has_asked'),
+        ])
+        .where('id', '=', run.id)
+        .executeTakeFirst();
       const isOpen = now?.status === 'running' || now?.status === 'waiting';
       job.setWaiting(now?.status === 'waiting');
       if (!isOpen) onGone();
@@ -154,7 +278,12 @@ function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { st
       if (now.steerable) void hand();
       if (!now.has_asked) return;
       await expireApprovals(ctx, run);
-      const resolved = await ctx.db.selectFrom('approvals').select(['request_id', 'status']).where('run_id', '=', run.id).where('status', '!=', 'pending').execute();
+      const resolved = await ctx.db
+        .selectFrom('approvals')
+        .select(['request_id', 'status'])
+        .where('run_id', '=', run.id)
+        .where('status', '!=', 'pending')
+        .execute();
       for (const approval of resolved) {
         if (answered.has(approval.request_id)) continue;
         await answer(ctx, run.id, approval.request_id, approval.status === 'approved');
@@ -166,19 +295,38 @@ function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { st
       isLooking = false;
     }
   };
-  const unlisten = ctx.bus.listen('control', (threadId) => { if (threadId === run.thread_id) void look(); });
+  const unlisten = ctx.bus.listen('control', (threadId) => {
+    if (threadId === run.thread_id) void look();
+  });
   const timer = setInterval(() => void look(), LOOK_MS);
   void look();
-  return { stop() { unlisten(); clearInterval(timer); } };
+  return {
+    stop() {
+      unlisten();
+      clearInterval(timer);
+    },
+  };
 }
 
 /** Questions whose time is over count as denied; the run goes on when none is left. */
 async function expireApprovals(ctx: Context, run: RunRow): Promise<void> {
-  const over = await ctx.db.selectFrom('approvals').select('id').where('run_id', '=', run.id).where('status', '=', 'pending').where('expires_at', '<=', sql<Date>`now()`).execute();
+  const over = await ctx.db
+    .selectFrom('approvals')
+    .select('id')
+    .where('run_id', '=', run.id)
+    .where('status', '=', 'pending')
+    .where('expires_at', '<=', sql<Date>`now()`)
+    .execute();
   if (!over.length) return;
   await transaction(ctx, async (tx) => {
     const now = await lockThreadById(tx, run.thread_id);
     if (!now) return;
-    await resolveApprovals(tx, now, run.id, over.map((o) => o.id), { status: 'expired', by: null });
+    await resolveApprovals(
+      tx,
+      now,
+      run.id,
+      over.map((o) => o.id),
+      { status: 'expired', by: null },
+    );
   });
 }

@@ -24,9 +24,16 @@ export interface EffectiveSettings {
 }
 
 /** What holds in a project (its row, or one of a thread or run of it): its own setting, else its organization's, else the service's default. */
-export async function effectiveSettings(db: Db | Tx['db'], of: Pick<ProjectRow, 'id' | 'settings'> | { project_id: string }): Promise<EffectiveSettings> {
-  const { own, organization } = await db.selectFrom('projects as p').innerJoin('organizations as o', 'o.id', 'p.org_id').select(['p.settings as own', 'o.settings as organization'])
-    .where('p.id', '=', 'project_id' in of ? of.project_id : of.id).executeTakeFirstOrThrow();
+export async function effectiveSettings(
+  db: Db | Tx['db'],
+  of: Pick<ProjectRow, 'id' | 'settings'> | { project_id: string },
+): Promise<EffectiveSettings> {
+  const { own, organization } = await db
+    .selectFrom('projects as p')
+    .innerJoin('organizations as o', 'o.id', 'p.org_id')
+    .select(['p.settings as own', 'o.settings as organization'])
+    .where('p.id', '=', 'project_id' in of ? of.project_id : of.id)
+    .executeTakeFirstOrThrow();
   return resolveSettings(own, organization);
 }
 
@@ -39,8 +46,14 @@ export function resolveSettings(own: StoredSettings, organization: StoredSetting
     organizationBudgetMicros: organization.budgetMicros ?? null,
     approvals: own.approvals ?? organization.approvals ?? [],
     egress: own.egress ?? organization.egress ?? { mode: 'none', hosts: [] },
-    concurrency: { runs: own.concurrency?.runs ?? organization.concurrency?.runs ?? null, builds: own.concurrency?.builds ?? organization.concurrency?.builds ?? null },
-    organizationConcurrency: { runs: organization.concurrency?.runs ?? null, builds: organization.concurrency?.builds ?? null },
+    concurrency: {
+      runs: own.concurrency?.runs ?? organization.concurrency?.runs ?? null,
+      builds: own.concurrency?.builds ?? organization.concurrency?.builds ?? null,
+    },
+    organizationConcurrency: {
+      runs: organization.concurrency?.runs ?? null,
+      builds: organization.concurrency?.builds ?? null,
+    },
     frameAncestors: own.preview?.frameAncestors ?? organization.preview?.frameAncestors ?? null,
   };
 }

@@ -5,13 +5,19 @@ import { newBench, ok, P, sh, until } from '../threads/fixture.ts';
 import { egressHosts, logRefusal, REGISTRIES } from './egress.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer();
+});
+afterAll(async () => {
+  await s?.close();
+});
 
 /** What the service's log says of refused connections from now on. */
 function refusals(): object[] {
   const said: object[] = [];
-  const spy = vi.spyOn(s.service.ctx.log, 'warn').mockImplementation((...args: unknown[]) => { if (String(args[1]).includes('refused')) said.push(args[0] as object); });
+  const spy = vi.spyOn(s.service.ctx.log, 'warn').mockImplementation((...args: unknown[]) => {
+    if (String(args[1]).includes('refused')) said.push(args[0] as object);
+  });
   onTestFinished(() => spy.mockRestore());
   return said;
 }
@@ -29,7 +35,15 @@ describe('a project whose setting names hosts: its sandboxes have the proxy, wha
     const said = refusals();
     let id: string;
     const words = await b.during(async () => {
-      id = (await ok(s.call('POST', `${b.at}/builds`, { command: `${CALL}; mkdir dist`, outputDirectory: 'dist', timeoutSeconds: 60 }))).build.id;
+      id = (
+        await ok(
+          s.call('POST', `${b.at}/builds`, {
+            command: `${CALL}; mkdir dist`,
+            outputDirectory: 'dist',
+            timeoutSeconds: 60,
+          }),
+        )
+      ).build.id;
       expect((await ok(s.call('GET', `${b.app}/builds/${id}?waitSeconds=30`))).build.status).toBe('ready');
     }, CREATED);
     expect((await ok(s.call('GET', `${b.app}/builds/${id!}/logs`))).logs.text).toMatch(REFUSED);
@@ -41,7 +55,9 @@ describe('a project whose setting names hosts: its sandboxes have the proxy, wha
   test('commands', async () => {
     const b = await newBench(s, { settings: LIST });
     const said = refusals();
-    const words = await b.during(async () => { expect((await ok(s.call('POST', `${b.at}/exec`, { command: CALL }))).exec.stdout).toMatch(REFUSED); });
+    const words = await b.during(async () => {
+      expect((await ok(s.call('POST', `${b.at}/exec`, { command: CALL }))).exec.stdout).toMatch(REFUSED);
+    });
     expect(said).toEqual([{ project: b.appId, thread: b.threadId, exec: expect.any(String), ...NAMED }]);
     expect(words).toEqual([]);
   });
@@ -50,14 +66,18 @@ describe('a project whose setting names hosts: its sandboxes have the proxy, wha
     const b = await newBench(s, { settings: LIST });
     const said = refusals();
     const run = await b.work(sh(CALL));
-    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools[0].output).toContain('CONNECT tunnel failed, response 403');
+    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools[0].output).toContain(
+      'CONNECT tunnel failed, response 403',
+    );
     expect(said).toEqual([{ project: b.appId, thread: b.threadId, run: run.id, ...NAMED }]);
   });
 
   test('previews', async () => {
     const b = await newBench(s, { settings: LIST });
     const said = refusals();
-    const { preview } = await ok(s.call('POST', `${b.at}/previews`, { command: `${CALL}; sleep 30`, port: 3000 }));
+    const { preview } = await ok(
+      s.call('POST', `${b.at}/previews`, { command: `${CALL}; sleep 30`, port: 3000 }),
+    );
     await until('the log line', () => said.length > 0);
     expect(said).toEqual([{ project: b.appId, thread: b.threadId, preview: preview.id, ...NAMED }]);
     await ok(s.call('DELETE', `${b.app}/previews/${preview.id}`));
@@ -67,7 +87,11 @@ describe('a project whose setting names hosts: its sandboxes have the proxy, wha
 test('a project whose setting is none, or that has none, has no proxy, whatever hosts are named', async () => {
   const b = await newBench(s);
   const said = refusals();
-  for (const settings of [{}, { egress: { mode: 'none', hosts: ['listed.example'] } }, { egress: { mode: 'list' } }]) {
+  for (const settings of [
+    {},
+    { egress: { mode: 'none', hosts: ['listed.example'] } },
+    { egress: { mode: 'list' } },
+  ]) {
     await ok(s.call('PATCH', `${b.app}/settings`, settings));
     expect((await ok(s.call('POST', `${b.at}/exec`, { command: CALL }))).exec.stdout).toMatch(NONE);
   }
@@ -75,12 +99,26 @@ test('a project whose setting is none, or that has none, has no proxy, whatever 
 });
 
 test('the runner takes a list of names only', async () => {
-  const start = (egress: unknown) => s.service.ctx.runner.startTask('bld_x', { kind: 'build', command: 'true', outputDirectory: '.', timeoutMs: 1_000, egress: egress as string[] });
-  for (const wrong of ['listed.example', [1], {}]) await expect(start(wrong)).rejects.toMatchObject({ status: 400, message: 'egress is no list of host names.' });
+  const start = (egress: unknown) =>
+    s.service.ctx.runner.startTask('bld_x', {
+      kind: 'build',
+      command: 'true',
+      outputDirectory: '.',
+      timeoutMs: 1_000,
+      egress: egress as string[],
+    });
+  for (const wrong of ['listed.example', [1], {}])
+    await expect(start(wrong)).rejects.toMatchObject({
+      status: 400,
+      message: 'egress is no list of host names.',
+    });
 });
 
 test('registries are a list, to which hosts are added', async () => {
-  expect(egressHosts({ mode: 'registries', hosts: ['more.example'] })).toEqual([...REGISTRIES, 'more.example']);
+  expect(egressHosts({ mode: 'registries', hosts: ['more.example'] })).toEqual([
+    ...REGISTRIES,
+    'more.example',
+  ]);
   expect(egressHosts({ mode: 'list', hosts: ['only.example'] })).toEqual(['only.example']);
   expect(egressHosts({ mode: 'none', hosts: ['only.example'] })).toEqual([]);
   expect(REGISTRIES.filter((host) => host.includes('*'))).toEqual([]);
@@ -91,25 +129,101 @@ test('registries are a list, to which hosts are added', async () => {
 
 describe('400', () => {
   test.each([
-    '*', '*.', '*.com', 'com', 'localhost', '127.0.0.1', '93.184.215.14', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '127.1', 'a.127', 'a.0x7f', '::1', '[::1]', '::ffff:1.2.3.4', '2606:4700::1111',
-    'example.com:443', 'https://example.com', 'example.com/', 'user@example.com', 'a.*.example.com', 'a*.example.com', '**.example.com', 'example..com', '.example.com', 'example.com.', '-a.example.com', 'a-.example.com', 'exa mple.com', 'example.com\n',
-    'bücher.example', `${'a'.repeat(64)}.example.com`, `${'a.'.repeat(125)}example.com`, '',
+    '*',
+    '*.',
+    '*.com',
+    'com',
+    'localhost',
+    '127.0.0.1',
+    '93.184.215.14',
+    '2130706433',
+    '0x7f000001',
+    '0x7f.1',
+    '0177.0.0.1',
+    '127.1',
+    'a.127',
+    'a.0x7f',
+    '::1',
+    '[::1]',
+    '::ffff:1.2.3.4',
+    '2606:4700::1111',
+    'example.com:443',
+    'https://example.com',
+    'example.com/',
+    'user@example.com',
+    'a.*.example.com',
+    'a*.example.com',
+    '**.example.com',
+    'example..com',
+    '.example.com',
+    'example.com.',
+    '-a.example.com',
+    'a-.example.com',
+    'exa mple.com',
+    'example.com\n',
+    'bücher.example',
+    `${'a'.repeat(64)}.example.com`,
+    `${'a.'.repeat(125)}example.com`,
+    '',
   ])('%j is no host name', async (host) => {
     const { app } = await ok(s.call('POST', `${P}/apps`, { name: 'x' }));
-    const { status, body } = await s.call('PATCH', `${P}/apps/${app.id}/settings`, { egress: { mode: 'list', hosts: ['example.com', host] } });
-    expect([status, body.error?.fields?.map((f: { path: string }) => f.path)]).toEqual([400, ['/egress/hosts/1']]);
+    const { status, body } = await s.call('PATCH', `${P}/apps/${app.id}/settings`, {
+      egress: { mode: 'list', hosts: ['example.com', host] },
+    });
+    expect([status, body.error?.fields?.map((f: { path: string }) => f.path)]).toEqual([
+      400,
+      ['/egress/hosts/1'],
+    ]);
   });
 
   test('not these', async () => {
-    const hosts = ['example.com', 'a.b.c.example.com', '*.example.com', '*.co.uk', 'xn--bcher-kva.example', 'Example.COM', '1.2.example', '_a.example.com', 'a_b.example.com', `${'a'.repeat(63)}.example.com`, 'x.dev'];
+    const hosts = [
+      'example.com',
+      'a.b.c.example.com',
+      '*.example.com',
+      '*.co.uk',
+      'xn--bcher-kva.example',
+      'Example.COM',
+      '1.2.example',
+      '_a.example.com',
+      'a_b.example.com',
+      `${'a'.repeat(63)}.example.com`,
+      'x.dev',
+    ];
     const { app } = await ok(s.call('POST', `${P}/apps`, { name: 'x' }));
-    expect((await ok(s.call('PATCH', `${P}/apps/${app.id}/settings`, { egress: { mode: 'list', hosts } }))).settings.egress).toEqual({ mode: 'list', hosts });
+    expect(
+      (await ok(s.call('PATCH', `${P}/apps/${app.id}/settings`, { egress: { mode: 'list', hosts } })))
+        .settings.egress,
+    ).toEqual({ mode: 'list', hosts });
   });
 });
 
 test('a host in the log is cut, and shows no more than a line of text', () => {
   const said = refusals();
-  logRefusal(s.service.ctx, { type: 'refused', offset: 0, at: '', host: `a\n\0\u001b[31m\u202e${'x'.repeat(1000)}`, port: 1, reason: 'not_listed' }, { project: 'p' });
-  logRefusal(s.service.ctx, { type: 'refused', offset: 0, at: '', host: '', port: 0, reason: 'more' }, { project: 'p' });
-  expect(said).toEqual([{ project: 'p', host: `a\u{fffd}\u{fffd}\u{fffd}[31m\u{fffd}${'x'.repeat(244)}`, port: 1, reason: 'not_listed' }, { project: 'p' }]);
+  logRefusal(
+    s.service.ctx,
+    {
+      type: 'refused',
+      offset: 0,
+      at: '',
+      host: `a\n\0\u001b[31m\u202e${'x'.repeat(1000)}`,
+      port: 1,
+      reason: 'not_listed',
+    },
+    { project: 'p' },
+  );
+  logRefusal(
+    s.service.ctx,
+    { type: 'refused', offset: 0, at: '', host: '', port: 0, reason: 'more' },
+    { project: 'p' },
+  );
+  expect(said).toEqual([
+    {
+      project: 'p',
+      host: `a\u{fffd}\u{fffd}\u{fffd}[31m\u{fffd}${'x'.repeat(244)}`,
+      port: 1,
+      reason: 'not_listed',
+    },
+    { project: 'p' },
+  ]);
 });

@@ -13,13 +13,19 @@ import type { EffectiveSettings } from './effective.ts';
  * the host that they serve from, from whoever has an account there.
  */
 export const REGISTRIES = [
-  'registry.npmjs.org', 'registry.yarnpkg.com', // npm, pnpm, Yarn
+  'registry.npmjs.org',
+  'registry.yarnpkg.com', // npm, pnpm, Yarn
   'nodejs.org', // the headers that npm packages with native code are built with
-  'pypi.org', 'files.pythonhosted.org',
-  'index.crates.io', 'static.crates.io',
-  'proxy.golang.org', 'sum.golang.org',
-  'rubygems.org', 'index.rubygems.org',
-  'repo.maven.apache.org', 'repo1.maven.org',
+  'pypi.org',
+  'files.pythonhosted.org',
+  'index.crates.io',
+  'static.crates.io',
+  'proxy.golang.org',
+  'sum.golang.org',
+  'rubygems.org',
+  'index.rubygems.org',
+  'repo.maven.apache.org',
+  'repo1.maven.org',
 ];
 
 /** Longer than any name in the DNS is what was no name. */
@@ -32,13 +38,34 @@ export function egressHosts({ mode, hosts }: EffectiveSettings['egress']): strin
 }
 
 /** The part of a task's request that lets its sandbox out, by what holds in its project now. */
-export async function egressOf(db: Db | Tx['db'], of: { project_id: string }): Promise<{ egress?: string[] }> {
+export async function egressOf(
+  db: Db | Tx['db'],
+  of: { project_id: string },
+): Promise<{ egress?: string[] }> {
   const hosts = egressHosts((await effectiveSettings(db, of)).egress);
   return hosts.length ? { egress: hosts } : {};
 }
 
 /** Says a connection that the proxy refused in the service's log, with whose it was: only there, for a sandbox could ask for as many as it likes. */
-export function logRefusal(ctx: Context, { host, port, reason }: Extract<JournalEntry, { type: 'refused' }>, of: { project: string } & Record<string, string>): void {
+export function logRefusal(
+  ctx: Context,
+  { host, port, reason }: Extract<JournalEntry, { type: 'refused' }>,
+  of: { project: string } & Record<string, string>,
+): void {
   const isMore = reason === 'more';
-  ctx.log.warn({ ...of, ...(isMore ? {} : { host: clean(host).replaceAll(/\p{C}/gu, '\u{fffd}').slice(0, HOST_CHARACTERS), port, reason: clean(reason).slice(0, 100) }) }, isMore ? 'further connections of that sandbox were refused, which are not told' : 'a connection out of a sandbox was refused');
+  ctx.log.warn(
+    {
+      ...of,
+      ...(isMore
+        ? {}
+        : {
+            host: clean(host).replaceAll(/\p{C}/gu, '\u{fffd}').slice(0, HOST_CHARACTERS),
+            port,
+            reason: clean(reason).slice(0, 100),
+          }),
+    },
+    isMore
+      ? 'further connections of that sandbox were refused, which are not told'
+      : 'a connection out of a sandbox was refused',
+  );
 }

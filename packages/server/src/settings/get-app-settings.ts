@@ -9,5 +9,8 @@ export const getAppSettings = read({
   description: "null: the organization's setting holds, then the service's default.",
   access: { permissions: ['project:read'] },
   responses: { 200: Ok({ settings: Settings }) },
-  handle: async (call) => ({ status: 200, body: { ok: true, settings: settingsView((await loadProject(call.ctx.db, call)).settings) } }),
+  handle: async (call) => ({
+    status: 200,
+    body: { ok: true, settings: settingsView((await loadProject(call.ctx.db, call)).settings) },
+  }),
 });

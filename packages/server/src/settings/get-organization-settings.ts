@@ -8,7 +8,11 @@ export const getOrganizationSettings = read({
   access: { session: 'admin' },
   responses: { 200: Ok({ settings: Settings }) },
   async handle({ ctx, principal }) {
-    const { settings } = await ctx.db.selectFrom('organizations').select('settings').where('id', '=', principal.orgId).executeTakeFirstOrThrow();
+    const { settings } = await ctx.db
+      .selectFrom('organizations')
+      .select('settings')
+      .where('id', '=', principal.orgId)
+      .executeTakeFirstOrThrow();
     return { status: 200, body: { ok: true, settings: settingsView(settings) } };
   },
 });

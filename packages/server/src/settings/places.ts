@@ -27,11 +27,23 @@ const BATCH = 100;
 
 const KINDS = {
   runs: {
-    table: sql.table('runs'), job: 'run.work', active: sql`status in ('running', 'waiting')`, waits: sql`w.status = 'queued' and w.held`, key: sql`'thread:' || w.thread_id`,
+    table: sql.table('runs'),
+    job: 'run.work',
+    active: sql`status in ('running', 'waiting')`,
+    waits: sql`w.status = 'queued' and w.held`,
+    key: sql`'thread:' || w.thread_id`,
     // A thread's runs have one job at a time: the first of them asks for all.
-    comes: (asking: string | null) => sql`not exists (select from runs e where e.thread_id = w.thread_id and e.status = 'queued' and e.held and e.id < w.id and e.id is distinct from ${asking})`,
+    comes: (asking: string | null) =>
+      sql`not exists (select from runs e where e.thread_id = w.thread_id and e.status = 'queued' and e.held and e.id < w.id and e.id is distinct from ${asking})`,
   },
-  builds: { table: sql.table('builds'), job: 'build.work', active: sql`status = 'building'`, waits: sql`w.status = 'queued'`, key: sql`'build:' || w.id`, comes: () => sql`true` },
+  builds: {
+    table: sql.table('builds'),
+    job: 'build.work',
+    active: sql`status = 'building'`,
+    waits: sql`w.status = 'queued'`,
+    key: sql`'build:' || w.id`,
+    comes: () => sql`true`,
+  },
 } as const;
 
 /** Whether the queued one may begin now. Another may take the place meanwhile: takePlace decides. */
@@ -45,24 +57,32 @@ export async function takePlace(tx: Tx, work: Work, id: string, project: In): Pr
   const limits = await limitsOf(tx.db, work, project);
   if (!limits) return true;
   // One at a time counts and begins: two that count at once would both take the last place.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${work} of ${project.org_id}`}, 0))`.execute(tx.db);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${work} of ${project.org_id}`}, 0))`.execute(
+    tx.db,
+  );
   return isNext(tx.db, work, id, project, limits);
 }
 
 /** After work of the project has ended, or has left its turn to another, in this transaction: whoever's turn it is is due. */
 export async function passPlaceOn(tx: Tx, work: Work, project: In): Promise<void> {
   const limits = await limitsOf(tx.db, work, project);
-  if (limits && !await isFull(tx.db, work, project, limits)) await makeDue(tx, work, project.org_id);
+  if (limits && !(await isFull(tx.db, work, project, limits))) await makeDue(tx, work, project.org_id);
 }
 
 /** Safe in every process at once. */
 export function fillPlaces(ctx: Context): void {
   let isBusy = false;
-  const look = async () => { for (const work of ['runs', 'builds'] as const) await transaction(ctx, (tx) => makeDue(tx, work, null)); };
+  const look = async () => {
+    for (const work of ['runs', 'builds'] as const) await transaction(ctx, (tx) => makeDue(tx, work, null));
+  };
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    void look().catch((err: unknown) => ctx.log.debug({ err }, 'free places were not looked for')).finally(() => { isBusy = false; });
+    void look()
+      .catch((err: unknown) => ctx.log.debug({ err }, 'free places were not looked for'))
+      .finally(() => {
+        isBusy = false;
+      });
   }, EVERY_MS);
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
 }
@@ -71,14 +91,29 @@ type Limits = { own: number | null; organization: number | null };
 
 /** Undefined where there is none. */
 async function limitsOf(db: Db | Tx['db'], work: Work, { id }: In): Promise<Limits | undefined> {
-  const { concurrency: { [work]: own }, organizationConcurrency: { [work]: organization } } = await effectiveSettings(db, { project_id: id });
+  const {
+    concurrency: { [work]: own },
+    organizationConcurrency: { [work]: organization },
+  } = await effectiveSettings(db, { project_id: id });
   return own === null && organization === null ? undefined : { own, organization };
 }
 
 /** Asked first: where thousands wait, to put them in order costs more. */
-async function isFull(db: Db | Tx['db'], work: Work, { id, org_id: orgId }: In, limits: Limits): Promise<boolean> {
+async function isFull(
+  db: Db | Tx['db'],
+  work: Work,
+  { id, org_id: orgId }: In,
+  limits: Limits,
+): Promise<boolean> {
   const { table, active } = KINDS[work];
-  const { rows: [busy] } = await sql<{ own: number; organization: number }>`select count(*) filter (where project_id = ${id}) as own, count(*) as organization from ${table} where ${active} and org_id = ${orgId}`.execute(db);
+  const {
+    rows: [busy],
+  } = await sql<{
+    own: number;
+    organization: number;
+  }>`select count(*) filter (where project_id = ${id}) as own, count(*) as organization from ${table} where ${active} and org_id = ${orgId}`.execute(
+    db,
+  );
   return busy!.own >= (limits.own ?? Infinity) || busy!.organization >= (limits.organization ?? Infinity);
 }
 
@@ -113,9 +148,18 @@ function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & 
     ), next as (select * from turns where organization_most is null or turn <= organization_most)`;
 }
 
-async function isNext(db: Db | Tx['db'], work: Work, id: string, project: In, limits: Limits): Promise<boolean> {
+async function isNext(
+  db: Db | Tx['db'],
+  work: Work,
+  id: string,
+  project: In,
+  limits: Limits,
+): Promise<boolean> {
   if (await isFull(db, work, project, limits)) return false;
-  const { rows } = await sql`with ${withPlaces(work, project.org_id, { id, project })} select from next where oldest = ${id}`.execute(db);
+  const { rows } =
+    await sql`with ${withPlaces(work, project.org_id, { id, project })} select from next where oldest = ${id}`.execute(
+      db,
+    );
   return rows.length > 0;
 }
 
@@ -123,6 +167,8 @@ async function makeDue(tx: Tx, work: Work, orgId: string | null): Promise<void> 
   const { numAffectedRows } = await sql`
     with ${withPlaces(work, orgId)}
     update jobs set run_at = now() where id in (
-      select id from jobs where status = 'queued' and run_at > now() and id in (select job from next order by turn limit ${BATCH}) order by id for update skip locked)`.execute(tx.db);
+      select id from jobs where status = 'queued' and run_at > now() and id in (select job from next order by turn limit ${BATCH}) order by id for update skip locked)`.execute(
+    tx.db,
+  );
   if (numAffectedRows) tx.wake('jobs');
 }

@@ -14,9 +14,20 @@ beforeAll(async () => {
   ({ key } = await newAccount(s, cookie));
   appId = (await s.call('POST', '/api/platform/v1/apps', { name: 'x' }, { key })).body.app.id;
 });
-afterAll(async () => { await s?.close(); });
+afterAll(async () => {
+  await s?.close();
+});
 
-const NOTHING = { idleTimeoutMinutes: null, modelId: null, spendLimitMicros: null, budgetMicros: null, approvals: null, egress: null, concurrency: null, preview: null };
+const NOTHING = {
+  idleTimeoutMinutes: null,
+  modelId: null,
+  spendLimitMicros: null,
+  budgetMicros: null,
+  approvals: null,
+  egress: null,
+  concurrency: null,
+  preview: null,
+};
 const path = (form = 'apps', id = appId) => `/api/platform/v1/${form}/${id}/settings`;
 const ofApp = (body?: unknown) => s.call(body ? 'PATCH' : 'GET', path(), body, { key });
 const ofOrganization = (body?: unknown) => s.call(body ? 'PATCH' : 'GET', '/api/settings', body, { cookie });
@@ -24,15 +35,33 @@ const effective = () => effectiveSettings(s.service.ctx.db, { project_id: appId 
 
 describe('200', () => {
   test('what is stored, every field; PATCH changes what it names, null takes it back', async () => {
-    for (const [ask, read] of [[ofApp, () => s.call('GET', path('projects'), undefined, { key })], [ofOrganization, ofOrganization]] as const) {
+    for (const [ask, read] of [
+      [ofApp, () => s.call('GET', path('projects'), undefined, { key })],
+      [ofOrganization, ofOrganization],
+    ] as const) {
       expect(expectStatus(await ask(), 200).body.settings).toEqual(NOTHING);
       const all = {
-        idleTimeoutMinutes: 5, modelId: 'anthropic/some-model', spendLimitMicros: 0, budgetMicros: 9_007_199_254_740_991, approvals: [{ tool: 'sh', pattern: 'rm *', decision: 'ask' }, { tool: 'sh', decision: 'allow' }],
-        egress: { mode: 'list', hosts: ['api.example.com', '*.example.com'] }, concurrency: { runs: 2, builds: 1 }, preview: { frameAncestors: ["'self'", 'https://*.example.com:8443'] },
+        idleTimeoutMinutes: 5,
+        modelId: 'anthropic/some-model',
+        spendLimitMicros: 0,
+        budgetMicros: 9_007_199_254_740_991,
+        approvals: [
+          { tool: 'sh', pattern: 'rm *', decision: 'ask' },
+          { tool: 'sh', decision: 'allow' },
+        ],
+        egress: { mode: 'list', hosts: ['api.example.com', '*.example.com'] },
+        concurrency: { runs: 2, builds: 1 },
+        preview: { frameAncestors: ["'self'", 'https://*.example.com:8443'] },
       };
       expect(expectStatus(await ask(all), 200).body.settings).toEqual(all);
-      expect(expectStatus(await ask({ idleTimeoutMinutes: 6, approvals: [] }), 200).body.settings).toEqual({ ...all, idleTimeoutMinutes: 6, approvals: [] });
-      expect((await ask({ egress: { mode: 'none' }, concurrency: { runs: 1 } })).body.settings).toMatchObject({ egress: { mode: 'none', hosts: [] }, concurrency: { runs: 1, builds: null } });
+      expect(expectStatus(await ask({ idleTimeoutMinutes: 6, approvals: [] }), 200).body.settings).toEqual({
+        ...all,
+        idleTimeoutMinutes: 6,
+        approvals: [],
+      });
+      expect((await ask({ egress: { mode: 'none' }, concurrency: { runs: 1 } })).body.settings).toMatchObject(
+        { egress: { mode: 'none', hosts: [] }, concurrency: { runs: 1, builds: null } },
+      );
       expect((await read()).body.settings.idleTimeoutMinutes).toBe(6);
       expect(expectStatus(await ask(NOTHING), 200).body.settings).toEqual(NOTHING);
     }
@@ -40,13 +69,37 @@ describe('200', () => {
 
   test("an app's setting holds before its organization's, that before the service's default", async () => {
     expect(await effective()).toEqual({
-      idleTimeoutMinutes: null, modelId: 'scripted', spendLimitMicros: null, budgetMicros: null, organizationBudgetMicros: null, approvals: [], egress: { mode: 'none', hosts: [] },
-      concurrency: { runs: null, builds: null }, organizationConcurrency: { runs: null, builds: null }, frameAncestors: null,
+      idleTimeoutMinutes: null,
+      modelId: 'scripted',
+      spendLimitMicros: null,
+      budgetMicros: null,
+      organizationBudgetMicros: null,
+      approvals: [],
+      egress: { mode: 'none', hosts: [] },
+      concurrency: { runs: null, builds: null },
+      organizationConcurrency: { runs: null, builds: null },
+      frameAncestors: null,
     });
-    await ofOrganization({ spendLimitMicros: 7000, budgetMicros: 10, approvals: [{ tool: 'sh', decision: 'deny' }], concurrency: { runs: 3, builds: 2 } });
-    expect(await effective()).toMatchObject({ spendLimitMicros: 7000, budgetMicros: null, organizationBudgetMicros: 10, approvals: [{ tool: 'sh', decision: 'deny' }], concurrency: { runs: 3, builds: 2 } });
+    await ofOrganization({
+      spendLimitMicros: 7000,
+      budgetMicros: 10,
+      approvals: [{ tool: 'sh', decision: 'deny' }],
+      concurrency: { runs: 3, builds: 2 },
+    });
+    expect(await effective()).toMatchObject({
+      spendLimitMicros: 7000,
+      budgetMicros: null,
+      organizationBudgetMicros: 10,
+      approvals: [{ tool: 'sh', decision: 'deny' }],
+      concurrency: { runs: 3, builds: 2 },
+    });
     await ofApp({ spendLimitMicros: 0, approvals: [], concurrency: { runs: 1 } });
-    expect(await effective()).toMatchObject({ spendLimitMicros: 0, approvals: [], concurrency: { runs: 1, builds: 2 }, organizationConcurrency: { runs: 3, builds: 2 } });
+    expect(await effective()).toMatchObject({
+      spendLimitMicros: 0,
+      approvals: [],
+      concurrency: { runs: 1, builds: 2 },
+      organizationConcurrency: { runs: 3, builds: 2 },
+    });
     await ofApp(NOTHING);
     expect((await effective()).spendLimitMicros).toBe(7000);
     await ofOrganization(NOTHING);
@@ -56,13 +109,26 @@ describe('200', () => {
 describe('400', () => {
   test('what is out of bounds, with its path, and nothing is changed', async () => {
     const cases: [unknown, string][] = [
-      [{ idleTimeoutMinutes: 0 }, '/idleTimeoutMinutes'], [{ idleTimeoutMinutes: 61 }, '/idleTimeoutMinutes'], [{ idleTimeoutMinutes: '5' }, '/idleTimeoutMinutes'], [{ spendLimitMicros: -1 }, '/spendLimitMicros'],
-      [{ budgetMicros: 1.5 }, '/budgetMicros'], [{ modelId: '' }, '/modelId'], [{ approvals: [{ tool: 'sh', decision: 'perhaps' }] }, '/approvals/0/decision'], [{ approvals: [{ decision: 'ask' }] }, '/approvals/0/tool'],
-      [{ egress: { mode: 'everything', hosts: [] } }, '/egress/mode'], [{ egress: { mode: 'list', hosts: ['http://x'] } }, '/egress/hosts/0'], [{ concurrency: { runs: 0 } }, '/concurrency/runs'],
-      [{ preview: { frameAncestors: ["'self'; script-src *"] } }, '/preview/frameAncestors/0'], [{ idleTimeoutMinutes: 5, moon: 1 }, '/moon'],
+      [{ idleTimeoutMinutes: 0 }, '/idleTimeoutMinutes'],
+      [{ idleTimeoutMinutes: 61 }, '/idleTimeoutMinutes'],
+      [{ idleTimeoutMinutes: '5' }, '/idleTimeoutMinutes'],
+      [{ spendLimitMicros: -1 }, '/spendLimitMicros'],
+      [{ budgetMicros: 1.5 }, '/budgetMicros'],
+      [{ modelId: '' }, '/modelId'],
+      [{ approvals: [{ tool: 'sh', decision: 'perhaps' }] }, '/approvals/0/decision'],
+      [{ approvals: [{ decision: 'ask' }] }, '/approvals/0/tool'],
+      [{ egress: { mode: 'everything', hosts: [] } }, '/egress/mode'],
+      [{ egress: { mode: 'list', hosts: ['http://x'] } }, '/egress/hosts/0'],
+      [{ concurrency: { runs: 0 } }, '/concurrency/runs'],
+      [{ preview: { frameAncestors: ["'self'; script-src *"] } }, '/preview/frameAncestors/0'],
+      [{ idleTimeoutMinutes: 5, moon: 1 }, '/moon'],
     ];
     for (const [body, at] of cases) {
-      for (const ask of [ofApp, ofOrganization]) expect(expectStatus(await ask(body), 400).body.error.fields.map((f: { path: string }) => f.path), JSON.stringify(body)).toEqual([at]);
+      for (const ask of [ofApp, ofOrganization])
+        expect(
+          expectStatus(await ask(body), 400).body.error.fields.map((f: { path: string }) => f.path),
+          JSON.stringify(body),
+        ).toEqual([at]);
     }
     expect((await ofApp()).body.settings).toEqual(NOTHING);
   });
@@ -75,7 +141,9 @@ describe('401, 403, 404', () => {
     expectStatus(await s.call('GET', path(), undefined, { key: reader }), 200);
     expectStatus(await s.call('PATCH', path(), {}, { key: reader }), 403);
     expectStatus(await s.call('GET', path(), undefined, { key: elsewhere }), 403);
-    expect(expectStatus(await s.call('GET', path(), undefined, { key: s.key }), 404).body.error.code).toBe('app_not_found');
+    expect(expectStatus(await s.call('GET', path(), undefined, { key: s.key }), 404).body.error.code).toBe(
+      'app_not_found',
+    );
     expectStatus(await s.call('PATCH', path('apps', 'x'), {}, { key }), 404);
     expectStatus(await s.call('GET', '/api/settings', undefined, { key }), 401);
   });

@@ -6,7 +6,12 @@ import { Body, Enum, Micros, Nullable, Text } from '../http/schemas.ts';
 
 const Approval = Body({
   tool: Text('sh', { minLength: 1, maxLength: 100 }),
-  pattern: Type.Optional(Text('rm *', { maxLength: 1000, description: 'Matches the whole command; `*` stands for any text. Left out: every command.' })),
+  pattern: Type.Optional(
+    Text('rm *', {
+      maxLength: 1000,
+      description: 'Matches the whole command; `*` stands for any text. Left out: every command.',
+    }),
+  ),
   decision: Enum(['ask', 'allow', 'deny'] as const),
 });
 /** A name with a dot in it whose last part is no number: no address, however written. Below a wildcard are two parts or more: not all of `com`. */
@@ -15,41 +20,91 @@ const HOST = String.raw`^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?
 const ANCESTOR = '^[!-+\\--:<-~]{1,300}$';
 const Parallel = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1000, examples: [4] })));
 
-const Egress = Body({
-  mode: Enum(['none', 'registries', 'list'] as const),
-  hosts: Type.Optional(Type.Array(Type.String({ pattern: HOST, maxLength: 253, examples: ['api.example.com'] }), { maxItems: 200, description: 'Names, in punycode where they are not ASCII; `*.example.com` is all below example.com, but not itself.' })),
-}, { description: 'What sandboxes reach, by TLS on port 443. `none`: nothing. `registries`: the package registries, and `hosts`. `list`: `hosts`.' });
+const Egress = Body(
+  {
+    mode: Enum(['none', 'registries', 'list'] as const),
+    hosts: Type.Optional(
+      Type.Array(Type.String({ pattern: HOST, maxLength: 253, examples: ['api.example.com'] }), {
+        maxItems: 200,
+        description:
+          'Names, in punycode where they are not ASCII; `*.example.com` is all below example.com, but not itself.',
+      }),
+    ),
+  },
+  {
+    description:
+      'What sandboxes reach, by TLS on port 443. `none`: nothing. `registries`: the package registries, and `hosts`. `list`: `hosts`.',
+  },
+);
 
 const fields = {
   idleTimeoutMinutes: Nullable(Type.Integer({ minimum: 1, maximum: 60, examples: [15] })),
   modelId: Nullable(Text('scripted', { minLength: 1, maxLength: 128 })),
-  spendLimitMicros: Nullable({ ...Micros, description: 'Lifetime spend limit of new threads, in micro-units of USD.' } as typeof Micros),
-  budgetMicros: Nullable({ ...Micros, description: 'Budget of a UTC month, in micro-units of USD.' } as typeof Micros),
-  approvals: Nullable(Type.Array(Approval, { maxItems: 100, description: "The first rule that matches decides; an app's list replaces the organization's." })),
+  spendLimitMicros: Nullable({
+    ...Micros,
+    description: 'Lifetime spend limit of new threads, in micro-units of USD.',
+  } as typeof Micros),
+  budgetMicros: Nullable({
+    ...Micros,
+    description: 'Budget of a UTC month, in micro-units of USD.',
+  } as typeof Micros),
+  approvals: Nullable(
+    Type.Array(Approval, {
+      maxItems: 100,
+      description: "The first rule that matches decides; an app's list replaces the organization's.",
+    }),
+  ),
   egress: Nullable(Egress),
-  concurrency: { ...Nullable(Body({ runs: Parallel, builds: Parallel })), description: 'How many are under way at once; what is beyond waits. The organization\'s bounds all of its apps together, and each app that sets none.' },
-  preview: Nullable(Body({ frameAncestors: Type.Array(Type.String({ pattern: ANCESTOR, examples: ['https://app.example.com'] }), { maxItems: 50 }) })),
+  concurrency: {
+    ...Nullable(Body({ runs: Parallel, builds: Parallel })),
+    description:
+      "How many are under way at once; what is beyond waits. The organization's bounds all of its apps together, and each app that sets none.",
+  },
+  preview: Nullable(
+    Body({
+      frameAncestors: Type.Array(Type.String({ pattern: ANCESTOR, examples: ['https://app.example.com'] }), {
+        maxItems: 50,
+      }),
+    }),
+  ),
 };
 
 export const Settings = Type.Object(fields);
 /** Changes only what it names; null takes it back. */
 export const SettingsChange = Body({
-  idleTimeoutMinutes: Type.Optional(fields.idleTimeoutMinutes), modelId: Type.Optional(fields.modelId), spendLimitMicros: Type.Optional(fields.spendLimitMicros), budgetMicros: Type.Optional(fields.budgetMicros),
-  approvals: Type.Optional(fields.approvals), egress: Type.Optional(fields.egress), concurrency: Type.Optional(fields.concurrency), preview: Type.Optional(fields.preview),
+  idleTimeoutMinutes: Type.Optional(fields.idleTimeoutMinutes),
+  modelId: Type.Optional(fields.modelId),
+  spendLimitMicros: Type.Optional(fields.spendLimitMicros),
+  budgetMicros: Type.Optional(fields.budgetMicros),
+  approvals: Type.Optional(fields.approvals),
+  egress: Type.Optional(fields.egress),
+  concurrency: Type.Optional(fields.concurrency),
+  preview: Type.Optional(fields.preview),
 });
 
 /** The stored settings after a change. */
 export function changed(stored: StoredSettings, change: Static<typeof SettingsChange>): StoredSettings {
   const { egress, concurrency, ...rest } = change;
   return {
-    ...stored, ...rest,
+    ...stored,
+    ...rest,
     ...(egress === undefined ? {} : { egress: egress && { mode: egress.mode, hosts: egress.hosts ?? [] } }),
-    ...(concurrency === undefined ? {} : { concurrency: concurrency && { runs: concurrency.runs ?? null, builds: concurrency.builds ?? null } }),
+    ...(concurrency === undefined
+      ? {}
+      : {
+          concurrency: concurrency && { runs: concurrency.runs ?? null, builds: concurrency.builds ?? null },
+        }),
   };
 }
 
 /** Every field, null where nothing is stored. */
 export const settingsView = (stored: StoredSettings) => ({
-  idleTimeoutMinutes: stored.idleTimeoutMinutes ?? null, modelId: stored.modelId ?? null, spendLimitMicros: stored.spendLimitMicros ?? null, budgetMicros: stored.budgetMicros ?? null,
-  approvals: stored.approvals ?? null, egress: stored.egress ?? null, concurrency: stored.concurrency ?? null, preview: stored.preview ?? null,
+  idleTimeoutMinutes: stored.idleTimeoutMinutes ?? null,
+  modelId: stored.modelId ?? null,
+  spendLimitMicros: stored.spendLimitMicros ?? null,
+  budgetMicros: stored.budgetMicros ?? null,
+  approvals: stored.approvals ?? null,
+  egress: stored.egress ?? null,
+  concurrency: stored.concurrency ?? null,
+  preview: stored.preview ?? null,
 });

@@ -8,14 +8,19 @@ import { changed, Settings, SettingsChange, settingsView } from './settings.ts';
 export const updateAppSettings = write({
   name: 'settings.updateAppSettings',
   summary: "Change an app's settings",
-  description: "Changes only what it names; null gives a setting back to the organization's, then to the service's default.",
+  description:
+    "Changes only what it names; null gives a setting back to the organization's, then to the service's default.",
   access: { permissions: ['project:update'] },
   body: SettingsChange,
   responses: { 200: Ok({ settings: Settings }) },
   async handle(tx, call) {
     const project = await loadProject(tx.db, call, 'update');
     const settings = changed(project.settings, call.body);
-    await tx.db.updateTable('projects').set({ settings: json(settings) }).where('id', '=', project.id).execute();
+    await tx.db
+      .updateTable('projects')
+      .set({ settings: json(settings) })
+      .where('id', '=', project.id)
+      .execute();
     await audit(tx, call, 'settings.updated', project.id);
     return { status: 200, body: { ok: true, settings: settingsView(settings) }, scope: scopeOf(project) };
   },

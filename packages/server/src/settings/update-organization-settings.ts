@@ -12,9 +12,18 @@ export const updateOrganizationSettings = write({
   body: SettingsChange,
   responses: { 200: Ok({ settings: Settings }) },
   async handle(tx, { principal, body, address }) {
-    const organization = await tx.db.selectFrom('organizations').select('settings').where('id', '=', principal.orgId).forUpdate().executeTakeFirstOrThrow();
+    const organization = await tx.db
+      .selectFrom('organizations')
+      .select('settings')
+      .where('id', '=', principal.orgId)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
     const settings = changed(organization.settings, body);
-    await tx.db.updateTable('organizations').set({ settings: json(settings) }).where('id', '=', principal.orgId).execute();
+    await tx.db
+      .updateTable('organizations')
+      .set({ settings: json(settings) })
+      .where('id', '=', principal.orgId)
+      .execute();
     await audit(tx, { principal, address }, 'settings.updated', principal.orgId);
     return { status: 200, body: { ok: true, settings: settingsView(settings) } };
   },

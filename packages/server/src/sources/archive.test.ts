@@ -21,9 +21,26 @@ interface TestFile {
   content: Buffer;
   executable: boolean;
 }
-const file = (path: string, content: string | Buffer, executable = false): TestFile => ({ path, content: Buffer.from(content), executable });
-const TREE = [file('README.md', '# App\n'), file('bin/run', '#!/bin/sh\n', true), file('empty', ''), file(`long/${'p'.repeat(150)}/${'q'.repeat(120)}`, 'long'), file('ümlaut/検索', 'u'), file('😀', 'e'), file(('n'.repeat(100)), '100'), file(('n'.repeat(101)), '101'), file('same', '# App\n'), file('block', Buffer.alloc(512, 1))];
-const MANY = Array.from({ length: 3_000 }, (_, i) => file(`d${i % 30}/f${i}`, Buffer.alloc((i * 37) % 2000, `content ${i} `)));
+const file = (path: string, content: string | Buffer, executable = false): TestFile => ({
+  path,
+  content: Buffer.from(content),
+  executable,
+});
+const TREE = [
+  file('README.md', '# App\n'),
+  file('bin/run', '#!/bin/sh\n', true),
+  file('empty', ''),
+  file(`long/${'p'.repeat(150)}/${'q'.repeat(120)}`, 'long'),
+  file('ümlaut/検索', 'u'),
+  file('😀', 'e'),
+  file('n'.repeat(100), '100'),
+  file('n'.repeat(101), '101'),
+  file('same', '# App\n'),
+  file('block', Buffer.alloc(512, 1)),
+];
+const MANY = Array.from({ length: 3_000 }, (_, i) =>
+  file(`d${i % 30}/f${i}`, Buffer.alloc((i * 37) % 2000, `content ${i} `)),
+);
 
 /** A store of some packs that counts what is read. */
 function placed(...trees: TestFile[][]) {
@@ -42,21 +59,34 @@ function placed(...trees: TestFile[][]) {
   };
   return { reader: createBlobReader(store, packs), ranges, objects };
 }
-const manifest = (files: TestFile[]) => manifestOf(files.map(({ path, content, executable }) => ({ path, sha256: sha256Of(content), byteSize: content.length, executable })));
+const manifest = (files: TestFile[]) =>
+  manifestOf(
+    files.map(({ path, content, executable }) => ({
+      path,
+      sha256: sha256Of(content),
+      byteSize: content.length,
+      executable,
+    })),
+  );
 
 describe('the archive', () => {
   test('is read back as the same source', async () => {
     for (const files of [TREE, MANY, []]) {
       const result = await parseTarGz(await buffer(archiveOf(manifest(files), placed(files).reader)));
       if (!result.ok) throw new Error(JSON.stringify(result));
-      expect(sourceSha256(manifestOf(result.files.map((f) => ({ ...f, byteSize: f.bytes.length }))))).toBe(sourceSha256(manifest(files)));
+      expect(sourceSha256(manifestOf(result.files.map((f) => ({ ...f, byteSize: f.bytes.length }))))).toBe(
+        sourceSha256(manifest(files)),
+      );
     }
   });
 
   test('is a function of the content, not of order, packs or the pace of its reader', async () => {
     const first = await buffer(archiveOf(manifest(MANY), placed(MANY).reader));
     const slow: Buffer[] = [];
-    for await (const chunk of archiveOf(manifest(MANY.toReversed()), placed(MANY.slice(500).toReversed(), MANY.slice(0, 700)).reader)) {
+    for await (const chunk of archiveOf(
+      manifest(MANY.toReversed()),
+      placed(MANY.slice(500).toReversed(), MANY.slice(0, 700)).reader,
+    )) {
       slow.push(chunk as Buffer);
       await setImmediate();
     }
@@ -97,7 +127,11 @@ describe('the archive', () => {
 
 describe('tarOf', () => {
   test('is the archive without compression', async () => {
-    expect((await buffer(tarOf(manifest(TREE), placed(TREE).reader))).equals(gunzipSync(await buffer(archiveOf(manifest(TREE), placed(TREE).reader))))).toBe(true);
+    expect(
+      (await buffer(tarOf(manifest(TREE), placed(TREE).reader))).equals(
+        gunzipSync(await buffer(archiveOf(manifest(TREE), placed(TREE).reader))),
+      ),
+    ).toBe(true);
   });
   test('reads neighbours together', async () => {
     const { reader, ranges } = placed(MANY.toSorted((a, b) => (a.path < b.path ? -1 : 1)));
@@ -107,8 +141,11 @@ describe('tarOf', () => {
 });
 
 describe('a blob reader', () => {
-  const readBlob = async (reader: BlobReader, sha256: string): Promise<Buffer> => (await Array.fromAsync(reader.readBlobs([sha256])))[0]!.bytes;
-  const large = Array.from({ length: 40 }, (_, i) => file(`l${i}`, Buffer.from(Array.from({ length: 150_000 }, (_, j) => (i * 31 + j * j) % 256))));
+  const readBlob = async (reader: BlobReader, sha256: string): Promise<Buffer> =>
+    (await Array.fromAsync(reader.readBlobs([sha256])))[0]!.bytes;
+  const large = Array.from({ length: 40 }, (_, i) =>
+    file(`l${i}`, Buffer.from(Array.from({ length: 150_000 }, (_, j) => (i * 31 + j * j) % 256))),
+  );
   test('reads one blob by one range of its frame', async () => {
     const { reader, ranges } = placed(large);
     expect((await readBlob(reader, sha256Of(large[7]!.content))).equals(large[7]!.content)).toBe(true);
@@ -124,7 +161,9 @@ describe('a blob reader', () => {
     await expect(readBlob(placed(TREE).reader, sha256Of(Buffer.from('other')))).rejects.toThrow(BlobError);
   });
   test('notices another content under a hash', async () => {
-    const { bytes, index } = buildPack([{ sha256: sha256Of(Buffer.from('right')), bytes: Buffer.from('wrong') }]);
+    const { bytes, index } = buildPack([
+      { sha256: sha256Of(Buffer.from('right')), bytes: Buffer.from('wrong') },
+    ]);
     const reader = createBlobReader({ getRange: async () => bytes }, [{ packKey: 'p', index }]);
     await expect(readBlob(reader, sha256Of(Buffer.from('right')))).rejects.toThrow('damaged');
   });

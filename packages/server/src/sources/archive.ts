@@ -19,7 +19,10 @@ export function tarOf(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): Re
 
 /** The same as gzip; compressed on zlib's threads. */
 export function archiveOf(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): Readable {
-  return Readable.from(gzipChunks(tarChunks(files, blobs)), { objectMode: false, highWaterMark: CHUNK_BYTES });
+  return Readable.from(gzipChunks(tarChunks(files, blobs)), {
+    objectMode: false,
+    highWaterMark: CHUNK_BYTES,
+  });
 }
 
 async function* tarChunks(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): AsyncGenerator<Buffer> {

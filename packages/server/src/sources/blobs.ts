@@ -38,7 +38,10 @@ interface Place extends Placement {
   pack: PlacedPack;
 }
 
-export function createBlobReader(store: Pick<ObjectStore, 'getRange'>, packs: readonly PlacedPack[]): BlobReader {
+export function createBlobReader(
+  store: Pick<ObjectStore, 'getRange'>,
+  packs: readonly PlacedPack[],
+): BlobReader {
   return { readBlobs: (sha256s) => new Reading(store, placesOf(packs, sha256s)).blobs(sha256s) };
 }
 
@@ -89,10 +92,15 @@ class Reading {
     const start = frames[first]!.offset;
     let last = first;
     let rawBytes = frames[first]!.rawLength;
-    const isRoom = (frame: Frame) => endOf(frame) - start <= RANGE_BYTES && (rawBytes += frame.rawLength) <= RAW_BYTES;
+    const isRoom = (frame: Frame) =>
+      endOf(frame) - start <= RANGE_BYTES && (rawBytes += frame.rawLength) <= RAW_BYTES;
     while (this.unread.has(frameKey(pack, last + 1)) && isRoom(frames[last + 1]!)) last++;
     const range = await this.store.getRange(pack.packKey, start, endOf(frames[last]!));
-    const raw = await Promise.all(frames.slice(first, last + 1).map((frame) => unpackFrame(frame, range.subarray(frame.offset - start, endOf(frame) - start))));
+    const raw = await Promise.all(
+      frames
+        .slice(first, last + 1)
+        .map((frame) => unpackFrame(frame, range.subarray(frame.offset - start, endOf(frame) - start))),
+    );
     for (const [i, bytes] of raw.entries()) this.take(frameKey(pack, first + i), bytes);
   }
 
@@ -113,7 +121,10 @@ class Reading {
 export async function unpackFrame(frame: Frame, compressed: Buffer): Promise<Buffer> {
   try {
     // In one piece, with room for the end to be seen: in the usual pieces of 16 KiB the event loop is taken for 0.32 ms instead of 0.13.
-    const raw = await decompress(compressed, { maxOutputLength: Math.max(frame.rawLength, 1), chunkSize: Math.max(frame.rawLength + 1, MIN_CHUNK) });
+    const raw = await decompress(compressed, {
+      maxOutputLength: Math.max(frame.rawLength, 1),
+      chunkSize: Math.max(frame.rawLength + 1, MIN_CHUNK),
+    });
     if (raw.length === frame.rawLength) return raw;
   } catch (error) {
     throw new BlobError('a pack is damaged', { cause: error });

@@ -3,7 +3,9 @@
 /** The bytes in an array buffer of their own, which can be handed to a thread; a view into a shared slab is copied. */
 export function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
-  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength ? new Uint8Array(buffer) : new Uint8Array(bytes);
+  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength
+    ? new Uint8Array(buffer)
+    : new Uint8Array(bytes);
 }
 
 export function asBuffer(bytes: Uint8Array): Buffer {

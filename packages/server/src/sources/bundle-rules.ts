@@ -24,8 +24,16 @@ export interface Refusal {
   fields: Field[];
 }
 
-export const invalidRequest = (fields: Field[], message = 'The body is invalid. See the named fields.'): Refusal => ({ ok: false, code: 'invalid_request', message, fields });
-export const invalidBundle = (fields: Field[]): Refusal => ({ ok: false, code: 'invalid_bundle', message: 'The files break a rule for sources. See the named fields.', fields });
+export const invalidRequest = (
+  fields: Field[],
+  message = 'The body is invalid. See the named fields.',
+): Refusal => ({ ok: false, code: 'invalid_request', message, fields });
+export const invalidBundle = (fields: Field[]): Refusal => ({
+  ok: false,
+  code: 'invalid_bundle',
+  message: 'The files break a rule for sources. See the named fields.',
+  fields,
+});
 
 interface IndexedFault {
   index: number;
@@ -58,7 +66,8 @@ export class BundleFaults {
       if (fault !== null) this.at(index, 'path', fault);
       return fault === null;
     });
-    for (const { index, message } of findCollisions(good.map((f) => f.path))) this.at(good[index]!.index, 'path', message);
+    for (const { index, message } of findCollisions(good.map((f) => f.path)))
+      this.at(good[index]!.index, 'path', message);
   }
 
   get isEmpty(): boolean {
@@ -80,7 +89,10 @@ export class BundleFaults {
  * The faults of a tree that came out of a sandbox or a merge, with its paths in words instead of places; empty when it may be a source.
  * `source`: one that it was made from. Where it has no path beyond those, as after most edits, they need no look: 25 ms with 10,000 files.
  */
-export function checkTree(files: readonly { path: string; byteSize: number }[], source?: ReadonlyMap<string, unknown>): { path: string | null; message: string }[] {
+export function checkTree(
+  files: readonly { path: string; byteSize: number }[],
+  source?: ReadonlyMap<string, unknown>,
+): { path: string | null; message: string }[] {
   const faults: { path: string | null; message: string }[] = [];
   if (files.length > MAX_FILES) return [{ path: null, message: RULES.count }];
   const isKnown = source !== undefined && files.every(({ path }) => source.has(path));
@@ -89,7 +101,9 @@ export function checkTree(files: readonly { path: string; byteSize: number }[], 
     if (message !== null) faults.push({ path, message });
     return message === null;
   });
-  for (const { index, message } of isKnown ? [] : findCollisions(good.map((f) => f.path))) faults.push({ path: good[index]!.path, message });
-  if (files.reduce((sum, f) => sum + f.byteSize, 0) > MAX_TOTAL_BYTES) faults.push({ path: null, message: RULES.total });
+  for (const { index, message } of isKnown ? [] : findCollisions(good.map((f) => f.path)))
+    faults.push({ path: good[index]!.path, message });
+  if (files.reduce((sum, f) => sum + f.byteSize, 0) > MAX_TOTAL_BYTES)
+    faults.push({ path: null, message: RULES.total });
   return faults.slice(0, MAX_FAULTS);
 }

@@ -13,12 +13,28 @@ let close: () => Promise<void>;
 beforeAll(async () => ({ ctx, close } = await openTestContext(60)));
 afterAll(() => close());
 
-const keysOf = async (projectId: string) => (await ctx.db.selectFrom('objects').select('key').where('project_id', '=', projectId).execute()).map((o) => o.key);
+const keysOf = async (projectId: string) =>
+  (await ctx.db.selectFrom('objects').select('key').where('project_id', '=', projectId).execute()).map(
+    (o) => o.key,
+  );
 const isStored = async (key: string) => (await ctx.store.head(key)) !== null;
-const age = (projectId: string, seconds: number) => ctx.db.updateTable('objects').set({ created_at: sql<Date>`now() - ${seconds} * interval '1 second'` }).where('project_id', '=', projectId).execute();
+const age = (projectId: string, seconds: number) =>
+  ctx.db
+    .updateTable('objects')
+    .set({ created_at: sql<Date>`now() - ${seconds} * interval '1 second'` })
+    .where('project_id', '=', projectId)
+    .execute();
 const markDeleted = async (projectId: string, secondsAgo: number) => {
-  await ctx.db.updateTable('projects').set({ deleted_at: sql<Date>`now() - ${secondsAgo} * interval '1 second'` }).where('id', '=', projectId).execute();
-  await ctx.db.updateTable('objects').set({ delete_after: sql<Date>`now() + ${60 - secondsAgo} * interval '1 second'` }).where('project_id', '=', projectId).execute();
+  await ctx.db
+    .updateTable('projects')
+    .set({ deleted_at: sql<Date>`now() - ${secondsAgo} * interval '1 second'` })
+    .where('id', '=', projectId)
+    .execute();
+  await ctx.db
+    .updateTable('objects')
+    .set({ delete_after: sql<Date>`now() + ${60 - secondsAgo} * interval '1 second'` })
+    .where('project_id', '=', projectId)
+    .execute();
 };
 
 describe('objects', () => {
@@ -57,14 +73,27 @@ describe('objects', () => {
     const project = await makeProject(ctx);
     const staged = await stageBlobs(ctx, project, treeOf({ a: 'stubborn' }).blobs);
     await abandon(ctx, project, staged);
-    const failing = { ...ctx, store: Object.assign(Object.create(ctx.store) as ObjectStore, { delete: vi.fn<ObjectStore['delete']>().mockRejectedValue(new StorageUnavailableError('away')) }) };
+    const failing = {
+      ...ctx,
+      store: Object.assign(Object.create(ctx.store) as ObjectStore, {
+        delete: vi.fn<ObjectStore['delete']>().mockRejectedValue(new StorageUnavailableError('away')),
+      }),
+    };
     await cleanUp(failing);
     await cleanUp(failing);
-    const row = await ctx.db.selectFrom('objects').select(['attempts', sql<number>`extract(epoch from delete_after - now())::int`.as('wait')]).where('project_id', '=', project.id).executeTakeFirstOrThrow();
+    const row = await ctx.db
+      .selectFrom('objects')
+      .select(['attempts', sql<number>`extract(epoch from delete_after - now())::int`.as('wait')])
+      .where('project_id', '=', project.id)
+      .executeTakeFirstOrThrow();
     expect(failing.store.delete).toHaveBeenCalledTimes(1);
     expect(row.attempts).toBe(1);
     expect(row.wait).toBeGreaterThan(0);
-    await ctx.db.updateTable('objects').set({ delete_after: sql<Date>`now()` }).where('project_id', '=', project.id).execute();
+    await ctx.db
+      .updateTable('objects')
+      .set({ delete_after: sql<Date>`now()` })
+      .where('project_id', '=', project.id)
+      .execute();
     await cleanUp(ctx);
     expect(await isStored(staged!.objectKey)).toBe(false);
   });
@@ -82,6 +111,9 @@ describe('a deleted project', () => {
     await markDeleted(project.id, 60);
     await cleanUp(ctx);
     expect(await Promise.all(keys.map(isStored))).toEqual([false, false]);
-    for (const table of ['sources', 'packs', 'blobs', 'objects'] as const) expect(await ctx.db.selectFrom(table).select('project_id').where('project_id', '=', project.id).execute()).toEqual([]);
+    for (const table of ['sources', 'packs', 'blobs', 'objects'] as const)
+      expect(
+        await ctx.db.selectFrom(table).select('project_id').where('project_id', '=', project.id).execute(),
+      ).toEqual([]);
   });
 });

@@ -29,10 +29,14 @@ export function startCleanup(ctx: Cleaning): Cleanup {
   let isStopped = false;
   let running = Promise.resolve();
   const round = async () => {
-    await cleanUp(ctx).catch((err: unknown) => ctx.log.warn({ err }, 'cleanup of stored objects failed; it is tried again'));
+    await cleanUp(ctx).catch((err: unknown) =>
+      ctx.log.warn({ err }, 'cleanup of stored objects failed; it is tried again'),
+    );
     if (!isStopped) timer = setTimeout(tick, everyMs);
   };
-  const tick = () => { running = round(); };
+  const tick = () => {
+    running = round();
+  };
   timer = setTimeout(tick, everyMs);
   return {
     async stop() {
@@ -55,14 +59,18 @@ export async function cleanUp(ctx: Cleaning): Promise<void> {
 async function markInterrupted({ db, config }: Cleaning): Promise<void> {
   const age = Math.min(UPLOAD_SECONDS, config.cleanupGraceSeconds);
   // What is committed meanwhile is locked, and no longer uncommitted when this statement gets to it.
-  await sql`update objects set delete_after = now() where committed_at is null and delete_after is null and created_at < now() - ${age}::int * interval '1 second'`.execute(db);
+  await sql`update objects set delete_after = now() where committed_at is null and delete_after is null and created_at < now() - ${age}::int * interval '1 second'`.execute(
+    db,
+  );
 }
 
 /** One batch; how many of it are gone. */
 async function deleteObjects(ctx: Cleaning): Promise<number> {
   const { rows } = await sql<{ key: string; attempts: number }>`
     update objects set attempts = attempts + 1, delete_after = now() + least(5 * 2 ^ least(attempts, 20), ${MAX_BACKOFF_SECONDS}) * interval '1 second'
-    where key in (select key from objects where delete_after <= now() order by delete_after limit ${BATCH} for update skip locked) returning key, attempts`.execute(ctx.db);
+    where key in (select key from objects where delete_after <= now() order by delete_after limit ${BATCH} for update skip locked) returning key, attempts`.execute(
+    ctx.db,
+  );
   let deleted = 0;
   for (const { key, attempts } of rows) if (await deleteObject(ctx, key, attempts)) deleted++;
   return deleted;
@@ -83,25 +91,40 @@ async function deleteObject({ db, store, log }: Cleaning, key: string, attempts:
 async function forgetProjects(ctx: Cleaning): Promise<void> {
   const { rows } = await sql<{ id: string; org_id: string }>`
     select p.id, p.org_id from projects p where p.deleted_at <= now() - ${ctx.config.cleanupGraceSeconds}::int * interval '1 second'
-    and (exists (select from sources s where s.project_id = p.id) or exists (select from builds b where b.project_id = p.id)) limit ${BATCH}`.execute(ctx.db);
+    and (exists (select from sources s where s.project_id = p.id) or exists (select from builds b where b.project_id = p.id)) limit ${BATCH}`.execute(
+    ctx.db,
+  );
   for (const { id, org_id: orgId } of rows) {
     await markLeft(ctx, id, orgId);
-    for (const table of ['blobs', 'packs', 'head_history', 'builds', 'sources'] as const) await deleteRows(ctx, table, id);
+    for (const table of ['blobs', 'packs', 'head_history', 'builds', 'sources'] as const)
+      await deleteRows(ctx, table, id);
   }
 }
 
 /** The deletion marked what there was. What was registered after it goes too, and what is in the store without a registration: after a restored database, or a put that outlasted its own. */
 async function markLeft({ db, store }: Cleaning, projectId: string, orgId: string): Promise<void> {
-  await db.updateTable('objects').set({ delete_after: sql<Date>`now()` }).where('project_id', '=', projectId).where('delete_after', 'is', null).execute();
+  await db
+    .updateTable('objects')
+    .set({ delete_after: sql<Date>`now()` })
+    .where('project_id', '=', projectId)
+    .where('delete_after', 'is', null)
+    .execute();
   for await (const { key } of store.list(`projects/${projectId}/`)) {
-    await db.insertInto('objects').values({ org_id: orgId, key, project_id: projectId, delete_after: sql<Date>`now()` }).onConflict((c) => c.column('key').doNothing()).execute();
+    await db
+      .insertInto('objects')
+      .values({ org_id: orgId, key, project_id: projectId, delete_after: sql<Date>`now()` })
+      .onConflict((c) => c.column('key').doNothing())
+      .execute();
   }
 }
 
 /** In batches: a project's rows in one statement would hold their locks, and the disk, for long. Sources go last: they say that there is more. */
 async function deleteRows({ db, shutdown }: Cleaning, table: string, projectId: string): Promise<void> {
   for (let count = ROWS; count === ROWS && !shutdown.aborted;) {
-    const { numAffectedRows } = await sql`delete from ${sql.table(table)} where ctid = any(array(select ctid from ${sql.table(table)} where project_id = ${projectId} limit ${ROWS}))`.execute(db);
+    const { numAffectedRows } =
+      await sql`delete from ${sql.table(table)} where ctid = any(array(select ctid from ${sql.table(table)} where project_id = ${projectId} limit ${ROWS}))`.execute(
+        db,
+      );
     count = Number(numAffectedRows ?? 0);
   }
 }

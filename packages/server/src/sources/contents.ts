@@ -33,8 +33,11 @@ function remember(id: string, pack: PlacedPack): void {
 async function placedPacks(db: Db, ids: string[]): Promise<Map<string, PlacedPack>> {
   const found = new Map(ids.flatMap((id) => (indexes.has(id) ? [[id, indexes.get(id)!] as const] : [])));
   const missing = ids.filter((id) => !found.has(id));
-  const rows = missing.length ? await db.selectFrom('packs').select(['id', 'object_key', 'index']).where('id', 'in', missing).execute() : [];
-  for (const { id, object_key: packKey, index } of rows) found.set(id, { packKey, index: decodeIndex(index) });
+  const rows = missing.length
+    ? await db.selectFrom('packs').select(['id', 'object_key', 'index']).where('id', 'in', missing).execute()
+    : [];
+  for (const { id, object_key: packKey, index } of rows)
+    found.set(id, { packKey, index: decodeIndex(index) });
   for (const [id, pack] of found) remember(id, pack);
   return found;
 }
@@ -52,10 +55,16 @@ async function locate({ db }: Reading, projectId: string, wanted: string[]): Pro
   for (let lookups = 1; ; lookups++) {
     const packs = await findPacks(db, projectId, wanted);
     const count = packs.reduce((sum, p) => sum + p.sha256s.length, 0);
-    if (count < wanted.length) throw storageCorrupt(new Error(`${wanted.length - count} contents of a source are in no pack`));
-    const placed = await placedPacks(db, packs.map((p) => p.id));
-    if (placed.size === packs.length) return packs.map(({ id, sha256s }) => ({ pack: placed.get(id)!, sha256s }));
-    if (lookups === LOOKUPS) throw storageCorrupt(new Error(`${packs.length - placed.size} packs of a source are not there`));
+    if (count < wanted.length)
+      throw storageCorrupt(new Error(`${wanted.length - count} contents of a source are in no pack`));
+    const placed = await placedPacks(
+      db,
+      packs.map((p) => p.id),
+    );
+    if (placed.size === packs.length)
+      return packs.map(({ id, sha256s }) => ({ pack: placed.get(id)!, sha256s }));
+    if (lookups === LOOKUPS)
+      throw storageCorrupt(new Error(`${packs.length - placed.size} packs of a source are not there`));
   }
 }
 
@@ -68,7 +77,10 @@ function projectBlobs(ctx: Reading, projectId: string): Pick<BlobReader, 'readBl
         try {
           const rest = sha256s.slice(next);
           const held = await locate(ctx, projectId, [...new Set(rest)]);
-          for await (const blob of createBlobReader(ctx.store, held.map((h) => h.pack)).readBlobs(rest)) {
+          for await (const blob of createBlobReader(
+            ctx.store,
+            held.map((h) => h.pack),
+          ).readBlobs(rest)) {
             next++;
             yield blob;
           }
@@ -88,12 +100,24 @@ const PACKS_AT_ONCE = 4;
  * Contents of a project by SHA-256, each once. All of them are in memory at once: for what a bundle holds at most (32 MiB), or less.
  * Throws 503 `source_storage_unavailable` where the store is away, or one of them is missing or damaged.
  */
-export async function readBlobs(ctx: Reading, projectId: string, sha256s: Iterable<string>): Promise<Map<string, Buffer>> {
+export async function readBlobs(
+  ctx: Reading,
+  projectId: string,
+  sha256s: Iterable<string>,
+): Promise<Map<string, Buffer>> {
   const wanted = [...new Set(sha256s)];
   const blobs = new Map<string, Buffer>();
   for (let lookups = 1; ; lookups++) {
     try {
-      await readHeld(ctx, await locate(ctx, projectId, wanted.filter((sha256) => !blobs.has(sha256))), blobs);
+      await readHeld(
+        ctx,
+        await locate(
+          ctx,
+          projectId,
+          wanted.filter((sha256) => !blobs.has(sha256)),
+        ),
+        blobs,
+      );
       return blobs;
     } catch (error) {
       if (!(error instanceof ObjectNotFoundError) || lookups === LOOKUPS) throw sourceFault(error);
@@ -102,15 +126,22 @@ export async function readBlobs(ctx: Reading, projectId: string, sha256s: Iterab
 }
 
 async function readHeld(ctx: Reading, queue: Held[], into: Map<string, Buffer>): Promise<void> {
-  const work = async () => { for (let next = queue.shift(); next; next = queue.shift()) await readPack(ctx, next, into); };
+  const work = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) await readPack(ctx, next, into);
+  };
   await Promise.all(Array.from({ length: PACKS_AT_ONCE }, work));
 }
 
-async function readPack(ctx: Reading, { pack, sha256s: held }: Held, into: Map<string, Buffer>): Promise<void> {
+async function readPack(
+  ctx: Reading,
+  { pack, sha256s: held }: Held,
+  into: Map<string, Buffer>,
+): Promise<void> {
   // In the pack's order each frame is fetched once.
   const place = (sha256: string) => pack.index.blobs.get(sha256)?.frame ?? 0;
   held.sort((a, b) => place(a) - place(b));
-  for await (const { sha256, bytes } of createBlobReader(ctx.store, [pack]).readBlobs(held)) into.set(sha256, bytes);
+  for await (const { sha256, bytes } of createBlobReader(ctx.store, [pack]).readBlobs(held))
+    into.set(sha256, bytes);
 }
 
 /** One content; throws as `readBlobs`. */

@@ -2,11 +2,28 @@
 import { hash } from 'node:crypto';
 import type { Field } from '../http/errors.ts';
 import { parseBody } from './bundle.ts';
-import { BundleFaults, MAX_FILES, MAX_TOTAL_BYTES, RULES, invalidBundle, type Refusal } from './bundle-rules.ts';
+import {
+  BundleFaults,
+  MAX_FILES,
+  MAX_TOTAL_BYTES,
+  RULES,
+  invalidBundle,
+  type Refusal,
+} from './bundle-rules.ts';
 import { decodeContent, type Content } from './content.ts';
 import { manifestOf, totalBytes, type FileEntry, type Manifest } from './manifest.ts';
 import { checkPath, findCollisions } from './paths.ts';
-import { MAX_SHAPE_FAULTS, aBoolean, aMessage, anEncoding, anId, anyString, checkMembers, isObject, type Members } from './shape.ts';
+import {
+  MAX_SHAPE_FAULTS,
+  aBoolean,
+  aMessage,
+  anEncoding,
+  anId,
+  anyString,
+  checkMembers,
+  isObject,
+  type Members,
+} from './shape.ts';
 
 export interface Change {
   path: string;
@@ -40,10 +57,24 @@ interface EditBody {
 }
 
 const MAX_CHANGES = 10_000;
-const isChangeList = (v: unknown) => (Array.isArray(v) && v.length >= 1 && v.length <= MAX_CHANGES ? null : `must be an array of 1 to ${MAX_CHANGES} changes`);
-const textOrNull = (v: unknown) => (v === null || typeof v === 'string' ? null : 'must be a string, or null to delete the file');
-const BODY: Members = { expectedSourceId: { check: anId, required: true }, changes: { check: isChangeList, required: true }, message: { check: aMessage } };
-const CHANGE: Members = { path: { check: anyString, required: true }, content: { check: textOrNull }, encoding: { check: anEncoding }, executable: { check: aBoolean }, renameFrom: { check: anyString } };
+const isChangeList = (v: unknown) =>
+  Array.isArray(v) && v.length >= 1 && v.length <= MAX_CHANGES
+    ? null
+    : `must be an array of 1 to ${MAX_CHANGES} changes`;
+const textOrNull = (v: unknown) =>
+  v === null || typeof v === 'string' ? null : 'must be a string, or null to delete the file';
+const BODY: Members = {
+  expectedSourceId: { check: anId, required: true },
+  changes: { check: isChangeList, required: true },
+  message: { check: aMessage },
+};
+const CHANGE: Members = {
+  path: { check: anyString, required: true },
+  content: { check: textOrNull },
+  encoding: { check: anEncoding },
+  executable: { check: aBoolean },
+  renameFrom: { check: anyString },
+};
 const IN_CONTENT = /^\/changes\/\d+\/content$/;
 const IN_CHANGE = /^\/changes\/\d+\/(?:path|content|renameFrom)$/;
 
@@ -56,7 +87,13 @@ export function parseEdit(bytes: Uint8Array): Edit | Refusal {
   const changes = body.changes.map((change, index) => readChange(change, index, faults));
   findRepeated(changes, faults);
   if (!faults.isEmpty) return invalidBundle(faults.list());
-  return { ok: true, expectedSourceId: body.expectedSourceId, message: body.message ?? null, changes, fingerprint: fingerprint(body, changes) };
+  return {
+    ok: true,
+    expectedSourceId: body.expectedSourceId,
+    message: body.message ?? null,
+    changes,
+    fingerprint: fingerprint(body, changes),
+  };
 }
 
 function shapeFaults(value: unknown): Field[] {
@@ -64,18 +101,25 @@ function shapeFaults(value: unknown): Field[] {
   checkMembers(value, '', BODY, faults);
   const changes = (value as EditBody | null)?.changes;
   if (isChangeList(changes) !== null) return faults;
-  for (let i = 0; i < changes!.length && faults.length < MAX_SHAPE_FAULTS; i++) checkChange(changes![i], `/changes/${i}`, faults);
+  for (let i = 0; i < changes!.length && faults.length < MAX_SHAPE_FAULTS; i++)
+    checkChange(changes![i], `/changes/${i}`, faults);
   return faults;
 }
 
 function checkChange(change: unknown, path: string, faults: Field[]): void {
   checkMembers(change, path, CHANGE, faults);
   if (!isObject(change)) return;
-  if (!('content' in change) && !('renameFrom' in change) && !('executable' in change)) faults.push({ path: `${path}/content`, message: 'is required without renameFrom or executable' });
-  if (change.content === null && 'renameFrom' in change) faults.push({ path: `${path}/renameFrom`, message: 'cannot go with content null, which deletes' });
+  if (!('content' in change) && !('renameFrom' in change) && !('executable' in change))
+    faults.push({ path: `${path}/content`, message: 'is required without renameFrom or executable' });
+  if (change.content === null && 'renameFrom' in change)
+    faults.push({ path: `${path}/renameFrom`, message: 'cannot go with content null, which deletes' });
 }
 
-function readChange({ path, content, encoding, executable, renameFrom }: ChangeMember, index: number, faults: BundleFaults): Change {
+function readChange(
+  { path, content, encoding, executable, renameFrom }: ChangeMember,
+  index: number,
+  faults: BundleFaults,
+): Change {
   const rule = checkPath(path);
   if (rule !== null) faults.at(index, 'path', rule);
   const ruleFrom = renameFrom === undefined ? null : checkPath(renameFrom);
@@ -94,12 +138,21 @@ function findRepeated(changes: readonly Change[], faults: BundleFaults): void {
 }
 
 function fingerprint(body: EditBody, changes: readonly Change[]): Buffer {
-  const canonical = body.changes.map((c, i) => [c.path, changes[i]!.content?.sha256 ?? (c.content === null ? null : 0), c.encoding ?? null, c.executable ?? null, c.renameFrom ?? null]);
+  const canonical = body.changes.map((c, i) => [
+    c.path,
+    changes[i]!.content?.sha256 ?? (c.content === null ? null : 0),
+    c.encoding ?? null,
+    c.executable ?? null,
+    c.renameFrom ?? null,
+  ]);
   return hash('sha256', JSON.stringify([canonical, body.expectedSourceId, body.message ?? null]), 'buffer');
 }
 
 /** The files after the changes, or the faults that only the source shows. Nothing is changed by a refusal. */
-export function applyChanges(base: Manifest, changes: readonly Change[]): { ok: true; manifest: Manifest } | Refusal {
+export function applyChanges(
+  base: Manifest,
+  changes: readonly Change[],
+): { ok: true; manifest: Manifest } | Refusal {
   const files = new Map<string, FileEntry>(base);
   const faults = new BundleFaults('/changes');
   for (const [index, change] of changes.entries()) applyChange(files, change, index, faults);
@@ -108,11 +161,18 @@ export function applyChanges(base: Manifest, changes: readonly Change[]): { ok: 
   return faults.isEmpty ? { ok: true, manifest } : invalidBundle(faults.list());
 }
 
-function applyChange(files: Map<string, FileEntry>, { path, content, executable, renameFrom }: Change, index: number, faults: BundleFaults): void {
+function applyChange(
+  files: Map<string, FileEntry>,
+  { path, content, executable, renameFrom }: Change,
+  index: number,
+  faults: BundleFaults,
+): void {
   const at = renameFrom ?? path;
   const before = files.get(at);
-  if (renameFrom !== undefined && files.has(path)) return faults.at(index, 'path', 'is there already: a file cannot be renamed onto another');
-  if (before === undefined && (renameFrom !== undefined || !content)) return faults.at(index, renameFrom === undefined ? 'path' : 'renameFrom', 'is not the path of a file');
+  if (renameFrom !== undefined && files.has(path))
+    return faults.at(index, 'path', 'is there already: a file cannot be renamed onto another');
+  if (before === undefined && (renameFrom !== undefined || !content))
+    return faults.at(index, renameFrom === undefined ? 'path' : 'renameFrom', 'is not the path of a file');
   if (content === null || renameFrom !== undefined) files.delete(at);
   if (content === null) return;
   const { sha256, byteSize } = content ? { sha256: content.sha256, byteSize: content.bytes.length } : before!;
@@ -120,7 +180,12 @@ function applyChange(files: Map<string, FileEntry>, { path, content, executable,
 }
 
 /** Collisions and limits are of the result: files that a change brought count as later than those that were there. */
-function checkResult(base: Manifest, result: Manifest, changes: readonly Change[], faults: BundleFaults): void {
+function checkResult(
+  base: Manifest,
+  result: Manifest,
+  changes: readonly Change[],
+  faults: BundleFaults,
+): void {
   if (result.size > MAX_FILES) faults.all(RULES.count);
   if (totalBytes(result) > MAX_TOTAL_BYTES) faults.all(RULES.total);
   const places = new Map(changes.map(({ path }, index) => [path, index]));

@@ -5,20 +5,38 @@ import { MergeUnavailable } from '../merge/pool.ts';
 import { BlobError } from './blobs.ts';
 import { PoolError } from './import-pool.ts';
 
-export const storageUnavailable = (cause: unknown) => new ApiError('source_storage_unavailable', 'The storage of sources is not available. Retry in a moment with the same Idempotency-Key.', { headers: { 'retry-after': '1', 'x-retry-after': '1' }, cause });
+export const storageUnavailable = (cause: unknown) =>
+  new ApiError(
+    'source_storage_unavailable',
+    'The storage of sources is not available. Retry in a moment with the same Idempotency-Key.',
+    { headers: { 'retry-after': '1', 'x-retry-after': '1' }, cause },
+  );
 /** Bytes that the database knows are not there, or are others: the operator has to restore them. */
-export const storageCorrupt = (cause: unknown) => storageUnavailable(new Error('the storage of sources is corrupt', { cause }));
+export const storageCorrupt = (cause: unknown) =>
+  storageUnavailable(new Error('the storage of sources is corrupt', { cause }));
 
 /** The error for the caller; what comes from none of these is returned as it is. */
 export function sourceFault(error: unknown): unknown {
   if (error instanceof StorageUnavailableError) return storageUnavailable(error);
   if (error instanceof ObjectNotFoundError || error instanceof BlobError) return storageCorrupt(error);
-  if (error instanceof PoolError) return new ApiError('unavailable', 'The service has no room for this import now. Retry in a moment with the same Idempotency-Key.', { cause: error });
-  if (error instanceof MergeUnavailable) return new ApiError('unavailable', 'The service cannot compare or merge sources now. Retry in a moment.', { cause: error });
+  if (error instanceof PoolError)
+    return new ApiError(
+      'unavailable',
+      'The service has no room for this import now. Retry in a moment with the same Idempotency-Key.',
+      { cause: error },
+    );
+  if (error instanceof MergeUnavailable)
+    return new ApiError(
+      'unavailable',
+      'The service cannot compare or merge sources now. Retry in a moment.',
+      { cause: error },
+    );
   return error;
 }
 
 /** Awaits work on storage, pool or merge engine; throws what `sourceFault` makes of its error. */
 export async function faultsMapped<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error: unknown) => { throw sourceFault(error); });
+  return work.catch((error: unknown) => {
+    throw sourceFault(error);
+  });
 }

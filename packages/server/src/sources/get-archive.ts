@@ -7,9 +7,16 @@ import { loadTree } from './tree.ts';
 export const getArchive = read({
   name: 'sources.getArchive',
   summary: 'Download a source as tar.gz',
-  description: 'Byte-reproducible: equal `sha256`, equal bytes. Modes are 0644 and 0755. The `ETag` is the source\'s `sha256`.',
+  description:
+    "Byte-reproducible: equal `sha256`, equal bytes. Modes are 0644 and 0755. The `ETag` is the source's `sha256`.",
   access: { permissions: ['project:read'] },
-  responses: { 200: { content: { 'application/gzip': { schema: { type: 'string', contentMediaType: 'application/gzip' } } }, description: 'A tar.gz of the files.' }, 304: { content: {}, description: 'The archive is the one that the caller has.' } },
+  responses: {
+    200: {
+      content: { 'application/gzip': { schema: { type: 'string', contentMediaType: 'application/gzip' } } },
+      description: 'A tar.gz of the files.',
+    },
+    304: { content: {}, description: 'The archive is the one that the caller has.' },
+  },
   async handle(call) {
     const { ctx } = call;
     const source = await loadNamedSource(call);
@@ -21,6 +28,14 @@ export const getArchive = read({
       await readBlob(ctx, source.project_id, sha256);
       break;
     }
-    return { status: 200, stream: archiveOf(ctx, source.project_id, tree), headers: { ...headers, 'content-type': 'application/gzip', 'content-disposition': `attachment; filename="${source.id}.tar.gz"` } };
+    return {
+      status: 200,
+      stream: archiveOf(ctx, source.project_id, tree),
+      headers: {
+        ...headers,
+        'content-type': 'application/gzip',
+        'content-disposition': `attachment; filename="${source.id}.tar.gz"`,
+      },
+    };
   },
 });

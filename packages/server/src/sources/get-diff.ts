@@ -11,16 +11,27 @@ import { loadTree } from './tree.ts';
 export const getDiff = read({
   name: 'sources.getDiff',
   summary: 'Compare a source with another one',
-  description: 'What changed from `base` to this source, as git tells it: renames from 50% similarity on, copies as additions. Patches stop at 8 MiB in all.',
+  description:
+    'What changed from `base` to this source, as git tells it: renames from 50% similarity on, copies as additions. Patches stop at 8 MiB in all.',
   access: { permissions: ['project:read'] },
   query: Body({ base: SourceIdInput }),
-  responses: { 200: Ok({ diff: Type.Object({ baseSourceId: Id('src'), sourceId: Id('src'), files: Type.Array(DiffFile) }) }) },
+  responses: {
+    200: Ok({
+      diff: Type.Object({ baseSourceId: Id('src'), sourceId: Id('src'), files: Type.Array(DiffFile) }),
+    }),
+  },
   async handle(call) {
     const { ctx } = call;
     const source = await loadNamedSource(call);
     const base = await loadSource(ctx.db, source.project_id, call.query.base);
     const refOf = (id: string) => ({ id, load: () => loadTree(ctx, id) });
-    const files = await faultsMapped(ctx.merger.diff({ from: refOf(base.id), to: refOf(source.id), readBlobs: (sha256s) => readBlobs(ctx, source.project_id, sha256s) }));
+    const files = await faultsMapped(
+      ctx.merger.diff({
+        from: refOf(base.id),
+        to: refOf(source.id),
+        readBlobs: (sha256s) => readBlobs(ctx, source.project_id, sha256s),
+      }),
+    );
     return { status: 200, body: { ok: true, diff: { baseSourceId: base.id, sourceId: source.id, files } } };
   },
 });

@@ -11,12 +11,19 @@ import { loadTree } from './tree.ts';
 export const getFile = read({
   name: 'sources.getFile',
   summary: 'Read one file of a source',
-  description: 'The `ETag` changes with the content and the mode: send it as `If-None-Match` to get 304 for an unchanged file, in any source.',
+  description:
+    'The `ETag` changes with the content and the mode: send it as `If-None-Match` to get 304 for an unchanged file, in any source.',
   access: { permissions: ['project:read'] },
   query: Body({ path: Text('src/index.ts', { minLength: 1, maxLength: 1024 }) }),
-  responses: { 200: Ok({ file: SourceFileContent }), 304: { content: {}, description: 'The file is the one that the caller has.' } },
+  responses: {
+    200: Ok({ file: SourceFileContent }),
+    304: { content: {}, description: 'The file is the one that the caller has.' },
+  },
   async handle(call) {
-    const { ctx, query: { path } } = call;
+    const {
+      ctx,
+      query: { path },
+    } = call;
     const source = await loadNamedSource(call);
     const entry = (await loadTree(ctx, source.id)).get(path);
     if (!entry) throw notFound('file');
@@ -24,7 +31,14 @@ export const getFile = read({
     const headers = { etag: `"${sha256}${executable ? '-x' : ''}"` };
     if (matchesEtag(call.headers['if-none-match'], headers.etag)) return { status: 304, stream: '', headers };
     const bytes = await readBlob(ctx, source.project_id, sha256);
-    const encoding = isUtf8(bytes) ? 'utf8' as const : 'base64' as const;
-    return { status: 200, body: { ok: true, file: { path, byteSize, sha256, executable, encoding, content: bytes.toString(encoding) } }, headers };
+    const encoding = isUtf8(bytes) ? ('utf8' as const) : ('base64' as const);
+    return {
+      status: 200,
+      body: {
+        ok: true,
+        file: { path, byteSize, sha256, executable, encoding, content: bytes.toString(encoding) },
+      },
+      headers,
+    };
   },
 });

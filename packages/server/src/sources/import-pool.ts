@@ -58,7 +58,12 @@ export class ImportPool {
   private readonly kept = new Map<number, Kept>();
   private lastHandle = 0;
 
-  constructor({ timeoutMs = 60_000, maxQueue = 64, maxKeptBytes = 192 * MIB, keepMs = 120_000 }: ImportPoolOptions = {}) {
+  constructor({
+    timeoutMs = 60_000,
+    maxQueue = 64,
+    maxKeptBytes = 192 * MIB,
+    keepMs = 120_000,
+  }: ImportPoolOptions = {}) {
     this.jobs = new WorkerQueue({ timeoutMs, maxQueue });
     this.maxKeptBytes = maxKeptBytes;
     this.keepMs = keepMs;
@@ -68,23 +73,47 @@ export class ImportPool {
    * Parses and checks an import's body: `application/gzip`, else JSON. `bytes` is handed over: do not use it afterwards. A refusal keeps
    * nothing; otherwise pack or release `handle`. Of gzip `message` and `parentSourceId` are null (they stand in the query).
    */
-  async parseImport(bytes: Uint8Array, contentType: 'application/json' | 'application/gzip'): Promise<ImportedSource | Refusal> {
+  async parseImport(
+    bytes: Uint8Array,
+    contentType: 'application/json' | 'application/gzip',
+  ): Promise<ImportedSource | Refusal> {
     const own = owned(bytes);
-    const output = await this.parse(own.length, (handle, start) => this.jobs.run({ operation: 'parseImport', input: { handle, bytes: own, contentType }, transfer: [own.buffer], byteSize: own.length, ...start }));
+    const output = await this.parse(own.length, (handle, start) =>
+      this.jobs.run({
+        operation: 'parseImport',
+        input: { handle, bytes: own, contentType },
+        transfer: [own.buffer],
+        byteSize: own.length,
+        ...start,
+      }),
+    );
     return output.ok ? withManifest({ ...output, fingerprint: asBuffer(output.fingerprint) }) : output;
   }
 
   /** Parses and checks an edit's body as far as that goes without its source. `bytes` is handed over. */
   async parseEdit(bytes: Uint8Array): Promise<EditRequest | Refusal> {
     const own = owned(bytes);
-    const output = await this.parse(own.length, (handle, start) => this.jobs.run({ operation: 'parseEdit', input: { handle, bytes: own }, transfer: [own.buffer], byteSize: own.length, ...start }));
+    const output = await this.parse(own.length, (handle, start) =>
+      this.jobs.run({
+        operation: 'parseEdit',
+        input: { handle, bytes: own },
+        transfer: [own.buffer],
+        byteSize: own.length,
+        ...start,
+      }),
+    );
     return output.ok ? { ...output, fingerprint: asBuffer(output.fingerprint) } : output;
   }
 
   /** The source after the edit, or the faults that only `base` shows. The handle stays, also after a refusal. */
   async applyEdit(handle: Handle, base: Manifest): Promise<EditedSource | Refusal> {
     this.claim(handle);
-    const output = await this.jobs.run({ operation: 'applyEdit', input: { handle: handle.id, manifest: encodeManifest(base) }, byteSize: 0, isUrgent: true });
+    const output = await this.jobs.run({
+      operation: 'applyEdit',
+      input: { handle: handle.id, manifest: encodeManifest(base) },
+      byteSize: 0,
+      isUrgent: true,
+    });
     return output.ok ? withManifest(output) : output;
   }
 
@@ -92,7 +121,14 @@ export class ImportPool {
   async packBlobs(handle: Handle, exclude: readonly string[]): Promise<Packed> {
     this.claim(handle);
     try {
-      return buffers(await this.jobs.run({ operation: 'packBlobs', input: { handle: handle.id, exclude }, byteSize: 0, isUrgent: true }));
+      return buffers(
+        await this.jobs.run({
+          operation: 'packBlobs',
+          input: { handle: handle.id, exclude },
+          byteSize: 0,
+          isUrgent: true,
+        }),
+      );
     } finally {
       this.forget(handle.id);
     }
@@ -100,18 +136,34 @@ export class ImportPool {
 
   /** Ends a handle without packing; harmless for one that has ended. */
   release(handle: Handle): void {
-    if (this.forget(handle.id)) void this.jobs.run({ operation: 'release', input: { handle: handle.id }, byteSize: 0, isUrgent: true }).catch(() => null);
+    if (this.forget(handle.id))
+      void this.jobs
+        .run({ operation: 'release', input: { handle: handle.id }, byteSize: 0, isUrgent: true })
+        .catch(() => null);
   }
 
   /** Packs the files of an uncompressed tar from a sandbox, which must hold just the expected ones, else `ImportError` `content_mismatch`. `tar` is handed over. */
   async packTar(tar: Uint8Array, files: readonly ExpectedFile[]): Promise<Packed> {
     const own = owned(tar);
-    return buffers(await this.jobs.run({ operation: 'packTar', input: { tar: own, files }, transfer: [own.buffer], byteSize: own.length }));
+    return buffers(
+      await this.jobs.run({
+        operation: 'packTar',
+        input: { tar: own, files },
+        transfer: [own.buffer],
+        byteSize: own.length,
+      }),
+    );
   }
 
   /** Packs contents in the order given after checking their hashes. The bytes are copied. */
   async packContents(blobs: readonly Blob[]): Promise<Packed> {
-    return buffers(await this.jobs.run({ operation: 'packContents', input: { blobs }, byteSize: blobs.reduce((sum, b) => sum + b.bytes.length, 0) }));
+    return buffers(
+      await this.jobs.run({
+        operation: 'packContents',
+        input: { blobs },
+        byteSize: blobs.reduce((sum, b) => sum + b.bytes.length, 0),
+      }),
+    );
   }
 
   /** Refuses what waits and runs, and ends the thread. */
@@ -120,10 +172,19 @@ export class ImportPool {
     await this.jobs.close();
   }
 
-  private async parse<T extends { ok: true }>(byteSize: number, run: (handle: number, start: { mayStart: () => boolean; onStart: (worker: Worker) => void }) => Promise<T | Refusal>): Promise<(T & { handle: Handle }) | Refusal> {
+  private async parse<T extends { ok: true }>(
+    byteSize: number,
+    run: (
+      handle: number,
+      start: { mayStart: () => boolean; onStart: (worker: Worker) => void },
+    ) => Promise<T | Refusal>,
+  ): Promise<(T & { handle: Handle }) | Refusal> {
     const handle = { id: ++this.lastHandle };
     try {
-      const output = await run(handle.id, { mayStart: () => this.hasRoom(byteSize), onStart: (worker) => this.keep(handle, byteSize, worker) });
+      const output = await run(handle.id, {
+        mayStart: () => this.hasRoom(byteSize),
+        onStart: (worker) => this.keep(handle, byteSize, worker),
+      });
       if (output.ok) return { ...output, handle };
       this.forget(handle.id);
       return output;
@@ -153,7 +214,8 @@ export class ImportPool {
   /** Gives the handle its whole time again, or throws when its contents are gone. */
   private claim(handle: Handle): void {
     const kept = this.kept.get(handle.id);
-    if (!kept || kept.worker !== this.jobs.worker) throw new PoolError('worker_lost', 'The contents are no longer there.');
+    if (!kept || kept.worker !== this.jobs.worker)
+      throw new PoolError('worker_lost', 'The contents are no longer there.');
     clearTimeout(kept.expiry);
     kept.expiry = this.expiryOf(handle);
   }
@@ -169,11 +231,16 @@ export class ImportPool {
   }
 }
 
-function withManifest<T extends { manifest: Uint8Array }>(output: T): Omit<T, 'manifest'> & { manifest: Manifest; manifestBytes: Buffer } {
+function withManifest<T extends { manifest: Uint8Array }>(
+  output: T,
+): Omit<T, 'manifest'> & { manifest: Manifest; manifestBytes: Buffer } {
   const manifestBytes = asBuffer(output.manifest);
   let manifest: Manifest | undefined;
   // In place: a spread would decode at once.
-  return Object.defineProperty({ ...output, manifestBytes }, 'manifest', { get: () => (manifest ??= decodeManifest(manifestBytes)), enumerable: true }) as never;
+  return Object.defineProperty({ ...output, manifestBytes }, 'manifest', {
+    get: () => (manifest ??= decodeManifest(manifestBytes)),
+    enumerable: true,
+  }) as never;
 }
 
 function buffers({ bytes, index }: EncodedPack): Packed {

@@ -38,7 +38,10 @@ export interface ExpectedFile {
 
 /** Input and output of every operation of the worker. `handle` names what the worker keeps. */
 export interface Operations {
-  parseImport: { input: { handle: number; bytes: Uint8Array; contentType: string }; output: ParsedImport | Refusal };
+  parseImport: {
+    input: { handle: number; bytes: Uint8Array; contentType: string };
+    output: ParsedImport | Refusal;
+  };
   parseEdit: { input: { handle: number; bytes: Uint8Array }; output: ParsedEdit | Refusal };
   applyEdit: { input: { handle: number; manifest: Uint8Array }; output: StagedSource | Refusal };
   packBlobs: { input: { handle: number; exclude: readonly string[] }; output: EncodedPack };
@@ -53,4 +56,6 @@ export interface Job {
   operation: OperationName;
   input: unknown;
 }
-export type Answer = { id: number; output: unknown } | { id: number; error: { message: string; code: string | null } };
+export type Answer =
+  | { id: number; output: unknown }
+  | { id: number; error: { message: string; code: string | null } };

@@ -26,7 +26,9 @@ function withStore(changes: Partial<ObjectStore>): void {
   store ??= server.service.ctx.store;
   server.service.ctx.store = Object.assign(Object.create(store) as ObjectStore, changes);
 }
-afterEach(() => { if (store) server.service.ctx.store = store; });
+afterEach(() => {
+  if (store) server.service.ctx.store = store;
+});
 
 describe('201', () => {
   test('stores the source and publishes it', async () => {
@@ -34,23 +36,47 @@ describe('201', () => {
     expect(answer.status).toBe(201);
     expect(answer.headers.get('x-operation-id')).toMatch(/^op_/);
     const { source } = answer.body;
-    expect(source).toMatchObject({ projectId: appId, origin: 'import', message: 'First', fileCount: 2, byteSize: 4, parentSourceIds: [], threadId: null, runId: null });
-    const rows = await server.service.ctx.db.selectFrom('sources').select(['id']).where('id', '=', source.id).execute();
+    expect(source).toMatchObject({
+      projectId: appId,
+      origin: 'import',
+      message: 'First',
+      fileCount: 2,
+      byteSize: 4,
+      parentSourceIds: [],
+      threadId: null,
+      runId: null,
+    });
+    const rows = await server.service.ctx.db
+      .selectFrom('sources')
+      .select(['id'])
+      .where('id', '=', source.id)
+      .execute();
     expect(rows.length).toBe(1);
   });
 
   test('a retry replays it and keeps no contents in memory', async () => {
     const idem = randomUUID();
     const body = { files: [file('replayed')] };
-    const [first, again] = [await server.call('POST', url, body, { idem }), await server.call('POST', url.replace('/apps/', '/projects/'), body, { idem })];
-    expect([first.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true']);
+    const [first, again] = [
+      await server.call('POST', url, body, { idem }),
+      await server.call('POST', url.replace('/apps/', '/projects/'), body, { idem }),
+    ];
+    expect([first.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([
+      201,
+      201,
+      'true',
+    ]);
     expect(again.text).toBe(first.text);
     await vi.waitFor(() => expect(kept()).toBe(0));
   });
 
   test('rivals with the same contents wait for each other, none fails', async () => {
     const files = Array.from({ length: 500 }, (_, i) => file(`rival/${i}`, `shared content ${i}\n`));
-    const answers = await Promise.all(Array.from({ length: 6 }, (_, i) => server.call('POST', url, { files: i % 2 ? files : files.toReversed() })));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        server.call('POST', url, { files: i % 2 ? files : files.toReversed() }),
+      ),
+    );
     expect(answers.map((a) => a.status)).toEqual([201, 201, 201, 201, 201, 201]);
     expect(new Set(answers.map((a) => a.body.source.sha256)).size).toBe(1);
     const read = await server.call('GET', `${url}/${answers[5]!.body.source.id}/file?path=rival/77`);
@@ -61,12 +87,19 @@ describe('201', () => {
 describe('400', () => {
   test('message and parent of a JSON import have one place', async () => {
     const answer = await server.call('POST', `${url}?message=hi&parentSourceId=x`, { files: [] });
-    expect([answer.status, answer.body.error.fields.map((f: { path: string }) => f.path)]).toEqual([400, ['/query/message', '/query/parentSourceId']]);
+    expect([answer.status, answer.body.error.fields.map((f: { path: string }) => f.path)]).toEqual([
+      400,
+      ['/query/message', '/query/parentSourceId'],
+    ]);
   });
 
   test('a refused bundle names its places and keeps no contents in memory', async () => {
     const answer = await server.call('POST', url, { files: [file('fine'), file('../up')] });
-    expect([answer.status, answer.body.error.code, answer.body.error.fields[0].path]).toEqual([400, 'invalid_bundle', '/files/1/path']);
+    expect([answer.status, answer.body.error.code, answer.body.error.fields[0].path]).toEqual([
+      400,
+      'invalid_bundle',
+      '/files/1/path',
+    ]);
     await vi.waitFor(() => expect(kept()).toBe(0));
   });
 });
@@ -74,17 +107,30 @@ describe('400', () => {
 describe('401, 403, 404, 415', () => {
   test('come before the body is looked at, and in that order', async () => {
     expect((await server.call('POST', url, 'no json', { key: null })).status).toBe(401);
-    expect((await server.call('POST', url, 'text', { headers: { 'content-type': 'text/plain' } })).status).toBe(415);
-    const nowhere = await server.call('POST', `${P}/apps/prj_01kaefgh00e1x9y6w2vq5r3t7n/sources`, { files: [] });
+    expect(
+      (await server.call('POST', url, 'text', { headers: { 'content-type': 'text/plain' } })).status,
+    ).toBe(415);
+    const nowhere = await server.call('POST', `${P}/apps/prj_01kaefgh00e1x9y6w2vq5r3t7n/sources`, {
+      files: [],
+    });
     expect([nowhere.status, nowhere.body.error.code]).toEqual([404, 'app_not_found']);
-    expect((await server.call('POST', `${P}/apps/prj_01kaefgh00e1x9y6w2vq5r3t7n/sources`, { files: [file('..')] })).status).toBe(400);
+    expect(
+      (await server.call('POST', `${P}/apps/prj_01kaefgh00e1x9y6w2vq5r3t7n/sources`, { files: [file('..')] }))
+        .status,
+    ).toBe(400);
   });
 
   test('an unknown parent is source_not_found, settles, and keeps no contents in memory', async () => {
     const body = { files: [file('a')], parentSourceId: 'src_01kaefgh00e1x9y6w2vq5r3t7n' };
     const idem = randomUUID();
-    const answers = [await server.call('POST', url, body, { idem }), await server.call('POST', url, body, { idem })];
-    expect(answers.map((a) => [a.status, a.body.error.code, a.headers.get('idempotent-replayed')])).toEqual([[404, 'source_not_found', null], [404, 'source_not_found', 'true']]);
+    const answers = [
+      await server.call('POST', url, body, { idem }),
+      await server.call('POST', url, body, { idem }),
+    ];
+    expect(answers.map((a) => [a.status, a.body.error.code, a.headers.get('idempotent-replayed')])).toEqual([
+      [404, 'source_not_found', null],
+      [404, 'source_not_found', 'true'],
+    ]);
     await vi.waitFor(() => expect(kept()).toBe(0));
   });
 });
@@ -97,7 +143,11 @@ describe('503', () => {
     const refused = await server.call('POST', url, body, { idem });
     expect([refused.status, refused.body.error.code]).toEqual([503, 'source_storage_unavailable']);
     expect(refused.headers.get('retry-after')).toBe('1');
-    const open = await server.service.ctx.db.selectFrom('objects').select('delete_after').where('committed_at', 'is', null).execute();
+    const open = await server.service.ctx.db
+      .selectFrom('objects')
+      .select('delete_after')
+      .where('committed_at', 'is', null)
+      .execute();
     expect(open.every((o) => o.delete_after !== null)).toBe(true);
     server.service.ctx.store = store!;
     expect((await server.call('POST', url, body, { idem })).status).toBe(201);
@@ -105,7 +155,8 @@ describe('503', () => {
   });
 
   test('reading is 503 too, before the first byte of an archive', async () => {
-    const { source } = (await server.call('POST', url, { files: [file('unread', `unread ${randomUUID()}`)] })).body;
+    const { source } = (await server.call('POST', url, { files: [file('unread', `unread ${randomUUID()}`)] }))
+      .body;
     withStore({ getRange: away });
     for (const path of ['file?path=unread', 'archive']) {
       const answer = await server.call('GET', `${url}/${source.id}/${path}`);
@@ -116,49 +167,86 @@ describe('503', () => {
 });
 
 describe('reads', () => {
-  test('an archive imports as the same source; both have the source\'s hash as ETag', async () => {
-    const { source } = (await server.call('POST', url, { files: [{ ...file('run'), executable: true }, file('x/y')] })).body;
-    const response = await fetch(`${server.base}${url}/${source.id}/archive`, { headers: { 'x-api-key': server.key } });
+  test("an archive imports as the same source; both have the source's hash as ETag", async () => {
+    const { source } = (
+      await server.call('POST', url, { files: [{ ...file('run'), executable: true }, file('x/y')] })
+    ).body;
+    const response = await fetch(`${server.base}${url}/${source.id}/archive`, {
+      headers: { 'x-api-key': server.key },
+    });
     const bytes = Buffer.from(await response.arrayBuffer());
-    expect([response.headers.get('content-type'), response.headers.get('etag')]).toEqual(['application/gzip', `"${source.sha256}"`]);
-    const again = await server.call('POST', `${url}?message=again`, bytes, { headers: { 'content-type': 'application/gzip' } });
-    expect([again.status, again.body.source.sha256, again.body.source.message]).toEqual([201, source.sha256, 'again']);
-    const same = await server.call('GET', `${url}/${again.body.source.id}/archive`, undefined, { headers: { 'if-none-match': `W/"${source.sha256}"` } });
+    expect([response.headers.get('content-type'), response.headers.get('etag')]).toEqual([
+      'application/gzip',
+      `"${source.sha256}"`,
+    ]);
+    const again = await server.call('POST', `${url}?message=again`, bytes, {
+      headers: { 'content-type': 'application/gzip' },
+    });
+    expect([again.status, again.body.source.sha256, again.body.source.message]).toEqual([
+      201,
+      source.sha256,
+      'again',
+    ]);
+    const same = await server.call('GET', `${url}/${again.body.source.id}/archive`, undefined, {
+      headers: { 'if-none-match': `W/"${source.sha256}"` },
+    });
     expect([same.status, same.text]).toEqual([304, '']);
   });
 
   test('a file that is no UTF-8 comes as base64; a changed mode changes the ETag', async () => {
     const bytes = Buffer.from([0xff, 0, 0xfe]);
     const content = { path: 'bin', content: bytes.toString('base64'), encoding: 'base64' };
-    const [plain, executable] = [await server.call('POST', url, { files: [content] }), await server.call('POST', url, { files: [{ ...content, executable: true }] })];
+    const [plain, executable] = [
+      await server.call('POST', url, { files: [content] }),
+      await server.call('POST', url, { files: [{ ...content, executable: true }] }),
+    ];
     const read = (id: string) => server.call('GET', `${url}/${id}/file?path=bin`);
     const [a, b] = [await read(plain.body.source.id), await read(executable.body.source.id)];
-    expect(a.body.file).toMatchObject({ encoding: 'base64', content: bytes.toString('base64'), executable: false });
+    expect(a.body.file).toMatchObject({
+      encoding: 'base64',
+      content: bytes.toString('base64'),
+      executable: false,
+    });
     expect(b.headers.get('etag')).not.toBe(a.headers.get('etag'));
   });
 
   test('pages of files stay short with the longest paths, and a cursor is of its source and prefix', async () => {
     const long = `${'語'.repeat(80)}/`.repeat(12);
-    const { source } = (await server.call('POST', url, { files: Array.from({ length: 5 }, (_, i) => file(`${long}${i}`)) })).body;
+    const { source } = (
+      await server.call('POST', url, { files: Array.from({ length: 5 }, (_, i) => file(`${long}${i}`)) })
+    ).body;
     const files = `${url}/${source.id}/files`;
     const first = await server.call('GET', `${files}?limit=2`);
     expect(first.body.nextCursor.length).toBeLessThan(100);
     const second = await server.call('GET', `${files}?limit=2&cursor=${first.body.nextCursor}`);
     expect(second.body.files.map((f: { path: string }) => f.path.at(-1))).toEqual(['2', '3']);
-    expect((await server.call('GET', `${files}?prefix=a&cursor=${first.body.nextCursor}`)).body.error.code).toBe('invalid_cursor');
+    expect(
+      (await server.call('GET', `${files}?prefix=a&cursor=${first.body.nextCursor}`)).body.error.code,
+    ).toBe('invalid_cursor');
   });
 
   test('a diff names both sources; an unknown base is 404', async () => {
-    const [base, next] = [await server.call('POST', url, { files: [file('a', 'one\n')] }), await server.call('POST', url, { files: [file('a', 'two\n')] })];
+    const [base, next] = [
+      await server.call('POST', url, { files: [file('a', 'one\n')] }),
+      await server.call('POST', url, { files: [file('a', 'two\n')] }),
+    ];
     const path = `${url}/${next.body.source.id}/diff?base=`;
     const diff = await server.call('GET', path + base.body.source.id);
-    expect(diff.body.diff).toMatchObject({ baseSourceId: base.body.source.id, sourceId: next.body.source.id, files: [{ path: 'a', status: 'modified', additions: 1, deletions: 1 }] });
+    expect(diff.body.diff).toMatchObject({
+      baseSourceId: base.body.source.id,
+      sourceId: next.body.source.id,
+      files: [{ path: 'a', status: 'modified', additions: 1, deletions: 1 }],
+    });
     expect((await server.call('GET', `${path}nothing`)).body.error.code).toBe('source_not_found');
-    expect((await server.call('GET', `${url}/${next.body.source.id}/diff`)).body.error.fields[0].path).toBe('/query/base');
+    expect((await server.call('GET', `${url}/${next.body.source.id}/diff`)).body.error.fields[0].path).toBe(
+      '/query/base',
+    );
   });
 });
 
 test('a body that is gzip only by its name is refused as a bundle', async () => {
-  const answer = await server.call('POST', url, gzipSync(Buffer.from('not a tar')), { headers: { 'content-type': 'application/gzip' } });
+  const answer = await server.call('POST', url, gzipSync(Buffer.from('not a tar')), {
+    headers: { 'content-type': 'application/gzip' },
+  });
   expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_bundle']);
 });

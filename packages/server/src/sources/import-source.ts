@@ -26,7 +26,10 @@ interface Query {
 
 /** In JSON these stand in the body; one place for each. */
 function refuseQuery(query: Query): void {
-  const fields = Object.keys(query).map((name) => ({ path: `/query/${name}`, message: 'stands in the body of a JSON import' }));
+  const fields = Object.keys(query).map((name) => ({
+    path: `/query/${name}`,
+    message: 'stands in the body of a JSON import',
+  }));
   if (fields.length) throw invalid(...fields);
 }
 
@@ -34,7 +37,9 @@ async function parse(call: Call<Query>): Promise<{ imported: ImportedSource; tak
   const { ctx, bytes, contentType, query } = call;
   const isGzip = contentType === 'application/gzip';
   if (!isGzip) refuseQuery(query);
-  const imported = await faultsMapped(ctx.pool.parseImport(bytes, isGzip ? 'application/gzip' : 'application/json'));
+  const imported = await faultsMapped(
+    ctx.pool.parseImport(bytes, isGzip ? 'application/gzip' : 'application/json'),
+  );
   if (!imported.ok) throw new ApiError(imported.code, imported.message, { fields: imported.fields });
   return { imported, taken: keepUntilTaken(call, imported.handle) };
 }
@@ -42,7 +47,8 @@ async function parse(call: Call<Query>): Promise<{ imported: ImportedSource; tak
 export const importSource = claimedWrite({
   name: 'sources.importSource',
   summary: 'Import a source version',
-  description: 'Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. As `application/gzip` the body is a tar.gz, and `message` and `parentSourceId` stand in the query.',
+  description:
+    'Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. As `application/gzip` the body is a tar.gz, and `message` and `parentSourceId` stand in the query.',
   access: { permissions: ['project:update'] },
   query: Body({ message: Type.Optional(MessageInput), parentSourceId: Type.Optional(SourceIdInput) }),
   body: ImportBody,
@@ -64,8 +70,20 @@ export const importSource = claimedWrite({
       const staged = await stageBlobs(ctx, project, { handle: imported.handle, tree: imported.manifest });
       return await transaction(ctx, async (tx) => {
         const locked = await loadProject(tx.db, call, 'share');
-        const source = await insertSource(tx, locked, { tree: imported, parents, origin: 'import', threadId: null, runId: null, message: imported.message ?? query.message ?? null, staged });
-        const result = { status: 201, body: { ok: true, source: sourceView(source) }, scope: scopeOf(locked) };
+        const source = await insertSource(tx, locked, {
+          tree: imported,
+          parents,
+          origin: 'import',
+          threadId: null,
+          runId: null,
+          message: imported.message ?? query.message ?? null,
+          staged,
+        });
+        const result = {
+          status: 201,
+          body: { ok: true, source: sourceView(source) },
+          scope: scopeOf(locked),
+        };
         await claim.settle(tx, result);
         return result;
       }).catch(async (error: unknown) => {

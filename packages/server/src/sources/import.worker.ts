@@ -6,8 +6,24 @@ import { parentPort, type Transferable } from 'node:worker_threads';
 import { parseBundle, type BundleFile } from './bundle.ts';
 import type { Refusal } from './bundle-rules.ts';
 import { applyChanges, parseEdit, type Change } from './edits.ts';
-import type { Answer, EncodedPack, ExpectedFile, Job, OperationName, Operations, StagedSource } from './import-protocol.ts';
-import { decodeManifest, encodeManifest, manifestOf, sha256Of, sourceSha256, totalBytes, type Manifest } from './manifest.ts';
+import type {
+  Answer,
+  EncodedPack,
+  ExpectedFile,
+  Job,
+  OperationName,
+  Operations,
+  StagedSource,
+} from './import-protocol.ts';
+import {
+  decodeManifest,
+  encodeManifest,
+  manifestOf,
+  sha256Of,
+  sourceSha256,
+  totalBytes,
+  type Manifest,
+} from './manifest.ts';
 import { buildPack, encodeIndex, type Blob } from './pack.ts';
 import { sortByPath } from './paths.ts';
 import { parseTarGz } from './tar-import.ts';
@@ -21,7 +37,11 @@ interface Staged {
 
 const staged = new Map<number, Staged>();
 
-type Handlers = { [K in OperationName]: (input: Operations[K]['input']) => Operations[K]['output'] | Promise<Operations[K]['output']> };
+type Handlers = {
+  [K in OperationName]: (
+    input: Operations[K]['input'],
+  ) => Operations[K]['output'] | Promise<Operations[K]['output']>;
+};
 
 const handlers: Handlers = {
   async parseImport({ handle, bytes, contentType }) {
@@ -62,7 +82,8 @@ const handlers: Handlers = {
   packTar: async ({ tar, files }) => pack(await readExpected(tar, files)),
 
   packContents({ blobs }) {
-    for (const { sha256, bytes } of blobs) if (sha256Of(bytes) !== sha256) throw new ContentMismatch('a content is not what its hash says');
+    for (const { sha256, bytes } of blobs)
+      if (sha256Of(bytes) !== sha256) throw new ContentMismatch('a content is not what its hash says');
     return pack(blobs);
   },
 };
@@ -81,17 +102,36 @@ function find(handle: number): Staged {
 function stageFiles(handle: number, files: BundleFile[]): StagedSource {
   sortByPath(files);
   staged.set(handle, { changes: [], blobs: files });
-  return describe(manifestOf(files.map(({ path, sha256, bytes, executable }) => ({ path, sha256, byteSize: bytes.length, executable }))));
+  return describe(
+    manifestOf(
+      files.map(({ path, sha256, bytes, executable }) => ({
+        path,
+        sha256,
+        byteSize: bytes.length,
+        executable,
+      })),
+    ),
+  );
 }
 
 function describe(manifest: Manifest): StagedSource {
-  return { ok: true, manifest: encodeManifest(manifest), sourceSha256: sourceSha256(manifest), byteSize: totalBytes(manifest), fileCount: manifest.size };
+  return {
+    ok: true,
+    manifest: encodeManifest(manifest),
+    sourceSha256: sourceSha256(manifest),
+    byteSize: totalBytes(manifest),
+    fileCount: manifest.size,
+  };
 }
 
 /** Contents that a later change did not take away again, in order of the paths that they have now. */
 function blobsOf(changes: readonly Change[], manifest: Manifest): Blob[] {
-  const contents = new Map(changes.flatMap(({ content }) => (content ? [[content.sha256, content.bytes] as const] : [])));
-  return [...manifest.values()].flatMap(({ sha256 }) => (contents.has(sha256) ? [{ sha256, bytes: contents.get(sha256)! }] : []));
+  const contents = new Map(
+    changes.flatMap(({ content }) => (content ? [[content.sha256, content.bytes] as const] : [])),
+  );
+  return [...manifest.values()].flatMap(({ sha256 }) =>
+    contents.has(sha256) ? [{ sha256, bytes: contents.get(sha256)! }] : [],
+  );
 }
 
 function pack(blobs: Iterable<Blob>): EncodedPack {
@@ -107,10 +147,12 @@ async function readExpected(tar: Uint8Array, files: readonly ExpectedFile[]): Pr
     if (entry.kind === 'folder') continue;
     const path = entry.path?.replace(/^\.\//, '') ?? '';
     const expected = missing.get(path);
-    if (!expected || entry.kind !== 'file' || entry.byteSize !== expected.byteSize) throw new ContentMismatch('a file is not the one that was captured');
+    if (!expected || entry.kind !== 'file' || entry.byteSize !== expected.byteSize)
+      throw new ContentMismatch('a file is not the one that was captured');
     missing.delete(path);
     const bytes = await entry.read();
-    if (sha256Of(bytes) !== expected.sha256) throw new ContentMismatch('a file changed after it was captured');
+    if (sha256Of(bytes) !== expected.sha256)
+      throw new ContentMismatch('a file changed after it was captured');
     found.push({ path, sha256: expected.sha256, bytes });
   }
   if (missing.size > 0) throw new ContentMismatch('a captured file is missing');
@@ -132,7 +174,9 @@ function ownBuffers(output: unknown): { output: unknown; transfer: Transferable[
 
 async function run({ id, operation, input }: Job): Promise<{ answer: Answer; transfer: Transferable[] }> {
   try {
-    const { output, transfer } = ownBuffers(await (handlers[operation] as (input: unknown) => unknown)(input));
+    const { output, transfer } = ownBuffers(
+      await (handlers[operation] as (input: unknown) => unknown)(input),
+    );
     return { answer: { id, output }, transfer };
   } catch (error) {
     const { message, code } = error as Error & { code?: string };

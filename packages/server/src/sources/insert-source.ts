@@ -44,54 +44,123 @@ const HASH_BYTES = 32;
  * Stores a source version and publishes `platform.source.imported`. The caller holds the project row. Throws 503
  * `source_storage_unavailable` when the staged object was cleaned up meanwhile.
  */
-export async function insertSource(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>, source: NewSource): Promise<SourceRow> {
+export async function insertSource(
+  tx: Tx,
+  project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>,
+  source: NewSource,
+): Promise<SourceRow> {
   await commitStaged(tx, project, source.staged);
   const encoded = 'manifest' in source.tree ? source.tree : measure(source.tree);
-  const row = await tx.db.insertInto('sources').values({
-    org_id: project.org_id, id: newId('src'), project_id: project.id, thread_id: source.threadId, run_id: source.runId, parent_source_ids: source.parents, origin: source.origin,
-    sha256: encoded.sourceSha256, byte_size: encoded.byteSize, file_count: encoded.fileCount, message: source.message, ...(await manifestColumns(tx, project.id, encoded, source)),
-  }).returning(SOURCE_COLUMNS).executeTakeFirstOrThrow();
+  const row = await tx.db
+    .insertInto('sources')
+    .values({
+      org_id: project.org_id,
+      id: newId('src'),
+      project_id: project.id,
+      thread_id: source.threadId,
+      run_id: source.runId,
+      parent_source_ids: source.parents,
+      origin: source.origin,
+      sha256: encoded.sourceSha256,
+      byte_size: encoded.byteSize,
+      file_count: encoded.fileCount,
+      message: source.message,
+      ...(await manifestColumns(tx, project.id, encoded, source)),
+    })
+    .returning(SOURCE_COLUMNS)
+    .executeTakeFirstOrThrow();
   // An import's files are not decoded here yet, unless its parent's were needed.
-  if (!('manifest' in source.tree) || source.parents.length > 0) tx.afterCommit.push(() => keepTree(row.id, encoded.manifest));
-  appendEvent(tx, scopeOf(project), 'platform.source.imported', { id: row.id, sha256: row.sha256, byteSize: row.byte_size, fileCount: row.file_count }, { threadId: source.threadId, runId: source.runId });
+  if (!('manifest' in source.tree) || source.parents.length > 0)
+    tx.afterCommit.push(() => keepTree(row.id, encoded.manifest));
+  appendEvent(
+    tx,
+    scopeOf(project),
+    'platform.source.imported',
+    { id: row.id, sha256: row.sha256, byteSize: row.byte_size, fileCount: row.file_count },
+    { threadId: source.threadId, runId: source.runId },
+  );
   return row;
 }
 
 /** Makes staged contents the project's, before or without a source that refers to them. Throws as insertSource. */
-export async function commitStaged(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id'>, staged: Staged): Promise<void> {
+export async function commitStaged(
+  tx: Tx,
+  project: Pick<ProjectRow, 'org_id' | 'id'>,
+  staged: Staged,
+): Promise<void> {
   if (!staged) return;
   await commitPack(tx, project, staged);
   await insertBlobs(tx, project.id, staged.packId, summarizeIndex(staged.index).hashes);
 }
 
 /** Makes a staged pack the project's; which contents are looked for in it is the caller's to say. Throws as insertSource. */
-export async function commitPack(tx: Tx, project: Pick<ProjectRow, 'org_id' | 'id'>, { packId, objectKey, byteSize, index }: NonNullable<Staged>): Promise<void> {
-  const object = await tx.db.updateTable('objects').set({ committed_at: sql<Date>`now()` }).where('key', '=', objectKey).where('delete_after', 'is', null).returning('key').executeTakeFirst();
+export async function commitPack(
+  tx: Tx,
+  project: Pick<ProjectRow, 'org_id' | 'id'>,
+  { packId, objectKey, byteSize, index }: NonNullable<Staged>,
+): Promise<void> {
+  const object = await tx.db
+    .updateTable('objects')
+    .set({ committed_at: sql<Date>`now()` })
+    .where('key', '=', objectKey)
+    .where('delete_after', 'is', null)
+    .returning('key')
+    .executeTakeFirst();
   if (!object) throw stagedTooLong();
-  await tx.db.insertInto('packs').values({ org_id: project.org_id, id: packId, project_id: project.id, object_key: objectKey, byte_size: byteSize, index }).execute();
+  await tx.db
+    .insertInto('packs')
+    .values({
+      org_id: project.org_id,
+      id: packId,
+      project_id: project.id,
+      object_key: objectKey,
+      byte_size: byteSize,
+      index,
+    })
+    .execute();
 }
 
 type MeasuredTree = Omit<EncodedTree, 'manifestBytes'> & Partial<Pick<EncodedTree, 'manifestBytes'>>;
 
 function measure(tree: Tree): MeasuredTree {
   const manifest = inOrder(tree);
-  return { manifest, sourceSha256: sourceSha256(manifest), byteSize: totalBytes(manifest), fileCount: manifest.size };
+  return {
+    manifest,
+    sourceSha256: sourceSha256(manifest),
+    byteSize: totalBytes(manifest),
+    fileCount: manifest.size,
+  };
 }
 
 /** Trees are in order; one that is not would get a hash that no client can compute. */
 function inOrder(tree: Tree): Tree {
   let before: string | undefined;
   for (const path of tree.keys()) {
-    if (before !== undefined && comparePaths(before, path) > 0) return manifestOf([...tree].map(([at, entry]) => ({ path: at, ...entry })));
+    if (before !== undefined && comparePaths(before, path) > 0)
+      return manifestOf([...tree].map(([at, entry]) => ({ path: at, ...entry })));
     before = path;
   }
   return tree;
 }
 
-async function manifestColumns(tx: Tx, projectId: string, encoded: MeasuredTree, { parents: [parentId] }: NewSource): Promise<{ manifest: Buffer; manifest_base: string | null; manifest_depth: number }> {
-  const full = () => ({ manifest: encoded.manifestBytes ?? encodeManifest(encoded.manifest), manifest_base: null, manifest_depth: 0 });
+async function manifestColumns(
+  tx: Tx,
+  projectId: string,
+  encoded: MeasuredTree,
+  { parents: [parentId] }: NewSource,
+): Promise<{ manifest: Buffer; manifest_base: string | null; manifest_depth: number }> {
+  const full = () => ({
+    manifest: encoded.manifestBytes ?? encodeManifest(encoded.manifest),
+    manifest_base: null,
+    manifest_depth: 0,
+  });
   if (parentId === undefined) return full();
-  const parent = await tx.db.selectFrom('sources').select('manifest_depth').where('project_id', '=', projectId).where('id', '=', parentId).executeTakeFirstOrThrow();
+  const parent = await tx.db
+    .selectFrom('sources')
+    .select('manifest_depth')
+    .where('project_id', '=', projectId)
+    .where('id', '=', parentId)
+    .executeTakeFirstOrThrow();
   const parentTree = await loadTree(tx, parentId);
   await assertStored(tx, projectId, parentTree, encoded.manifest);
   if (parent.manifest_depth >= MAX_DEPTH) return full();
@@ -105,7 +174,10 @@ async function manifestColumns(tx: Tx, projectId: string, encoded: MeasuredTree,
 
 /** A source whose contents are not all there would be found out only when somebody reads it. */
 async function assertStored(tx: Tx, projectId: string, parent: Tree, tree: Tree): Promise<void> {
-  const fresh = new Set([...tree].flatMap(([path, entry]) => (sameEntry(parent.get(path), entry) ? [] : [entry.sha256])));
+  const fresh = new Set(
+    [...tree].flatMap(([path, entry]) => (sameEntry(parent.get(path), entry) ? [] : [entry.sha256])),
+  );
   const stored = await findStored(tx.db, projectId, [...fresh]);
-  if (stored.size < fresh.size) throw new Error(`${fresh.size - stored.size} contents of a new source were not staged`);
+  if (stored.size < fresh.size)
+    throw new Error(`${fresh.size - stored.size} contents of a new source were not staged`);
 }

@@ -10,7 +10,9 @@ export interface Taken {
 export function keepUntilTaken({ ctx, signal }: Pick<Call, 'ctx' | 'signal'>, handle: Handle): Taken {
   const taken = { is: false };
   // A service that stops still answers what is under way.
-  const release = () => { if (!taken.is && !ctx.shutdown.aborted) ctx.pool.release(handle); };
+  const release = () => {
+    if (!taken.is && !ctx.shutdown.aborted) ctx.pool.release(handle);
+  };
   if (signal.aborted) release();
   else signal.addEventListener('abort', release, { once: true });
   return taken;

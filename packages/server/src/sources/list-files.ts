@@ -28,14 +28,33 @@ export const listFiles = read({
   name: 'sources.listFiles',
   summary: 'List the files of a source, by path bytes',
   access: { permissions: ['project:read'] },
-  query: ListQuery({ prefix: Type.Optional(Type.String({ maxLength: 1024, examples: ['src/'], description: 'Only paths that begin with just this text.' })) }),
+  query: ListQuery({
+    prefix: Type.Optional(
+      Type.String({
+        maxLength: 1024,
+        examples: ['src/'],
+        description: 'Only paths that begin with just this text.',
+      }),
+    ),
+  }),
   responses: { 200: Page('files', SourceFile) },
   async handle(call) {
     const { ctx, query } = call;
     const source = await loadNamedSource(call);
     const tree = await loadTree(ctx, source.id);
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['files', source.id, query.prefix ?? ''], async (after, limit) => filesBehind(tree, query.prefix ?? '', Number(after ?? -1), limit), (p) => String(p.index));
-    const files = rows.map(({ path, entry }) => ({ path, byteSize: entry.byteSize, sha256: entry.sha256, executable: entry.executable }));
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['files', source.id, query.prefix ?? ''],
+      async (after, limit) => filesBehind(tree, query.prefix ?? '', Number(after ?? -1), limit),
+      (p) => String(p.index),
+    );
+    const files = rows.map(({ path, entry }) => ({
+      path,
+      byteSize: entry.byteSize,
+      sha256: entry.sha256,
+      executable: entry.executable,
+    }));
     return { status: 200, body: { ok: true, files, ...rest } };
   },
 });

@@ -16,7 +16,13 @@ export const listSources = read({
   async handle(call) {
     const { ctx, query } = call;
     const project = await loadProject(ctx.db, call);
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['sources', project.id], (after, limit) => findSources(ctx.db, project.id, after, limit), (s) => s.id);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['sources', project.id],
+      (after, limit) => findSources(ctx.db, project.id, after, limit),
+      (s) => s.id,
+    );
     return { status: 200, body: { ok: true, sources: rows.map(sourceView), ...rest } };
   },
 });

@@ -35,14 +35,20 @@ export function sha256Of(bytes: Uint8Array): string {
 
 /** A manifest of files in any order. Sorts the list in place. */
 export function manifestOf(files: ManifestFile[]): Manifest {
-  return new Map(sortByPath(files).map(({ path, sha256, byteSize, executable }) => [path, { sha256, byteSize, executable }]));
+  return new Map(
+    sortByPath(files).map(({ path, sha256, byteSize, executable }) => [
+      path,
+      { sha256, byteSize, executable },
+    ]),
+  );
 }
 
 /** The hash that a client can compute: over `<0644|0755> <sha256> <size> <path>\n` of every file in order of the path bytes. */
 export function sourceSha256(manifest: Manifest): string {
   const digest = createHash('sha256');
   const lines: string[] = [];
-  for (const [path, { sha256, byteSize, executable }] of manifest) lines.push(`${executable ? '0755' : '0644'} ${sha256} ${byteSize} ${path}\n`);
+  for (const [path, { sha256, byteSize, executable }] of manifest)
+    lines.push(`${executable ? '0755' : '0644'} ${sha256} ${byteSize} ${path}\n`);
   return digest.update(lines.join('')).digest('hex');
 }
 
@@ -65,7 +71,10 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
 export function encodeDelta(parent: Manifest, child: Manifest): Buffer {
   const removed: string[] = [];
   for (const path of parent.keys()) if (!child.has(path)) removed.push(path);
-  return encode([...child].filter(([path, entry]) => !sameEntry(parent.get(path), entry)), removed);
+  return encode(
+    [...child].filter(([path, entry]) => !sameEntry(parent.get(path), entry)),
+    removed,
+  );
 }
 
 /** The manifest whose delta to `parent` this is. Throws as `decodeManifest`. */
@@ -76,7 +85,8 @@ export function applyDelta(parent: Manifest, delta: Uint8Array): Manifest {
   const result = new Map<string, FileEntry>();
   let next = 0;
   for (const [path, entry] of parent) {
-    while (next < entries.length && comparePaths(entries[next]![0], path) < 0) result.set(...entries[next++]!);
+    while (next < entries.length && comparePaths(entries[next]![0], path) < 0)
+      result.set(...entries[next++]!);
     const change = changed.get(path);
     if (change === undefined) result.set(path, entry);
     else if (change !== null) {
@@ -89,7 +99,9 @@ export function applyDelta(parent: Manifest, delta: Uint8Array): Manifest {
 }
 
 export function sameEntry(a: FileEntry | undefined, b: FileEntry | undefined): boolean {
-  return a === b || (a !== undefined && b !== undefined && a.sha256 === b.sha256 && a.executable === b.executable);
+  return (
+    a === b || (a !== undefined && b !== undefined && a.sha256 === b.sha256 && a.executable === b.executable)
+  );
 }
 
 function encode(entries: [string, FileEntry][], removed: string[]): Buffer {
@@ -99,7 +111,13 @@ function encode(entries: [string, FileEntry][], removed: string[]): Buffer {
   const columns = Buffer.concat([numbers.finish(), paths]);
   const compressed = zstdCompressSync(columns, { params: { [constants.ZSTD_c_compressionLevel]: 3 } });
   const hashes = Buffer.from(entries.map(([, e]) => e.sha256).join(''), 'hex');
-  const header = new VarintWriter().write(VERSION).write(entries.length).write(removed.length).write(columns.length).write(compressed.length).finish();
+  const header = new VarintWriter()
+    .write(VERSION)
+    .write(entries.length)
+    .write(removed.length)
+    .write(columns.length)
+    .write(compressed.length)
+    .finish();
   return Buffer.concat([header, compressed, hashes]);
 }
 
@@ -107,15 +125,26 @@ function decode(bytes: Uint8Array): { entries: [string, FileEntry][]; removed: s
   const header = new VarintReader(bytes);
   const version = header.read();
   if (version !== VERSION) throw new Error(`manifest of version ${version}`);
-  const [count, removedCount, columnBytes, compressedBytes] = [header.read(), header.read(), header.read(), header.read()];
+  const [count, removedCount, columnBytes, compressedBytes] = [
+    header.read(),
+    header.read(),
+    header.read(),
+    header.read(),
+  ];
   const hashesAt = header.offset + compressedBytes;
-  if (columnBytes > MAX_COLUMN_BYTES || bytes.length !== hashesAt + count * SHA_BYTES) throw new Error('damaged manifest');
-  const columns = zstdDecompressSync(bytes.subarray(header.offset, hashesAt), { maxOutputLength: Math.max(columnBytes, 1) });
+  if (columnBytes > MAX_COLUMN_BYTES || bytes.length !== hashesAt + count * SHA_BYTES)
+    throw new Error('damaged manifest');
+  const columns = zstdDecompressSync(bytes.subarray(header.offset, hashesAt), {
+    maxOutputLength: Math.max(columnBytes, 1),
+  });
   const hashes = Buffer.from(bytes.buffer, bytes.byteOffset + hashesAt, count * SHA_BYTES).toString('hex');
   const numbers = new VarintReader(columns);
   const sizes = Array.from({ length: count }, () => numbers.read());
   const names = count + removedCount === 0 ? [] : columns.toString('utf8', numbers.offset).split('\0');
   if (names.length !== count + removedCount) throw new Error('damaged manifest');
-  const entries = sizes.map((n, i): [string, FileEntry] => [names[i]!, { sha256: hashes.slice(i * 64, i * 64 + 64), byteSize: n >>> 1, executable: (n & 1) === 1 }]);
+  const entries = sizes.map((n, i): [string, FileEntry] => [
+    names[i]!,
+    { sha256: hashes.slice(i * 64, i * 64 + 64), byteSize: n >>> 1, executable: (n & 1) === 1 },
+  ]);
   return { entries, removed: names.slice(count) };
 }

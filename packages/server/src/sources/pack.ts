@@ -49,7 +49,10 @@ const SHA_BYTES = 32;
  * Packs blobs in the order given (path order packs best); a blob given twice is stored once. Blocks its thread: 32 MiB take 100-200 ms.
  * A blob is taken when the one before is done with.
  */
-export function buildPack(blobs: Iterable<Blob>, form: PackForm = VERSION_FORM): { bytes: Buffer; index: PackIndex } {
+export function buildPack(
+  blobs: Iterable<Blob>,
+  form: PackForm = VERSION_FORM,
+): { bytes: Buffer; index: PackIndex } {
   const pack = new PackBuilder(form);
   for (const blob of blobs) pack.add(blob);
   return pack.finish();
@@ -71,7 +74,11 @@ class PackBuilder {
   add({ sha256, bytes }: Blob): void {
     if (this.placements.has(sha256)) return;
     if (this.pendingBytes > 0 && this.pendingBytes + bytes.length > this.form.frameBytes) this.closeFrame();
-    this.placements.set(sha256, { frame: this.frames.length, offset: this.pendingBytes, length: bytes.length });
+    this.placements.set(sha256, {
+      frame: this.frames.length,
+      offset: this.pendingBytes,
+      length: bytes.length,
+    });
     this.pending.push(bytes);
     this.pendingBytes += bytes.length;
   }
@@ -82,7 +89,9 @@ class PackBuilder {
   }
 
   private closeFrame(): void {
-    const compressed = zstdCompressSync(Buffer.concat(this.pending), { params: { [constants.ZSTD_c_compressionLevel]: this.form.level, [constants.ZSTD_c_checksumFlag]: 1 } });
+    const compressed = zstdCompressSync(Buffer.concat(this.pending), {
+      params: { [constants.ZSTD_c_compressionLevel]: this.form.level, [constants.ZSTD_c_checksumFlag]: 1 },
+    });
     this.chunks.push(compressed);
     this.frames.push({ offset: this.offset, length: compressed.length, rawLength: this.pendingBytes });
     this.offset += compressed.length;
@@ -106,7 +115,9 @@ export function decodeIndex(bytes: Uint8Array): PackIndex {
   const placements: Placement[] = [];
   for (let i = 0; i < blobCount; i++) placements.push(readPlacement(reader, placements.at(-1)));
   if (bytes.length !== reader.offset + blobCount * SHA_BYTES) throw new Error('damaged pack index');
-  const hashes = Buffer.from(bytes.buffer, bytes.byteOffset + reader.offset, blobCount * SHA_BYTES).toString('hex');
+  const hashes = Buffer.from(bytes.buffer, bytes.byteOffset + reader.offset, blobCount * SHA_BYTES).toString(
+    'hex',
+  );
   return { frames, blobs: new Map(placements.map((p, i) => [hashes.slice(i * 64, i * 64 + 64), p])) };
 }
 
@@ -115,7 +126,14 @@ export function summarizeIndex(bytes: Uint8Array): { hashes: Buffer; rawBytes: n
   const { reader, frameCount, blobCount } = readHeader(bytes);
   const rawBytes = readFrames(reader, frameCount).reduce((sum, frame) => sum + frame.rawLength, 0);
   if (bytes.length < reader.offset + blobCount * SHA_BYTES) throw new Error('damaged pack index');
-  return { hashes: Buffer.from(bytes.buffer, bytes.byteOffset + bytes.length - blobCount * SHA_BYTES, blobCount * SHA_BYTES), rawBytes };
+  return {
+    hashes: Buffer.from(
+      bytes.buffer,
+      bytes.byteOffset + bytes.length - blobCount * SHA_BYTES,
+      blobCount * SHA_BYTES,
+    ),
+    rawBytes,
+  };
 }
 
 function readHeader(bytes: Uint8Array): { reader: VarintReader; frameCount: number; blobCount: number } {

@@ -18,7 +18,8 @@ const BEYOND_ASCII = /\P{ASCII}/u;
 /** The rule that `path` breaks, in words for a person, or null for a path that a source may hold. */
 export function checkPath(path: string): string | null {
   if (path === '') return 'must not be empty';
-  if (path.length > MAX_CHARACTERS && codePoints(path) > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
+  if (path.length > MAX_CHARACTERS && codePoints(path) > MAX_CHARACTERS)
+    return `must have at most ${MAX_CHARACTERS} characters`;
   if (!path.isWellFormed()) return 'must not contain a lone surrogate';
   if (path.includes('\\')) return 'must not contain a backslash';
   if (CONTROL.test(path)) return 'must not contain control characters';
@@ -36,7 +37,8 @@ function checkSegment(segment: string): string | null {
   if (segment === '') return 'must not contain a doubled slash';
   if (segment === '.' || segment === '..') return 'must not contain "." or ".." as a part';
   // A UTF-16 unit is at most three bytes of UTF-8.
-  if (segment.length * 3 > MAX_SEGMENT_BYTES && Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) return `must not have a part of more than ${MAX_SEGMENT_BYTES} bytes`;
+  if (segment.length * 3 > MAX_SEGMENT_BYTES && Buffer.byteLength(segment) > MAX_SEGMENT_BYTES)
+    return `must not have a part of more than ${MAX_SEGMENT_BYTES} bytes`;
   return isReserved(segment) ? 'must not use a reserved name (.git, .context, .hoplite)' : null;
 }
 
@@ -64,7 +66,8 @@ export function comparePaths(a: string, b: string): number {
 
 /** Sorts in place by path bytes. */
 export function sortByPath<T extends { path: string }>(entries: T[]): T[] {
-  if (entries.some((e) => SURROGATE.test(e.path))) return entries.sort((a, b) => comparePaths(a.path, b.path));
+  if (entries.some((e) => SURROGATE.test(e.path)))
+    return entries.sort((a, b) => comparePaths(a.path, b.path));
   return entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
@@ -123,7 +126,8 @@ function collisionsOf(group: Group): Collision[] {
   if (group.indexes.length === 1 && own < group.above && own < group.below) return [];
   return group.indexes.flatMap((index) => {
     if (index > own) return [{ index, message: 'is the path of an earlier file (ignoring case)' }];
-    if (index > group.above) return [{ index, message: 'lies below the path of an earlier file (ignoring case)' }];
+    if (index > group.above)
+      return [{ index, message: 'lies below the path of an earlier file (ignoring case)' }];
     if (index > group.below) return [{ index, message: 'is a folder of an earlier file (ignoring case)' }];
     return [];
   });

@@ -7,33 +7,71 @@ const Bytes = Type.Integer({ minimum: 0, examples: [1420] });
 const Path = Text('src/index.ts', { description: 'Relative, with slashes.' });
 
 export const Source = Type.Object({
-  id: Id('src'), projectId: Id('prj'), threadId: Nullable(Id('thr')), runId: Nullable(Id('run')), parentSourceIds: Type.Array(Id('src')),
+  id: Id('src'),
+  projectId: Id('prj'),
+  threadId: Nullable(Id('thr')),
+  runId: Nullable(Id('run')),
+  parentSourceIds: Type.Array(Id('src')),
   origin: Enum(['import', 'edit', 'run', 'restore', 'apply', 'recovery']),
-  sha256: { ...Sha256, description: 'SHA-256 over `<0644|0755> <sha256 of content> <byte size> <path>\\n` of every file, sorted by path bytes.' },
-  byteSize: Type.Integer({ minimum: 0, maximum: MAX_TOTAL_BYTES, examples: [1420] }), fileCount: Type.Integer({ minimum: 0, maximum: MAX_FILES, examples: [3] }),
-  message: Nullable(Text('First import')), createdAt: Time,
+  sha256: {
+    ...Sha256,
+    description:
+      'SHA-256 over `<0644|0755> <sha256 of content> <byte size> <path>\\n` of every file, sorted by path bytes.',
+  },
+  byteSize: Type.Integer({ minimum: 0, maximum: MAX_TOTAL_BYTES, examples: [1420] }),
+  fileCount: Type.Integer({ minimum: 0, maximum: MAX_FILES, examples: [3] }),
+  message: Nullable(Text('First import')),
+  createdAt: Time,
 });
 
 const entry = { path: Path, byteSize: Bytes, sha256: Sha256, executable: Type.Boolean() };
 export const SourceFile = Type.Object(entry);
-export const SourceFileContent = Type.Object({ ...entry, encoding: Enum(['utf8', 'base64'], { description: 'utf8 where the content is valid UTF-8.' }), content: Text('export {};\n') });
+export const SourceFileContent = Type.Object({
+  ...entry,
+  encoding: Enum(['utf8', 'base64'], { description: 'utf8 where the content is valid UTF-8.' }),
+  content: Text('export {};\n'),
+});
 
 export const DiffFile = Type.Object({
-  path: Path, oldPath: Type.Optional(Text('src/main.ts')), status: Enum(['added', 'modified', 'deleted', 'renamed', 'mode']), binary: Type.Boolean(),
-  additions: Type.Integer({ minimum: 0 }), deletions: Type.Integer({ minimum: 0 }),
-  patch: Type.Optional(Text('diff --git a/a.txt b/a.txt\n', { description: 'A whole git patch; absent for binary files and where no line changed.' })),
-  truncated: Type.Optional(Type.Boolean({ description: 'The patch is left out: all of them would be more than 8 MiB, its text is not UTF-8, the file has more than 200,000 lines, or comparing took too long.' })),
+  path: Path,
+  oldPath: Type.Optional(Text('src/main.ts')),
+  status: Enum(['added', 'modified', 'deleted', 'renamed', 'mode']),
+  binary: Type.Boolean(),
+  additions: Type.Integer({ minimum: 0 }),
+  deletions: Type.Integer({ minimum: 0 }),
+  patch: Type.Optional(
+    Text('diff --git a/a.txt b/a.txt\n', {
+      description: 'A whole git patch; absent for binary files and where no line changed.',
+    }),
+  ),
+  truncated: Type.Optional(
+    Type.Boolean({
+      description:
+        'The patch is left out: all of them would be more than 8 MiB, its text is not UTF-8, the file has more than 200,000 lines, or comparing took too long.',
+    }),
+  ),
 });
 
 export const MessageInput = Text('First import', { maxLength: MAX_MESSAGE });
 export const SourceIdInput = IdInput('src');
 
 /** The body of an import as the document shows it; sources/bundle.ts checks it in a worker. */
-export const ImportBody = Type.Object({
-  files: Type.Array(Type.Object({
-    path: Text('src/index.ts', { minLength: 1, maxLength: 1024 }), content: Text('export {};\n'),
-    encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 when left out.' })), executable: Type.Optional(Type.Boolean()),
-  }, { additionalProperties: false }), { maxItems: MAX_FILES }),
-  parentSourceId: Type.Optional(SourceIdInput),
-  message: Type.Optional(MessageInput),
-}, { additionalProperties: false });
+export const ImportBody = Type.Object(
+  {
+    files: Type.Array(
+      Type.Object(
+        {
+          path: Text('src/index.ts', { minLength: 1, maxLength: 1024 }),
+          content: Text('export {};\n'),
+          encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 when left out.' })),
+          executable: Type.Optional(Type.Boolean()),
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: MAX_FILES },
+    ),
+    parentSourceId: Type.Optional(SourceIdInput),
+    message: Type.Optional(MessageInput),
+  },
+  { additionalProperties: false },
+);

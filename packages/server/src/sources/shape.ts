@@ -16,14 +16,22 @@ export type Members = Readonly<Record<string, Member>>;
 export const MAX_SHAPE_FAULTS = 1_000;
 export const MAX_MESSAGE = 10_000;
 
-export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const anyString: Check = (v) => (typeof v === 'string' ? null : 'must be a string');
 export const aBoolean: Check = (v) => (typeof v === 'boolean' ? null : 'must be true or false');
 export const anArray: Check = (v) => (Array.isArray(v) ? null : 'must be an array');
-export const anEncoding: Check = (v) => (v === 'utf8' || v === 'base64' ? null : 'must be "utf8" or "base64"');
-export const anId: Check = (v) => (typeof v === 'string' && v !== '' && [...v].length <= 128 ? null : 'must be a string of 1 to 128 characters');
-export const aMessage: Check = (v) => (typeof v === 'string' && [...v].length <= MAX_MESSAGE ? null : `must be a string of at most ${MAX_MESSAGE} characters`);
+export const anEncoding: Check = (v) =>
+  v === 'utf8' || v === 'base64' ? null : 'must be "utf8" or "base64"';
+export const anId: Check = (v) =>
+  typeof v === 'string' && v !== '' && [...v].length <= 128
+    ? null
+    : 'must be a string of 1 to 128 characters';
+export const aMessage: Check = (v) =>
+  typeof v === 'string' && [...v].length <= MAX_MESSAGE
+    ? null
+    : `must be a string of at most ${MAX_MESSAGE} characters`;
 
 /** Adds the faults of an object at `path`: members that are unknown, missing or wrong; stops when a thousand are known. */
 export function checkMembers(value: unknown, path: string, members: Members, faults: Field[]): void {
@@ -37,5 +45,7 @@ export function checkMembers(value: unknown, path: string, members: Members, fau
     const message = member ? member.check(value[key]) : 'is not a known field';
     if (message !== null) faults.push({ path: `${path}/${pointerToken(key)}`, message });
   }
-  for (const key of Object.keys(members)) if (members[key]!.required && !Object.hasOwn(value, key)) faults.push({ path: `${path}/${key}`, message: 'is required' });
+  for (const key of Object.keys(members))
+    if (members[key]!.required && !Object.hasOwn(value, key))
+      faults.push({ path: `${path}/${key}`, message: 'is required' });
 }

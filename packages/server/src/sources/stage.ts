@@ -25,13 +25,20 @@ export interface ProjectKey {
  * Where the contents are: in memory by SHA-256; kept in the worker under a handle (`tree` names them; the handle ends here); or in an
  * uncompressed tar out of a sandbox that holds just `files`, which `missingBlobs` named.
  */
-export type Contents = Map<string, Buffer> | { handle: Handle; tree: Tree } | { tar: Uint8Array; files: readonly ExpectedFile[] };
+export type Contents =
+  | Map<string, Buffer>
+  | { handle: Handle; tree: Tree }
+  | { tar: Uint8Array; files: readonly ExpectedFile[] };
 
 /** A pack that was put; null where the project had every content already. */
 export type Staged = { packId: string; objectKey: string; byteSize: number; index: Buffer } | null;
 
 /** Those of the contents that the project does not have, each once, in the order given. */
-export async function missingBlobs(ctx: Pick<Context, 'db'>, projectId: string, sha256s: Iterable<string>): Promise<string[]> {
+export async function missingBlobs(
+  ctx: Pick<Context, 'db'>,
+  projectId: string,
+  sha256s: Iterable<string>,
+): Promise<string[]> {
   const wanted = [...new Set(sha256s)];
   const stored = await findStored(ctx.db, projectId, wanted);
   return stored.size === 0 ? wanted : wanted.filter((sha256) => !stored.has(sha256));
@@ -47,7 +54,12 @@ export async function stageBlobs(ctx: Staging, project: ProjectKey, contents: Co
 }
 
 /** A put that comes to its end after all leaves an object that nothing names: it is removed. */
-async function putInTime(ctx: Pick<Context, 'db' | 'store'>, project: ProjectKey, staged: NonNullable<Staged>, bytes: Uint8Array): Promise<void> {
+async function putInTime(
+  ctx: Pick<Context, 'db' | 'store'>,
+  project: ProjectKey,
+  staged: NonNullable<Staged>,
+  bytes: Uint8Array,
+): Promise<void> {
   const put = ctx.store.put(staged.objectKey, bytes);
   await within(PUT_MS, put).catch((error: unknown) => {
     if (!(error instanceof TimedOut)) throw error;
@@ -57,15 +69,27 @@ async function putInTime(ctx: Pick<Context, 'db' | 'store'>, project: ProjectKey
 }
 
 /** Puts a pack that is not empty into the store. No transaction may be open. Throws 503 `source_storage_unavailable` where the store is away. */
-export async function stagePack(ctx: Pick<Context, 'db' | 'store'>, project: ProjectKey, packed: Packed): Promise<NonNullable<Staged>> {
+export async function stagePack(
+  ctx: Pick<Context, 'db' | 'store'>,
+  project: ProjectKey,
+  packed: Packed,
+): Promise<NonNullable<Staged>> {
   const packId = newId('pack');
   const objectKey = `projects/${project.id}/${packId}`;
-  await ctx.db.insertInto('objects').values({ org_id: project.org_id, key: objectKey, project_id: project.id }).execute();
+  await ctx.db
+    .insertInto('objects')
+    .values({ org_id: project.org_id, key: objectKey, project_id: project.id })
+    .execute();
   const staged = { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
   try {
     await faultsMapped(putInTime(ctx, project, staged, packed.bytes));
     // From here the transaction has the whole time; what was taken for interrupted meanwhile is not to be used.
-    const { numUpdatedRows } = await ctx.db.updateTable('objects').set({ created_at: sql<Date>`now()` }).where('key', '=', objectKey).where('delete_after', 'is', null).executeTakeFirst();
+    const { numUpdatedRows } = await ctx.db
+      .updateTable('objects')
+      .set({ created_at: sql<Date>`now()` })
+      .where('key', '=', objectKey)
+      .where('delete_after', 'is', null)
+      .executeTakeFirst();
     if (numUpdatedRows === 0n) throw stagedTooLong();
   } catch (error) {
     await abandon(ctx, project, staged).catch(() => null);
@@ -75,15 +99,22 @@ export async function stagePack(ctx: Pick<Context, 'db' | 'store'>, project: Pro
 }
 
 async function pack(ctx: Staging, projectId: string, contents: Contents): Promise<Packed | null> {
-  if ('tar' in contents) return contents.files.length === 0 ? null : ctx.pool.packTar(contents.tar, contents.files);
+  if ('tar' in contents)
+    return contents.files.length === 0 ? null : ctx.pool.packTar(contents.tar, contents.files);
   if (contents instanceof Map) {
     const missing = await missingBlobs(ctx, projectId, contents.keys());
-    return missing.length === 0 ? null : ctx.pool.packContents(missing.map((sha256) => ({ sha256, bytes: contents.get(sha256)! })));
+    return missing.length === 0
+      ? null
+      : ctx.pool.packContents(missing.map((sha256) => ({ sha256, bytes: contents.get(sha256)! })));
   }
   return packKept(ctx, projectId, contents);
 }
 
-async function packKept(ctx: Staging, projectId: string, { handle, tree }: { handle: Handle; tree: Tree }): Promise<Packed | null> {
+async function packKept(
+  ctx: Staging,
+  projectId: string,
+  { handle, tree }: { handle: Handle; tree: Tree },
+): Promise<Packed | null> {
   try {
     const wanted = new Set([...tree.values()].map((e) => e.sha256));
     const stored = await findStored(ctx.db, projectId, [...wanted]);
@@ -97,9 +128,23 @@ async function packKept(ctx: Staging, projectId: string, { handle, tree }: { han
 export async function abandon(ctx: Pick<Context, 'db'>, project: ProjectKey, staged: Staged): Promise<void> {
   if (!staged) return;
   // Inserted anew where the cleanup was here before the put.
-  await ctx.db.insertInto('objects').values({ org_id: project.org_id, key: staged.objectKey, project_id: project.id, delete_after: sql<Date>`now()` })
-    .onConflict((c) => c.column('key').doUpdateSet({ delete_after: sql<Date>`now()` }).where('objects.committed_at', 'is', null)).execute();
+  await ctx.db
+    .insertInto('objects')
+    .values({
+      org_id: project.org_id,
+      key: staged.objectKey,
+      project_id: project.id,
+      delete_after: sql<Date>`now()`,
+    })
+    .onConflict((c) =>
+      c
+        .column('key')
+        .doUpdateSet({ delete_after: sql<Date>`now()` })
+        .where('objects.committed_at', 'is', null),
+    )
+    .execute();
 }
 
 /** Removed while it was staged: the cleanup took it for an interrupted upload, or its project was deleted. */
-export const stagedTooLong = () => storageUnavailable(new Error('the staged object was removed before its commit'));
+export const stagedTooLong = () =>
+  storageUnavailable(new Error('the staged object was removed before its commit'));

@@ -9,18 +9,43 @@ import { notFound } from '../http/errors.ts';
 export type SourceRow = Omit<Selectable<SourcesTable>, 'manifest'>;
 export type AnyDb = Db | Tx['db'];
 
-export const SOURCE_COLUMNS = ['org_id', 'id', 'project_id', 'thread_id', 'run_id', 'parent_source_ids', 'origin', 'sha256', 'byte_size', 'file_count', 'message', 'manifest_base', 'manifest_depth', 'created_at'] as const;
+export const SOURCE_COLUMNS = [
+  'org_id',
+  'id',
+  'project_id',
+  'thread_id',
+  'run_id',
+  'parent_source_ids',
+  'origin',
+  'sha256',
+  'byte_size',
+  'file_count',
+  'message',
+  'manifest_base',
+  'manifest_depth',
+  'created_at',
+] as const;
 const SHA_BYTES = 32;
 
 /** A source of the project; 404 `source_not_found`. The project was loaded, and so authorized, before. */
 export async function loadSource(db: AnyDb, projectId: string, sourceId: string): Promise<SourceRow> {
-  const source = await db.selectFrom('sources').select(SOURCE_COLUMNS).where('project_id', '=', projectId).where('id', '=', sourceId).executeTakeFirst();
+  const source = await db
+    .selectFrom('sources')
+    .select(SOURCE_COLUMNS)
+    .where('project_id', '=', projectId)
+    .where('id', '=', sourceId)
+    .executeTakeFirst();
   if (!source) throw notFound('source');
   return source;
 }
 
 /** Newest first, behind `after`. */
-export async function findSources(db: AnyDb, projectId: string, after: string | null, limit: number): Promise<SourceRow[]> {
+export async function findSources(
+  db: AnyDb,
+  projectId: string,
+  after: string | null,
+  limit: number,
+): Promise<SourceRow[]> {
   let query = db.selectFrom('sources').select(SOURCE_COLUMNS).where('project_id', '=', projectId);
   if (after !== null) query = query.where('id', '<', after);
   return query.orderBy('id', 'desc').limit(limit).execute();
@@ -45,22 +70,36 @@ export async function findManifests(db: AnyDb, sourceId: string, known: string[]
 
 // Hashes travel as one bytea, 32 bytes each: an array of 10,000 costs the driver 20 ms of escaping on the event loop.
 export const hashBytes = (sha256s: readonly string[]) => Buffer.from(sha256s.join(''), 'hex');
-const hashList = (hex: string | null) => Array.from({ length: (hex?.length ?? 0) / 64 }, (_, i) => hex!.slice(i * 64, i * 64 + 64));
-const each = (hashes: Buffer) => sql`(select substring(${hashes}::bytea from i * ${SHA_BYTES}::int + 1 for ${SHA_BYTES}::int) as sha256 from generate_series(0, ${hashes.length / SHA_BYTES - 1}::int) as i)`;
+const hashList = (hex: string | null) =>
+  Array.from({ length: (hex?.length ?? 0) / 64 }, (_, i) => hex!.slice(i * 64, i * 64 + 64));
+const each = (hashes: Buffer) =>
+  sql`(select substring(${hashes}::bytea from i * ${SHA_BYTES}::int + 1 for ${SHA_BYTES}::int) as sha256 from generate_series(0, ${hashes.length / SHA_BYTES - 1}::int) as i)`;
 
 // By lookups in the index: with a join the planner, which knows nothing of 100,000 rows that were just written, read the table for each hash.
 const oneOf = (hashes: Buffer) => sql`b.sha256 = any(array(select sha256 from ${each(hashes)} as h))`;
 
 /** Which of these contents the project has. */
-export async function findStored(db: AnyDb, projectId: string, sha256s: readonly string[]): Promise<Set<string>> {
+export async function findStored(
+  db: AnyDb,
+  projectId: string,
+  sha256s: readonly string[],
+): Promise<Set<string>> {
   if (sha256s.length === 0) return new Set();
-  const { rows: [row] } = await sql<{ hex: string | null }>`
-    select encode(string_agg(b.sha256, ''::bytea), 'hex') as hex from blobs b where b.project_id = ${projectId} and ${oneOf(hashBytes(sha256s))}`.execute(db);
+  const {
+    rows: [row],
+  } = await sql<{ hex: string | null }>`
+    select encode(string_agg(b.sha256, ''::bytea), 'hex') as hex from blobs b where b.project_id = ${projectId} and ${oneOf(hashBytes(sha256s))}`.execute(
+    db,
+  );
   return new Set(hashList(row!.hex));
 }
 
 /** The packs that hold these contents, with how many of them each holds, the fullest first. */
-export async function findPacks(db: AnyDb, projectId: string, sha256s: readonly string[]): Promise<{ id: string; sha256s: string[] }[]> {
+export async function findPacks(
+  db: AnyDb,
+  projectId: string,
+  sha256s: readonly string[],
+): Promise<{ id: string; sha256s: string[] }[]> {
   if (sha256s.length === 0) return [];
   const { rows } = await sql<{ id: string; hex: string }>`
     select b.pack_id as id, encode(string_agg(b.sha256, ''::bytea), 'hex') as hex from blobs b where b.project_id = ${projectId} and ${oneOf(hashBytes(sha256s))}
@@ -70,24 +109,47 @@ export async function findPacks(db: AnyDb, projectId: string, sha256s: readonly 
 
 /** Rows of the pack's contents that the project does not have yet. Sorted, so that rivals wait for each other instead of deadlocking. */
 export async function insertBlobs(tx: Tx, projectId: string, packId: string, hashes: Buffer): Promise<void> {
-  await sql`insert into blobs (project_id, sha256, pack_id) select ${projectId}, sha256, ${packId} from ${each(hashes)} as fresh order by sha256 on conflict do nothing`.execute(tx.db);
+  await sql`insert into blobs (project_id, sha256, pack_id) select ${projectId}, sha256, ${packId} from ${each(hashes)} as fresh order by sha256 on conflict do nothing`.execute(
+    tx.db,
+  );
 }
 
 /** Which of these contents are looked for in which of the packs: 32 bytes each, by pack. */
-export async function findPlaced(db: AnyDb, projectId: string, packIds: readonly string[], hashes: Buffer): Promise<Map<string, Buffer>> {
+export async function findPlaced(
+  db: AnyDb,
+  projectId: string,
+  packIds: readonly string[],
+  hashes: Buffer,
+): Promise<Map<string, Buffer>> {
   const { rows } = await sql<{ id: string; hashes: Buffer }>`
-    select b.pack_id as id, string_agg(b.sha256, ''::bytea) as hashes from blobs b where b.project_id = ${projectId} and ${oneOf(hashes)} and b.pack_id = any(${packIds}::text[]) group by b.pack_id`.execute(db);
+    select b.pack_id as id, string_agg(b.sha256, ''::bytea) as hashes from blobs b where b.project_id = ${projectId} and ${oneOf(hashes)} and b.pack_id = any(${packIds}::text[]) group by b.pack_id`.execute(
+    db,
+  );
   return new Map(rows.map((row) => [row.id, row.hashes]));
 }
 
 /** These contents are looked for in another pack from now on, those of them that were looked for in one of `from`. Returns how many. */
-export async function moveBlobs(tx: Tx, projectId: string, from: readonly string[], to: string, hashes: Buffer): Promise<number> {
-  const { numAffectedRows } = await sql`update blobs b set pack_id = ${to} where b.project_id = ${projectId} and ${oneOf(hashes)} and b.pack_id = any(${from}::text[])`.execute(tx.db);
+export async function moveBlobs(
+  tx: Tx,
+  projectId: string,
+  from: readonly string[],
+  to: string,
+  hashes: Buffer,
+): Promise<number> {
+  const { numAffectedRows } =
+    await sql`update blobs b set pack_id = ${to} where b.project_id = ${projectId} and ${oneOf(hashes)} and b.pack_id = any(${from}::text[])`.execute(
+      tx.db,
+    );
   return Number(numAffectedRows ?? 0);
 }
 
 /** Files that sources of the project name, some of them changed since another source: encoded as `decodeManifest` reads it, newest source first, behind `after`. */
-export async function findManifestsBefore(db: AnyDb, projectId: string, after: string | null, limit: number): Promise<Pick<ManifestRow, 'id' | 'manifest'>[]> {
+export async function findManifestsBefore(
+  db: AnyDb,
+  projectId: string,
+  after: string | null,
+  limit: number,
+): Promise<Pick<ManifestRow, 'id' | 'manifest'>[]> {
   let query = db.selectFrom('sources').select(['id', 'manifest']).where('project_id', '=', projectId);
   if (after !== null) query = query.where('id', '<', after);
   return query.orderBy('id', 'desc').limit(limit).execute();

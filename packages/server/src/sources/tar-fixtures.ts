@@ -15,7 +15,10 @@ export interface FixtureEntry {
 }
 
 export function tarFixture(entries: FixtureEntry[], end = true): Buffer {
-  const blocks = entries.flatMap((e) => [...(e.pax ? entryBlocks({ path: 'PaxHeader', type: 'x', content: paxContent(e.pax) }) : []), ...entryBlocks(e)]);
+  const blocks = entries.flatMap((e) => [
+    ...(e.pax ? entryBlocks({ path: 'PaxHeader', type: 'x', content: paxContent(e.pax) }) : []),
+    ...entryBlocks(e),
+  ]);
   return Buffer.concat(end ? [...blocks, Buffer.alloc(1024)] : blocks);
 }
 
@@ -38,10 +41,12 @@ function entryBlocks(e: FixtureEntry): Buffer[] {
 }
 
 export function paxContent(records: Record<string, string | Buffer>): Buffer {
-  return Buffer.concat(Object.entries(records).map(([key, value]) => {
-    const body = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.from('\n')]);
-    let length = body.length + 1;
-    while (String(length).length + body.length !== length) length = String(length).length + body.length;
-    return Buffer.concat([Buffer.from(String(length)), body]);
-  }));
+  return Buffer.concat(
+    Object.entries(records).map(([key, value]) => {
+      const body = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.from('\n')]);
+      let length = body.length + 1;
+      while (String(length).length + body.length !== length) length = String(length).length + body.length;
+      return Buffer.concat([Buffer.from(String(length)), body]);
+    }),
+  );
 }

@@ -2,7 +2,15 @@
 import { hash } from 'node:crypto';
 import { createGunzip } from 'node:zlib';
 import type { Bundle, BundleFile } from './bundle.ts';
-import { BundleFaults, MAX_FILES, MAX_FILE_BYTES, MAX_TOTAL_BYTES, RULES, invalidBundle, type Refusal } from './bundle-rules.ts';
+import {
+  BundleFaults,
+  MAX_FILES,
+  MAX_FILE_BYTES,
+  MAX_TOTAL_BYTES,
+  RULES,
+  invalidBundle,
+  type Refusal,
+} from './bundle-rules.ts';
 import { sha256Of } from './manifest.ts';
 import { readTar, TarError, type TarEntry } from './tar-reader.ts';
 
@@ -35,7 +43,12 @@ class TarImport {
   async entry(entry: TarEntry): Promise<void> {
     this.index++;
     if (entry.kind === 'folder') return;
-    if (entry.kind === 'other') return this.faults.at(this.index, 'path', 'must be a regular file: links and special files cannot be kept');
+    if (entry.kind === 'other')
+      return this.faults.at(
+        this.index,
+        'path',
+        'must be a regular file: links and special files cannot be kept',
+      );
     if (this.named.length >= MAX_FILES) return this.over(RULES.count);
     const path = this.name(entry);
     this.total += entry.byteSize;
@@ -47,9 +60,12 @@ class TarImport {
   }
 
   damaged(error: unknown): void {
-    if (error instanceof InflationLimit) this.faults.all(`The archive inflates to more than ${MAX_INFLATED_BYTES / 1024 / 1024} MiB.`);
-    else if (error instanceof TarError) this.faults.all(`The archive is not a readable tar: ${error.message}.`);
-    else if (isZlibError(error)) this.faults.all('The body is not readable gzip data: it is damaged or cut off.');
+    if (error instanceof InflationLimit)
+      this.faults.all(`The archive inflates to more than ${MAX_INFLATED_BYTES / 1024 / 1024} MiB.`);
+    else if (error instanceof TarError)
+      this.faults.all(`The archive is not a readable tar: ${error.message}.`);
+    else if (isZlibError(error))
+      this.faults.all('The body is not readable gzip data: it is damaged or cut off.');
     else throw error;
   }
 

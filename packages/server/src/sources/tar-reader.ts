@@ -32,7 +32,9 @@ interface Extended {
   longName?: Buffer;
 }
 
-export async function* readTar(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<TarEntry> {
+export async function* readTar(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<TarEntry> {
   const source = new ChunkReader(chunks);
   let extended: Extended = {};
   let entries = 0;
@@ -52,7 +54,13 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array> | Iterable<Uint
       continue;
     }
     const content = source.section(HAS_NO_CONTENT.has(type) ? 0 : (extended.size ?? size));
-    yield { path: nameOf(header, extended), kind: kindOf(type, header, extended), byteSize: content.byteSize, executable: (number(header, 100, 108) & 0o100) !== 0, read: () => content.read() };
+    yield {
+      path: nameOf(header, extended),
+      kind: kindOf(type, header, extended),
+      byteSize: content.byteSize,
+      executable: (number(header, 100, 108) & 0o100) !== 0,
+      read: () => content.read(),
+    };
     await content.skip();
     entries++;
     extended = {};
@@ -96,12 +104,13 @@ function readExtended(type: string, content: Buffer, extended: Extended): void {
 
 /** `<length> <key>=<value>\n`, the length counting the whole record. */
 function* paxRecords(content: Buffer): Generator<[string, Buffer]> {
-  for (let at = 0; at < content.length && content[at] !== 0; ) {
+  for (let at = 0; at < content.length && content[at] !== 0;) {
     const space = content.indexOf(0x20, at);
     const length = space < 0 ? Number.NaN : decimal(content.subarray(at, space));
     const equals = content.indexOf(0x3d, space);
     const end = at + length;
-    if (!(length > 0) || end > content.length || equals < 0 || equals >= end || content[end - 1] !== 0x0a) throw new TarError('an extended header is damaged');
+    if (!(length > 0) || end > content.length || equals < 0 || equals >= end || content[end - 1] !== 0x0a)
+      throw new TarError('an extended header is damaged');
     yield [content.toString('utf8', space + 1, equals), content.subarray(equals + 1, end - 1)];
     at = end;
   }

@@ -24,12 +24,22 @@ export type TestContext = Pick<Context, 'db' | 'store' | 'pool' | 'bus' | 'log' 
 const silent = { info: () => {}, warn: () => {}, debug: () => {}, error: () => {} } as unknown as Logger;
 const deaf = { notify: () => {} } as unknown as Bus;
 
-export async function openTestContext(cleanupGraceSeconds = 3600): Promise<{ ctx: TestContext; close: () => Promise<void> }> {
+export async function openTestContext(
+  cleanupGraceSeconds = 3600,
+): Promise<{ ctx: TestContext; close: () => Promise<void> }> {
   const database = await createTestDatabase();
   const dir = await mkdtemp(join(tmpdir(), 'headrace-sources-'));
   const handle = openDatabase(database.connection);
   const pool = new ImportPool();
-  const ctx: TestContext = { db: handle.db, store: await createLocalStore(dir), pool, bus: deaf, log: silent, config: { cleanupGraceSeconds } as Context['config'], shutdown: new AbortController().signal };
+  const ctx: TestContext = {
+    db: handle.db,
+    store: await createLocalStore(dir),
+    pool,
+    bus: deaf,
+    log: silent,
+    config: { cleanupGraceSeconds } as Context['config'],
+    shutdown: new AbortController().signal,
+  };
   return {
     ctx,
     async close() {
@@ -41,10 +51,17 @@ export async function openTestContext(cleanupGraceSeconds = 3600): Promise<{ ctx
   };
 }
 
-export async function makeProject(ctx: TestContext, kind: 'platform' | 'direct' = 'platform'): Promise<ProjectRow> {
+export async function makeProject(
+  ctx: TestContext,
+  kind: 'platform' | 'direct' = 'platform',
+): Promise<ProjectRow> {
   const orgId = newId('org');
   await ctx.db.insertInto('organizations').values({ id: orgId, name: 'Test' }).execute();
-  return ctx.db.insertInto('projects').values({ org_id: orgId, id: newId('prj'), kind, name: 'Test', metadata: json({}) }).returningAll().executeTakeFirstOrThrow();
+  return ctx.db
+    .insertInto('projects')
+    .values({ org_id: orgId, id: newId('prj'), kind, name: 'Test', metadata: json({}) })
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 export function treeOf(files: Record<string, string | Buffer>): { tree: Tree; blobs: Map<string, Buffer> } {
@@ -60,8 +77,23 @@ export function treeOf(files: Record<string, string | Buffer>): { tree: Tree; bl
 }
 
 /** Stages and stores a version of these files. */
-export async function storeFiles(ctx: TestContext, project: ProjectRow, files: Record<string, string | Buffer>, parents: string[] = []): Promise<SourceRow> {
+export async function storeFiles(
+  ctx: TestContext,
+  project: ProjectRow,
+  files: Record<string, string | Buffer>,
+  parents: string[] = [],
+): Promise<SourceRow> {
   const { tree, blobs } = treeOf(files);
   const staged = await stageBlobs(ctx, project, blobs);
-  return transaction(ctx, (tx) => insertSource(tx, project, { tree, parents, origin: 'edit', threadId: null, runId: null, message: null, staged }));
+  return transaction(ctx, (tx) =>
+    insertSource(tx, project, {
+      tree,
+      parents,
+      origin: 'edit',
+      threadId: null,
+      runId: null,
+      message: null,
+      staged,
+    }),
+  );
 }

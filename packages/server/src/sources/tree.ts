@@ -70,7 +70,10 @@ async function read(db: Db | Tx['db'], sourceId: string): Promise<Tree> {
     // 50 deltas to 10,000 files are 100 ms in all: others get their turn between them.
     if (tree) await setImmediate();
     // Threads begin side by side from one source: what this one is a delta to is wanted again.
-    tree = base === null ? decodeManifest(manifest) : applyDelta(tree ?? cache.get(base) ?? known.get(base)!, manifest);
+    tree =
+      base === null
+        ? decodeManifest(manifest)
+        : applyDelta(tree ?? cache.get(base) ?? known.get(base)!, manifest);
     if (id === sourceId || id === rows.at(-1)!.manifest_base) cache.set(id, tree);
   }
   return tree!;

@@ -79,8 +79,16 @@ export class WorkerQueue {
   run<K extends OperationName>(request: Request<K>): Promise<Operations[K]['output']> {
     return new Promise((resolve, reject) => {
       if (this.isClosed) return reject(new PoolError('closed', 'The service stops.'));
-      if (this.queue.length >= this.maxQueue && !request.isUrgent) return reject(new PoolError('overloaded', 'Too many imports wait.'));
-      const queued: Queued = { ...request, id: ++this.lastId, queuedAt: performance.now(), patience: setTimeout(() => this.giveUp(queued), this.timeoutMs), resolve: resolve, reject };
+      if (this.queue.length >= this.maxQueue && !request.isUrgent)
+        return reject(new PoolError('overloaded', 'Too many imports wait.'));
+      const queued: Queued = {
+        ...request,
+        id: ++this.lastId,
+        queuedAt: performance.now(),
+        patience: setTimeout(() => this.giveUp(queued), this.timeoutMs),
+        resolve: resolve,
+        reject,
+      };
       this.queue.push(queued);
       this.wake();
     });
@@ -93,7 +101,13 @@ export class WorkerQueue {
     if (!queued) return;
     this.dequeue(queued);
     const worker = (this.current ??= this.start());
-    this.running = { queued, timer: setTimeout(() => this.lose(worker, new PoolError('timed_out', `The job took longer than ${this.timeoutMs} ms.`)), this.timeoutMs) };
+    this.running = {
+      queued,
+      timer: setTimeout(
+        () => this.lose(worker, new PoolError('timed_out', `The job took longer than ${this.timeoutMs} ms.`)),
+        this.timeoutMs,
+      ),
+    };
     queued.onStart?.(worker);
     // The process stays for a job, never for an idle thread.
     worker.ref();
@@ -126,13 +140,22 @@ export class WorkerQueue {
   private pick(): Queued | undefined {
     const ready = this.queue.filter((q) => q.mayStart?.() ?? true);
     const aged = performance.now() - AGED_MS;
-    return ready.find((q) => q.isUrgent) ?? ready.find((q) => q.queuedAt < aged) ?? ready.toSorted((a, b) => a.byteSize - b.byteSize)[0];
+    return (
+      ready.find((q) => q.isUrgent) ??
+      ready.find((q) => q.queuedAt < aged) ??
+      ready.toSorted((a, b) => a.byteSize - b.byteSize)[0]
+    );
   }
 
   private start(): Worker {
-    const worker = new Worker(new URL('./import.worker.ts', import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB }, name: 'import' });
+    const worker = new Worker(new URL('./import.worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+      name: 'import',
+    });
     worker.on('message', (answer: Answer) => this.answered(answer));
-    worker.on('error', (error) => this.lose(worker, new PoolError('worker_lost', `The import thread failed: ${String(error)}`)));
+    worker.on('error', (error) =>
+      this.lose(worker, new PoolError('worker_lost', `The import thread failed: ${String(error)}`)),
+    );
     worker.on('exit', () => this.lose(worker, new PoolError('worker_lost', 'The import thread ended.')));
     worker.unref();
     return worker;

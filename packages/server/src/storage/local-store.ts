@@ -1,10 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, opendir, readdir, rename, rm, rmdir, stat, unlink, type FileHandle } from 'node:fs/promises';
+import {
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+  type FileHandle,
+} from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ObjectNotFoundError, StorageUnavailableError, assertKey, assertPrefix, type ObjectInfo, type ObjectStore } from './object-store.ts';
+import {
+  ObjectNotFoundError,
+  StorageUnavailableError,
+  assertKey,
+  assertPrefix,
+  type ObjectInfo,
+  type ObjectStore,
+} from './object-store.ts';
 
 /** Half-written objects stand here until they are renamed to their place. No key begins with a dot. */
 const STAGING = '.staging';
@@ -99,7 +117,9 @@ class LocalStore implements ObjectStore {
   }
 
   async sweep(): Promise<void> {
-    await removeStale(join(this.root, STAGING)).catch((error) => { throw storageError(error); });
+    await removeStale(join(this.root, STAGING)).catch((error) => {
+      throw storageError(error);
+    });
   }
 
   async probe(): Promise<void> {
@@ -122,7 +142,9 @@ class LocalStore implements ObjectStore {
   private async withFile<T>(key: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
     const file = await this.open(key);
     try {
-      return await use(file).catch((error) => { throw storageError(error); });
+      return await use(file).catch((error) => {
+        throw storageError(error);
+      });
     } finally {
       await file.close();
     }
@@ -144,7 +166,9 @@ class LocalStore implements ObjectStore {
       const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       try {
         // A folder that was made now is durable once its parent is.
-        if (made) for (let at = dirname(target); at.length >= made.length; at = dirname(at)) await syncFolder(dirname(at));
+        if (made)
+          for (let at = dirname(target); at.length >= made.length; at = dirname(at))
+            await syncFolder(dirname(at));
         await rename(staged, target);
         return await syncFolder(dirname(target));
       } catch (error) {
@@ -168,9 +192,10 @@ async function writeDurably(path: string, content: Uint8Array | Readable): Promi
   const file = await open(path, 'wx', 0o600);
   try {
     if (content instanceof Uint8Array) await file.writeFile(content);
-    else await pipeline(content, async (chunks: AsyncIterable<Uint8Array>) => {
-      for await (const chunk of chunks) await file.writeFile(chunk);
-    });
+    else
+      await pipeline(content, async (chunks: AsyncIterable<Uint8Array>) => {
+        for await (const chunk of chunks) await file.writeFile(chunk);
+      });
     await file.sync();
   } finally {
     await file.close();
@@ -179,7 +204,9 @@ async function writeDurably(path: string, content: Uint8Array | Readable): Promi
 
 /** In a volume that is away every object looks missing: readers would be told that it is lost, and deletions that they are done. */
 async function assertThere(root: string): Promise<void> {
-  const isEmpty = await isEmptyFolder(root).catch((error) => { throw storageError(error); });
+  const isEmpty = await isEmptyFolder(root).catch((error) => {
+    throw storageError(error);
+  });
   if (isEmpty) throw new StorageUnavailableError(`the folder ${root} is empty: is its volume away?`);
 }
 
@@ -234,5 +261,7 @@ function isMissing(error: unknown): boolean {
 
 /** A fault of the caller's stream stays what it is. */
 function storageError(error: unknown): unknown {
-  return (error as NodeJS.ErrnoException).syscall === undefined ? error : new StorageUnavailableError('the folder of the objects cannot be used', { cause: error });
+  return (error as NodeJS.ErrnoException).syscall === undefined
+    ? error
+    : new StorageUnavailableError('the folder of the objects cannot be used', { cause: error });
 }

@@ -22,9 +22,21 @@ async function local(): Promise<Subject> {
 
 async function s3(): Promise<Subject> {
   const directory = await mkdtemp(join(tmpdir(), 'headrace-s3rver-'));
-  const server = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory, configureBuckets: [{ name: 'objects', configs: [] }] });
+  const server = new S3rver({
+    port: 0,
+    address: '127.0.0.1',
+    silent: true,
+    directory,
+    configureBuckets: [{ name: 'objects', configs: [] }],
+  });
   const { port } = await server.run();
-  const store = await createS3Store({ bucket: 'objects', region: 'us-east-1', endpoint: `http://127.0.0.1:${port}`, credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }, forcePathStyle: true });
+  const store = await createS3Store({
+    bucket: 'objects',
+    region: 'us-east-1',
+    endpoint: `http://127.0.0.1:${port}`,
+    credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+    forcePathStyle: true,
+  });
   return {
     store,
     end: async () => {
@@ -35,9 +47,13 @@ async function s3(): Promise<Subject> {
   };
 }
 
-const keysOf = async (store: ObjectStore, prefix: string) => (await Array.fromAsync(store.list(prefix))).map((o) => o.key).sort();
+const keysOf = async (store: ObjectStore, prefix: string) =>
+  (await Array.fromAsync(store.list(prefix))).map((o) => o.key).sort();
 
-describe.each([['a folder', local], ['S3', s3]])('%s', (_name, make) => {
+describe.each([
+  ['a folder', local],
+  ['S3', s3],
+])('%s', (_name, make) => {
   let subject: Subject;
   let store: ObjectStore;
   beforeAll(async () => {
@@ -51,8 +67,19 @@ describe.each([['a folder', local], ['S3', s3]])('%s', (_name, make) => {
     await store.put('round/trip.bin', bytes);
     expect((await store.get('round/trip.bin')).equals(bytes)).toBe(true);
     expect((await buffer(await store.getStream('round/trip.bin'))).equals(bytes)).toBe(true);
-    for (const [start, end] of [[0, 300_000], [5, 5], [5, 6], [100, 70_000], [299_999, 300_000], [299_990, 400_000], [300_000, 300_010]] as const) {
-      expect((await store.getRange('round/trip.bin', start, end)).equals(bytes.subarray(start, end)), `${start}-${end}`).toBe(true);
+    for (const [start, end] of [
+      [0, 300_000],
+      [5, 5],
+      [5, 6],
+      [100, 70_000],
+      [299_999, 300_000],
+      [299_990, 400_000],
+      [300_000, 300_010],
+    ] as const) {
+      expect(
+        (await store.getRange('round/trip.bin', start, end)).equals(bytes.subarray(start, end)),
+        `${start}-${end}`,
+      ).toBe(true);
     }
     expect(await store.head('round/trip.bin')).toMatchObject({ key: 'round/trip.bin', byteSize: 300_000 });
   });
@@ -60,14 +87,19 @@ describe.each([['a folder', local], ['S3', s3]])('%s', (_name, make) => {
   test('takes a stream, and an empty object', async () => {
     await store.put('stream', Readable.from([Buffer.from('one '), Buffer.alloc(0), Buffer.from('two')]));
     await store.put('empty', Buffer.alloc(0));
-    expect([(await store.get('stream')).toString(), (await store.get('empty')).length]).toEqual(['one two', 0]);
+    expect([(await store.get('stream')).toString(), (await store.get('empty')).length]).toEqual([
+      'one two',
+      0,
+    ]);
   });
 
   test('a stream that fails leaves no object', async () => {
-    const failing = Readable.from((async function* () {
-      yield Buffer.from('half');
-      throw new Error('the upload broke');
-    })());
+    const failing = Readable.from(
+      (async function* () {
+        yield Buffer.from('half');
+        throw new Error('the upload broke');
+      })(),
+    );
     await expect(store.put('failed/upload', failing)).rejects.toThrow('the upload broke');
     expect([await store.head('failed/upload'), await keysOf(store, 'failed')]).toEqual([null, []]);
   });
@@ -79,7 +111,12 @@ describe.each([['a folder', local], ['S3', s3]])('%s', (_name, make) => {
   });
 
   test('what is not there is not found, and deleting it is no fault', async () => {
-    for (const read of [() => store.get('none/at/all'), () => store.getStream('none/at/all'), () => store.getRange('none/at/all', 0, 1)]) await expect(read()).rejects.toThrow(ObjectNotFoundError);
+    for (const read of [
+      () => store.get('none/at/all'),
+      () => store.getStream('none/at/all'),
+      () => store.getRange('none/at/all', 0, 1),
+    ])
+      await expect(read()).rejects.toThrow(ObjectNotFoundError);
     expect(await store.head('none/at/all')).toBeNull();
     await store.delete('none/at/all');
     await store.put('gone', Buffer.from('x'));
@@ -88,9 +125,15 @@ describe.each([['a folder', local], ['S3', s3]])('%s', (_name, make) => {
   });
 
   test('lists by literal prefix', async () => {
-    for (const key of ['list/a/1', 'list/a/2', 'list/ab', 'list/b/c/d']) await store.put(key, Buffer.from(key));
+    for (const key of ['list/a/1', 'list/a/2', 'list/ab', 'list/b/c/d'])
+      await store.put(key, Buffer.from(key));
     expect(await keysOf(store, 'list/')).toEqual(['list/a/1', 'list/a/2', 'list/ab', 'list/b/c/d']);
-    expect([await keysOf(store, 'list/a'), await keysOf(store, 'list/a/'), await keysOf(store, 'list/c'), await keysOf(store, 'nothing/')]).toEqual([['list/a/1', 'list/a/2', 'list/ab'], ['list/a/1', 'list/a/2'], [], []]);
+    expect([
+      await keysOf(store, 'list/a'),
+      await keysOf(store, 'list/a/'),
+      await keysOf(store, 'list/c'),
+      await keysOf(store, 'nothing/'),
+    ]).toEqual([['list/a/1', 'list/a/2', 'list/ab'], ['list/a/1', 'list/a/2'], [], []]);
     for (const key of await keysOf(store, 'list/')) await store.delete(key);
     expect(await keysOf(store, 'list/')).toEqual([]);
   });
@@ -104,7 +147,22 @@ describe.each([['a folder', local], ['S3', s3]])('%s', (_name, make) => {
     expect((await keysOf(store, 'busy/')).length).toBe(20);
   });
 
-  test.each(['', '/', '../up', 'a/../b', '/abs', 'a//b', 'a/', '.hidden', 'a/.b', 'a\\b', 'a\0', 'ü', 'a b', 'x'.repeat(513)])('the key %j is refused', async (key) => {
+  test.each([
+    '',
+    '/',
+    '../up',
+    'a/../b',
+    '/abs',
+    'a//b',
+    'a/',
+    '.hidden',
+    'a/.b',
+    'a\\b',
+    'a\0',
+    'ü',
+    'a b',
+    'x'.repeat(513),
+  ])('the key %j is refused', async (key) => {
     await expect(store.put(key, Buffer.from('x'))).rejects.toThrow(TypeError);
     await expect(store.get(key)).rejects.toThrow(TypeError);
     await expect(store.delete(key)).rejects.toThrow(TypeError);
@@ -122,7 +180,13 @@ test('a folder that went away is unavailable and is not made again', async () =>
   await rename(join(root, 'objects'), join(root, 'elsewhere'));
   await expect(store.probe()).rejects.toThrow(StorageUnavailableError);
   await expect(store.put('a/b', Buffer.from('x'))).rejects.toThrow(StorageUnavailableError);
-  for (const use of [() => store.get('a'), () => store.head('a'), () => store.delete('a'), () => Array.fromAsync(store.list(''))]) await expect(use()).rejects.toThrow(StorageUnavailableError);
+  for (const use of [
+    () => store.get('a'),
+    () => store.head('a'),
+    () => store.delete('a'),
+    () => Array.fromAsync(store.list('')),
+  ])
+    await expect(use()).rejects.toThrow(StorageUnavailableError);
   await expect(openLocalStore(join(root, 'objects'))).rejects.toThrow(StorageUnavailableError);
   expect(await readdir(root)).toEqual(['elsewhere']);
   await rm(root, { recursive: true });
@@ -133,14 +197,21 @@ test('an empty folder is a volume that is away: nothing in it is told as missing
   const store = await createLocalStore(root);
   expect(await store.head('a')).toBeNull();
   await rm(join(root, '.staging'), { recursive: true });
-  for (const use of [() => store.get('a'), () => store.head('a'), () => store.delete('a')]) await expect(use()).rejects.toThrow(StorageUnavailableError);
+  for (const use of [() => store.get('a'), () => store.head('a'), () => store.delete('a')])
+    await expect(use()).rejects.toThrow(StorageUnavailableError);
   await rm(root, { recursive: true });
 });
 
 test('a bucket or service that is not there is unavailable', async () => {
   const subject = await s3();
   await subject.end();
-  const store = await createS3Store({ bucket: 'objects', region: 'us-east-1', endpoint: 'http://127.0.0.1:1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, forcePathStyle: true });
+  const store = await createS3Store({
+    bucket: 'objects',
+    region: 'us-east-1',
+    endpoint: 'http://127.0.0.1:1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    forcePathStyle: true,
+  });
   await expect(store.probe()).rejects.toThrow(StorageUnavailableError);
   await expect(store.get('a')).rejects.toThrow(StorageUnavailableError);
   store.close();

@@ -11,7 +11,8 @@ export type ReadableStore = Pick<ObjectStore, 'get' | 'getRange' | 'head' | 'lis
 type Where = Pick<Config, 'dataDir' | 's3'>;
 
 const folderOf = ({ dataDir }: Where) => join(dataDir, 'objects');
-const bucketOf = (s3: NonNullable<Where['s3']>) => createS3Store({ ...s3, credentials: null, forcePathStyle: s3.endpoint !== null });
+const bucketOf = (s3: NonNullable<Where['s3']>) =>
+  createS3Store({ ...s3, credentials: null, forcePathStyle: s3.endpoint !== null });
 
 export function openStore(config: Where): Promise<ObjectStore> {
   return config.s3 ? bucketOf(config.s3) : createLocalStore(folderOf(config));

@@ -1,7 +1,14 @@
 import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { buffer } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
-import { ObjectNotFoundError, StorageUnavailableError, assertKey, assertPrefix, type ObjectInfo, type ObjectStore } from './object-store.ts';
+import {
+  ObjectNotFoundError,
+  StorageUnavailableError,
+  assertKey,
+  assertPrefix,
+  type ObjectInfo,
+  type ObjectStore,
+} from './object-store.ts';
 
 export interface S3Options {
   bucket: string;
@@ -29,7 +36,12 @@ export async function createS3Store(options: S3Options): Promise<ObjectStore> {
     region: options.region,
     forcePathStyle: options.forcePathStyle,
     maxAttempts: ATTEMPTS,
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS, requestTimeout: ANSWER_TIMEOUT_MS, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: IDLE_TIMEOUT_MS,
+      requestTimeout: ANSWER_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
     // The SDK's default checksums wrap streamed bodies in a chunk format that compatible services store as content.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -54,7 +66,9 @@ class S3Store implements ObjectStore {
   async put(key: string, content: Uint8Array | Readable): Promise<void> {
     const at = this.at(key);
     const body = content instanceof Uint8Array ? content : await buffer(content);
-    await this.call(() => this.client.send(new this.sdk.PutObjectCommand({ ...at, Body: body, ContentLength: body.byteLength })));
+    await this.call(() =>
+      this.client.send(new this.sdk.PutObjectCommand({ ...at, Body: body, ContentLength: body.byteLength })),
+    );
   }
 
   async get(key: string): Promise<Buffer> {
@@ -78,7 +92,9 @@ class S3Store implements ObjectStore {
   async head(key: string): Promise<ObjectInfo | null> {
     const at = this.at(key);
     try {
-      const { ContentLength, LastModified } = await this.call(() => this.client.send(new this.sdk.HeadObjectCommand(at)));
+      const { ContentLength, LastModified } = await this.call(() =>
+        this.client.send(new this.sdk.HeadObjectCommand(at)),
+      );
       return { key, byteSize: ContentLength ?? 0, modifiedAt: LastModified ?? new Date(0) };
     } catch (error) {
       if (error instanceof ObjectNotFoundError) return null;
@@ -97,8 +113,18 @@ class S3Store implements ObjectStore {
     assertPrefix(prefix);
     let token: string | undefined;
     do {
-      const page = await this.call(() => this.client.send(new this.sdk.ListObjectsV2Command({ Bucket: this.bucket, Prefix: prefix, ContinuationToken: token })));
-      for (const { Key, Size, LastModified } of page.Contents ?? []) if (Key !== undefined) yield { key: Key, byteSize: Size ?? 0, modifiedAt: LastModified ?? new Date(0) };
+      const page = await this.call(() =>
+        this.client.send(
+          new this.sdk.ListObjectsV2Command({
+            Bucket: this.bucket,
+            Prefix: prefix,
+            ContinuationToken: token,
+          }),
+        ),
+      );
+      for (const { Key, Size, LastModified } of page.Contents ?? [])
+        if (Key !== undefined)
+          yield { key: Key, byteSize: Size ?? 0, modifiedAt: LastModified ?? new Date(0) };
       token = page.NextContinuationToken;
     } while (token !== undefined);
   }
@@ -107,9 +133,13 @@ class S3Store implements ObjectStore {
   async sweep(): Promise<void> {}
 
   async probe(): Promise<void> {
-    await this.call(() => this.client.send(new this.sdk.HeadBucketCommand({ Bucket: this.bucket }))).catch((error) => {
-      throw error instanceof ObjectNotFoundError ? new StorageUnavailableError('there is no such bucket', { cause: error }) : error;
-    });
+    await this.call(() => this.client.send(new this.sdk.HeadBucketCommand({ Bucket: this.bucket }))).catch(
+      (error) => {
+        throw error instanceof ObjectNotFoundError
+          ? new StorageUnavailableError('there is no such bucket', { cause: error })
+          : error;
+      },
+    );
   }
 
   close(): void {
@@ -123,7 +153,9 @@ class S3Store implements ObjectStore {
 
   private async fetch(key: string, range?: string): Promise<GetObjectCommandOutput> {
     const at = this.at(key);
-    return this.call(() => this.client.send(new this.sdk.GetObjectCommand({ ...at, ...(range ? { Range: range } : {}) })));
+    return this.call(() =>
+      this.client.send(new this.sdk.GetObjectCommand({ ...at, ...(range ? { Range: range } : {}) })),
+    );
   }
 
   private async bytes(output: GetObjectCommandOutput): Promise<Buffer> {
@@ -136,7 +168,8 @@ class S3Store implements ObjectStore {
     try {
       return await send();
     } catch (error) {
-      if (statusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket') throw new ObjectNotFoundError('there is no such object', { cause: error });
+      if (statusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket')
+        throw new ObjectNotFoundError('there is no such object', { cause: error });
       throw new StorageUnavailableError('the object storage did not serve a request', { cause: error });
     }
   }

@@ -1,7 +1,13 @@
 /** The part of the test server that is used; it brings no types. */
 declare module 's3rver' {
   export default class S3rver {
-    constructor(options: { port: number; address: string; silent: boolean; directory: string; configureBuckets: { name: string; configs: string[] }[] });
+    constructor(options: {
+      port: number;
+      address: string;
+      silent: boolean;
+      directory: string;
+      configureBuckets: { name: string; configs: string[] }[];
+    });
     run(): Promise<{ port: number }>;
     close(): Promise<void>;
   }

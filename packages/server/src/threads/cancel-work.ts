@@ -17,29 +17,48 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   await cancelApply(tx, loaded);
   const isBuildOver = await cancelThreadBuild(tx, loaded);
   await stopThreadPreviews(tx, loaded);
-  const isPreparing = thread.initialization_state === 'accepted' || thread.initialization_state === 'preparing';
-  if (thread.workspace_status !== null && thread.workspace_status !== 'archived') await enqueueArchive(tx, thread.id);
+  const isPreparing =
+    thread.initialization_state === 'accepted' || thread.initialization_state === 'preparing';
+  if (thread.workspace_status !== null && thread.workspace_status !== 'archived')
+    await enqueueArchive(tx, thread.id);
   return {
     // Work that is cut off leaves files that no source holds: the next use of the workspace keeps them and puts the latest source back.
     ...(cancelled.some((run) => run.status !== 'queued') ? { workspace_source_id: null } : {}),
-    active_apply_id: null, ...(isBuildOver ? { active_build_id: null } : {}),
-    ...(isPreparing ? { initialization_state: 'cancelled', initialization_phase: null, initialization_updated_at: sql<Date>`now()` } : {}),
+    active_apply_id: null,
+    ...(isBuildOver ? { active_build_id: null } : {}),
+    ...(isPreparing
+      ? {
+          initialization_state: 'cancelled',
+          initialization_phase: null,
+          initialization_updated_at: sql<Date>`now()`,
+        }
+      : {}),
   };
 }
 
 /** A workspace that was being prepared is cancelled with its thread: after the thread's own events, with a record of its own. */
 export async function cancelPreparation(tx: Tx, loaded: LoadedThread): Promise<void> {
-  if (loaded.thread.workspace_status === 'preparing') await changeWorkspace(tx, loaded, 'cancelled', 'thread archived or deleted');
+  if (loaded.thread.workspace_status === 'preparing')
+    await changeWorkspace(tx, loaded, 'cancelled', 'thread archived or deleted');
 }
 
 /** Ends the work of every thread of a project that is being deleted; its threads go with it. */
 export async function cancelProjectWork(tx: Tx, project: ProjectRow): Promise<void> {
-  const threads = await tx.db.selectFrom('threads').select('id').where('project_id', '=', project.id).where('deleted_at', 'is', null).orderBy('id').execute();
+  const threads = await tx.db
+    .selectFrom('threads')
+    .select('id')
+    .where('project_id', '=', project.id)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .execute();
   for (const { id } of threads) {
     const loaded = await lockThreadById(tx, id);
     if (!loaded) continue;
     const change = await cancelThreadWork(tx, loaded);
-    await tx.db.updateTable('threads').set({ ...change, deleted_at: sql<Date>`now()` }).where('id', '=', id).execute();
+    await tx.db
+      .updateTable('threads')
+      .set({ ...change, deleted_at: sql<Date>`now()` })
+      .where('id', '=', id)
+      .execute();
   }
 }
-

@@ -22,12 +22,31 @@ export const Title = Text('Overdue reminders', { maxLength: 500 });
 const FirstMessage = Body({ content: Content, clientMessageId: Type.Optional(ClientMessageId) });
 
 const PlatformBody = Body({
-  sourceId: Type.Optional(IdInput('src', 'Default: the head. Has to be in the head\'s history; before a head exists, any source of the app.')),
-  title: Type.Optional(Title), modelId: Type.Optional(ModelId), spendLimitMicros: Type.Optional(Micros), metadata: Type.Optional(Metadata), message: Type.Optional(FirstMessage),
+  sourceId: Type.Optional(
+    IdInput(
+      'src',
+      "Default: the head. Has to be in the head's history; before a head exists, any source of the app.",
+    ),
+  ),
+  title: Type.Optional(Title),
+  modelId: Type.Optional(ModelId),
+  spendLimitMicros: Type.Optional(Micros),
+  metadata: Type.Optional(Metadata),
+  message: Type.Optional(FirstMessage),
 });
 const DirectBody = Body({
-  projectId: IdInput('prj'), title: Type.Optional(Title), modelId: Type.Optional(ModelId), baseBranch: Type.Optional(Text('main', { minLength: 1, maxLength: 255 })), sourceId: Type.Optional(IdInput('src')), spendLimitMicros: Type.Optional(Micros),
-  message: Type.Optional(FirstMessage), executionTarget: Type.Optional(ExecutionTarget), trackerIssueUrl: Type.Optional(Type.String({ format: 'uri', maxLength: 2048, examples: ['https://tracker.example.com/TASK-1'] })), errorTrackerIssue: Type.Optional(ErrorTrackerIssue),
+  projectId: IdInput('prj'),
+  title: Type.Optional(Title),
+  modelId: Type.Optional(ModelId),
+  baseBranch: Type.Optional(Text('main', { minLength: 1, maxLength: 255 })),
+  sourceId: Type.Optional(IdInput('src')),
+  spendLimitMicros: Type.Optional(Micros),
+  message: Type.Optional(FirstMessage),
+  executionTarget: Type.Optional(ExecutionTarget),
+  trackerIssueUrl: Type.Optional(
+    Type.String({ format: 'uri', maxLength: 2048, examples: ['https://tracker.example.com/TASK-1'] }),
+  ),
+  errorTrackerIssue: Type.Optional(ErrorTrackerIssue),
 });
 
 interface NewThread {
@@ -44,39 +63,107 @@ interface NewThread {
 }
 
 /** The source that a new thread starts from; a Direct project may have none. */
-async function startingSource(tx: Tx, project: ProjectRow, asked: string | undefined): Promise<string | null> {
+async function startingSource(
+  tx: Tx,
+  project: ProjectRow,
+  asked: string | undefined,
+): Promise<string | null> {
   if (asked === undefined) {
     if (project.head_source_id === null && project.kind === 'platform') throw headNotInitialized();
     return project.head_source_id;
   }
-  const source = await tx.db.selectFrom('sources').select('id').where('project_id', '=', project.id).where('id', '=', asked).executeTakeFirst();
+  const source = await tx.db
+    .selectFrom('sources')
+    .select('id')
+    .where('project_id', '=', project.id)
+    .where('id', '=', asked)
+    .executeTakeFirst();
   if (!source) throw notFound('source');
   if (project.head_source_id === null) return source.id;
-  const inHistory = await tx.db.selectFrom('head_history').select('revision').where('project_id', '=', project.id).where('source_id', '=', source.id).limit(1).executeTakeFirst();
-  if (!inHistory) throw new ApiError('source_not_in_history', 'A thread starts from a source in the head\'s history. Leave sourceId out to start from the head.');
+  const inHistory = await tx.db
+    .selectFrom('head_history')
+    .select('revision')
+    .where('project_id', '=', project.id)
+    .where('source_id', '=', source.id)
+    .limit(1)
+    .executeTakeFirst();
+  if (!inHistory)
+    throw new ApiError(
+      'source_not_in_history',
+      "A thread starts from a source in the head's history. Leave sourceId out to start from the head.",
+    );
   return source.id;
 }
 
 /** Inserts a thread and the job that prepares it: `thread.updated`, then the first message's rows. */
-async function startThread(tx: Tx, config: Registry, project: ProjectRow, principal: Principal, input: NewThread) {
+async function startThread(
+  tx: Tx,
+  config: Registry,
+  project: ProjectRow,
+  principal: Principal,
+  input: NewThread,
+) {
   const sourceId = await startingSource(tx, project, input.sourceId);
   const settings = await effectiveSettings(tx.db, project);
-  const inserted = await tx.db.insertInto('threads').values({
-    org_id: project.org_id, id: newId('thr'), project_id: project.id, source_id: sourceId, latest_source_id: sourceId, model_id: input.modelId ?? null, title: input.title ?? null, metadata: json(input.metadata ?? {}), status: 'queued',
-    initialization_state: 'accepted', initialization_updated_at: sql<Date>`now()`, spend_limit_micros: input.spendLimitMicros ?? settings.spendLimitMicros, created_by: principal.actorId, participant_user_ids: principal.userId ? [principal.userId] : [],
-    tracker_issue_url: input.trackerIssueUrl ?? null, base_branch: input.baseBranch ?? null, error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null, execution_target: input.executionTarget ? json(input.executionTarget) : null,
-  }).returningAll().executeTakeFirstOrThrow();
-  appendEvent(tx, scopeOf(project), 'thread.updated', { id: inserted.id, status: inserted.status }, { threadId: inserted.id });
+  const inserted = await tx.db
+    .insertInto('threads')
+    .values({
+      org_id: project.org_id,
+      id: newId('thr'),
+      project_id: project.id,
+      source_id: sourceId,
+      latest_source_id: sourceId,
+      model_id: input.modelId ?? null,
+      title: input.title ?? null,
+      metadata: json(input.metadata ?? {}),
+      status: 'queued',
+      initialization_state: 'accepted',
+      initialization_updated_at: sql<Date>`now()`,
+      spend_limit_micros: input.spendLimitMicros ?? settings.spendLimitMicros,
+      created_by: principal.actorId,
+      participant_user_ids: principal.userId ? [principal.userId] : [],
+      tracker_issue_url: input.trackerIssueUrl ?? null,
+      base_branch: input.baseBranch ?? null,
+      error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null,
+      execution_target: input.executionTarget ? json(input.executionTarget) : null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  appendEvent(
+    tx,
+    scopeOf(project),
+    'thread.updated',
+    { id: inserted.id, status: inserted.status },
+    { threadId: inserted.id },
+  );
   await enqueue(tx, 'thread.initialize', { threadId: inserted.id }, { key: `thread:${inserted.id}` });
   if (!input.message) return { thread: inserted };
-  const accepted = await acceptMessage(tx, config, { thread: inserted, project }, { ...input.message, modelId: input.modelId ?? settings.modelId, createdBy: principal.actorId });
-  const thread: ThreadRow = await tx.db.updateTable('threads').set(accepted.thread).where('id', '=', inserted.id).returningAll().executeTakeFirstOrThrow();
+  const accepted = await acceptMessage(
+    tx,
+    config,
+    { thread: inserted, project },
+    { ...input.message, modelId: input.modelId ?? settings.modelId, createdBy: principal.actorId },
+  );
+  const thread: ThreadRow = await tx.db
+    .updateTable('threads')
+    .set(accepted.thread)
+    .where('id', '=', inserted.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
   return { thread, message: accepted.message, run: accepted.run };
 }
 
 async function create(tx: Tx, config: Registry, project: ProjectRow, principal: Principal, input: NewThread) {
   const { thread, message, run } = await startThread(tx, config, project, principal, input);
-  return { status: 201, scope: scopeOf(project), body: { ok: true, thread: await viewThread(tx.db, thread), ...(message && run ? { message: messageView(message), run: runView(run) } : {}) } };
+  return {
+    status: 201,
+    scope: scopeOf(project),
+    body: {
+      ok: true,
+      thread: await viewThread(tx.db, thread),
+      ...(message && run ? { message: messageView(message), run: runView(run) } : {}),
+    },
+  };
 }
 
 const responses = { 201: Ok({ thread: Thread, message: Type.Optional(Message), run: Type.Optional(Run) }) };
@@ -89,7 +176,8 @@ export const createThread = write({
   body: PlatformBody,
   legacyKeys: ['/message/clientMessageId'],
   responses,
-  handle: async (tx, call) => create(tx, call.ctx.config, await loadProject(tx.db, call, 'share'), call.principal, call.body),
+  handle: async (tx, call) =>
+    create(tx, call.ctx.config, await loadProject(tx.db, call, 'share'), call.principal, call.body),
 });
 
 export const createDirectThread = write({
@@ -99,5 +187,12 @@ export const createDirectThread = write({
   body: DirectBody,
   legacyKeys: ['/message/clientMessageId'],
   responses,
-  handle: async (tx, call) => create(tx, call.ctx.config, await loadProject(tx.db, call, 'share', call.body.projectId), call.principal, call.body),
+  handle: async (tx, call) =>
+    create(
+      tx,
+      call.ctx.config,
+      await loadProject(tx.db, call, 'share', call.body.projectId),
+      call.principal,
+      call.body,
+    ),
 });

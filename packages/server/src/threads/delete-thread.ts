@@ -16,9 +16,19 @@ export const deleteThread = write({
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
     const change = await cancelThreadWork(tx, loaded);
-    const thread = await changeThread(tx, loaded, { ...change, deleted_at: new Date() }, 'always', 'thread.deleted');
+    const thread = await changeThread(
+      tx,
+      loaded,
+      { ...change, deleted_at: new Date() },
+      'always',
+      'thread.deleted',
+    );
     await cancelPreparation(tx, { ...loaded, thread });
     await audit(tx, call, 'thread.deleted', thread.id);
-    return { status: 200, body: { ok: true, thread: await viewThread(tx.db, thread) }, scope: scopeOf(loaded.project) };
+    return {
+      status: 200,
+      body: { ok: true, thread: await viewThread(tx.db, thread) },
+      scope: scopeOf(loaded.project),
+    };
   },
 });

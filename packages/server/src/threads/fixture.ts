@@ -8,7 +8,11 @@ export const P = '/api/platform/v1';
 export type Files = Record<string, string>;
 
 /** Resolves when `look` gives something; fails after `ms`. */
-export async function until<T>(what: string, look: () => T | Promise<T>, ms = 25_000): Promise<Exclude<T, false | null | undefined>> {
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  ms = 25_000,
+): Promise<Exclude<T, false | null | undefined>> {
   for (const end = Date.now() + ms; ;) {
     const found = await look();
     if (found) return found as Exclude<T, false | null | undefined>;
@@ -27,23 +31,46 @@ export async function ok(answer: Promise<TestAnswer>): Promise<TestAnswer['body'
 /** `409 thread_busy`, and where it is told: `409 thread_busy run`, `400 invalid_request /title`. */
 export async function refusal(answer: Promise<TestAnswer>): Promise<string> {
   const { status, body } = await answer;
-  return [status, body?.error?.code, body?.error?.reason, ...(body?.error?.fields ?? []).map((f: { path: string }) => f.path)].filter(Boolean).join(' ');
+  return [
+    status,
+    body?.error?.code,
+    body?.error?.reason,
+    ...(body?.error?.fields ?? []).map((f: { path: string }) => f.path),
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
-interface TestEvent { type: string; data: Record<string, unknown>; threadId: string | null; runId: string | null }
+interface TestEvent {
+  type: string;
+  data: Record<string, unknown>;
+  threadId: string | null;
+  runId: string | null;
+}
 
 /** `run.completed`, `thread.updated:ready`, `message.persisted:user`. */
 const word = ({ type, data }: TestEvent): string => {
-  const more = type.startsWith('run.') || type.startsWith('platform.') ? undefined : data.status ?? data.role;
+  const more =
+    type.startsWith('run.') || type.startsWith('platform.') ? undefined : (data.status ?? data.role);
   return more === undefined ? type : `${type}:${more as string}`;
 };
 
-export async function newApp(server: TestServer, files: Files | null = { 'a.txt': 'a\n' }, fields: Record<string, unknown> = {}) {
+export async function newApp(
+  server: TestServer,
+  files: Files | null = { 'a.txt': 'a\n' },
+  fields: Record<string, unknown> = {},
+) {
   const { app } = await ok(server.call('POST', `${P}/apps`, { name: 'Garden', ...fields }));
   const at = `${P}/apps/${app.id as string}`;
   let sourceId: string | null = null;
   if (files) {
-    sourceId = (await ok(server.call('POST', `${at}/sources`, { files: Object.entries(files).map(([path, content]) => ({ path, content })) }))).source.id as string;
+    sourceId = (
+      await ok(
+        server.call('POST', `${at}/sources`, {
+          files: Object.entries(files).map(([path, content]) => ({ path, content })),
+        }),
+      )
+    ).source.id as string;
     await ok(server.call('POST', `${at}/source-head/initialize`, { sourceId }));
   }
   return { at, appId: app.id as string, sourceId, app };
@@ -75,15 +102,37 @@ export interface Bench {
 }
 
 /** An app with one source at its head, and a thread of it whose workspace is ready. */
-export async function newBench(server: TestServer, { files, settings, fields, thread }: { files?: Files; settings?: Record<string, unknown>; fields?: Record<string, unknown>; thread?: Record<string, unknown> } = {}): Promise<Bench> {
+export async function newBench(
+  server: TestServer,
+  {
+    files,
+    settings,
+    fields,
+    thread,
+  }: {
+    files?: Files;
+    settings?: Record<string, unknown>;
+    fields?: Record<string, unknown>;
+    thread?: Record<string, unknown>;
+  } = {},
+): Promise<Bench> {
   const { at: app, appId, sourceId } = await newApp(server, files, fields);
   if (settings) await ok(server.call('PATCH', `${app}/settings`, settings));
   const threadId = (await ok(server.call('POST', `${app}/threads`, thread ?? {}))).thread.id as string;
   const at = `${app}/threads/${threadId}`;
   const bench: Bench = {
-    appId, app, at, threadId, sourceId: sourceId!,
+    appId,
+    app,
+    at,
+    threadId,
+    sourceId: sourceId!,
     thread: async () => (await ok(server.call('GET', at))).thread,
-    ready: async () => { await until('the workspace to be ready', async () => (await bench.thread()).workspaceStatus === 'ready'); },
+    ready: async () => {
+      await until(
+        'the workspace to be ready',
+        async () => (await bench.thread()).workspaceStatus === 'ready',
+      );
+    },
     send: (content, more = {}) => ok(server.call('POST', `${at}/messages`, { content, ...more })),
     ended: async (runId) => {
       const { run } = await ok(server.call('GET', `${at}/runs/${runId}?waitSeconds=30`));
@@ -101,10 +150,19 @@ export async function newBench(server: TestServer, { files, settings, fields, th
         return tools.length > others && tools.some((tool: { status: string }) => tool.status === 'running');
       });
     },
-    list: async (name) => (await ok(server.call('GET', `${at}/${name}?limit=200`)))[name === 'workspace/history' ? 'records' : name],
+    list: async (name) =>
+      (await ok(server.call('GET', `${at}/${name}?limit=200`)))[
+        name === 'workspace/history' ? 'records' : name
+      ],
     async files(id) {
       const { files: list } = await ok(server.call('GET', `${app}/sources/${id}/files?limit=200`));
-      const contents = await Promise.all(list.map(async ({ path }: { path: string }) => [path, (await ok(server.call('GET', `${app}/sources/${id}/file?path=${encodeURIComponent(path)}`))).file.content]));
+      const contents = await Promise.all(
+        list.map(async ({ path }: { path: string }) => [
+          path,
+          (await ok(server.call('GET', `${app}/sources/${id}/file?path=${encodeURIComponent(path)}`))).file
+            .content,
+        ]),
+      );
       return Object.fromEntries(contents);
     },
     during: (act, only) => wordsDuring(server, app, act, only),
@@ -114,7 +172,12 @@ export async function newBench(server: TestServer, { files, settings, fields, th
 }
 
 /** Everything on an app's feed from before `act` until after it: changes of the app mark begin and end. What came before may be published later than the head was read. */
-export async function wordsDuring(server: TestServer, app: string, act: () => Promise<unknown>, only?: RegExp): Promise<string[]> {
+export async function wordsDuring(
+  server: TestServer,
+  app: string,
+  act: () => Promise<unknown>,
+  only?: RegExp,
+): Promise<string[]> {
   let { cursor } = await ok(server.call('GET', `${app}/events/head`));
   const [begin, end] = [randomUUID(), randomUUID()];
   await ok(server.call('PATCH', app, { externalId: begin }));
@@ -122,7 +185,12 @@ export async function wordsDuring(server: TestServer, app: string, act: () => Pr
   await ok(server.call('PATCH', app, { externalId: end }));
   let seen: TestEvent[] = [];
   for (let isOver = false; !isOver;) {
-    const page = await ok(server.call('GET', `${app}/events?limit=500&waitSeconds=10&cursor=${encodeURIComponent(cursor as string)}`));
+    const page = await ok(
+      server.call(
+        'GET',
+        `${app}/events?limit=500&waitSeconds=10&cursor=${encodeURIComponent(cursor as string)}`,
+      ),
+    );
     cursor = page.nextCursor;
     expect(page.events.length).toBeGreaterThan(0);
     for (const event of page.events as TestEvent[]) {

@@ -30,13 +30,22 @@ export async function loadThread(db: Db | Tx['db'], call: Asked): Promise<Loaded
 
 /** The thread alone, in one statement: for reads, which clients poll. */
 export async function readThread(db: Db, call: Asked): Promise<ThreadRow> {
-  let query = db.selectFrom('threads as t').innerJoin('projects as p', 'p.id', 't.project_id').selectAll('t')
-    .where('t.org_id', '=', call.principal.orgId).where('t.id', '=', call.params.threadId!).where('t.deleted_at', 'is', null).where('p.deleted_at', 'is', null);
+  let query = db
+    .selectFrom('threads as t')
+    .innerJoin('projects as p', 'p.id', 't.project_id')
+    .selectAll('t')
+    .where('t.org_id', '=', call.principal.orgId)
+    .where('t.id', '=', call.params.threadId!)
+    .where('t.deleted_at', 'is', null)
+    .where('p.deleted_at', 'is', null);
   if (call.params.appId !== undefined) query = query.where('p.id', '=', call.params.appId);
-  if (call.params.appId !== undefined && call.api === 'platform') query = query.where('p.kind', '=', 'platform');
+  if (call.params.appId !== undefined && call.api === 'platform')
+    query = query.where('p.kind', '=', 'platform');
   const thread = await query.executeTakeFirst();
   // Which of the two is not there is told by looking for each.
-  return thread && seesProject(call.principal, thread.project_id) ? thread : (await loadThread(db, call)).thread;
+  return thread && seesProject(call.principal, thread.project_id)
+    ? thread
+    : (await loadThread(db, call)).thread;
 }
 
 /** As loadThread, with the thread's row locked for this transaction. Lock order: project, then thread; the project is not locked here. */
@@ -47,29 +56,64 @@ export async function lockThread(tx: Tx, call: Asked): Promise<LoadedThread> {
 async function find(db: Db | Tx['db'], call: Asked, lock: boolean): Promise<LoadedThread> {
   // On a Platform path the app is looked up first: an unknown app is told as such.
   const known = call.params.appId === undefined ? undefined : await loadProject(db, call);
-  let query = db.selectFrom('threads').selectAll().where('org_id', '=', call.principal.orgId).where('id', '=', call.params.threadId!).where('deleted_at', 'is', null);
+  let query = db
+    .selectFrom('threads')
+    .selectAll()
+    .where('org_id', '=', call.principal.orgId)
+    .where('id', '=', call.params.threadId!)
+    .where('deleted_at', 'is', null);
   if (known) query = query.where('project_id', '=', known.id);
   if (lock) query = query.forUpdate();
   const thread = await query.executeTakeFirst();
   if (!thread || !seesProject(call.principal, thread.project_id)) throw notFound('thread');
-  const project = known ?? await db.selectFrom('projects').selectAll().where('id', '=', thread.project_id).executeTakeFirstOrThrow();
+  const project =
+    known ??
+    (await db
+      .selectFrom('projects')
+      .selectAll()
+      .where('id', '=', thread.project_id)
+      .executeTakeFirstOrThrow());
   if (project.deleted_at) throw notFound('thread');
   return { thread, project };
 }
 
 /** Locks a thread for a job; undefined when it was deleted meanwhile. `locked`: its project, where the caller holds that row already. */
-export async function lockThreadById(tx: Tx, threadId: string, locked?: ProjectRow): Promise<LoadedThread | undefined> {
-  const thread = await tx.db.selectFrom('threads').selectAll().where('id', '=', threadId).where('deleted_at', 'is', null).forUpdate().executeTakeFirst();
+export async function lockThreadById(
+  tx: Tx,
+  threadId: string,
+  locked?: ProjectRow,
+): Promise<LoadedThread | undefined> {
+  const thread = await tx.db
+    .selectFrom('threads')
+    .selectAll()
+    .where('id', '=', threadId)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
   if (!thread) return undefined;
-  return { thread, project: locked ?? await tx.db.selectFrom('projects').selectAll().where('id', '=', thread.project_id).executeTakeFirstOrThrow() };
+  return {
+    thread,
+    project:
+      locked ??
+      (await tx.db
+        .selectFrom('projects')
+        .selectAll()
+        .where('id', '=', thread.project_id)
+        .executeTakeFirstOrThrow()),
+  };
 }
 
-export const archived = () => new ApiError('thread_archived', 'The thread is archived. Unarchive it first: PATCH it with status ready.');
+export const archived = () =>
+  new ApiError('thread_archived', 'The thread is archived. Unarchive it first: PATCH it with status ready.');
 
 /** 409 on an archived or sealed thread, in that order. `sealed: 'allowed'` for what an applied draft still takes (builds, previews). */
 export function requireOpen(thread: ThreadRow, sealed: 'refused' | 'allowed' = 'refused'): void {
   if (thread.archived_at) throw archived();
-  if (sealed === 'refused' && thread.sealed_at) throw new ApiError('draft_sealed', 'This draft was applied and is sealed. Continue in a new thread from the head.');
+  if (sealed === 'refused' && thread.sealed_at)
+    throw new ApiError(
+      'draft_sealed',
+      'This draft was applied and is sealed. Continue in a new thread from the head.',
+    );
 }
 
 /** What occupies the thread beside runs: an exec, an apply or a build. */

@@ -10,7 +10,14 @@ import type { LoadedThread } from './policy.ts';
 export async function reinitialize(tx: Tx, { thread }: LoadedThread): Promise<ThreadChange> {
   if (thread.initialization_state !== 'failed' && thread.initialization_state !== 'cancelled') return {};
   await enqueue(tx, 'thread.initialize', { threadId: thread.id }, { key: `thread:${thread.id}` });
-  return { initialization_state: 'accepted', initialization_phase: null, initialization_attempt_count: 0, initialization_error_code: null, initialization_error_message: null, initialization_updated_at: sql<Date>`now()` };
+  return {
+    initialization_state: 'accepted',
+    initialization_phase: null,
+    initialization_attempt_count: 0,
+    initialization_error_code: null,
+    initialization_error_message: null,
+    initialization_updated_at: sql<Date>`now()`,
+  };
 }
 
 /** Adds the user of a session to those who took part. */

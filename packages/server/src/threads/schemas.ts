@@ -4,36 +4,106 @@ import { Body, Counter, Enum, Id, Micros, Nullable, Text, Time } from '../http/s
 const NullableTime = Nullable(Time);
 
 export const RUN_STATUSES = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
-export const THREAD_STATUSES = ['queued', 'running', 'waiting', 'blocked', 'ready', 'failed', 'archived'] as const;
-export const WORKSPACE_STATUSES = ['preparing', 'cancelled', 'ready', 'archived', 'cleanup_pending', 'error'] as const;
+export const THREAD_STATUSES = [
+  'queued',
+  'running',
+  'waiting',
+  'blocked',
+  'ready',
+  'failed',
+  'archived',
+] as const;
+export const WORKSPACE_STATUSES = [
+  'preparing',
+  'cancelled',
+  'ready',
+  'archived',
+  'cleanup_pending',
+  'error',
+] as const;
 
-const PullRequest = Type.Object({ number: Type.Number(), url: Type.String(), repoFullName: Type.String(), state: Type.String() }, { additionalProperties: true });
+const PullRequest = Type.Object(
+  { number: Type.Number(), url: Type.String(), repoFullName: Type.String(), state: Type.String() },
+  { additionalProperties: true },
+);
 
 export const ErrorTrackerIssue = Body({
-  issueId: Text('4711', { minLength: 1, maxLength: 128 }), shortId: Type.Optional(Nullable(Text('WEB-1', { maxLength: 128 }))), title: Type.Optional(Nullable(Text('TypeError', { maxLength: 500 }))), level: Type.Optional(Nullable(Text('error', { maxLength: 50 }))),
-  projectId: Text('12', { minLength: 1, maxLength: 128 }), projectSlug: Text('web', { minLength: 1, maxLength: 128 }), organizationSlug: Text('acme', { minLength: 1, maxLength: 128 }), url: Type.String({ format: 'uri', maxLength: 2048, examples: ['https://errors.example.com/issues/4711'] }),
+  issueId: Text('4711', { minLength: 1, maxLength: 128 }),
+  shortId: Type.Optional(Nullable(Text('WEB-1', { maxLength: 128 }))),
+  title: Type.Optional(Nullable(Text('TypeError', { maxLength: 500 }))),
+  level: Type.Optional(Nullable(Text('error', { maxLength: 50 }))),
+  projectId: Text('12', { minLength: 1, maxLength: 128 }),
+  projectSlug: Text('web', { minLength: 1, maxLength: 128 }),
+  organizationSlug: Text('acme', { minLength: 1, maxLength: 128 }),
+  url: Type.String({ format: 'uri', maxLength: 2048, examples: ['https://errors.example.com/issues/4711'] }),
 });
 
 export const ExecutionTarget = Body({
-  bindingId: Text('binding-1', { minLength: 1, maxLength: 128 }), hostId: Text('host-1', { minLength: 1, maxLength: 128 }), kind: Type.Literal('local'), model: Type.Optional(Nullable(Text('default', { minLength: 1, maxLength: 128 }))),
-  provider: Enum(['agent_a', 'agent_b']), workspaceMode: Enum(['direct', 'worktree']),
+  bindingId: Text('binding-1', { minLength: 1, maxLength: 128 }),
+  hostId: Text('host-1', { minLength: 1, maxLength: 128 }),
+  kind: Type.Literal('local'),
+  model: Type.Optional(Nullable(Text('default', { minLength: 1, maxLength: 128 }))),
+  provider: Enum(['agent_a', 'agent_b']),
+  workspaceMode: Enum(['direct', 'worktree']),
 });
 
 /** Every field is always there. */
 export const Thread = Type.Object({
-  id: Id('thr'), projectId: Id('prj'), sourceId: Nullable(Id('src', 'The version it started from; never changes.')), latestSourceId: Nullable(Id('src', 'Its latest successful version.')), modelId: Nullable(Text('scripted')),
-  scmPullRequestNumber: Nullable(Counter), title: Nullable(Text('Overdue reminders')), status: Enum(THREAD_STATUSES), archivedAt: NullableTime,
+  id: Id('thr'),
+  projectId: Id('prj'),
+  sourceId: Nullable(Id('src', 'The version it started from; never changes.')),
+  latestSourceId: Nullable(Id('src', 'Its latest successful version.')),
+  modelId: Nullable(Text('scripted')),
+  scmPullRequestNumber: Nullable(Counter),
+  title: Nullable(Text('Overdue reminders')),
+  status: Enum(THREAD_STATUSES),
+  archivedAt: NullableTime,
   initializationState: Enum(['accepted', 'preparing', 'completed', 'failed', 'cancelled']),
-  initializationPhase: Nullable(Enum(['provisioning_workspace', 'resolving_repository', 'allocating_sandbox', 'fetching_repository', 'configuring_workspace', 'dispatching_run'])),
-  initializationAttemptCount: Counter, initializationErrorCode: Nullable(Text('workspace_unavailable')), initializationErrorMessage: Nullable(Text('No sandbox could be made.')), initializationUpdatedAt: NullableTime,
-  waitingOn: Type.Array(Text('approval:apr_01k9x3v5e8f7arh2m4t6w8y0zb')), blockedOn: Type.Array(Text('apply:apl_01k9x3v5e8f7arh2m4t6w8y0zb')), pendingWakeups: Counter,
-  tasks: Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: true }), { examples: [[]] }), pullRequests: Type.Array(PullRequest, { examples: [[]] }), primaryPullRequest: Type.Unsafe<null>({ type: ['object', 'null'], examples: [null] }),
-  taskIdentifier: Nullable(Text('TASK-1')), trackerIssueUrl: Nullable(Type.String({ examples: ['https://tracker.example.com/TASK-1'] })), createdAt: Time, updatedAt: Time,
-  spendLimitMicros: Nullable(Micros), version: Counter, titleVersion: Counter, archiveVersion: Counter, latestUserMessageAt: NullableTime,
-  workspaceStatus: Nullable(Enum(WORKSPACE_STATUSES)), workspaceSetupStatus: Nullable(Enum(['pending', 'running', 'ready', 'failed'])),
-  latestRunId: Nullable(Id('run')), runStartedAt: NullableTime, runTurnStartedAt: NullableTime, runActiveSegmentStartedAt: NullableTime, stopRequestedAt: NullableTime,
-  runStatus: Nullable(Enum(RUN_STATUSES)), runSteerable: Nullable(Type.Boolean()), runActiveDurationMs: Nullable(Counter), runActiveDurationProvenance: Nullable(Enum(['accounted', 'legacy_default', 'unknown'])),
-  errorTrackerIssue: Type.Unsafe<unknown>({ type: ['object', 'null'], examples: [null] }), createdByUserId: Nullable(Type.String({ examples: ['sa_01k9x3v5e8f7arh2m4t6w8y0zb'] })), createdByAutomation: Type.Boolean({ examples: [false] }),
-  participantUserIds: Type.Array(Id('usr')), executionTarget: Type.Unsafe<unknown>({ type: ['object', 'null'], examples: [null] }),
-  sealedAt: NullableTime, metadata: Type.Record(Type.String(), Type.String(), { examples: [{ ticket: 'AB-12' }] }),
+  initializationPhase: Nullable(
+    Enum([
+      'provisioning_workspace',
+      'resolving_repository',
+      'allocating_sandbox',
+      'fetching_repository',
+      'configuring_workspace',
+      'dispatching_run',
+    ]),
+  ),
+  initializationAttemptCount: Counter,
+  initializationErrorCode: Nullable(Text('workspace_unavailable')),
+  initializationErrorMessage: Nullable(Text('No sandbox could be made.')),
+  initializationUpdatedAt: NullableTime,
+  waitingOn: Type.Array(Text('approval:apr_01k9x3v5e8f7arh2m4t6w8y0zb')),
+  blockedOn: Type.Array(Text('apply:apl_01k9x3v5e8f7arh2m4t6w8y0zb')),
+  pendingWakeups: Counter,
+  tasks: Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: true }), { examples: [[]] }),
+  pullRequests: Type.Array(PullRequest, { examples: [[]] }),
+  primaryPullRequest: Type.Unsafe<null>({ type: ['object', 'null'], examples: [null] }),
+  taskIdentifier: Nullable(Text('TASK-1')),
+  trackerIssueUrl: Nullable(Type.String({ examples: ['https://tracker.example.com/TASK-1'] })),
+  createdAt: Time,
+  updatedAt: Time,
+  spendLimitMicros: Nullable(Micros),
+  version: Counter,
+  titleVersion: Counter,
+  archiveVersion: Counter,
+  latestUserMessageAt: NullableTime,
+  workspaceStatus: Nullable(Enum(WORKSPACE_STATUSES)),
+  workspaceSetupStatus: Nullable(Enum(['pending', 'running', 'ready', 'failed'])),
+  latestRunId: Nullable(Id('run')),
+  runStartedAt: NullableTime,
+  runTurnStartedAt: NullableTime,
+  runActiveSegmentStartedAt: NullableTime,
+  stopRequestedAt: NullableTime,
+  runStatus: Nullable(Enum(RUN_STATUSES)),
+  runSteerable: Nullable(Type.Boolean()),
+  runActiveDurationMs: Nullable(Counter),
+  runActiveDurationProvenance: Nullable(Enum(['accounted', 'legacy_default', 'unknown'])),
+  errorTrackerIssue: Type.Unsafe<unknown>({ type: ['object', 'null'], examples: [null] }),
+  createdByUserId: Nullable(Type.String({ examples: ['sa_01k9x3v5e8f7arh2m4t6w8y0zb'] })),
+  createdByAutomation: Type.Boolean({ examples: [false] }),
+  participantUserIds: Type.Array(Id('usr')),
+  executionTarget: Type.Unsafe<unknown>({ type: ['object', 'null'], examples: [null] }),
+  sealedAt: NullableTime,
+  metadata: Type.Record(Type.String(), Type.String(), { examples: [{ ticket: 'AB-12' }] }),
 });

@@ -6,9 +6,28 @@ const AT = new Date();
 const STATES = ['accepted', 'preparing', 'completed', 'failed', 'cancelled'];
 
 /** Every combination of what the status depends on: 2 · 5 · 3 · 2 · 2 · 2 · 2. */
-const ALL = [null, AT].flatMap((archived_at) => STATES.flatMap((initialization_state) => [null, 'running', 'waiting'].flatMap((active) => [null, 'apl_x'].flatMap((active_apply_id) => [null, 'bld_x'].flatMap((active_build_id) => [0, 2].flatMap((queuedRuns) => [false, true].map((last_run_failed) => (
-  { thread: { archived_at, initialization_state, active_apply_id, active_build_id, last_run_failed }, work: { active: active as 'running' | 'waiting' | null, queuedRuns } }
-))))))));
+const ALL = [null, AT].flatMap((archived_at) =>
+  STATES.flatMap((initialization_state) =>
+    [null, 'running', 'waiting'].flatMap((active) =>
+      [null, 'apl_x'].flatMap((active_apply_id) =>
+        [null, 'bld_x'].flatMap((active_build_id) =>
+          [0, 2].flatMap((queuedRuns) =>
+            [false, true].map((last_run_failed) => ({
+              thread: {
+                archived_at,
+                initialization_state,
+                active_apply_id,
+                active_build_id,
+                last_run_failed,
+              },
+              work: { active: active as 'running' | 'waiting' | null, queuedRuns },
+            })),
+          ),
+        ),
+      ),
+    ),
+  ),
+);
 type Facts = (typeof ALL)[number];
 
 /** The table of state.ts, line by line. */
@@ -18,7 +37,11 @@ const TABLE: [ThreadStatus, (f: Facts) => boolean][] = [
   ['waiting', ({ work }) => work.active === 'waiting'],
   ['running', ({ work }) => work.active === 'running'],
   ['blocked', ({ thread }) => thread.active_apply_id !== null || thread.active_build_id !== null],
-  ['queued', ({ thread, work }) => ['accepted', 'preparing'].includes(thread.initialization_state) || work.queuedRuns > 0],
+  [
+    'queued',
+    ({ thread, work }) =>
+      ['accepted', 'preparing'].includes(thread.initialization_state) || work.queuedRuns > 0,
+  ],
   ['failed', ({ thread }) => thread.last_run_failed],
   ['ready', () => true],
 ];
@@ -26,7 +49,11 @@ const TABLE: [ThreadStatus, (f: Facts) => boolean][] = [
 describe('threadStatus', () => {
   test('the first line that holds decides, in every combination', () => {
     expect(ALL.length).toBe(480);
-    for (const facts of ALL) expect([facts, threadStatus(facts.thread, facts.work)]).toEqual([facts, TABLE.find(([, holds]) => holds(facts))![0]]);
+    for (const facts of ALL)
+      expect([facts, threadStatus(facts.thread, facts.work)]).toEqual([
+        facts,
+        TABLE.find(([, holds]) => holds(facts))![0],
+      ]);
   });
 
   test.each(TABLE)('%s is reached by its line (%#)', (status, holds) => {

@@ -21,13 +21,21 @@ export interface ThreadWork {
   queuedRuns: number;
 }
 
-type Facts = Pick<ThreadRow, 'archived_at' | 'initialization_state' | 'active_apply_id' | 'active_build_id' | 'last_run_failed'>;
+type Facts = Pick<
+  ThreadRow,
+  'archived_at' | 'initialization_state' | 'active_apply_id' | 'active_build_id' | 'last_run_failed'
+>;
 
 export function threadStatus(thread: Facts, work: ThreadWork): ThreadStatus {
   if (thread.archived_at) return 'archived';
   if (thread.initialization_state === 'failed') return 'failed';
   if (work.active) return work.active;
   if (thread.active_apply_id || thread.active_build_id) return 'blocked';
-  if (thread.initialization_state === 'accepted' || thread.initialization_state === 'preparing' || work.queuedRuns > 0) return 'queued';
+  if (
+    thread.initialization_state === 'accepted' ||
+    thread.initialization_state === 'preparing' ||
+    work.queuedRuns > 0
+  )
+    return 'queued';
   return thread.last_run_failed ? 'failed' : 'ready';
 }

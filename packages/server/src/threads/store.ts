@@ -22,7 +22,12 @@ export interface ThreadDetails {
 }
 
 /** A run's columns are null where the thread has none. */
-type DetailsRow = { of_thread: string; queued_runs: number; is_held: boolean | null; pending_approvals: string[] | null } & (RunRow | { id: null });
+type DetailsRow = {
+  of_thread: string;
+  queued_runs: number;
+  is_held: boolean | null;
+  pending_approvals: string[] | null;
+} & (RunRow | { id: null });
 
 /** The threads' details in one query. The run: the active one, else the oldest queued, else the last ended. */
 export async function threadDetails(db: Db | Tx['db'], threads: ThreadRow[]): Promise<ThreadDetails[]> {
@@ -34,10 +39,23 @@ export async function threadDetails(db: Db | Tx['db'], threads: ThreadRow[]): Pr
       select * from runs where thread_id = t.id
       order by case when status in ('running', 'waiting') then 0 when status = 'queued' then 1 else 2 end, case when status = 'queued' then id end, finished_at desc, id desc limit 1) r on true
     left join lateral (select count(*) as queued_runs, bool_or(held) as is_held from runs where thread_id = t.id and status = 'queued') q on true
-    left join lateral (select array_agg(id order by id) as pending_approvals from approvals where thread_id = t.id and status = 'pending') a on true`.execute(db);
+    left join lateral (select array_agg(id order by id) as pending_approvals from approvals where thread_id = t.id and status = 'pending') a on true`.execute(
+    db,
+  );
   const found = new Map(rows.map((row) => [row.of_thread, row]));
   return threads.map((thread) => {
-    const { queued_runs: queuedRuns, is_held: isHeld, pending_approvals: pendingApprovals, ...row } = found.get(thread.id)!;
-    return { thread, run: row.id === null ? null : row, queuedRuns, isHeld: isHeld ?? false, pendingApprovals: pendingApprovals ?? [] };
+    const {
+      queued_runs: queuedRuns,
+      is_held: isHeld,
+      pending_approvals: pendingApprovals,
+      ...row
+    } = found.get(thread.id)!;
+    return {
+      thread,
+      run: row.id === null ? null : row,
+      queuedRuns,
+      isHeld: isHeld ?? false,
+      pendingApprovals: pendingApprovals ?? [],
+    };
   });
 }

@@ -7,23 +7,63 @@ import type { ThreadDetails } from './store.ts';
 const iso = (time: Date | null) => time?.toISOString() ?? null;
 
 /** Active time of a run up to now, in ms; waiting does not count. */
-export const activeDurationMs = (run: { active_duration_ms: number; active_since: Date | null }) => run.active_duration_ms + (run.active_since ? Math.max(0, Date.now() - run.active_since.getTime()) : 0);
+export const activeDurationMs = (run: { active_duration_ms: number; active_since: Date | null }) =>
+  run.active_duration_ms + (run.active_since ? Math.max(0, Date.now() - run.active_since.getTime()) : 0);
 
 export function threadView({ thread: t, run, queuedRuns, isHeld, pendingApprovals }: ThreadDetails) {
   const isActive = run !== null && (run.status === 'running' || run.status === 'waiting');
   return {
-    id: t.id, projectId: t.project_id, sourceId: t.source_id, latestSourceId: t.latest_source_id, modelId: t.model_id, scmPullRequestNumber: null, title: t.title, status: t.status, archivedAt: iso(t.archived_at),
-    initializationState: t.initialization_state, initializationPhase: t.initialization_phase, initializationAttemptCount: t.initialization_attempt_count,
-    initializationErrorCode: t.initialization_error_code, initializationErrorMessage: t.initialization_error_message, initializationUpdatedAt: iso(t.initialization_updated_at),
+    id: t.id,
+    projectId: t.project_id,
+    sourceId: t.source_id,
+    latestSourceId: t.latest_source_id,
+    modelId: t.model_id,
+    scmPullRequestNumber: null,
+    title: t.title,
+    status: t.status,
+    archivedAt: iso(t.archived_at),
+    initializationState: t.initialization_state,
+    initializationPhase: t.initialization_phase,
+    initializationAttemptCount: t.initialization_attempt_count,
+    initializationErrorCode: t.initialization_error_code,
+    initializationErrorMessage: t.initialization_error_message,
+    initializationUpdatedAt: iso(t.initialization_updated_at),
     waitingOn: [...pendingApprovals.map((id) => `approval:${id}`), ...(isHeld ? ['capacity'] : [])],
-    blockedOn: [...(t.active_apply_id ? [`apply:${t.active_apply_id}`] : []), ...(t.active_build_id ? [`build:${t.active_build_id}`] : [])],
-    pendingWakeups: queuedRuns, tasks: [], pullRequests: [], primaryPullRequest: null, taskIdentifier: null, trackerIssueUrl: t.tracker_issue_url, createdAt: iso(t.created_at), updatedAt: iso(t.updated_at),
-    spendLimitMicros: t.spend_limit_micros, version: t.version, titleVersion: t.title_version, archiveVersion: t.archive_version, latestUserMessageAt: iso(t.latest_user_message_at),
-    workspaceStatus: t.workspace_status, workspaceSetupStatus: t.workspace_setup_status,
-    latestRunId: run?.id ?? null, runStartedAt: iso(run?.started_at ?? null), runTurnStartedAt: iso(run?.started_at ?? null), runActiveSegmentStartedAt: iso(run?.active_since ?? null), stopRequestedAt: iso(t.stop_requested_at),
-    runStatus: run?.status ?? null, runSteerable: isActive ? run.steerable : null, runActiveDurationMs: run ? activeDurationMs(run) : null, runActiveDurationProvenance: run ? 'accounted' : null,
-    errorTrackerIssue: t.error_tracker_issue, createdByUserId: t.created_by, createdByAutomation: false, participantUserIds: t.participant_user_ids, executionTarget: t.execution_target,
-    sealedAt: iso(t.sealed_at), metadata: t.metadata,
+    blockedOn: [
+      ...(t.active_apply_id ? [`apply:${t.active_apply_id}`] : []),
+      ...(t.active_build_id ? [`build:${t.active_build_id}`] : []),
+    ],
+    pendingWakeups: queuedRuns,
+    tasks: [],
+    pullRequests: [],
+    primaryPullRequest: null,
+    taskIdentifier: null,
+    trackerIssueUrl: t.tracker_issue_url,
+    createdAt: iso(t.created_at),
+    updatedAt: iso(t.updated_at),
+    spendLimitMicros: t.spend_limit_micros,
+    version: t.version,
+    titleVersion: t.title_version,
+    archiveVersion: t.archive_version,
+    latestUserMessageAt: iso(t.latest_user_message_at),
+    workspaceStatus: t.workspace_status,
+    workspaceSetupStatus: t.workspace_setup_status,
+    latestRunId: run?.id ?? null,
+    runStartedAt: iso(run?.started_at ?? null),
+    runTurnStartedAt: iso(run?.started_at ?? null),
+    runActiveSegmentStartedAt: iso(run?.active_since ?? null),
+    stopRequestedAt: iso(t.stop_requested_at),
+    runStatus: run?.status ?? null,
+    runSteerable: isActive ? run.steerable : null,
+    runActiveDurationMs: run ? activeDurationMs(run) : null,
+    runActiveDurationProvenance: run ? 'accounted' : null,
+    errorTrackerIssue: t.error_tracker_issue,
+    createdByUserId: t.created_by,
+    createdByAutomation: false,
+    participantUserIds: t.participant_user_ids,
+    executionTarget: t.execution_target,
+    sealedAt: iso(t.sealed_at),
+    metadata: t.metadata,
   };
 }
 

@@ -11,7 +11,12 @@ export const deleteModelKey = write({
   responses: { 200: Ok({ modelKey: ModelKey }) },
   async handle(tx, { principal, params, address }) {
     const provider = providerOf(params);
-    const row = await tx.db.deleteFrom('model_keys').where('org_id', '=', principal.orgId).where('provider', '=', provider).returningAll().executeTakeFirst();
+    const row = await tx.db
+      .deleteFrom('model_keys')
+      .where('org_id', '=', principal.orgId)
+      .where('provider', '=', provider)
+      .returningAll()
+      .executeTakeFirst();
     if (!row) throw notFound('model_key');
     await audit(tx, { principal, address }, 'model_key.deleted', provider);
     return { status: 200, body: { ok: true, modelKey: modelKeyView(row) } };

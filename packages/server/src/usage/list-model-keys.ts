@@ -11,11 +11,20 @@ export const listModelKeys = read({
   query: ListQuery(),
   responses: { 200: Page('modelKeys', ModelKey) },
   async handle({ ctx, principal, query }) {
-    const { rows, ...rest } = await page(ctx.secretKey, query, ['model-keys', principal.orgId], (after, limit) => {
-      let keys = ctx.db.selectFrom('model_keys').select(['provider', 'created_at', 'updated_at']).where('org_id', '=', principal.orgId);
-      if (after !== null) keys = keys.where('provider', '>', after);
-      return keys.orderBy('provider').limit(limit).execute();
-    }, (row) => row.provider);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      ['model-keys', principal.orgId],
+      (after, limit) => {
+        let keys = ctx.db
+          .selectFrom('model_keys')
+          .select(['provider', 'created_at', 'updated_at'])
+          .where('org_id', '=', principal.orgId);
+        if (after !== null) keys = keys.where('provider', '>', after);
+        return keys.orderBy('provider').limit(limit).execute();
+      },
+      (row) => row.provider,
+    );
     return { status: 200, body: { ok: true, modelKeys: rows.map(modelKeyView), ...rest } };
   },
 });

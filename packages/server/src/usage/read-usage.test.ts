@@ -17,69 +17,173 @@ beforeAll(async () => {
   ({ key } = await newAccount(s, cookie));
   const { db } = s.service.ctx;
   const orgId = made.organization.id;
-  for (const id of projects) await db.insertInto('projects').values({ org_id: orgId, id, kind: 'platform', name: 'x' }).execute();
+  for (const id of projects)
+    await db.insertInto('projects').values({ org_id: orgId, id, kind: 'platform', name: 'x' }).execute();
   const add = async (thread: number, day: string, modelId: string, cost: number) => {
-    await db.insertInto('runs').values({
-      org_id: orgId, id: newId('run'), project_id: projects[thread === 2 ? 1 : 0]!, thread_id: threads[thread]!, reply_message_id: newId('msg'), kind: 'message', agent: 'headrace', model_id: modelId, status: 'completed',
-      input_tokens: 100, output_tokens: 10, cached_tokens: 1, cost_micros: cost, created_by: 'usr_x', created_at: day,
-    }).execute();
+    await db
+      .insertInto('runs')
+      .values({
+        org_id: orgId,
+        id: newId('run'),
+        project_id: projects[thread === 2 ? 1 : 0]!,
+        thread_id: threads[thread]!,
+        reply_message_id: newId('msg'),
+        kind: 'message',
+        agent: 'headrace',
+        model_id: modelId,
+        status: 'completed',
+        input_tokens: 100,
+        output_tokens: 10,
+        cached_tokens: 1,
+        cost_micros: cost,
+        created_by: 'usr_x',
+        created_at: day,
+      })
+      .execute();
   };
-  for (const [i, id] of threads.entries()) await db.insertInto('threads').values({ org_id: orgId, id, project_id: projects[i === 2 ? 1 : 0]!, status: 'ready', initialization_state: 'completed', created_by: 'usr_x' }).execute();
+  for (const [i, id] of threads.entries())
+    await db
+      .insertInto('threads')
+      .values({
+        org_id: orgId,
+        id,
+        project_id: projects[i === 2 ? 1 : 0]!,
+        status: 'ready',
+        initialization_state: 'completed',
+        created_by: 'usr_x',
+      })
+      .execute();
   await add(0, '2026-01-01T23:59:59.999Z', 'scripted', 0);
   await add(0, '2026-01-02T00:00:00.000Z', 'acme/fast', 5);
   await add(1, '2026-01-02T10:00:00.000Z', 'acme/fast', 7);
   await add(2, '2026-01-03T10:00:00.000Z', 'acme/large', 9_007_199_254_740_000);
 });
-afterAll(async () => { await s?.close(); });
+afterAll(async () => {
+  await s?.close();
+});
 
-const usage = async (query: string, as = key) => expectStatus(await s.call('GET', `/api/usage?from=2026-01-01&to=2026-02-01${query}`, undefined, { key: as }), 200).body;
+const usage = async (query: string, as = key) =>
+  expectStatus(
+    await s.call('GET', `/api/usage?from=2026-01-01&to=2026-02-01${query}`, undefined, { key: as }),
+    200,
+  ).body;
 const NOTHING = { day: null, projectId: null, threadId: null, modelId: null };
-const sums = (runs: number, costMicros: number) => ({ runs, inputTokens: 100 * runs, outputTokens: 10 * runs, cachedTokens: runs, costMicros });
+const sums = (runs: number, costMicros: number) => ({
+  runs,
+  inputTokens: 100 * runs,
+  outputTokens: 10 * runs,
+  cachedTokens: runs,
+  costMicros,
+});
 
 describe('200', () => {
   test('sums by day, project, thread and model', async () => {
-    expect((await usage('')).usage).toEqual([{ ...NOTHING, day: '2026-01-03', ...sums(1, 9_007_199_254_740_000) }, { ...NOTHING, day: '2026-01-02', ...sums(2, 12) }, { ...NOTHING, day: '2026-01-01', ...sums(1, 0) }]);
-    expect((await usage('&groupBy=project')).usage).toEqual([{ ...NOTHING, projectId: projects[1], ...sums(1, 9_007_199_254_740_000) }, { ...NOTHING, projectId: projects[0], ...sums(3, 12) }]);
-    expect((await usage('&groupBy=thread')).usage.map((u: { threadId: string; projectId: string; costMicros: number }) => [u.threadId, u.projectId, u.costMicros])).toEqual([[threads[2], projects[1], 9_007_199_254_740_000], [threads[1], projects[0], 7], [threads[0], projects[0], 5]]);
-    expect((await usage('&groupBy=model')).usage.map((u: { modelId: string; runs: number }) => [u.modelId, u.runs])).toEqual([['scripted', 1], ['acme/large', 1], ['acme/fast', 2]]);
+    expect((await usage('')).usage).toEqual([
+      { ...NOTHING, day: '2026-01-03', ...sums(1, 9_007_199_254_740_000) },
+      { ...NOTHING, day: '2026-01-02', ...sums(2, 12) },
+      { ...NOTHING, day: '2026-01-01', ...sums(1, 0) },
+    ]);
+    expect((await usage('&groupBy=project')).usage).toEqual([
+      { ...NOTHING, projectId: projects[1], ...sums(1, 9_007_199_254_740_000) },
+      { ...NOTHING, projectId: projects[0], ...sums(3, 12) },
+    ]);
+    expect(
+      (await usage('&groupBy=thread')).usage.map(
+        (u: { threadId: string; projectId: string; costMicros: number }) => [
+          u.threadId,
+          u.projectId,
+          u.costMicros,
+        ],
+      ),
+    ).toEqual([
+      [threads[2], projects[1], 9_007_199_254_740_000],
+      [threads[1], projects[0], 7],
+      [threads[0], projects[0], 5],
+    ]);
+    expect(
+      (await usage('&groupBy=model')).usage.map((u: { modelId: string; runs: number }) => [
+        u.modelId,
+        u.runs,
+      ]),
+    ).toEqual([
+      ['scripted', 1],
+      ['acme/large', 1],
+      ['acme/fast', 2],
+    ]);
   });
 
   test('the time is from `from` until before `to`', async () => {
-    const days = async (from: string, to: string) => expectStatus(await s.call('GET', `/api/usage?from=${from}&to=${to}`, undefined, { key }), 200).body.usage.map((u: { day: string }) => u.day);
+    const days = async (from: string, to: string) =>
+      expectStatus(
+        await s.call('GET', `/api/usage?from=${from}&to=${to}`, undefined, { key }),
+        200,
+      ).body.usage.map((u: { day: string }) => u.day);
     expect(await days('2026-01-02', '2026-01-03T10:00:00Z')).toEqual(['2026-01-02']);
-    expect(await days('2026-01-02T00:00:00.001Z', '2026-01-03T10:00:00.001Z')).toEqual(['2026-01-03', '2026-01-02']);
-    expect(expectStatus(await s.call('GET', '/api/usage', undefined, { key }), 200).body).toEqual({ ok: true, usage: [], nextCursor: null, hasMore: false });
+    expect(await days('2026-01-02T00:00:00.001Z', '2026-01-03T10:00:00.001Z')).toEqual([
+      '2026-01-03',
+      '2026-01-02',
+    ]);
+    expect(expectStatus(await s.call('GET', '/api/usage', undefined, { key }), 200).body).toEqual({
+      ok: true,
+      usage: [],
+      nextCursor: null,
+      hasMore: false,
+    });
   });
 
   test('pages hold each group once', async () => {
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
-      const body: { usage: { day: string }[]; nextCursor: string | null } = await usage(`&limit=1${cursor && `&cursor=${cursor}`}`);
+      const body: { usage: { day: string }[]; nextCursor: string | null } = await usage(
+        `&limit=1${cursor && `&cursor=${cursor}`}`,
+      );
       seen.push(...body.usage.map((u) => u.day));
       cursor = body.nextCursor;
     }
     expect(seen).toEqual(['2026-01-03', '2026-01-02', '2026-01-01']);
     const { nextCursor } = await usage('&limit=1');
-    expectStatus(await s.call('GET', `/api/usage?groupBy=thread&cursor=${nextCursor}`, undefined, { key }), 400);
+    expectStatus(
+      await s.call('GET', `/api/usage?groupBy=thread&cursor=${nextCursor}`, undefined, { key }),
+      400,
+    );
   });
 
   test('a restricted key sums its projects, another organization nothing', async () => {
     const { key: restricted } = await newAccount(s, cookie, { projectIds: [projects[0]] });
-    expect((await usage('&groupBy=project', restricted)).usage.map((u: { projectId: string }) => u.projectId)).toEqual([projects[0]]);
+    expect(
+      (await usage('&groupBy=project', restricted)).usage.map((u: { projectId: string }) => u.projectId),
+    ).toEqual([projects[0]]);
     expect((await usage('', s.key)).usage).toEqual([]);
   });
 });
 
 describe('400', () => {
   test('what is no time, no grouping, or ends before it begins', async () => {
-    for (const [query, path] of [['from=yesterday', '/query/from'], ['to=2026-13-01', '/query/to'], ['groupBy=moon', '/query/groupBy'], ['from=2026-02-01&to=2026-01-01', '/query/from'], ['until=2026-01-01', '/query/until']]) {
-      expect(expectStatus(await s.call('GET', `/api/usage?${query}`, undefined, { key }), 400).body.error.fields.map((f: { path: string }) => f.path), query).toEqual([path]);
+    for (const [query, path] of [
+      ['from=yesterday', '/query/from'],
+      ['to=2026-13-01', '/query/to'],
+      ['groupBy=moon', '/query/groupBy'],
+      ['from=2026-02-01&to=2026-01-01', '/query/from'],
+      ['until=2026-01-01', '/query/until'],
+    ]) {
+      expect(
+        expectStatus(
+          await s.call('GET', `/api/usage?${query}`, undefined, { key }),
+          400,
+        ).body.error.fields.map((f: { path: string }) => f.path),
+        query,
+      ).toEqual([path]);
     }
   });
 });
 
 describe('401', () => {
   test('a key without usage:read', async () => {
-    expectStatus(await s.call('GET', '/api/usage', undefined, { key: (await newAccount(s, cookie, { permissions: { thread: ['read'] } })).key }), 401);
+    expectStatus(
+      await s.call('GET', '/api/usage', undefined, {
+        key: (await newAccount(s, cookie, { permissions: { thread: ['read'] } })).key,
+      }),
+      401,
+    );
   });
 });

@@ -8,11 +8,19 @@ import { Counter, Enum, Id, ListQuery, Micros, Nullable, Page, Text } from '../h
 
 const DEFAULT_DAYS = 30;
 const TIME = String.raw`^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+\-]\d\d:\d\d))?$`;
-const Moment = (description: string) => Type.String({ pattern: TIME, examples: ['2026-01-01T00:00:00.000Z'], description });
+const Moment = (description: string) =>
+  Type.String({ pattern: TIME, examples: ['2026-01-01T00:00:00.000Z'], description });
 
 const Usage = Type.Object({
-  day: Nullable(Text('2026-01-31', { description: 'A UTC day, where grouped by it.' })), projectId: Nullable(Id('prj')), threadId: Nullable(Id('thr')), modelId: Nullable(Text('scripted')),
-  runs: Counter, inputTokens: Counter, outputTokens: Counter, cachedTokens: Counter, costMicros: Micros,
+  day: Nullable(Text('2026-01-31', { description: 'A UTC day, where grouped by it.' })),
+  projectId: Nullable(Id('prj')),
+  threadId: Nullable(Id('thr')),
+  modelId: Nullable(Text('scripted')),
+  runs: Counter,
+  inputTokens: Counter,
+  outputTokens: Counter,
+  cachedTokens: Counter,
+  costMicros: Micros,
 });
 
 /** The column or expression that a grouping sums by. */
@@ -37,15 +45,36 @@ const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 
 /** Sums of the runs begun in [from, to), by descending key behind `after`. */
 async function sumRuns(db: Db, asked: Asked, after: string | null, limit: number) {
   const { key, field } = GROUPS[asked.groupBy];
-  let runs = db.selectFrom('runs').where('org_id', '=', asked.orgId).where('created_at', '>=', asked.from).where('created_at', '<', asked.to);
+  let runs = db
+    .selectFrom('runs')
+    .where('org_id', '=', asked.orgId)
+    .where('created_at', '>=', asked.from)
+    .where('created_at', '<', asked.to);
   if (asked.projectIds) runs = runs.where('project_id', 'in', [...asked.projectIds, '']);
   if (after !== null) runs = runs.where(sql<boolean>`${key} collate "C" < ${after}`);
-  const rows = await runs.select([
-    key.as('key'), sql<number>`count(*)`.as('runs'), total('input_tokens').as('inputTokens'), total('output_tokens').as('outputTokens'), total('cached_tokens').as('cachedTokens'), total('cost_micros').as('costMicros'),
-    // A thread is of one project.
-    (asked.groupBy === 'thread' ? sql<string | null>`min(project_id)` : sql<string | null>`null`).as('projectId'),
-  ]).groupBy(key).orderBy(sql`${key} collate "C" desc`).limit(limit).execute();
-  return rows.map(({ key: value, projectId, ...sums }) => ({ ...NOTHING, projectId, [field]: value, ...sums }));
+  const rows = await runs
+    .select([
+      key.as('key'),
+      sql<number>`count(*)`.as('runs'),
+      total('input_tokens').as('inputTokens'),
+      total('output_tokens').as('outputTokens'),
+      total('cached_tokens').as('cachedTokens'),
+      total('cost_micros').as('costMicros'),
+      // A thread is of one project.
+      (asked.groupBy === 'thread' ? sql<string | null>`min(project_id)` : sql<string | null>`null`).as(
+        'projectId',
+      ),
+    ])
+    .groupBy(key)
+    .orderBy(sql`${key} collate "C" desc`)
+    .limit(limit)
+    .execute();
+  return rows.map(({ key: value, projectId, ...sums }) => ({
+    ...NOTHING,
+    projectId,
+    [field]: value,
+    ...sums,
+  }));
 }
 
 /** A time of the query in ms; `fallback` where it is left out. The pattern alone lets 2026-13-01 pass. */
@@ -58,11 +87,15 @@ function momentOf(text: string | undefined, fallback: number, path: string): num
 export const readUsage = read({
   name: 'usage.readUsage',
   summary: 'Sum tokens and costs of runs',
-  description: 'Of the runs begun from `from` (30 days before `to`) until before `to` (now), newest group first. A key that is restricted to projects sums those only.',
+  description:
+    'Of the runs begun from `from` (30 days before `to`) until before `to` (now), newest group first. A key that is restricted to projects sums those only.',
   access: { permissions: ['usage:read'] },
   query: ListQuery({
-    from: Type.Optional(Moment('From this time or UTC day on.')), to: Type.Optional(Moment('Until before this time or UTC day.')),
-    groupBy: Type.Optional(Enum(['day', 'project', 'thread', 'model'] as const, { description: '`day` where it is left out.' })),
+    from: Type.Optional(Moment('From this time or UTC day on.')),
+    to: Type.Optional(Moment('Until before this time or UTC day.')),
+    groupBy: Type.Optional(
+      Enum(['day', 'project', 'thread', 'model'] as const, { description: '`day` where it is left out.' }),
+    ),
   }),
   responses: { 200: Page('usage', Usage) },
   async handle({ ctx, principal, query }) {
@@ -70,9 +103,21 @@ export const readUsage = read({
     const from = momentOf(query.from, to - DEFAULT_DAYS * 86_400_000, '/query/from');
     if (from > to) throw invalid({ path: '/query/from', message: 'must not be after `to`' });
     const groupBy = query.groupBy ?? 'day';
-    const asked = { orgId: principal.orgId, projectIds: principal.projectIds, from: new Date(from), to: new Date(to), groupBy };
+    const asked = {
+      orgId: principal.orgId,
+      projectIds: principal.projectIds,
+      from: new Date(from),
+      to: new Date(to),
+      groupBy,
+    };
     const scope = ['usage', principal.orgId, groupBy, query.from ?? null, query.to ?? null];
-    const { rows, ...rest } = await page(ctx.secretKey, query, scope, (after, limit) => sumRuns(ctx.db, asked, after, limit), (row) => row[GROUPS[groupBy].field]!);
+    const { rows, ...rest } = await page(
+      ctx.secretKey,
+      query,
+      scope,
+      (after, limit) => sumRuns(ctx.db, asked, after, limit),
+      (row) => row[GROUPS[groupBy].field]!,
+    );
     return { status: 200, body: { ok: true, usage: rows, ...rest } };
   },
 });

@@ -18,8 +18,14 @@ export const setModelKey = write({
   async handle(tx, { ctx, principal, params, body, address }) {
     const provider = providerOf(params);
     const key_sealed = sealModelKey(ctx.secretKey, principal.orgId, provider, body.key);
-    const row = await tx.db.insertInto('model_keys').values({ org_id: principal.orgId, provider, key_sealed })
-      .onConflict((oc) => oc.columns(['org_id', 'provider']).doUpdateSet({ key_sealed, updated_at: sql<Date>`now()` })).returningAll().executeTakeFirstOrThrow();
+    const row = await tx.db
+      .insertInto('model_keys')
+      .values({ org_id: principal.orgId, provider, key_sealed })
+      .onConflict((oc) =>
+        oc.columns(['org_id', 'provider']).doUpdateSet({ key_sealed, updated_at: sql<Date>`now()` }),
+      )
+      .returningAll()
+      .executeTakeFirstOrThrow();
     await audit(tx, { principal, address }, 'model_key.set', provider);
     return { status: 200, body: { ok: true, modelKey: modelKeyView(row) } };
   },

@@ -11,20 +11,58 @@ import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { away, expectTold, faultsOf, history, hurry, leaveUnsaved, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import {
+  away,
+  expectTold,
+  faultsOf,
+  history,
+  hurry,
+  leaveUnsaved,
+  loseWorker,
+  pass,
+  reached,
+  recoveries,
+  settled,
+} from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); return hurry(s); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer();
+  return hurry(s);
+});
+afterAll(async () => {
+  await s?.close();
+});
 
 const { faultAt, mend, onMend } = faultsOf(() => s);
 
-const STEPS: Step[] = ['before tasks', 'after tasks', 'before capture', 'after capture', 'before blobs', 'after blobs', 'before put', 'after put', 'before deleteWorkspace', 'after deleteWorkspace'];
+const STEPS: Step[] = [
+  'before tasks',
+  'after tasks',
+  'before capture',
+  'after capture',
+  'before blobs',
+  'after blobs',
+  'before put',
+  'after put',
+  'before deleteWorkspace',
+  'after deleteWorkspace',
+];
 
 /** The n-th try has failed, and the next one is due. */
 async function failedTry(b: Bench, n: number): Promise<void> {
-  await until(`try ${n}`, async () => (await s.service.ctx.db.selectFrom('threads').select('workspace_failures').where('id', '=', b.threadId).executeTakeFirstOrThrow()).workspace_failures === n);
+  await until(
+    `try ${n}`,
+    async () =>
+      (
+        await s.service.ctx.db
+          .selectFrom('threads')
+          .select('workspace_failures')
+          .where('id', '=', b.threadId)
+          .executeTakeFirstOrThrow()
+      ).workspace_failures === n,
+  );
   await settled(s, b);
   pass(s, 2);
 }
@@ -37,7 +75,11 @@ async function expectPutAway(b: Bench, reason: string): Promise<void> {
   const [saved] = await b.list('checkpoints');
   const records = await b.list('workspace/history');
   expect(records[0]).toMatchObject({ to: 'archived', reason, sourceId: saved.sourceId });
-  expect((await history(b)).filter((change) => change !== 'ready cleanup_pending').map((change) => change.replace('cleanup_pending', 'ready'))).toEqual(['null preparing', 'preparing ready', 'ready archived']);
+  expect(
+    (await history(b))
+      .filter((change) => change !== 'ready cleanup_pending')
+      .map((change) => change.replace('cleanup_pending', 'ready')),
+  ).toEqual(['null preparing', 'preparing ready', 'ready archived']);
   await expectTold(s, b);
   expect(await s.service.ctx.runner.workspaceExists(b.threadId)).toBe(false);
   const sources = (await ok(s.call('GET', `${b.app}/sources?limit=100`))).sources as unknown[];
@@ -65,39 +107,49 @@ describe.each(SCENES)('%s', (_, reason, putAway) => {
     expect(act).toHaveBeenCalledTimes(1);
   });
 
-  test.each(reason === 'idle' ? STEPS : [])('and its worker is gone, and comes back late: %s', async (step) => {
-    const b = await begun();
-    const [isDone, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const act = vi.fn(async () => {
-      await loseWorker(s, b);
-      await isDone.promise;
-      isBack.resolve();
-    });
-    faultAt(step, act);
-    await putAway(b);
-    await expectPutAway(b, reason);
-    expect(act).toHaveBeenCalledTimes(1);
-    isDone.resolve();
-    await isBack.promise;
-    // Another's end comes behind what the late one does.
-    const next = await newBench(s);
-    pass(s, 20);
-    await reached(s, next, 'archived');
-    await expectPutAway(b, reason);
-  });
+  test.each(reason === 'idle' ? STEPS : [])(
+    'and its worker is gone, and comes back late: %s',
+    async (step) => {
+      const b = await begun();
+      const [isDone, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const act = vi.fn(async () => {
+        await loseWorker(s, b);
+        await isDone.promise;
+        isBack.resolve();
+      });
+      faultAt(step, act);
+      await putAway(b);
+      await expectPutAway(b, reason);
+      expect(act).toHaveBeenCalledTimes(1);
+      isDone.resolve();
+      await isBack.promise;
+      // Another's end comes behind what the late one does.
+      const next = await newBench(s);
+      pass(s, 20);
+      await reached(s, next, 'archived');
+      await expectPutAway(b, reason);
+    },
+  );
 
   test('and its contents break off half way', async () => {
     const b = await begun();
     const { runner } = s.service.ctx;
     const { blobs } = runner;
-    onMend(() => { runner.blobs = blobs; });
+    onMend(() => {
+      runner.blobs = blobs;
+    });
     runner.blobs = async (...args) => {
       runner.blobs = blobs;
       const whole = await blobs(...args);
       const parts: Buffer[] = [];
       for await (const part of whole) parts.push(part as Buffer);
       const half = Buffer.concat(parts).subarray(0, 514);
-      return Readable.from((async function* () { yield await Promise.resolve(half); throw new Error('The connection broke.'); })());
+      return Readable.from(
+        (async function* () {
+          yield await Promise.resolve(half);
+          throw new Error('The connection broke.');
+        })(),
+      );
     };
     await putAway(b);
     await expectPutAway(b, reason);
@@ -108,34 +160,53 @@ describe.each(SCENES)('%s', (_, reason, putAway) => {
     const b = await begun();
     const { ctx } = s.service;
     const { store } = ctx;
-    onMend(() => { ctx.store = store; });
+    onMend(() => {
+      ctx.store = store;
+    });
     const put = vi.fn(async (key: string, content: Buffer | Uint8Array | Readable) => {
       ctx.store = store;
       await store.put(key, (content as Buffer).subarray(0, 5));
       throw new StorageUnavailableError('The connection broke.');
     });
-    ctx.store = new Proxy(store, { get: (target, name) => { const value: unknown = Reflect.get(target, name); return name === 'put' ? put : typeof value === 'function' ? (value.bind(target) as unknown) : value; } });
+    ctx.store = new Proxy(store, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        return name === 'put' ? put : typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
     await putAway(b);
     await expectPutAway(b, reason);
     expect(put).toHaveBeenCalledTimes(1);
   });
 
-  test.each([['kept', 'sources'], ['told', 'workspace_records']])('and the connection is lost as it is %s', async (name, table) => {
+  test.each([
+    ['kept', 'sources'],
+    ['told', 'workspace_records'],
+  ])('and the connection is lost as it is %s', async (name, table) => {
     const b = await begun();
     const { db } = s.service.ctx;
     const crash = `crash_${name}_${reason.replaceAll(' ', '_')}`;
     await sql`create sequence ${sql.ref(crash)}`.execute(db);
     // At the commit itself, once: a sequence does not roll back.
-    await sql`create function ${sql.ref(crash)}() returns trigger language plpgsql as ${sql.lit(`begin if nextval('${crash}') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return null; end`)}`.execute(db);
-    await sql`create constraint trigger ${sql.ref(crash)} after insert on ${sql.table(table)} deferrable initially deferred for each row execute function ${sql.ref(crash)}()`.execute(db);
+    await sql`create function ${sql.ref(crash)}() returns trigger language plpgsql as ${sql.lit(`begin if nextval('${crash}') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return null; end`)}`.execute(
+      db,
+    );
+    await sql`create constraint trigger ${sql.ref(crash)} after insert on ${sql.table(table)} deferrable initially deferred for each row execute function ${sql.ref(crash)}()`.execute(
+      db,
+    );
     await putAway(b);
-    await expectPutAway(b, reason).finally(() => sql`drop trigger ${sql.ref(crash)} on ${sql.table(table)}`.execute(db));
+    await expectPutAway(b, reason).finally(() =>
+      sql`drop trigger ${sql.ref(crash)} on ${sql.table(table)}`.execute(db),
+    );
   });
 
   test('and its contents wait for a store that does not answer for a while', async () => {
     const b = await begun();
     const [isCalled, isAnswered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    faultAt('before put', async () => { isCalled.resolve(); await isAnswered.promise; });
+    faultAt('before put', async () => {
+      isCalled.resolve();
+      await isAnswered.promise;
+    });
     await putAway(b);
     await isCalled.promise;
     expect(await s.service.ctx.runner.workspaceExists(b.threadId)).toBe(true);
@@ -151,7 +222,17 @@ describe('while the store is away', () => {
     await leaveUnsaved(s, b);
     const act = vi.fn(() => Promise.reject(away('before put')));
     faultAt('before put', act, 'always');
-    const tries = async () => (await s.service.ctx.db.selectFrom('threads').select(['workspace_failures as count', sql<number>`extract(epoch from workspace_retry_at - now()) * 1000 - ${s.service.ctx.clock.offsetMs}::bigint`.as('left')]).where('id', '=', b.threadId).executeTakeFirstOrThrow());
+    const tries = async () =>
+      await s.service.ctx.db
+        .selectFrom('threads')
+        .select([
+          'workspace_failures as count',
+          sql<number>`extract(epoch from workspace_retry_at - now()) * 1000 - ${s.service.ctx.clock.offsetMs}::bigint`.as(
+            'left',
+          ),
+        ])
+        .where('id', '=', b.threadId)
+        .executeTakeFirstOrThrow();
     pass(s, 20);
     const lefts: number[] = [];
     for (let n = 1; n <= 9; n++) {
@@ -161,7 +242,8 @@ describe('while the store is away', () => {
       s.service.ctx.clock.offsetMs += 90_000;
     }
     for (const [n, left] of lefts.entries()) expect(left / 1000).toBeLessThan(Math.min(60, 2 ** n) * 1.25);
-    for (const [n, left] of lefts.entries()) expect(left / 1000).toBeGreaterThan(Math.min(60, 2 ** n) * 0.75 - 5);
+    for (const [n, left] of lefts.entries())
+      expect(left / 1000).toBeGreaterThan(Math.min(60, 2 ** n) * 0.75 - 5);
     expect(act).toHaveBeenCalledTimes(9);
     expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
     mend();
@@ -193,7 +275,12 @@ test('an end that stays unconfirmed is tried at a growing distance, and told onc
   expect((await b.thread()).workspaceStatus).toBe('cleanup_pending');
   mend();
   await reached(s, b, 'archived');
-  expect(await history(b)).toEqual(['null preparing', 'preparing ready', 'ready cleanup_pending', 'cleanup_pending archived']);
+  expect(await history(b)).toEqual([
+    'null preparing',
+    'preparing ready',
+    'ready cleanup_pending',
+    'cleanup_pending archived',
+  ]);
   await expectTold(s, b);
 });
 
@@ -229,7 +316,10 @@ describe('its runner dies', () => {
   const kill = async () => {
     const { pid } = s.service.ctx.runnerStatus()!;
     process.kill(pid, 'SIGKILL');
-    await until('another runner', () => { const now = s.service.ctx.runnerStatus(); return now !== null && now.pid !== pid; });
+    await until('another runner', () => {
+      const now = s.service.ctx.runnerStatus();
+      return now !== null && now.pid !== pid;
+    });
   };
   const begun = async () => {
     const b = await newBench(s);
@@ -237,22 +327,31 @@ describe('its runner dies', () => {
     return b;
   };
 
-  test.each<Step>(['before tasks', 'before capture', 'after capture'])('before the work was read, %s: it is lost, and told as that', async (step) => {
-    const b = await begun();
-    faultAt(step, kill);
-    pass(s, 20);
-    await reached(s, b, 'error');
-    await settled(s, b);
-    expect(await recoveries(b)).toEqual([]);
-    expect(await history(b)).toEqual(['null preparing', 'preparing ready', 'ready error']);
-    expect((await b.list('workspace/history'))[0]).toMatchObject({ reason: 'the runtime vanished', sourceId: b.sourceId });
-    await expectTold(s, b);
-  });
+  test.each<Step>(['before tasks', 'before capture', 'after capture'])(
+    'before the work was read, %s: it is lost, and told as that',
+    async (step) => {
+      const b = await begun();
+      faultAt(step, kill);
+      pass(s, 20);
+      await reached(s, b, 'error');
+      await settled(s, b);
+      expect(await recoveries(b)).toEqual([]);
+      expect(await history(b)).toEqual(['null preparing', 'preparing ready', 'ready error']);
+      expect((await b.list('workspace/history'))[0]).toMatchObject({
+        reason: 'the runtime vanished',
+        sourceId: b.sourceId,
+      });
+      await expectTold(s, b);
+    },
+  );
 
-  test.each<Step>(['before put', 'after put', 'before deleteWorkspace', 'after deleteWorkspace'])('when the work was read, %s: it is kept', async (step) => {
-    const b = await begun();
-    faultAt(step, kill);
-    pass(s, 20);
-    await expectPutAway(b, 'idle');
-  });
+  test.each<Step>(['before put', 'after put', 'before deleteWorkspace', 'after deleteWorkspace'])(
+    'when the work was read, %s: it is kept',
+    async (step) => {
+      const b = await begun();
+      faultAt(step, kill);
+      pass(s, 20);
+      await expectPutAway(b, 'idle');
+    },
+  );
 });

@@ -36,27 +36,40 @@ export async function archiveWorkspace(ctx: Context, job: Archiving): Promise<vo
   try {
     await archive(ctx, job);
   } catch (error) {
-    if (error instanceof LostJob || job.signal.aborted || !await putOff(ctx, job)) throw error;
-    ctx.log.warn({ err: error, thread: job.payload.threadId }, 'a workspace could not be put away; it is tried again');
+    if (error instanceof LostJob || job.signal.aborted || !(await putOff(ctx, job))) throw error;
+    ctx.log.warn(
+      { err: error, thread: job.payload.threadId },
+      'a workspace could not be put away; it is tried again',
+    );
   }
 }
 
 async function archive(ctx: Context, job: Archiving): Promise<void> {
   const { threadId } = job.payload;
   const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).executeTakeFirst();
-  if (!thread || !await isDue(ctx, ctx.db, thread)) return;
-  const unsaved = thread.workspace_status === 'ready' && !thread.deleted_at ? await save(ctx, job, thread) : null;
+  if (!thread || !(await isDue(ctx, ctx.db, thread))) return;
+  const unsaved =
+    thread.workspace_status === 'ready' && !thread.deleted_at ? await save(ctx, job, thread) : null;
   if (unsaved === 'vanished') return vanished(ctx, job);
-  if (!await keep(ctx, job, unsaved)) return abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.staged ?? null);
-  const fault = await within(END_MS, ctx.runner.deleteWorkspace(threadId, job.claimedAt)).then(() => null, (error: unknown) => error as Error);
+  if (!(await keep(ctx, job, unsaved)))
+    return abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.staged ?? null);
+  const fault = await within(END_MS, ctx.runner.deleteWorkspace(threadId, job.claimedAt)).then(
+    () => null,
+    (error: unknown) => error as Error,
+  );
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (!now || !['ready', 'cleanup_pending'].includes(now.thread.workspace_status ?? '')) return;
     const reason = now.thread.archived_at ? 'thread archived' : 'idle';
     const sourceId = await savedAs(tx, now.thread);
-    if (!fault) await changeWorkspace(tx, now, 'archived', reason, { sourceId, change: { idle_expires_at: null, workspace_source_id: null } });
-    else if (now.thread.workspace_status === 'ready') await changeWorkspace(tx, now, 'cleanup_pending', reason, { sourceId });
+    if (!fault)
+      await changeWorkspace(tx, now, 'archived', reason, {
+        sourceId,
+        change: { idle_expires_at: null, workspace_source_id: null },
+      });
+    else if (now.thread.workspace_status === 'ready')
+      await changeWorkspace(tx, now, 'cleanup_pending', reason, { sourceId });
   });
   if (fault) throw fault;
 }
@@ -64,8 +77,22 @@ async function archive(ctx: Context, job: Archiving): Promise<void> {
 /** Still wanted: archived, deleted, its end not confirmed; or without work beyond its deadline. */
 async function isDue(ctx: Context, db: Context['db'] | Tx['db'], thread: ThreadRow): Promise<boolean> {
   if (thread.deleted_at || thread.archived_at || thread.workspace_status === 'cleanup_pending') return true;
-  if (thread.workspace_status !== 'ready' || !await requireIdle({ db }, thread).then(() => true, () => false)) return false;
-  return (await db.selectFrom('threads').select('id').where('id', '=', thread.id).where('idle_expires_at', '<=', databaseNow(ctx)).executeTakeFirst()) !== undefined;
+  if (
+    thread.workspace_status !== 'ready' ||
+    !(await requireIdle({ db }, thread).then(
+      () => true,
+      () => false,
+    ))
+  )
+    return false;
+  return (
+    (await db
+      .selectFrom('threads')
+      .select('id')
+      .where('id', '=', thread.id)
+      .where('idle_expires_at', '<=', databaseNow(ctx))
+      .executeTakeFirst()) !== undefined
+  );
 }
 
 async function save(ctx: Context, job: Archiving, thread: ThreadRow): Promise<Unsaved | null | 'vanished'> {
@@ -90,7 +117,7 @@ async function keep(ctx: Context, job: Archiving, unsaved: Unsaved | null): Prom
     await job.fence(tx);
     const now = await lockThreadById(tx, job.payload.threadId);
     if (!now) return true;
-    if (!await isDue(ctx, tx.db, now.thread)) return false;
+    if (!(await isDue(ctx, tx.db, now.thread))) return false;
     if (unsaved) await keepUnsaved(tx, now, unsaved);
     return true;
   });
@@ -105,7 +132,10 @@ async function vanished(ctx: Context, job: Archiving): Promise<void> {
 }
 
 /** What was kept of it, by this attempt or one before it; the latest source where that was nothing. */
-async function savedAs(tx: Tx, { workspace_source_id: at, latest_source_id: latest }: ThreadRow): Promise<string | null> {
+async function savedAs(
+  tx: Tx,
+  { workspace_source_id: at, latest_source_id: latest }: ThreadRow,
+): Promise<string | null> {
   if (at === null || at === latest) return latest;
   const source = await tx.db.selectFrom('sources').select('origin').where('id', '=', at).executeTakeFirst();
   return source?.origin === 'recovery' ? at : latest;
@@ -117,8 +147,17 @@ async function putOff(ctx: Context, job: Archiving): Promise<boolean> {
     await job.fence(tx);
     const now = await lockThreadById(tx, job.payload.threadId);
     if (!now) return false;
-    const seconds = Math.min(MAX_RETRY_SECONDS, 2 ** Math.min(now.thread.workspace_failures, 10)) * (0.75 + Math.random() / 2);
-    await tx.db.updateTable('threads').set({ workspace_failures: sql<number>`workspace_failures + 1`, workspace_retry_at: sql<Date>`${databaseNow(ctx)} + ${seconds} * interval '1 second'` }).where('id', '=', now.thread.id).execute();
+    const seconds =
+      Math.min(MAX_RETRY_SECONDS, 2 ** Math.min(now.thread.workspace_failures, 10)) *
+      (0.75 + Math.random() / 2);
+    await tx.db
+      .updateTable('threads')
+      .set({
+        workspace_failures: sql<number>`workspace_failures + 1`,
+        workspace_retry_at: sql<Date>`${databaseNow(ctx)} + ${seconds} * interval '1 second'`,
+      })
+      .where('id', '=', now.thread.id)
+      .execute();
     return true;
   });
 }
@@ -126,7 +165,7 @@ async function putOff(ctx: Context, job: Archiving): Promise<boolean> {
 /** A job that failed too often: that of a deleted thread is never given up, others are found by the sweep. */
 export async function archivingDied(ctx: Context, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
-    if (!await lockThreadById(tx, threadId)) await enqueueArchive(tx, threadId, AGAIN_SECONDS);
+    if (!(await lockThreadById(tx, threadId))) await enqueueArchive(tx, threadId, AGAIN_SECONDS);
   });
 }
 

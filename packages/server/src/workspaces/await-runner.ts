@@ -20,15 +20,18 @@ export async function awaitRunner(ctx: Context): Promise<string> {
     const live = await ctx.runner.status().catch(() => null);
     const known = ctx.runnerStatus();
     if (live && known && live.id === known.id && live.pid === known.pid) {
-      if (!known.ok) throw new WorkspaceUnavailable(`No sandbox can be made here: ${known.missing.join('; ')}`);
+      if (!known.ok)
+        throw new WorkspaceUnavailable(`No sandbox can be made here: ${known.missing.join('; ')}`);
       return `${known.id}:${known.pid}`;
     }
-    if (ctx.shutdown.aborted || Date.now() > deadline) throw new WorkspaceUnavailable('No runner answers. Try again in a moment.');
+    if (ctx.shutdown.aborted || Date.now() > deadline)
+      throw new WorkspaceUnavailable('No runner answers. Try again in a moment.');
     await sleep(LOOK_MS);
   }
 }
 
 /** Ends what an attempt before this one left running in a workspace. The caller holds the thread's key, so no task there is anybody's. */
 export async function endTasks(ctx: Context, job: Holder, threadId: string): Promise<void> {
-  for (const task of await ctx.runner.tasks()) if (task.workspaceId === threadId) await ctx.runner.deleteTask(task.id, job.claimedAt);
+  for (const task of await ctx.runner.tasks())
+    if (task.workspaceId === threadId) await ctx.runner.deleteTask(task.id, job.claimedAt);
 }

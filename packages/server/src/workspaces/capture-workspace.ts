@@ -12,7 +12,9 @@ const WARNINGS = 1000;
 
 /** The contents are not those that were captured: nothing in the sandbox should have been able to do that. */
 export class WorkspaceChanged extends Error {
-  constructor() { super('the workspace changed while it was captured'); }
+  constructor() {
+    super('the workspace changed while it was captured');
+  }
 }
 
 export interface Capture {
@@ -30,31 +32,65 @@ export interface Capture {
  * Reads what a workspace holds, by the runner's rules for captures, beside `from`: a source, or files that are none. Nothing of it may be live.
  * Out of the sandbox: every hash is checked again when contents are read.
  */
-export async function captureWorkspace(ctx: Context, thread: ThreadRow, from: string | Tree | null): Promise<Capture> {
+export async function captureWorkspace(
+  ctx: Context,
+  thread: ThreadRow,
+  from: string | Tree | null,
+): Promise<Capture> {
   const base: Tree = from === null ? new Map() : typeof from === 'string' ? await loadTree(ctx, from) : from;
   const beside = await sourceBelow(ctx, thread);
-  const result = await ctx.runner.capture(thread.id, beside ? { over: beside.id, ...difference(beside.tree, base) } : [...base.keys()]);
+  const result = await ctx.runner.capture(
+    thread.id,
+    beside ? { over: beside.id, ...difference(beside.tree, base) } : [...base.keys()],
+  );
   const { warnings } = result;
   const tree = treeOf(result, beside?.tree);
-  const [fault] = checkTree(Array.from(tree, ([path, { byteSize }]) => ({ path, byteSize })), typeof from === 'string' ? base : undefined);
-  return { tree, beside: beside?.tree ?? null, warnings: warnings.slice(0, WARNINGS).map(({ path, reason }) => ({ path: clean(path).slice(0, 4096), reason: clean(reason).slice(0, 500) })), isUnchanged: sameTree(tree, base), fault: fault ? clean(`${fault.path === null ? '' : `${fault.path.slice(0, 1200)}: `}${fault.message}`) : null };
+  const [fault] = checkTree(
+    Array.from(tree, ([path, { byteSize }]) => ({ path, byteSize })),
+    typeof from === 'string' ? base : undefined,
+  );
+  return {
+    tree,
+    beside: beside?.tree ?? null,
+    warnings: warnings
+      .slice(0, WARNINGS)
+      .map(({ path, reason }) => ({ path: clean(path).slice(0, 4096), reason: clean(reason).slice(0, 500) })),
+    isUnchanged: sameTree(tree, base),
+    fault: fault
+      ? clean(`${fault.path === null ? '' : `${fault.path.slice(0, 1200)}: `}${fault.message}`)
+      : null,
+  };
 }
 
 /** The source whose kept files the workspace lies over, if it is one of its project. */
 async function sourceBelow(ctx: Context, thread: ThreadRow): Promise<{ id: string; tree: Tree } | null> {
   const id = await ctx.runner.baseOf(thread.id);
-  const found = id === null ? undefined : await ctx.db.selectFrom('sources').select('id').where('id', '=', id).where('project_id', '=', thread.project_id).executeTakeFirst();
+  const found =
+    id === null
+      ? undefined
+      : await ctx.db
+          .selectFrom('sources')
+          .select('id')
+          .where('id', '=', id)
+          .where('project_id', '=', thread.project_id)
+          .executeTakeFirst();
   return found ? { id: found.id, tree: await loadTree(ctx, found.id) } : null;
 }
 
 function difference(from: Tree, to: Tree): { added: string[]; removed: string[] } {
   if (from === to) return { added: [], removed: [] };
-  return { added: [...to.keys()].filter((path) => !from.has(path)), removed: [...from.keys()].filter((path) => !to.has(path)) };
+  return {
+    added: [...to.keys()].filter((path) => !from.has(path)),
+    removed: [...from.keys()].filter((path) => !to.has(path)),
+  };
 }
 
 /** All files that a capture told of, in order; of those that are as in the source below, our own record of that source counts. */
 function treeOf({ files, over }: CaptureResult, beside: Tree = new Map()): Tree {
-  const told = files.map(({ path, sha256, byteSize, executable }): [string, Entry] => [path, { sha256, byteSize, executable }]);
+  const told = files.map(({ path, sha256, byteSize, executable }): [string, Entry] => [
+    path,
+    { sha256, byteSize, executable },
+  ]);
   for (const { path, from } of over?.moved ?? []) {
     const entry = beside.get(from);
     if (!entry) throw new WorkspaceChanged();
@@ -74,27 +110,42 @@ function treeOf({ files, over }: CaptureResult, beside: Tree = new Map()): Tree 
 }
 
 /** Fetches the contents that `base` has not, checks their hashes, and stages them for `insertSource`. */
-export async function stageCapture(ctx: Context, thread: ThreadRow, capture: Capture, baseSourceId: string | null): Promise<Staged> {
+export async function stageCapture(
+  ctx: Context,
+  thread: ThreadRow,
+  capture: Capture,
+  baseSourceId: string | null,
+): Promise<Staged> {
   const base: Tree = baseSourceId === null ? new Map() : await loadTree(ctx, baseSourceId);
-  const known = new Set([base, capture.beside].flatMap((tree) => Array.from(tree?.values() ?? [], (entry) => entry.sha256)));
+  const known = new Set(
+    [base, capture.beside].flatMap((tree) => Array.from(tree?.values() ?? [], (entry) => entry.sha256)),
+  );
   const wanted = new Map<string, { path: string; byteSize: number }>();
-  for (const [path, { sha256, byteSize }] of capture.tree) if (!known.has(sha256) && !wanted.has(sha256)) wanted.set(sha256, { path, byteSize });
+  for (const [path, { sha256, byteSize }] of capture.tree)
+    if (!known.has(sha256) && !wanted.has(sha256)) wanted.set(sha256, { path, byteSize });
   const blobs = await readCaptured(ctx, thread.id, wanted);
   return stageBlobs(ctx, { org_id: thread.org_id, id: thread.project_id }, blobs);
 }
 
 /** Contents of the last capture by SHA-256, each from a path that has it. Throws WorkspaceChanged when they are not what was captured. */
-export async function readCaptured(ctx: Context, threadId: string, wanted: ReadonlyMap<string, { path: string; byteSize: number }>): Promise<Map<string, Buffer>> {
+export async function readCaptured(
+  ctx: Context,
+  threadId: string,
+  wanted: ReadonlyMap<string, { path: string; byteSize: number }>,
+): Promise<Map<string, Buffer>> {
   if (wanted.size === 0) return new Map();
   const shaOf = new Map([...wanted].map(([sha256, { path }]) => [path, sha256]));
   const blobs = new Map<string, Buffer>();
   const tar = extract();
   // A broken source ends the extraction too: `pipe` alone would leave it waiting.
-  pipeline(await ctx.runner.blobs(threadId, [...shaOf.keys()]), tar).catch((error: Error) => tar.destroy(error));
+  pipeline(await ctx.runner.blobs(threadId, [...shaOf.keys()]), tar).catch((error: Error) =>
+    tar.destroy(error),
+  );
   for await (const entry of tar) {
     const sha256 = shaOf.get(entry.header.name);
     // Told apart before it is read: a stream longer than the capture said is not taken into memory.
-    if (sha256 === undefined || entry.header.size !== wanted.get(sha256)!.byteSize) throw new WorkspaceChanged();
+    if (sha256 === undefined || entry.header.size !== wanted.get(sha256)!.byteSize)
+      throw new WorkspaceChanged();
     const parts: Buffer[] = [];
     for await (const part of entry) parts.push(part as Buffer);
     const content = Buffer.concat(parts);

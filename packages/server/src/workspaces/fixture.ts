@@ -16,20 +16,28 @@ export function hurry(s: TestServer): () => void {
   const { ctx } = s.service;
   const look = async () => {
     await sweepIdle(ctx);
-    await sql`update jobs set run_at = now() where status = 'queued' and run_at > now() + interval '2 seconds' and key like 'thread:%'`.execute(ctx.db);
+    await sql`update jobs set run_at = now() where status = 'queued' and run_at > now() + interval '2 seconds' and key like 'thread:%'`.execute(
+      ctx.db,
+    );
     ctx.bus.notify('jobs');
   };
   let isBusy = false;
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    void look().catch(() => {}).finally(() => { isBusy = false; });
+    void look()
+      .catch(() => {})
+      .finally(() => {
+        isBusy = false;
+      });
   }, HURRY_MS);
   return () => clearInterval(timer);
 }
 
 /** Moves the clock that idle deadlines go by. */
-export const pass = (s: TestServer, minutes: number): void => { s.service.ctx.clock.offsetMs += minutes * 60_000; };
+export const pass = (s: TestServer, minutes: number): void => {
+  s.service.ctx.clock.offsetMs += minutes * 60_000;
+};
 
 /** Its workspace gets to that status; the distances between tries pass in no time. */
 export async function reached(s: TestServer, b: Bench, status: string): Promise<void> {
@@ -48,13 +56,18 @@ export async function leaveUnsaved(s: TestServer, b: Bench, command = 'echo late
   await runner.deleteTask(id);
 }
 
-export const history = async (b: Bench): Promise<string[]> => (await b.list('workspace/history')).map((r: { from: string; to: string }) => `${r.from} ${r.to}`).toReversed();
+export const history = async (b: Bench): Promise<string[]> =>
+  (await b.list('workspace/history'))
+    .map((r: { from: string; to: string }) => `${r.from} ${r.to}`)
+    .toReversed();
 
 /** Each change is one record and one event with its id, in the same order. */
 export async function expectTold(s: TestServer, b: Bench): Promise<void> {
   const records = (await b.list('workspace/history')).map((r: { id: string }) => r.id).toReversed();
   await until('the events of the records', async () => {
-    const { events } = await ok(s.call('GET', `${b.app}/events?limit=500&threadId=${b.threadId}&types=workspace.recovery.updated`));
+    const { events } = await ok(
+      s.call('GET', `${b.app}/events?limit=500&threadId=${b.threadId}&types=workspace.recovery.updated`),
+    );
     const told = events.map((e: { data: { id: string } }) => e.data.id);
     return told.length >= records.length && (expect(told).toEqual(records), true);
   });
@@ -67,61 +80,117 @@ export async function recoveries(b: Bench): Promise<Record<string, string>[]> {
 }
 
 /** Nothing works for the thread any more. */
-export const settled = (s: TestServer, b: Bench) => until('the jobs of the thread to end', async () => (await s.service.ctx.db.selectFrom('jobs').select('id').where('key', '=', `thread:${b.threadId}`).execute()).length === 0);
+export const settled = (s: TestServer, b: Bench) =>
+  until(
+    'the jobs of the thread to end',
+    async () =>
+      (
+        await s.service.ctx.db
+          .selectFrom('jobs')
+          .select('id')
+          .where('key', '=', `thread:${b.threadId}`)
+          .execute()
+      ).length === 0,
+  );
 
 /** The worker that has the thread's job is gone: its row, and what only it knows. */
-export const loseWorker = (s: TestServer, b: Bench) => s.service.ctx.db.updateTable('jobs').set({ worker_id: 'wrk_gone' }).where('key', '=', `thread:${b.threadId}`).where('status', '=', 'active').execute();
+export const loseWorker = (s: TestServer, b: Bench) =>
+  s.service.ctx.db
+    .updateTable('jobs')
+    .set({ worker_id: 'wrk_gone' })
+    .where('key', '=', `thread:${b.threadId}`)
+    .where('status', '=', 'active')
+    .execute();
 
-type RunnerCall = 'tasks' | 'capture' | 'blobs' | 'patch' | 'putWorkspace' | 'deleteWorkspace' | 'deleteTask' | 'startTask' | 'workspaceExists';
+type RunnerCall =
+  | 'tasks'
+  | 'capture'
+  | 'blobs'
+  | 'patch'
+  | 'putWorkspace'
+  | 'deleteWorkspace'
+  | 'deleteTask'
+  | 'startTask'
+  | 'workspaceExists';
 type StoreCall = 'put' | 'getRange';
 /** A call of the service to its runner or store, before it is made or when it has been answered. */
 export type Step = `${'before' | 'after'} ${RunnerCall | StoreCall}`;
 
 /** Has `act` done when the service comes to this step: the first time, or each until it is mended. Returns how to mend it. */
-export function atStep(s: TestServer, step: Step, act: () => Promise<void>, times: 'once' | 'always' = 'once'): () => void {
+export function atStep(
+  s: TestServer,
+  step: Step,
+  act: () => Promise<void>,
+  times: 'once' | 'always' = 'once',
+): () => void {
   const [when, name] = step.split(' ') as [string, RunnerCall | StoreCall];
   const { ctx } = s.service;
   let isMet = false;
-  const wrap = (call: (...args: unknown[]) => unknown) => async (...args: unknown[]) => {
-    const come = () => {
-      if (times === 'always') return act();
-      // Another call, of what looks after all threads, may be on its way as well.
-      if (isMet) return;
-      isMet = true;
-      mend();
-      return act();
+  const wrap =
+    (call: (...args: unknown[]) => unknown) =>
+    async (...args: unknown[]) => {
+      const come = () => {
+        if (times === 'always') return act();
+        // Another call, of what looks after all threads, may be on its way as well.
+        if (isMet) return;
+        isMet = true;
+        mend();
+        return act();
+      };
+      if (when === 'before') await come();
+      const result = await call(...args);
+      if (when === 'after') await come();
+      return result;
     };
-    if (when === 'before') await come();
-    const result = await call(...args);
-    if (when === 'after') await come();
-    return result;
-  };
   let mend: () => void;
   if (name === 'put' || name === 'getRange') {
     const { store } = ctx;
-    mend = () => { ctx.store = store; };
-    ctx.store = new Proxy(store, { get(target, member) {
-      const value: unknown = Reflect.get(target, member);
-      if (typeof value !== 'function') return value;
-      const bound = value.bind(target) as (...args: unknown[]) => unknown;
-      return member === name ? wrap(bound) : bound;
-    } });
+    mend = () => {
+      ctx.store = store;
+    };
+    ctx.store = new Proxy(store, {
+      get(target, member) {
+        const value: unknown = Reflect.get(target, member);
+        if (typeof value !== 'function') return value;
+        const bound = value.bind(target) as (...args: unknown[]) => unknown;
+        return member === name ? wrap(bound) : bound;
+      },
+    });
   } else {
     const runner = ctx.runner as unknown as Record<RunnerCall, (...args: unknown[]) => unknown>;
     const call = runner[name];
-    mend = () => { runner[name] = call; };
+    mend = () => {
+      runner[name] = call;
+    };
     runner[name] = wrap(call.bind(ctx.runner));
   }
   return mend;
 }
 
 /** Faults of a test file by `atStep`; what is not mended by then is after each test. */
-export function faultsOf(server: () => TestServer): { faultAt(step: Step, act: () => Promise<void>, times?: 'once' | 'always'): void; onMend(undo: () => void): void; mend(): void } {
+export function faultsOf(server: () => TestServer): {
+  faultAt(step: Step, act: () => Promise<void>, times?: 'once' | 'always'): void;
+  onMend(undo: () => void): void;
+  mend(): void;
+} {
   const mended: (() => void)[] = [];
-  const mend = () => { for (const each of mended.splice(0)) each(); };
+  const mend = () => {
+    for (const each of mended.splice(0)) each();
+  };
   afterEach(mend);
-  return { faultAt: (step, act, times) => { mended.push(atStep(server(), step, act, times)); }, onMend: (undo) => { mended.push(undo); }, mend };
+  return {
+    faultAt: (step, act, times) => {
+      mended.push(atStep(server(), step, act, times));
+    },
+    onMend: (undo) => {
+      mended.push(undo);
+    },
+    mend,
+  };
 }
 
 /** What a call at this step fails with while its store or runner is away. */
-export const away = (step: Step) => (/put$|getRange/.test(step) ? new StorageUnavailableError('The store is away.') : new RunnerError(503, 'unavailable', 'The runner does not answer.'));
+export const away = (step: Step) =>
+  /put$|getRange/.test(step)
+    ? new StorageUnavailableError('The store is away.')
+    : new RunnerError(503, 'unavailable', 'The runner does not answer.');

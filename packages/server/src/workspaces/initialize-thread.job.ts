@@ -21,9 +21,17 @@ import { restoreWorkspace } from './restore-workspace.ts';
 const ATTEMPTS = 3;
 
 /** Ends the queued runs of a thread that cannot be prepared; given by worker.ts, since runs know workspaces. Returns how many. */
-export type FailQueuedRuns = (tx: Tx, loaded: LoadedThread, error: { code: 'workspace_unavailable'; message: string }) => Promise<number>;
+export type FailQueuedRuns = (
+  tx: Tx,
+  loaded: LoadedThread,
+  error: { code: 'workspace_unavailable'; message: string },
+) => Promise<number>;
 
-export async function initializeThread(ctx: Context, job: Job<'thread.initialize'>, failQueuedRuns: FailQueuedRuns): Promise<void> {
+export async function initializeThread(
+  ctx: Context,
+  job: Job<'thread.initialize'>,
+  failQueuedRuns: FailQueuedRuns,
+): Promise<void> {
   const begun = await begin(ctx, job);
   if (!begun) return;
   const { thread, project } = begun;
@@ -51,8 +59,15 @@ export async function initializeThread(ctx: Context, job: Job<'thread.initialize
     await changeWorkspace(tx, now, 'ready', 'initialization', {
       sourceId: thread.latest_source_id,
       change: {
-        initialization_state: 'completed', initialization_phase: null, initialization_error_code: null, initialization_error_message: null, initialization_updated_at: sql<Date>`now()`,
-        workspace_setup_status: 'ready', workspace_source_id: thread.latest_source_id, runner_id: runnerId, idle_expires_at: deadline,
+        initialization_state: 'completed',
+        initialization_phase: null,
+        initialization_error_code: null,
+        initialization_error_message: null,
+        initialization_updated_at: sql<Date>`now()`,
+        workspace_setup_status: 'ready',
+        workspace_source_id: thread.latest_source_id,
+        runner_id: runnerId,
+        idle_expires_at: deadline,
       },
     });
   });
@@ -63,27 +78,68 @@ async function begin(ctx: Context, job: Job<'thread.initialize'>): Promise<Loade
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, job.payload.threadId);
-    if (!now || now.thread.archived_at || !['accepted', 'preparing'].includes(now.thread.initialization_state)) return undefined;
-    const change = { initialization_state: 'preparing', initialization_phase: 'provisioning_workspace', initialization_attempt_count: sql<number>`initialization_attempt_count + 1`, initialization_updated_at: sql<Date>`now()` };
-    const thread = now.thread.workspace_status === 'preparing' ? await changeThread(tx, now, change) : await changeWorkspace(tx, now, 'preparing', 'initialization', { change: { ...change, workspace_setup_status: 'pending' } });
+    if (
+      !now ||
+      now.thread.archived_at ||
+      !['accepted', 'preparing'].includes(now.thread.initialization_state)
+    )
+      return undefined;
+    const change = {
+      initialization_state: 'preparing',
+      initialization_phase: 'provisioning_workspace',
+      initialization_attempt_count: sql<number>`initialization_attempt_count + 1`,
+      initialization_updated_at: sql<Date>`now()`,
+    };
+    const thread =
+      now.thread.workspace_status === 'preparing'
+        ? await changeThread(tx, now, change)
+        : await changeWorkspace(tx, now, 'preparing', 'initialization', {
+            change: { ...change, workspace_setup_status: 'pending' },
+          });
     return { ...now, thread };
   });
 }
 
 async function phase(ctx: Context, threadId: string, name: string, setup?: string): Promise<void> {
-  await ctx.db.updateTable('threads').set({ initialization_phase: name, initialization_updated_at: sql<Date>`now()`, ...(setup ? { workspace_setup_status: setup } : {}) }).where('id', '=', threadId).where('initialization_state', '=', 'preparing').execute();
+  await ctx.db
+    .updateTable('threads')
+    .set({
+      initialization_phase: name,
+      initialization_updated_at: sql<Date>`now()`,
+      ...(setup ? { workspace_setup_status: setup } : {}),
+    })
+    .where('id', '=', threadId)
+    .where('initialization_state', '=', 'preparing')
+    .execute();
 }
 
 async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {
-  return (await ctx.db.selectFrom('runs').select('id').where('thread_id', '=', threadId).where('status', '=', 'queued').limit(1).executeTakeFirst()) !== undefined;
+  return (
+    (await ctx.db
+      .selectFrom('runs')
+      .select('id')
+      .where('thread_id', '=', threadId)
+      .where('status', '=', 'queued')
+      .limit(1)
+      .executeTakeFirst()) !== undefined
+  );
 }
 
 /** A job that failed too often at something else than the workspace: the thread must not stay in preparation for ever. */
-export async function initializationDied(ctx: Context, threadId: string, failQueuedRuns: FailQueuedRuns): Promise<void> {
+export async function initializationDied(
+  ctx: Context,
+  threadId: string,
+  failQueuedRuns: FailQueuedRuns,
+): Promise<void> {
   await fail(ctx, threadId, failQueuedRuns);
 }
 
-async function fail(ctx: Context, threadId: string, failQueuedRuns: FailQueuedRuns, job?: Job<'thread.initialize'>): Promise<void> {
+async function fail(
+  ctx: Context,
+  threadId: string,
+  failQueuedRuns: FailQueuedRuns,
+  job?: Job<'thread.initialize'>,
+): Promise<void> {
   const message = 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.';
   await transaction(ctx, async (tx) => {
     await job?.fence(tx);
@@ -91,7 +147,15 @@ async function fail(ctx: Context, threadId: string, failQueuedRuns: FailQueuedRu
     if (!now || !['accepted', 'preparing'].includes(now.thread.initialization_state)) return;
     const failed = await failQueuedRuns(tx, now, { code: 'workspace_unavailable', message });
     await changeWorkspace(tx, now, 'error', 'initialization failed', {
-      change: { initialization_state: 'failed', initialization_phase: null, initialization_error_code: 'workspace_unavailable', initialization_error_message: message, initialization_updated_at: sql<Date>`now()`, workspace_setup_status: 'failed', ...(failed ? { last_run_failed: true } : {}) },
+      change: {
+        initialization_state: 'failed',
+        initialization_phase: null,
+        initialization_error_code: 'workspace_unavailable',
+        initialization_error_message: message,
+        initialization_updated_at: sql<Date>`now()`,
+        workspace_setup_status: 'failed',
+        ...(failed ? { last_run_failed: true } : {}),
+      },
     });
   });
 }

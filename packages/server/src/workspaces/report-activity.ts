@@ -15,7 +15,10 @@ export const reportActivity = write({
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
     const minutes = call.body.idleTimeoutMinutes;
-    const thread = await changeThread(tx, loaded, { idle_timeout_minutes: minutes, idle_expires_at: deadlineIn(call.ctx, minutes) });
+    const thread = await changeThread(tx, loaded, {
+      idle_timeout_minutes: minutes,
+      idle_expires_at: deadlineIn(call.ctx, minutes),
+    });
     return { status: 200, body: policyView(thread), scope: scopeOf(loaded.project) };
   },
 });

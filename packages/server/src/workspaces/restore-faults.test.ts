@@ -8,22 +8,53 @@ import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, sh } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { atStep, away, expectTold, faultsOf, history, hurry, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import {
+  atStep,
+  away,
+  expectTold,
+  faultsOf,
+  history,
+  hurry,
+  loseWorker,
+  pass,
+  reached,
+  recoveries,
+  settled,
+} from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); return hurry(s); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer();
+  return hurry(s);
+});
+afterAll(async () => {
+  await s?.close();
+});
 
 const { faultAt, mend } = faultsOf(() => s);
 
-const STEPS: Step[] = ['before tasks', 'after tasks', 'before putWorkspace', 'before getRange', 'after getRange', 'after putWorkspace', 'before startTask', 'after startTask'];
+const STEPS: Step[] = [
+  'before tasks',
+  'after tasks',
+  'before putWorkspace',
+  'before getRange',
+  'after getRange',
+  'after putWorkspace',
+  'before startTask',
+  'after startTask',
+];
 const FILES = { 'a.txt': 'a\n', 'kept.txt': 'kept\n' };
 
 /** A thread whose workspace was put away. */
 async function expired(): Promise<Bench> {
   const b = await newBench(s);
-  await ok(s.call('POST', `${b.at}/edits`, { expectedSourceId: b.sourceId, changes: [{ path: 'kept.txt', content: 'kept\n' }] }));
+  await ok(
+    s.call('POST', `${b.at}/edits`, {
+      expectedSourceId: b.sourceId,
+      changes: [{ path: 'kept.txt', content: 'kept\n' }],
+    }),
+  );
   pass(s, 20);
   await reached(s, b, 'archived');
   return b;
@@ -51,10 +82,17 @@ test.each(STEPS)('the call fails: %s', async (step) => {
 test('a request of a dead worker is still in it: it is waited for', async () => {
   const b = await expired();
   let tries = 0;
-  const mend = atStep(s, 'before putWorkspace', () => {
-    if (++tries === 4) mend();
-    return Promise.reject(new RunnerError(409, 'busy', 'The workspace is in use; wait until its task has ended.'));
-  }, 'always');
+  const mend = atStep(
+    s,
+    'before putWorkspace',
+    () => {
+      if (++tries === 4) mend();
+      return Promise.reject(
+        new RunnerError(409, 'busy', 'The workspace is in use; wait until its task has ended.'),
+      );
+    },
+    'always',
+  );
   await b.work(sh('ls'));
   expect(tries).toBe(4);
 });
@@ -73,57 +111,104 @@ test.each(STEPS)('its worker is gone: %s', async (step) => {
   isOver.resolve();
 });
 
-test.each<Step>(['before tasks', 'before putWorkspace', 'after putWorkspace', 'before startTask'])('its worker comes back while another restores it: %s', async (step) => {
-  const b = await expired();
-  const [isMet, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  faultAt(step, async () => {
-    // The other is there, and may do nothing until the late one has had its time.
-    faultAt(step === 'before startTask' ? 'after startTask' : 'after putWorkspace', async () => { isMet.resolve(); await isBack.promise; });
-    await loseWorker(s, b);
-    await isMet.promise;
-    setTimeout(isBack.resolve, 500);
-  });
-  await expectRestored(b, (await b.send(MESSAGE)).run.id);
-});
+test.each<Step>(['before tasks', 'before putWorkspace', 'after putWorkspace', 'before startTask'])(
+  'its worker comes back while another restores it: %s',
+  async (step) => {
+    const b = await expired();
+    const [isMet, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    faultAt(step, async () => {
+      // The other is there, and may do nothing until the late one has had its time.
+      faultAt(step === 'before startTask' ? 'after startTask' : 'after putWorkspace', async () => {
+        isMet.resolve();
+        await isBack.promise;
+      });
+      await loseWorker(s, b);
+      await isMet.promise;
+      setTimeout(isBack.resolve, 500);
+    });
+    await expectRestored(b, (await b.send(MESSAGE)).run.id);
+  },
+);
 
 describe('while the store is away', () => {
   test('a message waits for some seconds, and runs when it is back', async () => {
     const b = await expired();
     let tries = 0;
-    const mend = atStep(s, 'before getRange', () => {
-      if (++tries === 4) mend();
-      return Promise.reject(away('before getRange'));
-    }, 'always');
+    const mend = atStep(
+      s,
+      'before getRange',
+      () => {
+        if (++tries === 4) mend();
+        return Promise.reject(away('before getRange'));
+      },
+      'always',
+    );
     await expectRestored(b, (await b.send(MESSAGE)).run.id);
     expect(tries).toBe(4);
   });
 
   test('then its run fails, its workspace is in error; the next message restores it', async () => {
     const b = await expired();
-    faultAt('before putWorkspace', () => Promise.reject(new RunnerError(400, 'invalid_tar', 'The archive was cut off.')), 'always');
+    faultAt(
+      'before putWorkspace',
+      () => Promise.reject(new RunnerError(400, 'invalid_tar', 'The archive was cut off.')),
+      'always',
+    );
     const { run } = await b.send(MESSAGE);
-    expect(await b.ended(run.id)).toMatchObject({ status: 'failed', error: { code: 'workspace_unavailable' } });
-    expect(await b.thread()).toMatchObject({ workspaceStatus: 'error', workspaceSetupStatus: 'failed', status: 'failed' });
+    expect(await b.ended(run.id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'workspace_unavailable' },
+    });
+    expect(await b.thread()).toMatchObject({
+      workspaceStatus: 'error',
+      workspaceSetupStatus: 'failed',
+      status: 'failed',
+    });
     mend();
     const next = await b.work(MESSAGE);
     expect(await b.files(next.resultSourceId)).toEqual({ ...FILES, seen: 'kept\na.txt\nkept.txt\nseen\n' });
-    expect((await history(b)).slice(2)).toEqual(['ready archived', 'archived preparing', 'preparing error', 'error preparing', 'preparing ready']);
+    expect((await history(b)).slice(2)).toEqual([
+      'ready archived',
+      'archived preparing',
+      'preparing error',
+      'error preparing',
+      'preparing ready',
+    ]);
     await expectTold(s, b);
   });
 
   test('a command is refused, its workspace is in error; the next one restores it', async () => {
     const b = await expired();
-    faultAt('before putWorkspace', () => Promise.reject(new RunnerError(400, 'invalid_tar', 'The archive was cut off.')));
+    faultAt('before putWorkspace', () =>
+      Promise.reject(new RunnerError(400, 'invalid_tar', 'The archive was cut off.')),
+    );
     expect((await s.call('POST', `${b.at}/exec`, { command: 'true' })).status).toBe(503);
     expect((await b.thread()).workspaceStatus).toBe('error');
-    expect((await ok(s.call('POST', `${b.at}/exec`, { command: 'cat kept.txt' }))).exec.stdout).toBe('kept\n');
-    expect((await history(b)).slice(2)).toEqual(['ready archived', 'archived preparing', 'preparing error', 'error preparing', 'preparing ready']);
+    expect((await ok(s.call('POST', `${b.at}/exec`, { command: 'cat kept.txt' }))).exec.stdout).toBe(
+      'kept\n',
+    );
+    expect((await history(b)).slice(2)).toEqual([
+      'ready archived',
+      'archived preparing',
+      'preparing error',
+      'error preparing',
+      'preparing ready',
+    ]);
     await expectTold(s, b);
   });
 });
 
 describe('a workspace that an archive cut off, of a thread that is unarchived before it was put away', () => {
-  const BRING: Step[] = ['before capture', 'after capture', 'before blobs', 'after blobs', 'before put', 'after put', 'before patch', 'after patch'];
+  const BRING: Step[] = [
+    'before capture',
+    'after capture',
+    'before blobs',
+    'after blobs',
+    'before put',
+    'after put',
+    'before patch',
+    'after patch',
+  ];
 
   /** Its work was cut off, and the archive was taken back before it was saved. */
   async function cutOff(): Promise<Bench> {

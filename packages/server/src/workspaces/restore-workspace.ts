@@ -17,55 +17,96 @@ const PATCH_SHARE = 0.25;
 const LOCK_FILES = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'];
 
 /** Makes a thread's workspace anew, with exactly the files of a source. */
-export async function restoreWorkspace(ctx: Context, job: Holder, { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>, sourceId: string | null): Promise<void> {
-  if (sourceId === null) return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()), {}, job.claimedAt);
+export async function restoreWorkspace(
+  ctx: Context,
+  job: Holder,
+  { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>,
+  sourceId: string | null,
+): Promise<void> {
+  if (sourceId === null)
+    return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()), {}, job.claimedAt);
   const warm = { group: projectId, locks: lockFilesOf(await loadTree(ctx, sourceId)) };
-  await putSourceFiles(ctx, projectId, sourceId, (tar, origin) => ctx.runner.putWorkspace(id, tar, { ...origin, warm }, job.claimedAt));
+  await putSourceFiles(ctx, projectId, sourceId, (tar, origin) =>
+    ctx.runner.putWorkspace(id, tar, { ...origin, warm }, job.claimedAt),
+  );
 }
 
 /**
  * Gives the runner the files of a source for something new: those that it keeps of it, else those of a version near to it with what differs, else
  * all of them, which it then keeps. `put` is called until it takes them, with another way each time.
  */
-export async function putSourceFiles(ctx: Context, projectId: string, sourceId: string, put: (tar: Readable | Buffer | undefined, origin: Origin) => Promise<void>): Promise<void> {
+export async function putSourceFiles(
+  ctx: Context,
+  projectId: string,
+  sourceId: string,
+  put: (tar: Readable | Buffer | undefined, origin: Origin) => Promise<void>,
+): Promise<void> {
   if (ctx.runnerStatus()?.restore !== 'copy') {
     if (await isKept(put(undefined, { base: sourceId }))) return;
     const near = await nearest(ctx, projectId, sourceId);
-    if (near && await isKept(put(await patchTar(ctx, projectId, near.tree, await loadTree(ctx, sourceId)), { base: near.id }))) return;
+    if (
+      near &&
+      (await isKept(
+        put(await patchTar(ctx, projectId, near.tree, await loadTree(ctx, sourceId)), { base: near.id }),
+      ))
+    )
+      return;
   }
-  await put(tarOf(ctx, projectId, await loadTree(ctx, sourceId)), { keep: { key: sourceId, group: projectId } });
+  await put(tarOf(ctx, projectId, await loadTree(ctx, sourceId)), {
+    keep: { key: sourceId, group: projectId },
+  });
 }
 
 /** Hashes of what dependencies are installed by; none where the source has dependencies of its own, or a file in their place. */
 function lockFilesOf(tree: Tree): string[] {
   const found = LOCK_FILES.flatMap((path) => tree.get(path)?.sha256 ?? []);
-  return found.length > 0 && tree.keys().some((path) => path === 'node_modules' || path.startsWith('node_modules/')) ? [] : found;
+  return found.length > 0 &&
+    tree.keys().some((path) => path === 'node_modules' || path.startsWith('node_modules/'))
+    ? []
+    : found;
 }
 
 /** False where the runner has not kept what it was to build on, or no longer. */
 async function isKept(put: Promise<void>): Promise<boolean> {
-  try { await put; return true; } catch (error) {
+  try {
+    await put;
+    return true;
+  } catch (error) {
     if (error instanceof RunnerError && error.code === 'not_cached') return false;
     throw error;
   }
 }
 
-async function nearest(ctx: Context, projectId: string, sourceId: string): Promise<{ id: string; tree: Tree } | undefined> {
+async function nearest(
+  ctx: Context,
+  projectId: string,
+  sourceId: string,
+): Promise<{ id: string; tree: Tree } | undefined> {
   const keys = (await ctx.runner.keptSources(projectId)).slice(0, CANDIDATES);
   if (keys.length === 0) return undefined;
-  const known = await ctx.db.selectFrom('sources').select('id').where('id', 'in', keys).where('project_id', '=', projectId).execute();
+  const known = await ctx.db
+    .selectFrom('sources')
+    .select('id')
+    .where('id', 'in', keys)
+    .where('project_id', '=', projectId)
+    .execute();
   const wanted = await loadTree(ctx, sourceId);
-  const found = await Promise.all(known.map(async ({ id }) => {
-    const tree = await loadTree(ctx, id);
-    return { id, tree, share: distance(tree, wanted) };
-  }));
+  const found = await Promise.all(
+    known.map(async ({ id }) => {
+      const tree = await loadTree(ctx, id);
+      return { id, tree, share: distance(tree, wanted) };
+    }),
+  );
   const [best] = found.toSorted((a, b) => a.share - b.share);
   return best && best.share <= PATCH_SHARE ? best : undefined;
 }
 
 /** Which part of `to`, of its files or of its bytes, a patch from `from` would be. */
 function distance(from: Tree, to: Tree): number {
-  let files = 0, bytes = 0, allBytes = 0, kept = 0;
+  let files = 0,
+    bytes = 0,
+    allBytes = 0,
+    kept = 0;
   for (const [path, entry] of to) {
     const was = from.get(path);
     allBytes += entry.byteSize;

@@ -7,28 +7,68 @@ import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
 import { newBench, ok, sh, until } from '../threads/fixture.ts';
 import type { Bench } from '../threads/fixture.ts';
-import { away, expectTold, faultsOf, history, hurry, loseWorker, pass, reached, recoveries, settled } from './fixture.ts';
+import {
+  away,
+  expectTold,
+  faultsOf,
+  history,
+  hurry,
+  loseWorker,
+  pass,
+  reached,
+  recoveries,
+  settled,
+} from './fixture.ts';
 import type { Step } from './fixture.ts';
 
 let s: TestServer;
-beforeAll(async () => { s = await startTestServer(); return hurry(s); });
-afterAll(async () => { await s?.close(); });
+beforeAll(async () => {
+  s = await startTestServer();
+  return hurry(s);
+});
+afterAll(async () => {
+  await s?.close();
+});
 
 const { faultAt, mend, onMend } = faultsOf(() => s);
 
-const STEPS: Step[] = ['before capture', 'after capture', 'before blobs', 'after blobs', 'before put', 'after put', 'before deleteTask', 'after deleteTask'];
+const STEPS: Step[] = [
+  'before capture',
+  'after capture',
+  'before blobs',
+  'after blobs',
+  'before put',
+  'after put',
+  'before deleteTask',
+  'after deleteTask',
+];
 const BACK: Step[] = ['before patch', 'after patch'];
 
 /** Fails the first step, or loses the worker there; `over` lets the lost one end. */
 const FAULTS: [string, (b: Bench, step: Step) => { act: () => Promise<void>; over: () => void }][] = [
   ['the call fails', (_, step) => ({ act: () => Promise.reject(away(step)), over: () => {} })],
-  ['its worker is gone', (b) => {
-    const isOver = Promise.withResolvers<void>();
-    return { act: async () => { await loseWorker(s, b); await isOver.promise; throw new Error('It is gone.'); }, over: isOver.resolve };
-  }],
+  [
+    'its worker is gone',
+    (b) => {
+      const isOver = Promise.withResolvers<void>();
+      return {
+        act: async () => {
+          await loseWorker(s, b);
+          await isOver.promise;
+          throw new Error('It is gone.');
+        },
+        over: isOver.resolve,
+      };
+    },
+  ],
 ];
 
-const endsOf = async (b: Bench, runId: string): Promise<string[]> => (await ok(s.call('GET', `${b.app}/events?limit=500&runId=${runId}`))).events.map((e: { type: string }) => e.type).filter((type: string) => /^(run\.(completed|failed|cancelled)|platform\.source\.imported|checkpoint\.created)$/.test(type));
+const endsOf = async (b: Bench, runId: string): Promise<string[]> =>
+  (await ok(s.call('GET', `${b.app}/events?limit=500&runId=${runId}`))).events
+    .map((e: { type: string }) => e.type)
+    .filter((type: string) =>
+      /^(run\.(completed|failed|cancelled)|platform\.source\.imported|checkpoint\.created)$/.test(type),
+    );
 
 describe.each(FAULTS)('%s', (_, fault) => {
   test.each(STEPS)('%s: a run that completed has its result, once', async (step) => {
@@ -41,25 +81,35 @@ describe.each(FAULTS)('%s', (_, fault) => {
     await until('the fault', () => met.mock.calls.length === 1);
     over();
     await settled(s, b);
-    expect(await endsOf(b, run.id)).toEqual(['platform.source.imported', 'checkpoint.created', 'run.completed']);
+    expect(await endsOf(b, run.id)).toEqual([
+      'platform.source.imported',
+      'checkpoint.created',
+      'run.completed',
+    ]);
     expect((await b.list('checkpoints')).map((c: { kind: string }) => c.kind)).toEqual(['run']);
     expect(await recoveries(b)).toEqual([]);
   });
 
-  test.each([...STEPS, ...BACK])('%s: of a run that failed the last result stays, and what it had changed is kept, once', async (step) => {
-    const b = await newBench(s);
-    const { act, over } = fault(b, step);
-    const met = vi.fn(act);
-    faultAt(step, met);
-    const run = await b.work(sh('echo half > half.txt; echo bad > a.txt; exit 1'), 'failed');
-    await until('the fault', () => met.mock.calls.length === 1);
-    expect([run.resultSourceId, (await b.thread()).latestSourceId]).toEqual([null, b.sourceId]);
-    over();
-    expect((await ok(s.call('POST', `${b.at}/exec`, { command: 'cat a.txt; ls' }))).exec).toMatchObject({ stdout: 'a\na.txt\n', sourceId: null });
-    expect(await recoveries(b)).toEqual([{ 'a.txt': 'bad\n', 'half.txt': 'half\n' }]);
-    expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
-    await expectTold(s, b);
-  });
+  test.each([...STEPS, ...BACK])(
+    '%s: of a run that failed the last result stays, and what it had changed is kept, once',
+    async (step) => {
+      const b = await newBench(s);
+      const { act, over } = fault(b, step);
+      const met = vi.fn(act);
+      faultAt(step, met);
+      const run = await b.work(sh('echo half > half.txt; echo bad > a.txt; exit 1'), 'failed');
+      await until('the fault', () => met.mock.calls.length === 1);
+      expect([run.resultSourceId, (await b.thread()).latestSourceId]).toEqual([null, b.sourceId]);
+      over();
+      expect((await ok(s.call('POST', `${b.at}/exec`, { command: 'cat a.txt; ls' }))).exec).toMatchObject({
+        stdout: 'a\na.txt\n',
+        sourceId: null,
+      });
+      expect(await recoveries(b)).toEqual([{ 'a.txt': 'bad\n', 'half.txt': 'half\n' }]);
+      expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
+      await expectTold(s, b);
+    },
+  );
 });
 
 test('its journal breaks off, and for a moment the runner does not answer: it is read again', async () => {
@@ -72,12 +122,19 @@ test('its journal breaks off, and for a moment the runner does not answer: it is
       yield entry;
       if (entry.type !== 'tool') continue;
       runner.journal = journal;
-      runner.task = () => { runner.task = task; return Promise.reject(away('before capture')); };
+      runner.task = () => {
+        runner.task = task;
+        return Promise.reject(away('before capture'));
+      };
       throw away('before capture');
     }
   };
   const run = await b.work(sh('sleep 0.5; echo b > b.txt'));
-  expect([await b.files(run.resultSourceId), runner.task, runner.journal]).toEqual([{ 'a.txt': 'a\n', 'b.txt': 'b\n' }, task, journal]);
+  expect([await b.files(run.resultSourceId), runner.task, runner.journal]).toEqual([
+    { 'a.txt': 'a\n', 'b.txt': 'b\n' },
+    task,
+    journal,
+  ]);
 });
 
 describe('while the store is away', () => {
@@ -92,7 +149,17 @@ describe('while the store is away', () => {
     expect(Date.now() - from).toBeLessThan(5_000);
     expect([await recoveries(b), (await b.thread()).workspaceStatus]).toEqual([[], 'ready']);
     pass(s, 20);
-    await until('a failed try', async () => (await s.service.ctx.db.selectFrom('threads').select('workspace_failures').where('id', '=', b.threadId).executeTakeFirstOrThrow()).workspace_failures > 0);
+    await until(
+      'a failed try',
+      async () =>
+        (
+          await s.service.ctx.db
+            .selectFrom('threads')
+            .select('workspace_failures')
+            .where('id', '=', b.threadId)
+            .executeTakeFirstOrThrow()
+        ).workspace_failures > 0,
+    );
     mend();
     await reached(s, b, 'archived');
     expect(await recoveries(b)).toEqual([{ 'a.txt': 'a\n', 'half.txt': 'half\n' }]);
@@ -106,7 +173,12 @@ describe('while the store is away', () => {
     faultAt('before put', () => Promise.reject(away('before put')));
     await b.work(sh('echo half > a.txt; exit 1'), 'failed');
     await settled(s, b);
-    await ok(s.call('POST', `${b.at}/edits`, { expectedSourceId: b.sourceId, changes: [{ path: 'a.txt', content: 'edited\n' }] }));
+    await ok(
+      s.call('POST', `${b.at}/edits`, {
+        expectedSourceId: b.sourceId,
+        changes: [{ path: 'a.txt', content: 'edited\n' }],
+      }),
+    );
     const next = await b.work(sh('cat a.txt > seen'));
     expect((await b.files(next.resultSourceId)).seen).toBe('edited\n');
     expect(await recoveries(b)).toEqual([{ 'a.txt': 'half\n' }]);

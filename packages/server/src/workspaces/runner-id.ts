@@ -9,4 +9,7 @@ export function requireRunner(ctx: Context): void {
 }
 
 /** The runner of this host as a workspace's row names it; null while none answers. */
-export const runnerIdOf = (ctx: Context) => { const status = ctx.runnerStatus(); return status ? `${status.id}:${status.pid}` : null; };
+export const runnerIdOf = (ctx: Context) => {
+  const status = ctx.runnerStatus();
+  return status ? `${status.id}:${status.pid}` : null;
+};

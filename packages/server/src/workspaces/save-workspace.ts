@@ -23,20 +23,33 @@ export interface Unsaved {
 const baseOf = (thread: ThreadRow) => thread.workspace_source_id ?? thread.latest_source_id;
 
 /** The runner refused to read a workspace for good: it holds far more than a source may. Nothing of it can be kept then. */
-export const isBeyondReading = (error: unknown): boolean => error instanceof RunnerError && error.status === 413;
+export const isBeyondReading = (error: unknown): boolean =>
+  error instanceof RunnerError && error.status === 413;
 
 /** Reads what a thread's workspace holds beyond its source; null when nothing. */
 export async function readUnsaved(ctx: Context, thread: ThreadRow): Promise<Unsaved | null> {
   const capture = await captureWorkspace(ctx, thread, baseOf(thread));
   if (capture.isUnchanged) return null;
-  const isSource = capture.fault === null && !await isOfRepair(ctx, thread);
-  return { tree: capture.tree, isSource, staged: isSource ? await stageCapture(ctx, thread, capture, baseOf(thread)) : null, at: thread.workspace_source_id };
+  const isSource = capture.fault === null && !(await isOfRepair(ctx, thread));
+  return {
+    tree: capture.tree,
+    isSource,
+    staged: isSource ? await stageCapture(ctx, thread, capture, baseOf(thread)) : null,
+    at: thread.workspace_source_id,
+  };
 }
 
 /** A repair was cut off in it: what it made is published by its apply or not at all. */
 async function isOfRepair(ctx: Context, thread: ThreadRow): Promise<boolean> {
   if (thread.workspace_source_id !== null) return false;
-  const last = await ctx.db.selectFrom('runs').select('kind').where('thread_id', '=', thread.id).where('started_at', 'is not', null).orderBy('id', 'desc').limit(1).executeTakeFirst();
+  const last = await ctx.db
+    .selectFrom('runs')
+    .select('kind')
+    .where('thread_id', '=', thread.id)
+    .where('started_at', 'is not', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
   return last?.kind === 'repair';
 }
 
@@ -49,8 +62,20 @@ export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved
   const { thread, project } = loaded;
   if (thread.workspace_source_id !== unsaved.at) throw new Error('what a workspace holds was kept meanwhile');
   const base = baseOf(thread);
-  const source = await insertSource(tx, project, { tree: unsaved.tree, parents: base === null ? [] : [base], origin: 'recovery', threadId: thread.id, runId: null, message: null, staged: unsaved.staged });
+  const source = await insertSource(tx, project, {
+    tree: unsaved.tree,
+    parents: base === null ? [] : [base],
+    origin: 'recovery',
+    threadId: thread.id,
+    runId: null,
+    message: null,
+    staged: unsaved.staged,
+  });
   await recordCheckpoint(tx, loaded, source.id, 'recovery', null);
-  await tx.db.updateTable('threads').set({ workspace_source_id: source.id }).where('id', '=', thread.id).execute();
+  await tx.db
+    .updateTable('threads')
+    .set({ workspace_source_id: source.id })
+    .where('id', '=', thread.id)
+    .execute();
   return source.id;
 }

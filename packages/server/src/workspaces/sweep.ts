@@ -18,7 +18,11 @@ export function sweepWorkspaces(ctx: Context): void {
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    void Promise.all([sweepIdle(ctx), sweepVanished(ctx), forgetProjects()]).catch((err: unknown) => ctx.log.debug({ err }, 'workspaces were not swept')).finally(() => { isBusy = false; });
+    void Promise.all([sweepIdle(ctx), sweepVanished(ctx), forgetProjects()])
+      .catch((err: unknown) => ctx.log.debug({ err }, 'workspaces were not swept'))
+      .finally(() => {
+        isBusy = false;
+      });
   }, EVERY_MS);
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
 }
@@ -34,7 +38,10 @@ export async function sweepIdle(ctx: Context): Promise<void> {
       and not exists (select 1 from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))
       and not exists (select 1 from jobs j where j.key = 'thread:' || t.id)
     order by t.idle_expires_at limit ${BATCH}`.execute(ctx.db);
-  for (const { id } of due.rows) await transaction(ctx, (tx) => enqueueUnlessWaiting(tx, 'workspace.archive', { threadId: id }, `thread:${id}`));
+  for (const { id } of due.rows)
+    await transaction(ctx, (tx) =>
+      enqueueUnlessWaiting(tx, 'workspace.archive', { threadId: id }, `thread:${id}`),
+    );
 }
 
 /** ready → error: the runner that held it is another one now. An active run settles this by itself. */
@@ -53,7 +60,8 @@ async function sweepVanished(ctx: Context): Promise<void> {
   for (const { id } of gone.rows) {
     await transaction(ctx, async (tx) => {
       const now = await lockThreadById(tx, id);
-      if (now?.thread.workspace_status === 'ready' && now.thread.runner_id !== runnerId) await vanishWorkspace(tx, now);
+      if (now?.thread.workspace_status === 'ready' && now.thread.runner_id !== runnerId)
+        await vanishWorkspace(tx, now);
     });
   }
 }

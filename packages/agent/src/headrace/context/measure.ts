@@ -10,14 +10,21 @@ export function sizeOf({ content }: ModelMessage): number {
   let size = 0;
   for (const part of content) {
     if (part.type === 'text' || part.type === 'reasoning') size += part.text.length;
-    else if (part.type === 'tool-call') size += part.toolName.length + JSON.stringify(part.input ?? null).length;
-    else if (part.type === 'tool-result') size += 'value' in part.output && typeof part.output.value === 'string' ? part.output.value.length : JSON.stringify(part.output).length;
-    else if (part.type === 'file' || part.type === 'image' || part.type === 'reasoning-file') size += IMAGE_CHARACTERS;
+    else if (part.type === 'tool-call')
+      size += part.toolName.length + JSON.stringify(part.input ?? null).length;
+    else if (part.type === 'tool-result')
+      size +=
+        'value' in part.output && typeof part.output.value === 'string'
+          ? part.output.value.length
+          : JSON.stringify(part.output).length;
+    else if (part.type === 'file' || part.type === 'image' || part.type === 'reasoning-file')
+      size += IMAGE_CHARACTERS;
   }
   return size;
 }
 
-export const sizeOfAll = (messages: ModelMessage[]): number => messages.reduce((sum, message) => sum + sizeOf(message), 0);
+export const sizeOfAll = (messages: ModelMessage[]): number =>
+  messages.reduce((sum, message) => sum + sizeOf(message), 0);
 
 /**
  * How many tokens a conversation takes: what the provider counted at the last call, and an estimate for what came after. Characters are counted as
@@ -41,7 +48,9 @@ export class Meter {
   }
 
   /** The messages were changed: what was counted is no longer theirs. */
-  forget(): void { this.#known = undefined; }
+  forget(): void {
+    this.#known = undefined;
+  }
 
   #guess(messages: ModelMessage[], overhead: number): number {
     return Math.max(1, (sizeOfAll(messages) + overhead) / CHARACTERS_PER_TOKEN);

@@ -3,7 +3,8 @@ import type { Settings } from '../settings.ts';
 import type { Connection } from './connect.ts';
 import type { McpServer } from './servers.ts';
 
-const TOOLS = 100, REASON_CHARACTERS = 300;
+const TOOLS = 100,
+  REASON_CHARACTERS = 300;
 
 /** The tools of a session's MCP servers. Connecting begins at once and is waited for by the first turn. */
 export class McpToolbox {
@@ -22,14 +23,22 @@ export class McpToolbox {
     return all.filter(({ name }) => !names.has(name) && names.add(name)).slice(0, TOOLS);
   }
 
-  async close(): Promise<void> { await Promise.all((await this.#connections).map((connection) => connection.close())); }
+  async close(): Promise<void> {
+    await Promise.all((await this.#connections).map((connection) => connection.close()));
+  }
 
   async #connect(servers: McpServer[], settings: Settings): Promise<Connection[]> {
     const { connectServer } = await import('./connect.ts');
-    const connections = await Promise.all(servers.map((server) => connectServer(server, settings).catch((error: unknown) => {
-      this.missing.push(`${server.name} (${(error instanceof Error ? error.message : String(error)).slice(0, REASON_CHARACTERS)})`);
-      return undefined;
-    })));
+    const connections = await Promise.all(
+      servers.map((server) =>
+        connectServer(server, settings).catch((error: unknown) => {
+          this.missing.push(
+            `${server.name} (${(error instanceof Error ? error.message : String(error)).slice(0, REASON_CHARACTERS)})`,
+          );
+          return undefined;
+        }),
+      ),
+    );
     return connections.filter((connection) => connection !== undefined);
   }
 }

@@ -18,41 +18,76 @@ const DEPTH = 5;
 
 function isLost(error: unknown, depth = 0): boolean {
   if (error instanceof ConnectionLost) return true;
-  return depth < DEPTH && typeof error === 'object' && error !== null && isLost((error as ProviderError).cause ?? (error as ProviderError).error, depth + 1);
+  return (
+    depth < DEPTH &&
+    typeof error === 'object' &&
+    error !== null &&
+    isLost((error as ProviderError).cause ?? (error as ProviderError).error, depth + 1)
+  );
 }
 
-interface ProviderError { statusCode?: unknown; responseBody?: unknown; message?: unknown; cause?: unknown; data?: unknown; error?: unknown }
+interface ProviderError {
+  statusCode?: unknown;
+  responseBody?: unknown;
+  message?: unknown;
+  cause?: unknown;
+  data?: unknown;
+  error?: unknown;
+}
 
-const TOO_LONG = /context[_ -]?(?:length|window|size)|maximum context|prompt is too long|input (?:is|length|tokens?)[^.]*(?:too long|exceed)|too many (?:input )?tokens|request_too_large|exceeds the (?:available|model's) context/i;
+const TOO_LONG =
+  /context[_ -]?(?:length|window|size)|maximum context|prompt is too long|input (?:is|length|tokens?)[^.]*(?:too long|exceed)|too many (?:input )?tokens|request_too_large|exceeds the (?:available|model's) context/i;
 const SHOWN = 600;
 
 /** Whatever the SDK threw or streamed as an error. */
 export function modelFailure(error: unknown): ModelFailure {
   if (error instanceof ModelFailure) return error;
-  const { statusCode, responseBody } = (typeof error === 'object' && error !== null ? error : {}) as ProviderError;
+  const { statusCode, responseBody } = (
+    typeof error === 'object' && error !== null ? error : {}
+  ) as ProviderError;
   const words = wordsOf(error);
-  const isTooLong = TOO_LONG.test(`${words} ${typeof responseBody === 'string' ? responseBody.slice(0, 4000) : ''}`) && (statusCode === undefined || [400, 413, 422].includes(Number(statusCode)));
-  if (typeof statusCode === 'number' && statusCode >= 400) return new ModelFailure(`The model's provider answered ${statusCode}: ${words}`, isTooLong, error);
+  const isTooLong =
+    TOO_LONG.test(`${words} ${typeof responseBody === 'string' ? responseBody.slice(0, 4000) : ''}`) &&
+    (statusCode === undefined || [400, 413, 422].includes(Number(statusCode)));
+  if (typeof statusCode === 'number' && statusCode >= 400)
+    return new ModelFailure(`The model's provider answered ${statusCode}: ${words}`, isTooLong, error);
   // Status 200, and then no stream of the wire, or none to its end.
-  if (typeof statusCode === 'number' || isUnreadable(error)) return new ModelFailure(`The model's answer broke off or cannot be read: ${words}`, isTooLong, error);
+  if (typeof statusCode === 'number' || isUnreadable(error))
+    return new ModelFailure(`The model's answer broke off or cannot be read: ${words}`, isTooLong, error);
   return new ModelFailure(`The model did not answer: ${words}`, isTooLong, error);
 }
 
 /** Events that are none of the wire's: the SDK has a class for each way to be wrong, and for one of them words only. */
 function isUnreadable(error: unknown): boolean {
-  return error instanceof Error && (/^AI_(?:JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody)Error$/.test(error.name) || error.message.startsWith('Expected a normalized'));
+  return (
+    error instanceof Error &&
+    (/^AI_(?:JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody)Error$/.test(error.name) ||
+      error.message.startsWith('Expected a normalized'))
+  );
 }
 
 function wordsOf(error: unknown): string {
   if (typeof error === 'string') return error.slice(0, SHOWN);
   if (typeof error !== 'object' || error === null) return String(error);
   const { message, error: inner, cause, responseBody } = error as ProviderError;
-  const own = typeof message === 'string' && message !== '' ? message : inner === undefined ? shown(error) : wordsOf(inner);
+  const own =
+    typeof message === 'string' && message !== ''
+      ? message
+      : inner === undefined
+        ? shown(error)
+        : wordsOf(inner);
   const further = cause instanceof Error && !own.includes(cause.message) ? ` (${cause.message})` : '';
-  const body = typeof responseBody === 'string' && responseBody !== '' && !responseBody.includes(own) ? ` ${responseBody}` : '';
+  const body =
+    typeof responseBody === 'string' && responseBody !== '' && !responseBody.includes(own)
+      ? ` ${responseBody}`
+      : '';
   return `${own}${further}${body}`.replace(/\s+/g, ' ').trim().slice(0, SHOWN);
 }
 
 function shown(value: object): string {
-  try { return JSON.stringify(value); } catch { return 'an unknown error'; }
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return 'an unknown error';
+  }
 }

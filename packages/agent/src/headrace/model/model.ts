@@ -1,4 +1,13 @@
-import { jsonSchema, streamText, tool, type AssistantModelMessage, type LanguageModel, type ModelMessage, type SystemModelMessage, type ToolSet } from 'ai';
+import {
+  jsonSchema,
+  streamText,
+  tool,
+  type AssistantModelMessage,
+  type LanguageModel,
+  type ModelMessage,
+  type SystemModelMessage,
+  type ToolSet,
+} from 'ai';
 import { httpFetch } from '../http-fetch.ts';
 import type { Settings } from '../settings.ts';
 import { faultOf } from '../tools/schema.ts';
@@ -9,7 +18,11 @@ import { modelFailure, ModelFailure } from './failure.ts';
  * One call of the model: everything of the AI SDK is behind this file, so that it can be loaded while the client is still saying hello.
  * The loop over steps is turn.ts: between two steps it saves, steers, asks for permission and makes room, which the SDK's own loop has no place for.
  */
-export interface Question { instructions: string; messages: ModelMessage[]; tools: OfferedTool[] }
+export interface Question {
+  instructions: string;
+  messages: ModelMessage[];
+  tools: OfferedTool[];
+}
 
 export interface Listener {
   text(text: string): void;
@@ -17,7 +30,12 @@ export interface Listener {
   call(call: ModelCall): void;
 }
 
-export interface ModelCall { id: string; name: string; input: unknown; /** Why the call cannot be made, for the model. */ fault: string | undefined }
+export interface ModelCall {
+  id: string;
+  name: string;
+  input: unknown;
+  /** Why the call cannot be made, for the model. */ fault: string | undefined;
+}
 
 export interface Answer {
   messages: ModelMessage[];
@@ -45,49 +63,89 @@ async function modelOf(settings: Settings, fetch: ReturnType<typeof httpFetch>):
   return (await import('./openai-responses.ts')).responsesModel(settings, fetch);
 }
 
-async function ask(model: LanguageModel, { wire, maxOutputTokens }: Settings, { instructions, messages, tools }: Question, listener: Listener): Promise<Answer> {
+async function ask(
+  model: LanguageModel,
+  { wire, maxOutputTokens }: Settings,
+  { instructions, messages, tools }: Question,
+  listener: Listener,
+): Promise<Answer> {
   const isAnthropic = wire === 'anthropic';
-  const system: SystemModelMessage = { role: 'system', content: instructions, ...(isAnthropic ? { providerOptions: CACHED } : {}) };
+  const system: SystemModelMessage = {
+    role: 'system',
+    content: instructions,
+    ...(isAnthropic ? { providerOptions: CACHED } : {}),
+  };
   const result = streamText({
-    model, instructions: system, messages: isAnthropic ? withCache(messages) : messages, tools: toolSet(tools), maxRetries: 0, maxOutputTokens, onError: () => undefined,
+    model,
+    instructions: system,
+    messages: isAnthropic ? withCache(messages) : messages,
+    tools: toolSet(tools),
+    maxRetries: 0,
+    maxOutputTokens,
+    onError: () => undefined,
     // Nothing is kept at the provider: the conversation is the thread's.
     providerOptions: { openai: { store: false } },
   });
   const answer: Answer = { messages: [], text: '', calls: [], finish: 'unknown', tokens: undefined };
   try {
     for await (const part of result.fullStream) {
-      if (part.type === 'text-delta') { answer.text += part.text; listener.text(part.text); }
-      else if (part.type === 'reasoning-delta') listener.thought(part.text);
+      if (part.type === 'text-delta') {
+        answer.text += part.text;
+        listener.text(part.text);
+      } else if (part.type === 'reasoning-delta') listener.thought(part.text);
       else if (part.type === 'tool-call') {
-        const call: ModelCall = { id: part.toolCallId, name: part.toolName, input: part.input, fault: part.invalid ? faultText(part.error) : undefined };
+        const call: ModelCall = {
+          id: part.toolCallId,
+          name: part.toolName,
+          input: part.input,
+          fault: part.invalid ? faultText(part.error) : undefined,
+        };
         answer.calls.push(call);
         listener.call(call);
       } else if (part.type === 'finish-step') {
         answer.finish = part.finishReason;
-        answer.tokens = part.usage.inputTokens === undefined ? undefined : part.usage.inputTokens + (part.usage.outputTokens ?? 0);
+        answer.tokens =
+          part.usage.inputTokens === undefined
+            ? undefined
+            : part.usage.inputTokens + (part.usage.outputTokens ?? 0);
       } else if (part.type === 'error') throw modelFailure(part.error);
     }
-    if (answer.finish === 'interrupted' || answer.finish === 'error' || answer.finish === 'unknown') throw new ModelFailure('The model\'s answer broke off: its end is missing.');
-    answer.messages = (await result.responseMessages).filter((message) => message.role === 'assistant').map(portable).filter((message) => message.content.length > 0);
-  } catch (error) { throw modelFailure(error); }
+    if (answer.finish === 'interrupted' || answer.finish === 'error' || answer.finish === 'unknown')
+      throw new ModelFailure("The model's answer broke off: its end is missing.");
+    answer.messages = (await result.responseMessages)
+      .filter((message) => message.role === 'assistant')
+      .map(portable)
+      .filter((message) => message.content.length > 0);
+  } catch (error) {
+    throw modelFailure(error);
+  }
   return answer;
 }
 
 /** Without parts that only one provider knows: the thread's next turn may have a model of another. */
 function portable(message: AssistantModelMessage): AssistantModelMessage {
-  return typeof message.content === 'string' ? message : { ...message, content: message.content.filter((part) => part.type !== 'custom') };
+  return typeof message.content === 'string'
+    ? message
+    : { ...message, content: message.content.filter((part) => part.type !== 'custom') };
 }
 
 function toolSet(tools: OfferedTool[]): ToolSet {
-  return Object.fromEntries(tools.map(({ name, description, schema, isOwn }) => [name, tool({
-    description,
-    inputSchema: jsonSchema<Record<string, unknown>>(schema as object, {
-      validate: (value) => {
-        const fault = isOwn ? faultOf(schema as never, value) : undefined;
-        return fault === undefined ? { success: true, value: value as Record<string, unknown> } : { success: false, error: new Error(fault) };
-      },
-    }),
-  })]));
+  return Object.fromEntries(
+    tools.map(({ name, description, schema, isOwn }) => [
+      name,
+      tool({
+        description,
+        inputSchema: jsonSchema<Record<string, unknown>>(schema as object, {
+          validate: (value) => {
+            const fault = isOwn ? faultOf(schema as never, value) : undefined;
+            return fault === undefined
+              ? { success: true, value: value as Record<string, unknown> }
+              : { success: false, error: new Error(fault) };
+          },
+        }),
+      }),
+    ]),
+  );
 }
 
 /** The SDK's words go around the cause that helps: the schema's fault, or where the JSON breaks. */
@@ -102,5 +160,7 @@ const CACHED = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 /** Marks the newest message: all before it is read from the provider's cache at the next step. */
 function withCache(messages: ModelMessage[]): ModelMessage[] {
   const last = messages.at(-1);
-  return last ? [...messages.slice(0, -1), { ...last, providerOptions: { ...last.providerOptions, ...CACHED } }] : messages;
+  return last
+    ? [...messages.slice(0, -1), { ...last, providerOptions: { ...last.providerOptions, ...CACHED } }]
+    : messages;
 }

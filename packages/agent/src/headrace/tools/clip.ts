@@ -2,7 +2,10 @@
 export function clip(text: string, limit: number): { text: string; isCut: boolean } {
   if (text.length <= limit) return { text, isCut: false };
   const half = Math.floor(limit / 2);
-  return { text: `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`, isCut: true };
+  return {
+    text: `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`,
+    isCut: true,
+  };
 }
 
 /** What a command printed: its first and its last bytes; what is between is counted and forgotten. */
@@ -15,24 +18,36 @@ export class HeadAndTail {
   #size = 0;
 
   /** `limit`: bytes of each of the two. */
-  constructor(limit: number) { this.#limit = limit; }
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
 
-  get isCut(): boolean { return this.#size > this.#headSize + this.#tailSize; }
+  get isCut(): boolean {
+    return this.#size > this.#headSize + this.#tailSize;
+  }
 
   add(part: Buffer): void {
     this.#size += part.length;
     const fits = part.subarray(0, this.#limit - this.#headSize);
-    if (fits.length > 0) { this.#head.push(fits); this.#headSize += fits.length; }
+    if (fits.length > 0) {
+      this.#head.push(fits);
+      this.#headSize += fits.length;
+    }
     const rest = part.subarray(fits.length);
     if (rest.length === 0) return;
     this.#tail.push(rest);
     this.#tailSize += rest.length;
-    while (this.#tailSize - this.#tail[0]!.length >= this.#limit) this.#tailSize -= this.#tail.shift()!.length;
-    if (this.#tailSize > 2 * this.#limit) { this.#tail = [Buffer.concat(this.#tail).subarray(-this.#limit)]; this.#tailSize = this.#limit; }
+    while (this.#tailSize - this.#tail[0]!.length >= this.#limit)
+      this.#tailSize -= this.#tail.shift()!.length;
+    if (this.#tailSize > 2 * this.#limit) {
+      this.#tail = [Buffer.concat(this.#tail).subarray(-this.#limit)];
+      this.#tailSize = this.#limit;
+    }
   }
 
   text(): string {
-    const head = Buffer.concat(this.#head), tail = Buffer.concat(this.#tail).subarray(-this.#limit);
+    const head = Buffer.concat(this.#head),
+      tail = Buffer.concat(this.#tail).subarray(-this.#limit);
     const missing = this.#size - head.length - tail.length;
     if (missing <= 0) return trimmed(Buffer.concat([head, tail]));
     return `${trimmed(head)}\n[… ${missing} bytes left out …]\n${trimmed(tail)}`;

@@ -9,4 +9,12 @@ import type { Tool } from './tool.ts';
 import { write } from './write.ts';
 
 /** The tools that every turn has. */
-export const builtInTools = (): Tool[] => [read, write, edit, patch, list, search, ...bashTools(new Backgrounds())];
+export const builtInTools = (): Tool[] => [
+  read,
+  write,
+  edit,
+  patch,
+  list,
+  search,
+  ...bashTools(new Backgrounds()),
+];

@@ -16,13 +16,27 @@ export class Processes {
   readonly #live = new Set<Child>();
   #scripts = 0;
 
-  constructor(env: NodeJS.ProcessEnv) { this.#env = env; }
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
 
   /** Starts a shell command with empty stdin; both its streams come in one pipe, so that their order is kept. */
   start(command: string, cwd: string): Child {
-    const script = Buffer.byteLength(command) > ARGUMENT_BYTES ? join(tmpdir(), `.command-${process.pid}-${++this.#scripts}.sh`) : undefined;
+    const script =
+      Buffer.byteLength(command) > ARGUMENT_BYTES
+        ? join(tmpdir(), `.command-${process.pid}-${++this.#scripts}.sh`)
+        : undefined;
     if (script !== undefined) writeFileSync(script, command);
-    const child: Child = spawn('/bin/sh', ['-c', script === undefined ? 'exec "$0" -c "$1" 2>&1' : 'exec "$0" "$1" 2>&1', SHELL, script ?? command], { cwd, env: this.#env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    const child: Child = spawn(
+      '/bin/sh',
+      [
+        '-c',
+        script === undefined ? 'exec "$0" -c "$1" 2>&1' : 'exec "$0" "$1" 2>&1',
+        SHELL,
+        script ?? command,
+      ],
+      { cwd, env: this.#env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+    );
     this.#live.add(child);
     child.once('exit', () => this.#live.delete(child)).once('error', () => this.#live.delete(child));
     return child;
@@ -36,11 +50,17 @@ export class Processes {
     for (const pid of descendants) signal(pid);
   }
 
-  killAll(): void { for (const child of this.#live) this.kill(child); }
+  killAll(): void {
+    for (const child of this.#live) this.kill(child);
+  }
 }
 
 function signal(pid: number): void {
-  try { process.kill(pid, 'SIGKILL'); } catch { /* it is gone */ }
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    /* it is gone */
+  }
 }
 
 function descendantsOf(pid: number): number[] {
@@ -48,7 +68,7 @@ function descendantsOf(pid: number): number[] {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     const parent = parentOf(name);
-    if (parent !== undefined) children.set(parent, [...children.get(parent) ?? [], Number(name)]);
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
   }
   const found: number[] = [];
   for (const queue = [pid]; queue.length > 0;) {
@@ -61,5 +81,9 @@ function descendantsOf(pid: number): number[] {
 
 /** The name in a stat line stands in brackets and may hold anything. */
 function parentOf(pid: string): number | undefined {
-  try { return Number(/^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]); } catch { return undefined; }
+  try {
+    return Number(/^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
 }

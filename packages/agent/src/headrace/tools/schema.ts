@@ -6,30 +6,48 @@ export interface Schema {
   additionalProperties?: boolean;
 }
 
-export interface Property { type: 'string' | 'integer' | 'boolean'; description: string; minimum?: number; maximum?: number }
+export interface Property {
+  type: 'string' | 'integer' | 'boolean';
+  description: string;
+  minimum?: number;
+  maximum?: number;
+}
 
 /** What is wrong with an input, in words for the model; undefined when it fits. Null stands for a field that is left out, as some models send it. */
 export function faultOf(schema: Schema, input: unknown): string | undefined {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return 'The input has to be a JSON object.';
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    return 'The input has to be a JSON object.';
   const values = input as Record<string, unknown>;
   const faults = Object.entries(schema.properties).flatMap(([name, property]) => {
     const value = values[name];
-    if (value === undefined || value === null) return schema.required?.includes(name) ? [`\`${name}\` is missing`] : [];
+    if (value === undefined || value === null)
+      return schema.required?.includes(name) ? [`\`${name}\` is missing`] : [];
     const fault = faultOfValue(property, value);
     return fault === undefined ? [] : [`\`${name}\` ${fault}`];
   });
-  const unknown = Object.keys(values).filter((name) => !Object.hasOwn(schema.properties, name)).map((name) => `\`${name}\` is not known`);
+  const unknown = Object.keys(values)
+    .filter((name) => !Object.hasOwn(schema.properties, name))
+    .map((name) => `\`${name}\` is not known`);
   const all = [...faults, ...unknown];
-  return all.length === 0 ? undefined : `${all.join(', ')}. Fields: ${Object.keys(schema.properties).join(', ')}.`;
+  return all.length === 0
+    ? undefined
+    : `${all.join(', ')}. Fields: ${Object.keys(schema.properties).join(', ')}.`;
 }
 
-function faultOfValue({ type, minimum = -Infinity, maximum = Infinity }: Property, value: unknown): string | undefined {
+function faultOfValue(
+  { type, minimum = -Infinity, maximum = Infinity }: Property,
+  value: unknown,
+): string | undefined {
   if (type === 'integer') {
     if (!Number.isSafeInteger(value)) return 'has to be a whole number';
-    return (value as number) < minimum || (value as number) > maximum ? `has to be from ${minimum} to ${maximum}` : undefined;
+    return (value as number) < minimum || (value as number) > maximum
+      ? `has to be from ${minimum} to ${maximum}`
+      : undefined;
   }
   return typeof value === type ? undefined : `has to be a ${type}`;
 }
 
-export const textOf = (input: Record<string, unknown>, name: string): string => (typeof input[name] === 'string' ? input[name] : '');
-export const numberOf = (input: Record<string, unknown>, name: string, otherwise: number): number => (typeof input[name] === 'number' ? input[name] : otherwise);
+export const textOf = (input: Record<string, unknown>, name: string): string =>
+  typeof input[name] === 'string' ? input[name] : '';
+export const numberOf = (input: Record<string, unknown>, name: string, otherwise: number): number =>
+  typeof input[name] === 'number' ? input[name] : otherwise;

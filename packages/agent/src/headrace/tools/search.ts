@@ -10,20 +10,33 @@ export const SEARCH_THREAD = 'search-thread';
 
 export const search: Tool = {
   name: 'search',
-  description: 'Searches the lines of text files with a JavaScript regular expression; answers "path:line: text". .git and node_modules are not entered, binary and very large files are passed over.',
+  description:
+    'Searches the lines of text files with a JavaScript regular expression; answers "path:line: text". .git and node_modules are not entered, binary and very large files are passed over.',
   schema: {
-    type: 'object', required: ['pattern'], additionalProperties: false,
+    type: 'object',
+    required: ['pattern'],
+    additionalProperties: false,
     properties: {
       pattern: { type: 'string', description: 'Regular expression, matched with each line.' },
-      path: { type: 'string', description: 'File or folder relative to the workspace; the workspace itself when left out.' },
+      path: {
+        type: 'string',
+        description: 'File or folder relative to the workspace; the workspace itself when left out.',
+      },
       glob: { type: 'string', description: 'Only files whose path matches, e.g. "**/*.ts".' },
       ignore_case: { type: 'boolean', description: 'Whether letters match regardless of case.' },
     },
   },
-  kind: 'search', hasEffects: false,
+  kind: 'search',
+  hasEffects: false,
   title: (input) => `Search ${textOf(input, 'pattern')}`,
   run(input, { root, program }) {
-    const request: SearchRequest = { root, path: workspacePath(root, textOf(input, 'path') || '.'), pattern: textOf(input, 'pattern'), glob: textOf(input, 'glob'), ignoreCase: input['ignore_case'] === true };
+    const request: SearchRequest = {
+      root,
+      path: workspacePath(root, textOf(input, 'path') || '.'),
+      pattern: textOf(input, 'pattern'),
+      glob: textOf(input, 'glob'),
+      ignoreCase: input['ignore_case'] === true,
+    };
     // A wrong expression is told here, where its message is not wrapped.
     void new RegExp(request.pattern);
     return inThread(program, request);
@@ -36,8 +49,19 @@ async function inThread(program: string, request: SearchRequest): Promise<ToolRe
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<ToolResult>((resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`The search took longer than ${SEARCH_MS / 1000} s and was ended. Use a simpler pattern or name a folder.`)), SEARCH_MS);
-      worker.once('message', resolve).once('error', reject).once('exit', () => reject(new Error('The search ended without an answer.')));
+      timer = setTimeout(
+        () =>
+          reject(
+            new Error(
+              `The search took longer than ${SEARCH_MS / 1000} s and was ended. Use a simpler pattern or name a folder.`,
+            ),
+          ),
+        SEARCH_MS,
+      );
+      worker
+        .once('message', resolve)
+        .once('error', reject)
+        .once('exit', () => reject(new Error('The search ended without an answer.')));
     });
   } finally {
     clearTimeout(timer);

@@ -2,7 +2,10 @@ import type { ToolKind } from '@agentclientprotocol/sdk';
 import type { Processes } from './processes.ts';
 import type { Schema } from './schema.ts';
 
-export interface Image { mediaType: string; /** Base64. */ data: string }
+export interface Image {
+  mediaType: string;
+  /** Base64. */ data: string;
+}
 
 export interface ToolResult {
   /** What the model reads. */

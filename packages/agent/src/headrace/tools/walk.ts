@@ -4,14 +4,25 @@ import { join } from 'node:path';
 /** Folders that are not looked into unless they are named themselves. */
 export const IGNORED = new Set(['.git', 'node_modules']);
 
-export interface Found { /** Relative to the start. */ path: string; isFolder: boolean; depth: number }
+export interface Found {
+  /** Relative to the start. */ path: string;
+  isFolder: boolean;
+  depth: number;
+}
 
 /** What lies below a folder, by name, each folder before what is in it; links are named and not followed. Stops after `limit` entries. */
-export function* walk(top: string, { depth = Infinity, limit }: { depth?: number; limit: number }): Generator<Found> {
+export function* walk(
+  top: string,
+  { depth = Infinity, limit }: { depth?: number; limit: number },
+): Generator<Found> {
   let left = limit;
   function* visit(folder: string, level: number): Generator<Found> {
     let entries: Dirent[];
-    try { entries = readdirSync(join(top, folder), { withFileTypes: true }); } catch { return; }
+    try {
+      entries = readdirSync(join(top, folder), { withFileTypes: true });
+    } catch {
+      return;
+    }
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       if (left-- <= 0) return;
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;

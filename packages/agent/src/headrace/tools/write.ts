@@ -5,12 +5,19 @@ import { workspacePath } from './workspace-path.ts';
 
 export const write: Tool = {
   name: 'write',
-  description: 'Writes a whole file, new or in place of the one there; folders above it are made. To change a part of a file use edit or patch.',
+  description:
+    'Writes a whole file, new or in place of the one there; folders above it are made. To change a part of a file use edit or patch.',
   schema: {
-    type: 'object', required: ['path', 'content'], additionalProperties: false,
-    properties: { path: { type: 'string', description: 'Path relative to the workspace.' }, content: { type: 'string', description: 'All of the file.' } },
+    type: 'object',
+    required: ['path', 'content'],
+    additionalProperties: false,
+    properties: {
+      path: { type: 'string', description: 'Path relative to the workspace.' },
+      content: { type: 'string', description: 'All of the file.' },
+    },
   },
-  kind: 'edit', hasEffects: true,
+  kind: 'edit',
+  hasEffects: true,
   title: (input) => `Write ${textOf(input, 'path')}`,
   run(input, { root }) {
     const path = workspacePath(root, textOf(input, 'path'));

@@ -48,7 +48,9 @@ function versionOne(name: string): CgroupParent | undefined {
     for (const folder of folders) mkdirSync(folder, { recursive: true });
     const shared = sharedCpu(name);
     return { version: 1, folders, ...shared, boundsCpu: shared.cpu !== undefined };
-  } catch { return undefined; }
+  } catch {
+    return undefined;
+  }
 }
 
 function sharedCpu(name: string): { cpu?: string } {
@@ -58,13 +60,16 @@ function sharedCpu(name: string): { cpu?: string } {
     mkdirSync(cpu, { recursive: true });
     writeFileSync(join(cpu, 'cpu.shares'), CPU.shares);
     return { cpu };
-  } catch { return {}; }
+  } catch {
+    return {};
+  }
 }
 
 function versionTwo(name: string): CgroupParent | undefined {
   try {
     const own = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
-    if (own === undefined || !readFileSync(`${V1}/cgroup.controllers`, 'utf8').includes('memory')) return undefined;
+    if (own === undefined || !readFileSync(`${V1}/cgroup.controllers`, 'utf8').includes('memory'))
+      return undefined;
     const base = join(V1, own);
     // A group with processes of its own may not hand controllers down (but the root group): the runner moves into a leaf first.
     if (own !== '/') {
@@ -77,7 +82,9 @@ function versionTwo(name: string): CgroupParent | undefined {
     writeFileSync(join(folder, 'cgroup.subtree_control'), '+memory +pids');
     optionally(join(base, 'cgroup.subtree_control'), '+cpu');
     return { version: 2, folders: [folder], boundsCpu: optionally(join(folder, 'cpu.weight'), CPU.weight) };
-  } catch { return undefined; }
+  } catch {
+    return undefined;
+  }
 }
 
 export function makeCgroup(parent: CgroupParent, id: string, limits: SandboxLimits): Cgroup {
@@ -86,12 +93,23 @@ export function makeCgroup(parent: CgroupParent, id: string, limits: SandboxLimi
   const [memory, pids] = [folders[0]!, folders.at(-1)!];
   const members = (): number[] => readLines(join(pids, 'cgroup.procs')).map(Number);
   const cgroup: Cgroup = {
-    version: parent.version, memory, pidsFolder: pids,
-    procs: [...folders, ...(parent.cpu === undefined ? [] : [parent.cpu])].map((folder) => join(folder, 'cgroup.procs')),
+    version: parent.version,
+    memory,
+    pidsFolder: pids,
+    procs: [...folders, ...(parent.cpu === undefined ? [] : [parent.cpu])].map((folder) =>
+      join(folder, 'cgroup.procs'),
+    ),
     pids: members,
-    oomKilled: () => readLines(join(memory, parent.version === 1 ? 'memory.oom_control' : 'memory.events')).some((line) => /^oom_kill [1-9]/.test(line)),
+    oomKilled: () =>
+      readLines(join(memory, parent.version === 1 ? 'memory.oom_control' : 'memory.events')).some((line) =>
+        /^oom_kill [1-9]/.test(line),
+      ),
     async remove() {
-      const isEmpty = await settled(() => { const left = members(); left.forEach(kill); return left.length === 0; }, 5_000);
+      const isEmpty = await settled(() => {
+        const left = members();
+        left.forEach(kill);
+        return left.length === 0;
+      }, 5_000);
       // The kernel answers EBUSY for a moment after the last process has left.
       return isEmpty && settled(() => folders.map(removed).every(Boolean), 2_000);
     },
@@ -123,14 +141,28 @@ export function removeCgroupParent(parent: CgroupParent): void {
 }
 
 function removed(folder: string): boolean {
-  try { rmdirSync(folder); return true; } catch (error) { return (error as NodeJS.ErrnoException).code === 'ENOENT'; }
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
 }
 
 /** False where the file is missing: swap accounting, for one, is off on many kernels. */
 function optionally(file: string, value: string): boolean {
-  try { writeFileSync(file, value); return true; } catch { return false; }
+  try {
+    writeFileSync(file, value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readLines(file: string): string[] {
-  try { return readFileSync(file, 'utf8').split('\n').filter(Boolean); } catch { return []; }
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
 }

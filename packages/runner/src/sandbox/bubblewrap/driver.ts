@@ -10,7 +10,8 @@ import { COMMAND_VARIABLE, commandLine, FD, Launches } from './launch.ts';
 import { seccompFilter } from './seccomp.ts';
 import { startLaunch } from './start.ts';
 
-const NO_CGROUPS = 'no control groups can be made here: memory and processes are bounded by rlimits and a watchdog; delegate a cgroup (systemd-run --user --scope -p Delegate=yes) or run as root';
+const NO_CGROUPS =
+  'no control groups can be made here: memory and processes are bounded by rlimits and a watchdog; delegate a cgroup (systemd-run --user --scope -p Delegate=yes) or run as root';
 
 /** Sandboxes by bwrap, as the host's unprivileged user, with an empty environment, each inside its own cgroup where there are any. */
 export class BubblewrapDriver implements Driver {
@@ -28,23 +29,40 @@ export class BubblewrapDriver implements Driver {
     this.#seccomp = join(host.base, 'seccomp.bpf');
     writeFileSync(this.#seccomp, seccompFilter(process.arch));
     this.cgroups = cgroupParent(host.base.slice(host.base.lastIndexOf('/') + 1));
-    this.limits = this.cgroups ? { memory: 'cgroup', processes: 'cgroup', cpu: this.cgroups.boundsCpu ? 'cgroup' : 'none', warnings: [] } : { memory: 'watchdog', processes: 'rlimit', cpu: 'none', warnings: [NO_CGROUPS] };
+    this.limits = this.cgroups
+      ? {
+          memory: 'cgroup',
+          processes: 'cgroup',
+          cpu: this.cgroups.boundsCpu ? 'cgroup' : 'none',
+          warnings: [],
+        }
+      : { memory: 'watchdog', processes: 'rlimit', cpu: 'none', warnings: [NO_CGROUPS] };
   }
 
-  missing(): Promise<string[]> { return Promise.resolve(this.#prepared() ? [] : ['install bubblewrap: apt-get install bubblewrap']); }
+  missing(): Promise<string[]> {
+    return Promise.resolve(this.#prepared() ? [] : ['install bubblewrap: apt-get install bubblewrap']);
+  }
 
   start({ command, binds, env, limits }: SandboxSpec): Sandbox {
     const launches = this.#prepared();
     if (!launches) throw new RunnerError(503, 'no_sandbox', 'bubblewrap is not installed.');
-    const settings = bubblewrapArguments(this.#host, binds, { ...env, [COMMAND_VARIABLE]: commandLine(command) }, FD);
+    const settings = bubblewrapArguments(
+      this.#host,
+      binds,
+      { ...env, [COMMAND_VARIABLE]: commandLine(command) },
+      FD,
+    );
     // NUL parts the arguments: with one inside, a command could set bwrap's options.
-    if (settings.some((arg) => arg.includes('\0'))) throw new RunnerError(400, 'invalid_request', 'A command or variable holds a NUL character.');
+    if (settings.some((arg) => arg.includes('\0')))
+      throw new RunnerError(400, 'invalid_request', 'A command or variable holds a NUL character.');
     return startLaunch(launches.take(limits), settings);
   }
 
   remedy(stderr: string): string {
-    if (/disable-userns|Unknown option/i.test(stderr)) return `install bubblewrap 0.8 or newer (this one said: ${stderr})`;
-    if (/permission|not permitted|user namespace|No space left/i.test(stderr)) return `allow unprivileged user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 user.max_user_namespaces=15000 (bubblewrap said: ${stderr})`;
+    if (/disable-userns|Unknown option/i.test(stderr))
+      return `install bubblewrap 0.8 or newer (this one said: ${stderr})`;
+    if (/permission|not permitted|user namespace|No space left/i.test(stderr))
+      return `allow unprivileged user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 user.max_user_namespaces=15000 (bubblewrap said: ${stderr})`;
     return `the sandbox does not start: ${stderr}`;
   }
 
@@ -56,7 +74,13 @@ export class BubblewrapDriver implements Driver {
   /** It may be installed while the runner runs. */
   #prepared(): Launches | undefined {
     const bwrap = this.#launches ? undefined : findBwrap();
-    if (bwrap !== undefined) this.#launches = new Launches({ bwrap, seccomp: this.#seccomp, uid: this.#host.uid, cgroups: this.cgroups });
+    if (bwrap !== undefined)
+      this.#launches = new Launches({
+        bwrap,
+        seccomp: this.#seccomp,
+        uid: this.#host.uid,
+        cgroups: this.cgroups,
+      });
     return this.#launches;
   }
 }

@@ -29,7 +29,8 @@ export const FD = { args: 3, seccomp: 4, info: 5 };
 /** The command line comes by the arguments' pipe too, as a variable that it unsets: no process list shows it. */
 export const COMMAND_VARIABLE = 'HEADRACE_COMMAND';
 const COMMAND = ['/bin/sh', '-c', `eval "$${COMMAND_VARIABLE}"`];
-const WARM = 2, REFILL_MS = 30;
+const WARM = 2,
+  REFILL_MS = 30;
 
 /** Keeps a few launches ready: entering cgroups and the three programs before bwrap take about 15 ms that no task has to wait for. */
 export class Launches {
@@ -39,16 +40,24 @@ export class Launches {
   #isClosed = false;
   #counter = 0;
 
-  constructor(setup: LaunchSetup) { this.#setup = setup; }
+  constructor(setup: LaunchSetup) {
+    this.#setup = setup;
+  }
 
   /** A launch with these limits. */
   take(limits: SandboxLimits): Launch {
     // The file size limit is the process's own and cannot be raised afterwards.
-    const isUsual = limits.diskBytes === DEFAULT_LIMITS.diskBytes && (this.#setup.cgroups !== undefined || limits.processes === DEFAULT_LIMITS.processes);
+    const isUsual =
+      limits.diskBytes === DEFAULT_LIMITS.diskBytes &&
+      (this.#setup.cgroups !== undefined || limits.processes === DEFAULT_LIMITS.processes);
     const warm = isUsual ? this.#nextWarm() : undefined;
     if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#refill(), REFILL_MS);
     if (!warm) return this.#start(limits);
-    if (warm.cgroup && (limits.memoryBytes !== DEFAULT_LIMITS.memoryBytes || limits.processes !== DEFAULT_LIMITS.processes)) limitCgroup(warm.cgroup, limits);
+    if (
+      warm.cgroup &&
+      (limits.memoryBytes !== DEFAULT_LIMITS.memoryBytes || limits.processes !== DEFAULT_LIMITS.processes)
+    )
+      limitCgroup(warm.cgroup, limits);
     return warm;
   }
 
@@ -70,7 +79,11 @@ export class Launches {
   #refill(): void {
     this.#timer = undefined;
     if (this.#isClosed || this.#warm.length >= WARM) return;
-    try { this.#warm.push(this.#start(DEFAULT_LIMITS)); } catch { return; } // short of descriptors or memory: the next one who takes tells it
+    try {
+      this.#warm.push(this.#start(DEFAULT_LIMITS));
+    } catch {
+      return;
+    } // short of descriptors or memory: the next one who takes tells it
     this.#timer = setTimeout(() => this.#refill(), REFILL_MS);
   }
 
@@ -80,19 +93,40 @@ export class Launches {
     let seccomp: number | undefined;
     try {
       seccomp = openSync(filter, 'r');
-      const child = spawn('/bin/sh', ['-c', script(this.#setup, cgroup, limits), 'sh', bwrap, '--args', String(FD.args), '--', ...COMMAND], {
-        env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe', 'pipe', seccomp, 'pipe'],
-      });
+      const child = spawn(
+        '/bin/sh',
+        ['-c', script(this.#setup, cgroup, limits), 'sh', bwrap, '--args', String(FD.args), '--', ...COMMAND],
+        {
+          env: {},
+          cwd: '/',
+          stdio: ['pipe', 'pipe', 'pipe', 'pipe', seccomp, 'pipe'],
+        },
+      );
       const launch = { child, cgroup, hasExited: false };
-      child.once('exit', () => { launch.hasExited = true; }).once('error', () => { launch.hasExited = true; });
+      child
+        .once('exit', () => {
+          launch.hasExited = true;
+        })
+        .once('error', () => {
+          launch.hasExited = true;
+        });
       // Where descriptors have run out, the child has no pipes, and an error to come.
-      if (!(child.stdio as unknown)) throw new Error('No further process can be started: too many open files.');
-      for (const stream of child.stdio) stream?.on('error', () => { /* EPIPE: it died first; its exit says so */ });
-      return Object.assign(launch, { args: child.stdio[FD.args] as Writable, info: (child.stdio as unknown[])[FD.info] as Readable });
+      if (!(child.stdio as unknown))
+        throw new Error('No further process can be started: too many open files.');
+      for (const stream of child.stdio)
+        stream?.on('error', () => {
+          /* EPIPE: it died first; its exit says so */
+        });
+      return Object.assign(launch, {
+        args: child.stdio[FD.args] as Writable,
+        info: (child.stdio as unknown[])[FD.info] as Readable,
+      });
     } catch (error) {
       void cgroup?.remove();
       throw error;
-    } finally { if (seccomp !== undefined) closeSync(seccomp); }
+    } finally {
+      if (seccomp !== undefined) closeSync(seccomp);
+    }
   }
 }
 
@@ -104,14 +138,26 @@ async function discard({ child, cgroup }: Launch): Promise<void> {
 /** A shell line (trusted values only) that enters the cgroup, sets rlimits, drops root and becomes bwrap. */
 function script({ uid }: LaunchSetup, cgroup: Cgroup | undefined, limits: SandboxLimits): string {
   const enter = (cgroup?.procs ?? []).map((file) => `echo $$ >'${file}' || exit 125`);
-  const prlimit = ['prlimit', '--core=0', `--fsize=${limits.diskBytes}`, `--nofile=${openFiles()}`, ...(cgroup ? [] : [`--nproc=${limits.processes}`])];
+  const prlimit = [
+    'prlimit',
+    '--core=0',
+    `--fsize=${limits.diskBytes}`,
+    `--nofile=${openFiles()}`,
+    ...(cgroup ? [] : [`--nproc=${limits.processes}`]),
+  ];
   const drop = uid === null ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
-  return ['PATH=/usr/bin:/bin:/usr/sbin:/sbin', ...enter, `exec ${[...prlimit, ...drop].join(' ')} /usr/bin/env -i "$@"`].join('\n');
+  return [
+    'PATH=/usr/bin:/bin:/usr/sbin:/sbin',
+    ...enter,
+    `exec ${[...prlimit, ...drop].join(' ')} /usr/bin/env -i "$@"`,
+  ].join('\n');
 }
 
 /** A limit above the runner's own would be refused. */
 function openFiles(): number {
-  const own = Number(/^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity);
+  const own = Number(
+    /^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity,
+  );
   return Math.min(own, OPEN_FILES);
 }
 

@@ -20,14 +20,20 @@ export function startLaunch({ child, cgroup, args, info }: Launch, settings: str
   const confirm = async (): Promise<SandboxExit> => {
     const { code, signal } = await ended;
     oom ||= cgroup?.oomKilled() ?? false;
-    if (!await isGone(init.pid(), init.startTime(), cgroup)) throw new RunnerError(500, 'not_confirmed', 'Processes of the sandbox are still alive.');
+    if (!(await isGone(init.pid(), init.startTime(), cgroup)))
+      throw new RunnerError(500, 'not_confirmed', 'Processes of the sandbox are still alive.');
     return { code, signal: signal ?? signalOf(code), oom };
   };
   const exited = confirm();
-  exited.catch(() => { /* whoever awaits it sees it */ });
+  exited.catch(() => {
+    /* whoever awaits it sees it */
+  });
   return {
-    stdin: child.stdin!, stdout: child.stdout!, stderr: child.stderr!,
-    initPid: init.pid, exited,
+    stdin: child.stdin!,
+    stdout: child.stdout!,
+    stderr: child.stderr!,
+    initPid: init.pid,
+    exited,
     async kill() {
       // Its init first: with it the kernel ends every process of the namespace. Before bwrap has told it there is only bwrap itself.
       await Promise.race([init.known, ended]);
@@ -40,28 +46,43 @@ export function startLaunch({ child, cgroup, args, info }: Launch, settings: str
 }
 
 /** bwrap writes {"child-pid": N, …} as soon as the sandbox's init exists. */
-function initOf(info: Readable): { known: Promise<void>; pid(): number | undefined; startTime(): string | undefined } {
-  let text = '', pid: number | undefined, startTime: string | undefined;
+function initOf(info: Readable): {
+  known: Promise<void>;
+  pid(): number | undefined;
+  startTime(): string | undefined;
+} {
+  let text = '',
+    pid: number | undefined,
+    startTime: string | undefined;
   const known = new Promise<void>((resolve) => {
-    info.setEncoding('utf8').on('data', (part: string) => {
-      text += part;
-      const found = /"child-pid":\s*(\d+)/.exec(text);
-      if (!found || pid !== undefined) return;
-      pid = Number(found[1]);
-      startTime = processStat(pid)?.startTime;
-      resolve();
-    }).once('close', resolve);
+    info
+      .setEncoding('utf8')
+      .on('data', (part: string) => {
+        text += part;
+        const found = /"child-pid":\s*(\d+)/.exec(text);
+        if (!found || pid !== undefined) return;
+        pid = Number(found[1]);
+        startTime = processStat(pid)?.startTime;
+        resolve();
+      })
+      .once('close', resolve);
   });
   return { known, pid: () => pid, startTime: () => startTime };
 }
 
 /** An init is a zombie or missing only after the kernel has reaped its whole namespace. */
-async function isGone(pid: number | undefined, startTime: string | undefined, cgroup: Cgroup | undefined): Promise<boolean> {
-  const initIsGone = pid === undefined || await settled(() => {
-    const stat = processStat(pid);
-    if (!stat || stat.startTime !== startTime || stat.state === 'Z') return true;
-    kill(pid);
-    return false;
-  }, GONE_TIMEOUT_MS);
+async function isGone(
+  pid: number | undefined,
+  startTime: string | undefined,
+  cgroup: Cgroup | undefined,
+): Promise<boolean> {
+  const initIsGone =
+    pid === undefined ||
+    (await settled(() => {
+      const stat = processStat(pid);
+      if (!stat || stat.startTime !== startTime || stat.state === 'Z') return true;
+      kill(pid);
+      return false;
+    }, GONE_TIMEOUT_MS));
   return initIsGone && (cgroup === undefined || cgroup.remove());
 }

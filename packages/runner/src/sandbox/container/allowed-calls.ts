@@ -23,4 +23,6 @@ export const ALLOWED: readonly string[] = `
   execveat membarrier mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect pkey_alloc pkey_free statx io_pgetevents rseq pidfd_send_signal pidfd_open
   close_range openat2 faccessat2 epoll_pwait2 landlock_create_ruleset landlock_add_rule landlock_restrict_self futex_waitv cachestat fchmodat2
   map_shadow_stack futex_wake futex_wait futex_requeue lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal
-`.trim().split(/\s+/);
+`
+  .trim()
+  .split(/\s+/);

@@ -12,7 +12,9 @@ const folder = scratch();
 const engines: FakeEngine[] = [];
 afterAll(() => Promise.all(engines.map((engine) => engine.die())));
 
-async function started(prepare: (engine: FakeEngine) => void = () => {}): Promise<{ engine: FakeEngine; container: Container }> {
+async function started(
+  prepare: (engine: FakeEngine) => void = () => {},
+): Promise<{ engine: FakeEngine; container: Container }> {
   const engine = new FakeEngine(folder);
   await engine.listen();
   engines.push(engine);
@@ -21,9 +23,13 @@ async function started(prepare: (engine: FakeEngine) => void = () => {}): Promis
 }
 
 /** Not expect.poll, which loses its test where tests run at once. */
-const until = async (done: () => boolean): Promise<void> => { expect(await settled(done, 10_000)).toBe(true); };
-const running = (engine: FakeEngine): Promise<void> => until(() => engine.state?.Running === true && engine.attached !== undefined);
-const frame = (stream: number, text: string): Buffer => Buffer.concat([Buffer.from([stream, 0, 0, 0, 0, 0, 0, text.length]), Buffer.from(text)]);
+const until = async (done: () => boolean): Promise<void> => {
+  expect(await settled(done, 10_000)).toBe(true);
+};
+const running = (engine: FakeEngine): Promise<void> =>
+  until(() => engine.state?.Running === true && engine.attached !== undefined);
+const frame = (stream: number, text: string): Buffer =>
+  Buffer.concat([Buffer.from([stream, 0, 0, 0, 0, 0, 0, text.length]), Buffer.from(text)]);
 
 describe.concurrent('a container', () => {
   test('is made, attached, started, asked about and removed, in this order', async () => {
@@ -31,9 +37,22 @@ describe.concurrent('a container', () => {
     await running(engine);
     engine.attached!.write(Buffer.concat([frame(1, 'out'), frame(2, 'err'), frame(1, 'put')]));
     engine.exit(3);
-    expect(await collect(container, { maxBytes: 100, timeoutMs: 5000 })).toEqual({ code: 3, signal: null, oom: false, stdout: Buffer.from('output'), stderr: 'err' });
-    const steps = engine.calls.map((call) => call.replace('headrace-x', 'N').replace(/\?.*/, '')).filter((call) => !call.startsWith('GET') && !call.endsWith('/wait'));
-    expect(steps).toEqual(['POST /containers/create', 'POST /containers/N/attach', 'POST /containers/N/start', 'DELETE /containers/N']);
+    expect(await collect(container, { maxBytes: 100, timeoutMs: 5000 })).toEqual({
+      code: 3,
+      signal: null,
+      oom: false,
+      stdout: Buffer.from('output'),
+      stderr: 'err',
+    });
+    const steps = engine.calls
+      .map((call) => call.replace('headrace-x', 'N').replace(/\?.*/, ''))
+      .filter((call) => !call.startsWith('GET') && !call.endsWith('/wait'));
+    expect(steps).toEqual([
+      'POST /containers/create',
+      'POST /containers/N/attach',
+      'POST /containers/N/start',
+      'DELETE /containers/N',
+    ]);
     expect(engine.state).toBe(null);
   });
 
@@ -43,7 +62,9 @@ describe.concurrent('a container', () => {
     const done = collect(container, { maxBytes: 100, timeoutMs: 5000 });
     for (const byte of Buffer.concat([frame(1, 'one'), frame(2, ''), frame(2, 'two'), frame(1, '!')])) {
       engine.attached!.write(Buffer.from([byte]));
-      await new Promise((resolve) => { setImmediate(resolve); });
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
     }
     engine.exit(0);
     expect(await done).toMatchObject({ stdout: Buffer.from('one!'), stderr: 'two' });
@@ -54,7 +75,12 @@ describe.concurrent('a container', () => {
     await running(engine);
     const block = Buffer.concat([Buffer.from([1, 0, 0, 0, 0, 1, 0, 0]), Buffer.alloc(65_536)]);
     let sent = 0;
-    while (sent < 1000 && engine.attached!.write(block)) { sent++; await new Promise((resolve) => { setTimeout(resolve, 1); }); }
+    while (sent < 1000 && engine.attached!.write(block)) {
+      sent++;
+      await new Promise((resolve) => {
+        setTimeout(resolve, 1);
+      });
+    }
     expect(sent).toBeLessThan(100);
     expect(container.stdout.readableLength).toBeLessThan(1024 ** 2);
     await container.kill();
@@ -70,7 +96,9 @@ describe.concurrent('a container', () => {
 
   test('a kill before its creation is answered waits for the answer, and removes it unstarted', async () => {
     const created = Promise.withResolvers<{ status: number }>();
-    const { engine, container } = await started((fake) => { fake.replies.set('POST /containers/create', created.promise); });
+    const { engine, container } = await started((fake) => {
+      fake.replies.set('POST /containers/create', created.promise);
+    });
     await until(() => engine.calls.length === 1);
     const killed = container.kill();
     engine.state = { Running: false, ExitCode: 0 };
@@ -80,15 +108,27 @@ describe.concurrent('a container', () => {
     expect(engine.state).toBe(null);
   });
 
-  test.each(['POST /create', 'POST /start'])('a refusal of %s is told as no sandbox, and nothing stays', async (call) => {
-    const { engine, container } = await started((fake) => { fake.replies.set(call, { status: 500, body: { message: 'no space left' } }); });
-    await expect(container.exited).rejects.toMatchObject({ status: 503, code: 'no_sandbox', message: expect.stringContaining('no space left') as string });
-    expect(engine.state).toBe(null);
-    expect(await container.stdout.toArray()).toEqual([]);
-  });
+  test.each(['POST /create', 'POST /start'])(
+    'a refusal of %s is told as no sandbox, and nothing stays',
+    async (call) => {
+      const { engine, container } = await started((fake) => {
+        fake.replies.set(call, { status: 500, body: { message: 'no space left' } });
+      });
+      await expect(container.exited).rejects.toMatchObject({
+        status: 503,
+        code: 'no_sandbox',
+        message: expect.stringContaining('no space left') as string,
+      });
+      expect(engine.state).toBe(null);
+      expect(await container.stdout.toArray()).toEqual([]);
+    },
+  );
 
   test('an answer that was lost leaves no container', async () => {
-    const { engine, container } = await started((fake) => { fake.replies.set('POST /create', 'cut'); fake.state = { Running: false, ExitCode: 0 }; });
+    const { engine, container } = await started((fake) => {
+      fake.replies.set('POST /create', 'cut');
+      fake.state = { Running: false, ExitCode: 0 };
+    });
     await expect(container.exited).rejects.toMatchObject({ code: 'no_sandbox' });
     expect(engine.state).toBe(null);
   });
@@ -113,12 +153,25 @@ describe.concurrent('a container', () => {
   });
 
   test('a first process that is seen alive is believed before the engine is', async ({ onTestFinished }) => {
-    const parent = spawn('unshare', ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', 'sleep', '60']);
-    onTestFinished(() => { parent.kill('SIGKILL'); });
-    const first = (): number => Number(readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'latin1'));
+    const parent = spawn('unshare', [
+      '--user',
+      '--map-root-user',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      'sleep',
+      '60',
+    ]);
+    onTestFinished(() => {
+      parent.kill('SIGKILL');
+    });
+    const first = (): number =>
+      Number(readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'latin1'));
     await until(() => first() > 0);
     const pid = first();
-    const { engine, container } = await started((fake) => { fake.replies.set('GET /headrace-x/json', { body: { State: { Running: true, Pid: pid } } }); });
+    const { engine, container } = await started((fake) => {
+      fake.replies.set('GET /headrace-x/json', { body: { State: { Running: true, Pid: pid } } });
+    });
     await until(() => container.initPid() === pid);
     engine.replies.clear();
     await expect(container.kill()).rejects.toMatchObject({ code: 'not_confirmed' });
@@ -127,7 +180,9 @@ describe.concurrent('a container', () => {
   });
 
   test('a removal that the engine only claims is not believed', async () => {
-    const { engine, container } = await started((fake) => { fake.replies.set('DELETE /containers', { status: 204 }); });
+    const { engine, container } = await started((fake) => {
+      fake.replies.set('DELETE /containers', { status: 204 });
+    });
     await running(engine);
     await expect(container.kill()).rejects.toMatchObject({ code: 'not_confirmed' });
     engine.replies.clear();

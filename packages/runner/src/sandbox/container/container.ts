@@ -8,13 +8,20 @@ import { Frames } from './frames.ts';
 import { initOf, type Init } from './init.ts';
 
 /** How long an engine may take to prove that a container is gone; how often it is asked. */
-const GONE_MS = 10_000, CALL_MS = 5_000;
+const GONE_MS = 10_000,
+  CALL_MS = 5_000;
 const ASK_AGAIN_MS = [2, 5, 10, 20, 40, 80, 160, 250];
-const DRAIN_MS = 2_000, LOOK_MS = 250;
+const DRAIN_MS = 2_000,
+  LOOK_MS = 250;
 /** The signal of a kill. */
 const KILLED = { code: 137, signal: 'SIGKILL' } as const;
 
-interface State { Running?: boolean; ExitCode?: number; OOMKilled?: boolean; Pid?: number }
+interface State {
+  Running?: boolean;
+  ExitCode?: number;
+  OOMKilled?: boolean;
+  Pid?: number;
+}
 
 /**
  * One container from its creation to its removal:
@@ -46,10 +53,14 @@ export class Container implements Sandbox {
     this.stderr = this.#frames.stderr;
     this.stdin = this.#input;
     this.exited = this.#live(spec);
-    this.exited.catch(() => { this.#hasFailed = true; }); // whoever awaits it sees it
+    this.exited.catch(() => {
+      this.#hasFailed = true;
+    }); // whoever awaits it sees it
   }
 
-  initPid(): number | undefined { return this.#init?.pid; }
+  initPid(): number | undefined {
+    return this.#init?.pid;
+  }
 
   kill(): Promise<SandboxExit> {
     this.#isKilled = true;
@@ -70,9 +81,17 @@ export class Container implements Sandbox {
       this.#frames.end();
       await this.#remove();
       if (this.#isKilled) return { ...KILLED, oom: false };
-      throw error instanceof EngineError ? new RunnerError(503, 'no_sandbox', `The container engine did not do its part: ${error.message}`) : error;
-    } finally { this.#input.unpipe().resume(); }
-    try { await this.#remove(); } finally { this.#frames.end(); }
+      throw error instanceof EngineError
+        ? new RunnerError(503, 'no_sandbox', `The container engine did not do its part: ${error.message}`)
+        : error;
+    } finally {
+      this.#input.unpipe().resume();
+    }
+    try {
+      await this.#remove();
+    } finally {
+      this.#frames.end();
+    }
     return this.#exit;
   }
 
@@ -81,8 +100,12 @@ export class Container implements Sandbox {
     await this.#engine.ask('POST', `/containers/create?name=${this.#name}`, { body: spec });
     if (this.#isKilled) return;
     // No keys detach: binary input would hold them.
-    const { socket, head } = await this.#engine.upgrade(`/containers/${this.#name}/attach?stream=1&stdin=1&stdout=1&stderr=1&detachKeys=`);
-    socket.on('error', () => { /* its end says so */ });
+    const { socket, head } = await this.#engine.upgrade(
+      `/containers/${this.#name}/attach?stream=1&stdin=1&stdout=1&stderr=1&detachKeys=`,
+    );
+    socket.on('error', () => {
+      /* its end says so */
+    });
     this.#frames.attach(socket, head);
     // A process that reads no more is not waited for: what is written goes nowhere.
     this.#input.pipe(socket.once('close', () => this.#input.resume()));
@@ -95,15 +118,25 @@ export class Container implements Sandbox {
 
   /** What is known of it while it lives. */
   async #look(): Promise<void> {
-    try { this.#init = initOf((await this.#state())?.Pid); } catch { /* not known then */ }
+    try {
+      this.#init = initOf((await this.#state())?.Pid);
+    } catch {
+      /* not known then */
+    }
   }
 
   /** Its streams' end is the first sign of its end; a process that closed them lives on, and then the engine tells it. */
   async #ended(): Promise<void> {
     const told = new AbortController();
     // Docker gives its last words two seconds to be taken, before it tells its end.
-    const watch = setInterval(() => { if (this.#init?.isAlive() === false) this.#frames.release(); }, LOOK_MS);
-    const waited = this.#engine.call('POST', `/containers/${this.#name}/wait`, { timeoutMs: 0, signal: told.signal }).catch(() => { /* what became of it is asked for */ });
+    const watch = setInterval(() => {
+      if (this.#init?.isAlive() === false) this.#frames.release();
+    }, LOOK_MS);
+    const waited = this.#engine
+      .call('POST', `/containers/${this.#name}/wait`, { timeoutMs: 0, signal: told.signal })
+      .catch(() => {
+        /* what became of it is asked for */
+      });
     try {
       await Promise.race([this.#killed.promise, waited, this.#frames.ended]);
       for (const pause of ASK_AGAIN_MS) {
@@ -111,13 +144,19 @@ export class Container implements Sandbox {
         await Promise.race([sleep(pause), this.#killed.promise]);
       }
       await Promise.race([this.#killed.promise, waited]);
-    } finally { clearInterval(watch); told.abort(); }
+    } finally {
+      clearInterval(watch);
+      told.abort();
+    }
   }
 
   /** Of one that has ended; of one that lives still: as it is after the kill that comes with its removal. */
   async #exitOf(): Promise<SandboxExit> {
     const cgroup = this.#init?.wasOutOfMemory() ?? false;
-    const state = await this.#state().catch((error: unknown) => { if (this.#isKilled) return undefined; throw error; });
+    const state = await this.#state().catch((error: unknown) => {
+      if (this.#isKilled) return undefined;
+      throw error;
+    });
     const oom = cgroup || state?.OOMKilled === true;
     if (!state || state.Running || !this.#isStarted) return { ...KILLED, oom };
     this.#frames.release();
@@ -128,7 +167,10 @@ export class Container implements Sandbox {
 
   /** Undefined when there is no such container. Throws EngineError. */
   async #state(): Promise<State | undefined> {
-    const { status, body } = await this.#engine.ask('GET', `/containers/${this.#name}/json`, { timeoutMs: CALL_MS, also: [404] });
+    const { status, body } = await this.#engine.ask('GET', `/containers/${this.#name}/json`, {
+      timeoutMs: CALL_MS,
+      also: [404],
+    });
     if (status === 404) return undefined;
     const { State: state } = (body ?? {}) as { State?: State };
     if (!state) throw new EngineError(status, 'it does not say how a container does');
@@ -139,12 +181,22 @@ export class Container implements Sandbox {
   async #remove(): Promise<void> {
     for (const deadline = Date.now() + GONE_MS; Date.now() < deadline; await sleep(100)) {
       try {
-        await this.#engine.ask('DELETE', `/containers/${this.#name}?force=true&v=true`, { timeoutMs: GONE_MS, also: [404, 409] });
-        if (await this.#state() === undefined && this.#init?.isAlive() !== true) return;
-      } catch { /* asked again */ }
+        await this.#engine.ask('DELETE', `/containers/${this.#name}?force=true&v=true`, {
+          timeoutMs: GONE_MS,
+          also: [404, 409],
+        });
+        if ((await this.#state()) === undefined && this.#init?.isAlive() !== true) return;
+      } catch {
+        /* asked again */
+      }
     }
-    throw new RunnerError(500, 'not_confirmed', 'The container engine does not say that the sandbox is gone.');
+    throw new RunnerError(
+      500,
+      'not_confirmed',
+      'The container engine does not say that the sandbox is gone.',
+    );
   }
 }
 
-const isNotConfirmed = (error: unknown): boolean => error instanceof RunnerError && error.code === 'not_confirmed';
+const isNotConfirmed = (error: unknown): boolean =>
+  error instanceof RunnerError && error.code === 'not_confirmed';

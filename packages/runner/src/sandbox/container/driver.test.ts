@@ -11,12 +11,25 @@ const folder = scratch();
 const host = await prepareHost(join(folder, 'cache'));
 afterAll(() => releaseHost(host));
 
-async function missing(settings: Partial<ContainerSettings> = {}, prepare: (engine: FakeEngine) => void = () => {}): Promise<{ engine: FakeEngine; said: string }> {
+async function missing(
+  settings: Partial<ContainerSettings> = {},
+  prepare: (engine: FakeEngine) => void = () => {},
+): Promise<{ engine: FakeEngine; said: string }> {
   const engine = new FakeEngine(folder);
   await engine.listen();
   onTestFinished(() => engine.die());
   prepare(engine);
-  return { engine, said: (await containerDriver(host, { socket: engine.socket, image: null, runtime: null, ...settings }).missing()).join('; ') };
+  return {
+    engine,
+    said: (
+      await containerDriver(host, {
+        socket: engine.socket,
+        image: null,
+        runtime: null,
+        ...settings,
+      }).missing()
+    ).join('; '),
+  };
 }
 
 describe('the driver of containers', () => {
@@ -25,16 +38,84 @@ describe('the driver of containers', () => {
   });
 
   test.each<[string, Partial<ContainerSettings>, (engine: FakeEngine) => void, RegExp]>([
-    ['no engine', { socket: join(folder, 'none') }, () => {}, /no container engine answers on .*none.*HEADRACE_CONTAINER_SOCKET/],
-    ['an old API', {}, (e) => { e.version = { ApiVersion: '1.24', Version: '1.12' }; }, /version 1\.24 of the API: install Docker 20\.10/],
-    ['no such image', { image: 'mine:1' }, (e) => { e.replies.set('GET /images/', { status: 404 }); }, /no image mine:1: pull or build it/],
-    ['no such runtime', { runtime: 'kata' }, () => {}, /no runtime kata: install it .*daemon\.json.* one of runc/],
-    ['a runtime that is not installed', { runtime: 'kata' }, (e) => { e.info = { ...e.info, Runtimes: { kata: { path: '/none/kata' } } }; }, /no runtime kata/],
-    ['a runtime that Podman does not take', { runtime: 'kata' }, (e) => { e.version = { ApiVersion: '1.41', Version: '4.3.1', Components: [{ Name: 'Podman Engine' }] }; e.info = { ...e.info, Rootless: process.getuid!() !== 0, DefaultRuntime: 'crun' }; }, /with crun: start it with `podman --runtime kata system service`/],
-    ['no seccomp', {}, (e) => { e.info = { ...e.info, SecurityOptions: [] }; }, /has no seccomp/],
-    ['rootless Docker', {}, (e) => { e.info = { ...e.info, SecurityOptions: ['name=seccomp', 'name=rootless'] }; }, /rootless Podman/],
-    ['an engine that lists no containers', {}, (e) => { e.replies.set('GET /containers/json', { status: 200, body: {} }); }, /refused|no container engine answers on .*does not list its containers/],
-    ['an engine that refuses', {}, (e) => { e.replies.set('POST /images/create', { status: 500, body: { message: 'disk full' } }); e.replies.set('GET /images/', { status: 404 }); }, /refused: disk full/],
+    [
+      'no engine',
+      { socket: join(folder, 'none') },
+      () => {},
+      /no container engine answers on .*none.*HEADRACE_CONTAINER_SOCKET/,
+    ],
+    [
+      'an old API',
+      {},
+      (e) => {
+        e.version = { ApiVersion: '1.24', Version: '1.12' };
+      },
+      /version 1\.24 of the API: install Docker 20\.10/,
+    ],
+    [
+      'no such image',
+      { image: 'mine:1' },
+      (e) => {
+        e.replies.set('GET /images/', { status: 404 });
+      },
+      /no image mine:1: pull or build it/,
+    ],
+    [
+      'no such runtime',
+      { runtime: 'kata' },
+      () => {},
+      /no runtime kata: install it .*daemon\.json.* one of runc/,
+    ],
+    [
+      'a runtime that is not installed',
+      { runtime: 'kata' },
+      (e) => {
+        e.info = { ...e.info, Runtimes: { kata: { path: '/none/kata' } } };
+      },
+      /no runtime kata/,
+    ],
+    [
+      'a runtime that Podman does not take',
+      { runtime: 'kata' },
+      (e) => {
+        e.version = { ApiVersion: '1.41', Version: '4.3.1', Components: [{ Name: 'Podman Engine' }] };
+        e.info = { ...e.info, Rootless: process.getuid!() !== 0, DefaultRuntime: 'crun' };
+      },
+      /with crun: start it with `podman --runtime kata system service`/,
+    ],
+    [
+      'no seccomp',
+      {},
+      (e) => {
+        e.info = { ...e.info, SecurityOptions: [] };
+      },
+      /has no seccomp/,
+    ],
+    [
+      'rootless Docker',
+      {},
+      (e) => {
+        e.info = { ...e.info, SecurityOptions: ['name=seccomp', 'name=rootless'] };
+      },
+      /rootless Podman/,
+    ],
+    [
+      'an engine that lists no containers',
+      {},
+      (e) => {
+        e.replies.set('GET /containers/json', { status: 200, body: {} });
+      },
+      /refused|no container engine answers on .*does not list its containers/,
+    ],
+    [
+      'an engine that refuses',
+      {},
+      (e) => {
+        e.replies.set('POST /images/create', { status: 500, body: { message: 'disk full' } });
+        e.replies.set('GET /images/', { status: 404 });
+      },
+      /refused: disk full/,
+    ],
   ])('says the remedy: %s', async (_name, settings, prepare, expected) => {
     expect((await missing(settings, prepare)).said).toMatch(expected);
   });
@@ -46,15 +127,29 @@ describe('the driver of containers', () => {
     engine.info = { ...engine.info, MemoryLimit: false, PidsLimit: false };
     const driver = containerDriver(host, { socket: engine.socket, image: null, runtime: null });
     await driver.missing();
-    expect(driver.limits).toMatchObject({ memory: 'watchdog', processes: 'rlimit', warnings: [expect.stringContaining('no control groups') as string, expect.stringContaining('share the user namespace') as string] });
+    expect(driver.limits).toMatchObject({
+      memory: 'watchdog',
+      processes: 'rlimit',
+      warnings: [
+        expect.stringContaining('no control groups') as string,
+        expect.stringContaining('share the user namespace') as string,
+      ],
+    });
   });
 
   test('removes the containers of dead runners, and no others', async () => {
     const own = `${process.pid} ${processStat(process.pid)!.startTime}`;
     const namespace = readlinkSync('/proc/self/ns/pid');
     const { engine } = await missing({}, (e) => {
-      e.containers = Object.entries({ own: `${namespace} ${own}`, dead: `${namespace} 4194305 1`, reused: `${namespace} ${process.pid} 1`, elsewhere: 'pid:[1] 4194305 1' }).map(([Id, owner]) => ({ Id, Labels: { 'headrace.runner': 'x', 'headrace.owner': owner } }));
+      e.containers = Object.entries({
+        own: `${namespace} ${own}`,
+        dead: `${namespace} 4194305 1`,
+        reused: `${namespace} ${process.pid} 1`,
+        elsewhere: 'pid:[1] 4194305 1',
+      }).map(([Id, owner]) => ({ Id, Labels: { 'headrace.runner': 'x', 'headrace.owner': owner } }));
     });
-    expect(engine.calls.filter((call) => call.startsWith('DELETE')).map((call) => call.replace(/\?.*/, ''))).toEqual(['DELETE /containers/dead', 'DELETE /containers/reused']);
+    expect(
+      engine.calls.filter((call) => call.startsWith('DELETE')).map((call) => call.replace(/\?.*/, '')),
+    ).toEqual(['DELETE /containers/dead', 'DELETE /containers/reused']);
   });
 });

@@ -25,9 +25,16 @@ export interface ContainerSettings {
   runtime: string | null;
 }
 
-const UNKNOWN: RunnerStatus['limits'] = { memory: 'cgroup', processes: 'cgroup', cpu: 'cgroup', warnings: [] };
+const UNKNOWN: RunnerStatus['limits'] = {
+  memory: 'cgroup',
+  processes: 'cgroup',
+  cpu: 'cgroup',
+  warnings: [],
+};
 
-export function containerDriver(host: Host, settings: ContainerSettings): Driver { return new ContainerDriver(host, settings); }
+export function containerDriver(host: Host, settings: ContainerSettings): Driver {
+  return new ContainerDriver(host, settings);
+}
 
 /** Sandboxes as containers of Docker or Podman, one each, over the engine's API. */
 class ContainerDriver implements Driver {
@@ -43,28 +50,47 @@ class ContainerDriver implements Driver {
     this.#settings = settings;
   }
 
-  get engine(): string | null { return this.#prepared?.engine.socket ?? null; }
-  get limits(): RunnerStatus['limits'] { return this.#prepared?.limits ?? UNKNOWN; }
+  get engine(): string | null {
+    return this.#prepared?.engine.socket ?? null;
+  }
+  get limits(): RunnerStatus['limits'] {
+    return this.#prepared?.limits ?? UNKNOWN;
+  }
 
   async missing(): Promise<string[]> {
     this.#prepared = undefined;
-    const sockets = this.#settings.socket === null ? usualSockets().filter((path) => existsSync(path)) : [this.#settings.socket];
+    const sockets =
+      this.#settings.socket === null
+        ? usualSockets().filter((path) => existsSync(path))
+        : [this.#settings.socket];
     const [socket] = sockets;
-    if (socket === undefined) return ['no container engine was found: install Docker or Podman (and start `podman system service --time=0`), or set HEADRACE_CONTAINER_SOCKET to the unix socket of its API'];
-    try { return await this.#prepare(new Engine(socket)); } catch (error) {
+    if (socket === undefined)
+      return [
+        'no container engine was found: install Docker or Podman (and start `podman system service --time=0`), or set HEADRACE_CONTAINER_SOCKET to the unix socket of its API',
+      ];
+    try {
+      return await this.#prepare(new Engine(socket));
+    } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      return [error.status === 0 ? `no container engine answers on ${socket} (${error.message}): start it, let the user that runs the service use the socket, or set HEADRACE_CONTAINER_SOCKET` : `the container engine on ${socket} refused: ${error.message}`];
+      return [
+        error.status === 0
+          ? `no container engine answers on ${socket} (${error.message}): start it, let the user that runs the service use the socket, or set HEADRACE_CONTAINER_SOCKET`
+          : `the container engine on ${socket} refused: ${error.message}`,
+      ];
     }
   }
 
   start(spec: SandboxSpec): Sandbox {
     if (!this.#prepared) throw new RunnerError(503, 'no_sandbox', 'There is no container engine.');
     const { engine, setup } = this.#prepared;
-    if ([...spec.command, ...Object.entries(spec.env ?? {}).flat()].some((word) => word.includes('\0'))) throw new RunnerError(400, 'invalid_request', 'A command or variable holds a NUL character.');
+    if ([...spec.command, ...Object.entries(spec.env ?? {}).flat()].some((word) => word.includes('\0')))
+      throw new RunnerError(400, 'invalid_request', 'A command or variable holds a NUL character.');
     return new Container(engine, `headrace-${randomUUID()}`, containerSpec(setup, spec));
   }
 
-  remedy(stderr: string): string { return `the container's first command failed: ${stderr}`; }
+  remedy(stderr: string): string {
+    return `the container's first command failed: ${stderr}`;
+  }
 
   async close(): Promise<void> {
     if (this.#prepared) await removeOwn(this.#prepared.engine, this.#host);
@@ -75,15 +101,24 @@ class ContainerDriver implements Driver {
     const faults = engineFaults(facts, this.#settings.runtime);
     if (faults.length > 0) return faults;
     const { image: ownImage, runtime } = this.#settings;
-    if (ownImage !== null && (await engine.ask('GET', `/images/${encodeURIComponent(ownImage)}/json`, { also: [404] })).status === 404) return [`${facts.name} has no image ${ownImage}: pull or build it, or unset HEADRACE_CONTAINER_IMAGE`];
-    const image = ownImage ?? await emptyImage(engine);
+    if (
+      ownImage !== null &&
+      (await engine.ask('GET', `/images/${encodeURIComponent(ownImage)}/json`, { also: [404] })).status ===
+        404
+    )
+      return [`${facts.name} has no image ${ownImage}: pull or build it, or unset HEADRACE_CONTAINER_IMAGE`];
+    const image = ownImage ?? (await emptyImage(engine));
     await removeOrphans(engine);
     const common = { facts, image, runtime, labels: ownerLabels(this.#host), seccomp: this.#seccomp(facts) };
     const users = usersFor(this.#host, facts);
     for (const user of users) {
-      const setup: Setup = { ...common, ...user, systemBinds: systemBinds(this.#host, containerEtc(this.#host, user.user), ownImage !== null) };
+      const setup: Setup = {
+        ...common,
+        ...user,
+        systemBinds: systemBinds(this.#host, containerEtc(this.#host, user.user), ownImage !== null),
+      };
       this.#prepared = { engine, setup, limits: engineLimits(facts, user.shares) };
-      if (user === users.at(-1) || await this.#works()) break;
+      if (user === users.at(-1) || (await this.#works())) break;
     }
     return [];
   }
@@ -91,7 +126,11 @@ class ContainerDriver implements Driver {
   /** Whether a container can be started as things are. */
   async #works(): Promise<boolean> {
     const sandbox = this.start({ command: ['true'], binds: [], limits: DEFAULT_LIMITS });
-    try { return (await sandbox.exited).code === 0; } catch { return false; }
+    try {
+      return (await sandbox.exited).code === 0;
+    } catch {
+      return false;
+    }
   }
 
   /** Docker takes the profile itself, Podman the path of its file. */
@@ -106,5 +145,9 @@ class ContainerDriver implements Driver {
 
 /** The runner's own environment is empty: DOCKER_HOST says nothing here. */
 function usualSockets(): string[] {
-  return ['/var/run/docker.sock', '/run/podman/podman.sock', `/run/user/${process.getuid?.()}/podman/podman.sock`];
+  return [
+    '/var/run/docker.sock',
+    '/run/podman/podman.sock',
+    `/run/user/${process.getuid?.()}/podman/podman.sock`,
+  ];
 }

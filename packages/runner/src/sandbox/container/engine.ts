@@ -2,12 +2,18 @@ import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** What an engine answered: status and parsed JSON, `{}` where there is none. */
-export interface Answer { status: number; body: unknown }
+export interface Answer {
+  status: number;
+  body: unknown;
+}
 
 /** Thrown where an engine did not answer, or not with what was asked for; `status` 0: no answer. */
 export class EngineError extends Error {
   readonly status: number;
-  constructor(status: number, message: string) { super(message); this.status = status; }
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
 }
 
 const CALL_MS = 30_000;
@@ -20,25 +26,50 @@ const ANSWER_BYTES = 16 * 1024 ** 2;
 export class Engine {
   readonly socket: string;
 
-  constructor(socket: string) { this.socket = socket; }
+  constructor(socket: string) {
+    this.socket = socket;
+  }
 
   /** One call with a JSON or tar body. Throws EngineError 0 where no answer came in `timeoutMs` (0: however long it takes). */
-  call(method: string, path: string, { body, type = 'application/json', timeoutMs = CALL_MS, signal }: { body?: unknown; type?: string; timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Answer> {
+  call(
+    method: string,
+    path: string,
+    {
+      body,
+      type = 'application/json',
+      timeoutMs = CALL_MS,
+      signal,
+    }: { body?: unknown; type?: string; timeoutMs?: number; signal?: AbortSignal } = {},
+  ): Promise<Answer> {
     const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
     return new Promise((resolve, reject) => {
-      const headers: Record<string, string | number> = bytes === undefined ? {} : { 'content-type': type, 'content-length': bytes.length };
+      const headers: Record<string, string | number> =
+        bytes === undefined ? {} : { 'content-type': type, 'content-length': bytes.length };
       const req = this.#request(method, path, headers, signal);
-      const timer = timeoutMs > 0 ? setTimeout(() => req.destroy(new Error(`no answer in ${timeoutMs / 1000} s`)), timeoutMs) : undefined;
+      const timer =
+        timeoutMs > 0
+          ? setTimeout(() => req.destroy(new Error(`no answer in ${timeoutMs / 1000} s`)), timeoutMs)
+          : undefined;
       let isAnswered = false;
-      req.once('close', () => { clearTimeout(timer); if (!isAnswered) reject(new EngineError(0, 'the connection was closed')); });
+      req.once('close', () => {
+        clearTimeout(timer);
+        if (!isAnswered) reject(new EngineError(0, 'the connection was closed'));
+      });
       req.once('error', (error) => reject(new EngineError(0, error.message)));
-      req.once('response', (res) => { isAnswered = true; void answerOf(res).then(resolve, (error: Error) => reject(new EngineError(0, error.message))); });
+      req.once('response', (res) => {
+        isAnswered = true;
+        void answerOf(res).then(resolve, (error: Error) => reject(new EngineError(0, error.message)));
+      });
       req.end(bytes);
     });
   }
 
   /** As `call`; throws EngineError with the engine's own sentence unless the status is 2xx or one of `also`. */
-  async ask(method: string, path: string, options: Parameters<Engine['call']>[2] & { also?: number[] } = {}): Promise<Answer> {
+  async ask(
+    method: string,
+    path: string,
+    options: Parameters<Engine['call']>[2] & { also?: number[] } = {},
+  ): Promise<Answer> {
     const answer = await this.call(method, path, options);
     if ((answer.status >= 200 && answer.status < 300) || options.also?.includes(answer.status)) return answer;
     throw new EngineError(answer.status, messageOf(answer.body));
@@ -50,16 +81,39 @@ export class Engine {
       const req = this.#request('POST', path, { connection: 'Upgrade', upgrade: 'tcp' });
       const timer = setTimeout(() => req.destroy(new Error(`no answer in ${CALL_MS / 1000} s`)), CALL_MS);
       let isAnswered = false;
-      req.once('close', () => { clearTimeout(timer); if (!isAnswered) reject(new EngineError(0, 'the connection was closed')); });
+      req.once('close', () => {
+        clearTimeout(timer);
+        if (!isAnswered) reject(new EngineError(0, 'the connection was closed'));
+      });
       req.once('error', (error) => reject(new EngineError(0, error.message)));
-      req.once('upgrade', (_res: IncomingMessage, socket: Socket, head: Buffer) => { clearTimeout(timer); resolve({ socket, head }); });
-      req.once('response', (res) => { isAnswered = true; void answerOf(res).then(({ status, body }) => reject(new EngineError(status, messageOf(body)))).catch(reject); });
+      req.once('upgrade', (_res: IncomingMessage, socket: Socket, head: Buffer) => {
+        clearTimeout(timer);
+        resolve({ socket, head });
+      });
+      req.once('response', (res) => {
+        isAnswered = true;
+        void answerOf(res)
+          .then(({ status, body }) => reject(new EngineError(status, messageOf(body))))
+          .catch(reject);
+      });
       req.end();
     });
   }
 
-  #request(method: string, path: string, headers: Record<string, string | number>, signal?: AbortSignal): ClientRequest {
-    return request({ socketPath: this.socket, method, path, headers: { host: 'engine', ...headers }, agent: false, ...(signal && { signal }) });
+  #request(
+    method: string,
+    path: string,
+    headers: Record<string, string | number>,
+    signal?: AbortSignal,
+  ): ClientRequest {
+    return request({
+      socketPath: this.socket,
+      method,
+      path,
+      headers: { host: 'engine', ...headers },
+      agent: false,
+      ...(signal && { signal }),
+    });
   }
 }
 
@@ -78,5 +132,9 @@ async function answerOf(res: IncomingMessage): Promise<Answer> {
     parts.push(part);
   }
   const text = Buffer.concat(parts).toString();
-  try { return { status: res.statusCode ?? 0, body: text === '' ? {} : JSON.parse(text) as unknown }; } catch { return { status: res.statusCode ?? 0, body: { message: text } }; }
+  try {
+    return { status: res.statusCode ?? 0, body: text === '' ? {} : (JSON.parse(text) as unknown) };
+  } catch {
+    return { status: res.statusCode ?? 0, body: { message: text } };
+  }
 }

@@ -14,20 +14,31 @@ export class FakeEngine {
   readonly replies = new Map<string, Reply | Promise<Reply>>();
   containers: { Id: string; Labels: Record<string, string> }[] = [];
   version: object = { ApiVersion: '1.43', Version: '24.0.1', Components: [{ Name: 'Engine' }] };
-  info: object = { MemoryLimit: true, PidsLimit: true, CPUShares: true, SecurityOptions: ['name=seccomp,profile=default'], Runtimes: { runc: { path: 'runc' } } };
+  info: object = {
+    MemoryLimit: true,
+    PidsLimit: true,
+    CPUShares: true,
+    SecurityOptions: ['name=seccomp,profile=default'],
+    Runtimes: { runc: { path: 'runc' } },
+  };
   attached: Socket | undefined;
   #server: Server | undefined;
   readonly #sockets = new Set<Socket>();
   #waiting: (() => void)[] = [];
 
-  constructor(folder: string) { this.socket = join(folder, `engine-${Math.random().toString(36).slice(2, 8)}`); }
+  constructor(folder: string) {
+    this.socket = join(folder, `engine-${Math.random().toString(36).slice(2, 8)}`);
+  }
 
   async listen(): Promise<void> {
     const server = createServer((req, res) => {
       void (async () => {
         const reply = await this.#answer(req);
         if (reply === 'cut') req.socket.destroy();
-        else res.writeHead(reply.status ?? 200, { 'content-type': 'application/json' }).end(reply.body === undefined ? '' : JSON.stringify(reply.body));
+        else
+          res
+            .writeHead(reply.status ?? 200, { 'content-type': 'application/json' })
+            .end(reply.body === undefined ? '' : JSON.stringify(reply.body));
       })();
     });
     server.on('upgrade', (req: IncomingMessage, socket: Socket) => {
@@ -36,14 +47,21 @@ export class FakeEngine {
       socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
       this.attached = socket;
     });
-    server.on('connection', (socket: Socket) => { this.#sockets.add(socket); socket.once('close', () => this.#sockets.delete(socket)); });
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     this.#server = server;
-    await new Promise<void>((resolve) => { server.listen(this.socket, resolve); });
+    await new Promise<void>((resolve) => {
+      server.listen(this.socket, resolve);
+    });
   }
 
   /** As one that was killed: connections break, nobody answers; containers live on. */
   async die(): Promise<void> {
-    const closed = new Promise<void>((resolve) => { this.#server?.close(() => resolve()); });
+    const closed = new Promise<void>((resolve) => {
+      this.#server?.close(() => resolve());
+    });
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
@@ -58,17 +76,40 @@ export class FakeEngine {
   async #answer({ method, url = '' }: IncomingMessage): Promise<Reply> {
     const call = `${method} ${decodeURIComponent(url)}`;
     this.calls.push(call);
-    for (const [part, reply] of this.replies) if (call.startsWith(part.split(' ')[0]!) && call.includes(part.split(' ')[1]!)) return reply;
+    for (const [part, reply] of this.replies)
+      if (call.startsWith(part.split(' ')[0]!) && call.includes(part.split(' ')[1]!)) return reply;
     if (url === '/version') return { body: this.version };
     if (url === '/info') return { body: this.info };
     if (url.startsWith('/containers/json')) return { body: this.containers };
-    if (url.startsWith('/containers/create')) { this.state = { Running: false, ExitCode: 0 }; return { status: 201, body: { Id: 'x' } }; }
-    if (url.endsWith('/start')) { this.state = { Running: true, ExitCode: 0 }; return { status: 204 }; }
-    if (url.endsWith('/wait')) { await new Promise<void>((resolve) => { this.#waiting.push(resolve); }); return { body: { StatusCode: this.state?.ExitCode ?? 137 } }; }
+    if (url.startsWith('/containers/create')) {
+      this.state = { Running: false, ExitCode: 0 };
+      return { status: 201, body: { Id: 'x' } };
+    }
+    if (url.endsWith('/start')) {
+      this.state = { Running: true, ExitCode: 0 };
+      return { status: 204 };
+    }
+    if (url.endsWith('/wait')) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+      return { body: { StatusCode: this.state?.ExitCode ?? 137 } };
+    }
     const listed = this.containers.findIndex(({ Id }) => url.startsWith(`/containers/${Id}?`));
-    if (method === 'DELETE' && listed !== -1) { this.containers.splice(listed, 1); return { status: 204 }; }
-    if (method === 'DELETE') { const was = this.state; this.state = null; this.attached?.destroy(); return { status: was ? 204 : 404 }; }
-    if (/^\/containers\/[^/]+\/json/.test(url)) return this.state ? { body: { State: { Status: this.state.Running ? 'running' : 'exited', ...this.state } } } : { status: 404, body: { message: 'none' } };
+    if (method === 'DELETE' && listed !== -1) {
+      this.containers.splice(listed, 1);
+      return { status: 204 };
+    }
+    if (method === 'DELETE') {
+      const was = this.state;
+      this.state = null;
+      this.attached?.destroy();
+      return { status: was ? 204 : 404 };
+    }
+    if (/^\/containers\/[^/]+\/json/.test(url))
+      return this.state
+        ? { body: { State: { Status: this.state.Running ? 'running' : 'exited', ...this.state } } }
+        : { status: 404, body: { message: 'none' } };
     return { body: {} };
   }
 }

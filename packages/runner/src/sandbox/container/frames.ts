@@ -6,7 +6,10 @@ const WAITING_BYTES = 256 * 1024;
 const HEADER_BYTES = 8;
 
 /** The two outputs of a container. */
-export interface Outputs { stdout: Readable; stderr: Readable }
+export interface Outputs {
+  stdout: Readable;
+  stderr: Readable;
+}
 
 /**
  * Parts what comes out of an attached container: frames of one byte for the stream (1 stdout, 2 stderr), three of nothing, four for the length (big endian), then
@@ -29,13 +32,18 @@ export class Frames implements Outputs {
   constructor() {
     this.stdout = this.#output();
     this.stderr = this.#output();
-    this.ended = new Promise((resolve) => { this.#end = resolve; });
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
   }
 
   /** Reads from here on; the socket's end is the streams' end. */
   attach(socket: Socket, head: Buffer): void {
     this.#socket = socket;
-    socket.on('data', (part: Buffer) => this.#take(part)).once('close', () => this.end()).once('end', () => this.end());
+    socket
+      .on('data', (part: Buffer) => this.#take(part))
+      .once('close', () => this.end())
+      .once('end', () => this.end());
     if (head.length > 0) this.#take(head);
   }
 
@@ -55,10 +63,13 @@ export class Frames implements Outputs {
   }
 
   #output(): Readable {
-    const output: Readable = new Readable({ highWaterMark: WAITING_BYTES, read: () => {
-      this.#full.delete(output);
-      if (this.#full.size === 0) this.#socket?.resume();
-    } });
+    const output: Readable = new Readable({
+      highWaterMark: WAITING_BYTES,
+      read: () => {
+        this.#full.delete(output);
+        if (this.#full.size === 0) this.#socket?.resume();
+      },
+    });
     return output;
   }
 
@@ -68,7 +79,8 @@ export class Frames implements Outputs {
       const bytes = part.subarray(at, at + this.#left);
       at += bytes.length;
       this.#left -= bytes.length;
-      if (bytes.length > 0 && this.#into && !this.#into.destroyed && !this.#into.push(bytes)) this.#full.add(this.#into);
+      if (bytes.length > 0 && this.#into && !this.#into.destroyed && !this.#into.push(bytes))
+        this.#full.add(this.#into);
     }
     if (this.#full.size > 0 && !this.#isReleased) this.#socket?.pause();
   }

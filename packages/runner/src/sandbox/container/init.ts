@@ -17,10 +17,22 @@ export function initOf(pid: number | undefined): Init | undefined {
   const file = eventsFile(pid);
   try {
     if (!/^NSpid:.*\s1$/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))) return undefined;
-  } catch { return undefined; }
+  } catch {
+    return undefined;
+  }
   boundTcp(dirname(file));
   const isAlive = (): boolean => lives(pid, startTime);
-  return { pid, isAlive, wasOutOfMemory: () => { try { return /^oom_kill [1-9]/m.test(readFileSync(file, 'latin1')); } catch { return false; } } };
+  return {
+    pid,
+    isAlive,
+    wasOutOfMemory: () => {
+      try {
+        return /^oom_kill [1-9]/m.test(readFileSync(file, 'latin1'));
+      } catch {
+        return false;
+      }
+    },
+  };
 }
 
 /** With control groups of version 1, buffers of TCP are counted apart, and no engine bounds them any more: an eighth of the memory, as under bubblewrap. */
@@ -28,11 +40,15 @@ function boundTcp(group: string): void {
   try {
     const limit = Number(readFileSync(join(group, 'memory.limit_in_bytes'), 'latin1'));
     writeFileSync(join(group, 'memory.kmem.tcp.limit_in_bytes'), String(Math.floor(limit / 8)));
-  } catch { /* version 2, or not ours to write */ }
+  } catch {
+    /* version 2, or not ours to write */
+  }
 }
 
 function eventsFile(pid: number): string {
   const groups = readFileSync(`/proc/${pid}/cgroup`, 'latin1');
   const one = /^\d+:(?:[\w,=]+,)?memory(?:,[\w,=]+)?:(\/.*)$/m.exec(groups)?.[1];
-  return one === undefined ? `/sys/fs/cgroup${/^0::(\/.*)$/m.exec(groups)?.[1] ?? ''}/memory.events` : `/sys/fs/cgroup/memory${one}/memory.oom_control`;
+  return one === undefined
+    ? `/sys/fs/cgroup${/^0::(\/.*)$/m.exec(groups)?.[1] ?? ''}/memory.events`
+    : `/sys/fs/cgroup/memory${one}/memory.oom_control`;
 }

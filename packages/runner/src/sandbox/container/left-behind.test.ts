@@ -8,7 +8,10 @@ import { noteEngine, removeLeftBehind } from './left-behind.ts';
 
 const parent = scratch();
 const GONE = 4_194_305; // above every process id
-const dead = { Id: 'dead', Labels: { 'headrace.runner': 'x', 'headrace.owner': `${readlinkSync('/proc/self/ns/pid')} ${GONE} 1` } };
+const dead = {
+  Id: 'dead',
+  Labels: { 'headrace.runner': 'x', 'headrace.owner': `${readlinkSync('/proc/self/ns/pid')} ${GONE} 1` },
+};
 
 async function started(owner = GONE): Promise<{ engine: FakeEngine; folder: string }> {
   const folder = mkdtempSync(join(parent, 'state-'));
@@ -22,7 +25,12 @@ async function started(owner = GONE): Promise<{ engine: FakeEngine; folder: stri
 
 test('a runner answers once the containers of the one that was killed are gone, whatever its own driver is', async () => {
   const { engine, folder } = await started();
-  const runner = await ensureRunner({ stateDir: folder, socketPath: join(folder, 'runner'), idleSeconds: 1, sandboxes: { driver: 'bubblewrap' } });
+  const runner = await ensureRunner({
+    stateDir: folder,
+    socketPath: join(folder, 'runner'),
+    idleSeconds: 1,
+    sandboxes: { driver: 'bubblewrap' },
+  });
   expect(engine.containers).toEqual([]);
   expect(existsSync(join(folder, 'engine.json'))).toBe(false);
   const { pid } = await runner.status();
@@ -33,7 +41,9 @@ test('a runner answers once the containers of the one that was killed are gone, 
 test('an engine that does not answer has removed nothing: that is told, and asked again', async () => {
   const { engine, folder } = await started();
   await engine.die();
-  await expect(removeLeftBehind(folder, 0)).rejects.toThrow(new RegExp(`may be alive on ${engine.socket} .*start that engine`));
+  await expect(removeLeftBehind(folder, 0)).rejects.toThrow(
+    new RegExp(`may be alive on ${engine.socket} .*start that engine`),
+  );
   await engine.listen();
   await removeLeftBehind(folder, 0);
   expect(engine.containers).toEqual([]);

@@ -5,21 +5,34 @@ import { lives, processStat } from '../processes.ts';
 import { Engine } from './engine.ts';
 import { removeOrphans } from './orphans.ts';
 
-const TRY_MS = 10_000, TRY_AGAIN_MS = 500;
+const TRY_MS = 10_000,
+  TRY_AGAIN_MS = 500;
 const noteFile = (stateDir: string): string => join(stateDir, 'engine.json');
 /** Containers do not outlive this machine's start. */
 const boot = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 
-interface Note { socket: string; boot: string; pid: number; startTime?: string }
+interface Note {
+  socket: string;
+  boot: string;
+  pid: number;
+  startTime?: string;
+}
 
 /** Keeps in the runner's state on which engine its containers are, for the runner that comes after it, whichever driver that one has. */
 export function noteEngine(stateDir: string, socket: string, pid = process.pid): void {
-  const note: Note = { socket, boot: boot(), pid, ...(processStat(pid) && { startTime: processStat(pid)!.startTime }) };
+  const note: Note = {
+    socket,
+    boot: boot(),
+    pid,
+    ...(processStat(pid) && { startTime: processStat(pid)!.startTime }),
+  };
   writeFileSync(noteFile(stateDir), JSON.stringify(note));
 }
 
 /** Nothing of this runner is left on its engine. */
-export function forgetEngine(stateDir: string): void { rmSync(noteFile(stateDir), { force: true }); }
+export function forgetEngine(stateDir: string): void {
+  rmSync(noteFile(stateDir), { force: true });
+}
 
 /**
  * Removes the containers of the runner that was here before, when it was killed; waits for one that is about to end. Whoever asks a runner for a task that it does not know takes the
@@ -35,11 +48,18 @@ export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promis
       return forgetEngine(stateDir);
     } catch (error) {
       if (Date.now() < deadline) continue;
-      throw new Error(`Containers of an earlier runner may be alive on ${note.socket} (${(error as Error).message}): start that engine, or remove ${noteFile(stateDir)} once they are gone.`, { cause: error });
+      throw new Error(
+        `Containers of an earlier runner may be alive on ${note.socket} (${(error as Error).message}): start that engine, or remove ${noteFile(stateDir)} once they are gone.`,
+        { cause: error },
+      );
     }
   }
 }
 
 function noted(stateDir: string): Note | undefined {
-  try { return JSON.parse(readFileSync(noteFile(stateDir), 'utf8')) as Note; } catch { return undefined; }
+  try {
+    return JSON.parse(readFileSync(noteFile(stateDir), 'utf8')) as Note;
+  } catch {
+    return undefined;
+  }
 }

@@ -16,7 +16,10 @@ export function containerEtc(host: Host, uid: number): string {
   const folder = join(host.base, 'etc-containers');
   rmSync(folder, { recursive: true, force: true });
   cpSync(host.etc, folder, { recursive: true, verbatimSymlinks: true });
-  writeFileSync(join(folder, 'passwd'), `root:x:0:0:root:/root:/usr/sbin/nologin\nagent:x:${uid}:${uid}:agent:/home/agent:/bin/sh\n`);
+  writeFileSync(
+    join(folder, 'passwd'),
+    `root:x:0:0:root:/root:/usr/sbin/nologin\nagent:x:${uid}:${uid}:agent:/home/agent:/bin/sh\n`,
+  );
   writeFileSync(join(folder, 'group'), `root:x:0:\nagent:x:${uid}:\n`);
   writeFileSync(join(folder, 'resolv.conf'), '');
   return folder;
@@ -27,6 +30,13 @@ export function systemBinds(host: Host, etc: string, hasSystem: boolean): Bind[]
   const seen = (from: string, inside: string): Bind => ({ host: from, inside, readOnly: true });
   const system = hasSystem
     ? OWN_FILES.map((name) => seen(join(etc, name), `/etc/${name}`))
-    : [seen('/usr', '/usr'), ...SYSTEM_FOLDERS.filter((path) => existsSync(path) && !lstatSync(path).isSymbolicLink()).map((path) => seen(path, path)), seen(etc, '/etc'), ...ENGINE_FILES.map((name) => seen(join(etc, name), `/etc/${name}`))];
+    : [
+        seen('/usr', '/usr'),
+        ...SYSTEM_FOLDERS.filter((path) => existsSync(path) && !lstatSync(path).isSymbolicLink()).map(
+          (path) => seen(path, path),
+        ),
+        seen(etc, '/etc'),
+        ...ENGINE_FILES.map((name) => seen(join(etc, name), `/etc/${name}`)),
+      ];
   return [...system, seen(host.node, '/opt/headrace/bin/node'), seen(host.guest.folder, GUEST)];
 }

@@ -5,10 +5,16 @@ import type { Host } from '../host.ts';
 import { lives, processStat } from '../processes.ts';
 import { EngineError, type Engine } from './engine.ts';
 
-const LABEL = 'headrace.runner', OWNER = 'headrace.owner';
-const GONE_MS = 10_000, CALL_MS = 10_000, ASK_AGAIN_MS = 100;
+const LABEL = 'headrace.runner',
+  OWNER = 'headrace.owner';
+const GONE_MS = 10_000,
+  CALL_MS = 10_000,
+  ASK_AGAIN_MS = 100;
 
-interface Listed { Id: string; Labels?: Record<string, string> }
+interface Listed {
+  Id: string;
+  Labels?: Record<string, string>;
+}
 
 /** By which a later runner knows whose a container is. */
 export function ownerLabels(host: Host): Record<string, string> {
@@ -22,21 +28,30 @@ function ownerOf(pid: number): string | undefined {
 }
 
 /** Kills and removes the containers of runners that have died: nothing of theirs goes on beside this one. Throws EngineError, also where they do not go. */
-export const removeOrphans = (engine: Engine): Promise<void> => removeAll(engine, ({ Labels }) => isOrphan(Labels?.[OWNER] ?? ''));
+export const removeOrphans = (engine: Engine): Promise<void> =>
+  removeAll(engine, ({ Labels }) => isOrphan(Labels?.[OWNER] ?? ''));
 
 /** The same for what may still be there of this runner. */
-export const removeOwn = (engine: Engine, host: Host): Promise<void> => removeAll(engine, ({ Labels }) => Labels?.[LABEL] === basename(host.base));
+export const removeOwn = (engine: Engine, host: Host): Promise<void> =>
+  removeAll(engine, ({ Labels }) => Labels?.[LABEL] === basename(host.base));
 
 /** Until the engine lists them no more: that a removal was asked for, or is under way, proves nothing. */
 async function removeAll(engine: Engine, isMeant: (container: Listed) => boolean): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ label: [LABEL] }));
   for (const deadline = Date.now() + GONE_MS; ; await sleep(ASK_AGAIN_MS)) {
-    const { body } = await engine.ask('GET', `/containers/json?all=true&filters=${filters}`, { timeoutMs: CALL_MS });
+    const { body } = await engine.ask('GET', `/containers/json?all=true&filters=${filters}`, {
+      timeoutMs: CALL_MS,
+    });
     if (!Array.isArray(body)) throw new EngineError(0, 'it does not list its containers');
     const left = (body as Listed[]).filter(isMeant);
     if (left.length === 0) return;
-    if (Date.now() > deadline) throw new EngineError(0, `it does not remove ${left.length} containers of a runner that has ended`);
-    await Promise.all(left.map(({ Id }) => engine.ask('DELETE', `/containers/${Id}?force=true&v=true`, { timeoutMs: CALL_MS, also: [404, 409] })));
+    if (Date.now() > deadline)
+      throw new EngineError(0, `it does not remove ${left.length} containers of a runner that has ended`);
+    await Promise.all(
+      left.map(({ Id }) =>
+        engine.ask('DELETE', `/containers/${Id}?force=true&v=true`, { timeoutMs: CALL_MS, also: [404, 409] }),
+      ),
+    );
   }
 }
 

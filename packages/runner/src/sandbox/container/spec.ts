@@ -20,7 +20,8 @@ export interface Setup {
  * PID 1 of a container: takes in orphans (the shell waits for whatever ends), tells a death by signal as 128 + n, and says nothing of its own. The
  * command comes as words, so that nothing is quoted.
  */
-const INIT = (unset: string[]): string => `unset ${unset.join(' ')}; exec 3>&2 2>/dev/null; "$@" 2>&3 3>&-; exit $?`;
+const INIT = (unset: string[]): string =>
+  `unset ${unset.join(' ')}; exec 3>&2 2>/dev/null; "$@" 2>&3 3>&-; exit $?`;
 /** What engines put into every environment. */
 const ENGINE_VARIABLES = ['HOSTNAME', 'container'];
 /** As all sandboxes of bubblewrap together weigh; here each (bubblewrap/cgroups.ts). */
@@ -35,20 +36,54 @@ export function containerSpec(setup: Setup, { command, binds, env = {}, limits }
   const own = new Set(binds.map((bind) => bind.inside));
   const folders = MEMORY_FOLDERS.filter(({ path }) => path !== SHM && !own.has(path));
   return {
-    Image: setup.image, User: `${setup.user}:${setup.user}`, WorkingDir: WORKSPACE, Hostname: 'sandbox', Labels: setup.labels,
+    Image: setup.image,
+    User: `${setup.user}:${setup.user}`,
+    WorkingDir: WORKSPACE,
+    Hostname: 'sandbox',
+    Labels: setup.labels,
     Env: Object.entries(variables).map(([name, value]) => `${name}=${value}`),
-    Entrypoint: ['/bin/sh', '-c', INIT(ENGINE_VARIABLES.filter((name) => !(name in variables))), 'sh'], Cmd: command,
-    AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true, Tty: false,
+    Entrypoint: ['/bin/sh', '-c', INIT(ENGINE_VARIABLES.filter((name) => !(name in variables))), 'sh'],
+    Cmd: command,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    OpenStdin: true,
+    StdinOnce: true,
+    Tty: false,
     HostConfig: {
-      NetworkMode: 'none', IpcMode: 'private', CgroupnsMode: 'private', UsernsMode: setup.usernsMode, ...(setup.runtime !== null && { Runtime: setup.runtime }),
+      NetworkMode: 'none',
+      IpcMode: 'private',
+      CgroupnsMode: 'private',
+      UsernsMode: setup.usernsMode,
+      ...(setup.runtime !== null && { Runtime: setup.runtime }),
       // Docker takes ::1 away from a network of nothing but lo.
-      ...(existsSync(IPV6) && { Sysctls: { 'net.ipv6.conf.all.disable_ipv6': '0', 'net.ipv6.conf.lo.disable_ipv6': '0' } }),
-      ReadonlyRootfs: true, CapDrop: ['ALL'], Privileged: false, SecurityOpt: ['no-new-privileges', `seccomp=${setup.seccomp}`, ...(facts.hasSelinux ? ['label=disable'] : [])],
-      ...(facts.hasMemory && { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }), ...(facts.hasCpu && { CpuShares: CPU_SHARES }), ...(facts.hasProcesses && { PidsLimit: limits.processes }),
+      ...(existsSync(IPV6) && {
+        Sysctls: { 'net.ipv6.conf.all.disable_ipv6': '0', 'net.ipv6.conf.lo.disable_ipv6': '0' },
+      }),
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      Privileged: false,
+      SecurityOpt: [
+        'no-new-privileges',
+        `seccomp=${setup.seccomp}`,
+        ...(facts.hasSelinux ? ['label=disable'] : []),
+      ],
+      ...(facts.hasMemory && { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }),
+      ...(facts.hasCpu && { CpuShares: CPU_SHARES }),
+      ...(facts.hasProcesses && { PidsLimit: limits.processes }),
       Ulimits: ulimits(limits.diskBytes, facts.hasProcesses ? undefined : limits.processes),
       ShmSize: MEMORY_FOLDERS.find(({ path }) => path === SHM)!.bytes,
-      Tmpfs: Object.fromEntries([['/sys', 'ro,nosuid,nodev,noexec,size=4096'], ...folders.map(({ path, bytes, mode }) => [path, tmpfs(setup, bytes, mode)])]),
-      Mounts: [...setup.systemBinds, ...binds].map((bind) => ({ Type: 'bind', Source: bind.host, Target: bind.inside, ReadOnly: bind.readOnly, BindOptions: { Propagation: 'rprivate' } })),
+      Tmpfs: Object.fromEntries([
+        ['/sys', 'ro,nosuid,nodev,noexec,size=4096'],
+        ...folders.map(({ path, bytes, mode }) => [path, tmpfs(setup, bytes, mode)]),
+      ]),
+      Mounts: [...setup.systemBinds, ...binds].map((bind) => ({
+        Type: 'bind',
+        Source: bind.host,
+        Target: bind.inside,
+        ReadOnly: bind.readOnly,
+        BindOptions: { Propagation: 'rprivate' },
+      })),
       // An engine that kept what sandboxes print would fill its disk.
       LogConfig: { Type: 'none', Config: {} },
     },
@@ -57,14 +92,31 @@ export function containerSpec(setup: Setup, { command, binds, env = {}, limits }
 
 /** Podman takes no owner by number, but the container's own user. */
 function tmpfs({ user, facts }: Setup, bytes: number, mode: string): string {
-  const owner = mode === '1777' ? 'mode=1777' : `mode=${mode},${facts.kind === 'docker' ? `uid=${user},gid=${user}` : 'U'}`;
+  const owner =
+    mode === '1777'
+      ? 'mode=1777'
+      : `mode=${mode},${facts.kind === 'docker' ? `uid=${user},gid=${user}` : 'U'}`;
   return `rw,exec,nosuid,nodev,size=${bytes},${owner}`;
 }
 
 /** Engines set what is not said, to more than some machines allow: what the runner itself has is what it gives on. */
-function ulimits(fileBytes: number, processes: number | undefined): { Name: string; Soft: number; Hard: number }[] {
-  const limits = readFileSync('/proc/self/limits', 'latin1'), most = Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
-  const hard = (line: string): number => Number(new RegExp(`^${line} +\\S+ +(\\d+)`, 'm').exec(limits)?.[1] ?? Infinity);
-  const limit = (Name: string, value: number): { Name: string; Soft: number; Hard: number } => ({ Name, Soft: value, Hard: value });
-  return [limit('core', 0), limit('fsize', fileBytes), limit('nofile', Math.min(hard('Max open files'), OPEN_FILES)), limit('nproc', processes ?? Math.min(hard('Max processes'), most))];
+function ulimits(
+  fileBytes: number,
+  processes: number | undefined,
+): { Name: string; Soft: number; Hard: number }[] {
+  const limits = readFileSync('/proc/self/limits', 'latin1'),
+    most = Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
+  const hard = (line: string): number =>
+    Number(new RegExp(`^${line} +\\S+ +(\\d+)`, 'm').exec(limits)?.[1] ?? Infinity);
+  const limit = (Name: string, value: number): { Name: string; Soft: number; Hard: number } => ({
+    Name,
+    Soft: value,
+    Hard: value,
+  });
+  return [
+    limit('core', 0),
+    limit('fsize', fileBytes),
+    limit('nofile', Math.min(hard('Max open files'), OPEN_FILES)),
+    limit('nproc', processes ?? Math.min(hard('Max processes'), most)),
+  ];
 }

@@ -23,12 +23,31 @@ export function usersFor(host: Host, { kind, isRootless, version }: EngineFacts)
   const outside = host.uid ?? process.getuid!();
   const plain = (shares: string): User => ({ user: outside, usernsMode: 'host', shares });
   if (kind === 'docker') return [plain('has one map of users for all containers')];
-  if (isRootless) return [isAtLeast(version, [4, 3]) ? { user: INSIDE, usernsMode: `keep-id:uid=${INSIDE},gid=${INSIDE}`, shares: null } : { user: outside, usernsMode: 'keep-id', shares: null }];
-  if (!hasRangesOfIds()) return [plain(`finds no numbers for others: add a line containers:2147483647:2147483648 to ${RANGES}`)];
-  return [{ user: INSIDE, usernsMode: `auto:uidmapping=${INSIDE}:${outside}:1,gidmapping=${INSIDE}:${outside}:1`, shares: null }, plain('cannot map users with its storage as it is (with the driver vfs it can)')];
+  if (isRootless)
+    return [
+      isAtLeast(version, [4, 3])
+        ? { user: INSIDE, usernsMode: `keep-id:uid=${INSIDE},gid=${INSIDE}`, shares: null }
+        : { user: outside, usernsMode: 'keep-id', shares: null },
+    ];
+  if (!hasRangesOfIds())
+    return [plain(`finds no numbers for others: add a line containers:2147483647:2147483648 to ${RANGES}`)];
+  return [
+    {
+      user: INSIDE,
+      usernsMode: `auto:uidmapping=${INSIDE}:${outside}:1,gidmapping=${INSIDE}:${outside}:1`,
+      shares: null,
+    },
+    plain('cannot map users with its storage as it is (with the driver vfs it can)'),
+  ];
 }
 
 /** Podman takes the numbers of such namespaces from the lines of the user `containers`. */
 function hasRangesOfIds(): boolean {
-  return ['/etc/subuid', '/etc/subgid'].every((file) => { try { return /^containers:/m.test(readFileSync(file, 'utf8')); } catch { return false; } });
+  return ['/etc/subuid', '/etc/subgid'].every((file) => {
+    try {
+      return /^containers:/m.test(readFileSync(file, 'utf8'));
+    } catch {
+      return false;
+    }
+  });
 }

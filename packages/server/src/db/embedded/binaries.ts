@@ -19,11 +19,24 @@ export function findBinaries(dataDir: string): Binaries {
   try {
     root = join(dirname(createRequire(import.meta.url).resolve(name)), '..');
   } catch {
-    throw new Error(`There is no embedded PostgreSQL for ${process.platform}-${process.arch}: set DATABASE_URL to a PostgreSQL 15 or newer, or run \`npm ci\` again without --omit=optional.`);
+    throw new Error(
+      `There is no embedded PostgreSQL for ${process.platform}-${process.arch}: set DATABASE_URL to a PostgreSQL 15 or newer, or run \`npm ci\` again without --omit=optional.`,
+    );
   }
-  const version = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
-  const env: Record<string, string> = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...libraryPath(root, dataDir) };
-  return { postgres: join(root, 'native/bin/postgres'), initdb: join(root, 'native/bin/initdb'), major: version.split('.')[0]!, env };
+  const version = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string })
+    .version;
+  const env: Record<string, string> = {
+    PATH: '/usr/bin:/bin',
+    LC_ALL: 'C',
+    TZ: 'UTC',
+    ...libraryPath(root, dataDir),
+  };
+  return {
+    postgres: join(root, 'native/bin/postgres'),
+    initdb: join(root, 'native/bin/initdb'),
+    major: version.split('.')[0]!,
+    env,
+  };
 }
 
 /**
@@ -33,13 +46,17 @@ export function findBinaries(dataDir: string): Binaries {
 function libraryPath(root: string, dataDir: string): Record<string, string> {
   const list = join(root, 'native/pg-symlinks.json');
   if (!existsSync(list)) return {};
-  const missing = (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[])
-    .filter(({ target }) => target.startsWith('native/lib/') && !existsSync(join(root, target)));
+  const missing = (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]).filter(
+    ({ target }) => target.startsWith('native/lib/') && !existsSync(join(root, target)),
+  );
   if (missing.length === 0) return {};
   const folder = join(dataDir, 'postgres-lib');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const { source, target } of missing) symlinkSync(join(root, source), join(folder, basename(target)));
   // A library reached through a link looks for its own needs beside the link: the real folder has to be named as well.
-  return { [process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH']: `${folder}:${join(root, 'native/lib')}` };
+  return {
+    [process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH']:
+      `${folder}:${join(root, 'native/lib')}`,
+  };
 }

@@ -20,12 +20,23 @@ export async function ensureCluster(place: Place, binaries: Binaries, durable: b
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { mode: 0o700 });
   giveTo(initdbUid(), staging);
-  const options = ['--username', SUPERUSER, '--auth=trust', '--locale=C', '--encoding=UTF8', '--no-instructions', ...(durable ? [] : ['--no-sync'])];
+  const options = [
+    '--username',
+    SUPERUSER,
+    '--auth=trust',
+    '--locale=C',
+    '--encoding=UTF8',
+    '--no-instructions',
+    ...(durable ? [] : ['--no-sync']),
+  ];
   const [command, ...args] = asUser(initdbUid(), [binaries.initdb, '-D', staging, ...options]);
   try {
     await promisify(execFile)(command!, args, { env: binaries.env, timeout: INITDB_LIMIT });
   } catch (error) {
-    throw new Error(`The database could not be made in ${place.dataDir}: ${(error as { stderr?: string }).stderr?.trim() || (error as Error).message}`, { cause: error });
+    throw new Error(
+      `The database could not be made in ${place.dataDir}: ${(error as { stderr?: string }).stderr?.trim() || (error as Error).message}`,
+      { cause: error },
+    );
   }
   giveTo(serverUid(place.cluster), staging);
   renameSync(staging, place.cluster);
@@ -42,9 +53,11 @@ function versionOf(cluster: string): string | null {
 }
 
 function foreignMajor(place: Place, found: string, expected: string): string {
-  return `The database in ${place.cluster} was written by PostgreSQL ${found}, this version of Headrace runs PostgreSQL ${expected}. `
-    + `Start the version that wrote it, dump it with \`pg_dump -h ${place.socketDir} -U ${SUPERUSER} -Fc headrace > headrace.dump\`, move ${place.cluster} away, `
-    + `start this version once, and restore with \`pg_restore -h ${place.socketDir} -U ${SUPERUSER} -d headrace --clean --if-exists headrace.dump\`.`;
+  return (
+    `The database in ${place.cluster} was written by PostgreSQL ${found}, this version of Headrace runs PostgreSQL ${expected}. ` +
+    `Start the version that wrote it, dump it with \`pg_dump -h ${place.socketDir} -U ${SUPERUSER} -Fc headrace > headrace.dump\`, move ${place.cluster} away, ` +
+    `start this version once, and restore with \`pg_restore -h ${place.socketDir} -U ${SUPERUSER} -d headrace --clean --if-exists headrace.dump\`.`
+  );
 }
 
 function syncFolder(folder: string): void {

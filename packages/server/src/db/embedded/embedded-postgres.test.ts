@@ -29,7 +29,8 @@ afterEach(async () => {
   rmSync(join(dataDir, '..'), { recursive: true, force: true });
 });
 
-const start = (more: { onStatus?: (status: string) => void; settings?: Record<string, string> } = {}) => startEmbeddedPostgres({ dataDir, log, settings, ...more });
+const start = (more: { onStatus?: (status: string) => void; settings?: Record<string, string> } = {}) =>
+  startEmbeddedPostgres({ dataDir, log, settings, ...more });
 
 async function open(server: EmbeddedPostgres): Promise<Client> {
   const client = new Client(server.connection);
@@ -58,7 +59,10 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 async function processThat(code: string) {
   const file = join(dataDir, '..', 'process.ts');
   const imported = JSON.stringify(new URL('./index.ts', import.meta.url).href);
-  writeFileSync(file, `import { lockDataDir, startEmbeddedPostgres } from ${imported};\nconst dataDir = ${JSON.stringify(dataDir)};\n${code}\nconsole.log('done'); setInterval(() => {}, 1000);`);
+  writeFileSync(
+    file,
+    `import { lockDataDir, startEmbeddedPostgres } from ${imported};\nconst dataDir = ${JSON.stringify(dataDir)};\n${code}\nconsole.log('done'); setInterval(() => {}, 1000);`,
+  );
   const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   return child;
@@ -76,7 +80,12 @@ describe('start and stop', () => {
     await query(first, 'create table t as select 42 as n');
     expect(await query(first, 'show listen_addresses')).toBe('');
     expect(await query(first, 'show fsync')).toBe('on');
-    expect(await query(first, "select datcollate || ' ' || pg_encoding_to_char(encoding) from pg_database where datname = current_database()")).toBe('C UTF8');
+    expect(
+      await query(
+        first,
+        "select datcollate || ' ' || pg_encoding_to_char(encoding) from pg_database where datname = current_database()",
+      ),
+    ).toBe('C UTF8');
     expect(statSync(first.connection.host).mode & 0o777).toBe(0o700);
     await first.stop();
     expect(findProcesses(place())).toEqual({ postmaster: null, children: [] });
@@ -120,7 +129,7 @@ describe('start and stop', () => {
     await server.stop();
   });
 
-  test('a stale process id that is somebody else\'s by now does not hinder the start', async () => {
+  test("a stale process id that is somebody else's by now does not hinder the start", async () => {
     await (await start()).stop();
     writeFileSync(join(place().cluster, 'postmaster.pid'), `${process.pid}\n${place().cluster}\n`);
     const server = await start();
@@ -131,7 +140,9 @@ describe('start and stop', () => {
 
 describe('after kill -9', () => {
   test('of the service, the next one adopts the server', async () => {
-    const child = await processThat(`await startEmbeddedPostgres({ dataDir, log: console, settings: ${JSON.stringify(settings)} });`);
+    const child = await processThat(
+      `await startEmbeddedPostgres({ dataDir, log: console, settings: ${JSON.stringify(settings)} });`,
+    );
     const before = findProcesses(place()).postmaster;
     await kill(child);
     const server = await start();
@@ -142,7 +153,9 @@ describe('after kill -9', () => {
   });
 
   test('of the service, a server with other settings is replaced', async () => {
-    const child = await processThat(`await startEmbeddedPostgres({ dataDir, log: console, settings: ${JSON.stringify(settings)} });`);
+    const child = await processThat(
+      `await startEmbeddedPostgres({ dataDir, log: console, settings: ${JSON.stringify(settings)} });`,
+    );
     const before = findProcesses(place()).postmaster;
     await kill(child);
     const server = await start({ settings: { shared_buffers: '8MB' } });
@@ -156,8 +169,18 @@ describe('after kill -9', () => {
     const server = await start({ onStatus: (status) => seen.push(status) });
     await query(server, 'create table t as select 42 as n');
     const busy = await open(server);
-    const spinning = busy.query("do $$ declare x numeric; begin loop x := 1; end loop; end $$").catch((error: Error) => error);
-    await until(async () => Number(await query(server, "select count(*) from pg_stat_activity where query like 'do %' and state = 'active'")) === 1);
+    const spinning = busy
+      .query('do $$ declare x numeric; begin loop x := 1; end loop; end $$')
+      .catch((error: Error) => error);
+    await until(
+      async () =>
+        Number(
+          await query(
+            server,
+            "select count(*) from pg_stat_activity where query like 'do %' and state = 'active'",
+          ),
+        ) === 1,
+    );
     process.kill(findProcesses(place()).postmaster!, 'SIGKILL');
     await until(() => seen.includes('up'));
     expect(seen).toEqual(['down', 'up']);
@@ -171,7 +194,10 @@ describe('after kill -9', () => {
     const server = await start({ onStatus: (status) => seen.push(status) });
     const before = findProcesses(place()).postmaster;
     const victim = await open(server);
-    process.kill((await victim.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid, 'SIGKILL');
+    process.kill(
+      (await victim.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid,
+      'SIGKILL',
+    );
     await until(() => seen.includes('up'));
     expect(findProcesses(place()).postmaster).toBe(before);
     process.kill(before!, 'SIGKILL');
@@ -182,7 +208,7 @@ describe('after kill -9', () => {
 });
 
 describe('lock', () => {
-  test('a second service is refused with the folder\'s name, until the first is gone, however it ends', async () => {
+  test("a second service is refused with the folder's name, until the first is gone, however it ends", async () => {
     const child = await processThat('lockDataDir(dataDir);');
     expect(() => lockDataDir(dataDir)).toThrow(dataDir);
     await kill(child);

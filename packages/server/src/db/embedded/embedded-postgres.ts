@@ -85,7 +85,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       } catch (error) {
         if (stopping.signal.aborted) return;
         log.error({ err: error, attempt }, 'The embedded PostgreSQL did not come up.');
-        await sleep(Math.min(5_000, 100 * 2 ** attempt), undefined, { signal: stopping.signal }).catch(() => {});
+        await sleep(Math.min(5_000, 100 * 2 ** attempt), undefined, { signal: stopping.signal }).catch(
+          () => {},
+        );
       }
     }
     if (!stopping.signal.aborted) options.onStatus?.('failed');
@@ -120,9 +122,15 @@ async function bringUp(place: Place, binaries: Binaries, settings: Record<string
 }
 
 async function adopt(place: Place): Promise<Client | null> {
-  const client = await connectWithin(place, ADOPT_LIMIT, () => findProcesses(place).postmaster !== null).catch(() => null);
+  const client = await connectWithin(
+    place,
+    ADOPT_LIMIT,
+    () => findProcesses(place).postmaster !== null,
+  ).catch(() => null);
   if (!client) return null;
-  const { rows: [row] } = await client.query<{ name: string }>("select current_setting('cluster_name') as name");
+  const {
+    rows: [row],
+  } = await client.query<{ name: string }>("select current_setting('cluster_name') as name");
   if (row!.name === place.clusterName) return client;
   await client.end();
   return null;
@@ -133,12 +141,27 @@ async function launch(place: Place, binaries: Binaries, settings: Record<string,
   // No process of this server lives, so the file is stale; its process id may be somebody's by now, and the server would refuse to start.
   rmSync(join(place.cluster, 'postmaster.pid'), { force: true });
   makeSocketDir(place, uid);
-  const all = { ...settings, unix_socket_directories: quoted(place.socketDir), port: String(PORT), cluster_name: place.clusterName };
-  const [command, ...args] = asUser(uid, [binaries.postgres, '-D', place.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]);
+  const all = {
+    ...settings,
+    unix_socket_directories: quoted(place.socketDir),
+    port: String(PORT),
+    cluster_name: place.clusterName,
+  };
+  const [command, ...args] = asUser(uid, [
+    binaries.postgres,
+    '-D',
+    place.cluster,
+    ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]);
   const isLogFull = (statSync(place.log, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX;
   const output = openSync(place.log, isLogFull ? 'w' : 'a', 0o600);
   const from = isLogFull ? 0 : statSync(place.log).size;
-  const child = spawn(command!, args, { detached: true, stdio: ['ignore', output, output], env: binaries.env, cwd: place.dataDir });
+  const child = spawn(command!, args, {
+    detached: true,
+    stdio: ['ignore', output, output],
+    env: binaries.env,
+    cwd: place.dataDir,
+  });
   closeSync(output);
   let ended: string | null = null;
   child.once('error', (error) => (ended = error.message));
@@ -147,8 +170,17 @@ async function launch(place: Place, binaries: Binaries, settings: Record<string,
   try {
     return await connectWithin(place, START_LIMIT, () => ended === null);
   } catch (error) {
-    const said = readFileSync(place.log).subarray(from).toString('utf8').trim().split('\n').slice(-10).join('\n');
-    throw new Error(`The embedded PostgreSQL in ${place.dataDir} did not start (${ended ?? 'no answer'}): ${said}`, { cause: error });
+    const said = readFileSync(place.log)
+      .subarray(from)
+      .toString('utf8')
+      .trim()
+      .split('\n')
+      .slice(-10)
+      .join('\n');
+    throw new Error(
+      `The embedded PostgreSQL in ${place.dataDir} did not start (${ended ?? 'no answer'}): ${said}`,
+      { cause: error },
+    );
   }
 }
 
@@ -167,7 +199,12 @@ async function connectWithin(place: Place, milliseconds: number, isAlive: () => 
 }
 
 async function connect(place: Place, database: string): Promise<Client> {
-  const client = new Client({ ...connectionOf(place, database), application_name: 'headrace supervisor', connectionTimeoutMillis: 2_000, query_timeout: 60_000 });
+  const client = new Client({
+    ...connectionOf(place, database),
+    application_name: 'headrace supervisor',
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 60_000,
+  });
   // Its 'end' follows; without a listener it would end the process.
   client.on('error', () => {});
   await client.connect();

@@ -18,7 +18,10 @@ export function lockDataDir(dataDir: string): () => void {
   } catch (error) {
     lock.close();
     if (!/locked/.test((error as Error).message)) throw error;
-    throw new Error(`Another Headrace service runs on the data folder ${dataDir}: stop it, or set HEADRACE_DATA_DIR to another folder.`, { cause: error });
+    throw new Error(
+      `Another Headrace service runs on the data folder ${dataDir}: stop it, or set HEADRACE_DATA_DIR to another folder.`,
+      { cause: error },
+    );
   }
   return () => lock.close();
 }

@@ -36,7 +36,10 @@ export async function stopProcesses(place: Place): Promise<void> {
   // Without a postmaster the next start recovers from the log anyway: nothing is gained by waiting for a backend's query.
   const rest = findProcesses(place);
   for (const pid of [rest.postmaster, ...rest.children]) if (pid !== null) signal(pid, 'SIGKILL');
-  if (!(await allEnd(place, KILLED))) throw new Error(`Processes of the database in ${place.dataDir} do not end: ${findProcesses(place).children.join(', ')}`);
+  if (!(await allEnd(place, KILLED)))
+    throw new Error(
+      `Processes of the database in ${place.dataDir} do not end: ${findProcesses(place).children.join(', ')}`,
+    );
 }
 
 async function allEnd(place: Place, milliseconds: number): Promise<boolean> {
@@ -61,7 +64,10 @@ function* linuxProcesses(): Generator<{ pid: number; command: string }> {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
-      yield { pid: Number(name), command: readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' ') };
+      yield {
+        pid: Number(name),
+        command: readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' '),
+      };
     } catch {
       // It ended meanwhile.
     }
@@ -69,7 +75,11 @@ function* linuxProcesses(): Generator<{ pid: number; command: string }> {
 }
 
 function* psProcesses(): Generator<{ pid: number; command: string }> {
-  for (const line of execFileSync('/bin/ps', ['-axww', '-o', 'pid=,command='], { encoding: 'latin1', timeout: 5_000, maxBuffer: 1 << 26 }).split('\n')) {
+  for (const line of execFileSync('/bin/ps', ['-axww', '-o', 'pid=,command='], {
+    encoding: 'latin1',
+    timeout: 5_000,
+    maxBuffer: 1 << 26,
+  }).split('\n')) {
     const [, pid, command] = /^\s*(\d+) (.*)$/.exec(line) ?? [];
     if (pid && command) yield { pid: Number(pid), command };
   }

@@ -26,12 +26,24 @@ export function serverUid(cluster: string): number | null {
 /** The command line that runs `argv` as `uid`; null leaves it as it is. */
 export function asUser(uid: number | null, argv: string[]): string[] {
   if (uid === null) return argv;
-  if (process.platform !== 'linux') throw new Error('The embedded PostgreSQL does not run as root here: start the service as an ordinary user.');
+  if (process.platform !== 'linux')
+    throw new Error(
+      'The embedded PostgreSQL does not run as root here: start the service as an ordinary user.',
+    );
   // Containers often have only the mightier of the two.
-  const capability = hasCapability(DAC_READ_SEARCH) ? 'dac_read_search' : hasCapability(DAC_OVERRIDE) ? 'dac_override' : null;
+  const capability = hasCapability(DAC_READ_SEARCH)
+    ? 'dac_read_search'
+    : hasCapability(DAC_OVERRIDE)
+      ? 'dac_override'
+      : null;
   const drop = ['/usr/bin/setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs'];
   // Without the secure bit access(2), by which the server finds its own binary, ignores the capability. exec drops all others.
-  if (capability) drop.push(`--inh-caps=-all,+${capability}`, `--ambient-caps=-all,+${capability}`, '--securebits=+no_setuid_fixup');
+  if (capability)
+    drop.push(
+      `--inh-caps=-all,+${capability}`,
+      `--ambient-caps=-all,+${capability}`,
+      '--securebits=+no_setuid_fixup',
+    );
   return [...drop, '--', ...argv];
 }
 
@@ -41,7 +53,8 @@ export const initdbUid = (): number | null => (isRoot() ? NOBODY_UID : null);
 export function giveTo(uid: number | null, folder: string): void {
   if (uid === null) return;
   lchownSync(folder, uid, uid);
-  for (const name of readdirSync(folder, { recursive: true }) as string[]) lchownSync(join(folder, name), uid, uid);
+  for (const name of readdirSync(folder, { recursive: true }) as string[])
+    lchownSync(join(folder, name), uid, uid);
 }
 
 function hasCapability(bit: number): boolean {

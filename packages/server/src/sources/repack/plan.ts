@@ -15,7 +15,12 @@ const GROWTH = 2;
 /** Larger packs stay as they are: a project may hold far more than memory does. */
 export const MAX_PACK = { bytes: 8 * MIB, indexBytes: MIB / 2, rawBytes: 128 * MIB };
 /** Of one repacking: `SOME_PACKS` of the largest, so that these cannot block each other. */
-export const MAX_REPACK = { bytes: SOME_PACKS * MAX_PACK.bytes, indexBytes: SOME_PACKS * MAX_PACK.indexBytes, rawBytes: SOME_PACKS * MAX_PACK.rawBytes, packs: 512 };
+export const MAX_REPACK = {
+  bytes: SOME_PACKS * MAX_PACK.bytes,
+  indexBytes: SOME_PACKS * MAX_PACK.indexBytes,
+  rawBytes: SOME_PACKS * MAX_PACK.rawBytes,
+  packs: 512,
+};
 
 export interface Candidate {
   /** Of the object. */
@@ -27,7 +32,9 @@ export interface Candidate {
 /** Those to be merged, of packs in order of their size; none when there is too little to gain. */
 export function choosePacks<T extends Candidate>(packs: readonly T[]): T[] {
   let raw = 0;
-  const fitting = packs.filter(({ rawBytes }) => rawBytes <= MAX_PACK.rawBytes && (raw += rawBytes) <= MAX_REPACK.rawBytes);
+  const fitting = packs.filter(
+    ({ rawBytes }) => rawBytes <= MAX_PACK.rawBytes && (raw += rawBytes) <= MAX_REPACK.rawBytes,
+  );
   let [sum, count] = [0, 0];
   for (const [i, { byteSize }] of fitting.entries()) {
     if (byteSize <= GROWTH * sum) count = i + 1;

@@ -14,7 +14,10 @@ export type RepackWork =
   | { operation: 'check'; bytes: Uint8Array; index: Uint8Array; hashes: Uint8Array };
 
 /** `more`: the next manifests are asked for. */
-export type FromThread = { more: true } | { packed: { bytes: Uint8Array; index: Uint8Array } | null } | { error: string; isDamage: boolean };
+export type FromThread =
+  | { more: true }
+  | { packed: { bytes: Uint8Array; index: Uint8Array } | null }
+  | { error: string; isDamage: boolean };
 /** Newest source first; none: there are no more. */
 export interface Manifests {
   manifests: Uint8Array[];

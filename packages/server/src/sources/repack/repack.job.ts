@@ -48,22 +48,46 @@ const MANIFEST_BYTES = 32 * 1024 * 1024;
 export async function repackProject(ctx: Repacking, job: RepackJob): Promise<void> {
   const { projectId } = job.payload;
   try {
-    for (let isFirst = true; !job.signal.aborted && (await repackOnce(ctx, job, isFirst ? MANY_PACKS : SOME_PACKS)); isFirst = false);
+    for (
+      let isFirst = true;
+      !job.signal.aborted && (await repackOnce(ctx, job, isFirst ? MANY_PACKS : SOME_PACKS));
+      isFirst = false
+    );
   } catch (error) {
     if (!(error instanceof RepackDamage) && !(error instanceof ObjectNotFoundError)) throw error;
     // Another attempt finds the same. The reconciler makes one when the project has a new pack.
-    if (await isLive(ctx, projectId)) ctx.log.error({ err: error, project: projectId }, 'packs were not merged: a stored content is damaged or missing; run `headrace storage verify`');
+    if (await isLive(ctx, projectId))
+      ctx.log.error(
+        { err: error, project: projectId },
+        'packs were not merged: a stored content is damaged or missing; run `headrace storage verify`',
+      );
   }
 }
 
 /** Whether packs became one, so that it is worth to look again. Nothing is done for a project that has fewer small packs than `many`. */
 async function repackOnce(ctx: Repacking, job: RepackJob, many: number): Promise<boolean> {
   const { projectId } = job.payload;
-  const project = await ctx.db.selectFrom('projects').select(['org_id', 'id']).where('id', '=', projectId).where('deleted_at', 'is', null).executeTakeFirst();
+  const project = await ctx.db
+    .selectFrom('projects')
+    .select(['org_id', 'id'])
+    .where('id', '=', projectId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
   const packs = project ? await findCandidates(ctx, projectId, many) : [];
   if (!project || packs.length === 0) return false;
-  const held = await findPlaced(ctx.db, projectId, packs.map((p) => p.id), Buffer.concat(packs.map((p) => p.hashes)));
-  const staged = await stage(ctx, job, project, packs.filter((p) => held.has(p.id)), held);
+  const held = await findPlaced(
+    ctx.db,
+    projectId,
+    packs.map((p) => p.id),
+    Buffer.concat(packs.map((p) => p.hashes)),
+  );
+  const staged = await stage(
+    ctx,
+    job,
+    project,
+    packs.filter((p) => held.has(p.id)),
+    held,
+  );
   let isReplaced = false;
   try {
     const hashes = Buffer.concat([...held.values()]);
@@ -72,7 +96,16 @@ async function repackOnce(ctx: Repacking, job: RepackJob, many: number): Promise
   } finally {
     if (!isReplaced) await abandon(ctx, project, staged).catch(() => null);
   }
-  if (isReplaced) ctx.log.info({ project: projectId, packs: packs.length, from: packs.reduce((sum, p) => sum + p.byteSize, 0), to: staged?.byteSize ?? 0 }, 'packs were merged');
+  if (isReplaced)
+    ctx.log.info(
+      {
+        project: projectId,
+        packs: packs.length,
+        from: packs.reduce((sum, p) => sum + p.byteSize, 0),
+        to: staged?.byteSize ?? 0,
+      },
+      'packs were merged',
+    );
   return isReplaced;
 }
 
@@ -82,8 +115,12 @@ async function findCandidates({ db }: Repacking, projectId: string, many: number
     with small as (
       select id, object_key, byte_size, index, count(*) over () as count, sum(byte_size) over sized as bytes, sum(octet_length(index)) over sized as index_bytes
       from packs where project_id = ${projectId} and byte_size <= ${MAX_PACK.bytes} and octet_length(index) <= ${MAX_PACK.indexBytes} window sized as (order by byte_size, id)
-    ) select id, object_key, byte_size, index from small where count >= ${many} and bytes <= ${MAX_REPACK.bytes} and index_bytes <= ${MAX_REPACK.indexBytes} order by byte_size, id limit ${MAX_REPACK.packs}`.execute(db);
-  return choosePacks(rows.map(({ byte_size: byteSize, ...row }) => ({ ...row, byteSize, ...summaryOf(row) })));
+    ) select id, object_key, byte_size, index from small where count >= ${many} and bytes <= ${MAX_REPACK.bytes} and index_bytes <= ${MAX_REPACK.indexBytes} order by byte_size, id limit ${MAX_REPACK.packs}`.execute(
+    db,
+  );
+  return choosePacks(
+    rows.map(({ byte_size: byteSize, ...row }) => ({ ...row, byteSize, ...summaryOf(row) })),
+  );
 }
 
 function summaryOf({ id, index }: Pick<Pack, 'id' | 'index'>): Pick<Pack, 'hashes' | 'rawBytes'> {
@@ -95,14 +132,29 @@ function summaryOf({ id, index }: Pick<Pack, 'id' | 'index'>): Pick<Pack, 'hashe
 }
 
 /** The new pack, put into the store; null where the old ones hold nothing that is looked for in them. */
-async function stage(ctx: Repacking, { signal }: RepackJob, project: ProjectKey, packs: Pack[], held: ReadonlyMap<string, Buffer>): Promise<Staged> {
+async function stage(
+  ctx: Repacking,
+  { signal }: RepackJob,
+  project: ProjectKey,
+  packs: Pack[],
+  held: ReadonlyMap<string, Buffer>,
+): Promise<Staged> {
   if (packs.length === 0) return null;
   const old = [];
   for (const pack of packs) {
     signal.throwIfAborted();
-    old.push({ bytes: owned(await ctx.store.get(pack.object_key)), index: owned(pack.index), hashes: owned(held.get(pack.id)!) });
+    old.push({
+      bytes: owned(await ctx.store.get(pack.object_key)),
+      index: owned(pack.index),
+      hashes: owned(held.get(pack.id)!),
+    });
   }
-  const packed = await runRepackThread({ operation: 'build', packs: old }, old.map((p) => p.bytes.buffer), signal, manifestsOf(ctx, project.id));
+  const packed = await runRepackThread(
+    { operation: 'build', packs: old },
+    old.map((p) => p.bytes.buffer),
+    signal,
+    manifestsOf(ctx, project.id),
+  );
   return stagePack(ctx, project, packed!);
 }
 
@@ -118,28 +170,84 @@ function manifestsOf({ db }: Repacking, projectId: string): () => Promise<Uint8A
 }
 
 /** What the store gives back is hashed: from the commit on it is the only place of these contents. */
-async function check(ctx: Repacking, { signal }: RepackJob, { objectKey, index }: NonNullable<Staged>, hashes: Buffer): Promise<void> {
+async function check(
+  ctx: Repacking,
+  { signal }: RepackJob,
+  { objectKey, index }: NonNullable<Staged>,
+  hashes: Buffer,
+): Promise<void> {
   const bytes = owned(await ctx.store.get(objectKey));
-  await runRepackThread({ operation: 'check', bytes, index: owned(index), hashes: owned(hashes) }, [bytes.buffer], signal, async () => []);
+  await runRepackThread(
+    { operation: 'check', bytes, index: owned(index), hashes: owned(hashes) },
+    [bytes.buffer],
+    signal,
+    async () => [],
+  );
 }
 
 /** False where the project was deleted or a rival was faster. Throws, and leaves everything as it was, where not every content has a new place. */
-async function replace(tx: Tx, { config }: Repacking, job: RepackJob, project: ProjectKey, packs: Pack[], staged: Staged, hashes: Buffer): Promise<boolean> {
+async function replace(
+  tx: Tx,
+  { config }: Repacking,
+  job: RepackJob,
+  project: ProjectKey,
+  packs: Pack[],
+  staged: Staged,
+  hashes: Buffer,
+): Promise<boolean> {
   await job.fence(tx);
-  const live = await tx.db.selectFrom('projects').select('id').where('id', '=', project.id).where('deleted_at', 'is', null).forNoKeyUpdate().executeTakeFirst();
+  const live = await tx.db
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', project.id)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
   const ids = packs.map((p) => p.id);
-  const still = await tx.db.selectFrom('packs').select('id').where('project_id', '=', project.id).where('id', 'in', ids).forUpdate().execute();
+  const still = await tx.db
+    .selectFrom('packs')
+    .select('id')
+    .where('project_id', '=', project.id)
+    .where('id', 'in', ids)
+    .forUpdate()
+    .execute();
   if (!live || still.length < ids.length) return false;
   if (staged) {
     await commitPack(tx, project, staged);
-    const moved = await moveBlobs(tx, project.id, ids, staged.packId, Buffer.concat(packs.map((p) => p.hashes)));
-    if (moved !== hashes.length / SHA_BYTES) throw new Error(`${moved} contents have a place in packs that were merged, not ${hashes.length / SHA_BYTES}`);
+    const moved = await moveBlobs(
+      tx,
+      project.id,
+      ids,
+      staged.packId,
+      Buffer.concat(packs.map((p) => p.hashes)),
+    );
+    if (moved !== hashes.length / SHA_BYTES)
+      throw new Error(
+        `${moved} contents have a place in packs that were merged, not ${hashes.length / SHA_BYTES}`,
+      );
   }
   await tx.db.deleteFrom('packs').where('id', 'in', ids).execute();
-  await tx.db.updateTable('objects').set({ delete_after: sql<Date>`now() + ${Math.max(config.cleanupGraceSeconds, GRACE_SECONDS)} * interval '1 second'` }).where('key', 'in', packs.map((p) => p.object_key)).execute();
+  await tx.db
+    .updateTable('objects')
+    .set({
+      delete_after: sql<Date>`now() + ${Math.max(config.cleanupGraceSeconds, GRACE_SECONDS)} * interval '1 second'`,
+    })
+    .where(
+      'key',
+      'in',
+      packs.map((p) => p.object_key),
+    )
+    .execute();
   return true;
 }
 
 async function isLive({ db }: Repacking, projectId: string): Promise<boolean> {
-  return (await db.selectFrom('projects').select('id').where('id', '=', projectId).where('deleted_at', 'is', null).executeTakeFirst()) !== undefined;
+  return (
+    (await db
+      .selectFrom('projects')
+      .select('id')
+      .where('id', '=', projectId)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()) !== undefined
+  );
 }

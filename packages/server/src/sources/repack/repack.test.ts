@@ -24,12 +24,19 @@ beforeAll(async () => ({ ctx, close } = await openTestContext(600)));
 afterAll(() => close());
 
 /** Does not compress, so that packs grow with their contents. */
-const noise = (seed: string, length = 2000) => Buffer.concat(Array.from({ length: Math.ceil(length / 64) }, (_, i) => createHash('sha512').update(`${seed} ${i}`).digest())).subarray(0, length);
+const noise = (seed: string, length = 2000) =>
+  Buffer.concat(
+    Array.from({ length: Math.ceil(length / 64) }, (_, i) =>
+      createHash('sha512').update(`${seed} ${i}`).digest(),
+    ),
+  ).subarray(0, length);
 
 /** What a version holds: two files that change with each, one that is there from the first, one that comes back. */
 const filesOf = (version: number): Record<string, Buffer> => ({
-  'a/always.txt': Buffer.from('always'), 'a/changes.txt': Buffer.concat([noise('same', 3000), Buffer.from(`version ${version}`)]),
-  'b/other.bin': noise(`other ${version}`, 300), ...(version % 3 === 0 ? { 'b/returns.txt': Buffer.from('returns') } : {}),
+  'a/always.txt': Buffer.from('always'),
+  'a/changes.txt': Buffer.concat([noise('same', 3000), Buffer.from(`version ${version}`)]),
+  'b/other.bin': noise(`other ${version}`, 300),
+  ...(version % 3 === 0 ? { 'b/returns.txt': Buffer.from('returns') } : {}),
 });
 
 const VERSIONS = 33;
@@ -37,7 +44,9 @@ const VERSIONS = 33;
 /** Stored side by side, so that packs hold contents that others hold too. */
 async function projectWithVersions(count = VERSIONS): Promise<{ project: ProjectRow; ids: string[] }> {
   const project = await makeProject(ctx);
-  const sources = await Promise.all(Array.from({ length: count }, (_, version) => storeFiles(ctx, project, filesOf(version))));
+  const sources = await Promise.all(
+    Array.from({ length: count }, (_, version) => storeFiles(ctx, project, filesOf(version))),
+  );
   return { project, ids: sources.map((s) => s.id) };
 }
 
@@ -45,20 +54,44 @@ async function projectWithVersions(count = VERSIONS): Promise<{ project: Project
 async function projectInOrder(count = VERSIONS): Promise<{ project: ProjectRow; ids: string[] }> {
   const project = await makeProject(ctx);
   const ids: string[] = [];
-  for (let version = 0; version < count; version++) ids.push((await storeFiles(ctx, project, filesOf(version), ids.slice(-1))).id);
+  for (let version = 0; version < count; version++)
+    ids.push((await storeFiles(ctx, project, filesOf(version), ids.slice(-1))).id);
   return { project, ids };
 }
 
-const jobFor = (project: ProjectRow) => ({ payload: { projectId: project.id }, fence: async () => {}, signal: new AbortController().signal });
-const repack = (project: ProjectRow, changed: Partial<TestContext> = {}) => repackProject({ ...ctx, ...changed }, jobFor(project));
-const packsOf = (project: ProjectRow) => ctx.db.selectFrom('packs').selectAll().where('project_id', '=', project.id).orderBy('id').execute();
-const objectsOf = (project: ProjectRow) => ctx.db.selectFrom('objects').selectAll().where('project_id', '=', project.id).orderBy('key').execute();
-const blobsOf = (project: ProjectRow) => ctx.db.selectFrom('blobs').selectAll().where('project_id', '=', project.id).orderBy('sha256').execute();
-const rowsOf = async (project: ProjectRow) => ({ packs: await packsOf(project), blobs: await blobsOf(project) });
+const jobFor = (project: ProjectRow) => ({
+  payload: { projectId: project.id },
+  fence: async () => {},
+  signal: new AbortController().signal,
+});
+const repack = (project: ProjectRow, changed: Partial<TestContext> = {}) =>
+  repackProject({ ...ctx, ...changed }, jobFor(project));
+const packsOf = (project: ProjectRow) =>
+  ctx.db.selectFrom('packs').selectAll().where('project_id', '=', project.id).orderBy('id').execute();
+const objectsOf = (project: ProjectRow) =>
+  ctx.db.selectFrom('objects').selectAll().where('project_id', '=', project.id).orderBy('key').execute();
+const blobsOf = (project: ProjectRow) =>
+  ctx.db.selectFrom('blobs').selectAll().where('project_id', '=', project.id).orderBy('sha256').execute();
+const rowsOf = async (project: ProjectRow) => ({
+  packs: await packsOf(project),
+  blobs: await blobsOf(project),
+});
 /** The store with some of its methods replaced. */
-const storeWith = (changed: Partial<ObjectStore>): ObjectStore => Object.assign(Object.create(ctx.store) as ObjectStore, changed);
-const makeDue = (project: ProjectRow) => ctx.db.updateTable('objects').set({ delete_after: sql<Date>`now()` }).where('project_id', '=', project.id).where('delete_after', 'is not', null).execute();
-const makeOld = (project: ProjectRow) => ctx.db.updateTable('objects').set({ created_at: sql<Date>`now() - interval '2 hours'` }).where('project_id', '=', project.id).execute();
+const storeWith = (changed: Partial<ObjectStore>): ObjectStore =>
+  Object.assign(Object.create(ctx.store) as ObjectStore, changed);
+const makeDue = (project: ProjectRow) =>
+  ctx.db
+    .updateTable('objects')
+    .set({ delete_after: sql<Date>`now()` })
+    .where('project_id', '=', project.id)
+    .where('delete_after', 'is not', null)
+    .execute();
+const makeOld = (project: ProjectRow) =>
+  ctx.db
+    .updateTable('objects')
+    .set({ created_at: sql<Date>`now() - interval '2 hours'` })
+    .where('project_id', '=', project.id)
+    .execute();
 
 async function keysInStore(project: ProjectRow): Promise<string[]> {
   const keys: string[] = [];
@@ -70,7 +103,9 @@ async function keysInStore(project: ProjectRow): Promise<string[]> {
 async function expectWhole({ project, ids }: { project: ProjectRow; ids: string[] }): Promise<void> {
   for (const [version, id] of ids.entries()) {
     const [{ tree, blobs }, stored] = [treeOf(filesOf(version)), await loadTree(ctx, id)];
-    expect(sourceSha256(stored)).toBe(sourceSha256(new Map([...tree].toSorted(([a], [b]) => (a < b ? -1 : 1)))));
+    expect(sourceSha256(stored)).toBe(
+      sourceSha256(new Map([...tree].toSorted(([a], [b]) => (a < b ? -1 : 1)))),
+    );
     expect(await readBlobs(ctx, project.id, blobs.keys())).toEqual(blobs);
   }
 }
@@ -78,16 +113,20 @@ async function expectWhole({ project, ids }: { project: ProjectRow; ids: string[
 /** Each content's row names a pack of the project that has it. */
 async function expectPlaced(project: ProjectRow): Promise<void> {
   const packs = new Map((await packsOf(project)).map((p) => [p.id, decodeIndex(p.index)]));
-  for (const { sha256, pack_id: packId } of await blobsOf(project)) expect(packs.get(packId)?.blobs.has(sha256.toString('hex'))).toBe(true);
+  for (const { sha256, pack_id: packId } of await blobsOf(project))
+    expect(packs.get(packId)?.blobs.has(sha256.toString('hex'))).toBe(true);
 }
 
 describe('the choice', () => {
   const pack = (byteSize: number, rawBytes = byteSize) => ({ byteSize, rawBytes });
-  const sizes = (packs: { byteSize: number }[]) => choosePacks(packs.map((p) => pack(p.byteSize))).map((p) => p.byteSize);
+  const sizes = (packs: { byteSize: number }[]) =>
+    choosePacks(packs.map((p) => pack(p.byteSize))).map((p) => p.byteSize);
   const equal = (count: number, byteSize = 100) => Array.from({ length: count }, () => pack(byteSize));
 
   test('takes a pack that is at most twice as large as all smaller ones together, and those', () => {
-    expect(sizes([...equal(10), pack(2000), pack(6001)])).toEqual([...equal(10), pack(2000)].map((p) => p.byteSize));
+    expect(sizes([...equal(10), pack(2000), pack(6001)])).toEqual(
+      [...equal(10), pack(2000)].map((p) => p.byteSize),
+    );
     expect(sizes([...equal(10), pack(2001), pack(6003)])).toEqual(equal(10).map((p) => p.byteSize));
     expect(sizes([...equal(10), pack(2001), pack(6002)]).length).toBe(12);
   });
@@ -140,7 +179,9 @@ describe('repacking', () => {
     await repack(project);
     const [pack] = await packsOf(project);
     const order = [...decodeIndex(pack!.index).blobs.keys()];
-    const versions = Array.from({ length: VERSIONS }, (_, i) => sha256Of(filesOf(VERSIONS - 1 - i)['a/changes.txt']!));
+    const versions = Array.from({ length: VERSIONS }, (_, i) =>
+      sha256Of(filesOf(VERSIONS - 1 - i)['a/changes.txt']!),
+    );
     const first = order.indexOf(versions[0]!);
     expect(order.slice(first, first + VERSIONS)).toEqual(versions);
   });
@@ -151,16 +192,32 @@ describe('repacking', () => {
     await repack(project);
     const [pack] = await packsOf(project);
     expect(inPacks.length).toBeGreaterThan(decodeIndex(pack!.index).blobs.size);
-    expect([...decodeIndex(pack!.index).blobs.keys()].toSorted()).toEqual((await blobsOf(project)).map((b) => b.sha256.toString('hex')));
+    expect([...decodeIndex(pack!.index).blobs.keys()].toSorted()).toEqual(
+      (await blobsOf(project)).map((b) => b.sha256.toString('hex')),
+    );
   });
 
   test('contents that no source names keep their order, behind the others', async () => {
     const versions = await projectWithVersions();
-    await ctx.db.updateTable('sources').set({ manifest: (await ctx.db.selectFrom('sources').select('manifest').where('id', '=', versions.ids[0]!).executeTakeFirstOrThrow()).manifest, manifest_base: null }).where('project_id', '=', versions.project.id).execute();
+    await ctx.db
+      .updateTable('sources')
+      .set({
+        manifest: (
+          await ctx.db
+            .selectFrom('sources')
+            .select('manifest')
+            .where('id', '=', versions.ids[0]!)
+            .executeTakeFirstOrThrow()
+        ).manifest,
+        manifest_base: null,
+      })
+      .where('project_id', '=', versions.project.id)
+      .execute();
     await repack(versions.project);
     expect((await packsOf(versions.project)).length).toBe(1);
     await expectPlaced(versions.project);
-    for (let version = 0; version < VERSIONS; version++) await readBlobs(ctx, versions.project.id, treeOf(filesOf(version)).blobs.keys());
+    for (let version = 0; version < VERSIONS; version++)
+      await readBlobs(ctx, versions.project.id, treeOf(filesOf(version)).blobs.keys());
   });
 
   test('goes on with what came since, again and again', async () => {
@@ -177,58 +234,136 @@ describe('repacking', () => {
 
 describe('what fails', () => {
   const cases: [step: string, changed: () => Partial<TestContext>][] = [
-    ['reading an old pack', () => ({ store: storeWith({ get: () => Promise.reject(new StorageUnavailableError('away')) }) })],
-    ['the put', () => ({ store: storeWith({ put: () => Promise.reject(new StorageUnavailableError('away')) }) })],
-    ['the put, after the store has the object', () => ({ store: storeWith({ put: async (key, content) => { await ctx.store.put(key, content); throw new StorageUnavailableError('no answer'); } }) })],
-    ['reading the new pack back', () => {
-      const put = vi.fn((key: string, content: Uint8Array) => ctx.store.put(key, content));
-      return { store: storeWith({ put, get: (key) => (put.mock.calls.some(([at]) => at === key) ? Promise.reject(new StorageUnavailableError('away')) : ctx.store.get(key)) }) };
-    }],
+    [
+      'reading an old pack',
+      () => ({ store: storeWith({ get: () => Promise.reject(new StorageUnavailableError('away')) }) }),
+    ],
+    [
+      'the put',
+      () => ({ store: storeWith({ put: () => Promise.reject(new StorageUnavailableError('away')) }) }),
+    ],
+    [
+      'the put, after the store has the object',
+      () => ({
+        store: storeWith({
+          put: async (key, content) => {
+            await ctx.store.put(key, content);
+            throw new StorageUnavailableError('no answer');
+          },
+        }),
+      }),
+    ],
+    [
+      'reading the new pack back',
+      () => {
+        const put = vi.fn((key: string, content: Uint8Array) => ctx.store.put(key, content));
+        return {
+          store: storeWith({
+            put,
+            get: (key) =>
+              put.mock.calls.some(([at]) => at === key)
+                ? Promise.reject(new StorageUnavailableError('away'))
+                : ctx.store.get(key),
+          }),
+        };
+      },
+    ],
   ];
 
-  test.each(cases)('at %s: everything stays, nothing is left, and the next attempt does it', async (_step, changed) => {
-    const versions = await projectWithVersions();
-    const { project } = versions;
-    const before = await rowsOf(project);
-    await expect(repack(project, changed())).rejects.toThrow();
-    expect(await rowsOf(project)).toEqual(before);
-    await makeDue(project);
-    await cleanUp(ctx);
-    expect(await keysInStore(project)).toEqual(before.packs.map((p) => p.object_key).toSorted());
-    await repack(project);
-    expect((await packsOf(project)).length).toBe(1);
-    await expectWhole(versions);
-  });
+  test.each(cases)(
+    'at %s: everything stays, nothing is left, and the next attempt does it',
+    async (_step, changed) => {
+      const versions = await projectWithVersions();
+      const { project } = versions;
+      const before = await rowsOf(project);
+      await expect(repack(project, changed())).rejects.toThrow();
+      expect(await rowsOf(project)).toEqual(before);
+      await makeDue(project);
+      await cleanUp(ctx);
+      expect(await keysInStore(project)).toEqual(before.packs.map((p) => p.object_key).toSorted());
+      await repack(project);
+      expect((await packsOf(project)).length).toBe(1);
+      await expectWhole(versions);
+    },
+  );
 
   const never = () => new Promise<never>(() => {});
   const deaths: [step: string, store: (reached: () => void) => ObjectStore][] = [
-    ['while old packs are read', (reached) => storeWith({ get: () => { reached(); return never(); } })],
-    ['before the put', (reached) => storeWith({ put: () => { reached(); return never(); } })],
-    ['after the put', (reached) => storeWith({ put: async (key, content) => { await ctx.store.put(key, content); reached(); return never(); } })],
-    ['while the new pack is read back', (reached) => {
-      const put = new Set<string>();
-      return storeWith({ put: async (key, content) => { await ctx.store.put(key, content); put.add(key); }, get: (key) => { if (!put.has(key)) return ctx.store.get(key); reached(); return never(); } });
-    }],
+    [
+      'while old packs are read',
+      (reached) =>
+        storeWith({
+          get: () => {
+            reached();
+            return never();
+          },
+        }),
+    ],
+    [
+      'before the put',
+      (reached) =>
+        storeWith({
+          put: () => {
+            reached();
+            return never();
+          },
+        }),
+    ],
+    [
+      'after the put',
+      (reached) =>
+        storeWith({
+          put: async (key, content) => {
+            await ctx.store.put(key, content);
+            reached();
+            return never();
+          },
+        }),
+    ],
+    [
+      'while the new pack is read back',
+      (reached) => {
+        const put = new Set<string>();
+        return storeWith({
+          put: async (key, content) => {
+            await ctx.store.put(key, content);
+            put.add(key);
+          },
+          get: (key) => {
+            if (!put.has(key)) return ctx.store.get(key);
+            reached();
+            return never();
+          },
+        });
+      },
+    ],
   ];
 
-  test.each(deaths)('a process that ends %s: everything stays, what it put goes, and the next one does it', async (_step, store) => {
-    const versions = await projectWithVersions();
-    const { project } = versions;
-    const before = await rowsOf(project);
-    await new Promise<void>((reached, failed) => { void repack(project, { store: store(reached) }).catch(failed); });
-    expect(await rowsOf(project)).toEqual(before);
-    await makeOld(project);
-    await cleanUp(ctx);
-    expect(await keysInStore(project)).toEqual(before.packs.map((p) => p.object_key).toSorted());
-    await repack(project);
-    expect((await packsOf(project)).length).toBe(1);
-    await expectWhole(versions);
-  });
+  test.each(deaths)(
+    'a process that ends %s: everything stays, what it put goes, and the next one does it',
+    async (_step, store) => {
+      const versions = await projectWithVersions();
+      const { project } = versions;
+      const before = await rowsOf(project);
+      await new Promise<void>((reached, failed) => {
+        void repack(project, { store: store(reached) }).catch(failed);
+      });
+      expect(await rowsOf(project)).toEqual(before);
+      await makeOld(project);
+      await cleanUp(ctx);
+      expect(await keysInStore(project)).toEqual(before.packs.map((p) => p.object_key).toSorted());
+      await repack(project);
+      expect((await packsOf(project)).length).toBe(1);
+      await expectWhole(versions);
+    },
+  );
 
   test('a job that was taken over changes nothing', async () => {
     const { project } = await projectWithVersions();
     const before = await rowsOf(project);
-    await expect(repackProject(ctx, { ...jobFor(project), fence: () => Promise.reject(new LostJob('taken over')) })).rejects.toThrow(LostJob);
+    await expect(
+      repackProject(ctx, { ...jobFor(project), fence: () => Promise.reject(new LostJob('taken over')) }),
+    ).rejects.toThrow(LostJob);
     expect(await rowsOf(project)).toEqual(before);
   });
 
@@ -236,18 +371,52 @@ describe('what fails', () => {
     const { project } = await projectWithVersions();
     const before = await rowsOf(project);
     const abort = new AbortController();
-    const store = storeWith({ get: async (key) => { const bytes = await ctx.store.get(key); abort.abort(); return bytes; } });
-    await expect(repackProject({ ...ctx, store }, { ...jobFor(project), signal: abort.signal })).rejects.toThrow('abort');
+    const store = storeWith({
+      get: async (key) => {
+        const bytes = await ctx.store.get(key);
+        abort.abort();
+        return bytes;
+      },
+    });
+    await expect(
+      repackProject({ ...ctx, store }, { ...jobFor(project), signal: abort.signal }),
+    ).rejects.toThrow('abort');
     expect(await rowsOf(project)).toEqual(before);
   });
 
   const damages: [what: string, store: (key: string) => ObjectStore][] = [
-    ['an old pack is damaged', (damaged) => storeWith({ get: async (key) => { const bytes = await ctx.store.get(key); if (key === damaged) bytes[bytes.length >> 1]! ^= 1; return bytes; } })],
-    ['an old pack is missing', (missing) => storeWith({ get: async (key) => ctx.store.get(key === missing ? `${key}.gone` : key) })],
-    ['the new pack comes back damaged', () => {
-      const put = new Set<string>();
-      return storeWith({ put: async (key, content) => { put.add(key); await ctx.store.put(key, content); }, get: async (key) => { const bytes = await ctx.store.get(key); if (put.has(key)) bytes[bytes.length >> 1]! ^= 1; return bytes; } });
-    }],
+    [
+      'an old pack is damaged',
+      (damaged) =>
+        storeWith({
+          get: async (key) => {
+            const bytes = await ctx.store.get(key);
+            if (key === damaged) bytes[bytes.length >> 1]! ^= 1;
+            return bytes;
+          },
+        }),
+    ],
+    [
+      'an old pack is missing',
+      (missing) => storeWith({ get: async (key) => ctx.store.get(key === missing ? `${key}.gone` : key) }),
+    ],
+    [
+      'the new pack comes back damaged',
+      () => {
+        const put = new Set<string>();
+        return storeWith({
+          put: async (key, content) => {
+            put.add(key);
+            await ctx.store.put(key, content);
+          },
+          get: async (key) => {
+            const bytes = await ctx.store.get(key);
+            if (put.has(key)) bytes[bytes.length >> 1]! ^= 1;
+            return bytes;
+          },
+        });
+      },
+    ],
   ];
 
   test.each(damages)('%s: it is said loudly, and everything stays', async (_what, store) => {
@@ -257,14 +426,18 @@ describe('what fails', () => {
     await repack(project, { store: store(before.packs[20]!.object_key), log: { ...ctx.log, error } });
     expect(error).toHaveBeenCalledTimes(1);
     expect(await rowsOf(project)).toEqual(before);
-    expect((await objectsOf(project)).filter((o) => o.committed_at === null && o.delete_after === null)).toEqual([]);
+    expect(
+      (await objectsOf(project)).filter((o) => o.committed_at === null && o.delete_after === null),
+    ).toEqual([]);
   });
 
   test('a content with valid frames but another hash is found, too', async () => {
     const { project } = await projectWithVersions();
     const [first, second] = await packsOf(project);
     // The bytes of one pack under the index of another: frames of the same sizes, other contents.
-    const store = storeWith({ get: (key) => ctx.store.get(key === second!.object_key ? first!.object_key : key) });
+    const store = storeWith({
+      get: (key) => ctx.store.get(key === second!.object_key ? first!.object_key : key),
+    });
     const error = vi.fn();
     await repack(project, { store, log: { ...ctx.log, error } });
     expect(error).toHaveBeenCalledTimes(1);
@@ -287,10 +460,13 @@ describe('beside others', () => {
   test('versions that are stored meanwhile stay out of it, and whole', async () => {
     const versions = await projectWithVersions();
     const { project, ids } = versions;
-    const store = storeWith({ put: async (key, content) => {
-      await ctx.store.put(key, content);
-      for (let version = VERSIONS; version < VERSIONS + 3; version++) ids.push((await storeFiles(ctx, project, filesOf(version), ids.slice(-1))).id);
-    } });
+    const store = storeWith({
+      put: async (key, content) => {
+        await ctx.store.put(key, content);
+        for (let version = VERSIONS; version < VERSIONS + 3; version++)
+          ids.push((await storeFiles(ctx, project, filesOf(version), ids.slice(-1))).id);
+      },
+    });
     await repack(project, { store });
     expect((await packsOf(project)).length).toBe(4);
     await expectPlaced(project);
@@ -299,10 +475,12 @@ describe('beside others', () => {
 
   test('a project that is deleted meanwhile keeps nothing after the grace', async () => {
     const { project } = await projectWithVersions();
-    const store = storeWith({ put: async (key, content) => {
-      await transaction(ctx, (tx) => deleteProjectRow(tx, project, async () => {}, 600));
-      await ctx.store.put(key, content);
-    } });
+    const store = storeWith({
+      put: async (key, content) => {
+        await transaction(ctx, (tx) => deleteProjectRow(tx, project, async () => {}, 600));
+        await ctx.store.put(key, content);
+      },
+    });
     await repack(project, { store }).catch(() => null);
     expect((await packsOf(project)).length).toBe(VERSIONS);
     await makeDue(project);
@@ -315,9 +493,17 @@ describe('beside others', () => {
     await repack(project);
     await transaction(ctx, (tx) => deleteProjectRow(tx, project, async () => {}, 600));
     await makeDue(project);
-    await ctx.db.updateTable('projects').set({ deleted_at: sql<Date>`now() - interval '1 hour'` }).where('id', '=', project.id).execute();
+    await ctx.db
+      .updateTable('projects')
+      .set({ deleted_at: sql<Date>`now() - interval '1 hour'` })
+      .where('id', '=', project.id)
+      .execute();
     await cleanUp(ctx);
-    expect([await keysInStore(project), await objectsOf(project), await rowsOf(project)]).toEqual([[], [], { packs: [], blobs: [] }]);
+    expect([await keysInStore(project), await objectsOf(project), await rowsOf(project)]).toEqual([
+      [],
+      [],
+      { packs: [], blobs: [] },
+    ]);
   });
 
   test('a reader that found the old packs finds the new one, also when their objects are gone', async () => {
@@ -325,18 +511,22 @@ describe('beside others', () => {
     const tree = await loadTree(ctx, ids.at(-1)!);
     let reads = 0;
     // At the first range the packs are merged and the old objects deleted under the reader.
-    const store = storeWith({ getRange: async (key, start, end) => {
-      if (reads++ === 0) {
-        await repack(project);
-        await makeDue(project);
-        await cleanUp(ctx);
-      }
-      return ctx.store.getRange(key, start, end);
-    } });
+    const store = storeWith({
+      getRange: async (key, start, end) => {
+        if (reads++ === 0) {
+          await repack(project);
+          await makeDue(project);
+          await cleanUp(ctx);
+        }
+        return ctx.store.getRange(key, start, end);
+      },
+    });
     const { blobs } = treeOf(filesOf(VERSIONS - 1));
     expect(await readBlobs({ db: ctx.db, store }, project.id, blobs.keys())).toEqual(blobs);
     expect((await packsOf(project)).length).toBe(1);
-    expect((await tarOf({ db: ctx.db, store: ctx.store }, project.id, tree).toArray()).length).toBeGreaterThan(0);
+    expect(
+      (await tarOf({ db: ctx.db, store: ctx.store }, project.id, tree).toArray()).length,
+    ).toBeGreaterThan(0);
   });
 
   test('a reader in the midst of an archive goes on in the new pack', async () => {
@@ -344,15 +534,19 @@ describe('beside others', () => {
     const tree = await loadTree(ctx, ids.at(-1)!);
     const expected = Buffer.concat(await tarOf(ctx, project.id, tree).toArray());
     let reads = 0;
-    const store = storeWith({ getRange: async (key, start, end) => {
-      if (++reads === 2) {
-        await repack(project);
-        await makeDue(project);
-        await cleanUp(ctx);
-      }
-      return ctx.store.getRange(key, start, end);
-    } });
-    expect(Buffer.concat(await tarOf({ db: ctx.db, store }, project.id, tree).toArray()).equals(expected)).toBe(true);
+    const store = storeWith({
+      getRange: async (key, start, end) => {
+        if (++reads === 2) {
+          await repack(project);
+          await makeDue(project);
+          await cleanUp(ctx);
+        }
+        return ctx.store.getRange(key, start, end);
+      },
+    });
+    expect(
+      Buffer.concat(await tarOf({ db: ctx.db, store }, project.id, tree).toArray()).equals(expected),
+    ).toBe(true);
     expect(reads).toBeGreaterThan(2);
   });
 
@@ -360,15 +554,28 @@ describe('beside others', () => {
     const { project } = await projectWithVersions();
     const { blobs } = treeOf(filesOf(3));
     let isMerged = false;
-    const db = new Proxy(ctx.db, { get: (target, name) => {
-      const member = Reflect.get(target, name, target) as unknown;
-      if (name !== 'selectFrom' || isMerged) return typeof member === 'function' ? (member.bind(target) as unknown) : member;
-      return (table: never) => ({ select: (columns: never) => ({ where: (...on: [never, never, never]) => ({ execute: async () => {
-        isMerged = true;
-        await repack(project);
-        return ctx.db.selectFrom(table).select(columns).where(...on).execute();
-      } }) }) });
-    } });
+    const db = new Proxy(ctx.db, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name, target) as unknown;
+        if (name !== 'selectFrom' || isMerged)
+          return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+        return (table: never) => ({
+          select: (columns: never) => ({
+            where: (...on: [never, never, never]) => ({
+              execute: async () => {
+                isMerged = true;
+                await repack(project);
+                return ctx.db
+                  .selectFrom(table)
+                  .select(columns)
+                  .where(...on)
+                  .execute();
+              },
+            }),
+          }),
+        });
+      },
+    });
     expect(await readBlobs({ db, store: ctx.store }, project.id, blobs.keys())).toEqual(blobs);
     expect(isMerged).toBe(true);
   });
@@ -379,20 +586,31 @@ describe('beside others', () => {
     const last = VERSIONS + 40;
     const done = new AbortController();
     let read = 0;
-    const during = async (work: () => Promise<unknown>) => { while (!done.signal.aborted) await work(); };
+    const during = async (work: () => Promise<unknown>) => {
+      while (!done.signal.aborted) await work();
+    };
     const anyVersion = () => Math.floor(Math.random() * ids.length);
     const write = async () => {
-      for (let version = VERSIONS; version < last; version++) ids.push((await storeFiles(ctx, project, filesOf(version), ids.slice(-1))).id);
+      for (let version = VERSIONS; version < last; version++)
+        ids.push((await storeFiles(ctx, project, filesOf(version), ids.slice(-1))).id);
       done.abort();
     };
     await Promise.all([
-      write(), during(() => repack(project)), during(() => repack(project)), during(async () => { await makeDue(project); await cleanUp(ctx); }),
+      write(),
+      during(() => repack(project)),
+      during(() => repack(project)),
+      during(async () => {
+        await makeDue(project);
+        await cleanUp(ctx);
+      }),
       during(async () => {
         const { blobs } = treeOf(filesOf(anyVersion()));
         expect(await readBlobs(ctx, project.id, blobs.keys())).toEqual(blobs);
         read++;
       }),
-      during(async () => { await tarOf(ctx, project.id, await loadTree(ctx, ids[anyVersion()]!)).toArray(); }),
+      during(async () => {
+        await tarOf(ctx, project.id, await loadTree(ctx, ids[anyVersion()]!)).toArray();
+      }),
     ]);
     expect(read).toBeGreaterThan(0);
     expect((await packsOf(project)).length).toBeLessThan(last);
@@ -406,19 +624,29 @@ describe('beside others', () => {
   test('contents that are really lost are told after a few looks', async () => {
     const { project } = await projectWithVersions(1);
     for (const key of await keysInStore(project)) await ctx.store.delete(key);
-    await expect(readBlobs(ctx, project.id, treeOf(filesOf(0)).blobs.keys())).rejects.toMatchObject({ code: 'source_storage_unavailable' });
-    await expect(tarOf(ctx, project.id, treeOf(filesOf(0)).tree).toArray()).rejects.toMatchObject({ code: 'source_storage_unavailable' });
+    await expect(readBlobs(ctx, project.id, treeOf(filesOf(0)).blobs.keys())).rejects.toMatchObject({
+      code: 'source_storage_unavailable',
+    });
+    await expect(tarOf(ctx, project.id, treeOf(filesOf(0)).tree).toArray()).rejects.toMatchObject({
+      code: 'source_storage_unavailable',
+    });
   });
 });
 
 describe('the reconciler', () => {
-  const jobsOf = (project: ProjectRow) => ctx.db.selectFrom('jobs').selectAll().where('key', '=', `repack:${project.id}`).execute();
+  const jobsOf = (project: ProjectRow) =>
+    ctx.db.selectFrom('jobs').selectAll().where('key', '=', `repack:${project.id}`).execute();
 
   test('enqueues projects with many small packs, once, and again only with a new pack', async () => {
-    const [{ project: many, ids }, { project: few }] = [await projectWithVersions(32), await projectWithVersions(31)];
+    const [{ project: many, ids }, { project: few }] = [
+      await projectWithVersions(32),
+      await projectWithVersions(31),
+    ];
     const known = await enqueueRepacks(ctx, null);
     await enqueueRepacks(ctx, known);
-    expect((await jobsOf(many)).map((j) => [j.kind, j.payload])).toEqual([['source.repack', { projectId: many.id }]]);
+    expect((await jobsOf(many)).map((j) => [j.kind, j.payload])).toEqual([
+      ['source.repack', { projectId: many.id }],
+    ]);
     expect(await jobsOf(few)).toEqual([]);
     await ctx.db.deleteFrom('jobs').where('key', '=', `repack:${many.id}`).execute();
     await enqueueRepacks(ctx, known);

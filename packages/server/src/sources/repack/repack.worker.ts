@@ -41,7 +41,9 @@ class Reader {
   unpack(number: number): Buffer {
     const { offset, length, rawLength } = this.index.frames[number]!;
     try {
-      const raw = zstdDecompressSync(this.bytes.subarray(offset, offset + length), { maxOutputLength: Math.max(rawLength, 1) });
+      const raw = zstdDecompressSync(this.bytes.subarray(offset, offset + length), {
+        maxOutputLength: Math.max(rawLength, 1),
+      });
       if (raw.length === rawLength) return raw;
     } catch (error) {
       throw new Damage('a frame of a pack is damaged', { cause: error });
@@ -83,7 +85,8 @@ async function build(packs: readonly OldPack[]): Promise<{ bytes: Buffer; index:
 function heldBy(pack: Reader, hashes: Uint8Array): Held[] {
   const wanted = new Set(hashesOf(hashes));
   const held = [...pack.index.blobs].filter(([sha256]) => wanted.has(sha256));
-  if (held.length < wanted.size) throw new Damage(`${wanted.size - held.length} contents are not in the pack that they are said to be in`);
+  if (held.length < wanted.size)
+    throw new Damage(`${wanted.size - held.length} contents are not in the pack that they are said to be in`);
   return held.map(([sha256, placement], rank) => ({ sha256, pack, path: null, rank, ...placement }));
 }
 
@@ -127,7 +130,8 @@ function* contentsOf(held: readonly Held[]): Generator<Blob> {
 function check(bytes: Uint8Array, index: Uint8Array, hashes: Uint8Array): void {
   const pack = new Reader(bytes, index);
   const held = heldBy(pack, hashes);
-  if (held.length < pack.index.blobs.size) throw new Damage('the new pack holds contents that it was not to hold');
+  if (held.length < pack.index.blobs.size)
+    throw new Damage('the new pack holds contents that it was not to hold');
   // Each is hashed on its way.
   for (const _ of contentsOf(held));
 }
@@ -138,7 +142,10 @@ try {
   const work = workerData as RepackWork;
   if (work.operation === 'build') {
     const { bytes, index } = await build(work.packs);
-    say({ packed: { bytes, index } }, bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer as ArrayBuffer] : []);
+    say(
+      { packed: { bytes, index } },
+      bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer as ArrayBuffer] : [],
+    );
   } else {
     check(work.bytes, work.index, work.hashes);
     say({ packed: null });

@@ -17,10 +17,23 @@ export class RepackDamage extends Error {
  * Runs one step in a thread of its own: imports do not wait for it. Buffers in `transfer` are handed over. `nextManifests` answers with
  * none when there are no more. Throws `RepackDamage`; rejects also when `signal` is aborted.
  */
-export function runRepackThread(work: RepackWork, transfer: ArrayBuffer[], signal: AbortSignal, nextManifests: () => Promise<Uint8Array[]>): Promise<Packed | null> {
+export function runRepackThread(
+  work: RepackWork,
+  transfer: ArrayBuffer[],
+  signal: AbortSignal,
+  nextManifests: () => Promise<Uint8Array[]>,
+): Promise<Packed | null> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./repack.worker.ts', import.meta.url), { workerData: work, transferList: transfer, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB }, name: 'repack' });
-    const timer = setTimeout(() => end(() => reject(new Error(`repacking took longer than ${LIMIT_MS} ms`))), LIMIT_MS);
+    const worker = new Worker(new URL('./repack.worker.ts', import.meta.url), {
+      workerData: work,
+      transferList: transfer,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+      name: 'repack',
+    });
+    const timer = setTimeout(
+      () => end(() => reject(new Error(`repacking took longer than ${LIMIT_MS} ms`))),
+      LIMIT_MS,
+    );
     const aborted = () => end(() => reject(signal.reason));
     const end = (settle: () => void) => {
       clearTimeout(timer);
@@ -41,8 +54,17 @@ export function runRepackThread(work: RepackWork, transfer: ArrayBuffer[], signa
     worker.on('exit', () => end(() => reject(new Error('the thread of the repacking ended'))));
     worker.on('message', (message: FromThread) => {
       if ('more' in message) void answer();
-      else if ('error' in message) end(() => reject(message.isDamage ? new RepackDamage(message.error) : new Error(message.error)));
-      else end(() => resolve(message.packed && { bytes: asBuffer(message.packed.bytes), index: asBuffer(message.packed.index) }));
+      else if ('error' in message)
+        end(() => reject(message.isDamage ? new RepackDamage(message.error) : new Error(message.error)));
+      else
+        end(() =>
+          resolve(
+            message.packed && {
+              bytes: asBuffer(message.packed.bytes),
+              index: asBuffer(message.packed.index),
+            },
+          ),
+        );
     });
     if (signal.aborted) aborted();
   });

@@ -2,11 +2,20 @@
 
 /** docs/guides/operations.md says of each what it means and what to do. */
 export type DamageKind =
-  | 'object_missing' | 'object_size' | 'object_unreadable' | 'object_unregistered'
-  | 'pack_damaged' | 'pack_index'
-  | 'content_damaged' | 'content_missing' | 'content_length'
-  | 'manifest_damaged' | 'source_differs' | 'reference_missing'
-  | 'artifact_damaged' | 'artifact_manifest';
+  | 'object_missing'
+  | 'object_size'
+  | 'object_unreadable'
+  | 'object_unregistered'
+  | 'pack_damaged'
+  | 'pack_index'
+  | 'content_damaged'
+  | 'content_missing'
+  | 'content_length'
+  | 'manifest_damaged'
+  | 'source_differs'
+  | 'reference_missing'
+  | 'artifact_damaged'
+  | 'artifact_manifest';
 export type WarningKind = 'object_orphaned' | 'object_unused';
 
 /** A file of a source. */

@@ -6,7 +6,11 @@ import type { Use } from './findings.ts';
 const MAX_USES = 3;
 
 /** Of each content the newest files that have it, the newest first; empty where no source has it. `ids` are oldest first. */
-export async function findUses(trees: SourceTrees, ids: readonly string[], sha256s: Iterable<string>): Promise<Map<string, Use[]>> {
+export async function findUses(
+  trees: SourceTrees,
+  ids: readonly string[],
+  sha256s: Iterable<string>,
+): Promise<Map<string, Use[]>> {
   const uses = new Map([...sha256s].map((sha256): [string, Use[]] => [sha256, []]));
   const open = new Set(uses.keys());
   for (const sourceId of ids.toReversed()) {

@@ -21,23 +21,48 @@ export async function findOrphans(run: Verification, projectId: string | null): 
 }
 
 async function tellOrphans({ db, store, findings }: Verification, objects: ObjectInfo[]): Promise<void> {
-  const { rows } = await sql<{ key: string }>`select key from objects where key = any(${objects.map((o) => o.key)}::text[])`.execute(db);
+  const { rows } = await sql<{
+    key: string;
+  }>`select key from objects where key = any(${objects.map((o) => o.key)}::text[])`.execute(db);
   const registered = new Set(rows.map((r) => r.key));
   for (const { key, byteSize } of objects) {
     // Deleted between the listing and the question: registered then, and gone now.
     if (registered.has(key) || (await store.head(key)) === null) continue;
-    findings.warn({ kind: 'object_orphaned', message: 'The object is registered nowhere: nothing needs it, and nothing removes it.', projectId: /^projects\/([^/]+)\//.exec(key)?.[1] ?? null, objectKey: key, byteSize });
+    findings.warn({
+      kind: 'object_orphaned',
+      message: 'The object is registered nowhere: nothing needs it, and nothing removes it.',
+      projectId: /^projects\/([^/]+)\//.exec(key)?.[1] ?? null,
+      objectKey: key,
+      byteSize,
+    });
   }
 }
 
 /** One that is registered as kept has to be there, whoever needs it. */
-export async function verifyUnused({ db, store, findings }: Verification, projectId: string | null): Promise<void> {
+export async function verifyUnused(
+  { db, store, findings }: Verification,
+  projectId: string | null,
+): Promise<void> {
   const sizes = new Map<string, number | null>();
-  for (const { key } of await findUnused(db, projectId)) sizes.set(key, (await store.head(key))?.byteSize ?? null);
+  for (const { key } of await findUnused(db, projectId))
+    sizes.set(key, (await store.head(key))?.byteSize ?? null);
   const still = sizes.size === 0 ? [] : await findUnused(db, projectId);
   for (const { key: objectKey, project_id: id } of still) {
     const byteSize = sizes.get(objectKey);
-    if (byteSize === null) findings.add({ kind: 'object_missing', message: 'The object is registered and not in the store. Neither a pack nor a build needs it.', projectId: id, objectKey });
-    else if (byteSize !== undefined) findings.warn({ kind: 'object_unused', message: 'The object is registered as kept, and neither a pack nor a build needs it.', projectId: id, objectKey, byteSize });
+    if (byteSize === null)
+      findings.add({
+        kind: 'object_missing',
+        message: 'The object is registered and not in the store. Neither a pack nor a build needs it.',
+        projectId: id,
+        objectKey,
+      });
+    else if (byteSize !== undefined)
+      findings.warn({
+        kind: 'object_unused',
+        message: 'The object is registered as kept, and neither a pack nor a build needs it.',
+        projectId: id,
+        objectKey,
+        byteSize,
+      });
   }
 }

@@ -35,17 +35,20 @@ export async function verifyPack(run: Verification, pack: PackRow): Promise<Pack
   if (!index) return result;
   const { info, fault } = await inspect(run, pack.object_key, pack.byte_size);
   if (fault) result.faults.push(fault);
-  if (info) await readPack(run, pack, index, result).catch((error: unknown) => {
-    // Deleted meanwhile: who asked for it sees whether it is still needed.
-    if (!(error instanceof ObjectNotFoundError)) throw error;
-    result.faults.push({ kind: 'object_missing', message: 'The object is not in the store.' });
-    loseAll(index, 'Its pack is not in the store.', result);
-  });
+  if (info)
+    await readPack(run, pack, index, result).catch((error: unknown) => {
+      // Deleted meanwhile: who asked for it sees whether it is still needed.
+      if (!(error instanceof ObjectNotFoundError)) throw error;
+      result.faults.push({ kind: 'object_missing', message: 'The object is not in the store.' });
+      loseAll(index, 'Its pack is not in the store.', result);
+    });
   else loseAll(index, 'Its pack is not in the store.', result);
   return result;
 }
 
-const loseAll = ({ blobs }: PackIndex, message: string, { contents }: PackFaults) => { for (const sha256 of blobs.keys()) contents.set(sha256, message); };
+const loseAll = ({ blobs }: PackIndex, message: string, { contents }: PackFaults) => {
+  for (const sha256 of blobs.keys()) contents.set(sha256, message);
+};
 
 function checkedIndex({ index, byte_size: byteSize }: PackRow, { faults }: PackFaults): PackIndex | null {
   try {
@@ -54,7 +57,10 @@ function checkedIndex({ index, byte_size: byteSize }: PackRow, { faults }: PackF
     if (message === null) return decoded;
     faults.push({ kind: 'pack_index', message });
   } catch (error) {
-    faults.push({ kind: 'pack_index', message: `The pack's index cannot be read: ${(error as Error).message}.` });
+    faults.push({
+      kind: 'pack_index',
+      message: `The pack's index cannot be read: ${(error as Error).message}.`,
+    });
   }
   return null;
 }
@@ -62,14 +68,21 @@ function checkedIndex({ index, byte_size: byteSize }: PackRow, { faults }: PackF
 function faultOf({ frames, blobs }: PackIndex, byteSize: number): string | null {
   const end = frames.reduce((sum, frame) => sum + frame.length, 0);
   if (end !== byteSize) return `The pack's index describes ${end} bytes; ${byteSize} were stored.`;
-  if (frames.some((frame) => frame.rawLength > MAX_FRAME_BYTES)) return 'The pack\'s index describes a frame that is too long.';
+  if (frames.some((frame) => frame.rawLength > MAX_FRAME_BYTES))
+    return "The pack's index describes a frame that is too long.";
   for (const { frame, offset, length } of blobs.values()) {
-    if (offset + length > (frames[frame]?.rawLength ?? -1)) return 'The pack\'s index places a content outside of its frame.';
+    if (offset + length > (frames[frame]?.rawLength ?? -1))
+      return "The pack's index places a content outside of its frame.";
   }
   return null;
 }
 
-async function readPack(run: Verification, pack: PackRow, { frames, blobs }: PackIndex, result: PackFaults): Promise<void> {
+async function readPack(
+  run: Verification,
+  pack: PackRow,
+  { frames, blobs }: PackIndex,
+  result: PackFaults,
+): Promise<void> {
   const placed = Map.groupBy(blobs, ([, placement]) => placement.frame);
   let damaged = 0;
   for (const group of ranges(frames)) {
@@ -78,17 +91,27 @@ async function readPack(run: Verification, pack: PackRow, { frames, blobs }: Pac
       for (const one of placed.get(number) ?? []) check(run, one, raw, result);
     }
   }
-  if (damaged > 0) result.faults.push({ kind: 'pack_damaged', message: `${damaged} of the pack's ${frames.length} parts cannot be read or decompressed.` });
+  if (damaged > 0)
+    result.faults.push({
+      kind: 'pack_damaged',
+      message: `${damaged} of the pack's ${frames.length} parts cannot be read or decompressed.`,
+    });
 }
 
-function check({ tally }: Verification, [sha256, { offset, length }]: Placed, raw: Buffer | null, { contents }: PackFaults): void {
+function check(
+  { tally }: Verification,
+  [sha256, { offset, length }]: Placed,
+  raw: Buffer | null,
+  { contents }: PackFaults,
+): void {
   if (raw === null) {
     contents.set(sha256, 'The part of its pack that holds it cannot be read or decompressed.');
     return;
   }
   tally.contents++;
   tally.hashedBytes += length;
-  if (sha256Of(raw.subarray(offset, offset + length)) !== sha256) contents.set(sha256, 'The bytes at its place have another hash.');
+  if (sha256Of(raw.subarray(offset, offset + length)) !== sha256)
+    contents.set(sha256, 'The bytes at its place have another hash.');
 }
 
 /** Frames that one reading fetches: numbers from `first` to `last`. */
@@ -100,7 +123,8 @@ interface Group {
 function* ranges(frames: readonly Frame[]): Generator<Group> {
   for (let first = 0; first < frames.length;) {
     let last = first;
-    while (last + 1 < frames.length && endOf(frames[last + 1]!) - frames[first]!.offset <= RANGE_BYTES) last++;
+    while (last + 1 < frames.length && endOf(frames[last + 1]!) - frames[first]!.offset <= RANGE_BYTES)
+      last++;
     yield { first, last };
     first = last + 1;
   }
@@ -109,15 +133,27 @@ function* ranges(frames: readonly Frame[]): Generator<Group> {
 const endOf = (frame: Frame) => frame.offset + frame.length;
 
 /** Each frame's bytes, null where they are damaged. The next one is decompressed on another core while the consumer hashes this one. */
-async function* unpacked(run: Verification, key: string, frames: readonly Frame[], { first, last }: Group): AsyncGenerator<{ number: number; raw: Buffer | null }> {
+async function* unpacked(
+  run: Verification,
+  key: string,
+  frames: readonly Frame[],
+  { first, last }: Group,
+): AsyncGenerator<{ number: number; raw: Buffer | null }> {
   const start = frames[first]!.offset;
   const range = await readRange(run, key, start, endOf(frames[last]!));
   if (range === null && last > first) {
     // One bad sector does not cost its neighbours.
-    for (let number = first; number <= last; number++) yield* unpacked(run, key, frames, { first: number, last: number });
+    for (let number = first; number <= last; number++)
+      yield* unpacked(run, key, frames, { first: number, last: number });
     return;
   }
-  const unpack = async (number: number) => (range === null ? null : unpackFrame(frames[number]!, range.subarray(frames[number]!.offset - start, endOf(frames[number]!) - start)).catch(() => null));
+  const unpack = async (number: number) =>
+    range === null
+      ? null
+      : unpackFrame(
+          frames[number]!,
+          range.subarray(frames[number]!.offset - start, endOf(frames[number]!) - start),
+        ).catch(() => null);
   let next = unpack(first);
   for (let number = first; number <= last; number++) {
     const raw = await next;

@@ -22,21 +22,34 @@ export interface Placements {
 
 /** Rows and indexes as they were at one time, whatever is repacked meanwhile. An index that cannot be read places nothing. */
 export async function readPlacements(db: Db, projectId: string): Promise<Placements> {
-  return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(async (tx) => {
-    const packs = new Map<string, number>();
-    const table = await readRows(tx, projectId, packs);
-    await placeAll(tx, projectId, packs, table);
-    return table;
-  });
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (tx) => {
+      const packs = new Map<string, number>();
+      const table = await readRows(tx, projectId, packs);
+      await placeAll(tx, projectId, packs, table);
+      return table;
+    });
 }
 
 async function readRows(db: Db, projectId: string, packs: Map<string, number>): Promise<Table> {
   const pages: { hashes: Buffer; packs: Uint32Array }[] = [];
   for (let after: Buffer = Buffer.alloc(0); ;) {
     const { rows } = await sql<{ sha256: Buffer; pack_id: string }>`
-      select sha256, pack_id from blobs where project_id = ${projectId} and sha256 > ${after} order by sha256 limit ${PAGE}`.execute(db);
-    pages.push({ hashes: Buffer.concat(rows.map((r) => r.sha256)), packs: Uint32Array.from(rows, (r) => numberOf(packs, r.pack_id)) });
-    if (rows.length < PAGE) return new Table(Buffer.concat(pages.map((p) => p.hashes)), Uint32Array.from(pages.flatMap((p) => [...p.packs])));
+      select sha256, pack_id from blobs where project_id = ${projectId} and sha256 > ${after} order by sha256 limit ${PAGE}`.execute(
+      db,
+    );
+    pages.push({
+      hashes: Buffer.concat(rows.map((r) => r.sha256)),
+      packs: Uint32Array.from(rows, (r) => numberOf(packs, r.pack_id)),
+    });
+    if (rows.length < PAGE)
+      return new Table(
+        Buffer.concat(pages.map((p) => p.hashes)),
+        Uint32Array.from(pages.flatMap((p) => [...p.packs])),
+      );
     after = rows.at(-1)!.sha256;
   }
 }
@@ -47,9 +60,21 @@ function numberOf(packs: Map<string, number>, id: string): number {
   return known;
 }
 
-async function placeAll(db: Db, projectId: string, packs: ReadonlyMap<string, number>, table: Table): Promise<void> {
+async function placeAll(
+  db: Db,
+  projectId: string,
+  packs: ReadonlyMap<string, number>,
+  table: Table,
+): Promise<void> {
   for (let after = ''; ;) {
-    const rows = await db.selectFrom('packs').select(['id', 'index']).where('project_id', '=', projectId).where('id', '>', after).orderBy('id').limit(PACKS_PAGE).execute();
+    const rows = await db
+      .selectFrom('packs')
+      .select(['id', 'index'])
+      .where('project_id', '=', projectId)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(PACKS_PAGE)
+      .execute();
     for (const { id, index } of rows) {
       const pack = packs.get(id);
       if (pack === undefined) continue;
@@ -88,7 +113,8 @@ class Table implements Placements {
   }
 
   *misplaced(): Generator<string> {
-    for (const [row, length] of this.lengths.entries()) if (length === NOWHERE) yield this.hashes.toString('hex', row * SHA_BYTES, (row + 1) * SHA_BYTES);
+    for (const [row, length] of this.lengths.entries())
+      if (length === NOWHERE) yield this.hashes.toString('hex', row * SHA_BYTES, (row + 1) * SHA_BYTES);
   }
 
   private rowOf(sha256: string): number | null {
@@ -105,10 +131,19 @@ class Table implements Placements {
 }
 
 /** Where each of these contents is now, where it has a row: the pack that the row names, and whether that pack is the project's and has it. At most some thousand. */
-export async function findPlaces(db: Db, projectId: string, sha256s: readonly string[]): Promise<Map<string, { packId: string; isThere: boolean }>> {
+export async function findPlaces(
+  db: Db,
+  projectId: string,
+  sha256s: readonly string[],
+): Promise<Map<string, { packId: string; isThere: boolean }>> {
   const places = new Map<string, { packId: string; isThere: boolean }>();
   for (const { id, sha256s: held } of await findPacks(db, projectId, sha256s)) {
-    const row = await db.selectFrom('packs').select('index').where('id', '=', id).where('project_id', '=', projectId).executeTakeFirst();
+    const row = await db
+      .selectFrom('packs')
+      .select('index')
+      .where('id', '=', id)
+      .where('project_id', '=', projectId)
+      .executeTakeFirst();
     const index = row && indexOrNull(row.index);
     for (const sha256 of held) places.set(sha256, { packId: id, isThere: index?.blobs.has(sha256) ?? false });
   }

@@ -19,7 +19,12 @@ import { sourceIds, SourceTrees } from './trees.ts';
 const MAX_ROUNDS = 5;
 
 /** Damage only where contents are lost by it. */
-const OF_PACKS: ReadonlySet<Finding['kind']> = new Set(['object_missing', 'object_size', 'pack_damaged', 'pack_index']);
+const OF_PACKS: ReadonlySet<Finding['kind']> = new Set([
+  'object_missing',
+  'object_size',
+  'pack_damaged',
+  'pack_index',
+]);
 
 /** Adds to `run.findings`. Throws `StorageUnavailableError`, and what the database throws. */
 export async function verifyProject(run: Verification, projectId: string): Promise<void> {
@@ -29,7 +34,10 @@ export async function verifyProject(run: Verification, projectId: string): Promi
   await verifyPacks(run, projectId, suspects);
   const trees = new SourceTrees(run.db, projectId);
   await verifyRows(run, projectId, ids, trees, suspects);
-  suspects.findings.push(...await findUnregistered(run.db, projectId), ...await findLostReferences(run.db, projectId));
+  suspects.findings.push(
+    ...(await findUnregistered(run.db, projectId)),
+    ...(await findLostReferences(run.db, projectId)),
+  );
   await tell(run, projectId, ids, trees, suspects);
   run.tally.projects++;
 }
@@ -37,7 +45,14 @@ export async function verifyProject(run: Verification, projectId: string): Promi
 async function verifyPacks(run: Verification, projectId: string, suspects: Suspects): Promise<void> {
   const seen = new Set<string>();
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const fresh = (await run.db.selectFrom('packs').select('id').where('project_id', '=', projectId).orderBy('id').execute()).filter(({ id }) => !seen.has(id));
+    const fresh = (
+      await run.db
+        .selectFrom('packs')
+        .select('id')
+        .where('project_id', '=', projectId)
+        .orderBy('id')
+        .execute()
+    ).filter(({ id }) => !seen.has(id));
     if (fresh.length === 0) return;
     await forEachOf(fresh, run.concurrency, async ({ id }) => {
       seen.add(id);
@@ -46,40 +61,84 @@ async function verifyPacks(run: Verification, projectId: string, suspects: Suspe
   }
 }
 
-async function verifyPackRow(run: Verification, projectId: string, id: string, { findings, damaged }: Suspects): Promise<void> {
-  const pack = await run.db.selectFrom('packs').select(['id', 'object_key', 'byte_size', 'index']).where('id', '=', id).executeTakeFirst();
+async function verifyPackRow(
+  run: Verification,
+  projectId: string,
+  id: string,
+  { findings, damaged }: Suspects,
+): Promise<void> {
+  const pack = await run.db
+    .selectFrom('packs')
+    .select(['id', 'object_key', 'byte_size', 'index'])
+    .where('id', '=', id)
+    .executeTakeFirst();
   if (!pack) return;
   const result = await verifyPack(run, pack);
-  for (const fault of result.faults) findings.push({ ...fault, projectId, packId: id, objectKey: pack.object_key });
+  for (const fault of result.faults)
+    findings.push({ ...fault, projectId, packId: id, objectKey: pack.object_key });
   if (result.contents.size > 0) damaged.set(id, result.contents);
   run.tally.packs++;
 }
 
-async function verifyRows(run: Verification, projectId: string, ids: readonly string[], trees: SourceTrees, suspects: Suspects): Promise<void> {
+async function verifyRows(
+  run: Verification,
+  projectId: string,
+  ids: readonly string[],
+  trees: SourceTrees,
+  suspects: Suspects,
+): Promise<void> {
   const placements = await readPlacements(run.db, projectId);
-  for (const sha256 of placements.misplaced()) suspects.missing.set(sha256, 'The pack that it is said to be in does not have it.');
+  for (const sha256 of placements.misplaced())
+    suspects.missing.set(sha256, 'The pack that it is said to be in does not have it.');
   for (const id of ids) await verifySource(run, projectId, id, trees, placements, suspects);
   await verifyCandidates(run, projectId, placements, suspects);
 }
 
 /** What is still so goes into the findings. */
-async function tell(run: Verification, projectId: string, ids: readonly string[], trees: SourceTrees, suspects: Suspects): Promise<void> {
+async function tell(
+  run: Verification,
+  projectId: string,
+  ids: readonly string[],
+  trees: SourceTrees,
+  suspects: Suspects,
+): Promise<void> {
   const confirmed = await confirmFindings(run.db, suspects.findings);
   const lost = await confirmContents(run.db, projectId, suspects);
   if (confirmed.length + lost.length === 0) return;
   const listed = lost.slice(0, run.findings.room);
-  const uses = await findUses(trees, ids, listed.map((content) => content.sha256));
+  const uses = await findUses(
+    trees,
+    ids,
+    listed.map((content) => content.sha256),
+  );
   // Last, so that it holds for all of it.
   if (!(await isLive(run.db, projectId))) return;
   const losing = new Set(lost.map((content) => content.packId));
   for (const finding of confirmed) {
     if (!OF_PACKS.has(finding.kind) || losing.has(finding.packId!)) run.findings.add(finding);
-    else run.findings.warn({ ...finding, message: `${finding.message} Everything that is looked for in it is sound.` });
+    else
+      run.findings.warn({
+        ...finding,
+        message: `${finding.message} Everything that is looked for in it is sound.`,
+      });
   }
-  for (const content of listed) run.findings.add(contentFinding(projectId, content, uses.get(content.sha256)!));
+  for (const content of listed)
+    run.findings.add(contentFinding(projectId, content, uses.get(content.sha256)!));
   for (const { kind } of lost.slice(listed.length)) run.findings.count(kind);
 }
 
-function contentFinding(projectId: string, { sha256, kind, message, packId }: LostContent, neededBy: Use[]): Finding {
-  return { kind, message: neededBy.length === 0 ? `${message} No source needs it.` : message, projectId, ...(packId === null ? {} : { packId }), ...neededBy[0], sha256, neededBy };
+function contentFinding(
+  projectId: string,
+  { sha256, kind, message, packId }: LostContent,
+  neededBy: Use[],
+): Finding {
+  return {
+    kind,
+    message: neededBy.length === 0 ? `${message} No source needs it.` : message,
+    projectId,
+    ...(packId === null ? {} : { packId }),
+    ...neededBy[0],
+    sha256,
+    neededBy,
+  };
 }

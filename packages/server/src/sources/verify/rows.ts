@@ -16,7 +16,12 @@ export async function findLostReferences(db: Db, projectId: string): Promise<Fin
     ) select distinct what, source_id from named
     where source_id is not null and not exists (select from sources s where s.id = named.source_id and s.project_id = ${projectId})
       and exists (select from projects where id = ${projectId} and deleted_at is null)`.execute(db);
-  return rows.map(({ what, source_id: sourceId }) => ({ kind: 'reference_missing', message: `It is named by ${what}, and not stored.`, projectId, sourceId }));
+  return rows.map(({ what, source_id: sourceId }) => ({
+    kind: 'reference_missing',
+    message: `It is named by ${what}, and not stored.`,
+    projectId,
+    sourceId,
+  }));
 }
 
 /** Packs whose objects are not registered as kept: the next cleanup may remove them, or nothing ever will. */
@@ -25,20 +30,41 @@ export async function findUnregistered(db: Db, projectId: string): Promise<Findi
     select p.id as pack_id, p.object_key as key, o.key is not null as is_known from packs p left join objects o on o.key = p.object_key
     where p.project_id = ${projectId} and (o.key is null or o.committed_at is null or o.delete_after is not null or o.project_id <> ${projectId})
       and exists (select from projects where id = ${projectId} and deleted_at is null)`.execute(db);
-  return rows.map(({ pack_id: packId, key: objectKey, is_known: isKnown }) => ({ kind: 'object_unregistered', message: unregistered(isKnown), projectId, packId, objectKey }));
+  return rows.map(({ pack_id: packId, key: objectKey, is_known: isKnown }) => ({
+    kind: 'object_unregistered',
+    message: unregistered(isKnown),
+    projectId,
+    packId,
+    objectKey,
+  }));
 }
 
-export const unregistered = (isKnown: boolean) => (isKnown ? 'The object is needed, and registered as one to be removed.' : 'The object is needed, and not registered: nothing will remove it with its project.');
+export const unregistered = (isKnown: boolean) =>
+  isKnown
+    ? 'The object is needed, and registered as one to be removed.'
+    : 'The object is needed, and not registered: nothing will remove it with its project.';
 
 /** Objects of live projects (or of one) that are registered as kept and that neither a pack nor a build names. */
-export async function findUnused(db: Db, projectId: string | null): Promise<{ key: string; project_id: string }[]> {
+export async function findUnused(
+  db: Db,
+  projectId: string | null,
+): Promise<{ key: string; project_id: string }[]> {
   const { rows } = await sql<{ key: string; project_id: string }>`
     select o.key, o.project_id from objects o join projects p on p.id = o.project_id
     where p.deleted_at is null and o.committed_at is not null and o.delete_after is null and (${projectId}::text is null or p.id = ${projectId})
-      and not exists (select from packs where object_key = o.key) and not exists (select from builds where artifact_key = o.key)`.execute(db);
+      and not exists (select from packs where object_key = o.key) and not exists (select from builds where artifact_key = o.key)`.execute(
+    db,
+  );
   return rows;
 }
 
 export async function isLive(db: Db, projectId: string): Promise<boolean> {
-  return (await db.selectFrom('projects').select('id').where('id', '=', projectId).where('deleted_at', 'is', null).executeTakeFirst()) !== undefined;
+  return (
+    (await db
+      .selectFrom('projects')
+      .select('id')
+      .where('id', '=', projectId)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()) !== undefined
+  );
 }

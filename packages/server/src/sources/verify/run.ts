@@ -52,8 +52,14 @@ export class Slots {
 }
 
 /** Works on the items, so many at once. After a failure no further one is begun; it throws when all that were begun have ended. */
-export async function forEachOf<T>(items: AsyncIterable<T> | Iterable<T>, atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
-  const queue = (async function* () { yield* items; })();
+export async function forEachOf<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = (async function* () {
+    yield* items;
+  })();
   let hasFailed = false;
   const worker = async () => {
     try {
@@ -67,7 +73,9 @@ export async function forEachOf<T>(items: AsyncIterable<T> | Iterable<T>, atOnce
       throw error;
     }
   };
-  const failed = (await Promise.allSettled(Array.from({ length: atOnce }, worker))).find((r) => r.status === 'rejected');
+  const failed = (await Promise.allSettled(Array.from({ length: atOnce }, worker))).find(
+    (r) => r.status === 'rejected',
+  );
   if (failed) throw failed.reason;
 }
 
@@ -83,13 +91,22 @@ export function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[]> 
 }
 
 /** The bytes, or null where the object is there and cannot be read: a bad sector. Throws `StorageUnavailableError` where the store is away. */
-export async function readRange({ store, tally }: Pick<Verification, 'store' | 'tally'>, key: string, start: number, end: number): Promise<Buffer | null> {
+export async function readRange(
+  { store, tally }: Pick<Verification, 'store' | 'tally'>,
+  key: string,
+  start: number,
+  end: number,
+): Promise<Buffer | null> {
   const bytes = await orUnreadable(store, key, () => store.getRange(key, start, end));
   tally.bytes += bytes?.length ?? 0;
   return bytes;
 }
 
-async function orUnreadable(store: ReadableStore, key: string, read: () => Promise<Buffer>): Promise<Buffer | null> {
+async function orUnreadable(
+  store: ReadableStore,
+  key: string,
+  read: () => Promise<Buffer>,
+): Promise<Buffer | null> {
   try {
     return await read();
   } catch (error) {
@@ -103,9 +120,22 @@ async function orUnreadable(store: ReadableStore, key: string, read: () => Promi
 }
 
 /** What the object is, or null; a fault that is told where its size is not the registered one. */
-export async function inspect({ store }: Pick<Verification, 'store'>, key: string, byteSize: number): Promise<{ info: ObjectInfo | null; fault: { kind: 'object_missing' | 'object_size'; message: string } | null }> {
+export async function inspect(
+  { store }: Pick<Verification, 'store'>,
+  key: string,
+  byteSize: number,
+): Promise<{
+  info: ObjectInfo | null;
+  fault: { kind: 'object_missing' | 'object_size'; message: string } | null;
+}> {
   const info = await store.head(key);
   if (!info) return { info, fault: { kind: 'object_missing', message: 'The object is not in the store.' } };
   if (info.byteSize === byteSize) return { info, fault: null };
-  return { info, fault: { kind: 'object_size', message: `The object has ${info.byteSize} bytes; ${byteSize} were stored.` } };
+  return {
+    info,
+    fault: {
+      kind: 'object_size',
+      message: `The object has ${info.byteSize} bytes; ${byteSize} were stored.`,
+    },
+  };
 }

@@ -19,17 +19,42 @@ export interface Suspects {
 
 type Where = Pick<Finding, 'projectId' | 'sourceId' | 'applyId'>;
 
-export async function verifySource({ db, tally }: Verification, projectId: string, sourceId: string, trees: SourceTrees, placements: Placements, suspects: Suspects): Promise<void> {
+export async function verifySource(
+  { db, tally }: Verification,
+  projectId: string,
+  sourceId: string,
+  trees: SourceTrees,
+  placements: Placements,
+  suspects: Suspects,
+): Promise<void> {
   const where = { projectId, sourceId };
-  const row = await db.selectFrom('sources').select(['sha256', 'byte_size', 'file_count', 'manifest_base']).where('id', '=', sourceId).executeTakeFirst();
+  const row = await db
+    .selectFrom('sources')
+    .select(['sha256', 'byte_size', 'file_count', 'manifest_base'])
+    .where('id', '=', sourceId)
+    .executeTakeFirst();
   if (!row) return;
   try {
     const tree = await trees.treeOf(sourceId);
     const given = { sha256: sourceSha256(tree), byte_size: totalBytes(tree), file_count: tree.size };
-    if (given.sha256 !== row.sha256 || given.byte_size !== row.byte_size || given.file_count !== row.file_count) {
-      suspects.findings.push({ kind: 'source_differs', message: `Its files give ${sizes(given)}; ${sizes(row)} were stored.`, ...where });
+    if (
+      given.sha256 !== row.sha256 ||
+      given.byte_size !== row.byte_size ||
+      given.file_count !== row.file_count
+    ) {
+      suspects.findings.push({
+        kind: 'source_differs',
+        message: `Its files give ${sizes(given)}; ${sizes(row)} were stored.`,
+        ...where,
+      });
     }
-    checkContents(tree, row.manifest_base === null ? null : await trees.treeOf(row.manifest_base), where, placements, suspects);
+    checkContents(
+      tree,
+      row.manifest_base === null ? null : await trees.treeOf(row.manifest_base),
+      where,
+      placements,
+      suspects,
+    );
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error;
     suspects.findings.push({ kind: 'manifest_damaged', message: error.message, ...where });
@@ -37,29 +62,60 @@ export async function verifySource({ db, tally }: Verification, projectId: strin
   tally.sources++;
 }
 
-const sizes = (s: { sha256: string; byte_size: number; file_count: number }) => `${s.file_count} files, ${s.byte_size} bytes, SHA-256 ${s.sha256}`;
+const sizes = (s: { sha256: string; byte_size: number; file_count: number }) =>
+  `${s.file_count} files, ${s.byte_size} bytes, SHA-256 ${s.sha256}`;
 
 /** Candidates of repairs that an apply may publish have files like sources. */
-export async function verifyCandidates({ db }: Verification, projectId: string, placements: Placements, suspects: Suspects): Promise<void> {
+export async function verifyCandidates(
+  { db }: Verification,
+  projectId: string,
+  placements: Placements,
+  suspects: Suspects,
+): Promise<void> {
   const { rows } = await sql<{ apply_id: string; manifest: Buffer }>`
-    select c.apply_id, c.manifest from repair_candidates c join applies a on a.id = c.apply_id where a.project_id = ${projectId}`.execute(db);
+    select c.apply_id, c.manifest from repair_candidates c join applies a on a.id = c.apply_id where a.project_id = ${projectId}`.execute(
+    db,
+  );
   for (const { apply_id: applyId, manifest } of rows) {
     const where = { projectId, applyId };
     try {
       checkContents(decodeManifest(manifest), null, where, placements, suspects);
     } catch (error) {
-      suspects.findings.push({ kind: 'manifest_damaged', message: `The manifest of its repair cannot be read: ${(error as Error).message}.`, ...where });
+      suspects.findings.push({
+        kind: 'manifest_damaged',
+        message: `The manifest of its repair cannot be read: ${(error as Error).message}.`,
+        ...where,
+      });
     }
   }
 }
 
 /** Entries of the base are the same objects in the tree: they were looked at with it. */
-function checkContents(tree: Tree, base: Tree | null, where: Where, placements: Placements, suspects: Suspects): void {
-  for (const [path, entry] of tree) if (base?.get(path) !== entry) checkContent(path, entry, where, placements, suspects);
+function checkContents(
+  tree: Tree,
+  base: Tree | null,
+  where: Where,
+  placements: Placements,
+  suspects: Suspects,
+): void {
+  for (const [path, entry] of tree)
+    if (base?.get(path) !== entry) checkContent(path, entry, where, placements, suspects);
 }
 
-function checkContent(path: string, { sha256, byteSize }: Entry, where: Where, placements: Placements, { findings, missing }: Suspects): void {
+function checkContent(
+  path: string,
+  { sha256, byteSize }: Entry,
+  where: Where,
+  placements: Placements,
+  { findings, missing }: Suspects,
+): void {
   const length = placements.lengthOf(sha256);
   if (length === undefined) missing.set(sha256, 'It is in no pack of the project.');
-  if (typeof length === 'number' && length !== byteSize) findings.push({ kind: 'content_length', message: `The content ${sha256} has ${length} bytes; the manifest says ${byteSize}.`, path, ...where });
+  if (typeof length === 'number' && length !== byteSize)
+    findings.push({
+      kind: 'content_length',
+      message: `The content ${sha256} has ${length} bytes; the manifest says ${byteSize}.`,
+      path,
+      ...where,
+    });
 }

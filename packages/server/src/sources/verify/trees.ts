@@ -45,9 +45,19 @@ export class SourceTrees {
 
   private async read(id: string, depth: number): Promise<Tree> {
     if (depth > MAX_CHAIN) throw new ManifestFault('The chain of manifests that it builds on does not end.');
-    const row = await this.db.selectFrom('sources').select(['manifest', 'manifest_base']).where('project_id', '=', this.projectId).where('id', '=', id).executeTakeFirst();
+    const row = await this.db
+      .selectFrom('sources')
+      .select(['manifest', 'manifest_base'])
+      .where('project_id', '=', this.projectId)
+      .where('id', '=', id)
+      .executeTakeFirst();
     if (!row) throw new ManifestFault('It is not in the database.');
-    const base = row.manifest_base === null ? null : await this.treeOf(row.manifest_base, depth + 1).catch((error: unknown) => { throw inBase(error, row.manifest_base!); });
+    const base =
+      row.manifest_base === null
+        ? null
+        : await this.treeOf(row.manifest_base, depth + 1).catch((error: unknown) => {
+            throw inBase(error, row.manifest_base!);
+          });
     try {
       return base === null ? decodeManifest(row.manifest) : applyDelta(base, row.manifest);
     } catch (error) {
@@ -78,7 +88,11 @@ function inBase(error: unknown, base: string): unknown {
 export async function sourceIds(db: Db, projectId: string): Promise<string[]> {
   const ids: string[] = [];
   for (let after = ''; ;) {
-    const { rows } = await sql<{ id: string }>`select id from sources where project_id = ${projectId} and id > ${after} order by id limit ${PAGE}`.execute(db);
+    const { rows } = await sql<{
+      id: string;
+    }>`select id from sources where project_id = ${projectId} and id > ${after} order by id limit ${PAGE}`.execute(
+      db,
+    );
     for (const { id } of rows) ids.push(id);
     if (rows.length < PAGE) return ids;
     after = rows.at(-1)!.id;

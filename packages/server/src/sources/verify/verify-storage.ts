@@ -44,14 +44,35 @@ export interface StorageReport extends Omit<Tally, 'totalBytes'> {
 
 const PAGE = 500;
 
-export const newTally = (): Tally => ({ projects: 0, sources: 0, packs: 0, artifacts: 0, contents: 0, hashedBytes: 0, bytes: 0, totalBytes: 0 });
+export const newTally = (): Tally => ({
+  projects: 0,
+  sources: 0,
+  packs: 0,
+  artifacts: 0,
+  contents: 0,
+  hashedBytes: 0,
+  bytes: 0,
+  totalBytes: 0,
+});
 
 /** Throws `StorageUnavailableError` where the store is away, and what the database throws. */
-export async function verifyStorage({ db, store }: { db: Db; store: ReadableStore }, { projectId, concurrency, tally = newTally() }: VerifyOptions): Promise<StorageReport> {
+export async function verifyStorage(
+  { db, store }: { db: Db; store: ReadableStore },
+  { projectId, concurrency, tally = newTally() }: VerifyOptions,
+): Promise<StorageReport> {
   const started = performance.now();
-  const run: Verification = { db, store, concurrency, slots: new Slots(concurrency), tally, findings: new Findings() };
+  const run: Verification = {
+    db,
+    store,
+    concurrency,
+    slots: new Slots(concurrency),
+    tally,
+    findings: new Findings(),
+  };
   tally.totalBytes = await registeredBytes(db, projectId);
-  await forEachOf(projectId === null ? liveProjects(db) : [projectId], concurrency, (id) => verifyProject(run, id));
+  await forEachOf(projectId === null ? liveProjects(db) : [projectId], concurrency, (id) =>
+    verifyProject(run, id),
+  );
   await verifyArtifacts(run, projectId);
   await verifyUnused(run, projectId);
   await findOrphans(run, projectId);
@@ -59,8 +80,16 @@ export async function verifyStorage({ db, store }: { db: Db; store: ReadableStor
   const { totalBytes: _, ...counts } = tally;
   const { damageCount, warningCount, warningBytes, listed, warnings } = run.findings;
   return {
-    sound: damageCount === 0, ...counts, seconds: round(seconds), mibPerSecond: round(tally.hashedBytes / 1024 ** 2 / seconds),
-    damage: damageCount, warnings: warningCount, warningBytes, counts: run.findings.counts, findings: listed, warningFindings: warnings,
+    sound: damageCount === 0,
+    ...counts,
+    seconds: round(seconds),
+    mibPerSecond: round(tally.hashedBytes / 1024 ** 2 / seconds),
+    damage: damageCount,
+    warnings: warningCount,
+    warningBytes,
+    counts: run.findings.counts,
+    findings: listed,
+    warningFindings: warnings,
   };
 }
 
@@ -68,7 +97,14 @@ const round = (n: number) => Math.round(n * 100) / 100;
 
 async function* liveProjects(db: Db): AsyncGenerator<string> {
   for (let after = ''; ;) {
-    const rows = await db.selectFrom('projects').select('id').where('deleted_at', 'is', null).where('id', '>', after).orderBy('id').limit(PAGE).execute();
+    const rows = await db
+      .selectFrom('projects')
+      .select('id')
+      .where('deleted_at', 'is', null)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(PAGE)
+      .execute();
     for (const { id } of rows) yield id;
     if (rows.length < PAGE) return;
     after = rows.at(-1)!.id;
@@ -76,9 +112,13 @@ async function* liveProjects(db: Db): AsyncGenerator<string> {
 }
 
 async function registeredBytes(db: Db, projectId: string | null): Promise<number> {
-  const { rows: [row] } = await sql<{ bytes: number }>`
+  const {
+    rows: [row],
+  } = await sql<{ bytes: number }>`
     select (coalesce(sum(byte_size), 0))::bigint as bytes from (
       select project_id, byte_size from packs union all select project_id, artifact_byte_size from builds where artifact_key is not null
-    ) as stored join projects p on p.id = stored.project_id where p.deleted_at is null and (${projectId}::text is null or p.id = ${projectId})`.execute(db);
+    ) as stored join projects p on p.id = stored.project_id where p.deleted_at is null and (${projectId}::text is null or p.id = ${projectId})`.execute(
+    db,
+  );
   return row!.bytes;
 }
