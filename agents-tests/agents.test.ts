@@ -1,4 +1,7 @@
-/** The guide's agents through the whole service: sandbox, relay, gateway, and a model server that does what the message says. */
+/**
+ * The guide's agents through the whole service: sandbox, relay, gateway, and a model server that does what
+ * the message says.
+ */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** What the guide shows is a configuration that the service takes. Needs no agent: this one is a part of `npm test`. */
+/**
+ * What the guide shows is a configuration that the service takes. Needs no agent: this one is a part of
+ * `npm test`.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The settings of docs/guides/agents.md as they are written there, on the folder where this machine keeps the agents. */
+/**
+ * The settings of docs/guides/agents.md as they are written there, on the folder where this machine keeps
+ * the agents.
+ */
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * What GET thread is measured against: Fastify and pg alone, with the service's statements for a thread and the same answer, but no
- * authentication, permissions, rate limit, request id or query builder. Started by benchmarks/reads.ts; prints its address.
+ * What GET thread is measured against: Fastify and pg alone, with the service's statements for a thread and
+ * the same answer, but no authentication, permissions, rate limit, request id or query builder. Started by
+ * benchmarks/reads.ts; prints its address.
  */
 import Fastify from 'fastify';
 import pg from 'pg';

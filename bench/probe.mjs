@@ -1,12 +1,16 @@
 /**
- * Preloaded into the service with `--import`: watches its event loop and, on SIGUSR2, writes that and its memory to the file that
- * HEADRACE_BENCH_PROBE_FILE names. With `--expose-gc` garbage is collected before. The product has no such hook.
+ * Preloaded into the service with `--import`: watches its event loop and, on SIGUSR2, writes that and its
+ * memory to the file that HEADRACE_BENCH_PROBE_FILE names. With `--expose-gc` garbage is collected before.
+ * The product has no such hook.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** Node's default: a finer one would count more idle turns, and hide a long one among them. It is part of what is measured and taken off. */
+/**
+ * Node's default: a finer one would count more idle turns, and hide a long one among them. It is part of
+ * what is measured and taken off.
+ */
 const RESOLUTION_MS = 10;
 
 if (isMainThread && process.env.HEADRACE_BENCH_PROBE_FILE) {

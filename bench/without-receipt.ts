@@ -1,7 +1,7 @@
 /**
- * Preloaded into the service with `--import`: adds a second PATCH of an app, which does the same without a receipt: same authentication,
- * rate limit, schema, transaction, state and event, by the same code; no fingerprint, no key, no row in `operations`. The product has no
- * such route.
+ * Preloaded into the service with `--import`: adds a second PATCH of an app, which does the same without a
+ * receipt: same authentication, rate limit, schema, transaction, state and event, by the same code; no
+ * fingerprint, no key, no row in `operations`. The product has no such route.
  */
 import { isMainThread } from 'node:worker_threads';
 import { routes } from '../packages/server/src/app.ts';

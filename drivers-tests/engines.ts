@@ -20,10 +20,16 @@ export interface Candidate {
   name: string;
   /** The Debian packages that it needs, by one program of each. */
   needs: Record<string, string>;
-  /** Starts its engine with everything of its own in this folder; absent: it has none. Returns the process; its API is on `<folder>/api.sock`. */
+  /**
+   * Starts its engine with everything of its own in this folder; absent: it has none. Returns the process;
+   * its API is on `<folder>/api.sock`.
+   */
   engine?: (folder: string) => ChildProcess;
   runtime?: string;
-  /** Set where old versions are known not to pass the probe: then nothing runs in them, which is no fault of the driver. */
+  /**
+   * Set where old versions are known not to pass the probe: then nothing runs in them, which is no fault of
+   * the driver.
+   */
   mayNotIsolate?: boolean;
   /** As which user the tests run, where not as this one. */
   uid?: number;
@@ -79,7 +85,10 @@ export function packagesOf({ needs }: Candidate): string[] {
   );
 }
 
-/** Starts the candidate's engine. Throws with what it said where it does not answer in time, or where `signal` says to stop. */
+/**
+ * Starts the candidate's engine. Throws with what it said where it does not answer in time, or where
+ * `signal` says to stop.
+ */
 export async function startEngine({ engine }: Candidate, signal?: AbortSignal): Promise<Started> {
   if (!engine) return { socket: null, end: () => Promise.resolve() };
   const folder = mkdtempSync(join(tmpdir(), 'headrace-engine-'));
@@ -107,7 +116,10 @@ export async function startEngine({ engine }: Candidate, signal?: AbortSignal): 
   return { socket, end };
 }
 
-/** crun wants no controllers of version 2 beside those of version 1: the service gets a mount namespace without them. */
+/**
+ * crun wants no controllers of version 2 beside those of version 1: the service gets a mount namespace
+ * without them.
+ */
 function podman(runtime: string): (folder: string) => ChildProcess {
   return (folder) => {
     const args = [
@@ -147,7 +159,10 @@ function podman(runtime: string): (folder: string) => ChildProcess {
   };
 }
 
-/** With no network and no firewall rules of its own. gVisor keeps its own rules, to the profile's as well, and may join sockets of this machine. */
+/**
+ * With no network and no firewall rules of its own. gVisor keeps its own rules, to the profile's as well,
+ * and may join sockets of this machine.
+ */
 function docker(folder: string): ChildProcess {
   const runsc = {
     path: '/usr/bin/runsc',
@@ -213,7 +228,10 @@ async function emptied(engine: Engine): Promise<void> {
     });
 }
 
-/** What an engine that was killed has left: monitors and shims, whose command line names its folder, with the containers below them. */
+/**
+ * What an engine that was killed has left: monitors and shims, whose command line names its folder, with
+ * the containers below them.
+ */
 function killAllOf(folder: string): void {
   for (const pid of readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

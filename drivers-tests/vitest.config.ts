@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** What the runner does with sandboxes, over the driver that HEADRACE_TEST_ENGINES names (scripts/test-drivers.ts). */
+/**
+ * What the runner does with sandboxes, over the driver that HEADRACE_TEST_ENGINES names
+ * (scripts/test-drivers.ts).
+ */
 export default defineConfig({
   test: {
     root: `${import.meta.dirname}/..`,

@@ -1,8 +1,8 @@
 /**
- * npm run replay -- [options] [repository ...]
- * Merges what the histories of repositories tell of, by Headrace and by git, and compares: verdict, conflicting paths, every file of
- * the result. Works on temporary clones; a repository is a folder, a bundle or an address that git can clone. Without one: the bundles
- * of fixtures/histories. Exit 1 when an answer differs from git's.
+ * npm run replay -- [options] [repository ...] Merges what the histories of repositories tell of, by
+ * Headrace and by git, and compares: verdict, conflicting paths, every file of the result. Works on
+ * temporary clones; a repository is a folder, a bundle or an address that git can clone. Without one: the
+ * bundles of fixtures/histories. Exit 1 when an answer differs from git's.
  *
  *   --reverts <n>   beside the real merges, so many reverts, as many cherry-picks and as many merges of distant commits, all drawn (200)
  *   --seed <n>      what is drawn (1)

@@ -1,5 +1,6 @@
-// Makes a checkout ready to run: dependencies (Node 26 among them), bubblewrap, git. Runs before every npm script, under whatever Node
-// the machine has (20 or newer) and without dependencies; when there is nothing to do it takes 60 ms.
+// Makes a checkout ready to run: dependencies (Node 26 among them), bubblewrap, git. Runs before every npm
+// script, under whatever Node the machine has (20 or newer) and without dependencies; when there is nothing
+// to do it takes 60 ms.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, readFileSync, readdirSync, unlinkSync } from 'node:fs';
@@ -35,7 +36,10 @@ if (!hasBubblewrap)
 if (!works('git'))
   say("git is missing, and merges need it: run `sudo apt-get install -y git` (or your system's equal).");
 
-/** Whether node_modules is what package-lock.json says: npm writes its own copy of the lock there once all is in place. */
+/**
+ * Whether node_modules is what package-lock.json says: npm writes its own copy of the lock there once all
+ * is in place.
+ */
 function isInstalled() {
   const installed = packagesOf('node_modules/.package-lock.json');
   if (!installed) return false;
@@ -148,7 +152,10 @@ function installBubblewrap() {
   if (apt('update')) add();
 }
 
-/** One setup per checkout at a time: waits for the other one. A listening socket ends with its process, however that dies. */
+/**
+ * One setup per checkout at a time: waits for the other one. A listening socket ends with its process,
+ * however that dies.
+ */
 async function lock() {
   const name = `headrace-setup-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
   const path = process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name);

@@ -1,6 +1,7 @@
 /**
- * `npm run test:agents`: installs the agents of docs/guides/agents.md from the npm registry into HEADRACE_AGENTS_DIR (by default a folder beside other
- * temporary ones; about 1.3 GB, kept between runs) and tests them through the service. Not a part of `npm test`, which needs no network.
+ * `npm run test:agents`: installs the agents of docs/guides/agents.md from the npm registry into
+ * HEADRACE_AGENTS_DIR (by default a folder beside other temporary ones; about 1.3 GB, kept between runs)
+ * and tests them through the service. Not a part of `npm test`, which needs no network.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

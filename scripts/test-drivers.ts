@@ -1,6 +1,8 @@
 /**
- * `npm run test:drivers`: starts each container engine that this machine has, with everything of its own in a temporary folder, and runs against each driver what the
- * runner relies on (drivers-tests/vitest.config.ts). Says one line per driver: passed, FAILED, or NOT TESTED and what to install. Not a part of `npm test`.
+ * `npm run test:drivers`: starts each container engine that this machine has, with everything of its own in
+ * a temporary folder, and runs against each driver what the runner relies on
+ * (drivers-tests/vitest.config.ts). Says one line per driver: passed, FAILED, or NOT TESTED and what to
+ * install. Not a part of `npm test`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -182,7 +184,10 @@ async function tests(candidate: Candidate, socket: string | null): Promise<Outco
   }
 }
 
-/** Runs the tests in a group of processes of their own, of which nothing is left afterwards, however they end. Returns what they said at last. */
+/**
+ * Runs the tests in a group of processes of their own, of which nothing is left afterwards, however they
+ * end. Returns what they said at last.
+ */
 async function ranOut(
   [program, ...args]: string[],
   env: NodeJS.ProcessEnv,
@@ -222,7 +227,10 @@ async function ranOut(
   }
 }
 
-/** Counts of vitest's report. A file that could not be loaded, no report, and an end that the report does not explain (an error beside the tests) are failures. */
+/**
+ * Counts of vitest's report. A file that could not be loaded, no report, and an end that the report does
+ * not explain (an error beside the tests) are failures.
+ */
 function counts(
   report: string,
   isOk: boolean,

@@ -1,4 +1,7 @@
-/** `npm test`: lint, the API document, types, tests and a short torture, all of them even when one fails; ends with the counts alone on a line. */
+/**
+ * `npm test`: lint, the API document, types, tests and a short torture, all of them even when one fails;
+ * ends with the counts alone on a line.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +66,10 @@ function run([command, ...args]: string[], milliseconds: number): Promise<string
   });
 }
 
-/** Test counts of vitest's report. A file that could not even be loaded, or a run that did not come to its tests, counts as one failure. */
+/**
+ * Test counts of vitest's report. A file that could not even be loaded, or a run that did not come to its
+ * tests, counts as one failure.
+ */
 function counts(): { passed: number; failed: number } {
   try {
     const result = JSON.parse(readFileSync(report, 'utf8')) as {

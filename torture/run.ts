@@ -1,5 +1,6 @@
 /**
- * `npm run torture`: does to the real service what breaks promises, and counts what was lost. One line a part; exit 1 on any loss.
+ * `npm run torture`: does to the real service what breaks promises, and counts what was lost. One line a
+ * part; exit 1 on any loss.
  *
  *   --only <part>     one part (may be repeated)
  *   --seconds <n>     scales the work to about that time (1500: the full counts)
@@ -93,7 +94,8 @@ function folder(): string {
 }
 
 const scratch = mkdtempSync(join(folder(), 'headrace-torture-'));
-// Half of a start's work is reading its modules: kept, so that what is killed is soon back. Only a process that ends by itself writes it.
+// Half of a start's work is reading its modules: kept, so that what is killed is soon back. Only a process
+// that ends by itself writes it.
 process.env.NODE_COMPILE_CACHE = join(scratch, 'modules');
 execFileSync(process.execPath, [MAIN, '--help'], { stdio: 'ignore', timeout: 60_000 });
 const ends: (() => Promise<void> | void)[] = [];

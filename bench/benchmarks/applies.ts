@@ -1,7 +1,8 @@
 /**
- * Many projects at once, each with a queue of drafts: 20 × 50 applies of apps of 100 files, from the first POST to the last `applied`. As a
- * second series every draft changes a line of one file, so that git merges each. Beside it the same merges by git alone, as one would
- * build it by hand: three commands an apply in 20 ready repositories, 20 at once.
+ * Many projects at once, each with a queue of drafts: 20 × 50 applies of apps of 100 files, from the first
+ * POST to the last `applied`. As a second series every draft changes a line of one file, so that git merges
+ * each. Beside it the same merges by git alone, as one would build it by hand: three commands an apply in
+ * 20 ready repositories, 20 at once.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -119,7 +120,10 @@ function changeOf(series: Series, files: readonly AppFile[], { drafts }: Size, n
     : { path, content: `${content}changed by ${n};\n` };
 }
 
-/** Apps with drafts that all start from the first head, and workspaces that are ready: nothing but applies is to go on later. */
+/**
+ * Apps with drafts that all start from the first head, and workspaces that are ready: nothing but applies
+ * is to go on later.
+ */
 async function prepare(service: Caller, series: Series, size: Size): Promise<Draft[][]> {
   const files = filesOf(size);
   const apps: Draft[][] = [];
@@ -186,7 +190,10 @@ async function applyAll(
   };
 }
 
-/** Resolves when the stream is open. `all` resolves when so many applies are told as applied, with the time at which each was. */
+/**
+ * Resolves when the stream is open. `all` resolves when so many applies are told as applied, with the time
+ * at which each was.
+ */
 async function openEnds(service: Caller, total: number): Promise<{ all: Promise<Map<string, number>> }> {
   const stream = await service.open(
     `${PLATFORM}/events/stream?types=platform.apply.applied,platform.apply.conflicted,platform.apply.failed`,
@@ -257,7 +264,10 @@ async function expectAll(
   }
 }
 
-/** The same history in a repository for each project, packed; then all drafts of all of them, each repository's one after the other. */
+/**
+ * The same history in a repository for each project, packed; then all drafts of all of them, each
+ * repository's one after the other.
+ */
 async function handBuilt(
   { scratch }: Setup,
   series: Series,

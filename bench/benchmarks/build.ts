@@ -1,4 +1,7 @@
-/** What a build takes beyond its command: the way of the source into a sandbox of its own, and of one output file into the store. */
+/**
+ * What a build takes beyond its command: the way of the source into a sandbox of its own, and of one output
+ * file into the store.
+ */
 import { newAppWith, newReadyThread } from '../lib/apps.ts';
 import type { Benchmark, Outcome, Row } from '../lib/benchmark.ts';
 import { makeFiles } from '../lib/files.ts';

@@ -1,6 +1,6 @@
 /**
- * How long after a write its event is read from a stream: 200 writes a second over HTTP, and 500 events a second committed by another
- * process than the one that publishes and streams. One machine, one clock.
+ * How long after a write its event is read from a stream: 200 writes a second over HTTP, and 500 events a
+ * second committed by another process than the one that publishes and streams. One machine, one clock.
  */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** Whether a large import holds up everybody else: the delay of the service's event loop while it imports 32 MiB. */
+/**
+ * Whether a large import holds up everybody else: the delay of the service's event loop while it imports 32
+ * MiB.
+ */
 import { newApp } from '../lib/apps.ts';
 import type { Benchmark } from '../lib/benchmark.ts';
 import { makeProbe } from '../lib/probe.ts';

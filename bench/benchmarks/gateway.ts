@@ -1,6 +1,7 @@
 /**
- * What the model gateway adds to a call: the same call of a model server on this machine, made directly and through a worker's gateway,
- * as the runner joins an agent to it. Through the gateway each call is authenticated, reserved and settled in the database.
+ * What the model gateway adds to a call: the same call of a model server on this machine, made directly and
+ * through a worker's gateway, as the runner joins an agent to it. Through the gateway each call is
+ * authenticated, reserved and settled in the database.
  */
 import { readdirSync } from 'node:fs';
 import { Agent, request } from 'node:http';

@@ -1,4 +1,7 @@
-/** What sandboxes that wait cost in memory, and fifty at once in time: at a runner of its own, over its socket. */
+/**
+ * What sandboxes that wait cost in memory, and fifty at once in time: at a runner of its own, over its
+ * socket.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskRequest } from '../../packages/runner/src/protocol.ts';
 import { tarOf } from '../../packages/runner/src/tar.ts';

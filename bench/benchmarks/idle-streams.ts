@@ -1,4 +1,6 @@
-/** What streams cost on which nothing happens, and how late the last of them has an event that goes to all. */
+/**
+ * What streams cost on which nothing happens, and how late the last of them has an event that goes to all.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Benchmark } from '../lib/benchmark.ts';
 import { startDatabase, startServiceOn } from '../lib/database.ts';
@@ -14,7 +16,10 @@ const STREAMS = 2_000;
 const FIRST = 100;
 const AT_ONCE = 50;
 const SETTLE_MS = 1_000;
-/** Longer than the time between heartbeats: each stream has sent one, and what opening it took has become garbage. */
+/**
+ * Longer than the time between heartbeats: each stream has sent one, and what opening it took has become
+ * garbage.
+ */
 const IDLE_MS = 16_000;
 const PAUSE_MS = 200;
 const BROADCAST_LIMIT_MS = 15_000;

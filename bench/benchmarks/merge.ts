@@ -1,4 +1,7 @@
-/** The merge engine by itself, as an apply calls it, beside git on a ready repository: nine merges, in turns. */
+/**
+ * The merge engine by itself, as an apply calls it, beside git on a ready repository: nine merges, in
+ * turns.
+ */
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createMergeEngine } from '../../packages/server/src/merge/pool.ts';
@@ -53,7 +56,8 @@ export const mergeBenchmark: Benchmark = {
         });
         if (files === SIZES.at(-1)) {
           rows.push({ what: 'event loop busy for the engine', unit: 'ms', figures: loop! });
-          // To read the contents of many files takes the loop some hundred short turns: their sum is nobody's wait.
+          // To read the contents of many files takes the loop some hundred short turns: their sum is
+          // nobody's wait.
           if (both <= 1)
             aims.push({
               what: `${name}, event loop per merge (median)`,
@@ -92,9 +96,11 @@ interface Seen {
 }
 
 /**
- * CPU: of the engine, this process's own while it merges (Node tells that of all its threads) and that of its gits, which live on; of git, that of the
- * children that ended. Both in the same turns as the wall time, and none of it counts the work of starting git here. The engine is a new one, so
- * that its git lives as long as the merges: after a hundred it makes a new repository and git, between two merges, for some 50 ms.
+ * CPU: of the engine, this process's own while it merges (Node tells that of all its threads) and that of
+ * its gits, which live on; of git, that of the children that ended. Both in the same turns as the wall
+ * time, and none of it counts the work of starting git here. The engine is a new one, so that its git lives
+ * as long as the merges: after a hundred it makes a new repository and git, between two merges, for some 50
+ * ms.
  */
 async function measure(
   setup: Setup,

@@ -1,9 +1,10 @@
 /**
- * Events a second from their commit to the published log, beside single-row inserts of the same rows into an equal table.
+ * Events a second from their commit to the published log, beside single-row inserts of the same rows into
+ * an equal table.
  *
- * An event of the service: BEGIN, INSERT into the outbox, COMMIT by its writer, then the publisher's move of a batch into `events`.
- * A raw insert: one statement by its writer, committed by itself. Same driver, pool, writers, columns, indexes and partitions; PostgreSQL
- * syncs each commit, of both.
+ * An event of the service: BEGIN, INSERT into the outbox, COMMIT by its writer, then the publisher's move
+ * of a batch into `events`. A raw insert: one statement by its writer, committed by itself. Same driver,
+ * pool, writers, columns, indexes and partitions; PostgreSQL syncs each commit, of both.
  */
 import type { Benchmark, Row } from '../lib/benchmark.ts';
 import { startDatabase, startServiceOn } from '../lib/database.ts';
@@ -147,7 +148,10 @@ async function published(log: Log, writers: number, ms: number): Promise<number>
   );
 }
 
-/** Rows that wait in the outbox, the publisher held up meanwhile by a lock on the log's end; then its time for all of them. */
+/**
+ * Rows that wait in the outbox, the publisher held up meanwhile by a lock on the log's end; then its time
+ * for all of them.
+ */
 async function drained(log: Log, round: number): Promise<number> {
   const before = await log.end();
   const holder = await log.pool.connect();

@@ -1,4 +1,7 @@
-/** Requests a second of GET thread, beside a bare Fastify route with the same statements on the same database. */
+/**
+ * Requests a second of GET thread, beside a bare Fastify route with the same statements on the same
+ * database.
+ */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { newAppWith, newReadyThread } from '../lib/apps.ts';

@@ -1,4 +1,7 @@
-/** A thread whose workspace was put away because nobody used it gets a message: how long until its files are there again. */
+/**
+ * A thread whose workspace was put away because nobody used it gets a message: how long until its files are
+ * there again.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { newAppWith, newReadyThread } from '../lib/apps.ts';

@@ -1,4 +1,7 @@
-/** From a message to the end of its run: one line of shell on an app of 1,000 files, by the built-in scripted agent. */
+/**
+ * From a message to the end of its run: one line of shell on an app of 1,000 files, by the built-in
+ * scripted agent.
+ */
 import { newAppWith, newReadyThread } from '../lib/apps.ts';
 import type { Benchmark } from '../lib/benchmark.ts';
 import { makeFiles } from '../lib/files.ts';

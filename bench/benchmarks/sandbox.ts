@@ -1,4 +1,7 @@
-/** What a sandbox costs to start: from what is asked for to the confirmed end of a command that does nothing, beside the same without one. */
+/**
+ * What a sandbox costs to start: from what is asked for to the confirmed end of a command that does
+ * nothing, beside the same without one.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CANDIDATES, packagesOf, startEngine } from '../../drivers-tests/engines.ts';
 import type { Candidate } from '../../drivers-tests/engines.ts';

@@ -1,4 +1,7 @@
-/** What 500 versions of a real history cost in store and database, before and after their packs were merged, beside one git pack. */
+/**
+ * What 500 versions of a real history cost in store and database, before and after their packs were merged,
+ * beside one git pack.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { join } from 'node:path';

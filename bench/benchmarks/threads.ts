@@ -1,6 +1,7 @@
 /**
- * Whether many agents hold up everybody else: 50 threads of 5 projects get a message at once, and their scripted agents work beside each
- * other in one service process. Beside it the same with one thread. Meanwhile /health is asked 50 times a second.
+ * Whether many agents hold up everybody else: 50 threads of 5 projects get a message at once, and their
+ * scripted agents work beside each other in one service process. Beside it the same with one thread.
+ * Meanwhile /health is asked 50 times a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newAppWith, newReadyThread } from '../lib/apps.ts';
@@ -20,7 +21,10 @@ const HEALTH_EVERY_MS = 20;
 const PREPARED_AT_ONCE = 8;
 const STEPS = 4;
 
-/** An agent that mostly waits, as one that asks a model does: each step thinks, says something and edits a file. */
+/**
+ * An agent that mostly waits, as one that asks a model does: each step thinks, says something and edits a
+ * file.
+ */
 const script = (text: string) =>
   Array.from(
     { length: STEPS },

@@ -1,4 +1,7 @@
-/** Restoring and capturing a workspace at the runner's own API, beside tar and git with the same files on the same file system. */
+/**
+ * Restoring and capturing a workspace at the runner's own API, beside tar and git with the same files on
+ * the same file system.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

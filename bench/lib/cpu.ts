@@ -1,7 +1,13 @@
-/** CPU time of processes that are children of this one, as Linux counts it. Node tells only its own process's. */
+/**
+ * CPU time of processes that are children of this one, as Linux counts it. Node tells only its own
+ * process's.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux tells these times in hundredths of a second, whatever the kernel's own tick. Within the sum nothing is lost. */
+/**
+ * Linux tells these times in hundredths of a second, whatever the kernel's own tick. Within the sum nothing
+ * is lost.
+ */
 const MS_PER_TICK = 10;
 
 interface Stat {
@@ -26,7 +32,10 @@ function statOf(pid: string): Stat | null {
   }
 }
 
-/** ms of CPU that children of this process used which have ended. To the nearest 10 ms: for the difference over many of them. */
+/**
+ * ms of CPU that children of this process used which have ended. To the nearest 10 ms: for the difference
+ * over many of them.
+ */
 export const cpuOfEnded = (): number => statOf('self')!.ended;
 
 /** The same of the children that live, with theirs that have ended. */

@@ -1,4 +1,7 @@
-/** A PostgreSQL that the benchmark can reach too: the one that the service embeds, started beside it, with the same settings. */
+/**
+ * A PostgreSQL that the benchmark can reach too: the one that the service embeds, started beside it, with
+ * the same settings.
+ */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/server/src/db/embedded/index.ts';

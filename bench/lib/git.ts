@@ -53,7 +53,10 @@ export function timed(
   });
 }
 
-/** The tree that `git merge-tree --write-tree` makes of two commits of a bare repository, in a process of its own, without a shell. Throws where they conflict. */
+/**
+ * The tree that `git merge-tree --write-tree` makes of two commits of a bare repository, in a process of
+ * its own, without a shell. Throws where they conflict.
+ */
 export function mergeTree(repository: string, head: string, draft: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(

@@ -1,4 +1,7 @@
-/** One caller of the service over keep-alive connections. On node:http: fetch costs half a millisecond a call, which would be measured too. */
+/**
+ * One caller of the service over keep-alive connections. On node:http: fetch costs half a millisecond a
+ * call, which would be measured too.
+ */
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -29,7 +32,10 @@ export interface SendOptions {
 export interface Caller {
   /** One request as it is, without a key of its own. Throws only where no whole answer comes. */
   send(method: string, path: string, options?: SendOptions): Promise<RawAnswer>;
-  /** Throws on any status but 2xx. Objects are sent as JSON, bytes with `contentType`. Each write has a key of its own. */
+  /**
+   * Throws on any status but 2xx. Objects are sent as JSON, bytes with `contentType`. Each write has a key
+   * of its own.
+   */
   call(
     method: string,
     path: string,

@@ -1,15 +1,24 @@
-/** A reader of an event stream on a bare socket: thousands of them have to cost the benchmark's process little. */
+/**
+ * A reader of an event stream on a bare socket: thousands of them have to cost the benchmark's process
+ * little.
+ */
 import { connect } from 'node:net';
 
 const ANSWER_LIMIT_MS = 30_000;
 
 export interface IdleReader {
-  /** Resolves with the time (`performance.now()`) at which a frame with this text was read. Ask before it can come. */
+  /**
+   * Resolves with the time (`performance.now()`) at which a frame with this text was read. Ask before it
+   * can come.
+   */
   sees(text: string): Promise<number>;
   close(): void;
 }
 
-/** Resolves when the stream has sent its first heartbeat: it is live then, or about to be. Throws on any status but 200. */
+/**
+ * Resolves when the stream has sent its first heartbeat: it is live then, or about to be. Throws on any
+ * status but 200.
+ */
 export function openReader(base: string, path: string, key: string): Promise<IdleReader> {
   const { hostname, port, host } = new URL(base);
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * A closed loop of requests over keep-alive connections. On bare sockets: a client as costly as the server would take half of a small
- * machine, and make every server look alike.
+ * A closed loop of requests over keep-alive connections. On bare sockets: a client as costly as the server
+ * would take half of a small machine, and make every server look alike.
  */
 import { connect } from 'node:net';
 
@@ -13,7 +13,10 @@ export interface LoadRequest {
   body?: object;
 }
 
-/** Requests a second over `seconds`, with one request under way on each of `connections`. Throws on any status but 200. */
+/**
+ * Requests a second over `seconds`, with one request under way on each of `connections`. Throws on any
+ * status but 200.
+ */
 export async function load(
   base: string,
   makeRequest: (connection: number) => LoadRequest,

@@ -1,4 +1,7 @@
-/** The log from another process than the service's: events committed by the service's own code, and seen when they are published. */
+/**
+ * The log from another process than the service's: events committed by the service's own code, and seen
+ * when they are published.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { openBus } from '../../packages/server/src/bus.ts';
@@ -17,7 +20,10 @@ export interface Log {
   scope: EventScope;
   /** The connections that `commit` uses, at most as many as there are writers. */
   pool: DatabaseHandle['pool'];
-  /** Commits a transaction with one event, as a write of the service does; resolves with its id when PostgreSQL has answered. */
+  /**
+   * Commits a transaction with one event, as a write of the service does; resolves with its id when
+   * PostgreSQL has answered.
+   */
   commit(): Promise<string>;
   /** The last published sequence. */
   end(): Promise<number>;
@@ -34,7 +40,9 @@ export const eventData = (appId: string) => ({
 });
 export const EVENT_TYPE = 'platform.app.updated';
 
-/** The log of the service's database at `url`, for events of a new app; closed when the benchmark has ended. */
+/**
+ * The log of the service's database at `url`, for events of a new app; closed when the benchmark has ended.
+ */
 export async function openLog(setup: Setup, service: Caller, url: string, writers: number): Promise<Log> {
   const database = openDatabase({ connectionString: url }, writers);
   setup.atEnd(() => database.close());

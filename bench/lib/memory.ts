@@ -13,7 +13,10 @@ function read(pid: number, file: string): string {
 export const memoryOf = (pid: number): number =>
   Number(/^Pss:\s+(\d+)/m.exec(read(pid, 'smaps_rollup'))?.[1] ?? 0);
 
-/** KiB that a control group and those below it hold: processes, the kernel's memory for them, files in memory. Throws where there is none of that name. */
+/**
+ * KiB that a control group and those below it hold: processes, the kernel's memory for them, files in
+ * memory. Throws where there is none of that name.
+ */
 export function memoryOfGroup(name: string): number {
   const file = [
     `/sys/fs/cgroup/memory/${name}/memory.usage_in_bytes`,

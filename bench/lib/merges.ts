@@ -1,4 +1,7 @@
-/** Merges to measure with: heads that follow each other, and a draft beside each, as sources in a local store and as commits in one pack. */
+/**
+ * Merges to measure with: heads that follow each other, and a draft beside each, as sources in a local
+ * store and as commits in one pack.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,7 +87,10 @@ interface Drawn {
   draft: AppFile[];
 }
 
-/** Each round edits other files: both sides `OWN` each, and of the shared ones the head the first line and the draft the last. */
+/**
+ * Each round edits other files: both sides `OWN` each, and of the shared ones the head the first line and
+ * the draft the last.
+ */
 function draw(files: AppFile[], shared: number, rounds: number): Drawn[] {
   const now = files.map((file) => file.content);
   const step = Math.floor(files.length / (2 * OWN + shared));

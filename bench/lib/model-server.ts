@@ -1,4 +1,7 @@
-/** The model server of the fixtures as a process of its own, and a service that knows it as the provider `bench`. */
+/**
+ * The model server of the fixtures as a process of its own, and a service that knows it as the provider
+ * `bench`.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +20,10 @@ export async function startModels(setup: Setup): Promise<string> {
   return `${await addressOf(child)}/v1`;
 }
 
-/** A service with that provider, on its Anthropic wire, at a price: a call is reserved and settled as a real one. */
+/**
+ * A service with that provider, on its Anthropic wire, at a price: a call is reserved and settled as a real
+ * one.
+ */
 export async function startServiceWithModels(
   setup: Setup,
   baseUrl: string,

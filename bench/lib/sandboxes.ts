@@ -29,7 +29,10 @@ export interface Started {
 }
 
 export interface Sandboxes {
-  /** A sandbox with an empty workspace, to its confirmed end. `isCold`: limits of its own, which no waiting launch has. */
+  /**
+   * A sandbox with an empty workspace, to its confirmed end. `isCold`: limits of its own, which no waiting
+   * launch has.
+   */
   run(command: string[], isCold?: boolean): Promise<Started>;
   host: Host;
   bind: Bind;
@@ -81,7 +84,10 @@ export const runPlain = (command: string[]): Promise<Started> => {
   );
 };
 
-/** bwrap by hand with the arguments that the driver gives it, as the same user; nothing waits for it, and no control group is made. */
+/**
+ * bwrap by hand with the arguments that the driver gives it, as the same user; nothing waits for it, and no
+ * control group is made.
+ */
 export function runBwrap({ host, bind }: Sandboxes, command: string[]): Promise<Started> {
   const settings = bubblewrapArguments(host, [bind], {}, FD);
   const identity = host.uid === null ? {} : { uid: host.uid, gid: host.uid };

@@ -14,7 +14,10 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** For Node, before the script: `--import`, `--cpu-prof`. */
   nodeArgs?: string[];
-  /** A folder that is there already, so that processes share it or one starts again on it; default a fresh one. */
+  /**
+   * A folder that is there already, so that processes share it or one starts again on it; default a fresh
+   * one.
+   */
   dataDir?: string;
   /** The key of the first start; default a fresh one. */
   key?: string;
@@ -29,7 +32,10 @@ export interface Service extends Caller {
   isUp(): boolean;
   /** The last of what it said. */
   said(): string;
-  /** Ends the service, its runner, which would wait half a minute for the next start, and what a killed service leaves. */
+  /**
+   * Ends the service, its runner, which would wait half a minute for the next start, and what a killed
+   * service leaves.
+   */
   stop(): Promise<void>;
   /** `kill -9` of the service's own process; its runner and its database live on. */
   kill9(): Promise<void>;
@@ -161,7 +167,10 @@ export async function endProcess(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Ends what services of a data folder leave running: the runner, and the embedded database of one that was killed. */
+/**
+ * Ends what services of a data folder leave running: the runner, and the embedded database of one that was
+ * killed.
+ */
 export async function endLeftovers(dataDir: string): Promise<void> {
   await endRunner(join(dataDir, 'runner'));
   await stopProcesses(placeOf(dataDir, {}, ''));

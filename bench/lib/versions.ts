@@ -1,4 +1,7 @@
-/** The versions of a real history, in an order in which parents come first, and a git repository that holds just them. */
+/**
+ * The versions of a real history, in an order in which parents come first, and a git repository that holds
+ * just them.
+ */
 import { mkdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

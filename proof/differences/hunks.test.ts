@@ -27,7 +27,10 @@ const DRAWN = Number(process.env['HEADRACE_HUNK_DRAWN'] ?? 800);
 const real = new RealGit();
 afterAll(() => real.remove());
 
-/** What git leaves in a file that it cannot merge, by the conflicts' places: one merge of a tree with one file each, all by one process. */
+/**
+ * What git leaves in a file that it cannot merge, by the conflicts' places: one merge of a tree with one
+ * file each, all by one process.
+ */
 function gitRegions(all: Sides[]): Region[][] {
   const parts: Buffer[] = [];
   for (const [n, sides] of all.entries()) {
@@ -121,7 +124,10 @@ const stagesOf = (
     ? [stages?.base, stages?.head, stages?.draft]
     : [conflict.base, conflict.head, conflict.draft];
 
-/** Texts of few different lines, each changed a little by both sides: what moves, repeats, touches and ends without a newline. */
+/**
+ * Texts of few different lines, each changed a little by both sides: what moves, repeats, touches and ends
+ * without a newline.
+ */
 function drawn(below: (end: number) => number): Sides {
   const word = (): string => ['}', '{', '', '  return x;', '// note', 'end', `line ${below(9)}`][below(7)]!;
   const base = Array.from({ length: below(25) }, word);

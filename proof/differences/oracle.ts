@@ -103,9 +103,10 @@ while [ $n -lt $2 ]; do
 done`;
 
 /**
- * Applies the patches of each attempt to an index that holds its `from`, and tells by attempt how the outcome differs from `to`. What
- * stands in the answer without patch is done by hand, as a reader of the answer would: its contents are in `to`.
- * @param repository that holds all contents, by `oidOf` their SHA-256
+ * Applies the patches of each attempt to an index that holds its `from`, and tells by attempt how the
+ * outcome differs from `to`. What stands in the answer without patch is done by hand, as a reader of the
+ * answer would: its contents are in `to`. @param repository that holds all contents, by `oidOf` their
+ * SHA-256
  */
 export function faultsOfPatches(
   repository: string,

@@ -1,4 +1,7 @@
-/** The merging thread keeps a head and a draft as what they changed of their base: that must make no difference. */
+/**
+ * The merging thread keeps a head and a draft as what they changed of their base: that must make no
+ * difference.
+ */
 import { expect, test } from 'vitest';
 import { ChangedTree } from '../../packages/server/src/merge/changed-tree.ts';
 import { changesOf, mergeTrees } from '../../packages/server/src/merge/merge-trees.ts';

@@ -1,4 +1,7 @@
-/** Generated merges beside what git says of the whole trees in a real repository; torture/merges has the many. */
+/**
+ * Generated merges beside what git says of the whole trees in a real repository; torture/merges has the
+ * many.
+ */
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -41,7 +41,10 @@ export interface Judgement {
   expected?: Files | string[];
 }
 
-/** Merges `triples`, some hundreds at most, with git and with `engine`, in folders of its own below `scratch`. */
+/**
+ * Merges `triples`, some hundreds at most, with git and with `engine`, in folders of its own below
+ * `scratch`.
+ */
 export type Judge = (triples: readonly Triple[]) => Promise<Judgement[]>;
 
 export interface FuzzOptions {
@@ -55,7 +58,10 @@ export interface FuzzOptions {
 }
 
 const BATCH = 500;
-/** A busy machine is no fault of the engine's: what git has not decided in the usual time would be told as a conflict. */
+/**
+ * A busy machine is no fault of the engine's: what git has not decided in the usual time would be told as a
+ * conflict.
+ */
 const LIMIT_MS = 120_000;
 /** So many wrong merges are enough to look at. */
 const MAX_FAILURES = 20;
@@ -84,7 +90,10 @@ export async function fuzzWith(
   return report;
 }
 
-/** All that the judge makes is gone when `work` has ended. @param scratch a folder to work in, else one in the system's temporary folder. */
+/**
+ * All that the judge makes is gone when `work` has ended. @param scratch a folder to work in, else one in
+ * the system's temporary folder.
+ */
 export async function withJudge<T>(
   work: (judge: Judge) => Promise<T>,
   {
@@ -131,7 +140,10 @@ async function judgeBatch(
 const verdictOf = (answer: GitAnswer | undefined): Verdict =>
   answer ? (answer.clean ? 'clean' : 'conflicted') : 'aborted';
 
-/** Of merges that are in conflict anyway, seen in 3 of 160,000: a file that nobody touched, which git 2.39 drops when a moved folder would stand in its place. */
+/**
+ * Of merges that are in conflict anyway, seen in 3 of 160,000: a file that nobody touched, which git 2.39
+ * drops when a moved folder would stand in its place.
+ */
 function isHarmless({ path, what }: Difference, { base, head, draft }: Sides): boolean {
   return (
     what === 'extra' &&
@@ -151,7 +163,10 @@ async function wordsOf(
   return new Map(files.map(([path, { executable }], i) => [path, { content: contents[i]!, executable }]));
 }
 
-/** @param expected of the reference, whose `objects` it is in; undefined where git aborted: there only what can be resolved is judged. */
+/**
+ * @param expected of the reference, whose `objects` it is in; undefined where git aborted: there only what
+ * can be resolved is judged.
+ */
 export async function differencesOf(
   triple: Triple,
   {
@@ -196,7 +211,10 @@ export async function differencesOf(
   }
 }
 
-/** What git lets stand beside each other, and no source may have: told by the rules for sources, not by the engine's own. */
+/**
+ * What git lets stand beside each other, and no source may have: told by the rules for sources, not by the
+ * engine's own.
+ */
 function unnamedCollisions(merge: Merge, expected: GitAnswer): Difference[] {
   const named = new Set(merge.conflicts.map((c) => c.path));
   const paths = [...new Set([...expected.files.keys()].map(expected.made))];
@@ -211,7 +229,10 @@ function unnamedCollisions(merge: Merge, expected: GitAnswer): Difference[] {
     }));
 }
 
-/** Beside git's own paths and names that clash there may be only what git's messages speak of, and the path that a moved file had. */
+/**
+ * Beside git's own paths and names that clash there may be only what git's messages speak of, and the path
+ * that a moved file had.
+ */
 function unexplainedNames(merge: Merge, expected: GitAnswer, { base, head, draft }: Sides): Difference[] {
   // Git tells of a folder alone: something has to be named all the same.
   if (!expected.clean && expected.stages.size === 0) return [];

@@ -12,7 +12,10 @@ const WORKER = new URL('./fuzz.worker.ts', import.meta.url);
 /** A worker ends between two batches; one that does not within this time is ended. */
 const STOP_LIMIT_MS = 15_000;
 
-/** Triples 0 to `count - 1` of `seed`, in shares of the same size. Ends early when `signal` is aborted or a worker fails, with all that was made removed. */
+/**
+ * Triples 0 to `count - 1` of `seed`, in shares of the same size. Ends early when `signal` is aborted or a
+ * worker fails, with all that was made removed.
+ */
 export async function fuzzInWorkers({
   seed,
   count,

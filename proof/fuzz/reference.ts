@@ -26,8 +26,9 @@ const BRANCH = 'refs/heads/sides';
 const WHO = 'committer fuzz <fuzz> 0 +0000\ndata 0\n';
 
 /**
- * Git's own merges of whole trees in a repository that git's own commands made: one fast-import and one merge-tree for all of them, some
- * 0.7 ms for each. A few hundred at a time: all answers are held in memory. @param dir is not there yet.
+ * Git's own merges of whole trees in a repository that git's own commands made: one fast-import and one
+ * merge-tree for all of them, some 0.7 ms for each. A few hundred at a time: all answers are held in
+ * memory. @param dir is not there yet.
  */
 export async function askReference(triples: readonly Triple[], dir: string): Promise<Reference> {
   const git = await initReplayGit(dir);

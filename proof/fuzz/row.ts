@@ -2,7 +2,10 @@ import type { Failure } from './fuzz.ts';
 import { SIDES } from './triple.ts';
 import type { File, Files } from './triple.ts';
 
-/** A failure as a row for the table of merge-trees.test.ts, with what git says of it; the row's name and the kinds of its conflicts are left to be written. */
+/**
+ * A failure as a row for the table of merge-trees.test.ts, with what git says of it; the row's name and the
+ * kinds of its conflicts are left to be written.
+ */
 export function rowOf({ seed, index, triple, differences, expected = [] }: Failure): string {
   const told = differences.map(
     ({ path, what, git, headrace }) =>

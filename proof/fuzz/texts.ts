@@ -1,4 +1,7 @@
-/** Texts as programs have them, rich in lines that are the same, and edits of them. A character stands for a byte. */
+/**
+ * Texts as programs have them, rich in lines that are the same, and edits of them. A character stands for a
+ * byte.
+ */
 import type { Random } from '../../bench/lib/random.ts';
 
 /** Lines that a merge cannot tell apart by themselves. */
@@ -158,7 +161,10 @@ export const WHOLE_EDITS: Record<
 const insertAt = (source: string, at: number, what: string): string =>
   source.slice(0, at) + what + source.slice(at);
 
-/** About `share` of the rows replaced, none of them kept elsewhere: how alike two files are, as git counts it, is 1 - share. */
+/**
+ * About `share` of the rows replaced, none of them kept elsewhere: how alike two files are, as git counts
+ * it, is 1 - share.
+ */
 export function rewrite(source: string, random: Random, share: number): string {
   const rows = rowsOf(source);
   const order = rows.map((_, i) => i);

@@ -1,4 +1,6 @@
-/** Changes of trees as people make them, drawn so that both sides meet at the same paths, folders and names. */
+/**
+ * Changes of trees as people make them, drawn so that both sides meet at the same paths, folders and names.
+ */
 import type { Random } from '../../bench/lib/random.ts';
 import { WHOLE_EDITS, anyLength, chance, editRows, rewrite, text, times } from './texts.ts';
 import { fileOf, textOf } from './triple.ts';

@@ -13,7 +13,10 @@ export interface Sketch {
 const BRANCH = 'refs/replay/sides';
 const WHO = 'committer replay <replay> 0 +0000\ndata 0\n';
 
-/** Commits head and draft of each sketch upon its base, all in one go: git finds a merge's base by parents only. */
+/**
+ * Commits head and draft of each sketch upon its base, all in one go: git finds a merge's base by parents
+ * only.
+ */
 export async function commitSketches(
   git: ReplayGit,
   sketches: Sketch[],

@@ -1,7 +1,10 @@
 /** How many lines have to be the same again for two texts to go on alike. */
 const ALIKE = 3;
 
-/** `merged` without the first stretch of lines in which it differs from `side`: what the other side did there is lost. */
+/**
+ * `merged` without the first stretch of lines in which it differs from `side`: what the other side did
+ * there is lost.
+ */
 export function dropHunk(merged: string, side: string): string {
   const [a, b] = [merged.split('\n'), side.split('\n')];
   const from = a.findIndex((line, i) => line !== b[i]);

@@ -1,11 +1,17 @@
-/** The commits of a repository, and merges with their contents: real ones, those of `git revert` and `git cherry-pick`, and distant ones. */
+/**
+ * The commits of a repository, and merges with their contents: real ones, those of `git revert` and `git
+ * cherry-pick`, and distant ones.
+ */
 
 /** In an order in which children come before their parents; parents are places in that order. */
 export interface History {
   commits: { oid: string; tree: string; parents: number[] }[];
 }
 
-/** Places in a history. Of a merge, `commit` is the merge; of a revert or pick, the commit that is taken back or over; else the draft. */
+/**
+ * Places in a history. Of a merge, `commit` is the merge; of a revert or pick, the commit that is taken
+ * back or over; else the draft.
+ */
 export interface Triple {
   kind: 'merge' | 'revert' | 'pick' | 'distant';
   commit: number;
@@ -63,7 +69,10 @@ const STALE = 4;
 const DRAWS = 20;
 const NEAR = 30;
 
-/** The best common ancestors of two commits, as `git merge-base --all`: children come first, so one pass over the order finds them. */
+/**
+ * The best common ancestors of two commits, as `git merge-base --all`: children come first, so one pass
+ * over the order finds them.
+ */
 function createBaseFinder({ commits }: History): (head: number, draft: number) => number[] {
   const flags = new Uint8Array(commits.length);
   return (head, draft) => {
@@ -92,7 +101,10 @@ function createBaseFinder({ commits }: History): (head: number, draft: number) =
 /** `undefined` where what was drawn is no merge of the kind. */
 type Draw = (commits: History['commits'], below: (end: number) => number) => Triple | undefined;
 
-/** Base is the commit, head a later one, draft the commit's parent. Half of the heads are near, where clashes are likely. */
+/**
+ * Base is the commit, head a later one, draft the commit's parent. Half of the heads are near, where
+ * clashes are likely.
+ */
 const drawRevert: Draw = (commits, below) => {
   const commit = below(commits.length);
   const [draft, ...more] = commits[commit]!.parents;
@@ -109,7 +121,10 @@ const drawPick: Draw = (commits, below) => {
   return { kind: 'pick', commit, base, head, draft: commit };
 };
 
-/** Any two commits upon a third one, mostly an older one: branches that went apart long ago, where much moved on both sides. */
+/**
+ * Any two commits upon a third one, mostly an older one: branches that went apart long ago, where much
+ * moved on both sides.
+ */
 const drawDistant: Draw = (commits, below) => {
   const first = below(commits.length);
   const span = [10, 40, 150, commits.length][below(4)]!;
@@ -124,7 +139,10 @@ const drawDistant: Draw = (commits, below) => {
 const distance = (span: number, below: (end: number) => number): number =>
   1 + below(below(2) === 0 ? Math.min(NEAR, span) : span);
 
-/** `count` merges of each kind that can be drawn, as far as a short history has so many. @param below draws a whole number from 0 up to, not including, its argument. */
+/**
+ * `count` merges of each kind that can be drawn, as far as a short history has so many. @param below draws
+ * a whole number from 0 up to, not including, its argument.
+ */
 export function sampleTriples({ commits }: History, count: number, below: (end: number) => number): Triple[] {
   return [drawRevert, drawPick, drawDistant].flatMap((draw) => {
     const triples = new Map<string, Triple>();

@@ -3,8 +3,9 @@ import type { ReplayTrees } from './trees.ts';
 import type { Merge, Sides } from '../../packages/server/src/merge/types.ts';
 
 /**
- * The paths that Headrace names beside git's. Git's stages tell of what file a conflict is by its base contents: where that is a file of
- * another name, its old name has to be named too, if a side still has it. And nothing else may be named that no message of git's speaks of.
+ * The paths that Headrace names beside git's. Git's stages tell of what file a conflict is by its base
+ * contents: where that is a file of another name, its old name has to be named too, if a side still has it.
+ * And nothing else may be named that no message of git's speaks of.
  */
 export function compareNames(
   merge: Merge,
@@ -46,7 +47,10 @@ export function compareNames(
   ];
 }
 
-/** By path in conflict, the names in the base of the file that git merged there, where it is not the base's file of that path. */
+/**
+ * By path in conflict, the names in the base of the file that git merged there, where it is not the base's
+ * file of that path.
+ */
 function oldNamesOf(
   { stages }: GitAnswer,
   trees: Pick<ReplayTrees, 'oidOf'>,

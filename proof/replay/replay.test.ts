@@ -49,7 +49,9 @@ const without = (merge: Merge, path: string): Merge => ({
   changes: merge.changes.filter(([p]) => p !== path),
 });
 
-/** In a file that was merged from lines of both sides, what the other side than `kept` did first is dropped. */
+/**
+ * In a file that was merged from lines of both sides, what the other side than `kept` did first is dropped.
+ */
 const dropFrom =
   (kept: 'head' | 'draft'): Spoil =>
   async (merge, input) => {

@@ -1,4 +1,7 @@
-/** Merges of a repository's own history, by Headrace and by git: verdict, conflicting paths and result have to be the same. */
+/**
+ * Merges of a repository's own history, by Headrace and by git: verdict, conflicting paths and result have
+ * to be the same.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -5,8 +5,8 @@ import type { Merge, Sides } from '../../packages/server/src/merge/types.ts';
 import { withChanges } from '../../packages/server/src/merge/with-changes.ts';
 
 /**
- * Taking one side at every conflict, and at every clash with what merged cleanly that comes of it, leaves no conflict, gives that side's
- * files there, and touches nothing else.
+ * Taking one side at every conflict, and at every clash with what merged cleanly that comes of it, leaves
+ * no conflict, gives that side's files there, and touches nothing else.
  */
 export function compareResolutions(merge: Merge, sides: Sides): Difference[] {
   if (merge.status === 'clean') return [];

@@ -1,4 +1,7 @@
-/** Real histories through the thread that merges for the service: trees go there by id and as what they changed of each other. */
+/**
+ * Real histories through the thread that merges for the service: trees go there by id and as what they
+ * changed of each other.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -8,7 +8,9 @@ import type { Entry, ReadBlobs, Sides } from '../../packages/server/src/merge/ty
 export interface Listing {
   /** The files that a source may hold, by path in byte order. */
   files: Map<string, RepositoryFile>;
-  /** Everything else by path, in git's bytes as latin1: symlinks, submodules, names that no source may have. */
+  /**
+   * Everything else by path, in git's bytes as latin1: symlinks, submodules, names that no source may have.
+   */
   leftOut: LeftOut;
 }
 
@@ -108,7 +110,10 @@ export function createReplayTrees(git: ReplayGit): ReplayTrees {
   };
 }
 
-/** What must be left out of all trees, so that each of them could be a source: also names that cannot stand beside each other. */
+/**
+ * What must be left out of all trees, so that each of them could be a source: also names that cannot stand
+ * beside each other.
+ */
 export const leftOutOf = (listings: Listings): LeftOut =>
   new Map(listings.flatMap((listing) => [...listing.leftOut, ...collisionsIn(listing)]));
 

@@ -2,7 +2,10 @@
 import type { Client } from '@headrace/client';
 import type { Output } from './output.ts';
 
-/** Shows the thread's drafts and tools until `stop`. A view only: whatever goes wrong with it is no failure of the demo. */
+/**
+ * Shows the thread's drafts and tools until `stop`. A view only: whatever goes wrong with it is no failure
+ * of the demo.
+ */
 export function follow(
   client: Client,
   output: Output,

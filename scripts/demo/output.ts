@@ -1,4 +1,7 @@
-/** What the demo shows: steps with their times, and what happens meanwhile. Colour only on a terminal, no line longer than it. */
+/**
+ * What the demo shows: steps with their times, and what happens meanwhile. Colour only on a terminal, no
+ * line longer than it.
+ */
 import { stripVTControlCharacters, styleText } from 'node:util';
 
 export interface StepResult {

@@ -6,7 +6,9 @@ export interface Recorder {
   /** Calls back with each event of the app. */
   onEvent(listener: (event: HeadraceEvent) => void): void;
   watchApp(appId: string): void;
-  /** Resolves once an event with that id was seen; rejects after ten seconds, or with what ended the stream. */
+  /**
+   * Resolves once an event with that id was seen; rejects after ten seconds, or with what ended the stream.
+   */
   seen(eventId: string): Promise<void>;
   stop(): Promise<void>;
 }

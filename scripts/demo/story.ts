@@ -1,4 +1,7 @@
-/** The main job, step by step, over HTTP alone: import, two threads at once, merges with a conflict, build, download, replay. */
+/**
+ * The main job, step by step, over HTTP alone: import, two threads at once, merges with a conflict, build,
+ * download, replay.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readArtifact, readFolder, sourceSha256 } from '@headrace/client';

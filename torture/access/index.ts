@@ -1,4 +1,7 @@
-/** Every operation, asked by everybody who may not, about what is there and what is nowhere: nobody learns which is which. */
+/**
+ * Every operation, asked by everybody who may not, about what is there and what is nowhere: nobody learns
+ * which is which.
+ */
 import type { Random } from '../../bench/lib/random.ts';
 import type { Part } from '../lib/part.ts';
 import { byKey, createCalls, OWNER, OWNER_ENV } from '../requests/actors.ts';
@@ -98,7 +101,8 @@ function questionOf(operation: Operation, state: State, theirs: Ids, random: Ran
   if (!actor) return [];
   const isRefusedAnyway =
     [401, 403].includes(state.status(operation)) && (hasIds(operation) || !/restricted/.test(state.name));
-  // With a right of their own, and no id in the path, they act in their own organization: reads tell nothing of the other's.
+  // With a right of their own, and no id in the path, they act in their own organization: reads tell
+  // nothing of the other's.
   if (!hasIds(operation) && !isRefusedAnyway && operation.method !== 'GET') return [];
   const isOwn = !hasIds(operation) && !isRefusedAnyway;
   return [

@@ -105,7 +105,10 @@ export function positionPairs(
   });
 }
 
-/** Ids in the body and in the query, which the document's examples tell from other texts; the path is the caller's own. */
+/**
+ * Ids in the body and in the query, which the document's examples tell from other texts; the path is the
+ * caller's own.
+ */
 export function inputPairs(
   operation: Operation,
   own: Ids,
@@ -150,7 +153,10 @@ const CHANGING = new Set([
   'x-operation-id',
 ]);
 
-/** What a caller sees of an answer, but for what differs from request to request anyway: time, rate, receipts, positions in a feed. */
+/**
+ * What a caller sees of an answer, but for what differs from request to request anyway: time, rate,
+ * receipts, positions in a feed.
+ */
 export function seen({ status, headers, body }: Answer): string {
   const told = [...headers]
     .filter(([name]) => !CHANGING.has(name))

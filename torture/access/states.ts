@@ -1,4 +1,7 @@
-/** Every way to come without the right to: the actors, made by the owner of the organization that is asked about. */
+/**
+ * Every way to come without the right to: the actors, made by the owner of the organization that is asked
+ * about.
+ */
 import { makeServiceKey } from '../../packages/server/src/accounts/keys.ts';
 import { byKey, PERMISSIONS } from '../requests/actors.ts';
 import type { Actor, Calls } from '../requests/actors.ts';
@@ -49,7 +52,8 @@ export async function makeStates(
     { name: 'an expired key', actorFor: always(byKey(expired)), status: unauthorized },
     { name: 'a revoked key', actorFor: always(byKey(revoked.key)), status: unauthorized },
     { name: "a disabled account's key", actorFor: always(byKey(disabled.key)), status: unauthorized },
-    // The permission to read a receipt is that of the write that it tells of: of a receipt that is not there nobody has one.
+    // The permission to read a receipt is that of the write that it tells of: of a receipt that is not
+    // there nobody has one.
     {
       name: 'a key without the permission',
       actorFor: (operation) =>

@@ -1,4 +1,7 @@
-/** Clients that queue applies: each of them twice at once under one key, again and again until it is answered. */
+/**
+ * Clients that queue applies: each of them twice at once under one key, again and again until it is
+ * answered.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../bench/lib/http.ts';
 import type { Random } from '../../bench/lib/random.ts';
@@ -28,7 +31,10 @@ const READ_LIMIT_MS = 60_000;
 const END_LIMIT_MS = 120_000;
 const SOON_MS = 150;
 
-/** Queues the draft's apply; of a pinned one a single decision. Returns the apply's id, null when it was refused by the moved head. */
+/**
+ * Queues the draft's apply; of a pinned one a single decision. Returns the apply's id, null when it was
+ * refused by the moved head.
+ */
 export async function queue(applying: Applying, draft: Draft): Promise<string | null> {
   const decision = draft.kind === 'pinned' ? await decide(applying, draft) : decisionOf(draft);
   const key = `torture-apply-${draft.app.id}-${draft.number}-${draft.accepted.length}-${applying.random.below(1e9)}`;

@@ -1,4 +1,7 @@
-/** Whether every head holds what git's merges of the applied drafts give, and each conflict is one for git too. */
+/**
+ * Whether every head holds what git's merges of the applied drafts give, and each conflict is one for git
+ * too.
+ */
 import { join } from 'node:path';
 import type { Caller } from '../../bench/lib/http.ts';
 import { takenBy } from './clients.ts';

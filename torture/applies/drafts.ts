@@ -57,8 +57,8 @@ const FILES = 50;
 const APART = 8;
 
 /**
- * The lines of both sides, sorted: in a file that only ever gets lines this is the merge, wherever git sees no conflict too. The pause
- * lets applies behind it go first.
+ * The lines of both sides, sorted: in a file that only ever gets lines this is the merge, wherever git sees
+ * no conflict too. The pause lets applies behind it go first.
  */
 export const REPAIR_SCRIPT = [
   'sleep 0.1',

@@ -77,7 +77,10 @@ export async function download(
   return { contents, sha256: sourceSha256(manifestOf(files)) };
 }
 
-/** Objects that rows speak of and the store has not, and objects that no row speaks of, so that nothing would ever remove them. */
+/**
+ * Objects that rows speak of and the store has not, and objects that no row speaks of, so that nothing
+ * would ever remove them.
+ */
 export async function objectFaults(table: pg.Client, dataDir: string): Promise<string[]> {
   const root = join(dataDir, 'objects');
   const stored = new Set(

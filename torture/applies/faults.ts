@@ -17,7 +17,10 @@ export interface FaultOptions {
 export interface Faults {
   /** Resolves when the last one was done. */
   over: Promise<void>;
-  /** git processes that were killed; workers that were taken for dead, and went on after their work had been taken over. */
+  /**
+   * git processes that were killed; workers that were taken for dead, and went on after their work had been
+   * taken over.
+   */
   done: { gits: number; zombies: number };
 }
 
@@ -57,7 +60,10 @@ export function startFaults(
     }
   }
 
-  /** Stops a worker in the middle of its work, breaks the connection that holds its lock, and has it go on when others have its jobs. */
+  /**
+   * Stops a worker in the middle of its work, breaks the connection that holds its lock, and has it go on
+   * when others have its jobs.
+   */
   async function makeZombie(worker: Member): Promise<boolean> {
     const pid = worker.pid();
     if (!kill(pid, 'SIGSTOP')) return false;

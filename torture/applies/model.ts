@@ -1,4 +1,7 @@
-/** What git makes of the same drafts: a real repository per app, in which the applied ones are merged in the order of the head's history. */
+/**
+ * What git makes of the same drafts: a real repository per app, in which the applied ones are merged in the
+ * order of the head's history.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { timed } from '../../bench/lib/git.ts';

@@ -1,4 +1,7 @@
-/** Whether the rows and the log of an app tell one story: each accepted apply ended once, and each moved head is of one apply. */
+/**
+ * Whether the rows and the log of an app tell one story: each accepted apply ended once, and each moved
+ * head is of one apply.
+ */
 import type { LoggedEvent } from '../lib/log-table.ts';
 import { EARLY } from './drafts.ts';
 import type { ApplyRecord, Evidence, HeadRecord } from './evidence.ts';
@@ -171,7 +174,10 @@ function judgeMoves(log: readonly LoggedEvent[]): string[] {
   });
 }
 
-/** One after the other as they were accepted, but for those that gave their turn away to a repair, or were cancelled out of it. */
+/**
+ * One after the other as they were accepted, but for those that gave their turn away to a repair, or were
+ * cancelled out of it.
+ */
 function judgeOrder(ends: readonly ApplyRecord[]): string[] {
   const inTurn = ends.filter(({ repairs, status }) => repairs === 0 && status !== 'failed');
   return inTurn.flatMap((apply, i) =>

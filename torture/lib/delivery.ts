@@ -42,7 +42,10 @@ const ATTEMPT_LIMIT_MS = 30_000;
 const DELIVERY_LIMIT_MS = 300_000;
 const RETRY_MS = 30;
 
-/** Sends to a drawn one of `callers`, to another one at the next attempt. Throws when no final answer came in five minutes. */
+/**
+ * Sends to a drawn one of `callers`, to another one at the next attempt. Throws when no final answer came
+ * in five minutes.
+ */
 export async function deliver(
   callers: readonly Caller[],
   write: Write,

@@ -1,4 +1,7 @@
-/** Several processes of the service on one PostgreSQL and one data folder, each started again on its address when it ends. */
+/**
+ * Several processes of the service on one PostgreSQL and one data folder, each started again on its address
+ * when it ends.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -41,7 +41,10 @@ export async function lastSequence(client: pg.Client): Promise<number> {
 
 const SETTLE_LIMIT_MS = 90_000;
 
-/** Resolves when nothing is left to be published, done or settled. Throws, saying what is left, after a minute and a half. */
+/**
+ * Resolves when nothing is left to be published, done or settled. Throws, saying what is left, after a
+ * minute and a half.
+ */
 export async function settled(client: pg.Client, signal: AbortSignal): Promise<void> {
   for (const deadline = Date.now() + SETTLE_LIMIT_MS; ; await sleep(100, undefined, { signal })) {
     const {

@@ -33,7 +33,10 @@ export interface PartResult {
 export interface Part {
   name: string;
   title: string;
-  /** Seconds of a full run that the part takes about; it is ended after three times that (scaled), and a minute and a half. */
+  /**
+   * Seconds of a full run that the part takes about; it is ended after three times that (scaled), and a
+   * minute and a half.
+   */
   seconds: number;
   run(setup: Setup): Promise<PartResult>;
 }

@@ -33,7 +33,10 @@ export function failureText({ failures }: Result): string {
     .join('\n');
 }
 
-/** The file of the last run of each of `parts`: sections of those that were not run now stay as `earlier` has them. */
+/**
+ * The file of the last run of each of `parts`: sections of those that were not run now stay as `earlier`
+ * has them.
+ */
 export function markdown(report: Report, parts: readonly { title: string }[], earlier: string): string {
   const { machine: m, results } = report;
   const sections = new Map(

@@ -1,6 +1,6 @@
 /**
- * Kills spread over some work: the next process is killed when the work has come so far, and the work waits where it is ahead of
- * the kills. So all kills fall into the work, on machines of any speed.
+ * Kills spread over some work: the next process is killed when the work has come so far, and the work waits
+ * where it is ahead of the kills. So all kills fall into the work, on machines of any speed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fleet, Member } from './fleet.ts';
@@ -59,7 +59,8 @@ export function startStorm(
     const round: Member[] = [];
     while (state.killed < kills) {
       const at = ((state.killed + random.next()) / kills) * total;
-      // One api has to take requests for the work to go on; whether the victim has come up itself since its last kill is left to chance.
+      // One api has to take requests for the work to go on; whether the victim has come up itself since its
+      // last kill is left to chance.
       while (
         state.begun < Math.min(at, total - 1) ||
         !fleet.members.some((m) => m.role === 'api' && m.isUp())

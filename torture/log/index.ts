@@ -1,8 +1,9 @@
 /**
- * Writers and readers over two apis, while processes are killed. Truth: what writers were told, and the table itself.
+ * Writers and readers over two apis, while processes are killed. Truth: what writers were told, and the
+ * table itself.
  *
- * Seen to fail: a publisher that leaves out one event in 300 (lost, and a gap in the sequence), a tail that hands on all but one in 300
- * (each stream's loss is told by the event).
+ * Seen to fail: a publisher that leaves out one event in 300 (lost, and a gap in the sequence), a tail that
+ * hands on all but one in 300 (each stream's loss is told by the event).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newWeather } from '../lib/delivery.ts';
@@ -76,7 +77,8 @@ async function write(setup: Setup, { fleet, world, readers }: Ground) {
       begun++;
       return storm.step();
     },
-    // A write publishes one event or more, but for changes of threads, which go beside: as many writes as events are enough.
+    // A write publishes one event or more, but for changes of threads, which go beside: as many writes as
+    // events are enough.
     isEnough: () => begun >= writes,
   };
   const from = performance.now();

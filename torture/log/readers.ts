@@ -1,4 +1,7 @@
-/** Readers that follow a feed over reconnects, and remember each event that they were given, in the order in which they were. */
+/**
+ * Readers that follow a feed over reconnects, and remember each event that they were given, in the order in
+ * which they were.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import type { Caller } from '../../bench/lib/http.ts';
@@ -77,7 +80,8 @@ function follow(
       try {
         await attend(random.pick(callers), reader, AbortSignal.any([connection.signal, signal]));
       } catch (error) {
-        // Killed processes and dropped connections are what this is about; what the reader was given is looked at at the end.
+        // Killed processes and dropped connections are what this is about; what the reader was given is
+        // looked at at the end.
         if (isFault(error as Error)) reader.failures.push(`${reader.name}: ${(error as Error).message}`);
         await sleep(connection.signal.aborted ? 0 : PAUSE_MS, undefined, { signal }).catch(() => {});
       }

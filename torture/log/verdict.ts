@@ -5,7 +5,10 @@ import { markOf } from './writers.ts';
 import type { Acknowledged } from './writers.ts';
 
 export interface Verdict {
-  /** Events of acknowledged writes that are not in the log, and events of the log that a reader of their feed was not given. */
+  /**
+   * Events of acknowledged writes that are not in the log, and events of the log that a reader of their
+   * feed was not given.
+   */
   lost: number;
   /** Effects that are in the log twice, and events that a reader was given twice. */
   doubled: number;
@@ -18,7 +21,10 @@ export interface Verdict {
 
 const newVerdict = (): Verdict => ({ lost: 0, doubled: 0, misordered: 0, unknown: 0, failures: [] });
 
-/** Every acknowledged write's events are in the log once, and a write answered before another was sent stands before it. */
+/**
+ * Every acknowledged write's events are in the log once, and a write answered before another was sent
+ * stands before it.
+ */
 export function judgeLog(
   log: readonly LoggedEvent[],
   acknowledged: readonly Acknowledged[],

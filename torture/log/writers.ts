@@ -1,4 +1,7 @@
-/** Writers, and what they were told: each acknowledged write names the events that have to be in the log just once. */
+/**
+ * Writers, and what they were told: each acknowledged write names the events that have to be in the log
+ * just once.
+ */
 import { PLATFORM } from '../../bench/lib/http.ts';
 import type { Caller } from '../../bench/lib/http.ts';
 import type { Random } from '../../bench/lib/random.ts';
@@ -41,7 +44,10 @@ interface Made {
 
 const SCRIPT = 'Write a file.\n\n```file notes.md\nwritten\n```\n';
 
-/** What a writer does next: mostly small writes, so that many transactions overlap. `name` is used for nothing else. */
+/**
+ * What a writer does next: mostly small writes, so that many transactions overlap. `name` is used for
+ * nothing else.
+ */
 function choose({ world, runsInThousand }: Writing, random: Random, name: string): Choice {
   if (random.below(1000) < runsInThousand) return newThread(world, name);
   const dice = random.below(100);

@@ -1,9 +1,10 @@
 /**
- * PostgreSQL's postmaster killed during writes: the embedded one, which the service brings up again by itself, and one that several
- * processes share, which its own supervisor brings up. The processes of the service are not touched: they have to answer all along.
+ * PostgreSQL's postmaster killed during writes: the embedded one, which the service brings up again by
+ * itself, and one that several processes share, which its own supervisor brings up. The processes of the
+ * service are not touched: they have to answer all along.
  *
- * Seen to fail: a server with synchronous_commit off (of 296 acknowledged writes 324 events lost to two kills), a pool that does not
- * listen to its busy connections (the service ends with them).
+ * Seen to fail: a server with synchronous_commit off (of 296 acknowledged writes 324 events lost to two
+ * kills), a pool that does not listen to its busy connections (the service ends with them).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { urlOf } from '../../bench/lib/database.ts';
@@ -28,7 +29,10 @@ const WRITERS = 16;
 const READERS = 8;
 const READY_LIMIT_MS = 10_000;
 const LAST_WORDS_MS = 500;
-/** Between a kill and the next one so many writes have to be answered: each one falls into writes that go well. */
+/**
+ * Between a kill and the next one so many writes have to be answered: each one falls into writes that go
+ * well.
+ */
 const WRITES_BETWEEN = 50;
 
 interface Target {
@@ -166,7 +170,10 @@ async function endOf(setup: Setup, { url }: Target): Promise<number> {
   return last;
 }
 
-/** Kills the postmaster again and again, each time when writes go well; returns the longest time until the service was ready again, in ms. */
+/**
+ * Kills the postmaster again and again, each time when writes go well; returns the longest time until the
+ * service was ready again, in ms.
+ */
 async function kill(
   setup: Setup,
   { what, callers, dataDir }: Target,
@@ -203,7 +210,10 @@ async function kill(
   return slowest;
 }
 
-/** What is not ready, as the processes say it. Throws when one gives another answer than 200 or a proper 503, or does not say that it lives. */
+/**
+ * What is not ready, as the processes say it. Throws when one gives another answer than 200 or a proper
+ * 503, or does not say that it lives.
+ */
 async function unreadyParts(callers: readonly Caller[]): Promise<string[]> {
   const answers = await Promise.all(
     callers.flatMap((caller) =>

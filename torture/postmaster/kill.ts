@@ -1,7 +1,10 @@
 import { placeOf } from '../../packages/server/src/db/embedded/place.ts';
 import { findProcesses } from '../../packages/server/src/db/embedded/processes.ts';
 
-/** `kill -9` of the server of a data folder of our own. Returns what tells whether another one runs in its place. */
+/**
+ * `kill -9` of the server of a data folder of our own. Returns what tells whether another one runs in its
+ * place.
+ */
 export function killPostmaster(dataDir: string): () => boolean {
   const place = placeOf(dataDir, {}, '');
   const { postmaster } = findProcesses(place);

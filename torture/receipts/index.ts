@@ -1,8 +1,9 @@
 /**
- * Copies of each write at the same time over two apis, while processes are killed: one effect, and one answer for all copies.
+ * Copies of each write at the same time over two apis, while processes are killed: one effect, and one
+ * answer for all copies.
  *
- * Seen to fail: a receipt that is overlooked in three of ten look-ups (of 71 keys 85 effects too many, differing answers, 19 changed
- * payloads that were accepted).
+ * Seen to fail: a receipt that is overlooked in three of ten look-ups (of 71 keys 85 effects too many,
+ * differing answers, 19 changed payloads that were accepted).
  */
 import { newApp, newAppWith } from '../../bench/lib/apps.ts';
 import type { Caller } from '../../bench/lib/http.ts';
@@ -21,7 +22,10 @@ import { KINDS } from './kinds.ts';
 import type { Ground } from './kinds.ts';
 
 const COPIES = 8;
-/** Keys at a time. A killed process's import is taken over when its lease is over: meanwhile the others go on. */
+/**
+ * Keys at a time. A killed process's import is taken over when its lease is over: meanwhile the others go
+ * on.
+ */
 const LANES = 24;
 const APPS = 8;
 const THREADS = 8;

@@ -1,4 +1,7 @@
-/** Whether each key had one effect and one answer: by what the copies were told, the tables, the log and the API. */
+/**
+ * Whether each key had one effect and one answer: by what the copies were told, the tables, the log and the
+ * API.
+ */
 import type pg from 'pg';
 import { PLATFORM } from '../../bench/lib/http.ts';
 import type { Caller } from '../../bench/lib/http.ts';

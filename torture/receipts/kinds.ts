@@ -17,7 +17,10 @@ export interface Kind {
   name: string;
   status: number;
   write(ground: Ground, random: Random, key: string): Omit<Write, 'key'>;
-  /** Effects of each key, from the tables. The ground's rows are told by a count of all their keys: see `judgeGround`. */
+  /**
+   * Effects of each key, from the tables. The ground's rows are told by a count of all their keys: see
+   * `judgeGround`.
+   */
   rows: string | null;
   /** The event of the write's transaction, once for each key; null where it cannot be told from others. */
   event: ((event: LoggedEvent) => string | null) | null;
@@ -26,7 +29,10 @@ export interface Kind {
 const ofType = (type: string, what: (event: LoggedEvent) => string) => (event: LoggedEvent) =>
   event.type === type ? what(event) : null;
 
-/** One transaction, and the staged class (an import's bytes are kept before its transaction); a refusal is an answer like any other. */
+/**
+ * One transaction, and the staged class (an import's bytes are kept before its transaction); a refusal is
+ * an answer like any other.
+ */
 export const KINDS: readonly Kind[] = [
   {
     name: 'create an app',

@@ -1,4 +1,7 @@
-/** Who asks: a key or a session, as headers; and calls that have to succeed, for what requests need to be there. */
+/**
+ * Who asks: a key or a session, as headers; and calls that have to succeed, for what requests need to be
+ * there.
+ */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from './sample.ts';
 import type { Answer, Request, Wire } from './wire.ts';

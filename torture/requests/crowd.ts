@@ -1,6 +1,6 @@
 /**
- * Valid requests that get in each other's way: many at once on few apps and threads, whatever state these are in. Most writes are refused; none may
- * fail, and two that wait for each other's locks would.
+ * Valid requests that get in each other's way: many at once on few apps and threads, whatever state these
+ * are in. Most writes are refused; none may fail, and two that wait for each other's locks would.
  */
 import { randomUUID } from 'node:crypto';
 import type { Random } from '../../bench/lib/random.ts';

@@ -1,4 +1,7 @@
-/** The operations as the checked-in document tells them: what clients read, and nothing that only the service knows. */
+/**
+ * The operations as the checked-in document tells them: what clients read, and nothing that only the
+ * service knows.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -167,7 +170,10 @@ export function readDocument(): ApiDocument {
 const eventOf = ({ paths }: OpenApi, list: string): Schema =>
   paths[list]!.get!.responses[200]!.content!['application/json']!.schema.properties!.events!.items!;
 
-/** Compiled when first used, and equal schemas once: compiled one by one, the whole document takes ten seconds. */
+/**
+ * Compiled when first used, and equal schemas once: compiled one by one, the whole document takes ten
+ * seconds.
+ */
 function createValidators(named: Record<string, Schema>): (schema: Schema) => FaultsOf {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv

@@ -1,4 +1,7 @@
-/** What was accepted comes to an end of its own: no run, build or apply is lost, or stands still, for what a request held. */
+/**
+ * What was accepted comes to an end of its own: no run, build or apply is lost, or stands still, for what a
+ * request held.
+ */
 import type { Made } from './actors.ts';
 import { PLATFORM, until } from './exhibits.ts';
 import type { Tally } from './tally.ts';

@@ -1,6 +1,7 @@
 /**
- * Valid and malformed requests of every operation in `openapi.json`, drawn from it: whether every answer is one that the document tells of.
- * Both kinds go at once: what is valid waits for sandboxes, what is malformed is refused at the door.
+ * Valid and malformed requests of every operation in `openapi.json`, drawn from it: whether every answer is
+ * one that the document tells of. Both kinds go at once: what is valid waits for sandboxes, what is
+ * malformed is refused at the door.
  */
 import type { Part, PartResult } from '../lib/part.ts';
 import { OWNER_ENV } from './actors.ts';

@@ -1,4 +1,7 @@
-/** Whether an answer is as the document and the general rules say. What is wrong is said in words that do not depend on the draw. */
+/**
+ * Whether an answer is as the document and the general rules say. What is wrong is said in words that do
+ * not depend on the draw.
+ */
 import type { ErrorObject } from 'ajv';
 import type { ApiDocument, FaultsOf, Operation } from './document.ts';
 import type { Answer } from './wire.ts';
@@ -142,7 +145,10 @@ function bodyFaults(answer: Answer, content: Map<string, FaultsOf | null>): stri
 
 const OF_NO_EVENT = new Set(['heartbeat', 'draft', 'draft.removed', 'error']);
 
-/** The stream's whole frames: events are as their list has them, named by their type, with their cursor as id. */
+/**
+ * The stream's whole frames: events are as their list has them, named by their type, with their cursor as
+ * id.
+ */
 function frameFaults(body: Buffer, faultsOf: FaultsOf): string[] {
   return body
     .toString()

@@ -1,6 +1,7 @@
 /**
- * What the document cannot say of a valid request: which ids exist, which state a write needs, what a text means. Everything else is
- * drawn from the schemas. What is not named here works with the exhibits as they are.
+ * What the document cannot say of a valid request: which ids exist, which state a write needs, what a text
+ * means. Everything else is drawn from the schemas. What is not named here works with the exhibits as they
+ * are.
  */
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -362,7 +363,10 @@ async function oneMcpServer(
   };
 }
 
-/** Weights beside 1: sandboxes take a tenth of a second of a core or more, passwords too; a stream is held for a quarter of a second. */
+/**
+ * Weights beside 1: sandboxes take a tenth of a second of a core or more, passwords too; a stream is held
+ * for a quarter of a second.
+ */
 const COSTLY = [
   'messages.sendMessage',
   'runs.stopRun',
@@ -390,7 +394,9 @@ export const weightOf = ({ base }: { base: string }) =>
         ? 0.4
         : 1;
 
-/** A list's or feed's own cursor, with the filters of the request; undefined where there is no further page. */
+/**
+ * A list's or feed's own cursor, with the filters of the request; undefined where there is no further page.
+ */
 export async function cursorFor(
   { world, operation }: Draw,
   ids: Ids,

@@ -1,4 +1,7 @@
-/** What a retry of a settled write is answered: the same, byte for byte but for secrets; and another payload under its key nothing but a conflict. */
+/**
+ * What a retry of a settled write is answered: the same, byte for byte but for secrets; and another payload
+ * under its key nothing but a conflict.
+ */
 import type { Random } from '../../bench/lib/random.ts';
 import { errorOf } from './judge.ts';
 import { sample } from './sample.ts';

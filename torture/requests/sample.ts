@@ -5,7 +5,10 @@ import type { Schema } from './document.ts';
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = Record<string, Json>;
 
-/** No NUL, no half of a surrogate pair: these are malformed. Some of these characters are two units long, none of them two code points. */
+/**
+ * No NUL, no half of a surrogate pair: these are malformed. Some of these characters are two units long,
+ * none of them two code points.
+ */
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'];
 const ODD = [
   ...' \t\n"\'\\/`<>&%$#{}[]()=+-_.,;:!?*~|^@äßéñ漢字かな한글العربيةעברית🙂🏳️‍🌈𝒳\u200b\u200d\ufeff\u202e\u2028\u2029\u0001\u001b\u007f\u0085\u00ad\ufffd\uffff\u{10ffff}',

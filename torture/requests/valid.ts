@@ -119,7 +119,10 @@ function validFaults(answer: Answer, isPlain: boolean, requestId: string | undef
   ];
 }
 
-/** Some settled writes are sent once more, and their key with something else. Not those that change their own organization: keys are per organization. */
+/**
+ * Some settled writes are sent once more, and their key with something else. Not those that change their
+ * own organization: keys are per organization.
+ */
 async function repeat(
   document: ApiDocument,
   { calls: { wire } }: World,

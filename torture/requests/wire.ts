@@ -1,6 +1,7 @@
 /**
- * HTTP/1.1 over bare sockets: requests that no client would send go out byte by byte, and nothing of an answer is mended on its way in.
- * Sockets are kept alive and used in turn; one that was sent a broken request is never used again.
+ * HTTP/1.1 over bare sockets: requests that no client would send go out byte by byte, and nothing of an
+ * answer is mended on its way in. Sockets are kept alive and used in turn; one that was sent a broken
+ * request is never used again.
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';

@@ -7,8 +7,9 @@ import type {
 } from '@agentclientprotocol/sdk';
 
 /**
- * The agent's side of the Agent Client Protocol over stdio: the five messages that an agent without sessions to load needs.
- * Types are the SDK's; its code is not loaded here, because importing it takes 140 ms, more than the rest of a turn.
+ * The agent's side of the Agent Client Protocol over stdio: the five messages that an agent without
+ * sessions to load needs. Types are the SDK's; its code is not loaded here, because importing it takes 140
+ * ms, more than the rest of a turn.
  */
 export interface Turn {
   prompt: string;

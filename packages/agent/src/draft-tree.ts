@@ -17,7 +17,10 @@ export class DraftTree {
     this.#root = root;
   }
 
-  /** Undefined when there is no such file. Throws PathError for what is no regular file, and for paths that leave the root. */
+  /**
+   * Undefined when there is no such file. Throws PathError for what is no regular file, and for paths that
+   * leave the root.
+   */
   read(path: string): DraftFile | undefined {
     const file = insideOf(this.#root, path);
     const draft = this.#drafts.get(file);
@@ -51,7 +54,8 @@ export class DraftTree {
 }
 
 /**
- * The real place of a path below the root: links on the way are followed, and PathError is thrown where they lead out or nowhere.
+ * The real place of a path below the root: links on the way are followed, and PathError is thrown where
+ * they lead out or nowhere.
  */
 export function insideOf(root: string, path: string): string {
   const top = realpathSync(root);

@@ -17,7 +17,10 @@ const BEGIN = '*** Begin Patch',
 
 export const isEnvelope = (text: string): boolean => text.trimStart().startsWith(BEGIN);
 
-/** Applies a `*** Begin Patch` envelope given as a latin1 string; returns one line per file. Throws PatchError. */
+/**
+ * Applies a `*** Begin Patch` envelope given as a latin1 string; returns one line per file. Throws
+ * PatchError.
+ */
 export function applyEnvelope(tree: DraftTree, text: string): string[] {
   return sectionsOf(text).map((section) => applySection(tree, section));
 }

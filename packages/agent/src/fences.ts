@@ -4,10 +4,16 @@ export interface Fence {
   content: string;
 }
 
-/** Opening: up to three spaces, three or more of one mark; the info string of a backtick fence holds no backtick. */
+/**
+ * Opening: up to three spaces, three or more of one mark; the info string of a backtick fence holds no
+ * backtick.
+ */
 const OPENING = /^( {0,3})(?:(`{3,})([^`]*)|(~{3,})(.*))$/s;
 
-/** The fenced blocks of a text in order. A longer fence may hold shorter ones; one that is never closed runs to the end. */
+/**
+ * The fenced blocks of a text in order. A longer fence may hold shorter ones; one that is never closed runs
+ * to the end.
+ */
 export function fencesOf(text: string): Fence[] {
   const fences: Fence[] = [];
   let open: { indent: number; mark: string; info: string; lines: string[] } | undefined;

@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net';
 
-/** Pipes two sockets (allowHalfOpen) into each other. When one is closed, the other is closed after what is left for it. */
+/**
+ * Pipes two sockets (allowHalfOpen) into each other. When one is closed, the other is closed after what is
+ * left for it.
+ */
 export function joinSockets(one: Socket, other: Socket): void {
   for (const [from, to] of [
     [one, other],

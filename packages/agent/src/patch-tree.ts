@@ -4,8 +4,9 @@ import { below, makeWay, statOf } from './paths.ts';
 import { tarFiles } from './tar.ts';
 
 /**
- * Writes the tar on stdin over the tree at the working folder. Its first entry `.headrace-patch.json` may name what to delete first:
- * { delete: string[] }. Runs inside the sandbox, so that links which an agent planted lead nowhere; it follows none all the same.
+ * Writes the tar on stdin over the tree at the working folder. Its first entry `.headrace-patch.json` may
+ * name what to delete first: { delete: string[] }. Runs inside the sandbox, so that links which an agent
+ * planted lead nowhere; it follows none all the same.
  */
 const root = process.cwd();
 

@@ -6,7 +6,9 @@ export class PathError extends Error {
   override readonly name = 'PathError';
 }
 
-/** The path below `root`, or PathError when it is absolute, empty or leaves `root`. Links are not looked at. */
+/**
+ * The path below `root`, or PathError when it is absolute, empty or leaves `root`. Links are not looked at.
+ */
 export function below(root: string, path: string): string {
   const clean = posix.normalize(path);
   if (
@@ -27,7 +29,10 @@ export function statOf(file: string): Stats | undefined {
   return lstatSync(file, { throwIfNoEntry: false });
 }
 
-/** Makes the folders above a file below `root`; whatever stands in their way that is no folder (a link above all) is removed. */
+/**
+ * Makes the folders above a file below `root`; whatever stands in their way that is no folder (a link above
+ * all) is removed.
+ */
 export function makeWay(root: string, file: string): void {
   const parent = dirname(file);
   if (parent === root || !parent.startsWith(`${root}/`)) return;

@@ -8,8 +8,9 @@ import { runShell } from './shell.ts';
 import { applyUnifiedDiff, parseUnifiedDiff } from './unified-diff.ts';
 
 /**
- * The agent without a model: it does what a message's fenced blocks say, in order, up to the first that fails. `sh` blocks are tool
- * calls, asked for one by one; `patch` and `file PATH` change the workspace at once. Other blocks and all other text are left alone.
+ * The agent without a model: it does what a message's fenced blocks say, in order, up to the first that
+ * fails. `sh` blocks are tool calls, asked for one by one; `patch` and `file PATH` change the workspace at
+ * once. Other blocks and all other text are left alone.
  */
 const ROOT = process.cwd();
 const SHOWN_BYTES = 8 * 1024;

@@ -17,7 +17,10 @@ export interface FileDiff {
   hunks: Hunk[];
 }
 
-/** Reads plain and git-style unified diffs from a latin1 string; text between files is passed over. Throws PatchError. */
+/**
+ * Reads plain and git-style unified diffs from a latin1 string; text between files is passed over. Throws
+ * PatchError.
+ */
 export function parseUnifiedDiff(text: string): FileDiff[] {
   const lines = linesOf(text);
   const files: FileDiff[] = [];
@@ -38,7 +41,10 @@ export function parseUnifiedDiff(text: string): FileDiff[] {
   return files;
 }
 
-/** Applies the files in order; returns one line per file that says what was done. Throws PatchError where something does not fit. */
+/**
+ * Applies the files in order; returns one line per file that says what was done. Throws PatchError where
+ * something does not fit.
+ */
 export function applyUnifiedDiff(tree: DraftTree, files: FileDiff[]): string[] {
   return files.map((file) => applyFile(tree, file));
 }
@@ -66,7 +72,10 @@ function applyFile(tree: DraftTree, { oldPath, newPath, isCopy, executable, hunk
     : `${isCopy ? 'copied' : 'renamed'} ${oldPath} to ${newPath}`;
 }
 
-/** Each hunk goes where its old lines stand: at the line it names, moved by what came before, else at the nearest place after the last. */
+/**
+ * Each hunk goes where its old lines stand: at the line it names, moved by what came before, else at the
+ * nearest place after the last.
+ */
 function applyHunks(content: string, hunks: Hunk[], path: string): string {
   const lines = linesOf(content);
   let done = 0,
@@ -208,7 +217,10 @@ function headerPath(text: string): string | null {
   return name === '/dev/null' ? null : name;
 }
 
-/** `diff --git a/x b/x`: with one name twice, it can be split in the middle; other headers carry their names in further lines. */
+/**
+ * `diff --git a/x b/x`: with one name twice, it can be split in the middle; other headers carry their names
+ * in further lines.
+ */
 function pathsOfGitHeader(header: string): [string, string] {
   const text = header.slice('diff --git '.length);
   const quoted = /^("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*"|\S+)$/.exec(text);

@@ -1,4 +1,7 @@
-/** What this host offers, found the way the service finds it: a runner is started and says whether its sandbox isolates. */
+/**
+ * What this host offers, found the way the service finds it: a runner is started and says whether its
+ * sandbox isolates.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

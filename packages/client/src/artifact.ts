@@ -1,4 +1,7 @@
-/** A downloaded artifact against its manifest: nothing of it is believed, or written anywhere, before all of it is checked. */
+/**
+ * A downloaded artifact against its manifest: nothing of it is believed, or written anywhere, before all of
+ * it is checked.
+ */
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { Manifest } from './types.ts';
@@ -13,7 +16,10 @@ const BLOCK = 512;
 /** 64 MiB of output and the blocks of 10,000 entries, each with a longer name. */
 const INFLATED_LIMIT = 96 * 1024 * 1024;
 
-/** The files of a build. Throws Error where the artifact is not what its manifest says, or a path would leave the folder it is unpacked to. */
+/**
+ * The files of a build. Throws Error where the artifact is not what its manifest says, or a path would
+ * leave the folder it is unpacked to.
+ */
 export function readArtifact(artifact: Uint8Array, manifest: Manifest): ArtifactFile[] {
   if (sha256(artifact) !== manifest.artifactSha256)
     throw new Error('The artifact is not the one that its manifest tells of: its SHA-256 differs.');

@@ -1,4 +1,7 @@
-/** The Platform API's main job, typed: an app's sources and head, threads and their runs, applies, builds, previews, events. */
+/**
+ * The Platform API's main job, typed: an app's sources and head, threads and their runs, applies, builds,
+ * previews, events.
+ */
 import { randomUUID } from 'node:crypto';
 import { createEvents } from './events.ts';
 import { createHttp } from './http.ts';

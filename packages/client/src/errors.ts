@@ -5,7 +5,10 @@ export interface Field {
   message: string;
 }
 
-/** An answer that is not a success. `code` is the stable name to decide by; 0 as `status` means that no answer came at all. */
+/**
+ * An answer that is not a success. `code` is the stable name to decide by; 0 as `status` means that no
+ * answer came at all.
+ */
 export class HeadraceError extends Error {
   readonly status: number;
   /** Of the service, or `network_error` and `invalid_response` where it did not speak. */

@@ -31,25 +31,35 @@ export type StreamItem =
   | { kind: 'draft.removed'; threadId: string; messageId: string }
   /** Connected, for the first time or again. */
   | { kind: 'open' }
-  /** Events may be missing before this: reload what you show, then read on. `cursor` stands after what is missing. */
+  /**
+   * Events may be missing before this: reload what you show, then read on. `cursor` stands after what is
+   * missing.
+   */
   | { kind: 'reset'; code: 'cursor_expired' | 'cursor_scope_changed'; cursor: string };
 
 export interface Events {
   /** A cursor at the feed's end. */
   head(feed: Feed, options?: CallOptions): Promise<string>;
-  /** One page; without a cursor from the oldest event that is kept. `waitSeconds` (0-30) lets an empty page wait. */
+  /**
+   * One page; without a cursor from the oldest event that is kept. `waitSeconds` (0-30) lets an empty page
+   * wait.
+   */
   list(
     feed: Feed,
     options?: CallOptions & { cursor?: string; limit?: number; waitSeconds?: number },
   ): Promise<EventPage>;
-  /** Every event behind the cursor, once, in order: to the feed's present end, or with `follow` on and on. Throws 410 as it is. */
+  /**
+   * Every event behind the cursor, once, in order: to the feed's present end, or with `follow` on and on.
+   * Throws 410 as it is.
+   */
   replay(
     feed: Feed,
     options?: CallOptions & { cursor?: string; follow?: boolean },
   ): AsyncGenerator<HeadraceEvent>;
   /**
-   * Every event from the cursor (default: from now) on, once, and drafts. Resumes by itself where it was cut; a 410 becomes an item of
-   * kind `reset`. Ends when the caller does or the app is deleted; throws when the key may not read on.
+   * Every event from the cursor (default: from now) on, once, and drafts. Resumes by itself where it was
+   * cut; a 410 becomes an item of kind `reset`. Ends when the caller does or the app is deleted; throws
+   * when the key may not read on.
    */
   stream(feed: Feed, options?: CallOptions & { cursor?: string }): AsyncGenerator<StreamItem>;
 }
@@ -122,7 +132,8 @@ export function createEvents(http: Http): Events {
     { cursor, ...options }: CallOptions & { cursor?: string } = {},
   ): AsyncGenerator<StreamItem> {
     const seen = new RecentIds();
-    // From a cursor also when the caller has none: what comes before the first frame of a lost connection would be missed.
+    // From a cursor also when the caller has none: what comes before the first frame of a lost connection
+    // would be missed.
     let at = cursor ?? (await head(feed, options));
     for (let failures = 0; failures < RECONNECTS; failures++) {
       try {

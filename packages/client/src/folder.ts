@@ -4,7 +4,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { FileInput } from './types.ts';
 
-/** Every regular file below `folder`, by path: text as UTF-8, all else as base64. `.git` and `node_modules` are left out. */
+/**
+ * Every regular file below `folder`, by path: text as UTF-8, all else as base64. `.git` and `node_modules`
+ * are left out.
+ */
 export async function readFolder(folder: string): Promise<FileInput[]> {
   const files: FileInput[] = [];
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

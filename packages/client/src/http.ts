@@ -1,6 +1,7 @@
 /**
- * One call: retried while a retry may help and with the key of its first attempt, so that a write whose answer was lost is not done
- * twice. Retried are lost connections, 429, 502, 503, 504 and `request_in_progress` (the first attempt still works); nothing else.
+ * One call: retried while a retry may help and with the key of its first attempt, so that a write whose
+ * answer was lost is not done twice. Retried are lost connections, 429, 502, 503, 504 and
+ * `request_in_progress` (the first attempt still works); nothing else.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** What the service answers; docs/openapi.json has every field's meaning. Times are ISO 8601, money is micro-units of USD. */
+/**
+ * What the service answers; docs/openapi.json has every field's meaning. Times are ISO 8601, money is
+ * micro-units of USD.
+ */
 export interface App {
   id: string;
   projectId: string;

@@ -15,10 +15,16 @@ import type {
   TaskState,
 } from './protocol.ts';
 
-/** The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner answers. */
+/**
+ * The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner
+ * answers.
+ */
 export interface RunnerClient {
   status(): Promise<RunnerStatus>;
-  /** From a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any more). A `fence`, here and below: `superseded` 409 where a later one was seen. */
+  /**
+   * From a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any more).
+   * A `fence`, here and below: `superseded` 409 where a later one was seen.
+   */
   putWorkspace(
     id: string,
     tar: Readable | Buffer | undefined,
@@ -37,14 +43,20 @@ export interface RunnerClient {
   deleteWorkspace(id: string, fence?: number): Promise<void>;
   /** What it holds beside the paths of its source, or beside kept files. */
   capture(id: string, base: string[] | OverRequest): Promise<CaptureResult>;
-  /** A tar of the captured contents, in the order asked for; breaks off with an error when they are no longer there. */
+  /**
+   * A tar of the captured contents, in the order asked for; breaks off with an error when they are no
+   * longer there.
+   */
   blobs(id: string, paths: string[]): Promise<Readable>;
   patch(id: string, tar: Readable | Buffer, fence?: number): Promise<void>;
   /** isNew is false when a task of this id was there already. */
   startTask(id: string, request: TaskRequest, fence?: number): Promise<TaskState & { isNew: boolean }>;
   tasks(): Promise<TaskState[]>;
   task(id: string): Promise<TaskState>;
-  /** Entries from `from` on as they come, to the end entry. Throws `unavailable` when the runner dies before it. */
+  /**
+   * Entries from `from` on as they come, to the end entry. Throws `unavailable` when the runner dies before
+   * it.
+   */
   journal(id: string, from?: number, signal?: AbortSignal): AsyncIterable<JournalEntry>;
   ack(id: string, offset: number): Promise<void>;
   cancel(id: string): Promise<void>;

@@ -9,7 +9,10 @@ import type { DriverChoice } from './sandbox/drivers.ts';
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
-/** As root in mounts of its own, where that is allowed: what the runner mounts goes with it, even when it is killed. */
+/**
+ * As root in mounts of its own, where that is allowed: what the runner mounts goes with it, even when it is
+ * killed.
+ */
 const IN_OWN_MOUNTS = `unshare --mount --propagation slave true 2>/dev/null && exec unshare --mount --propagation slave "$@"; exec "$@"`;
 const LONGEST_SOCKET_PATH = 107;
 
@@ -23,8 +26,9 @@ export interface EnsureOptions {
 }
 
 /**
- * A client of the runner on this socket, started detached in a session of its own where none answers. Two callers at once get the same
- * runner: one starts it, under a lock folder, the other waits. Throws `unavailable` 503 when none answers within 30 s.
+ * A client of the runner on this socket, started detached in a session of its own where none answers. Two
+ * callers at once get the same runner: one starts it, under a lock folder, the other waits. Throws
+ * `unavailable` 503 when none answers within 30 s.
  */
 export async function ensureRunner(options: EnsureOptions): Promise<RunnerClient> {
   if (Buffer.byteLength(options.socketPath) > LONGEST_SOCKET_PATH)

@@ -1,7 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { RunnerError } from './errors.ts';
 
-/** A worker that has not been heard of for so long serves no gateway any more; it says each second that it does. */
+/**
+ * A worker that has not been heard of for so long serves no gateway any more; it says each second that it
+ * does.
+ */
 const SILENT_MS = 5_000;
 const DIAL_TIMEOUT_MS = 2_000;
 const LONGEST_SOCKET_PATH = 107;

@@ -4,7 +4,10 @@ import { freemem, totalmem } from 'node:os';
 const V1 = '/sys/fs/cgroup/memory';
 const V2 = '/sys/fs/cgroup';
 
-/** Bytes that this machine (or the control group that the service is in) has, and that are free now: what caches hold counts as free. */
+/**
+ * Bytes that this machine (or the control group that the service is in) has, and that are free now: what
+ * caches hold counts as free.
+ */
 export function memoryLoad(): { memoryBytes: number; freeBytes: number } {
   const machine = ofMachine();
   const group =
@@ -23,7 +26,10 @@ function ofMachine(): { memoryBytes: number; freeBytes: number } {
   return { memoryBytes: bytes('MemTotal') ?? totalmem(), freeBytes: bytes('MemAvailable') ?? freemem() };
 }
 
-/** In a container the group's root is mounted as if it were the host's; where it is the host's it has no limit. */
+/**
+ * In a container the group's root is mounted as if it were the host's; where it is the host's it has no
+ * limit.
+ */
 function ofGroup(
   folder: string,
   files: { limit: string; used: string },

@@ -16,8 +16,9 @@ import { Workspaces } from './workspaces.ts';
 import { Trees } from './workspaces/trees.ts';
 
 /**
- * The runner process: `node main.ts --socket PATH --dir STATE --id ID [--idle-seconds 30] [--sandboxes JSON]`, a DriverChoice. It outlives the worker that started it, so
- * that runs go on over restarts; without any worker for the idle time it ends its sandboxes, removes its files and exits.
+ * The runner process: `node main.ts --socket PATH --dir STATE --id ID [--idle-seconds 30] [--sandboxes
+ * JSON]`, a DriverChoice. It outlives the worker that started it, so that runs go on over restarts; without
+ * any worker for the idle time it ends its sandboxes, removes its files and exits.
  */
 const { values } = parseArgs({
   options: {
@@ -113,8 +114,8 @@ async function abandon(error: Error): Promise<never> {
 }
 
 /**
- * Ends every sandbox, removes the files, exits. What does not end in time dies with this process (bwrap's --die-with-parent), or is a container, which the next runner
- * removes before it answers.
+ * Ends every sandbox, removes the files, exits. What does not end in time dies with this process (bwrap's
+ * --die-with-parent), or is a container, which the next runner removes before it answers.
  */
 async function leave(): Promise<void> {
   if (isLeaving) return;

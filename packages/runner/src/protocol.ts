@@ -1,14 +1,15 @@
 /**
- * What the runner and a worker say to each other: HTTP/1.1 over the runner's unix socket, JSON bodies unless a line says tar or NDJSON.
- * The runner holds no database and no keys. Everything that comes back through here was touched by strangers' code: the worker
- * validates it again.
+ * What the runner and a worker say to each other: HTTP/1.1 over the runner's unix socket, JSON bodies
+ * unless a line says tar or NDJSON. The runner holds no database and no keys. Everything that comes back
+ * through here was touched by strangers' code: the worker validates it again.
  *
  *   GET    /status                                → RunnerStatus
  *   PUT    /workspaces/:id            tar         → 204           makes or replaces the workspace; the tar holds regular files only
  *          …?keep=KEY&group=GROUP                                 and keeps its files under that key, where `restore` is `overlay`; the group is the project
  *          …?base=KEY                 (tar)       → 204           from kept files, with a patch as for POST …/patch or without; 404 `not_cached` when they are not kept
  *          …&warm=GROUP&lock=SHA256                               with either, where `restore` is `overlay`: with the dependency folder that another workspace of that project
- *                                                                 installed by a lock file of this SHA-256; `lock` may be repeated
+ *                                                                 installed by a lock file of this SHA-256;
+ *                                                                 `lock` may be repeated
  *   DELETE /groups/:id                            → 204           gives up what is kept for that project and not in use: files and installed dependencies
  *   GET    /groups                                → { groups: string[] }   projects of which anything is kept
  *   GET    /sources?group=GROUP                   → { keys: string[] }   kept files of that project, the last used first
@@ -31,29 +32,39 @@
  *   PUT    /gateways/:id              { socketPath } → 204        a worker serves the model gateway there; repeated as a sign of life
  *   GET    /tasks/:id/connect         Upgrade: tcp → 101          preview: a raw byte pipe to the port inside the sandbox; 502 when nothing listens
  *
- * The model gateway: a turn with `gateway` finds an HTTP server at GATEWAY_URL inside its sandbox. Each connection to it is joined to a worker's
- * socket, with one line before the agent's own bytes: `task <id>\n`. So the worker knows which task is calling, whatever the call says.
- * While no worker is there, connections wait, for a minute at most; a task has 64 at once. The built-in model agent gets no HTTP port but the unix
- * socket itself, whose path HEADRACE_GATEWAY_SOCKET tells.
+ * The model gateway: a turn with `gateway` finds an HTTP server at GATEWAY_URL inside its sandbox. Each
+ * connection to it is joined to a worker's socket, with one line before the agent's own bytes: `task
+ * <id>\n`. So the worker knows which task is calling, whatever the call says. While no worker is there,
+ * connections wait, for a minute at most; a task has 64 at once. The built-in model agent gets no HTTP port
+ * but the unix socket itself, whose path HEADRACE_GATEWAY_SOCKET tells.
  *
- * An agent's HOME and its sessions last as long as its workspace: a turn goes on with the session of the one before where the agent can load it, and
- * gets `history` where it cannot. PUT /workspaces/:id begins anew.
- * Every agent but `scripted` finds a git repository in the workspace, whose one commit is the source as its first turn found it; no capture has it.
+ * An agent's HOME and its sessions last as long as its workspace: a turn goes on with the session of the
+ * one before where the agent can load it, and gets `history` where it cannot. PUT /workspaces/:id begins
+ * anew. Every agent but `scripted` finds a git repository in the workspace, whose one commit is the source
+ * as its first turn found it; no capture has it.
  *
- * Installed dependencies: when a task has ended by itself, a `node_modules` that an installer finished by the lock file beside it becomes a layer below the workspace, and below
- * later ones of the same project with that lock file; each writes beside it. Nothing of it where `restore` is `copy`, nor in builds and previews.
+ * Installed dependencies: when a task has ended by itself, a `node_modules` that an installer finished by
+ * the lock file beside it becomes a layer below the workspace, and below later ones of the same project
+ * with that lock file; each writes beside it. Nothing of it where `restore` is `copy`, nor in builds and
+ * previews.
  *
- * Fences: a worker that was taken for dead may wake and take itself for the holder of a workspace. With `Headrace-Fence: N` to PUT, DELETE and patch of a workspace, and to POST and
- * DELETE of a task in one, a request is refused (409 `superseded`) where a higher number was seen for that workspace, also one that is gone meanwhile.
+ * Fences: a worker that was taken for dead may wake and take itself for the holder of a workspace. With
+ * `Headrace-Fence: N` to PUT, DELETE and patch of a workspace, and to POST and DELETE of a task in one, a
+ * request is refused (409 `superseded`) where a higher number was seen for that workspace, also one that is
+ * gone meanwhile.
  *
- * Errors: { error: { code, message } } with 4xx/5xx. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`, `prv_…`, `op_…`).
+ * Errors: { error: { code, message } } with 4xx/5xx. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`,
+ * `prv_…`, `op_…`).
  */
 
 export interface RunnerStatus {
   id: string;
   pid: number;
   driver: 'bubblewrap' | 'container' | null;
-  /** What it was started with, and keeps to for its life, which may be longer than that of the service that started it. */
+  /**
+   * What it was started with, and keeps to for its life, which may be longer than that of the service that
+   * started it.
+   */
   asked?: {
     driver: 'auto' | 'bubblewrap' | 'container';
     socket: string | null;
@@ -66,7 +77,10 @@ export interface RunnerStatus {
   missing: string[];
   /** How a known source is restored: mounted or unpacked. Absent until it was tried. */
   restore?: 'overlay' | 'copy' | undefined;
-  /** What bounds a sandbox here. The size of one file is always an rlimit's, that of the whole workspace always the watchdog's. */
+  /**
+   * What bounds a sandbox here. The size of one file is always an rlimit's, that of the whole workspace
+   * always the watchdog's.
+   */
   limits: {
     memory: 'cgroup' | 'watchdog';
     processes: 'cgroup' | 'rlimit' | 'watchdog';
@@ -75,7 +89,10 @@ export interface RunnerStatus {
   };
   /** Connections that sandboxes asked the egress proxy for, since the runner's start. */
   egress?: { allowed: number; refused: number };
-  /** Bytes that this machine (or the runner's control group) has, and that are free now; sandboxes that live. Absent: not measured. */
+  /**
+   * Bytes that this machine (or the runner's control group) has, and that are free now; sandboxes that
+   * live. Absent: not measured.
+   */
   load?: { memoryBytes: number; freeBytes: number; sandboxes: number };
 }
 
@@ -86,8 +103,9 @@ export interface TreeKey {
 }
 
 /**
- * `keep`: the tar, which has all files, is kept as a source tree under this key. `base`: the workspace lies over the kept one of this key, and the tar, if any, is a patch.
- * `warm`: it takes part in the project's installed dependencies; `locks`: SHA-256 of the lock files at its top.
+ * `keep`: the tar, which has all files, is kept as a source tree under this key. `base`: the workspace lies
+ * over the kept one of this key, and the tar, if any, is a patch. `warm`: it takes part in the project's
+ * installed dependencies; `locks`: SHA-256 of the lock files at its top.
  */
 export interface Origin {
   keep?: TreeKey | undefined;
@@ -96,11 +114,17 @@ export interface Origin {
 }
 
 export interface CaptureRequest {
-  /** Paths of the source that the workspace was restored from (base of the run). Kept wherever they still exist as regular files. */
+  /**
+   * Paths of the source that the workspace was restored from (base of the run). Kept wherever they still
+   * exist as regular files.
+   */
   basePaths: string[];
 }
 
-/** For a workspace that lies over kept files: the paths of its source are theirs, without those removed and with those added. */
+/**
+ * For a workspace that lies over kept files: the paths of its source are theirs, without those removed and
+ * with those added.
+ */
 export interface OverRequest {
   /** The key of the kept files; 409 `changed` when it lies over others. */
   over: string;
@@ -111,9 +135,15 @@ export interface OverRequest {
 export interface CaptureResult {
   /** All files of the source; to an OverRequest those that are not exactly files of the kept source. */
   files: CapturedFile[];
-  /** To an OverRequest: files of the kept source that were moved, and the paths of it where the file is not what it was there. */
+  /**
+   * To an OverRequest: files of the kept source that were moved, and the paths of it where the file is not
+   * what it was there.
+   */
   over?: { moved: { path: string; from: string }[]; missing: string[] };
-  /** What was left out: symlinks, special files, new files under dependency or reserved folders; at most 1,000. */
+  /**
+   * What was left out: symlinks, special files, new files under dependency or reserved folders; at most
+   * 1,000.
+   */
   warnings: { path: string; reason: string }[];
 }
 
@@ -135,7 +165,10 @@ export interface TaskRequestBase {
   /** Bounds the whole task; at the end of it the tree is killed and the end entry has `timedOut`. */
   timeoutMs: number;
   limits?: Partial<SandboxLimits>;
-  /** Host names that its sandbox may reach over TLS by way of the egress proxy (`example.com`, `*.example.com`); absent or empty: no network. */
+  /**
+   * Host names that its sandbox may reach over TLS by way of the egress proxy (`example.com`,
+   * `*.example.com`); absent or empty: no network.
+   */
   egress?: string[];
 }
 
@@ -145,7 +178,10 @@ export interface TurnAgent {
   name: string;
   /** The command inside the sandbox; null: the built-in agent of that name. */
   command: string[] | null;
-  /** Folder of the runner's host, mounted read-only at AGENTS_FOLDER/<name>; its node_modules/.bin comes first in PATH. */
+  /**
+   * Folder of the runner's host, mounted read-only at AGENTS_FOLDER/<name>; its node_modules/.bin comes
+   * first in PATH.
+   */
   folder: string | null;
   env: Record<string, string>;
   /** Files written into its HOME before it starts: relative path → content. */
@@ -186,7 +222,10 @@ export interface TurnRequest extends TaskRequestBase {
   mcpServers?: TurnMcpServer[];
   /** Whether the sandbox gets the model gateway. */
   gateway?: boolean;
-  /** Further files that the agent finds in the workspace before it starts, e.g. `.hoplite/repair/…`; never captured. */
+  /**
+   * Further files that the agent finds in the workspace before it starts, e.g. `.hoplite/repair/…`; never
+   * captured.
+   */
   evidence?: { path: string; content: string; encoding: 'utf8' | 'base64' }[];
   /** `ask`: each tool call waits for POST …/permissions; the worker decides by policy. */
   permissions: 'ask' | 'allow';
@@ -200,7 +239,10 @@ export interface ExecRequest extends TaskRequestBase {
   stdin?: string;
 }
 
-/** A command in a scratch sandbox that holds exactly the source sent by PUT …/source; starts when the source is there. */
+/**
+ * A command in a scratch sandbox that holds exactly the source sent by PUT …/source; starts when the source
+ * is there.
+ */
 export interface BuildRequest extends TaskRequestBase {
   kind: 'build';
   command: string;
@@ -243,7 +285,10 @@ export type JournalEntry = { offset: number; at: string } & (
       output: string | null;
       truncated: boolean;
     }
-  /** `name`, `input`: of the call as it is asked about; a runner that went on from an older version leaves them out. */
+  /**
+   * `name`, `input`: of the call as it is asked about; a runner that went on from an older version leaves
+   * them out.
+   */
   | {
       type: 'permission';
       requestId: string;
@@ -269,7 +314,9 @@ export interface TaskEnd {
   signal: string | null;
   timedOut: boolean;
   oom: boolean;
-  /** turn: `script_failed`, `agent_error`, `not_configured` (its command is not there); any: `sandbox_lost`. */
+  /**
+   * turn: `script_failed`, `agent_error`, `not_configured` (its command is not there); any: `sandbox_lost`.
+   */
   error: {
     code: 'script_failed' | 'agent_error' | 'not_configured' | 'sandbox_lost';
     message: string;

@@ -14,7 +14,10 @@ import { Tasks } from './tasks/tasks.ts';
 import { Workspaces } from './workspaces.ts';
 import { Trees } from './workspaces/trees.ts';
 
-/** A folder that is removed after the file's tests; in memory where there is one, for mass creation on disks is slow. */
+/**
+ * A folder that is removed after the file's tests; in memory where there is one, for mass creation on disks
+ * is slow.
+ */
 export function scratch(): string {
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'hr-test-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -51,7 +54,10 @@ export interface Engine {
   choice: DriverChoice;
 }
 
-/** The drivers that HEADRACE_TEST_ENGINES names (JSON: a list of name and choice, of which what is left out is as by default): bubblewrap alone where it is not set. */
+/**
+ * The drivers that HEADRACE_TEST_ENGINES names (JSON: a list of name and choice, of which what is left out
+ * is as by default): bubblewrap alone where it is not set.
+ */
 export function testEngines(): Engine[] {
   const named = JSON.parse(process.env.HEADRACE_TEST_ENGINES ?? '[]') as {
     name: string;
@@ -63,8 +69,8 @@ export function testEngines(): Engine[] {
 }
 
 /**
- * A runner's parts in this process, on real sandboxes of this driver, or the first to be tested; undefined, with a visible line, where none can be made. Throws
- * where none of an engine can be that was named.
+ * A runner's parts in this process, on real sandboxes of this driver, or the first to be tested; undefined,
+ * with a visible line, where none can be made. Throws where none of an engine can be that was named.
  */
 export async function makeBench(choice: DriverChoice = testEngines()[0]!.choice): Promise<Bench | undefined> {
   const host = await prepareHost(storeFolder(tmpdir()));

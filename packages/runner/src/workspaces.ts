@@ -18,7 +18,10 @@ export interface CapturedFiles {
   get(path: string): TarEntry | undefined;
 }
 
-/** A thread's workspace: its tree, who uses it now, what the last capture saw, and its agents' homes by their names. */
+/**
+ * A thread's workspace: its tree, who uses it now, what the last capture saw, and its agents' homes by
+ * their names.
+ */
 export interface Workspace {
   id: string;
   tree: Tree;
@@ -31,7 +34,9 @@ export interface Workspace {
   homes: Map<string, AgentHome>;
 }
 
-/** Workspaces whose last holder is known, there or not: one that is late by more is refused by nothing here. */
+/**
+ * Workspaces whose last holder is known, there or not: one that is late by more is refused by nothing here.
+ */
 const REMEMBERED = 10_000;
 
 /** All workspaces of this runner by id. */
@@ -56,7 +61,10 @@ export class Workspaces {
     return workspace;
   }
 
-  /** Notes who works in a workspace by its number. Throws `superseded` 409 for one before it, which was suspended and takes itself for the holder. */
+  /**
+   * Notes who works in a workspace by its number. Throws `superseded` 409 for one before it, which was
+   * suspended and takes itself for the holder.
+   */
   admit(id: string, fence: number | undefined): void {
     if (fence === undefined) return;
     if (fence < (this.#fences.get(id) ?? 0))
@@ -66,7 +74,10 @@ export class Workspaces {
     if (this.#fences.size > REMEMBERED) this.#fences.delete(this.#fences.keys().next().value!);
   }
 
-  /** Makes or replaces it: a fresh tree is filled, then swapped in. Throws `busy` 409, as Trees.make, and as admit, also where it was superseded while its archive came. */
+  /**
+   * Makes or replaces it: a fresh tree is filled, then swapped in. Throws `busy` 409, as Trees.make, and as
+   * admit, also where it was superseded while its archive came.
+   */
   async put(id: string, tar?: Readable, origin: Origin = {}, fence?: number): Promise<void> {
     this.admit(id, fence);
     const make = async (): Promise<Tree> => {

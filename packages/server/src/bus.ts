@@ -1,10 +1,11 @@
 /**
- * Wake-ups between processes: LISTEN/NOTIFY beside the database's transactions. A message is a hint, never the truth: every
- * listener also looks by itself from time to time.
+ * Wake-ups between processes: LISTEN/NOTIFY beside the database's transactions. A message is a hint, never
+ * the truth: every listener also looks by itself from time to time.
  *
- * NOTIFY inside writers' transactions serializes their commits (measured: 13.7-15.9 thousand commits/s fall to 5.2), so wake-ups go
- * out after the commit, on a connection of their own, one statement in 5 ms at most: the first at once, what comes meanwhile together.
- * Listeners of this process hear at once, without the database.
+ * NOTIFY inside writers' transactions serializes their commits (measured: 13.7-15.9 thousand commits/s fall
+ * to 5.2), so wake-ups go out after the commit, on a connection of their own, one statement in 5 ms at
+ * most: the first at once, what comes meanwhile together. Listeners of this process hear at once, without
+ * the database.
  */
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -25,7 +26,10 @@ const COALESCE_MS = 5;
 const RECONNECT_MS = 500;
 
 export interface Bus {
-  /** Tells every process, this one at once. `payload` names what changed (an id), at most a few hundred bytes. */
+  /**
+   * Tells every process, this one at once. `payload` names what changed (an id), at most a few hundred
+   * bytes.
+   */
   notify(channel: Channel, payload?: string): void;
   /** Returns the function that ends listening. */
   listen(channel: Channel, listener: Listener): () => void;
@@ -76,7 +80,8 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
     });
     try {
       await next.connect();
-      // NOTIFY commits like a write; a hint that a crash takes is no loss, and waiting for the disk would delay each by a sync.
+      // NOTIFY commits like a write; a hint that a crash takes is no loss, and waiting for the disk would
+      // delay each by a sync.
       await next.query('set synchronous_commit = off');
       await next.query(CHANNELS.map((c) => `listen headrace_${c}`).join(';'));
     } catch (error) {
@@ -86,7 +91,10 @@ export async function openBus(connection: pg.PoolConfig, processId: string, log:
     client = next;
   }
 
-  /** One timer for all: a connection that fails says so twice, as an error and as an end, and attempts would double with each. */
+  /**
+   * One timer for all: a connection that fails says so twice, as an error and as an end, and attempts would
+   * double with each.
+   */
   function scheduleReconnect(): void {
     if (isClosed || reconnectTimer) return;
     reconnectTimer = setTimeout(() => {

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 
-/** Deadlines are set and compared by the database's clock, never by two machines'. Tests move it on; a service leaves it at 0. */
+/**
+ * Deadlines are set and compared by the database's clock, never by two machines'. Tests move it on; a
+ * service leaves it at 0.
+ */
 export interface Clock {
   offsetMs: number;
 }

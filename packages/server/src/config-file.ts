@@ -1,6 +1,7 @@
 /**
- * The configuration that is too large for environment variables: agents, model providers and prices, as a JSON file
- * (HEADRACE_CONFIG_FILE, by default `config.json` in the data folder, if there is one). docs/guides/agents.md shows it.
+ * The configuration that is too large for environment variables: agents, model providers and prices, as a
+ * JSON file (HEADRACE_CONFIG_FILE, by default `config.json` in the data folder, if there is one).
+ * docs/guides/agents.md shows it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -67,7 +68,10 @@ const faultsOf = compile(File, 'body');
 
 export type Wire = Static<typeof Wire>;
 
-/** An agent that speaks ACP. In `command`, `env` and `home`, {gateway}, {token}, {provider}, {model} and {modelId} are replaced. */
+/**
+ * An agent that speaks ACP. In `command`, `env` and `home`, {gateway}, {token}, {provider}, {model} and
+ * {modelId} are replaced.
+ */
 export interface AgentEntry {
   command: string[];
   /** Folder of the runner's host, absolute. */
@@ -76,7 +80,10 @@ export interface AgentEntry {
   home: Record<string, string>;
   /** ACP session modes: where every tool is allowed, and where the rules for approvals have to be asked. */
   mode: { allow: string | null; ask: string | null };
-  /** Whether it asks before it uses a tool. One that does not is kept from runs whose rules have to be asked. */
+  /**
+   * Whether it asks before it uses a tool. One that does not is kept from runs whose rules have to be
+   * asked.
+   */
   asks: boolean;
   wire: Wire;
   /** Patterns of the models that it speaks for; `*` stands for any text. */
@@ -121,7 +128,10 @@ const PROVIDERS: Record<string, ProviderEntry> = {
   },
 };
 
-/** Reads the file; without one, the built-in providers alone. Faults are added to `faults`, each with its place in the file. */
+/**
+ * Reads the file; without one, the built-in providers alone. Faults are added to `faults`, each with its
+ * place in the file.
+ */
 export function readConfigFile(path: string | null, fallback: string, faults: string[]): FileConfig {
   const file = path === null ? fallback : resolve(path);
   const nothing: FileConfig = { agents: {}, aliases: {}, providers: PROVIDERS, prices: {} };

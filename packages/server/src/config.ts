@@ -1,4 +1,7 @@
-/** The only file that reads the environment. All faults are reported together, by name and without values that may be secret. */
+/**
+ * The only file that reads the environment. All faults are reported together, by name and without values
+ * that may be secret.
+ */
 import { isIP } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,7 +27,10 @@ export interface Config extends FileConfig {
   idleTimeoutMinutes: number;
   sandboxDriver: 'auto' | 'bubblewrap' | 'container';
   sandboxLimits: 'required' | 'best-effort';
-  /** Unix socket of the container engine, image and OCI runtime of its sandboxes; null: found, none, the engine's own. */
+  /**
+   * Unix socket of the container engine, image and OCI runtime of its sandboxes; null: found, none, the
+   * engine's own.
+   */
   container: { socket: string | null; image: string | null; runtime: string | null };
   logLevel: string;
   eventRetentionSeconds: number;
@@ -59,7 +65,10 @@ function isNetwork(text: string): boolean {
   );
 }
 
-/** An agent at work takes about 256 MiB, and mostly waits: what bounds runs is memory (a control group's, where it has a limit), not cores. */
+/**
+ * An agent at work takes about 256 MiB, and mostly waits: what bounds runs is memory (a control group's,
+ * where it has a limit), not cores.
+ */
 const runsByMemory = () =>
   Math.max(
     8,
@@ -78,7 +87,10 @@ function engineSocket(value: string | null, faults: string[]): string | null {
 
 type Env = Record<string, string | undefined>;
 
-/** Reads the configuration. Throws ConfigError naming every variable that is wrong. `isBootstrapKey` checks the key's form. */
+/**
+ * Reads the configuration. Throws ConfigError naming every variable that is wrong. `isBootstrapKey` checks
+ * the key's form.
+ */
 export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): Config {
   const faults: string[] = [];
   const text = (name: string) => (env[name] === undefined || env[name] === '' ? null : env[name]);

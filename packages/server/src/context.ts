@@ -1,4 +1,6 @@
-/** What every operation and job may use. Composed in app.ts and worker.ts, replaced piece by piece in tests. */
+/**
+ * What every operation and job may use. Composed in app.ts and worker.ts, replaced piece by piece in tests.
+ */
 import type { Logger } from 'pino';
 import type { RunnerClient } from '@headrace/runner/client';
 import type { RunnerStatus } from '@headrace/runner/protocol';

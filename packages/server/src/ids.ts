@@ -1,6 +1,6 @@
 /**
- * TypeIDs: `<prefix>_<26 characters>`, a UUIDv7 in Crockford's lower-case base32. Sortable by time, and within this process
- * strictly rising also inside one millisecond: lists page by id.
+ * TypeIDs: `<prefix>_<26 characters>`, a UUIDv7 in Crockford's lower-case base32. Sortable by time, and
+ * within this process strictly rising also inside one millisecond: lists page by id.
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -45,7 +45,10 @@ function randomBytes(count: number): Buffer {
   return random.subarray(used - count, used);
 }
 
-/** A new id. The 12 bits behind the time count within a millisecond; where they run out the id borrows the next millisecond. */
+/**
+ * A new id. The 12 bits behind the time count within a millisecond; where they run out the id borrows the
+ * next millisecond.
+ */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
   const now = Date.now();
   if (now > lastMs) {

@@ -1,4 +1,7 @@
-/** `npm start`: reads the configuration, starts the roles, prints the base address, stops on SIGTERM and SIGINT. */
+/**
+ * `npm start`: reads the configuration, starts the roles, prints the base address, stops on SIGTERM and
+ * SIGINT.
+ */
 import pino from 'pino';
 import { isServiceKey } from './accounts/index.ts';
 import { startService } from './boot.ts';

@@ -1,4 +1,7 @@
-/** The rules of the layout: an operation's name is its address, domains meet only at their index.ts, and no files import each other in a circle. */
+/**
+ * The rules of the layout: an operation's name is its address, domains meet only at their index.ts, and no
+ * files import each other in a circle.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -59,7 +62,10 @@ test('the reader of imports sees them', () => {
 describe('the name is the address', () => {
   const operations = new Map(routes.map((route) => [route.operation.name, route.operation]));
 
-  /** Operations that share their file with a sibling of which they are a variant: the file is named after the other one. */
+  /**
+   * Operations that share their file with a sibling of which they are a variant: the file is named after
+   * the other one.
+   */
   const SHARED: Record<string, string> = {
     'projects.deleteApp': 'projects/delete-project.ts',
     'threads.createDirectThread': 'threads/create-thread.ts',

@@ -1,4 +1,7 @@
-/** Writes openapi.json, or with --check fails when the checked-in file differs from what the service would serve. */
+/**
+ * Writes openapi.json, or with --check fails when the checked-in file differs from what the service would
+ * serve.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { routes } from './app.ts';
 import { VERSION } from './boot.ts';

@@ -1,4 +1,7 @@
-/** `*` stands for any text, no other character is special; the whole text has to match. Linear in time, whatever the pattern. */
+/**
+ * `*` stands for any text, no other character is special; the whole text has to match. Linear in time,
+ * whatever the pattern.
+ */
 export function matches(pattern: string, text: string): boolean {
   const parts = pattern.split('*');
   if (parts.length === 1) return pattern === text;

@@ -1,10 +1,12 @@
 /**
- * Two APIs and two workers on one PostgreSQL, each a process of its own: what one writes the other's streams show, and whatever a killed
- * one held goes on elsewhere.
+ * Two APIs and two workers on one PostgreSQL, each a process of its own: what one writes the other's
+ * streams show, and whatever a killed one held goes on elsewhere.
  *
  *   held by one:  the publisher and, with it, the retention job (a session lock: the server frees it when the holder's connection ends)
- *   in every one: the rounds of workers.ts (receipts, workspaces, builds, applies, previews, cleanup): they read state, nobody holds them
- *   a worker's own jobs: it counts as dead after two silent seconds, so they come back a little later than that, not within two
+ *   in every one: the rounds of workers.ts (receipts, workspaces, builds, applies, previews, cleanup): they
+ *   read state, nobody holds them
+ *   a worker's own jobs: it counts as dead after two silent seconds, so they come back a little later than
+ *   that, not within two
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -33,7 +35,10 @@ import type { Reader } from './events/fixture.ts';
 import { newId } from './ids.ts';
 
 const P = '/api/platform/v1';
-/** The silence after which a worker is dead, its successor's heartbeat, and the time that this takes on a busy machine. */
+/**
+ * The silence after which a worker is dead, its successor's heartbeat, and the time that this takes on a
+ * busy machine.
+ */
 const DEAD_WORKER_MS = 4_000;
 const FAILOVER_MS = 2_000;
 

@@ -1,4 +1,7 @@
-/** The runner of this host's data folder: found or started, kept alive by a sign of life, started again when it died. */
+/**
+ * The runner of this host's data folder: found or started, kept alive by a sign of life, started again when
+ * it died.
+ */
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
@@ -19,12 +22,18 @@ const SETTING = {
 
 export interface RunnerLink {
   client: RunnerClient;
-  /** What the runner said of itself last; null while none answers. A new `pid` is a new runner: what the old one held is gone. */
+  /**
+   * What the runner said of itself last; null while none answers. A new `pid` is a new runner: what the old
+   * one held is gone.
+   */
   status(): RunnerStatus | null;
   close(): void;
 }
 
-/** Where the runner of a data folder listens. A unix socket's path has at most 107 bytes, a data folder's any number. */
+/**
+ * Where the runner of a data folder listens. A unix socket's path has at most 107 bytes, a data folder's
+ * any number.
+ */
 export const runnerSocket = (dataDir: string): string =>
   join(
     tmpdir(),
@@ -32,7 +41,10 @@ export const runnerSocket = (dataDir: string): string =>
     `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`,
   );
 
-/** What the runner says of itself, as this service's settings take it: `ok` only where the sandboxes are what they ask for. */
+/**
+ * What the runner says of itself, as this service's settings take it: `ok` only where the sandboxes are
+ * what they ask for.
+ */
 export function judged(
   status: RunnerStatus,
   { sandboxDriver, sandboxLimits, container }: Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container'>,
@@ -59,7 +71,10 @@ export function judged(
   };
 }
 
-/** A runner outlives restarts, with the settings that it was started with: what was asked for by name is never replaced by another. Null where nothing is. */
+/**
+ * A runner outlives restarts, with the settings that it was started with: what was asked for by name is
+ * never replaced by another. Null where nothing is.
+ */
 function otherSettings(
   { driver, asked }: RunnerStatus,
   wanted: NonNullable<RunnerStatus['asked']>,
@@ -77,7 +92,10 @@ function otherSettings(
     : `the runner that runs was started with another ${counting.map((name) => SETTING[name]).join(', ')}`;
 }
 
-/** `starts`: whether this process may start a runner (roles worker and runner). `sandboxLimits`: whether memory and processes have to be bounded by cgroups. */
+/**
+ * `starts`: whether this process may start a runner (roles worker and runner). `sandboxLimits`: whether
+ * memory and processes have to be bounded by cgroups.
+ */
 export async function openRunner({
   config,
   starts,

@@ -1,4 +1,7 @@
-/** Secrets at rest: AES-256-GCM under a key derived from the service's secret for one purpose, bound to where they are stored. */
+/**
+ * Secrets at rest: AES-256-GCM under a key derived from the service's secret for one purpose, bound to
+ * where they are stored.
+ */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 const IV_BYTES = 12;
@@ -7,7 +10,9 @@ const TAG_BYTES = 16;
 const keyFor = (secretKey: Buffer, purpose: string) =>
   Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
 
-/** iv, tag and ciphertext in one. `place` names the row: what was sealed for another cannot be opened there. */
+/**
+ * iv, tag and ciphertext in one. `place` names the row: what was sealed for another cannot be opened there.
+ */
 export function seal(secretKey: Buffer, purpose: string, place: string, text: string): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', keyFor(secretKey, purpose), iv).setAAD(Buffer.from(place));

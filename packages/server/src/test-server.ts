@@ -56,7 +56,9 @@ function databaseUrl({
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
 }
 
-/** With `beside`, a further process's worth of that service: on its database, with its key. Close it first. */
+/**
+ * With `beside`, a further process's worth of that service: on its database, with its key. Close it first.
+ */
 export async function startTestServer(
   env: Record<string, string> = {},
   beside?: TestServer,

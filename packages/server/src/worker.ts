@@ -25,10 +25,16 @@ export interface Work {
   stop(): Promise<void>;
 }
 
-/** The time that a stopping worker gives its jobs; what is not done by then is taken over by the next worker. */
+/**
+ * The time that a stopping worker gives its jobs; what is not done by then is taken over by the next
+ * worker.
+ */
 const GRACE_MS = 4_000;
 
-/** How often the runner is told that this worker relays models' calls; one that is silent is forgotten there. */
+/**
+ * How often the runner is told that this worker relays models' calls; one that is silent is forgotten
+ * there.
+ */
 const OFFER_MS = 1_000;
 
 async function offerGateway(ctx: Context): Promise<{ close(): Promise<void> }> {
@@ -76,7 +82,8 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },
-    // Held as long as a preview is open; beyond this one worker's previews wait, and fail where none gets free.
+    // Held as long as a preview is open; beyond this one worker's previews wait, and fail where none gets
+    // free.
     'preview.work': {
       run: (job) => workPreview(ctx, job),
       concurrency: 64,

@@ -339,7 +339,10 @@ const ODD_HEADERS: Actor = [
   ['h'.repeat(2000), 'v'],
 ];
 
-/** The body without the older members, which would be the key of a session's write; one that is required stays. */
+/**
+ * The body without the older members, which would be the key of a session's write; one that is required
+ * stays.
+ */
 function withoutLegacy({ body, operation }: Specimen): JsonObject | undefined {
   if (!body) return undefined;
   const rest = structuredClone(body);

@@ -15,7 +15,10 @@ export interface Broken {
   code?: string[];
   /** One of the answer's fields names one of these places. */
   at?: string[];
-  /** A value that may be right after all, or that the service may take as it is: success is judged by its schema. */
+  /**
+   * A value that may be right after all, or that the service may take as it is: success is judged by its
+   * schema.
+   */
   mayPass?: boolean;
 }
 

@@ -86,7 +86,10 @@ function wrongValue({ schema }: Parameter, random: Random): string | undefined {
 
 export const hasCursor = ({ query }: Operation) => query.some(({ name }) => name === 'cursor');
 
-/** Cursors: made up, of another list, of another organization, and this list's own with one character changed or its end cut off. */
+/**
+ * Cursors: made up, of another list, of another organization, and this list's own with one character
+ * changed or its end cut off.
+ */
 async function forgedCursors(
   { operation, path }: Specimen,
   { calls, key, elsewhere, owner, exhibits: { ids } }: World,

@@ -1,4 +1,7 @@
-/** Values of the right shape that a rule behind the schema refuses: bundles, archives, paths, times, event types, states that contradict each other. */
+/**
+ * Values of the right shape that a rule behind the schema refuses: bundles, archives, paths, times, event
+ * types, states that contradict each other.
+ */
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import type { Random } from '../../../bench/lib/random.ts';

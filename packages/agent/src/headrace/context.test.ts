@@ -34,7 +34,10 @@ async function start(
   };
 }
 
-/** Every call has its result in the next message, and no result stands without its call: the providers refuse anything else. */
+/**
+ * Every call has its result in the next message, and no result stands without its call: the providers
+ * refuse anything else.
+ */
 function expectPaired(messages: { role: string; content: unknown }[]): void {
   const ids = (message: { content: unknown } | undefined, type: string, key: string) =>
     (Array.isArray(message?.content) ? (message.content as Record<string, unknown>[]) : [])

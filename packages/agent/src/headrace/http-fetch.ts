@@ -5,8 +5,9 @@ import { LightHeaders } from './light-headers.ts';
 export type Fetch = typeof globalThis.fetch;
 
 /**
- * A fetch for http: URLs; with `socketPath` over that unix socket, whatever host the URL names. Answers stream, an abort closes the connection.
- * Nothing is retried and no redirect followed. https: URLs go to Node's own.
+ * A fetch for http: URLs; with `socketPath` over that unix socket, whatever host the URL names. Answers
+ * stream, an abort closes the connection. Nothing is retried and no redirect followed. https: URLs go to
+ * Node's own.
  */
 export function httpFetch(socketPath?: string): Fetch {
   return async (input, init = {}) => {
@@ -37,7 +38,10 @@ export function httpFetch(socketPath?: string): Fetch {
   };
 }
 
-/** The other side went away before the answer was whole: it did not say anything about the call. A TypeError, as fetch has it. */
+/**
+ * The other side went away before the answer was whole: it did not say anything about the call. A
+ * TypeError, as fetch has it.
+ */
 export class ConnectionLost extends TypeError {}
 
 /** With a cause: the SDK knows by that what a failed connection is. */

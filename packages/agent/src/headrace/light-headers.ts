@@ -1,6 +1,6 @@
 /**
- * A Headers that is enough for the model SDK. The first use of Node's own loads undici whole: 75 ms, measured, more than all of the SDK takes.
- * Names are lower case; one value a name.
+ * A Headers that is enough for the model SDK. The first use of Node's own loads undici whole: 75 ms,
+ * measured, more than all of the SDK takes. Names are lower case; one value a name.
  */
 export class LightHeaders {
   readonly #values = new Map<string, string>();
@@ -44,7 +44,10 @@ export class LightHeaders {
   }
 }
 
-/** Puts it in the place of the global one; before the SDK is loaded. By assignment: to define the property anew loads what is there. */
+/**
+ * Puts it in the place of the global one; before the SDK is loaded. By assignment: to define the property
+ * anew loads what is there.
+ */
 export function useLightHeaders(): void {
   (globalThis as { Headers: unknown }).Headers = LightHeaders;
 }

@@ -14,8 +14,9 @@ import { answerSearch } from './tools/search-files.ts';
 import { runTurn } from './turn.ts';
 
 /**
- * The built-in agent of models: an ACP agent on stdio, in a sandbox, with the app's files as its working folder. It reaches its model and MCP servers
- * through the gateway that the environment names. `initialize` is answered before the model SDK is loaded.
+ * The built-in agent of models: an ACP agent on stdio, in a sandbox, with the app's files as its working
+ * folder. It reaches its model and MCP servers through the gateway that the environment names. `initialize`
+ * is answered before the model SDK is loaded.
  */
 const PROTOCOL_VERSION = 1,
   CLOSE_MS = 1500;

@@ -18,7 +18,10 @@ export function saveSession(file: string, sessionId: string, messages: ModelMess
   renameSync(`${file}.new`, file);
 }
 
-/** Undefined when there is none, it is another session's, or it cannot be read: the client then tells the conversation anew. */
+/**
+ * Undefined when there is none, it is another session's, or it cannot be read: the client then tells the
+ * conversation anew.
+ */
 export function loadSession(file: string, sessionId: string): ModelMessage[] | undefined {
   try {
     const saved = JSON.parse(readFileSync(file, 'utf8')) as Saved;
@@ -30,7 +33,10 @@ export function loadSession(file: string, sessionId: string): ModelMessage[] | u
   }
 }
 
-/** A turn that was killed left a question without an answer; the model would answer it now, before what it is asked next. */
+/**
+ * A turn that was killed left a question without an answer; the model would answer it now, before what it
+ * is asked next.
+ */
 function closed(messages: ModelMessage[]): ModelMessage[] {
   const last = messages.at(-1);
   if (

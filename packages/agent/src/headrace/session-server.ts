@@ -3,8 +3,8 @@ import { linesOf } from '../lines.ts';
 import { PERMISSION_OPTIONS, type Client } from './client.ts';
 
 /**
- * The agent's side of the Agent Client Protocol over stdio, with sessions that can be loaded. Like ../acp.ts it is written by hand and takes the
- * SDK's types only: importing the SDK takes 140 ms.
+ * The agent's side of the Agent Client Protocol over stdio, with sessions that can be loaded. Like
+ * ../acp.ts it is written by hand and takes the SDK's types only: importing the SDK takes 140 ms.
  */
 export type Handlers = Record<
   string,
@@ -42,7 +42,10 @@ interface Waiter {
   reject: (error: Error) => void;
 }
 
-/** Serves stdin until it ends, then calls `end`. A line that is no message is answered with an error and changes nothing else. */
+/**
+ * Serves stdin until it ends, then calls `end`. A line that is no message is answered with an error and
+ * changes nothing else.
+ */
 export function serveSessions(handlers: Handlers, end: () => void): void {
   const waiting = new Map<number, Waiter>();
   let lastId = 0;

@@ -8,7 +8,10 @@ import { Steering } from './steering.ts';
 import { builtInTools } from './tools/index.ts';
 import type { Workplace } from './tools/tool.ts';
 
-/** A conversation and what it works with. It is kept in HOME, so that the thread's next turn goes on with it. */
+/**
+ * A conversation and what it works with. It is kept in HOME, so that the thread's next turn goes on with
+ * it.
+ */
 export class Session {
   readonly id: string;
   readonly workplace: Workplace;

@@ -21,7 +21,10 @@ const CONTEXT_TOKENS: Record<Wire, number> = {
   'openai-chat': 128_000,
   'openai-responses': 200_000,
 };
-/** Anthropic's wire demands a number, and the SDK's own is 4,096 for models that it does not know: less than a long file takes. */
+/**
+ * Anthropic's wire demands a number, and the SDK's own is 4,096 for models that it does not know: less than
+ * a long file takes.
+ */
 const MAX_OUTPUT_TOKENS: Partial<Record<Wire, number>> = { anthropic: 16_000 };
 const LEAST_CONTEXT_TOKENS = 2000;
 

@@ -33,7 +33,10 @@ export class ToolBatch {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
-  /** Tells the client of a call as soon as the model has made it. Ids are ours: some providers begin anew at each step. */
+  /**
+   * Tells the client of a call as soon as the model has made it. Ids are ours: some providers begin anew at
+   * each step.
+   */
   announce(call: ModelCall): AnnouncedCall {
     const tool = this.#tools.get(call.name);
     const announced = { id: this.#nextId(), call, tool };
@@ -47,8 +50,9 @@ export class ToolBatch {
   }
 
   /**
-   * Makes a step's calls and answers with the messages that go back to the model: reading ones side by side, those with effects one by one, each in its turn.
-   * `room`: characters that all outputs together may have.
+   * Makes a step's calls and answers with the messages that go back to the model: reading ones side by
+   * side, those with effects one by one, each in its turn. `room`: characters that all outputs together may
+   * have.
    */
   async run(calls: AnnouncedCall[], room: number): Promise<ModelMessage[]> {
     const results: ToolResult[] = [];

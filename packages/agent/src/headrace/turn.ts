@@ -14,7 +14,10 @@ import { ToolBatch, type AnnouncedCall } from './tool-batch.ts';
 const STEPS = 200;
 /** Calls in a row that could not be read: a model that sends more has lost its way. */
 const FAULTS = 3;
-/** The gateway goes away with its process, and comes back with the next: so often it is asked again, each time after a longer while. */
+/**
+ * The gateway goes away with its process, and comes back with the next: so often it is asked again, each
+ * time after a longer while.
+ */
 const LOSSES = 4,
   LOSS_MS = 250;
 /** Share of the window that the outputs of one step may take. */
@@ -29,8 +32,8 @@ export interface TurnRequest {
 }
 
 /**
- * One turn: the model is asked, its calls are made, and so on until it makes none. After every step the conversation is saved. Throws ModelFailure when
- * the model cannot be asked or answers nonsense.
+ * One turn: the model is asked, its calls are made, and so on until it makes none. After every step the
+ * conversation is saved. Throws ModelFailure when the model cannot be asked or answers nonsense.
  */
 export const runTurn = (request: TurnRequest): Promise<PromptResponse> => new Turn(request).run();
 
@@ -56,7 +59,8 @@ class Turn {
       this.#takeSteers();
       const { answer, calls } = await this.#ask();
       await this.#keep(answer, calls);
-      // Nothing is awaited between this look and the end: a message comes before it and is taken, or after it and is refused.
+      // Nothing is awaited between this look and the end: a message comes before it and is taken, or after
+      // it and is refused.
       if (calls.length === 0 && !this.#session.steering.isWaiting) return this.#end(answer.finish);
     }
     this.#speech.newStep();
@@ -153,7 +157,10 @@ class Turn {
     this.#speech.thought(`${room.note}\n`);
   }
 
-  /** Adds the answer and the results of its calls, together: a call without its result would spoil every later request. */
+  /**
+   * Adds the answer and the results of its calls, together: a call without its result would spoil every
+   * later request.
+   */
   async #keep(answer: Answer, calls: AnnouncedCall[]): Promise<void> {
     const session = this.#session;
     if (answer.messages.length === 0) {

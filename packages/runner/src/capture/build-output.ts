@@ -8,9 +8,9 @@ import type { Tree } from '../workspaces/trees.ts';
 const TIMEOUT_MS = 120_000;
 
 /**
- * Walks down to the folder name by name, so that no link is followed; then tars it as it is. Sockets, which tar passes over, what
- * cannot be read, and files with a second name, which tar tells only where both are below, are named.
- * Exit 64: missing; 65: not a folder of its own; 66: holds what may not be packed.
+ * Walks down to the folder name by name, so that no link is followed; then tars it as it is. Sockets, which
+ * tar passes over, what cannot be read, and files with a second name, which tar tells only where both are
+ * below, are named. Exit 64: missing; 65: not a folder of its own; 66: holds what may not be packed.
  */
 const SCRIPT = `set -f
 IFS=/

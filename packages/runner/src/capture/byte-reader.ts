@@ -5,7 +5,10 @@ import { RunnerError } from '../errors.ts';
 const NUL = Buffer.alloc(1),
   RECORDS_END = Buffer.alloc(2);
 
-/** Takes exact numbers of bytes from a stream. Every method throws `changed` 409 when the stream ends too early. */
+/**
+ * Takes exact numbers of bytes from a stream. Every method throws `changed` 409 when the stream ends too
+ * early.
+ */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);

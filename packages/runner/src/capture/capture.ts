@@ -20,10 +20,16 @@ const CONTENT_BYTES = 1024 ** 3;
 const GITIGNORE_BYTES = 256 * 1024;
 /** Of all together: their patterns take a hundred times as much memory. */
 const GITIGNORES_BYTES = 1024 ** 2;
-/** Sends the contents of the files that its stdin names: a line with the number of bytes, then so many of NUL-terminated names. */
+/**
+ * Sends the contents of the files that its stdin names: a line with the number of bytes, then so many of
+ * NUL-terminated names.
+ */
 const CAT = 'read -r size && head -c "$size" | xargs -0 -r cat --';
 
-/** What is part of a workspace's source: files that were hashed, and those of its source tree that nobody wrote: path → where they lie in that. */
+/**
+ * What is part of a workspace's source: files that were hashed, and those of its source tree that nobody
+ * wrote: path → where they lie in that.
+ */
 interface Found {
   hashed: CapturedFile[];
   kept: ReadonlyMap<string, Listed>;
@@ -31,16 +37,20 @@ interface Found {
 }
 
 /**
- * Lists and hashes an idle workspace from inside one fresh read-only sandbox: find tells what is there, then cat sends the .gitignore
- * files and after them the chosen contents, whose sizes are known, so that no archive has to be parsed. 1,000 files take about 30 ms;
- * a Node script inside would start in as long. Throws `too_large` 413.
+ * Lists and hashes an idle workspace from inside one fresh read-only sandbox: find tells what is there,
+ * then cat sends the .gitignore files and after them the chosen contents, whose sizes are known, so that no
+ * archive has to be parsed. 1,000 files take about 30 ms; a Node script inside would start in as long.
+ * Throws `too_large` 413.
  */
 export async function capture(host: Host, workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
   const { hashed, warnings } = await find(host, workspace, new Set(basePaths), (base) => seeAll(base));
   return { files: hashed, warnings };
 }
 
-/** The same of a workspace that lies over a source tree, beside that tree: only what was touched is listed, only what may have been written is hashed. */
+/**
+ * The same of a workspace that lies over a source tree, beside that tree: only what was touched is listed,
+ * only what may have been written is hashed.
+ */
 export async function captureChanges(
   host: Host,
   workspace: Workspace,
@@ -59,7 +69,10 @@ export async function captureChanges(
   };
 }
 
-/** The base paths that a request names beside a source tree. Throws `changed` 409 when the workspace does not lie over that. */
+/**
+ * The base paths that a request names beside a source tree. Throws `changed` 409 when the workspace does
+ * not lie over that.
+ */
 export function basePathsOf(workspace: Workspace, { over, added, removed }: OverRequest): string[] {
   const base = new Set(sourceBelow(workspace, over).source.listing.paths);
   for (const path of removed) base.delete(path);
@@ -123,7 +136,10 @@ function seeSome({ overlay, source }: NonNullable<Tree['over']>, base: ReadonlyS
   };
 }
 
-/** `locked`: something that belongs to the source cannot be read by its owner. `unexpected`: the listing is not what it should be. */
+/**
+ * `locked`: something that belongs to the source cannot be read by its owner. `unexpected`: the listing is
+ * not what it should be.
+ */
 async function read(
   host: Host,
   workspace: Workspace,
@@ -174,7 +190,10 @@ async function read(
   });
 }
 
-/** The captured contents of these paths as a tar, in order. Throws `changed` 409 for a path that the last capture did not hash. */
+/**
+ * The captured contents of these paths as a tar, in order. Throws `changed` 409 for a path that the last
+ * capture did not hash.
+ */
 export function blobs(host: Host, workspace: Workspace, paths: string[]): Readable {
   const wanted = paths.map((path) => {
     const file = workspace.captured?.get(path);
@@ -262,7 +281,10 @@ function send(sandbox: Sandbox, paths: string[]): void {
   sandbox.stdin.write(names);
 }
 
-/** Left-out folders are named, not walked; dependency folders only where the base has nothing in any. As tests of find, and as a function. */
+/**
+ * Left-out folders are named, not walked; dependency folders only where the base has nothing in any. As
+ * tests of find, and as a function.
+ */
 function prunedBy(base: ReadonlySet<string>): { tests: string; isPruned(name: string): boolean } {
   const dependencies = [...base].some(holdsDependency) ? [] : [...DEPENDENCY_FOLDERS];
   const tests = [

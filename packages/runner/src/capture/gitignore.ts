@@ -2,8 +2,9 @@ import { RunnerError } from '../errors.ts';
 import { matchesGlob, parseGlob, type Budget, type Glob } from './glob.ts';
 
 /**
- * .gitignore as git reads it (gitignore(5)): nested files, negation, anchoring, `**`, folders only. Written out because running git in
- * a tree that strangers wrote means running what its configuration says. Paths have no leading or trailing slash.
+ * .gitignore as git reads it (gitignore(5)): nested files, negation, anchoring, `**`, folders only. Written
+ * out because running git in a tree that strangers wrote means running what its configuration says. Paths
+ * have no leading or trailing slash.
  */
 interface Rule {
   isNegated: boolean;
@@ -30,7 +31,10 @@ export class Gitignore {
     if (rules.length > 0) this.#byFolder.set(folder, rules.toReversed());
   }
 
-  /** Whether a file is left out: by a pattern of its own, or because a folder above it is. Throws `too_large` 413 when all answers together took too long. */
+  /**
+   * Whether a file is left out: by a pattern of its own, or because a folder above it is. Throws
+   * `too_large` 413 when all answers together took too long.
+   */
   ignores(path: string): boolean {
     return this.#matches(path, false);
   }

@@ -1,6 +1,6 @@
 /**
- * Patterns of .gitignore, matched byte by byte as git's wildmatch does. No regular expressions: of a pattern with many stars they try every way to
- * divide a name, and strangers write both.
+ * Patterns of .gitignore, matched byte by byte as git's wildmatch does. No regular expressions: of a
+ * pattern with many stars they try every way to divide a name, and strangers write both.
  */
 
 /** A byte (its code), one of the bytes of a table, or one of the wildcards below. */
@@ -19,12 +19,16 @@ export interface Budget {
   steps: number;
 }
 
-/** Whether all of a text is matched; text and pattern have a character a byte. Costs at most the product of their lengths, but for several `**`. */
+/**
+ * Whether all of a text is matched; text and pattern have a character a byte. Costs at most the product of
+ * their lengths, but for several `**`.
+ */
 export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
   let at = 0,
     i = 0,
     steps = 8; // of the call itself
-  // Only the last star of each kind is tried again: what those before it took can as well be as little as possible.
+  // Only the last star of each kind is tried again: what those before it took can as well be as little as
+  // possible.
   let star = -1,
     starAt = 0,
     deep = -1,
@@ -61,10 +65,14 @@ export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
   return true;
 }
 
-/** A pattern without its leading slash; undefined when it can match nothing (an open bracket, a lone backslash at the end). */
+/**
+ * A pattern without its leading slash; undefined when it can match nothing (an open bracket, a lone
+ * backslash at the end).
+ */
 export function parseGlob(pattern: string, byName: boolean): Glob | undefined {
   const glob: Glob = [];
-  // git compares what stands before the first wildcard by itself: `**` right after it is as good as at the start.
+  // git compares what stands before the first wildcard by itself: `**` right after it is as good as at the
+  // start.
   const literal = pattern.search(/[*?[\\]/);
   for (let at = 0; at < pattern.length;) {
     const char = pattern[at]!;

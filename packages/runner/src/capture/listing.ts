@@ -17,7 +17,10 @@ export const FIND_FORMAT = `${FIELDS} %P\\0`;
 /** Of several starting points that all begin with `./`. */
 export const FIND_FORMAT_MANY = `${FIELDS} %p\\0`;
 
-/** Ends a listing, if what listed (`$?`) did it to its end: where it was killed, or could not start, a part must not pass for all. It may have met a closed folder. */
+/**
+ * Ends a listing, if what listed (`$?`) did it to its end: where it was killed, or could not start, a part
+ * must not pass for all. It may have met a closed folder.
+ */
 export const END_LISTING = `[ $? -lt 124 ] || exit; printf '\\0'`;
 /** Of longer ones the kernel opens nothing. */
 const LONGEST_PATH = 4000;

@@ -26,9 +26,9 @@ export interface Choice {
 }
 
 /**
- * Which entries of a tree are its source (every regular file at a base path, and what is not ignored outside dependency and
- * reserved folders), and what to say of the rest: one warning per file, or per whole left-out folder that holds no base path.
- * What .gitignore excludes is left out in silence.
+ * Which entries of a tree are its source (every regular file at a base path, and what is not ignored
+ * outside dependency and reserved folders), and what to say of the rest: one warning per file, or per whole
+ * left-out folder that holds no base path. What .gitignore excludes is left out in silence.
  */
 export function choose(
   entries: Listed[],
@@ -47,7 +47,8 @@ export function choose(
   for (const entry of entries) {
     const outside = leftOut(entry, baseFolders);
     if (entry.kind === 'folder') {
-      // An empty left-out folder is nobody's loss, but a pruned one's contents are not listed: it speaks for them.
+      // An empty left-out folder is nobody's loss, but a pruned one's contents are not listed: it speaks
+      // for them.
       if (outside?.path === entry.path && !isIgnored(ignore, entry, base)) warn(entry.path, outside.reason);
       continue;
     }

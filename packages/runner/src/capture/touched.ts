@@ -4,7 +4,10 @@ import type { ByteReader } from './byte-reader.ts';
 import { END_LISTING, FIND_FORMAT_MANY, parseListing, type Listed } from './listing.ts';
 import type { SourceListing } from './source-listing.ts';
 
-/** All entries of a tree; and of the files that lie in its source tree and were never written, what they are there. */
+/**
+ * All entries of a tree; and of the files that lie in its source tree and were never written, what they are
+ * there.
+ */
 export interface Seen {
   entries: Listed[];
   known: ReadonlyMap<Listed, Listed>;
@@ -17,9 +20,10 @@ const LISTING_BYTES = 64 * 1024 ** 2;
 export const upperBind = ({ upper }: Overlay): Bind => ({ host: upper, inside: UPPER, readOnly: true });
 
 /**
- * Says what lies in the upper layer (kind and path), then what the folders among it hold in the merged view. `pruned`: tests of find for
- * folders that are not walked. What sandboxes wrote, moved or removed is in the upper layer, with all folders above it: a folder that is not
- * there holds what the source tree holds.
+ * Says what lies in the upper layer (kind and path), then what the folders among it hold in the merged
+ * view. `pruned`: tests of find for folders that are not walked. What sandboxes wrote, moved or removed is
+ * in the upper layer, with all folders above it: a folder that is not there holds what the source tree
+ * holds.
  */
 export function touchedCommand(pruned: string): string {
   const listOne = `exec find "$@" -mindepth 1 -maxdepth 1 -printf "${FIND_FORMAT_MANY}"`;
@@ -27,9 +31,10 @@ export function touchedCommand(pruned: string): string {
 }
 
 /**
- * The whole tree, by what `touchedCommand` said and the listing of its source tree. A folder or file counts as the source's only when it is not in
- * the upper layer and has inode, change time, mode and size of one there: a renamed folder is found so too. Undefined when anything else
- * turns up than should: the tree has to be listed as a whole.
+ * The whole tree, by what `touchedCommand` said and the listing of its source tree. A folder or file counts
+ * as the source's only when it is not in the upper layer and has inode, change time, mode and size of one
+ * there: a renamed folder is found so too. Undefined when anything else turns up than should: the tree has
+ * to be listed as a whole.
  */
 export async function seeTouched(
   reader: ByteReader,

@@ -1,13 +1,17 @@
 /**
- * Which addresses the service calls for somebody who named them: those of the open internet. A name is judged by the addresses that it
- * resolves to, at the moment of connecting and by that very look-up: what it resolved to before, or resolves to next, does not matter.
+ * Which addresses the service calls for somebody who named them: those of the open internet. A name is
+ * judged by the addresses that it resolves to, at the moment of connecting and by that very look-up: what
+ * it resolved to before, or resolves to next, does not matter.
  */
 import { lookup } from 'node:dns';
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 
-/** Loopback, private, link-local, shared, reserved, multicast, documentation; and the clouds' metadata, of which Azure's has a public address. */
+/**
+ * Loopback, private, link-local, shared, reserved, multicast, documentation; and the clouds' metadata, of
+ * which Azure's has a public address.
+ */
 const PRIVATE_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -25,7 +29,10 @@ const PRIVATE_V4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-/** All but 2000::/3, which also leaves out IPv4 in its many IPv6 dresses; within it what tunnels, is reserved or is documentation. */
+/**
+ * All but 2000::/3, which also leaves out IPv4 in its many IPv6 dresses; within it what tunnels, is
+ * reserved or is documentation.
+ */
 const PRIVATE_V6 = ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 // A list each: a list of both would find 8.8.8.8 in ::/3, as ::ffff:8.8.8.8.
@@ -46,7 +53,9 @@ export function isPrivateAddress(address: string): boolean {
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
 
-/** Whether a URL's host tells by itself that it is private: an address, or a name that is reserved for such. */
+/**
+ * Whether a URL's host tells by itself that it is private: an address, or a name that is reserved for such.
+ */
 export function isPrivateHost(hostname: string): boolean {
   const host = bare(hostname).replace(/\.+$/, '').toLowerCase();
   if (isIP(host)) return isPrivateAddress(host);

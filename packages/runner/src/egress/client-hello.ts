@@ -14,8 +14,8 @@ const FIXED = 34;
 export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
 /**
- * The server name (RFC 6066) that the first bytes of a TLS connection ask for; null: they are no ClientHello, or it names none or several; undefined: more
- * of it has to come.
+ * The server name (RFC 6066) that the first bytes of a TLS connection ask for; null: they are no
+ * ClientHello, or it names none or several; undefined: more of it has to come.
  */
 export function serverNameOf(bytes: Buffer): string | null | undefined {
   const message = firstMessage(bytes);

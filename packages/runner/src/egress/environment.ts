@@ -5,8 +5,9 @@ const PROXY = `http://127.0.0.1:${EGRESS_PORT}`;
 const DIRECT = '127.0.0.1,localhost,::1';
 
 /**
- * What tells programs in a sandbox of the egress proxy. curl, git, npm, pnpm, pip, cargo, go and gem read the first ones, some in capitals and some not;
- * Node's fetch does once it is told to; Yarn has variables of its own (and refuses one for exceptions).
+ * What tells programs in a sandbox of the egress proxy. curl, git, npm, pnpm, pip, cargo, go and gem read
+ * the first ones, some in capitals and some not; Node's fetch does once it is told to; Yarn has variables
+ * of its own (and refuses one for exceptions).
  */
 export const EGRESS_ENV: Record<string, string> = {
   HTTPS_PROXY: PROXY,

@@ -14,8 +14,9 @@ export interface Outside {
 }
 
 /**
- * Names are asked of the machine's DNS servers alone: its own hosts file tells of what is private, and its look-ups (getaddrinfo) have two threads, which one
- * task could keep busy with a name server that does not answer.
+ * Names are asked of the machine's DNS servers alone: its own hosts file tells of what is private, and its
+ * look-ups (getaddrinfo) have two threads, which one task could keep busy with a name server that does not
+ * answer.
  */
 export function internet(resolver = new Resolver(LOOKUP)): Outside {
   return {
@@ -37,7 +38,8 @@ const hasNone = ({ code }: NodeJS.ErrnoException): boolean => code === 'ENODATA'
 function dial(addresses: string[], port: number): Promise<Socket> {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   return new Promise((resolve, reject) => {
-    // The look-up that Node does for a connection is answered with what was checked; several addresses are tried as it does (RFC 8305).
+    // The look-up that Node does for a connection is answered with what was checked; several addresses are
+    // tried as it does (RFC 8305).
     const socket = connect({
       host: 'checked',
       port,

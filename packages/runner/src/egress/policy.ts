@@ -2,8 +2,9 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
 /**
- * Why a connection was refused: its name is not in the list; an address in place of a name; a port other than 443; HTTP without TLS; no `host:port`; a
- * name that leads to addresses that are not of the open internet; a TLS handshake for another name, or none.
+ * Why a connection was refused: its name is not in the list; an address in place of a name; a port other
+ * than 443; HTTP without TLS; no `host:port`; a name that leads to addresses that are not of the open
+ * internet; a TLS handshake for another name, or none.
  */
 export type Reason =
   | 'not_listed'
@@ -15,8 +16,8 @@ export type Reason =
   | 'server_name';
 
 /**
- * Only TLS passes: what is read and changed on the way is no download to trust, and other ports lead to mail, shells and databases. So a redirect
- * from port 80 does not work; the https URL does.
+ * Only TLS passes: what is read and changed on the way is no download to trust, and other ports lead to
+ * mail, shells and databases. So a redirect from port 80 does not work; the https URL does.
  */
 const TLS_PORT = 443;
 
@@ -27,10 +28,16 @@ export function targetOf(text: string): { host: string; port: number } | undefin
   return host === undefined ? undefined : { host, port: Number(port) };
 }
 
-/** A host name in the one form in which names are compared: punycode, small letters, no dot at its end. An IPv4 address in any dress becomes `a.b.c.d`; '' is no name. */
+/**
+ * A host name in the one form in which names are compared: punycode, small letters, no dot at its end. An
+ * IPv4 address in any dress becomes `a.b.c.d`; '' is no name.
+ */
 const asciiName = (host: string): string => domainToASCII(host.replace(/\.$/, ''));
 
-/** The host names that a task may reach: `example.com` is itself, `*.example.com` all below it, but not itself. */
+/**
+ * The host names that a task may reach: `example.com` is itself, `*.example.com` all below it, but not
+ * itself.
+ */
 export class HostList {
   readonly #names = new Set<string>();
   readonly #suffixes: string[] = [];

@@ -37,7 +37,10 @@ async function open(
   return { path: join(sockets.binds[0]!.host, name), refused, proxy, outside, sockets };
 }
 
-/** Nothing is there to be reached: whoever gets as far as dialling has got too far, or is told that nobody answers. */
+/**
+ * Nothing is there to be reached: whoever gets as far as dialling has got too far, or is told that nobody
+ * answers.
+ */
 const nowhere = (
   names: TestOutside['names'] = {
     'good.example': [PUBLIC],

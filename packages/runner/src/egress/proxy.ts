@@ -43,10 +43,11 @@ class Unreachable extends Error {
 }
 
 /**
- * The way out of sandboxes that may have one: an HTTP proxy on a socket of the task's, outside of its sandbox. A connection goes through these gates, and
- * ends at the first that it does not pass:
+ * The way out of sandboxes that may have one: an HTTP proxy on a socket of the task's, outside of its
+ * sandbox. A connection goes through these gates, and ends at the first that it does not pass:
  *
- *   CONNECT name:443 → the name is in the task's list → all of its addresses are of the open internet → one of them answers → 200
+ *   CONNECT name:443 → the name is in the task's list → all of its addresses are of the open internet → one
+ *   of them answers → 200
  *   → the first bytes are a TLS handshake for that name → bytes, both ways, as fast as the slower end reads
  *
  * What is dialled is what was checked: a name is looked up once. Nothing inside of TLS is seen.
@@ -171,7 +172,10 @@ export class EgressProxy {
   }
 }
 
-/** As it stands there: whatever reads a name as URLs are read takes `good.example/.other.example` for `good.example`, and who routes by its end does not. */
+/**
+ * As it stands there: whatever reads a name as URLs are read takes `good.example/.other.example` for
+ * `good.example`, and who routes by its end does not.
+ */
 const plainName = (serverName: string): string => serverName.toLowerCase().replace(/\.$/, '');
 
 function join(visitor: Socket, outside: Socket, said: Buffer): void {
@@ -179,7 +183,8 @@ function join(visitor: Socket, outside: Socket, said: Buffer): void {
   if (outside.destroyed) return void visitor.destroy();
   outside.write(said);
   joinSockets(visitor, outside);
-  // The task's end closes its visitors: a server that does not read would have what they wrote wait for minutes.
+  // The task's end closes its visitors: a server that does not read would have what they wrote wait for
+  // minutes.
   visitor.once('close', () => {
     const timer = setTimeout(() => outside.destroy(), LINGER_MS);
     outside.once('close', () => clearTimeout(timer));
@@ -196,7 +201,10 @@ function end(visitor: Socket, words: string | Buffer): void {
   visitor.end(words);
 }
 
-/** The bytes up to the end of a ClientHello, or beyond, and the name in it; null where they are none or take too long, undefined where the visitor has gone before. The socket is paused afterwards. */
+/**
+ * The bytes up to the end of a ClientHello, or beyond, and the name in it; null where they are none or take
+ * too long, undefined where the visitor has gone before. The socket is paused afterwards.
+ */
 function helloFrom(
   visitor: Socket,
   head: Buffer,

@@ -16,7 +16,10 @@ type Wanted =
   | { kind: 'exec' | 'build' | 'preview'; command: string; egress?: string[] }
   | { kind: 'turn'; code: string; egress?: string[] };
 
-/** A runner's tasks, whose internet is one TLS server on the loopback that answers each request with its host's name and what it was sent. */
+/**
+ * A runner's tasks, whose internet is one TLS server on the loopback that answers each request with its
+ * host's name and what it was sent.
+ */
 async function inside(
   names: Record<string, string[]> = { 'good.example': [PUBLIC], 'a.wild.example': [PUBLIC] },
 ) {

@@ -9,7 +9,10 @@ const sequence = (...parts: Buffer[]): Buffer => der(0x30, ...parts);
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 const extension = (hex: string, value: Buffer): Buffer => sequence(oid(hex), der(0x04, value));
 
-/** A key and a certificate of its own for these names, both PEM: one that is in no file needs no care, and never runs out. */
+/**
+ * A key and a certificate of its own for these names, both PEM: one that is in no file needs no care, and
+ * never runs out.
+ */
 export function testCertificate(names: string[]): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(oid('2a8648ce3d040302'));

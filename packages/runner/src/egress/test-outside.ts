@@ -6,7 +6,10 @@ import { testCertificate } from './test-certificate.ts';
 
 export const PUBLIC = '93.184.215.14';
 
-/** An internet whose names have what addresses they are given (`names` may change meanwhile), and where whatever is dialled ends at one port of the loopback. */
+/**
+ * An internet whose names have what addresses they are given (`names` may change meanwhile), and where
+ * whatever is dialled ends at one port of the loopback.
+ */
 export interface TestOutside extends Outside {
   names: Record<string, string[] | (() => Promise<string[]>)>;
   asked: string[];

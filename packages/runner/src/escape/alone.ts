@@ -25,7 +25,10 @@ export interface AloneProbe {
   attempt(ground: Ground): Promise<{ succeeded: boolean; said: string } | undefined>;
 }
 
-/** Where such a probe runs: the runner's own functions work on `host`, whose driver makes real sandboxes or none. */
+/**
+ * Where such a probe runs: the runner's own functions work on `host`, whose driver makes real sandboxes or
+ * none.
+ */
 export interface Ground {
   isControl: boolean;
   host: Host;
@@ -90,7 +93,10 @@ const starter =
     return sandbox;
   };
 
-/** Runs commands as they are; with `unshare`'s options, so that what is left ends with them, else with nothing around them at all. */
+/**
+ * Runs commands as they are; with `unshare`'s options, so that what is left ends with them, else with
+ * nothing around them at all.
+ */
 function bareDriver(host: Host, options: string[] | undefined): Driver {
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   return {

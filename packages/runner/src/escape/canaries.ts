@@ -24,11 +24,16 @@ import { callNumbers } from './numbers.ts';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 export const PYTHON = '/usr/bin/python3';
 
-/** What probes are after, planted for one run of them: each thing holds the secret or must stay as it is. The probes know where all of it is. */
+/**
+ * What probes are after, planted for one run of them: each thing holds the secret or must stay as it is.
+ * The probes know where all of it is.
+ */
 export interface Canaries {
   id: string;
   secret: string;
-  /** On the file system of the workspaces; open to everyone, so that nothing but the sandbox is in the way. */
+  /**
+   * On the file system of the workspaces; open to everyone, so that nothing but the sandbox is in the way.
+   */
   folder: string;
   /** Another thread's workspace and HOME as the runner makes them. */
   other: string;

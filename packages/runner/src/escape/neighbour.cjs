@@ -1,4 +1,7 @@
-/** Another tenant's program: what it holds in its sandbox is the canary. NEIGHBOUR = { id, port }; its secret comes as a token does, in the environment. */
+/**
+ * Another tenant's program: what it holds in its sandbox is the canary. NEIGHBOUR = { id, port }; its
+ * secret comes as a token does, in the environment.
+ */
 const { mkdirSync, rmSync, writeFileSync } = require('node:fs');
 const { createServer } = require('node:net');
 const { id, port } = JSON.parse(process.env.NEIGHBOUR);

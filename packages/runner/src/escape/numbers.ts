@@ -1,6 +1,9 @@
 import { DENIED, INSPECTED, type Architecture } from '../sandbox/syscalls.ts';
 
-/** System calls that the probes make beside those of the sandboxes' own table: name, x64 number, arm64 number. */
+/**
+ * System calls that the probes make beside those of the sandboxes' own table: name, x64 number, arm64
+ * number.
+ */
 const OTHERS: readonly (readonly [string, number, number])[] = [
   ['adjtimex', 159, 171],
   ['capget', 125, 90],

@@ -15,7 +15,10 @@ const TOOLS = '/opt/headrace/escape';
 const VICTIMS = 16;
 type Shared = ReturnType<typeof copyShared>;
 
-/** In a sandbox of the host's driver, with what a task's has; `holes` are binds that no task has. A neighbour lives in another one. */
+/**
+ * In a sandbox of the host's driver, with what a task's has; `holes` are binds that no task has. A
+ * neighbour lives in another one.
+ */
 export async function sandboxPlace(
   host: Host,
   canaries: Canaries,
@@ -80,8 +83,9 @@ export async function sandboxPlace(
 }
 
 /**
- * Without any sandbox, as this process's user: with all its rights, the host's network, /dev, /sys and root folder. Only mounts, process numbers and the host name
- * are its own, so that it can do no harm there; as an ordinary user it is root in a user namespace of its own.
+ * Without any sandbox, as this process's user: with all its rights, the host's network, /dev, /sys and root
+ * folder. Only mounts, process numbers and the host name are its own, so that it can do no harm there; as
+ * an ordinary user it is root in a user namespace of its own.
  */
 export function controlPlace(host: Host, canaries: Canaries): Place {
   const shared = copyShared(host, canaries.folder);

@@ -1,11 +1,17 @@
-/** One attempt to get out of a sandbox, or to harm what is outside. It runs inside; nothing in it says that it may fail. */
+/**
+ * One attempt to get out of a sandbox, or to harm what is outside. It runs inside; nothing in it says that
+ * it may fail.
+ */
 export interface Probe {
   name: string;
   theme: string;
   /** Python with inside.py's helpers as its globals, or a shell script. */
   python?: string;
   sh?: string;
-  /** What has to be true outside after a success; absent: its output says `ESCAPED`, or holds the canaries' secret. */
+  /**
+   * What has to be true outside after a success; absent: its output says `ESCAPED`, or holds the canaries'
+   * secret.
+   */
   outside?: OutsideCheck;
 }
 

@@ -28,8 +28,9 @@ const OF_SERVICE = 'HEADRACE_ESCAPE_KEY';
 let control: Promise<Result[]> | undefined;
 
 /**
- * Tries with every probe to get out of sandboxes of this bench's driver: none may succeed. The same probes without a sandbox are the control: what does not succeed there
- * either (the machine lacks it, or the runner's own code is in the way too) shows nothing, and is told.
+ * Tries with every probe to get out of sandboxes of this bench's driver: none may succeed. The same probes
+ * without a sandbox are the control: what does not succeed there either (the machine lacks it, or the
+ * runner's own code is in the way too) shows nothing, and is told.
  */
 export function escapes(engine: string, bench: Bench | undefined): void {
   if (!existsSync(PYTHON)) process.stderr.write(`SKIPPED, the escape suite needs ${PYTHON}\n`);

@@ -15,8 +15,9 @@ export interface Victims {
 const HELD = 9;
 
 /**
- * Processes of the host for probes to attack, one each; the first is nobody's and shows how an untouched one looks. They run as the same user as the sandboxes do,
- * the secret in their environment, an open file and their folder: so only the namespaces are in the way.
+ * Processes of the host for probes to attack, one each; the first is nobody's and shows how an untouched
+ * one looks. They run as the same user as the sandboxes do, the secret in their environment, an open file
+ * and their folder: so only the namespaces are in the way.
  */
 export function startVictims(host: Host, canaries: Canaries, count: number): Victims {
   const identity = host.uid === null ? {} : { uid: host.uid, gid: host.uid };

@@ -30,7 +30,10 @@ interface Call {
 }
 type Handler = (call: Call) => unknown;
 
-/** `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer already sent). */
+/**
+ * `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer
+ * already sent).
+ */
 const ROUTES: Record<string, Handler> = {
   'GET /status': ({ runner }) => ({
     ...runner.status,
@@ -110,7 +113,8 @@ const ROUTES: Record<string, Handler> = {
     res.once('close', () => gone.abort());
     res.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();
     for await (const entry of journal.read(Number(query.get('from') ?? 0), gone.signal)) {
-      // Bytes: of text the response counts bytes and its socket characters, and then nobody says that it has drained.
+      // Bytes: of text the response counts bytes and its socket characters, and then nobody says that it
+      // has drained.
       if (!res.write(Buffer.from(`${JSON.stringify(entry)}\n`))) await drained(res, gone.signal);
     }
     res.end();

@@ -13,7 +13,10 @@ const FIELDS: Record<string, Record<string, 'string' | 'number' | 'object'>> = {
   preview: { command: 'string', port: 'number' },
 };
 
-/** The worker is trusted; this finds its mistakes before they become a sandbox. Throws `invalid_request` 400. */
+/**
+ * The worker is trusted; this finds its mistakes before they become a sandbox. Throws `invalid_request`
+ * 400.
+ */
 export function taskRequest(body: unknown): TaskRequest {
   const request = body as Record<string, unknown> | null;
   const fields = FIELDS[String(request?.['kind'])];
@@ -56,7 +59,10 @@ export function fenceOf({ headers: { [FENCE_HEADER]: text } }: IncomingMessage):
 /** A tree that is made from kept files alone has no body. */
 export const hasTar = (req: IncomingMessage): boolean => req.headers['content-type'] === 'application/x-tar';
 
-/** What a tree is made of beside the body: `?base=`, or `?keep=` with `&group=`; `&warm=` and `&lock=` with either. Throws `invalid_request` 400. */
+/**
+ * What a tree is made of beside the body: `?base=`, or `?keep=` with `&group=`; `&warm=` and `&lock=` with
+ * either. Throws `invalid_request` 400.
+ */
 export function origin(req: IncomingMessage, query: URLSearchParams): Origin {
   const [base, key, group, project] = ['base', 'keep', 'group', 'warm'].map((name) => query.get(name));
   const locks = query.getAll('lock');

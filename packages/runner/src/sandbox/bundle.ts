@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 const SOURCES = fileURLToPath(new URL('../../../agent/src/', import.meta.url));
 const LOCK = fileURLToPath(new URL('../../../../package-lock.json', import.meta.url));
 
-/** Names what the guest's programs are made of: their sources, the versions of what they import, this Node. */
+/**
+ * Names what the guest's programs are made of: their sources, the versions of what they import, this Node.
+ */
 export function sourcesKey(): string {
   const hash = createHash('sha256').update(`${process.version} ${process.arch}\n`);
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
@@ -23,8 +25,9 @@ let underWay = 0;
 export const hasSource = (program: string): boolean => existsSync(join(SOURCES, `${program}.ts`));
 
 /**
- * Each program with all that it imports as one CommonJS file, the form that starts fastest: name → text. The four small ones take 45 ms, the one with
- * the AI SDK 350 ms, in esbuild's own process, which is loaded only here: a runner that finds them made already never starts it.
+ * Each program with all that it imports as one CommonJS file, the form that starts fastest: name → text.
+ * The four small ones take 45 ms, the one with the AI SDK 350 ms, in esbuild's own process, which is loaded
+ * only here: a runner that finds them made already never starts it.
  */
 export async function bundle(programs: Record<string, string>): Promise<Map<string, string>> {
   const { build, stop } = await import('esbuild');

@@ -10,7 +10,8 @@ export interface Collected extends SandboxExit {
 const STDERR_BYTES = 16 * 1024;
 
 /**
- * Awaits a helper's end: reads stdout up to `maxBytes` (beyond it the sandbox is killed and `too_large` thrown), kills it after `timeoutMs`.
+ * Awaits a helper's end: reads stdout up to `maxBytes` (beyond it the sandbox is killed and `too_large`
+ * thrown), kills it after `timeoutMs`.
  */
 export async function collect(
   sandbox: Sandbox,

@@ -8,7 +8,9 @@ import { makeSandboxFolder, startSandbox } from './host.ts';
 /** Sandboxes of the driver that is tested. */
 export interface Subject {
   bench: Bench;
-  /** A sandbox with a workspace of its own; `command` is a line for the shell, or words. Its stdin is open. */
+  /**
+   * A sandbox with a workspace of its own; `command` is a line for the shell, or words. Its stdin is open.
+   */
   start(command: string | string[], options?: Options): Sandbox;
   /** As `start`, to its end, without any input. */
   run(command: string | string[], options?: Options): Promise<Collected>;

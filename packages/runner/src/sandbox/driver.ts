@@ -26,11 +26,15 @@ export interface Sandbox {
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
-  /** The init of the sandbox as this host numbers it; undefined until it is known, and where it cannot be seen. */
+  /**
+   * The init of the sandbox as this host numbers it; undefined until it is known, and where it cannot be
+   * seen.
+   */
   initPid(): number | undefined;
   /**
-   * Resolves once no process of the sandbox is left. Rejects `not_confirmed` 500 when some would not go, and `no_sandbox` 503 where the engine did not start it, or
-   * did not tell its end: then nothing of it is left either.
+   * Resolves once no process of the sandbox is left. Rejects `not_confirmed` 500 when some would not go,
+   * and `no_sandbox` 503 where the engine did not start it, or did not tell its end: then nothing of it is
+   * left either.
    */
   exited: Promise<SandboxExit>;
   /** Kills the whole tree; resolves as `exited`, and looks once more where that had failed. Idempotent. */
@@ -38,9 +42,10 @@ export interface Sandbox {
 }
 
 /**
- * What makes sandboxes. All drivers give the same view from inside: own namespaces, nothing in the network but lo, a read-only system, the
- * binds, /tmp and HOME of its own with a bounded size, an environment of BASE_ENV and the spec's, a process that is nobody and gains nothing. The
- * probe and the suite in conformance.ts hold each driver to it.
+ * What makes sandboxes. All drivers give the same view from inside: own namespaces, nothing in the network
+ * but lo, a read-only system, the binds, /tmp and HOME of its own with a bounded size, an environment of
+ * BASE_ENV and the spec's, a process that is nobody and gains nothing. The probe and the suite in
+ * conformance.ts hold each driver to it.
  */
 export interface Driver {
   readonly name: 'bubblewrap' | 'container';
@@ -48,15 +53,26 @@ export interface Driver {
   readonly limits: RunnerStatus['limits'];
   /** Whether folders that the runner mounts itself are seen by the sandboxes that it starts. */
   readonly seesMounts: boolean;
-  /** The socket of the engine in which its sandboxes live on when this process is killed; null: they die with it. */
+  /**
+   * The socket of the engine in which its sandboxes live on when this process is killed; null: they die
+   * with it.
+   */
   readonly engine: string | null;
-  /** What it lacks on this machine, each with its remedy; looked at anew each time. Empty: it can be tried. */
+  /**
+   * What it lacks on this machine, each with its remedy; looked at anew each time. Empty: it can be tried.
+   */
   missing(): Promise<string[]>;
-  /** Starts a sandbox. Throws `no_sandbox` 503, `invalid_request` 400; what goes wrong later, its `exited` tells. */
+  /**
+   * Starts a sandbox. Throws `no_sandbox` 503, `invalid_request` 400; what goes wrong later, its `exited`
+   * tells.
+   */
   start(spec: SandboxSpec): Sandbox;
   /** What a person does about a sandbox that ended with this on its stderr before it ran anything. */
   remedy(stderr: string): string;
-  /** Ends what it keeps ready and removes what it made on this machine. Its sandboxes must be gone. Throws where one of an engine's is not. */
+  /**
+   * Ends what it keeps ready and removes what it made on this machine. Its sandboxes must be gone. Throws
+   * where one of an engine's is not.
+   */
   close(): Promise<void>;
 }
 

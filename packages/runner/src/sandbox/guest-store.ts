@@ -18,7 +18,10 @@ import { sourcesKey } from './bundle.ts';
 const NODE_MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 const UNUSED_MS = 24 * 60 * 60 * 1000;
 
-/** Where made programs are kept: beside what they are made of, for all runners of this installation; in the runner's own folder where that is not writable. */
+/**
+ * Where made programs are kept: beside what they are made of, for all runners of this installation; in the
+ * runner's own folder where that is not writable.
+ */
 export function storeFolder(own: string): string {
   try {
     accessSync(NODE_MODULES, constants.W_OK);
@@ -28,7 +31,10 @@ export function storeFolder(own: string): string {
   }
 }
 
-/** Files made from these very sources, each whole or not there; several runners may use it at once. Where nothing can be kept (no room, no right), they are made anew each time. */
+/**
+ * Files made from these very sources, each whole or not there; several runners may use it at once. Where
+ * nothing can be kept (no room, no right), they are made anew each time.
+ */
 export class GuestStore {
   readonly #folder: string;
   #isUsable = true;

@@ -17,9 +17,10 @@ const BIG = { 'headrace.main': 'headrace/main' };
 /** What V8 made of the big program the last time; see warm-up.ts. */
 export const COMPILED = 'compiled';
 /**
- * From the process's start to its first answer, with the model SDK loaded: 139-181 ms as it is, 92 ms with a compile cache, 81 ms from a snapshot (which would
- * take 14 MB and forbid much); Node alone 33 ms. In processor time, to the end: 196, 151 and, for `scripted`, 41 ms. A minified bundle is no faster.
- * A call to the module instead of NODE_COMPILE_CACHE, which every Node that the agent starts would inherit.
+ * From the process's start to its first answer, with the model SDK loaded: 139-181 ms as it is, 92 ms with
+ * a compile cache, 81 ms from a snapshot (which would take 14 MB and forbid much); Node alone 33 ms. In
+ * processor time, to the end: 196, 151 and, for `scripted`, 41 ms. A minified bundle is no faster. A call
+ * to the module instead of NODE_COMPILE_CACHE, which every Node that the agent starts would inherit.
  */
 const ENTRY = `require('node:module').enableCompileCache(__dirname + '/${COMPILED}');\nrequire('./headrace.main.cjs');\n`;
 
@@ -36,7 +37,10 @@ export interface Guest {
   ready(name: string): Promise<boolean>;
 }
 
-/** Writes the programs into a new `folder`. What was made is kept in `cache`, so that later starts only copy it (4 ms). */
+/**
+ * Writes the programs into a new `folder`. What was made is kept in `cache`, so that later starts only copy
+ * it (4 ms).
+ */
 export async function installGuest(folder: string, uid: number | null, cache: string): Promise<Guest> {
   const store = new GuestStore(cache);
   const compiled = join(folder, COMPILED);

@@ -27,11 +27,20 @@ import { unmountBelow } from './mounts.ts';
 import { lives, processStat } from './processes.ts';
 import { installGuest, type Guest } from './guest.ts';
 
-/** What every sandbox of this runner shares: its folder on this machine, the identity it runs under, and the files it mounts. */
+/**
+ * What every sandbox of this runner shares: its folder on this machine, the identity it runs under, and the
+ * files it mounts.
+ */
 export interface Host {
-  /** The runner's own folder, 0711, on a tmpfs where there is one; holds only what may vanish with the runner. */
+  /**
+   * The runner's own folder, 0711, on a tmpfs where there is one; holds only what may vanish with the
+   * runner.
+   */
   base: string;
-  /** The unprivileged user and group that sandboxes run as when the runner is root; null: the runner's own user. */
+  /**
+   * The unprivileged user and group that sandboxes run as when the runner is root; null: the runner's own
+   * user.
+   */
   uid: number | null;
   /** The Node binary at a path that the sandbox's user can reach. */
   node: string;
@@ -47,8 +56,8 @@ const ENOUGH_MEMORY = 1024 ** 3;
 const OWNER_FILE = 'owner.json';
 
 /**
- * Builds the runner's folder, for whichever driver is chosen then (drivers.ts). What takes long to make is kept in
- * `cache` for the next runner.
+ * Builds the runner's folder, for whichever driver is chosen then (drivers.ts). What takes long to make is
+ * kept in `cache` for the next runner.
  */
 export async function prepareHost(cache: string): Promise<Host> {
   closeInherited();
@@ -72,8 +81,9 @@ export async function prepareHost(cache: string): Promise<Host> {
 }
 
 /**
- * Closes what the service was started with beside its stdio: all that is not marked to be closed by the programs it starts would be open in every
- * sandbox. Node marks what it opens itself, and what it inherits up to the first gap.
+ * Closes what the service was started with beside its stdio: all that is not marked to be closed by the
+ * programs it starts would be open in every sandbox. Node marks what it opens itself, and what it inherits
+ * up to the first gap.
  */
 function closeInherited(): void {
   const CLOSES_ON_EXEC = 0o2000000;
@@ -121,7 +131,10 @@ export function makeSandboxFolder(host: Host, name: string): string {
   return folder;
 }
 
-/** Mass creation of files is slow on many root file systems (17-22 s for 10,000 where 0.2 s is usual): prefer memory. */
+/**
+ * Mass creation of files is slow on many root file systems (17-22 s for 10,000 where 0.2 s is usual):
+ * prefer memory.
+ */
 function parentFolder(): string {
   const memory = '/dev/shm';
   try {
@@ -134,7 +147,10 @@ function parentFolder(): string {
   return tmpdir();
 }
 
-/** Folders of runners that were killed: their sandboxes died with them, or were removed (container/left-behind.ts). */
+/**
+ * Folders of runners that were killed: their sandboxes died with them, or were removed
+ * (container/left-behind.ts).
+ */
 export function sweepDeadRunners(): void {
   for (const parent of new Set(['/dev/shm', tmpdir()])) {
     for (const name of existsSync(parent) ? readdirSync(parent) : []) {
@@ -176,7 +192,10 @@ function reachableNode(base: string, uid: number | null): string {
   return copy;
 }
 
-/** An /etc that names no one: two accounts, localhost, the links that Debian's tools go through (awk, cc, …), and whose certificates to trust. */
+/**
+ * An /etc that names no one: two accounts, localhost, the links that Debian's tools go through (awk, cc,
+ * …), and whose certificates to trust.
+ */
 function writeEtc(folder: string): void {
   mkdirSync(folder);
   const files = {

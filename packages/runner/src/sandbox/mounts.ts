@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Takes every mount below a folder away, so that nothing is deleted through one. False when one would not go: leave the folder alone then. */
+/**
+ * Takes every mount below a folder away, so that nothing is deleted through one. False when one would not
+ * go: leave the folder alone then.
+ */
 export function unmountBelow(folder: string): boolean {
   const mounts = mountsBelow(folder);
   if (mounts.length === 0) return true;

@@ -28,7 +28,10 @@ const EXPECTED: Record<string, string> = {
   node: 'true',
 };
 
-/** Runs a real sandbox of this driver and checks from inside that it isolates; nothing runs where it does not. */
+/**
+ * Runs a real sandbox of this driver and checks from inside that it isolates; nothing runs where it does
+ * not.
+ */
 export async function probe(host: Host, driver: Driver): Promise<Probe> {
   const missing =
     process.platform === 'linux'

@@ -27,13 +27,19 @@ export function processStat(pid: number): ProcessStat | undefined {
   }
 }
 
-/** Whether the process of that pid and start does anything still: one that only nobody has waited for is as good as gone. */
+/**
+ * Whether the process of that pid and start does anything still: one that only nobody has waited for is as
+ * good as gone.
+ */
 export function lives(pid: number, startTime: string | undefined): boolean {
   const stat = processStat(pid);
   return stat !== undefined && stat.startTime === startTime && stat.state !== 'Z';
 }
 
-/** The processes below a pid, itself included. Orphans in a pid namespace hang below its init, so none is missed. */
+/**
+ * The processes below a pid, itself included. Orphans in a pid namespace hang below its init, so none is
+ * missed.
+ */
 export function processTree(root: number): ProcessStat[] {
   const children = new Map<number, ProcessStat[]>();
   let top: ProcessStat | undefined;

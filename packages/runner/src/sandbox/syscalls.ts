@@ -1,7 +1,8 @@
 /**
- * System calls that a sandbox may not make, by architecture: what container engines refuse to a container without capabilities
- * (mounting, namespaces, keys, tracing, modules, clocks, NUMA) and the newer surfaces with a history of kernel bugs
- * (io_uring, userfaultfd, bpf, perf). Each row: name, x64 number, arm64 number; null where the architecture has no such call.
+ * System calls that a sandbox may not make, by architecture: what container engines refuse to a container
+ * without capabilities (mounting, namespaces, keys, tracing, modules, clocks, NUMA) and the newer surfaces
+ * with a history of kernel bugs (io_uring, userfaultfd, bpf, perf). Each row: name, x64 number, arm64
+ * number; null where the architecture has no such call.
  */
 type Row = readonly [name: string, x64: number | null, arm64: number | null];
 
@@ -95,21 +96,30 @@ export const INSPECTED = {
 
 /** Every CLONE_NEW* but CLONE_NEWTIME, whose bit is part of the exit signal in clone(2). */
 export const NEW_NAMESPACES = 0x7e020000;
-/** Families of sockets that may be opened (of netlink only NETLINK_ROUTE, number 0: listing one's own interfaces), and the types that no internet socket may have. */
+/**
+ * Families of sockets that may be opened (of netlink only NETLINK_ROUTE, number 0: listing one's own
+ * interfaces), and the types that no internet socket may have.
+ */
 export const AF_UNIX = 1,
   AF_INET = 2,
   AF_INET6 = 10,
   AF_NETLINK = 16,
   SOCK_RAW = 3,
   SOCK_PACKET = 10;
-/** The internet's: what the type says, ICMP, TCP, UDP, ICMPv6. Others would have the kernel load modules that nobody here has use for. */
+/**
+ * The internet's: what the type says, ICMP, TCP, UDP, ICMPv6. Others would have the kernel load modules
+ * that nobody here has use for.
+ */
 export const INET_PROTOCOLS = [0, 1, 6, 17, 58] as const;
 /** Writing into a terminal's input. */
 export const TIOCSTI = 0x5412,
   TIOCLINUX = 0x541c;
 export const QUERY_PERSONALITY = 0xffffffff;
 
-/** Calls above this number are newer than this table and answered ENOSYS, so that programs take their older path. */
+/**
+ * Calls above this number are newer than this table and answered ENOSYS, so that programs take their older
+ * path.
+ */
 export const NEWEST_KNOWN = 462;
 
 export type Architecture = keyof typeof INSPECTED;

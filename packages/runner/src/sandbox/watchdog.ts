@@ -7,15 +7,19 @@ import { processTree } from './processes.ts';
 import type { Sandbox } from './driver.ts';
 
 const INTERVAL_MS = 500;
-/** Measuring takes about this share of the time, but never lets more than the longest pause go by: on a busy machine an agent would have all of it. */
+/**
+ * Measuring takes about this share of the time, but never lets more than the longest pause go by: on a busy
+ * machine an agent would have all of it.
+ */
 const SHARE = 0.05,
   LONGEST_PAUSE_MS = 5000;
 const LOW_BYTES = 256 * 1024 ** 2;
 const PAGE = 4096;
 
 /**
- * Watches what no kernel limit bounds: the size of the workspace (with its agent's HOME), and memory and processes where there are no cgroups.
- * Calls `overrun` once, with a sentence for a person. Returns what ends the watch.
+ * Watches what no kernel limit bounds: the size of the workspace (with its agent's HOME), and memory and
+ * processes where there are no cgroups. Calls `overrun` once, with a sentence for a person. Returns what
+ * ends the watch.
  */
 export function watchSandbox(
   host: Host,
@@ -76,8 +80,9 @@ function refuseTree(sandbox: Sandbox, limits: SandboxLimits, refuse: (reason: st
 }
 
 /**
- * What du tells of these folders together, as the sandboxes' own user who may look into folders that are closed (an agent could hide its files there): it follows no link and
- * tells a number for each folder, so a live tree cannot mislead it into harm.
+ * What du tells of these folders together, as the sandboxes' own user who may look into folders that are
+ * closed (an agent could hide its files there): it follows no link and tells a number for each folder, so a
+ * live tree cannot mislead it into harm.
  */
 async function measured(
   host: Host,

@@ -6,7 +6,10 @@ export interface Params {
   readonly [name: string]: unknown;
 }
 
-/** What the agent says of its own accord. What these throw ends the connection, but for an RpcError, which is the answer to a request. */
+/**
+ * What the agent says of its own accord. What these throw ends the connection, but for an RpcError, which
+ * is the answer to a request.
+ */
 export interface AcpHandlers {
   notified(method: string, params: Params): void;
   asked(method: string, params: Params): Promise<object>;
@@ -25,8 +28,9 @@ const STRAY_LINES = 100,
 const UNREAD_BYTES = 1024 ** 2;
 
 /**
- * The client's side of the Agent Client Protocol's wire: JSON-RPC 2.0, a message a line. Not the SDK's: that one queues without bound what
- * an agent floods or does not read, and prints what it does not understand. Everything in here has a limit.
+ * The client's side of the Agent Client Protocol's wire: JSON-RPC 2.0, a message a line. Not the SDK's:
+ * that one queues without bound what an agent floods or does not read, and prints what it does not
+ * understand. Everything in here has a limit.
  */
 export class AcpConnection {
   readonly #input: Readable;
@@ -45,7 +49,10 @@ export class AcpConnection {
     void this.#read();
   }
 
-  /** The agent's answer. Throws RpcError as the agent answered, AcpFault when the connection ends or `withinMs` have passed. */
+  /**
+   * The agent's answer. Throws RpcError as the agent answered, AcpFault when the connection ends or
+   * `withinMs` have passed.
+   */
   request(method: string, params: object, withinMs?: number): Promise<Params> {
     if (this.#fault) return Promise.reject(this.#fault);
     const id = ++this.#lastId;

@@ -1,4 +1,7 @@
-/** What an agent did against the protocol or a limit, as a sentence for a person; it ends the turn as `agent_error`. */
+/**
+ * What an agent did against the protocol or a limit, as a sentence for a person; it ends the turn as
+ * `agent_error`.
+ */
 export class AcpFault extends Error {
   override readonly name: string = 'AcpFault';
 }

@@ -7,7 +7,10 @@ const LINE_BYTES = 8 * 1024 ** 2,
 /** All that one agent may say in a turn; what a long turn says is a tenth of it. */
 const TOTAL_BYTES = 256 * 1024 ** 2;
 
-/** Lines of an agent's stdout as they come, the last one also without its end. Throws AcpFault for one that is too long or too costly to read, and for too many. */
+/**
+ * Lines of an agent's stdout as they come, the last one also without its end. Throws AcpFault for one that
+ * is too long or too costly to read, and for too many.
+ */
 export async function* linesOf(input: Readable): AsyncGenerator<string> {
   let held = Buffer.alloc(FIRST_BYTES),
     length = 0,

@@ -16,7 +16,10 @@ export interface Session {
   steerable: boolean;
 }
 
-/** Initializes the agent and opens its session: the one of before, where there is one that it can load, else a new one. Throws AcpFault, RpcError. */
+/**
+ * Initializes the agent and opens its session: the one of before, where there is one that it can load, else
+ * a new one. Throws AcpFault, RpcError.
+ */
 export async function openSession(
   connection: AcpConnection,
   { agent, mcpServers = [] }: TurnRequest,

@@ -14,8 +14,9 @@ export interface AgentCommand {
 }
 
 /**
- * How an agent is started inside its sandbox, looked up before: a sandbox that finds no command would tell less. Folders come from the operator's
- * configuration. Throws TaskFailure `not_configured` where something is not there, with the command that installs it.
+ * How an agent is started inside its sandbox, looked up before: a sandbox that finds no command would tell
+ * less. Folders come from the operator's configuration. Throws TaskFailure `not_configured` where something
+ * is not there, with the command that installs it.
  */
 export async function agentCommand(host: Host, agent: TurnAgent): Promise<AgentCommand> {
   if (agent.command === null) {

@@ -9,7 +9,10 @@ import type { Tree, Trees } from '../workspaces/trees.ts';
 import { journalOutput } from './output.ts';
 import { Task, type TaskSpec, type WorkEnd } from './task.ts';
 
-/** Waits for a command's exit; its output goes to the journal. What it left in the background dies with its sandbox. */
+/**
+ * Waits for a command's exit; its output goes to the journal. What it left in the background dies with its
+ * sandbox.
+ */
 export async function runCommand(task: Task, sandbox: Sandbox, stdin = ''): Promise<WorkEnd> {
   const written = journalOutput(task.journal, sandbox);
   sandbox.stdin.end(stdin);
@@ -40,7 +43,10 @@ export class ExecTask extends Task {
   }
 }
 
-/** A command on a source of its own, whose output folder can be read after its end. Starts when the source is there. */
+/**
+ * A command on a source of its own, whose output folder can be read after its end. Starts when the source
+ * is there.
+ */
 export class BuildTask extends Task {
   declare readonly request: BuildRequest;
   readonly #trees: Trees;

@@ -1,6 +1,9 @@
 import type { TurnAgent } from '../protocol.ts';
 
-/** Lines of JavaScript that fakes of agents begin with: `say`, `update`, `ask`, `on.<method>(params, id)`, whose value is the answer. */
+/**
+ * Lines of JavaScript that fakes of agents begin with: `say`, `update`, `ask`, `on.<method>(params, id)`,
+ * whose value is the answer.
+ */
 const PRELUDE = `
 const say = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n');
 const update = (u) => say({ method: 'session/update', params: { sessionId: 's', update: u } });

@@ -11,7 +11,10 @@ const NAME = 'gateway';
 /** The model gateway's socket as a sandbox sees it. */
 export const GATEWAY_SOCKET = `${SOCKETS}/${NAME}`;
 
-/** Opens one task's way to the model gateway; each connection is joined to a worker and told whose it is. Returns the socket's name. */
+/**
+ * Opens one task's way to the model gateway; each connection is joined to a worker and told whose it is.
+ * Returns the socket's name.
+ */
 export async function openGateway(sockets: TaskSockets, taskId: string, gateways: Gateways): Promise<string> {
   await sockets.listen(NAME, CONNECTIONS, (visitor) => void join(visitor, taskId, gateways));
   return NAME;

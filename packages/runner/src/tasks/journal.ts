@@ -7,7 +7,9 @@ export type NewEntry = JournalEntry extends infer E
     : never
   : never;
 
-/** Un-acknowledged bytes above which outputs are cut, and entries above which only the end is still written. */
+/**
+ * Un-acknowledged bytes above which outputs are cut, and entries above which only the end is still written.
+ */
 const BYTES = 16 * 1024 * 1024,
   ENTRIES = 20_000;
 const TEXT_INTERVAL_MS = 100;
@@ -15,8 +17,9 @@ const TEXT_BYTES = 1024 * 1024;
 const SHORT = 1024;
 
 /**
- * What happened in one task, in order, until a worker has acknowledged it. Kept in memory: it dies with the sandboxes that it tells of.
- * A new `text` replaces the one before it, also for later readers; offsets only grow but may have gaps.
+ * What happened in one task, in order, until a worker has acknowledged it. Kept in memory: it dies with the
+ * sandboxes that it tells of. A new `text` replaces the one before it, also for later readers; offsets only
+ * grow but may have gaps.
  */
 export class Journal {
   #entries: JournalEntry[] = [];
@@ -64,7 +67,10 @@ export class Journal {
     }
   }
 
-  /** Entries up to and including the offset may be forgotten; the end entry is kept, so that a late reader still ends. */
+  /**
+   * Entries up to and including the offset may be forgotten; the end entry is kept, so that a late reader
+   * still ends.
+   */
   ack(offset: number): void {
     this.#entries = this.#entries.filter(
       (e) => e.offset > offset || e.type === 'end' || ((this.#bytes -= weight(e)), false),

@@ -11,8 +11,8 @@ const OPENING = new Set([0x5b, 0x7b]),
   CLOSING = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses JSON that would hold up every other task while it is read: 8 MB of nested brackets take 4 s to parse and 25 s to write, 8 MB of empty objects 2 s; a
- * string of 8 MB takes 30 ms. Throws AcpFault.
+ * Refuses JSON that would hold up every other task while it is read: 8 MB of nested brackets take 4 s to
+ * parse and 25 s to write, 8 MB of empty objects 2 s; a string of 8 MB takes 30 ms. Throws AcpFault.
  */
 export function checkShape(json: Buffer): void {
   if (json.length < SMALL_BYTES) return;

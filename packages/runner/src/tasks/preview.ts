@@ -20,8 +20,8 @@ const SCRIPT = `node ${GUEST}/relay.cjs ${SOCKETS}/${NAME} "$2" </dev/null >/dev
 exec /bin/sh -c "$1"`;
 
 /**
- * A server in a sandbox of its own. Visitors reach it through a relay inside that dials out to a socket of the runner's: the runner
- * itself never opens a path that a sandbox could have replaced.
+ * A server in a sandbox of its own. Visitors reach it through a relay inside that dials out to a socket of
+ * the runner's: the runner itself never opens a path that a sandbox could have replaced.
  */
 export class PreviewTask extends Task {
   declare readonly request: PreviewRequest;
@@ -93,7 +93,10 @@ export class PreviewTask extends Task {
     return [this.#tree!.folder];
   }
 
-  /** The relay's first line says that it is the relay, or names the visitor that it dialled for; whatever else may connect in there gets nothing. */
+  /**
+   * The relay's first line says that it is the relay, or names the visitor that it dialled for; whatever
+   * else may connect in there gets nothing.
+   */
   #arrived(socket: Socket): void {
     const timer = setTimeout(() => socket.destroy(), DIAL_TIMEOUT_MS);
     let head = Buffer.alloc(0);

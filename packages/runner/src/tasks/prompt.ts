@@ -8,7 +8,10 @@ const TEXT = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|toml|[\
 const INTERRUPTED =
   '[The turn before this message was interrupted and did not complete. Its last request is not to be carried on unless this message says so.]';
 
-/** What the agent is sent: what it has to know of before, the message, and its attachments as far as it takes them. */
+/**
+ * What the agent is sent: what it has to know of before, the message, and its attachments as far as it
+ * takes them.
+ */
 export function promptBlocks(
   { prompt, attachments = [], history = [] }: TurnRequest,
   session: Session,

@@ -10,8 +10,9 @@ import { makeSandboxFolder, type Host } from '../sandbox/host.ts';
 export const SOCKETS = '/run/headrace';
 
 /**
- * The unix sockets on which the runner listens for one task's sandbox, in a folder that the sandbox sees read-only. The runner never dials in: a path in
- * there could lead anywhere on the host. The folder is the sandbox's: any account of the machine may read in /proc where its sockets are, and may use none.
+ * The unix sockets on which the runner listens for one task's sandbox, in a folder that the sandbox sees
+ * read-only. The runner never dials in: a path in there could lead anywhere on the host. The folder is the
+ * sandbox's: any account of the machine may read in /proc where its sockets are, and may use none.
  */
 export class TaskSockets {
   readonly #host: Host;
@@ -28,7 +29,10 @@ export class TaskSockets {
     return this.#folder !== undefined ? [{ host: this.#folder, inside: SOCKETS, readOnly: true }] : [];
   }
 
-  /** Listens on SOCKETS/name. A visitor comes paused, and is destroyed with the task; those above `maxConnections` are closed, which `onDropped` is told. */
+  /**
+   * Listens on SOCKETS/name. A visitor comes paused, and is destroyed with the task; those above
+   * `maxConnections` are closed, which `onDropped` is told.
+   */
   async listen(
     name: string,
     maxConnections: number,
@@ -58,7 +62,10 @@ export class TaskSockets {
   }
 }
 
-/** Waits until the relay listens (or died) before the command begins: a command's first connection would come too early. */
+/**
+ * Waits until the relay listens (or died) before the command begins: a command's first connection would
+ * come too early.
+ */
 const WITH_PORTS = `ready=$(mktemp -u)
 mkfifo "$ready"
 node ${GUEST}/port-relay.cjs $1 </dev/null >"$ready" 2>/dev/null &
@@ -68,7 +75,10 @@ unset ready said
 shift
 exec "$@"`;
 
-/** The command, with ports on its loopback that are joined to sockets of its task: port → name of the socket. */
+/**
+ * The command, with ports on its loopback that are joined to sockets of its task: port → name of the
+ * socket.
+ */
 export function withPorts(command: string[], ports: Record<number, string>): string[] {
   const pairs = Object.entries(ports).map(([port, name]) => `${port} ${SOCKETS}/${name}`);
   return pairs.length === 0 ? command : ['/bin/sh', '-c', WITH_PORTS, 'sh', pairs.join(' '), ...command];

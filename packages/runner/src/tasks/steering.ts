@@ -8,12 +8,18 @@ export class Steering {
   readonly #handed = new Map<string, Promise<boolean>>();
   #hand: ((message: SteerRequest) => Promise<boolean>) | undefined;
 
-  /** From here messages go to the agent by `hand`, which answers whether it took the message; without it the turn takes none (any more). */
+  /**
+   * From here messages go to the agent by `hand`, which answers whether it took the message; without it the
+   * turn takes none (any more).
+   */
   open(hand: ((message: SteerRequest) => Promise<boolean>) | undefined): void {
     this.#hand = hand;
   }
 
-  /** Resolves when the agent took it. Throws `not_steerable` 409; `no_answer` 504 while it is not known: ask again. */
+  /**
+   * Resolves when the agent took it. Throws `not_steerable` 409; `no_answer` 504 while it is not known: ask
+   * again.
+   */
   async steer(message: SteerRequest): Promise<void> {
     const { id } = message;
     let handed = this.#handed.get(id);

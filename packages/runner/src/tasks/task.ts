@@ -17,8 +17,9 @@ export type WorkEnd = Pick<TaskEnd, 'outcome' | 'exitCode' | 'signal' | 'error'>
 export type TaskSpec = Omit<SandboxSpec, 'limits'> & { ports?: Record<number, string> };
 
 /**
- * One task: preparing → running → ended. Subclasses say what runs; this class owns its sandbox, its time-out, its limits and its end.
- * The end entry is written only after no process of the sandbox is left, or where that cannot be confirmed: `ended`, the output and a cancel tell that.
+ * One task: preparing → running → ended. Subclasses say what runs; this class owns its sandbox, its
+ * time-out, its limits and its end. The end entry is written only after no process of the sandbox is left,
+ * or where that cannot be confirmed: `ended`, the output and a cancel tell that.
  */
 export abstract class Task {
   readonly id: string;
@@ -27,7 +28,10 @@ export abstract class Task {
   readonly host: Host;
   protected readonly sockets: TaskSockets;
   status: TaskState['status'] = 'preparing';
-  /** Called once nothing of its sandbox is left, before its end can be read: what it used is free from then on. */
+  /**
+   * Called once nothing of its sandbox is left, before its end can be read: what it used is free from then
+   * on.
+   */
   onGone: (end?: WorkEnd) => void | Promise<void> = () => {};
   /** Its sandbox's way out, where its request has hosts; without it there is none. */
   egress: EgressProxy | undefined;
@@ -124,7 +128,10 @@ export abstract class Task {
     }
   }
 
-  /** Ends it with everything in it; resolves when nothing is left. A task that has not begun ends at once. Throws `not_confirmed` 500. */
+  /**
+   * Ends it with everything in it; resolves when nothing is left. A task that has not begun ends at once.
+   * Throws `not_confirmed` 500.
+   */
   async cancel(): Promise<void> {
     if (this.status === 'ended')
       return this.ended.catch(async () => {

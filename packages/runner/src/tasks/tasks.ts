@@ -12,10 +12,15 @@ import { TurnTask } from './turn.ts';
 
 /** Ended tasks that no worker deleted are forgotten above this number, the oldest first. */
 const KEPT = 2000;
-/** Ids of builds and previews that were removed: a start that was long on its way finds its own among them. */
+/**
+ * Ids of builds and previews that were removed: a start that was long on its way finds its own among them.
+ */
 const REMOVED = 10_000;
 
-/** All tasks of this runner by id. A second POST never starts one again; nor a first one a build or preview that was removed meanwhile, known or not: whoever removed it told that nothing of it lives. */
+/**
+ * All tasks of this runner by id. A second POST never starts one again; nor a first one a build or preview
+ * that was removed meanwhile, known or not: whoever removed it told that nothing of it lives.
+ */
 export class Tasks {
   readonly #host: Host;
   readonly #workspaces: Workspaces;
@@ -42,7 +47,10 @@ export class Tasks {
     return task;
   }
 
-  /** Starts the task, or finds it (isNew false). Throws `not_found` 404 without its workspace, `busy` 409 while another works there, `removed` 410. */
+  /**
+   * Starts the task, or finds it (isNew false). Throws `not_found` 404 without its workspace, `busy` 409
+   * while another works there, `removed` 410.
+   */
   start(id: string, request: TaskRequest): { task: Task; isNew: boolean } {
     const known = this.#byId.get(id);
     if (known) return { task: known, isNew: false };
@@ -55,7 +63,10 @@ export class Tasks {
     return { task, isNew: true };
   }
 
-  /** Ends and forgets it. Idempotent. Throws when its end cannot be confirmed; it is then kept, to be tried again. */
+  /**
+   * Ends and forgets it. Idempotent. Throws when its end cannot be confirmed; it is then kept, to be tried
+   * again.
+   */
   async remove(id: string): Promise<void> {
     const task = this.#byId.get(id);
     if (!task?.workspaceId) this.#note(id);

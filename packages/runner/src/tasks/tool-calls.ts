@@ -4,7 +4,10 @@ import { AcpFault } from './acp-fault.ts';
 import type { Journal } from './journal.ts';
 
 type ToolEntry = Omit<Extract<JournalEntry, { type: 'tool' }>, 'offset' | 'at' | 'type'>;
-/** A call, and the bytes of its output that came in pieces: no summary of the result (an exit code) replaces these. */
+/**
+ * A call, and the bytes of its output that came in pieces: no summary of the result (an exit code) replaces
+ * these.
+ */
 interface Call extends ToolEntry {
   streamed: number;
 }
@@ -21,12 +24,18 @@ const INPUT_CHARACTERS = 64 * 1024,
 const ID_CHARACTERS = 500,
   NAME_CHARACTERS = 200,
   TITLE_CHARACTERS = 1000;
-/** Calls of a turn, changes of their status, and calls under way at once; an agent that makes more has lost its way. */
+/**
+ * Calls of a turn, changes of their status, and calls under way at once; an agent that makes more has lost
+ * its way.
+ */
 const CALLS = 5_000,
   CHANGES = 16_000,
   OPEN_CALLS = 256;
 
-/** The tool calls of one turn: merges ACP's partial updates and journals each change of status. Nothing is taken on trust; wrong shapes count as absent. */
+/**
+ * The tool calls of one turn: merges ACP's partial updates and journals each change of status. Nothing is
+ * taken on trust; wrong shapes count as absent.
+ */
 export class ToolCalls {
   readonly #journal: Journal;
   readonly #open = new Map<string, Call>();
@@ -120,7 +129,10 @@ function nameOf(update: Params): string {
   );
 }
 
-/** What an update says of the output: all of it, or a further piece. Agents tell the result in `rawOutput` too, which counts where there is nothing better. */
+/**
+ * What an update says of the output: all of it, or a further piece. Agents tell the result in `rawOutput`
+ * too, which counts where there is nothing better.
+ */
 function outputAfter(before: Call, update: Params): Partial<Call> {
   const text = textOf(update['content']),
     piece = pieceOf(metaOf(update));

@@ -11,7 +11,10 @@ const REPLY_CHARACTERS = 512 * 1024,
 /** With the tool calls' own limit these fit into a journal that nobody has acknowledged yet. */
 const QUESTIONS = 2_000;
 
-/** What an agent tells and asks during a turn: its reply, its tool calls and its questions go to the journal. Thoughts and plans do not. */
+/**
+ * What an agent tells and asks during a turn: its reply, its tool calls and its questions go to the
+ * journal. Thoughts and plans do not.
+ */
 export class TurnUpdates implements AcpHandlers {
   readonly #journal: Journal;
   readonly #permissions: TurnRequest['permissions'];
@@ -60,7 +63,10 @@ export class TurnUpdates implements AcpHandlers {
       this.#updateTool(update);
   }
 
-  /** Questions go to the worker where the turn is to ask, and wait for its answer; a cancel ends the wait with the sandbox. */
+  /**
+   * Questions go to the worker where the turn is to ask, and wait for its answer; a cancel ends the wait
+   * with the sandbox.
+   */
   async asked(method: string, { toolCall, options }: Params): Promise<object> {
     if (method !== 'session/request_permission')
       throw new RpcError(RPC.methodNotFound, `This client has no ${method}.`);

@@ -25,10 +25,15 @@ const STDERR_BYTES = 4096,
 const EXIT_MS = 2_000;
 const SECRET = /key|token|secret|auth|password/i,
   SECRET_CHARACTERS = 8;
-/** The scripted agent says with this key in a response's _meta that a block failed; its value is the reason. */
+/**
+ * The scripted agent says with this key in a response's _meta that a block failed; its value is the reason.
+ */
 const SCRIPT_FAILED = 'headrace/scriptFailed';
 
-/** One turn of an ACP agent. The runner is its client and offers it nothing: no files, no terminals; the agent has its own sandbox. */
+/**
+ * One turn of an ACP agent. The runner is its client and offers it nothing: no files, no terminals; the
+ * agent has its own sandbox.
+ */
 export class TurnTask extends Task {
   declare readonly request: TurnRequest;
   readonly #workspace: Workspace;

@@ -1,7 +1,10 @@
 import { statfsSync } from 'node:fs';
 import { memoryLoad } from '../load.ts';
 
-/** An installed dependency folder, as the layer `<folder>/node_modules` of workspaces of one project. Never written again. */
+/**
+ * An installed dependency folder, as the layer `<folder>/node_modules` of workspaces of one project. Never
+ * written again.
+ */
 export interface Dependencies {
   /** The project that it is of: no other is given it. */
   group: string;
@@ -13,7 +16,10 @@ export interface Dependencies {
   users: number;
 }
 
-/** `folderBytes`: the most that one may take. `lowMemory`: the share of the machine's memory below which none is kept that nobody uses. */
+/**
+ * `folderBytes`: the most that one may take. `lowMemory`: the share of the machine's memory below which
+ * none is kept that nobody uses.
+ */
 export interface DependencyLimits {
   folders: number;
   bytes: number;
@@ -31,8 +37,8 @@ export function dependencyLimits(folder: string): DependencyLimits {
 }
 
 /**
- * The dependency folders that this runner keeps, which go with it: so they belong to one version of Node and one architecture. Beyond its limits those
- * go that have been unused for longest.
+ * The dependency folders that this runner keeps, which go with it: so they belong to one version of Node
+ * and one architecture. Beyond its limits those go that have been unused for longest.
  */
 export class DependencyCache {
   readonly limits: DependencyLimits;
@@ -70,7 +76,10 @@ export class DependencyCache {
     return true;
   }
 
-  /** Takes it in, for use at once; one of its key that another thread took in meanwhile goes when it is no longer used. */
+  /**
+   * Takes it in, for use at once; one of its key that another thread took in meanwhile goes when it is no
+   * longer used.
+   */
   add(dependencies: Omit<Dependencies, 'users'>): Dependencies {
     const added = { ...dependencies, users: 1 };
     const rival = this.#kept.get(keyOf(added));

@@ -11,7 +11,10 @@ import { run } from './run.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** What is known of a tree: how to name the paths of its source, once anything else may lie in it; whether it has had its baseline. */
+/**
+ * What is known of a tree: how to name the paths of its source, once anything else may lie in it; whether
+ * it has had its baseline.
+ */
 interface Known {
   paths?: () => Iterable<string>;
   isDone?: boolean;
@@ -21,8 +24,9 @@ interface Known {
 const known = new WeakMap<Tree, Known>();
 
 /**
- * Before anything was captured a tree holds its source and nothing else. From then on ignored files of the source cannot be told from other ignored
- * ones but by name; those of kept files are known without keeping them once more.
+ * Before anything was captured a tree holds its source and nothing else. From then on ignored files of the
+ * source cannot be told from other ignored ones but by name; those of kept files are known without keeping
+ * them once more.
  */
 export function noteSource({ tree }: Workspace, basePaths: string[]): void {
   if (known.get(tree)?.isDone) return; // nobody will ask again
@@ -30,9 +34,11 @@ export function noteSource({ tree }: Workspace, basePaths: string[]): void {
 }
 
 /**
- * Makes the repository that coding agents expect: a `.git` whose one commit is the source, so that `git status` and `git diff` tell what changed since. Once a
- * tree: what an agent makes of it is its own, and one that is there already stays. git runs inside a sandbox only, for what stands in the tree may
- * tell it to run programs. Never rejects, and takes 10 s at most: the turn goes on without, and stderr says why. A signal that fires ends it at once.
+ * Makes the repository that coding agents expect: a `.git` whose one commit is the source, so that `git
+ * status` and `git diff` tell what changed since. Once a tree: what an agent makes of it is its own, and
+ * one that is there already stays. git runs inside a sandbox only, for what stands in the tree may tell it
+ * to run programs. Never rejects, and takes 10 s at most: the turn goes on without, and stderr says why. A
+ * signal that fires ends it at once.
  */
 export async function gitBaseline(
   host: Host,
@@ -69,7 +75,10 @@ export async function gitBaseline(
   }
 }
 
-/** The layer of the kept source below a tree becomes its own, beneath what was written. Nothing of the tree is live: its turn has not begun. */
+/**
+ * The layer of the kept source below a tree becomes its own, beneath what was written. Nothing of the tree
+ * is live: its turn has not begun.
+ */
 async function mountLayer(host: Host, trees: Trees, over: Over, signal: AbortSignal): Promise<boolean> {
   const layer = await gitLayer(host, trees, over.source, signal);
   signal.throwIfAborted();

@@ -13,8 +13,9 @@ const underWay = new WeakMap<SourceTree, Promise<string | undefined>>();
 let counter = 0;
 
 /**
- * The layer with the `.git` of a kept source: made when an agent first asks for it, by one sandbox that sees nothing but that source; every further workspace over
- * this source only mounts it. Undefined where it cannot be made. Throws when the signal fires first; it is made all the same.
+ * The layer with the `.git` of a kept source: made when an agent first asks for it, by one sandbox that
+ * sees nothing but that source; every further workspace over this source only mounts it. Undefined where it
+ * cannot be made. Throws when the signal fires first; it is made all the same.
  */
 export async function gitLayer(
   host: Host,

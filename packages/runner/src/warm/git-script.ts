@@ -12,8 +12,8 @@ const EXCLUDED = [...RESERVED, ...DEPENDENCY_FOLDERS]
   .join('\\n');
 
 /**
- * Files have the time 0 and whatever inode, after each restore: only sizes and times tell here. Nothing is to be tidied up or made
- * durable in a repository that lives as long as its workspace.
+ * Files have the time 0 and whatever inode, after each restore: only sizes and times tell here. Nothing is
+ * to be tidied up or made durable in a repository that lives as long as its workspace.
  */
 const CONFIG = [
   '[core]',
@@ -45,9 +45,10 @@ printf '${EXCLUDED}\\n' >"$GIT_DIR/info/exclude"
 printf '* -text -ident -filter !working-tree-encoding\\n' >"$GIT_DIR/info/attributes"`;
 
 /**
- * $1: `all`, of a tree that holds its source only, or `known`: stdin names the source's paths, the ones that are gone among them, and what is not
- * ignored is new. `update-index` takes ignored files too, and files over the threshold go straight into one pack: a threshold of one byte makes a
- * tenth of the files, in the same time (10,000 files of 54 MB: 1.5 s of processor time, 8 MB).
+ * $1: `all`, of a tree that holds its source only, or `known`: stdin names the source's paths, the ones
+ * that are gone among them, and what is not ignored is new. `update-index` takes ignored files too, and
+ * files over the threshold go straight into one pack: a threshold of one byte makes a tenth of the files,
+ * in the same time (10,000 files of 54 MB: 1.5 s of processor time, 8 MB).
  */
 const COMMIT = `{ git ls-files -z
 if [ "$1" = all ]; then find . -mindepth 1 \\( ${prune} \\) -prune -o -type f -print0

@@ -10,7 +10,10 @@ import { COMPARE_NPM } from './compare-npm.ts';
 
 export const DEPENDENCIES = 'node_modules';
 
-/** What an installer writes last, the lock file that it installs by, and how a shell tells that the folder is the lock's. */
+/**
+ * What an installer writes last, the lock file that it installs by, and how a shell tells that the folder
+ * is the lock's.
+ */
 interface Installer {
   lock: string;
   marker: string;
@@ -44,8 +47,10 @@ const numbersOf = (folder: string): string =>
   `$(cd ${folder} && find . -printf '%i %p\\0' | LC_ALL=C sort -z | sha256sum)`;
 
 /**
- * $1: the layer's own folder, $2: the lock file, $3: the marker. A file with a second name could still be written by that name; a folder that was moved in
- * from the source has its number from there, and in another workspace it would show what that one's source has at its place. Prints the lock's hash and the size in KiB.
+ * $1: the layer's own folder, $2: the lock file, $3: the marker. A file with a second name could still be
+ * written by that name; a folder that was moved in from the source has its number from there, and in
+ * another workspace it would show what that one's source has at its place. Prints the lock's hash and the
+ * size in KiB.
  */
 const script = (isWhole: string): string => `set -e
 [ -f "$2" ] && [ ! -L "$2" ] && [ -f "$3" ] && [ ! -L "$3" ] || { echo "no lock file" >&2; exit 1; }
@@ -61,8 +66,9 @@ export const hasDependencies = ({ listing }: SourceTree): boolean =>
   listing.childrenOf('').some(({ path }) => path === DEPENDENCIES);
 
 /**
- * The end marker of an installer in what was written to a workspace. Two looks from the host, at names below folders of which nothing is
- * live: neither follows a link, and a workspace without dependencies costs nothing more.
+ * The end marker of an installer in what was written to a workspace. Two looks from the host, at names
+ * below folders of which nothing is live: neither follows a link, and a workspace without dependencies
+ * costs nothing more.
  */
 export function markerIn({ upper }: Overlay): Marker | undefined {
   if (!look(join(upper, DEPENDENCIES))?.isDirectory()) return undefined;
@@ -73,7 +79,10 @@ export function markerIn({ upper }: Overlay): Marker | undefined {
   return undefined;
 }
 
-/** Looks from inside a sandbox whether the dependency folder is whole, as its lock file says, and wholly in the workspace's own layer; undefined where not. */
+/**
+ * Looks from inside a sandbox whether the dependency folder is whole, as its lock file says, and wholly in
+ * the workspace's own layer; undefined where not.
+ */
 export async function inspect(
   host: Host,
   tree: Tree,

@@ -1,7 +1,10 @@
 import { rmdirSync } from 'node:fs';
 import { mountLayers, unmountOverlay, type Overlay } from '../workspaces/overlay.ts';
 
-/** `change` moves things while nothing is mounted, and `undo` moves them back where the kernel does not mount what came of it. */
+/**
+ * `change` moves things while nothing is mounted, and `undo` moves them back where the kernel does not
+ * mount what came of it.
+ */
 export interface Relayering {
   from: string[];
   to: string[];
@@ -10,8 +13,9 @@ export interface Relayering {
 }
 
 /**
- * Mounts a tree over other layers; nothing of it may be live. Throws where that fails, with the tree as it was. Where not even that mounts again, its
- * mount point goes: no sandbox may find an empty folder there, which would look like a workspace whose files an agent deleted. It is mounted again when it is next used.
+ * Mounts a tree over other layers; nothing of it may be live. Throws where that fails, with the tree as it
+ * was. Where not even that mounts again, its mount point goes: no sandbox may find an empty folder there,
+ * which would look like a workspace whose files an agent deleted. It is mounted again when it is next used.
  */
 export async function remount(overlay: Overlay, { from, to, change, undo }: Relayering): Promise<void> {
   await unmountOverlay(overlay);

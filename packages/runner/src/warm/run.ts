@@ -5,7 +5,10 @@ import { EXIT } from './git-script.ts';
 
 const LONGEST_MS = 60_000;
 
-/** Runs a shell script in a sandbox until it ends or the signal fires; what it printed. Throws, with a sentence for a person, when it did not do its work. */
+/**
+ * Runs a shell script in a sandbox until it ends or the signal fires; what it printed. Throws, with a
+ * sentence for a person, when it did not do its work.
+ */
 export async function run(
   host: Host,
   {

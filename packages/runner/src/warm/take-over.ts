@@ -6,14 +6,18 @@ import type { Tree, Trees } from '../workspaces/trees.ts';
 import { DEPENDENCIES, hasDependencies, inspect, markerIn } from './installed.ts';
 import { remount } from './remount.ts';
 
-/** The marker at which a tree's folder was found not fit: it is looked at again when the installer has written another. */
+/**
+ * The marker at which a tree's folder was found not fit: it is looked at again when the installer has
+ * written another.
+ */
 const refused = new WeakMap<Tree, string>();
 let counter = 0;
 
 /**
- * Moves what was installed in a workspace into the cache of its project, and mounts it below the workspace again: the next workspace with
- * this lock file has it at once, and writes beside it. Nothing of the workspace may be live. A tree that lies over cached dependencies already
- * is left alone: what it has in that folder is a change to them. Never rejects.
+ * Moves what was installed in a workspace into the cache of its project, and mounts it below the workspace
+ * again: the next workspace with this lock file has it at once, and writes beside it. Nothing of the
+ * workspace may be live. A tree that lies over cached dependencies already is left alone: what it has in
+ * that folder is a change to them. Never rejects.
  */
 export async function takeOver(host: Host, trees: Trees, workspace: Workspace): Promise<void> {
   try {

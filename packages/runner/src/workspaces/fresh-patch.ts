@@ -9,9 +9,10 @@ const NAME = '.headrace-patch.json';
 const LIST_BYTES = 64 * 1024 ** 2;
 
 /**
- * Patches a tree in which nobody has been yet, so that no link lies in the way and plain commands do: a Node that looks at each path (patch-tree) takes
- * ten times as long to start. Its stdin: the size of the names of files to delete in a line, then these, NUL-terminated; the same of the folders that
- * they were in; then a tar.
+ * Patches a tree in which nobody has been yet, so that no link lies in the way and plain commands do: a
+ * Node that looks at each path (patch-tree) takes ten times as long to start. Its stdin: the size of the
+ * names of files to delete in a line, then these, NUL-terminated; the same of the folders that they were
+ * in; then a tar.
  */
 export const FRESH_PATCH = `umask 022
 read -r size && head -c "$size" | xargs -0 -r rm -rf -- || exit 1

@@ -16,12 +16,14 @@ export interface Overlay {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Mounts trees over one another at `<folder>/merged`, the topmost first, with a new layer to write in. All lie on one file system: inode
- * numbers of files that nobody wrote are then those of their layer, which capturing relies on. A further layer (a warm dependency folder, a
- * prepared .git) is one more path in `lowers`; it may never be written again while it is mounted. Throws where the kernel refuses.
+ * Mounts trees over one another at `<folder>/merged`, the topmost first, with a new layer to write in. All
+ * lie on one file system: inode numbers of files that nobody wrote are then those of their layer, which
+ * capturing relies on. A further layer (a warm dependency folder, a prepared .git) is one more path in
+ * `lowers`; it may never be written again while it is mounted. Throws where the kernel refuses.
  *
- * redirect_dir: folders of a layer can be renamed (EXDEV without). metacopy off: a file in `upper` has its own contents. volatile: no fsync, the
- * workspace does not outlive its runner. The kernel's notes on a layer are in trusted.*, which no sandbox can write.
+ * redirect_dir: folders of a layer can be renamed (EXDEV without). metacopy off: a file in `upper` has its
+ * own contents. volatile: no fsync, the workspace does not outlive its runner. The kernel's notes on a
+ * layer are in trusted.*, which no sandbox can write.
  */
 export async function mountOverlay(host: Host, name: string, lowers: string[]): Promise<Overlay> {
   const folder = join(host.base, 'w', name);
@@ -44,8 +46,9 @@ export async function mountLayers(overlay: Overlay, lowers: string[]): Promise<v
 }
 
 /**
- * Mounts a tree again that was left without a mount point, e.g. for want of memory: what was written in it is all there. Throws `not_mounted` 503, and leaves it as
- * it was. Nothing else happens in the runner meanwhile; it is as rare as that.
+ * Mounts a tree again that was left without a mount point, e.g. for want of memory: what was written in it
+ * is all there. Throws `not_mounted` 503, and leaves it as it was. Nothing else happens in the runner
+ * meanwhile; it is as rare as that.
  */
 export function mountAgain(overlay: Overlay, lowers: string[]): void {
   if (existsSync(overlay.merged)) return;

@@ -2,7 +2,10 @@ import { statfsSync } from 'node:fs';
 import type { SourceListing } from '../capture/source-listing.ts';
 import type { TreeKey } from '../protocol.ts';
 
-/** The files of one source. Written once, never again mounted for writing: workspaces that lie over it write beside it. */
+/**
+ * The files of one source. Written once, never again mounted for writing: workspaces that lie over it write
+ * beside it.
+ */
 export interface SourceTree extends TreeKey {
   folder: string;
   listing: SourceListing;
@@ -20,7 +23,10 @@ export interface CacheLimits {
 
 const GIBI = 1024 ** 3;
 
-/** A gibibyte, or an eighth of the file system where that is less. A listing takes some 300 bytes of memory a file. */
+/**
+ * A gibibyte, or an eighth of the file system where that is less. A listing takes some 300 bytes of memory
+ * a file.
+ */
 export function defaultLimits(folder: string): CacheLimits {
   const { blocks, bsize } = statfsSync(folder);
   return { trees: 64, files: 200_000, bytes: Math.min(GIBI, (blocks * bsize) / 8) };
@@ -49,7 +55,9 @@ export class TreeCache {
     return tree;
   }
 
-  /** Takes in a new tree, for use at once. Where another was faster the same is taken, and this one removed. */
+  /**
+   * Takes in a new tree, for use at once. Where another was faster the same is taken, and this one removed.
+   */
   add(tree: Omit<SourceTree, 'users'>): SourceTree {
     const known = this.take(tree.key);
     if (known) {

@@ -36,7 +36,10 @@ export interface Tree {
 
 const TRANSFER_TIMEOUT_MS = 120_000;
 const LISTING_BYTES = 64 * 1024 ** 2;
-/** GNU tar, inside: 10,000 files in a third of the time of writes from here, off the event loop, and no path can lead out. */
+/**
+ * GNU tar, inside: 10,000 files in a third of the time of writes from here, off the event loop, and no path
+ * can lead out.
+ */
 const UNTAR = 'umask 022; tar -xf - --no-same-owner --delay-directory-restore';
 
 /** What the kernel, Node and tar (of a file that has room in part) say of a full file system. */
@@ -66,7 +69,10 @@ export class Trees {
     });
   }
 
-  /** A new tree, empty or with these files (regular ones). Throws `invalid_tar` 400; `not_cached` 404 where its base is not kept; `no_space` 503: try again. */
+  /**
+   * A new tree, empty or with these files (regular ones). Throws `invalid_tar` 400; `not_cached` 404 where
+   * its base is not kept; `no_space` 503: try again.
+   */
   make(name: string, tar?: Readable, origin: Origin = {}): Promise<Tree> {
     return this.#withRoom(() => this.#make(name, tar, origin));
   }
@@ -83,7 +89,10 @@ export class Trees {
     return tree;
   }
 
-  /** Deletes and writes what the tar says (protocol: POST /workspaces/:id/patch). Throws `invalid_tar` 400, `no_space` 503. */
+  /**
+   * Deletes and writes what the tar says (protocol: POST /workspaces/:id/patch). Throws `invalid_tar` 400,
+   * `no_space` 503.
+   */
   async patch(tree: Tree, tar: Readable): Promise<void> {
     await this.#withRoom(() => this.#feed(tree, ['node', `${GUEST}/patch-tree.cjs`], tar));
   }
@@ -243,7 +252,10 @@ function binder(folder: string): Tree['bind'] {
   };
 }
 
-/** Moves a folder out of the way and deletes it in the background, once `first` (a shell's command) has succeeded; calls `done` then. */
+/**
+ * Moves a folder out of the way and deletes it in the background, once `first` (a shell's command) has
+ * succeeded; calls `done` then.
+ */
 function discard(folder: string, first: string, done: () => void = () => {}): void {
   const trash = `${folder}.gone`;
   try {

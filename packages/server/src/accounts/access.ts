@@ -1,9 +1,11 @@
 /**
- * Who a key or a session is, as of now: a cache over the accounts' tables, so that a request costs no database round trip.
+ * Who a key or a session is, as of now: a cache over the accounts' tables, so that a request costs no
+ * database round trip.
  *
- * An entry is dropped when `accounts` is notified for its organization or user: at once in the process that changed it, as the message
- * arrives in the others. A message may be lost, so no entry is used for longer than MAX_AGE_MS: a change is in force everywhere within a
- * second. That costs one look-up a second for each key in use; a global version row would serialize all account changes.
+ * An entry is dropped when `accounts` is notified for its organization or user: at once in the process that
+ * changed it, as the message arrives in the others. A message may be lost, so no entry is used for longer
+ * than MAX_AGE_MS: a change is in force everywhere within a second. That costs one look-up a second for
+ * each key in use; a global version row would serialize all account changes.
  */
 import type { Bus } from '../bus.ts';
 import { within } from '../deadline.ts';
@@ -45,7 +47,8 @@ export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
 
   ctx.bus.listen('accounts', (payload) => {
     for (const [name, entry] of entries) if (concerns(payload, entry)) entries.delete(name);
-    // A look-up under way may have read the state before the change: its result is not kept, and nobody else waits for it.
+    // A look-up under way may have read the state before the change: its result is not kept, and nobody
+    // else waits for it.
     loading.clear();
   });
   ctx.bus.onReconnect(() => {
@@ -89,8 +92,9 @@ export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
 }
 
 /**
- * The caller of an open stream as of now, null when its access has ended: the key was revoked or has expired, the account was disabled,
- * the session signed out or acts in another organization. What is left to compare: permissions, projectIds, platformApi.
+ * The caller of an open stream as of now, null when its access has ended: the key was revoked or has
+ * expired, the account was disabled, the session signed out or acts in another organization. What is left
+ * to compare: permissions, projectIds, platformApi.
  */
 export async function recheck(ctx: { db: Db; bus: Bus }, principal: Principal): Promise<Principal | null> {
   const name = names.get(principal);
@@ -101,8 +105,8 @@ export async function recheck(ctx: { db: Db; bus: Bus }, principal: Principal): 
 }
 
 /**
- * Calls `listener` when the access of `principal` may have changed: time to `recheck`. Messages can be lost, so a stream also checks at
- * its heartbeats. Returns the function that ends listening.
+ * Calls `listener` when the access of `principal` may have changed: time to `recheck`. Messages can be
+ * lost, so a stream also checks at its heartbeats. Returns the function that ends listening.
  */
 export function onAccessChanged(
   ctx: { db: Db; bus: Bus },

@@ -9,7 +9,9 @@ import type { CancelWork } from '../projects/index.ts';
 import { loadOrganization, requireOrganization } from './policy.ts';
 import { Organization, organizationView } from './sessions.ts';
 
-/** `cancelWork` ends what is under way in a project's threads; given by app.ts, since threads know accounts. */
+/**
+ * `cancelWork` ends what is under way in a project's threads; given by app.ts, since threads know accounts.
+ */
 export const deleteOrganization = (cancelWork: CancelWork): Operation =>
   write({
     name: 'accounts.deleteOrganization',

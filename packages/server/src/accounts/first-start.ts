@@ -1,4 +1,7 @@
-/** What an empty database gets: one organization, one owner, one service account with every permission and one key. */
+/**
+ * What an empty database gets: one organization, one owner, one service account with every permission and
+ * one key.
+ */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Config } from '../config.ts';
@@ -15,7 +18,10 @@ const BOOTSTRAP_KEY_YEARS = 10;
 const isEmpty = async (db: Db) =>
   (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) === undefined;
 
-/** Fills an empty database. Returns the lines to print: what was generated, known nowhere else afterwards. Does nothing later on. */
+/**
+ * Fills an empty database. Returns the lines to print: what was generated, known nowhere else afterwards.
+ * Does nothing later on.
+ */
 export async function firstStart(ctx: {
   db: Db;
   config: Pick<Config, 'ownerEmail' | 'ownerPassword' | 'bootstrapKey'>;

@@ -1,4 +1,7 @@
-/** Reads what a credential or a session stands for, in one statement each. Times are compared by the database's clock. */
+/**
+ * Reads what a credential or a session stands for, in one statement each. Times are compared by the
+ * database's clock.
+ */
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { flatten, permissionsOfRole } from './permissions.ts';
@@ -6,8 +9,8 @@ import type { Principal } from './principal.ts';
 
 export interface Loaded {
   /**
-   * unknown: 401, as if there were no such key. suspended: 403, its account was last saved by somebody who is neither owner nor admin
-   * any more.
+   * unknown: 401, as if there were no such key. suspended: 403, its account was last saved by somebody who
+   * is neither owner nor admin any more.
    */
   verdict: 'admitted' | 'suspended' | 'unknown';
   /** Null when unknown. */
@@ -81,8 +84,8 @@ export async function loadKey(db: Db, credentialId: string): Promise<Loaded | nu
 }
 
 /**
- * A session, or null. Where its organization was deleted, or its user is no member any more, it has no role and no permission there: it
- * never slips into another organization by itself.
+ * A session, or null. Where its organization was deleted, or its user is no member any more, it has no role
+ * and no permission there: it never slips into another organization by itself.
  */
 export async function loadSession(db: Db, tokenHash: Buffer): Promise<Loaded | null> {
   const row = await db

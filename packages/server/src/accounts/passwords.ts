@@ -53,7 +53,10 @@ export async function hashPassword(password: string): Promise<string> {
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 const NOBODY = `$argon2id$v=19$m=${PARAMETERS.memory},t=${PARAMETERS.passes},p=${PARAMETERS.parallelism}$${base64(Buffer.alloc(16))}$${base64(Buffer.alloc(HASH_BYTES))}`;
 
-/** Whether the password is the one of `stored`; without a user (`undefined`) the same work is done, and the answer is no. */
+/**
+ * Whether the password is the one of `stored`; without a user (`undefined`) the same work is done, and the
+ * answer is no.
+ */
 export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = PHC.exec(stored ?? NOBODY) ?? [];
   if (salt === undefined || hash === undefined) throw new Error('a stored password hash has an unknown form');

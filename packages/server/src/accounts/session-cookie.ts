@@ -1,4 +1,7 @@
-/** The browser's session: a random token in a cookie that scripts cannot read and other sites cannot send; only its hash is stored. */
+/**
+ * The browser's session: a random token in a cookie that scripts cannot read and other sites cannot send;
+ * only its hash is stored.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -19,8 +22,8 @@ export function sessionTokenOf(headers: IncomingHttpHeaders): string | undefined
 }
 
 /**
- * The `set-cookie` header for a token, or, without one, the header that clears it. Secure when a proxy says that the browser came by TLS: a
- * lie there only concerns the liar's own cookie.
+ * The `set-cookie` header for a token, or, without one, the header that clears it. Secure when a proxy says
+ * that the browser came by TLS: a lie there only concerns the liar's own cookie.
  */
 export function sessionCookie(headers: IncomingHttpHeaders, token?: string): string {
   const isTls =

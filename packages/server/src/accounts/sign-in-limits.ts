@@ -1,7 +1,7 @@
 /**
- * Bounds the guessing of passwords: failures only, per account and per address, in rolling windows of all processes. An attempt is
- * counted before the password is looked at, so that many at once are no way around, and uncounted when it was right: many people behind
- * one address sign in freely.
+ * Bounds the guessing of passwords: failures only, per account and per address, in rolling windows of all
+ * processes. An attempt is counted before the password is looked at, so that many at once are no way
+ * around, and uncounted when it was right: many people behind one address sign in freely.
  */
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
@@ -15,7 +15,10 @@ const PER_ADDRESS = 200;
 /** Whether the account exists or not, its attempts count; windows hold no address in clear. */
 const account = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('base64url');
 
-/** Whether `isRight`, which looks at the password, resolves to true. Throws 429 where too many attempts failed, and 503 where they cannot be counted. */
+/**
+ * Whether `isRight`, which looks at the password, resolves to true. Throws 429 where too many attempts
+ * failed, and 503 where they cannot be counted.
+ */
 export async function attempt(
   ctx: Pick<Context, 'limits'>,
   email: string,

@@ -1,6 +1,6 @@
 /**
- * Which agent speaks for a model, and how it is started. `scripted` and `headrace` are built in; further ones come from the configuration
- * file and speak ACP.
+ * Which agent speaks for a model, and how it is started. `scripted` and `headrace` are built in; further
+ * ones come from the configuration file and speak ACP.
  */
 import { GATEWAY_URL } from '@headrace/runner/protocol';
 import type { TurnAgent } from '@headrace/runner/protocol';
@@ -9,7 +9,10 @@ import { matches } from '../patterns.ts';
 
 export type Registry = Pick<FileConfig, 'agents' | 'aliases' | 'providers'>;
 
-/** The agent of a model: the first entry with a pattern that fits, else the built-in one. `target` (an executionTarget's provider) goes before. */
+/**
+ * The agent of a model: the first entry with a pattern that fits, else the built-in one. `target` (an
+ * executionTarget's provider) goes before.
+ */
 export function agentOf({ agents, aliases }: Registry, modelId: string, target?: string): string {
   if (target !== undefined && aliases[target] !== undefined) return aliases[target];
   if (modelId === 'scripted') return 'scripted';

@@ -1,6 +1,7 @@
 /**
- * The work on an apply ends at each of its steps: its worker is gone for good, or comes back when another one has done its work, or the
- * step fails. The next job brings it to the same end, and the head moves once.
+ * The work on an apply ends at each of its steps: its worker is gone for good, or comes back when another
+ * one has done its work, or the step fails. The next job brings it to the same end, and the head moves
+ * once.
  */
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';

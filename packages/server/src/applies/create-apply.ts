@@ -1,6 +1,7 @@
 /**
- * Admission of an apply. Resolutions are checked against the merge, which is slow work and must not hold locks: it is computed before the
- * transaction, of sources that never change, and the transaction sees to it that they are still the ones to be merged.
+ * Admission of an apply. Resolutions are checked against the merge, which is slow work and must not hold
+ * locks: it is computed before the transaction, of sources that never change, and the transaction sees to
+ * it that they are still the ones to be merged.
  */
 import { sql } from 'kysely';
 import type { ApplyRow } from '../db/schema.ts';
@@ -47,7 +48,10 @@ export const createApply = write({
   },
 });
 
-/** 400 for resolutions that the merge has no use for. Returns what refuses the apply already: then nothing was checked. */
+/**
+ * 400 for resolutions that the merge has no use for. Returns what refuses the apply already: then nothing
+ * was checked.
+ */
 async function checkResolutions(call: Call<unknown, Decision>): Promise<ApiError | null> {
   const { ctx, body } = call;
   if (!body.resolutions?.length) return null;

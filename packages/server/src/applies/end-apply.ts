@@ -7,8 +7,9 @@ import { scopeOf } from '../projects/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 
 /**
- * Ends a queued apply of a locked thread without moving the head: `conflicted` or `failed`; publishes `platform.apply.<status>`. The
- * caller changes the thread afterwards (`active_apply_id` null). `headSourceId`: the head that it was merged with.
+ * Ends a queued apply of a locked thread without moving the head: `conflicted` or `failed`; publishes
+ * `platform.apply.<status>`. The caller changes the thread afterwards (`active_apply_id` null).
+ * `headSourceId`: the head that it was merged with.
  */
 export async function endApply(
   tx: Tx,

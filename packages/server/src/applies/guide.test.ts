@@ -95,7 +95,10 @@ test('the guide shows the example’s own code and words', async () => {
   for (const block of words) expect(output).toContain(block);
 });
 
-/** The commands of the guide are those of the README, which says how to install them; the service needs none of them. */
+/**
+ * The commands of the guide are those of the README, which says how to install them; the service needs none
+ * of them.
+ */
 const missing = ['curl', 'jq', 'uuidgen'].filter((command) => spawnSync(command, ['--version']).error);
 
 test.skipIf(missing.length > 0)(

@@ -1,13 +1,14 @@
 /**
- * The queue of a project: its oldest queued apply is merged with the head of now, then the next one, until none is left. The job holds
- * the project's key, so that heads move one after the other; after a restart an apply is merged anew. A long queue gives way to other
- * projects' again and again.
+ * The queue of a project: its oldest queued apply is merged with the head of now, then the next one, until
+ * none is left. The job holds the project's key, so that heads move one after the other; after a restart an
+ * apply is merged anew. A long queue gives way to other projects' again and again.
  *
  *   queued --merged, head as it was--> applied
  *   queued --merged, head moved meanwhile--> queued
  *   queued --its pinned head is not the head--> conflicted `stale_head`
  *   queued --conflicts, manual mode or no agent--> conflicted
- *   queued --conflicts, agent mode--> queued, under repair: passed over until its run has ended (repair-verdict.ts)
+ *   queued --conflicts, agent mode--> queued, under repair: passed over until its run has ended
+ *   (repair-verdict.ts)
  *   queued --result breaks a rule for sources--> failed `invalid_result`
  *   queued --sources cannot be read or merged, ATTEMPTS times--> failed `source_unavailable`
  */
@@ -128,7 +129,10 @@ async function outcomeOf(
   }
 }
 
-/** Results that are there already need no merge. Where the head has moved, only the merge can tell: it has the trees at hand. */
+/**
+ * Results that are there already need no merge. Where the head has moved, only the merge can tell: it has
+ * the trees at hand.
+ */
 async function reusedSource(
   ctx: Context,
   { base_source_id: base, draft_source_id: draft }: ApplyRow,

@@ -7,7 +7,10 @@ import { queueRun } from '../runs/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import type { Head } from './settle-apply.ts';
 
-/** Queues a repair run for a locked thread's apply, which stays queued; publishes `run.queued`. The first one starts the time of all. */
+/**
+ * Queues a repair run for a locked thread's apply, which stays queued; publishes `run.queued`. The first
+ * one starts the time of all.
+ */
 export async function queueRepair(
   tx: Tx,
   config: Config,

@@ -10,7 +10,10 @@ export interface RepairAgent {
   prompt: string;
 }
 
-/** The thread's model; null where that is the scripted agent and the app has no script for it. `failures`: why earlier candidates were refused. */
+/**
+ * The thread's model; null where that is the scripted agent and the app has no script for it. `failures`:
+ * why earlier candidates were refused.
+ */
 export async function repairAgent(
   ctx: Context,
   apply: ApplyRow,

@@ -21,8 +21,9 @@ interface Piece {
 }
 
 /**
- * The merge that a repair run is to finish, with its evidence: what each side has at the paths in conflict, then at all others that
- * differ between the sides, as far as there is room; the conflicts with their regions; why earlier candidates were refused.
+ * The merge that a repair run is to finish, with its evidence: what each side has at the paths in conflict,
+ * then at all others that differ between the sides, as far as there is room; the conflicts with their
+ * regions; why earlier candidates were refused.
  */
 export async function attempt(ctx: Context, run: RunRow): Promise<Attempt> {
   const apply = await ctx.db

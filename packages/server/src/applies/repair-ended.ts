@@ -6,7 +6,10 @@ import { commitStaged, encodeManifest } from '../sources/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { wakeQueue } from './wake-queue.ts';
 
-/** Notes a repair's result with its queued apply, keeps its candidate, and lets the apply go on; in the transaction that ends the run. */
+/**
+ * Notes a repair's result with its queued apply, keeps its candidate, and lets the apply go on; in the
+ * transaction that ends the run.
+ */
 export async function ended(
   tx: Tx,
   { thread, project }: LoadedThread,

@@ -35,7 +35,10 @@ export function repairsOf(server: TestServer) {
     ...d,
     thread,
     list,
-    /** a.txt in conflict, m.txt merged cleanly into contents that neither side has; the head also has head.txt, the draft new.txt. */
+    /**
+     * a.txt in conflict, m.txt merged cleanly into contents that neither side has; the head also has
+     * head.txt, the draft new.txt.
+     */
     async clash(...commands: string[]): Promise<Clash> {
       const made = await d.diverged(
         { 'a.txt': 'base\n', 'm.txt': lines(), '.gitignore': 'cache\n' },

@@ -27,7 +27,10 @@ export async function lastVerdict(ctx: Context, apply: ApplyRow): Promise<Verdic
   return repairVerdict(apply.repairs, run, isOver);
 }
 
-/** The outcome of the last repair's candidate with the head as it stands; null without one, and where it conflicts with a newer head. */
+/**
+ * The outcome of the last repair's candidate with the head as it stands; null without one, and where it
+ * conflicts with a newer head.
+ */
 export async function candidateOutcome(ctx: Context, apply: ApplyRow, head: Head): Promise<Outcome | null> {
   if (apply.repairs.length === 0) return null;
   const kept = await ctx.db
@@ -49,7 +52,10 @@ async function asOutcome(ctx: Context, tree: Tree, head: Head): Promise<Outcome>
     : { status: 'applied', tree, staged: null };
 }
 
-/** The head moved while the repair worked: its candidate is merged as a draft is, from the head that it was made for. */
+/**
+ * The head moved while the repair worked: its candidate is merged as a draft is, from the head that it was
+ * made for.
+ */
 async function mergedAgain(
   ctx: Context,
   apply: ApplyRow,
@@ -73,7 +79,10 @@ async function mergedAgain(
   };
 }
 
-/** Who is to resolve these conflicts: in manual mode, and with resolutions, the caller; else an agent, while there is one and time. */
+/**
+ * Who is to resolve these conflicts: in manual mode, and with resolutions, the caller; else an agent, while
+ * there is one and time.
+ */
 export async function conflictOutcome(
   ctx: Context,
   apply: ApplyRow,

@@ -32,8 +32,8 @@ export type Outcome =
   | { status: 'failed'; error: string; headSourceId: string | null; isExhausted?: boolean };
 
 /**
- * The last transaction of an apply. Writes nothing and returns false when the apply was cancelled meanwhile, or the head is no longer
- * the one that it was merged with.
+ * The last transaction of an apply. Writes nothing and returns false when the apply was cancelled
+ * meanwhile, or the head is no longer the one that it was merged with.
  */
 export async function settleApply(
   ctx: Context,

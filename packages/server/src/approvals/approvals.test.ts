@@ -28,7 +28,10 @@ async function question(b: Bench) {
 }
 const answer = (b: Bench, id: string, body: object) => s.call('POST', `${b.at}/approvals/${id}`, body);
 
-/** A call is shown `running` before or behind its question, as the agent tells it: the order of the rest is what counts. */
+/**
+ * A call is shown `running` before or behind its question, as the agent tells it: the order of the rest is
+ * what counts.
+ */
 const withoutCalls = (words: string[]) => words.filter((w) => !/^tool\.updated:(pending|running)$/.test(w));
 
 describe('a call that a rule asks about', () => {

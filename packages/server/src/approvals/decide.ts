@@ -7,10 +7,16 @@ import { matches } from '../patterns.ts';
 export type Rules = NonNullable<StoredSettings['approvals']>;
 export type Decision = 'ask' | 'allow' | 'deny';
 
-/** Where agents put a tool's command, or the path of the file that it works on; the first that a call has is what patterns are matched against. */
+/**
+ * Where agents put a tool's command, or the path of the file that it works on; the first that a call has is
+ * what patterns are matched against.
+ */
 const MATCHED = ['command', 'cmd', 'path', 'file_path', 'filePath'];
 
-/** The command of a tool call without its last newline, its words joined where they come apart; the path, for a tool without a command. Null: the input was too long to be kept, so nobody knows. */
+/**
+ * The command of a tool call without its last newline, its words joined where they come apart; the path,
+ * for a tool without a command. Null: the input was too long to be kept, so nobody knows.
+ */
 export function commandOf(input: unknown): string | null {
   const fields = (input ?? {}) as Record<string, unknown>;
   if (isCut(fields)) return null;
@@ -25,7 +31,10 @@ export function commandOf(input: unknown): string | null {
 const isCut = (fields: Record<string, unknown>): boolean =>
   typeof fields === 'object' && Object.keys(fields).join() === 'truncated';
 
-/** The first rule that matches decides; without one the call is allowed. A command that nobody knows matches what would ask about it or deny it. */
+/**
+ * The first rule that matches decides; without one the call is allowed. A command that nobody knows matches
+ * what would ask about it or deny it.
+ */
 export function ruleFor(rules: Rules, tool: string, command: string | null): Decision {
   const fits = ({ pattern, decision }: Rules[number]): boolean =>
     pattern === undefined || (command === null ? decision !== 'allow' : matches(pattern, command));

@@ -6,8 +6,8 @@ import { changeThread } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 
 /**
- * Resolves open questions of a locked thread's run: `approval.resolved`, and `run.running` with the thread when it was the last.
- * Returns how many were still open.
+ * Resolves open questions of a locked thread's run: `approval.resolved`, and `run.running` with the thread
+ * when it was the last. Returns how many were still open.
  */
 export async function resolveApprovals(
   tx: Tx,

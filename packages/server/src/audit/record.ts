@@ -9,8 +9,8 @@ export interface Actor {
 }
 
 /**
- * Adds an entry to the organization's audit log, in the transaction of what it tells of. `action` is `<resource>.<past tense>`
- * (`project.deleted`), `targetId` the id of what was changed.
+ * Adds an entry to the organization's audit log, in the transaction of what it tells of. `action` is
+ * `<resource>.<past tense>` (`project.deleted`), `targetId` the id of what was changed.
  */
 export async function audit(tx: Tx, by: Actor, action: string, targetId: string | null): Promise<void> {
   await tx.db

@@ -10,7 +10,10 @@ const EVERY_MS = 500;
 const MARK = '\n[The rest of the output was cut off.]\n';
 
 export interface BuildLog {
-  /** Takes a piece of output; stored within half a second, cut at the log's limit. Throws what storing an earlier piece threw. */
+  /**
+   * Takes a piece of output; stored within half a second, cut at the log's limit. Throws what storing an
+   * earlier piece threw.
+   */
   add(offset: number, text: string): void;
   /** Resolves when everything is stored. */
   flush(): Promise<void>;
@@ -23,8 +26,8 @@ const firstBytes = (text: string, bytes: number) =>
   new StringDecoder('utf8').write(Buffer.from(text).subarray(0, bytes));
 
 /**
- * Stores a build's output in pieces, each with its place in the runner's journal: the worker after this one goes on behind it. `onFault` is
- * told when a piece cannot be stored.
+ * Stores a build's output in pieces, each with its place in the runner's journal: the worker after this one
+ * goes on behind it. `onFault` is told when a piece cannot be stored.
  */
 export function openBuildLog(ctx: Context, job: Job, build: Build, onFault: () => void): BuildLog {
   let { logs_byte_size: byteSize, logs_truncated: isTruncated } = build;

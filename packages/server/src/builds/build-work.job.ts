@@ -6,7 +6,8 @@
  *   building --anything else, or cancelled; sandbox gone--> failed
  *   building after a restart: goes on where the runner knows its task, else failed `worker_lost`
  *
- * What fails on the way (runner, store or database away, a sandbox whose end is not confirmed) leaves it `building`, for a later attempt.
+ * What fails on the way (runner, store or database away, a sandbox whose end is not confirmed) leaves it
+ * `building`, for a later attempt.
  */
 import { sql } from 'kysely';
 import { RunnerError } from '@headrace/runner/client';
@@ -72,7 +73,10 @@ async function putOff(
   });
 }
 
-/** queued → building. Undefined when it was cancelled meanwhile, or has to wait: for a runner, or for a place among the builds of its project and organization. */
+/**
+ * queued → building. Undefined when it was cancelled meanwhile, or has to wait: for a runner, or for a
+ * place among the builds of its project and organization.
+ */
 async function start(ctx: Context, job: Job<'build.work'>, build: Build): Promise<Build | undefined> {
   const runner = ctx.runnerStatus();
   return transaction(ctx, async (tx) => {
@@ -141,7 +145,10 @@ async function come(
   }
 }
 
-/** The runner, the store or this worker's hold on the job: nothing that is the build's fault, and nothing to give it up for. */
+/**
+ * The runner, the store or this worker's hold on the job: nothing that is the build's fault, and nothing to
+ * give it up for.
+ */
 function isAway(error: unknown): boolean {
   return (
     error instanceof LostJob ||
@@ -165,7 +172,8 @@ function outcomeOfEnd(end: TaskEnd, build: Build): Outcome | undefined {
     code,
     message,
   });
-  // With a cancel asked for the end is told as such in any case (end-build.ts); without one the runner itself has stopped.
+  // With a cancel asked for the end is told as such in any case (end-build.ts); without one the runner
+  // itself has stopped.
   if (end.outcome === 'cancelled')
     return lost('The sandbox of this build was ended. Submit the build again.');
   if (end.timedOut)

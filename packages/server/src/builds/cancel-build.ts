@@ -20,7 +20,8 @@ export const cancelBuild = write({
   async handle(tx, call, receipt) {
     const { build, project } = await loadBuild(tx.db, call);
     const loaded = await lockThreadById(tx, build.thread_id);
-    // Read again under the lock, which every end of a build takes. A deleted thread's build is being cancelled already.
+    // Read again under the lock, which every end of a build takes. A deleted thread's build is being
+    // cancelled already.
     const { build: now } = await loadBuild(tx.db, call);
     if (isEnded(now)) throw new ApiError('build_not_active', 'The build has ended already.');
     receipt.publish(tx, scopeOf(project));

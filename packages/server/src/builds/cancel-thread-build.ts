@@ -6,8 +6,9 @@ import type { LoadedThread } from '../threads/index.ts';
 import { BUILD_COLUMNS, buildEventData } from './view.ts';
 
 /**
- * Cancels the build of a locked thread, if it has one under way: a queued one fails in this transaction; a building one is marked, and
- * fails by its own row once its sandbox is gone. Returns whether the thread is free of it now.
+ * Cancels the build of a locked thread, if it has one under way: a queued one fails in this transaction; a
+ * building one is marked, and fails by its own row once its sandbox is gone. Returns whether the thread is
+ * free of it now.
  */
 export async function cancelThreadBuild(tx: Tx, { thread, project }: LoadedThread): Promise<boolean> {
   if (!thread.active_build_id) return true;

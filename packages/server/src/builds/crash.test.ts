@@ -1,4 +1,7 @@
-/** Builds whose worker, runner or answers are lost. A command that ran twice would have made two numbers: one told, another one kept. */
+/**
+ * Builds whose worker, runner or answers are lost. A command that ran twice would have made two numbers:
+ * one told, another one kept.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';

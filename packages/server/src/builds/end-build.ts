@@ -1,6 +1,7 @@
 /**
- * A build ends in two steps, so that a worker that dies in between is followed by one that knows the result: what it came to is decided and
- * stored while its sandbox is still there, its status follows when that is gone.
+ * A build ends in two steps, so that a worker that dies in between is followed by one that knows the
+ * result: what it came to is decided and stored while its sandbox is still there, its status follows when
+ * that is gone.
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -22,7 +23,10 @@ export type Outcome =
   | { status: 'ready'; artifact: Artifact }
   | { status: 'failed'; exitCode: number | null; code: BuildError; message: string };
 
-/** Stores what a building build came to. Throws when the artifact was cleaned up meanwhile: it is then stored again. */
+/**
+ * Stores what a building build came to. Throws when the artifact was cleaned up meanwhile: it is then
+ * stored again.
+ */
 export async function decide(ctx: Context, job: Job, buildId: string, outcome: Outcome): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -60,7 +64,10 @@ async function readyColumns(tx: Tx, { key, sha256, byteSize, files }: Artifact) 
   };
 }
 
-/** The terminal transaction of a decided build whose sandbox is gone. A cancel that was accepted goes before what it came to. */
+/**
+ * The terminal transaction of a decided build whose sandbox is gone. A cancel that was accepted goes before
+ * what it came to.
+ */
 export async function endBuild(ctx: Context, job: Job, buildId: string, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);

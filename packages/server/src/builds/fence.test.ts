@@ -1,4 +1,7 @@
-/** While a build may still be alive nothing else happens in its thread, and its project and organization stay. */
+/**
+ * While a build may still be alive nothing else happens in its thread, and its project and organization
+ * stay.
+ */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { RunnerError } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';

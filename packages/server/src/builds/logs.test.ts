@@ -1,4 +1,6 @@
-/** What is kept of a command's output: in order, valid text wherever it is cut, and no command waits for it. */
+/**
+ * What is kept of a command's output: in order, valid text wherever it is cut, and no command waits for it.
+ */
 import { afterAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import { newBench, until } from './fixture.ts';

@@ -1,4 +1,7 @@
-/** What a build's command leaves, through real sandboxes: what is refused and how it is named, and what the artifact's bytes depend on. */
+/**
+ * What a build's command leaves, through real sandboxes: what is refused and how it is named, and what the
+ * artifact's bytes depend on.
+ */
 import { afterAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import { newBench } from './fixture.ts';

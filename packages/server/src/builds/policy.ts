@@ -7,7 +7,10 @@ import { loadProject } from '../projects/index.ts';
 import { BUILD_COLUMNS } from './view.ts';
 import type { Build } from './view.ts';
 
-/** The build that the path names, of the app that it names; it outlives its thread. 404 where either is not for the caller to see. */
+/**
+ * The build that the path names, of the app that it names; it outlives its thread. 404 where either is not
+ * for the caller to see.
+ */
 export async function loadBuild(
   db: Db | Tx['db'],
   call: Pick<Call, 'principal' | 'api' | 'params'>,

@@ -10,8 +10,9 @@ const BATCH = 100;
 export const buildKey = (buildId: string) => `build:${buildId}`;
 
 /**
- * Gives open builds without a job one (its attempts were used up): a build ends by its own row, however often that takes. Removes what a
- * runner still has of ended ones: a start whose answer came too late. Safe in every process at once.
+ * Gives open builds without a job one (its attempts were used up): a build ends by its own row, however
+ * often that takes. Removes what a runner still has of ended ones: a start whose answer came too late. Safe
+ * in every process at once.
  */
 export function reconcileBuilds(ctx: Context): void {
   let isBusy = false;

@@ -1,6 +1,7 @@
 /**
- * The output directory, as the runner packed it, into the artifact's tar: checked entry by entry while it comes, since strangers' code
- * wrote it. The runner packs sorted by name, and the headers know neither times nor owners: equal files give equal bytes.
+ * The output directory, as the runner packed it, into the artifact's tar: checked entry by entry while it
+ * comes, since strangers' code wrote it. The runner packs sorted by name, and the headers know neither
+ * times nor owners: equal files give equal bytes.
  */
 import { createHash } from 'node:crypto';
 import type { ManifestFile } from '../db/schema.ts';
@@ -12,7 +13,10 @@ const MAX_FILES = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Folders count for nothing else, but somebody has to read their names. */
 const MAX_FOLDERS = 100_000;
-/** Small files travel together; what is longer is hashed and compressed in slices, so that it does not hold the event loop. */
+/**
+ * Small files travel together; what is longer is hashed and compressed in slices, so that it does not hold
+ * the event loop.
+ */
 const CHUNK_BYTES = 256 * 1024;
 const SHOWN = 500;
 
@@ -33,7 +37,10 @@ export const shown = (text: string) =>
 const invalidPath = (path: string, fault: string) =>
   new OutputFault('output_invalid', `The output "${shown(path.slice(0, SHOWN))}" ${fault}.`);
 
-/** Chunks of a tar of the regular files, each of which is added to `files`. Throws OutputFault, or what the reading of `tar` throws. */
+/**
+ * Chunks of a tar of the regular files, each of which is added to `files`. Throws OutputFault, or what the
+ * reading of `tar` throws.
+ */
 export async function* repackOutput(
   tar: AsyncIterable<Uint8Array>,
   files: ManifestFile[],

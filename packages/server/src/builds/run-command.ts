@@ -9,13 +9,17 @@ import { openBuildLog } from './build-log.ts';
 import type { Build } from './view.ts';
 
 const LOOK_MS = 1_000;
-/** Over the command's own time, which the runner bounds: for the source's way into the sandbox and a busy machine. */
+/**
+ * Over the command's own time, which the runner bounds: for the source's way into the sandbox and a busy
+ * machine.
+ */
 const MARGIN_MS = 120_000;
 
 /**
- * Runs a build's command at the runner, or attaches to it, and stores what it prints. Returns its end; null when the runner does not know
- * it, so that nobody can say what it did. Throws what runner, store and database throw: a later attempt attaches again.
- * `isFirst`: only the attempt that committed the build's start may start its command.
+ * Runs a build's command at the runner, or attaches to it, and stores what it prints. Returns its end; null
+ * when the runner does not know it, so that nobody can say what it did. Throws what runner, store and
+ * database throw: a later attempt attaches again. `isFirst`: only the attempt that committed the build's
+ * start may start its command.
  */
 export async function runCommand(
   ctx: Context,
@@ -32,7 +36,10 @@ export async function runCommand(
   }
 }
 
-/** Makes sure that the task has its source, without which it does not begin. False when the runner does not know the task. */
+/**
+ * Makes sure that the task has its source, without which it does not begin. False when the runner does not
+ * know the task.
+ */
 async function attach(ctx: Context, build: Build, isFirst: boolean): Promise<boolean> {
   const known = isFirst
     ? await ctx.runner.startTask(build.id, {

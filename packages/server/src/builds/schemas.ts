@@ -13,7 +13,10 @@ export const BUILD_ERRORS = [
 ] as const;
 export type BuildError = (typeof BUILD_ERRORS)[number];
 
-/** What is kept of a command's output, in bytes of UTF-8; below what the runner hands over of one stream, so that a cut is always known. */
+/**
+ * What is kept of a command's output, in bytes of UTF-8; below what the runner hands over of one stream, so
+ * that a cut is always known.
+ */
 export const LOG_BYTES = 2 * 1024 * 1024;
 export const MAX_TIMEOUT_SECONDS = 600;
 

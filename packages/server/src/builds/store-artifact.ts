@@ -18,8 +18,9 @@ export interface Artifact {
 }
 
 /**
- * Reads the output of an ended build from its runner, checks it, and stores it as tar.gz. The object is registered before it is put, so
- * that cleanup finds what an interruption leaves. Throws OutputFault, or what runner and store throw.
+ * Reads the output of an ended build from its runner, checks it, and stores it as tar.gz. The object is
+ * registered before it is put, so that cleanup finds what an interruption leaves. Throws OutputFault, or
+ * what runner and store throw.
  */
 export async function storeArtifact(ctx: Context, build: Build): Promise<Artifact> {
   const output = await ctx.runner.output(build.id).catch((error: unknown) => {

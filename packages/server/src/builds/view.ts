@@ -34,7 +34,10 @@ export const BUILD_COLUMNS = [
 
 export const isEnded = (b: Build) => b.status === 'ready' || b.status === 'failed';
 
-/** What a build came to is told when its status is: until its sandbox is gone the row knows more than its readers. */
+/**
+ * What a build came to is told when its status is: until its sandbox is gone the row knows more than its
+ * readers.
+ */
 export function buildView(b: Build) {
   const [ended, ready] = [isEnded(b), b.status === 'ready'];
   return {

@@ -1,4 +1,7 @@
-/** Keys of the service's own session and transaction locks, the same in every version. One each: who holds one for long (the publisher) would stop all who share it. */
+/**
+ * Keys of the service's own session and transaction locks, the same in every version. One each: who holds
+ * one for long (the publisher) would stop all who share it.
+ */
 export const MIGRATION_LOCK = 4_400_001;
 export const PUBLISHER_LOCK = 4_400_002;
 export const FIRST_START_LOCK = 4_400_003;

@@ -17,8 +17,9 @@ export interface DatabaseHandle {
 }
 
 /**
- * A pool that outlives its server. A broken connection is replaced at its next use; without listeners it would end the process. The pool
- * listens to idle ones only: one that breaks between two statements of a transaction says so with nobody waiting for an answer.
+ * A pool that outlives its server. A broken connection is replaced at its next use; without listeners it
+ * would end the process. The pool listens to idle ones only: one that breaks between two statements of a
+ * transaction says so with nobody waiting for an answer.
  */
 export function openPool(config: pg.PoolConfig): pg.Pool {
   return new pg.Pool(config)
@@ -28,7 +29,10 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
     });
 }
 
-/** Opens a pool. `max` connections; every statement is bounded in time, so that no request hangs on a lost server. */
+/**
+ * Opens a pool. `max` connections; every statement is bounded in time, so that no request hangs on a lost
+ * server.
+ */
 export function openDatabase(connection: pg.PoolConfig, max = 24): DatabaseHandle {
   const pool = openPool({
     ...connection,

@@ -20,7 +20,10 @@ const AWAY = new Set([
   '57014',
 ]);
 
-/** True when the database could not be reached, went away, or did not answer in time: the caller may try again. */
+/**
+ * True when the database could not be reached, went away, or did not answer in time: the caller may try
+ * again.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof TimedOut) return true;
   if (!(error instanceof Error)) return false;

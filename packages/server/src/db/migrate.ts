@@ -6,7 +6,10 @@ import { MIGRATION_LOCK } from './advisory-locks.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
-/** Brings the database to this version's schema. Throws when it is newer than this version, or older than PostgreSQL 15. */
+/**
+ * Brings the database to this version's schema. Throws when it is newer than this version, or older than
+ * PostgreSQL 15.
+ */
 export async function migrate(connection: PoolConfig): Promise<void> {
   const files = (await readdir(FOLDER)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
   const client = new pg.Client(connection);

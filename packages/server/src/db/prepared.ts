@@ -1,7 +1,8 @@
 /**
- * Statements that every write runs, prepared once per connection: planning them costs PostgreSQL as much as running them (a receipt's
- * insert 170 µs against 83). Such a statement names its columns, no `*`: it would break with the migration that adds one. And it reads
- * no table by itself, or only rows by their primary keys: its plan would be one for the table as small as it once was, until the next ANALYZE.
+ * Statements that every write runs, prepared once per connection: planning them costs PostgreSQL as much as
+ * running them (a receipt's insert 170 µs against 83). Such a statement names its columns, no `*`: it would
+ * break with the migration that adds one. And it reads no table by itself, or only rows by their primary
+ * keys: its plan would be one for the table as small as it once was, until the next ANALYZE.
  */
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';

@@ -1,4 +1,7 @@
-/** The tables as Kysely sees them; migrations/*.sql is the truth. Columns with a default are Generated, jsonb is written by `json()`. */
+/**
+ * The tables as Kysely sees them; migrations/*.sql is the truth. Columns with a default are Generated,
+ * jsonb is written by `json()`.
+ */
 import { sql } from 'kysely';
 import type { ColumnType, Generated, GeneratedAlways, RawBuilder, Selectable } from 'kysely';
 

@@ -1,4 +1,7 @@
-/** One PostgreSQL server for all tests of a run (vitest's globalSetup), with the migrated schema as a template to clone. */
+/**
+ * One PostgreSQL server for all tests of a run (vitest's globalSetup), with the migrated schema as a
+ * template to clone.
+ */
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

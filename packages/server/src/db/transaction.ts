@@ -1,6 +1,7 @@
 /**
- * One transaction holds state, event, job and receipt. Events are buffered here and written in one statement just before COMMIT,
- * when all locks are held: the outbox's identity order is then causal order. Wake-ups go out after the commit.
+ * One transaction holds state, event, job and receipt. Events are buffered here and written in one
+ * statement just before COMMIT, when all locks are held: the outbox's identity order is then causal order.
+ * Wake-ups go out after the commit.
  */
 import { CompiledQuery } from 'kysely';
 import type { Transaction } from 'kysely';
@@ -56,8 +57,8 @@ const RETRIED = new Set(['40001', '40P01']);
 const ATTEMPTS = 4;
 
 /**
- * Runs `work` in a transaction and commits. Anything thrown rolls back and is thrown on. A deadlock or serialization failure
- * is run again, at most three times: `work` must have no effect outside of `tx`.
+ * Runs `work` in a transaction and commits. Anything thrown rolls back and is thrown on. A deadlock or
+ * serialization failure is run again, at most three times: `work` must have no effect outside of `tx`.
  */
 export async function transaction<T>(ctx: { db: Db; bus: Bus }, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -112,7 +113,10 @@ const flushing = Array.from({ length: MOST_PREPARED + 1 }, (_, count) => ({
   ),
 }));
 
-/** What long polls wait for, by their ids: to wake them all for each event of anybody would ask the database for each of them each time. */
+/**
+ * What long polls wait for, by their ids: to wake them all for each event of anybody would ask the database
+ * for each of them each time.
+ */
 const WAITED_FOR = /^(run|preview|platform\.(apply|build))\./;
 
 /** Events and receipt, in one round trip for both. */

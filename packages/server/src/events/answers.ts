@@ -55,13 +55,17 @@ async function readPage(call: FeedCall, feed: Feed, after: Position | null): Pro
 const accessEnded = () =>
   new ApiError('unauthorized', 'The access of this key or session ended while the request waited.');
 
-/** One page behind the cursor; with `waitSeconds` an empty one waits for the first event, or the service's end. */
+/**
+ * One page behind the cursor; with `waitSeconds` an empty one waits for the first event, or the service's
+ * end.
+ */
 export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply> {
   const deadline = Date.now() + (call.query.waitSeconds ?? 0) * 1000;
   const watch = call.query.waitSeconds ? call.ctx.events.watch() : null;
   try {
     for (;;) {
-      // Listened for before it is looked at: a change in between would be noticed by nobody until the wait is over.
+      // Listened for before it is looked at: a change in between would be noticed by nobody until the wait
+      // is over.
       const changed = new AbortController();
       const stop = watch ? call.ctx.events.onAccessChanged(call.principal, () => changed.abort()) : () => {};
       try {
@@ -88,7 +92,9 @@ export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply>
   }
 }
 
-/** The call as its caller may make it now: half a minute is long enough for a key to be revoked or narrowed. */
+/**
+ * The call as its caller may make it now: half a minute is long enough for a key to be revoked or narrowed.
+ */
 async function rechecked(call: FeedCall): Promise<FeedCall> {
   const principal = call.signal.aborted ? call.principal : await call.ctx.events.recheck(call.principal);
   if (!principal) throw accessEnded();

@@ -1,4 +1,7 @@
-/** The guide's example, run as it stands against a service: what it shows in the end is what the API says, whatever came between. */
+/**
+ * The guide's example, run as it stands against a service: what it shows in the end is what the API says,
+ * whatever came between.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

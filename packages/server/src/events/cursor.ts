@@ -1,6 +1,7 @@
 /**
- * Event cursors. Sealed: the reader's feed and filters (any other use is `invalid_cursor`), on the feed of all apps the credential's
- * projects (another set is `cursor_scope_changed`), and a position, which expires one retention after its time.
+ * Event cursors. Sealed: the reader's feed and filters (any other use is `invalid_cursor`), on the feed of
+ * all apps the credential's projects (another set is `cursor_scope_changed`), and a position, which expires
+ * one retention after its time.
  */
 import { ApiError } from '../http/errors.ts';
 import { invalidCursor, openCursor, scopeHash, sealCursor } from '../http/cursors.ts';
@@ -44,7 +45,9 @@ export function bindingOf(filter: EventFilter): Binding {
 export const sealPosition = (secret: Buffer, binding: Binding, position: Position): string =>
   sealCursor(secret, [binding.filter, binding.scope, position.sequence, position.time]);
 
-/** The position in a cursor of this binding. Throws `invalid_cursor` (400) or `cursor_scope_changed` (410). */
+/**
+ * The position in a cursor of this binding. Throws `invalid_cursor` (400) or `cursor_scope_changed` (410).
+ */
 export function openPosition(secret: Buffer, binding: Binding, cursor: string): Position {
   const payload = openCursor(secret, cursor);
   if (!Array.isArray(payload) || payload[0] !== binding.filter || payload.length !== 4) throw invalidCursor();
@@ -53,7 +56,10 @@ export function openPosition(secret: Buffer, binding: Binding, cursor: string): 
   return { sequence, time };
 }
 
-/** Throws `cursor_expired` (410) unless everything behind the position is still kept. One behind the log's end is of a log that was lost. */
+/**
+ * Throws `cursor_expired` (410) unless everything behind the position is still kept. One behind the log's
+ * end is of a log that was lost.
+ */
 export function requireRetained(position: Position, end: Position, retentionSeconds: number): void {
   if (position.time < end.time - retentionSeconds * 1000 || position.sequence > end.sequence)
     throw cursorExpired();

@@ -1,10 +1,12 @@
 /**
  * The draft on one stream of a thread.
  *
- *   nothing --draft--> shown --newer revision--> shown --its message is persisted--> nothing, `draft.removed` sent behind the message
+ *   nothing --draft--> shown --newer revision--> shown --its message is persisted--> nothing,
+ *   `draft.removed` sent behind the message
  *                      shown --removed, and no message within two seconds--> nothing, `draft.removed` sent
  *
- * A draft and its message come by two ways: the message wins. Once it has passed, no draft of it is shown, and the removal waits for it.
+ * A draft and its message come by two ways: the message wins. Once it has passed, no draft of it is shown,
+ * and the removal waits for it.
  */
 import type { DraftRow, EventRow } from '../db/schema.ts';
 import { sseFrame } from '../http/sse.ts';

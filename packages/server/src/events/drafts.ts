@@ -1,7 +1,9 @@
 /**
- * The reply as it grows, beside the log: one row a thread in an unlogged table, a hint on the bus for each change.
+ * The reply as it grows, beside the log: one row a thread in an unlogged table, a hint on the bus for each
+ * change.
  *
- *   (none) --putDraft--> shown, revision 1 --putDraft--> revision + 1 --removeDraft--> removed --putDraft of another message--> revision 1
+ *   (none) --putDraft--> shown, revision 1 --putDraft--> revision + 1 --removeDraft--> removed --putDraft
+ *   of another message--> revision 1
  *
  * A removed draft stays as a row, so that a write of the same message that comes late changes nothing.
  */
@@ -19,7 +21,10 @@ export interface Draft {
   /** The id that the message will have once it is persisted. */
   messageId: string;
   runId: string;
-  /** The whole text so far; shown are its first 100,000 code points, as many as a message that is sent may have. */
+  /**
+   * The whole text so far; shown are its first 100,000 code points, as many as a message that is sent may
+   * have.
+   */
   content: string;
 }
 
@@ -68,7 +73,10 @@ async function store(ctx: Deps, draft: Draft): Promise<void> {
   ctx.bus.notify('drafts', draft.threadId);
 }
 
-/** Shows the newest text of the reply. Returns at once; of texts that come faster than ten a second the last one counts. A failure is logged: a draft has no guarantee. */
+/**
+ * Shows the newest text of the reply. Returns at once; of texts that come faster than ten a second the last
+ * one counts. A failure is logged: a draft has no guarantee.
+ */
 export function putDraft(ctx: Deps, draft: Draft): void {
   const turn = turns.get(draft.threadId);
   if (turn) {
@@ -88,7 +96,10 @@ async function takeTurn(ctx: Deps, draft: Draft): Promise<void> {
   if (next) putDraft(ctx, next);
 }
 
-/** Ends the draft in the transaction that persists its message. Streams send `draft.removed` behind that message. */
+/**
+ * Ends the draft in the transaction that persists its message. Streams send `draft.removed` behind that
+ * message.
+ */
 export async function removeDraft(tx: Tx, threadId: string): Promise<void> {
   await tx.db
     .updateTable('drafts')
@@ -116,7 +127,10 @@ export async function findDraft(db: Db, threadId: string): Promise<DraftRow | un
 type Listener = (draft: DraftRow) => void;
 
 export interface DraftFeed {
-  /** `listener` gets the thread's draft as it stands now, and after each change. Returns the function that ends it. */
+  /**
+   * `listener` gets the thread's draft as it stands now, and after each change. Returns the function that
+   * ends it.
+   */
   subscribe(threadId: string, listener: Listener): () => void;
   stop(): void;
 }
@@ -136,7 +150,8 @@ export function startDraftFeed(ctx: Deps): DraftFeed {
     try {
       do {
         thread.loadAgain = false;
-        // Who subscribes while this read is under way may stand behind the message that supersedes what it found: the next read is theirs.
+        // Who subscribes while this read is under way may stand behind the message that supersedes what it
+        // found: the next read is theirs.
         const listeners = [...thread.listeners];
         const draft = await findDraft(ctx.db, threadId);
         if (draft) for (const listener of listeners) if (thread.listeners.has(listener)) listener(draft);

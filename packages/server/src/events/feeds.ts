@@ -1,4 +1,7 @@
-/** The three feeds: an app's, all apps', the Direct one. Opening one checks what its filters name and says what its reader sees. */
+/**
+ * The three feeds: an app's, all apps', the Direct one. Opening one checks what its filters name and says
+ * what its reader sees.
+ */
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
 import type { Db } from '../db/database.ts';
@@ -110,7 +113,10 @@ async function requireProject(call: FeedCall, name: FeedName): Promise<string | 
   return project.id;
 }
 
-/** Opens the feed for this call. Throws 400 at /query/types, `app_not_found`, `project_not_found`, `thread_not_found`. */
+/**
+ * Opens the feed for this call. Throws 400 at /query/types, `app_not_found`, `project_not_found`,
+ * `thread_not_found`.
+ */
 export async function openFeed(call: FeedCall, name: FeedName): Promise<Feed> {
   const types = parseTypes(call.query.types);
   const projectId = await requireProject(call, name);

@@ -1,4 +1,7 @@
-/** What a reader sees of the log: its feed, its credential's scope, its filters. The same rule in SQL (replay) and in memory (live). */
+/**
+ * What a reader sees of the log: its feed, its credential's scope, its filters. The same rule in SQL
+ * (replay) and in memory (live).
+ */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { EventRow } from '../db/schema.ts';
@@ -6,7 +9,10 @@ import type { EventType } from './types.ts';
 
 export interface EventFilter {
   orgId: string;
-  /** platform: an app's feed (`projectId`) or that of all apps; direct: the Direct feed, of one project with `projectId`. */
+  /**
+   * platform: an app's feed (`projectId`) or that of all apps; direct: the Direct feed, of one project with
+   * `projectId`.
+   */
   feed: 'platform' | 'direct';
   projectId: string | null;
   /** What a restricted credential sees; null = every project, and events without one. */
@@ -36,10 +42,11 @@ export function matches(filter: EventFilter, event: EventRow): boolean {
 }
 
 /**
- * `matches` as a condition on `events`. A run's events are found by its thread's index: there is none by run. With a project, which is
- * of this organization, the organization is left out: the planner joins its index in otherwise (600,000 events: 5 ms against 0.5).
- * Types have no index: types that 20,000 events of an organization do not have take 85 ms, against 3 with one, but it would add 40% to what
- * publishing each event costs; and only a reader that begins far behind ever looks at so many.
+ * `matches` as a condition on `events`. A run's events are found by its thread's index: there is none by
+ * run. With a project, which is of this organization, the organization is left out: the planner joins its
+ * index in otherwise (600,000 events: 5 ms against 0.5). Types have no index: types that 20,000 events of
+ * an organization do not have take 85 ms, against 3 with one, but it would add 40% to what publishing each
+ * event costs; and only a reader that begins far behind ever looks at so many.
  */
 export function condition(filter: EventFilter): RawBuilder<boolean> {
   const parts = [

@@ -1,4 +1,7 @@
-/** Each feed with each filter, alone and together: what its pages give, what a stream replays and what it shows live is what the filter keeps of all. */
+/**
+ * Each feed with each filter, alone and together: what its pages give, what a stream replays and what it
+ * shows live is what the filter keeps of all.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../test-server.ts';
 import type { TestServer } from '../test-server.ts';
@@ -24,7 +27,10 @@ const pathOf = (feed: Name) =>
     feed
   ];
 
-/** A message in a thread: message.persisted, run.queued, thread.updated, on the Direct API operation.updated. */
+/**
+ * A message in a thread: message.persisted, run.queued, thread.updated, on the Direct API
+ * operation.updated.
+ */
 async function send(at: string): Promise<string> {
   const { status, body, text } = await s.call('POST', `${at}/messages`, { content: 'text' });
   expect(status, text).toBe(201);

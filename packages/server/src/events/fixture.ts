@@ -49,7 +49,10 @@ export interface TestLog {
     types: readonly string[],
     options?: { projectId?: string; threadId?: string; data?: Record<string, unknown> },
   ): Promise<void>;
-  /** Opens a stream over HTTP, from `position` (now). `isPaused`: the reader takes nothing until `response.resume()`. */
+  /**
+   * Opens a stream over HTTP, from `position` (now). `isPaused`: the reader takes nothing until
+   * `response.resume()`.
+   */
   read(filter: EventFilter, options?: { position?: Position; isPaused?: boolean }): Promise<Reader>;
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** What a process's streams and long polls share: the tail of the log, the drafts, cached frames, a bound on replays, checks of access. */
+/**
+ * What a process's streams and long polls share: the tail of the log, the drafts, cached frames, a bound on
+ * replays, checks of access.
+ */
 import type { ServerResponse } from 'node:http';
 import type { PoolConfig } from 'pg';
 import { onAccessChanged, recheck } from '../accounts/index.ts';
@@ -21,10 +24,16 @@ import { startTail } from './tail.ts';
 import type { Tail } from './tail.ts';
 
 const HEARTBEAT_MS = 15_000;
-/** Replays that read at the same time: after a restart all readers come back at once, and requests need connections too. */
+/**
+ * Replays that read at the same time: after a restart all readers come back at once, and requests need
+ * connections too.
+ */
 const REPLAYS = 6;
 const CHECKS = 8;
-/** Open streams and waiting pages of a process, 25 KiB each; beyond, others are asked to come back: to this process or to another. */
+/**
+ * Open streams and waiting pages of a process, 25 KiB each; beyond, others are asked to come back: to this
+ * process or to another.
+ */
 const READERS = 10_000;
 const RETRY_SECONDS = 5;
 
@@ -121,8 +130,9 @@ export class EventHub {
   }
 
   /**
-   * Subscribes before the caller looks at anything, so that nothing published since is missed. `done` when it comes to no stream or wait.
-   * Throws `unavailable` (503) where this process has as many readers as it takes.
+   * Subscribes before the caller looks at anything, so that nothing published since is missed. `done` when
+   * it comes to no stream or wait. Throws `unavailable` (503) where this process has as many readers as it
+   * takes.
    */
   watch(): Watch {
     if (this.watches.size >= this.maxReaders)
@@ -175,7 +185,10 @@ export class Watch {
     return () => this.done();
   }
 
-  /** Resolves at the first event that fits, at `deadline` (ms) or when `signal` aborts. May be asked again: what comes meanwhile is kept. */
+  /**
+   * Resolves at the first event that fits, at `deadline` (ms) or when `signal` aborts. May be asked again:
+   * what comes meanwhile is kept.
+   */
   async first(fits: (event: EventRow) => boolean, deadline: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, Math.max(0, deadline - Date.now()));

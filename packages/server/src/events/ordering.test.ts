@@ -1,7 +1,7 @@
 /**
- * Transactions that overlap: one that takes its place in the log and commits after others that came later. The same test is run against
- * the service's feed and against the log as it is often built, rows read by their serial column; it must pass there and fail here, or it
- * would show nothing.
+ * Transactions that overlap: one that takes its place in the log and commits after others that came later.
+ * The same test is run against the service's feed and against the log as it is often built, rows read by
+ * their serial column; it must pass there and fail here, or it would show nothing.
  */
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -105,7 +105,10 @@ async function readTo(name: string, read: () => Promise<string[]>): Promise<stri
   return names;
 }
 
-/** A transaction stays open while others commit, and while a reader goes past them. Throws where that reader misses it or sees another order. */
+/**
+ * A transaction stays open while others commit, and while a reader goes past them. Throws where that reader
+ * misses it or sees another order.
+ */
 async function heldOpen(log: OrderedLog): Promise<void> {
   const [late, other] = clients as [Client, Client];
   const follower = log.reader();
@@ -137,7 +140,10 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-/** Writers begin, write, commit and roll back in turns that the dice give, a reader polling between all of them. Throws as `heldOpen`. */
+/**
+ * Writers begin, write, commit and roll back in turns that the dice give, a reader polling between all of
+ * them. Throws as `heldOpen`.
+ */
 async function overlapping(log: OrderedLog, seed: number): Promise<void> {
   const roll = dice(seed);
   const open = new Map<Client, string[]>();

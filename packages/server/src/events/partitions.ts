@@ -1,6 +1,7 @@
 /**
- * The log's partitions: one a day (UTC), made a week ahead, dropped when everything in them is past the retention. Where a day is long
- * against the retention, rows go by their time as well. Only the publisher's holder does this; every step can be repeated.
+ * The log's partitions: one a day (UTC), made a week ahead, dropped when everything in them is past the
+ * retention. Where a day is long against the retention, rows go by their time as well. Only the publisher's
+ * holder does this; every step can be repeated.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -31,7 +32,10 @@ async function listPartitions(db: Db): Promise<string[]> {
   return rows.map((r) => r.name);
 }
 
-/** Changes the partitions under a short lock wait: behind a dump's lock we would wait for long, and all readers of the log behind us. */
+/**
+ * Changes the partitions under a short lock wait: behind a dump's lock we would wait for long, and all
+ * readers of the log behind us.
+ */
 const alter = (db: Db, statement: string) =>
   db.transaction().execute(async (tx) => {
     await sql`set local lock_timeout = '300ms'`.execute(tx);
@@ -39,8 +43,9 @@ const alter = (db: Db, statement: string) =>
   });
 
 /**
- * Makes today's partition and those of the days after it. A day of which the default partition has rows already stays there and fails; the
- * others are made all the same, and the first failure is thrown at the end.
+ * Makes today's partition and those of the days after it. A day of which the default partition has rows
+ * already stays there and fails; the others are made all the same, and the first failure is thrown at the
+ * end.
  */
 export async function createPartitions(db: Db, daysAhead = DAYS_AHEAD): Promise<void> {
   const today = dayOf(await databaseNow(db)).getTime();
@@ -57,7 +62,10 @@ export async function createPartitions(db: Db, daysAhead = DAYS_AHEAD): Promise<
   if (failures.length) throw failures[0];
 }
 
-/** Drops the days that are wholly past the retention; deletes by time in the default partition and, with a short retention, in all. */
+/**
+ * Drops the days that are wholly past the retention; deletes by time in the default partition and, with a
+ * short retention, in all.
+ */
 export async function removeExpired(db: Db, retentionSeconds: number): Promise<void> {
   const keptFrom = (await databaseNow(db)) - (retentionSeconds + DELETE_GRACE_SECONDS) * 1000;
   for (const name of await listPartitions(db)) {

@@ -1,12 +1,15 @@
 /**
- * The publisher: the one process that moves committed rows of `outbox` into `events` and gives them their sequence.
+ * The publisher: the one process that moves committed rows of `outbox` into `events` and gives them their
+ * sequence.
  *
- * Why not read the outbox by its id: a transaction that commits late stands behind cursors that have passed its ids (measured with
- * 16 writers: 14.6% of the events were never seen). Sequences given after the commit leave none out.
+ * Why not read the outbox by its id: a transaction that commits late stands behind cursors that have passed
+ * its ids (measured with 16 writers: 14.6% of the events were never seen). Sequences given after the commit
+ * leave none out.
  *
  *   waiting --session lock taken--> publishing --connection or lock lost--> waiting
  *
- * The lock and the writes share one connection: when it is gone, so are both, and nothing is published without the lock.
+ * The lock and the writes share one connection: when it is gone, so are both, and nothing is published
+ * without the lock.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -18,13 +21,17 @@ import { createPartitions, expireEvents } from './partitions.ts';
 
 const RIVAL_POLL_MS = 400;
 const OUTBOX_POLL_MS = 200;
-/** Batches begin this far apart: one costs about as much for one event as for ten. The first after a silence waits for nothing. */
+/**
+ * Batches begin this far apart: one costs about as much for one event as for ten. The first after a silence
+ * waits for nothing.
+ */
 const PACE_MS = 5;
 const BATCH = 500;
 
 /**
- * One statement, so one snapshot and one transaction. A transaction's events stay together, in their order: `xmin` tells whose a
- * row is, and its first id where it stands. A cause's rows are committed before its effect's get their ids.
+ * One statement, so one snapshot and one transaction. A transaction's events stay together, in their order:
+ * `xmin` tells whose a row is, and its first id where it stands. A cause's rows are committed before its
+ * effect's get their ids.
  */
 const PUBLISH = `
   with batch as (
@@ -43,8 +50,9 @@ const PUBLISH = `
   from batch b cross join state s`;
 
 /**
- * A holder whose machine is gone loses the lock in about 3 s, not in the kernel's two hours. And the outbox is read by its index: it is empty
- * whenever it is analyzed, so that the planner would walk all of its pages, those of the dead rows too (50,000: 8 ms a batch against 0.3).
+ * A holder whose machine is gone loses the lock in about 3 s, not in the kernel's two hours. And the outbox
+ * is read by its index: it is empty whenever it is analyzed, so that the planner would walk all of its
+ * pages, those of the dead rows too (50,000: 8 ms a batch against 0.3).
  */
 const SETTINGS = `
   set tcp_keepalives_idle = 1; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 2;
@@ -94,8 +102,8 @@ export function startPublisher(ctx: Deps, connection: PoolConfig): Publisher {
   }
 
   async function publish(client: Client): Promise<void> {
-    // Before the first event: what went into the default partition keeps its day out of a partition of its own.
-    // Those of the days ahead wait for no event: a dump that is being taken may hold them up.
+    // Before the first event: what went into the default partition keeps its day out of a partition of its
+    // own. Those of the days ahead wait for no event: a dump that is being taken may hold them up.
     await createPartitions(ctx.db, 0).catch((error: unknown) =>
       ctx.log.warn({ err: error }, 'partitions of the log could not be made ahead'),
     );

@@ -1,4 +1,7 @@
-/** Cursors that are none, or not of this feed: the same named error on pages and on streams, as `cursor` and as `Last-Event-ID`. */
+/**
+ * Cursors that are none, or not of this feed: the same named error on pages and on streams, as `cursor` and
+ * as `Last-Event-ID`.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
 import { makeServiceKey } from '../accounts/index.ts';

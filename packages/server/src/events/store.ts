@@ -1,4 +1,7 @@
-/** SQL on the published log. Every read takes the log's end and the clock from the same snapshot as its rows. */
+/**
+ * SQL on the published log. Every read takes the log's end and the clock from the same snapshot as its
+ * rows.
+ */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Db } from '../db/database.ts';
@@ -15,13 +18,16 @@ export interface Position {
 
 export interface LogPage {
   rows: EventRow[];
-  /** The published end at the moment of the read: everything up to it that is not in `rows` (when they are fewer than asked) was filtered out. */
+  /**
+   * The published end at the moment of the read: everything up to it that is not in `rows` (when they are
+   * fewer than asked) was filtered out.
+   */
   end: Position;
 }
 
 /**
- * A cursor's time may run ahead of the events right behind it by a batch's commit; an hour is far beyond every statement's limit.
- * Lets the planner leave out the partitions before.
+ * A cursor's time may run ahead of the events right behind it by a batch's commit; an hour is far beyond
+ * every statement's limit. Lets the planner leave out the partitions before.
  */
 const PRUNE_SLACK_MS = 3_600_000;
 
@@ -68,8 +74,9 @@ const READ_ALL = prepared<Joined>(
 );
 
 /**
- * Every event behind `sequence`, of all organizations: for the process's tail. They were published at `since` or later: publishing times
- * never go back, the clock may, and a tail that went by it would then see nothing until it has caught up.
+ * Every event behind `sequence`, of all organizations: for the process's tail. They were published at
+ * `since` or later: publishing times never go back, the clock may, and a tail that went by it would then
+ * see nothing until it has caught up.
  */
 export async function readAll(db: Db, sequence: number, since: Date, limit: number): Promise<LogPage> {
   const { rows } = await db.executeQuery(READ_ALL([sequence, since, limit]));

@@ -2,11 +2,13 @@
  * One open event stream.
  *
  *   replaying --a page came that reached the log's end--> live
- *   replaying, live --access ended, scope changed, app deleted, service stops, reader gone or too slow--> ended
+ *   replaying, live --access ended, scope changed, app deleted, service stops, reader gone or too slow-->
+ *   ended
  *
- * Replaying reads the table page by page at the reader's pace. Before each read begins, the tail's events are held: the read's snapshot
- * is younger than all that the tail has read until then, so what the page's end does not cover is among the held ones. The cut-over is
- * one synchronous step: held events behind the page's end go out, then the tail's. Neither gap nor double.
+ * Replaying reads the table page by page at the reader's pace. Before each read begins, the tail's events
+ * are held: the read's snapshot is younger than all that the tail has read until then, so what the page's
+ * end does not cover is among the held ones. The cut-over is one synchronous step: held events behind the
+ * page's end go out, then the tail's. Neither gap nor double.
  */
 import type { Principal } from '../accounts/index.ts';
 import type { EventRow } from '../db/schema.ts';
@@ -23,7 +25,10 @@ import type { LogPage, Position } from './store.ts';
 import { eventView, positionOf } from './view.ts';
 
 const PAGE = 500;
-/** Events that a replay keeps while it reads; beyond, it reads once more: a reader must not be cut for what came during its replay. */
+/**
+ * Events that a replay keeps while it reads; beyond, it reads once more: a reader must not be cut for what
+ * came during its replay.
+ */
 const HELD_LIMIT = 200;
 /** A replay whose reader takes nothing for so long is cut. */
 const STALLED_MS = 300_000;
@@ -48,7 +53,10 @@ export class EventStream {
   private phase: 'replaying' | 'live' | 'ended' = 'replaying';
   private position: Position;
   private held: EventRow[] | null = null;
-  /** The app's deletion, once the tail has seen it: the stream ends behind it, also where its types are filtered out. */
+  /**
+   * The app's deletion, once the tail has seen it: the stream ends behind it, also where its types are
+   * filtered out.
+   */
   private lastSequence: number | null = null;
   private checkedAt = Date.now();
   private isChecking = false;
@@ -218,7 +226,8 @@ export class EventStream {
       (filter.feed === 'platform' && filter.projectId !== null)
     )
       return;
-    // The Direct feed's cursors outlive a change of scope: the reader comes back and sees what it may see now.
+    // The Direct feed's cursors outlive a change of scope: the reader comes back and sees what it may see
+    // now.
     this.end(filter.feed === 'platform' ? scopeChanged() : undefined);
   }
 }

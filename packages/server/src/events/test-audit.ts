@@ -1,6 +1,7 @@
 /**
- * For tests: everything that a service wrote into its log, held against what the log may say. `data` is compared with its type's schema,
- * which allows nothing else; the envelope with the rows that it names; the feed with the project's kind.
+ * For tests: everything that a service wrote into its log, held against what the log may say. `data` is
+ * compared with its type's schema, which allows nothing else; the envelope with the rows that it names; the
+ * feed with the project's kind.
  */
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';

@@ -1,4 +1,7 @@
-/** Every event type with the fields of its `data`, and the envelope. `data` holds identities and public status only. */
+/**
+ * Every event type with the fields of its `data`, and the envelope. `data` holds identities and public
+ * status only.
+ */
 import { Type } from 'typebox';
 import type { TObject, TProperties } from 'typebox';
 import { Counter, Enum, EXAMPLE_ID, Id, Nullable, Sha256, Text, Time } from '../http/schemas.ts';

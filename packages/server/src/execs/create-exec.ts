@@ -1,6 +1,7 @@
 /**
- * A command in the idle thread's workspace. The claim occupies the thread and enqueues the job; the job settles the receipt. The caller
- * waits for that, or reads the output as it comes: going away cancels nothing.
+ * A command in the idle thread's workspace. The claim occupies the thread and enqueues the job; the job
+ * settles the receipt. The caller waits for that, or reads the output as it comes: going away cancels
+ * nothing.
  */
 import type { ServerResponse } from 'node:http';
 import Type from 'typebox';
@@ -136,7 +137,10 @@ async function settlement(
 
 const frame = (event: string, data: unknown) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** The output as it is written, read from the runner's journal; what of it did not come that way, from the stored result. */
+/**
+ * The output as it is written, read from the runner's journal; what of it did not come that way, from the
+ * stored result.
+ */
 async function stream(
   { ctx, signal, requestId }: Pick<Call, 'ctx' | 'signal' | 'requestId'>,
   operationId: string,

@@ -1,6 +1,6 @@
 /**
- * A command, and something breaks at each step of its way. It runs once; what it changed is stored once, and its caller gets the stored
- * result; where nobody can know what it did, that is told once.
+ * A command, and something breaks at each step of its way. It runs once; what it changed is stored once,
+ * and its caller gets the stored result; where nobody can know what it did, that is told once.
  */
 import { randomUUID } from 'node:crypto';
 import { RunnerError } from '@headrace/runner/client';

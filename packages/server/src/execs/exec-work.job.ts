@@ -1,6 +1,7 @@
 /**
- * The job behind a command: runs it once, stores what it changed as a new version, settles its receipt. A lost sandbox fails it; it is never
- * run again. While storage is away its end waits for it, and the thread stays occupied: what the command did is in the workspace alone.
+ * The job behind a command: runs it once, stores what it changed as a new version, settles its receipt. A
+ * lost sandbox fails it; it is never run again. While storage is away its end waits for it, and the thread
+ * stays occupied: what the command did is in the workspace alone.
  */
 import { sql } from 'kysely';
 import { RunnerError } from '@headrace/runner/client';
@@ -75,7 +76,10 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
     );
 }
 
-/** Starts the command, or finds it there. `lost`: an earlier attempt may have run it in a sandbox that is gone. `not started`: none could be made. */
+/**
+ * Starts the command, or finds it there. `lost`: an earlier attempt may have run it in a sandbox that is
+ * gone. `not started`: none could be made.
+ */
 async function ensureTask(
   ctx: Context,
   job: Job<'exec.work'>,
@@ -120,7 +124,10 @@ async function ensureTask(
   }
 }
 
-/** The thread's workspace; undefined on a thread that is archived or deleted, which one that was archived for a moment is not. */
+/**
+ * The thread's workspace; undefined on a thread that is archived or deleted, which one that was archived
+ * for a moment is not.
+ */
 async function preparedFor(ctx: Context, job: Holder, threadId: string): Promise<ThreadRow | undefined> {
   let thread: ThreadRow | undefined;
   for (let tries = 0; !thread && tries < PREPARE_TRIES; tries++)
@@ -191,7 +198,10 @@ async function finish(
   });
 }
 
-/** Files that the command changed, staged; null when none. What may be no source is undone, and the command's stderr says so. */
+/**
+ * Files that the command changed, staged; null when none. What may be no source is undone, and the
+ * command's stderr says so.
+ */
 async function whatChanged(
   ctx: Context,
   job: Holder,
@@ -210,7 +220,10 @@ async function whatChanged(
   return null;
 }
 
-/** The job failed too often. A result that storage does not take yet is kept for an hour; the thread must not stay busy for ever. */
+/**
+ * The job failed too often. A result that storage does not take yet is kept for an hour; the thread must
+ * not stay busy for ever.
+ */
 export async function execDied(ctx: Context, payload: ExecPayload, error: unknown): Promise<void> {
   const isSandboxs = error instanceof RunnerError || error instanceof WorkspaceChanged;
   const isKept =
@@ -245,15 +258,17 @@ const NO_SANDBOX = new ApiError(
   'No sandbox could be made for this command. Retry in a moment.',
 );
 
-/** Why a command was not started: its thread was deleted or archived meanwhile, or no sandbox could be made. */
+/**
+ * Why a command was not started: its thread was deleted or archived meanwhile, or no sandbox could be made.
+ */
 function whyNotStarted(thread: ThreadRow | undefined): ApiError {
   if (!thread) return notFound('thread');
   return thread.archived_at ? archived() : NO_SANDBOX;
 }
 
 /**
- * `lost`: nobody knows what the command did; told once, and stored, so that a retry does not run it again. `not started`: where that may
- * change by itself its key is free again.
+ * `lost`: nobody knows what the command did; told once, and stored, so that a retry does not run it again.
+ * `not started`: where that may change by itself its key is free again.
  */
 async function fail(
   ctx: Context,

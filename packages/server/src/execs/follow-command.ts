@@ -21,7 +21,10 @@ interface Command {
 
 const READS = 3;
 
-/** Whether a runner that answers has the task. A connection that broke tells nothing: throws while none answers. */
+/**
+ * Whether a runner that answers has the task. A connection that broke tells nothing: throws while none
+ * answers.
+ */
 export async function isThere(ctx: Context, operationId: string): Promise<boolean> {
   await awaitRunner(ctx);
   return ctx.runner.task(operationId).then(
@@ -33,7 +36,10 @@ export async function isThere(ctx: Context, operationId: string): Promise<boolea
   );
 }
 
-/** A connection that broke is no lost sandbox: where the runner still has the task, its journal is read again. */
+/**
+ * A connection that broke is no lost sandbox: where the runner still has the task, its journal is read
+ * again.
+ */
 export async function follow(ctx: Context, job: Job<'exec.work'>, command: Command): Promise<Outcome> {
   for (let reads = 1; ; reads++) {
     const outcome = await readJournal(ctx, job, command);

@@ -11,7 +11,10 @@ const runs = new WeakMap<Socket, string>();
 /** The run whose sandbox a connection comes from. */
 export const runOfSocket = (socket: Socket): string | undefined => runs.get(socket);
 
-/** Reads the line and hands the rest to the HTTP server. A connection without a line in 5 s, or with another one, is closed. */
+/**
+ * Reads the line and hands the rest to the HTTP server. A connection without a line in 5 s, or with another
+ * one, is closed.
+ */
 export function acceptTask(socket: Socket, server: Server): void {
   let head = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), LINE_MS);

@@ -1,4 +1,6 @@
-/** Reads from an answer what it used: the usage that it tells, and bounds of its output where it tells none. */
+/**
+ * Reads from an answer what it used: the usage that it tells, and bounds of its output where it tells none.
+ */
 import type { Wire } from '../config-file.ts';
 import type { TokenUsage } from '../usage/index.ts';
 import { isObject } from './body.ts';
@@ -12,7 +14,10 @@ export interface AnswerMeter {
   whole(body: Json, bytes: number): void;
   /** The last that was told; `isFinal`: with all output of the answer. Null: nothing yet. */
   usage(): { usage: TokenUsage; isFinal: boolean } | null;
-  /** No token has less than a byte of text; beginnings of blocks and calls of tools have some tokens of their own. */
+  /**
+   * No token has less than a byte of text; beginnings of blocks and calls of tools have some tokens of
+   * their own.
+   */
   mostTokens(): number;
   /** Each piece that was told has a token at least, and few tokens have more than 16 bytes. */
   leastTokens(): number;

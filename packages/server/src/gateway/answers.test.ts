@@ -103,7 +103,8 @@ describe.each(WIRES)('%s', (wire) => {
       },
       outcomes: ['cut'],
     });
-    // Anthropic tells the input at once, and thinks aloud when it was not asked to think: the text's bytes and the begin of its block. The others may have thought unseen.
+    // Anthropic tells the input at once, and thinks aloud when it was not asked to think: the text's bytes
+    // and the begin of its block. The others may have thought unseen.
     if (wire === 'anthropic')
       expect(look.run).toMatchObject({ input_tokens: 100, output_tokens: 64 + 5, cost_micros: 100 + 2 * 69 });
     else expect(look.run).toMatchObject({ output_tokens: 300, cost_micros: look.thread.spent });

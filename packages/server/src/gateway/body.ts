@@ -8,8 +8,8 @@ const BODY_BYTES = 32 * MIB;
 /** What a body may have that does not say how long it is. */
 const UNTOLD_BYTES = 4 * MIB;
 /**
- * Parsing costs by the value, not by the byte: 20 million empty objects fit into 64 MiB, and hold up the process for half a minute. A long
- * conversation with all its tools has some ten thousand.
+ * Parsing costs by the value, not by the byte: 20 million empty objects fit into 64 MiB, and hold up the
+ * process for half a minute. A long conversation with all its tools has some ten thousand.
  */
 const MOST_VALUES = 200_000;
 /** Writing JSON again recurses. */

@@ -1,9 +1,10 @@
 /**
  * What a call can cost at most, before it is made.
  *
- * Input: byte-level tokenizers make at most one token of a byte, and the body holds all input but two things: what the provider adds by
- * itself (the frame of messages is shorter than its JSON; the prompt that explains tools, descriptions of the provider's own tools), which the
- * constants below cover with room, and images, whose tokens depend on their size and have a maximum with each provider.
+ * Input: byte-level tokenizers make at most one token of a byte, and the body holds all input but two
+ * things: what the provider adds by itself (the frame of messages is shorter than its JSON; the prompt that
+ * explains tools, descriptions of the provider's own tools), which the constants below cover with room, and
+ * images, whose tokens depend on their size and have a maximum with each provider.
  */
 import type { Wire } from '../config-file.ts';
 import { dearestRates, micros } from '../usage/index.ts';
@@ -12,18 +13,27 @@ import type { ShapedRequest } from './shape-request.ts';
 
 const FRAME_TOKENS = 2_000;
 const TOOL_TOKENS = 1_500;
-/** Anthropic's largest images have 4,784. OpenAI's small models count up to 48,169 for one (a base of 2,833 and 8 tiles of 5,667). */
+/**
+ * Anthropic's largest images have 4,784. OpenAI's small models count up to 48,169 for one (a base of 2,833
+ * and 8 tiles of 5,667).
+ */
 const IMAGE_TOKENS: Record<Wire, number> = {
   anthropic: 5_000,
   'openai-chat': 50_000,
   'openai-responses': 50_000,
 };
-/** Output that is expected of a call which says no maximum, where no limit holds; and the maximum that it gets where one holds. */
+/**
+ * Output that is expected of a call which says no maximum, where no limit holds; and the maximum that it
+ * gets where one holds.
+ */
 export const DEFAULT_OUTPUT = 32_768;
 /** An answer with less room than this is of no use, unless less was asked for. */
 const LEAST_OUTPUT = 256;
 
-/** Whether input may be written into a cache, which costs more than input: not at all, for minutes, or for an hour. */
+/**
+ * Whether input may be written into a cache, which costs more than input: not at all, for minutes, or for
+ * an hour.
+ */
 export type Caching = 'none' | 'short' | 'long';
 
 /** OpenAI caches unasked. `text`: the body as it is sent, in which no name can hide behind escapes. */
@@ -52,8 +62,8 @@ export const mostInput = (shaped: ShapedRequest, bodyBytes: number): number =>
   FRAME_TOKENS;
 
 /**
- * The bound of a call when `remaining` micro-units are left (null: no limit holds), with its output cut to what they pay for. Null when they do
- * not pay for the input and an answer worth having.
+ * The bound of a call when `remaining` micro-units are left (null: no limit holds), with its output cut to
+ * what they pay for. Null when they do not pay for the input and an answer worth having.
  */
 export function boundCall(
   shaped: ShapedRequest,
@@ -92,7 +102,10 @@ export function boundCall(
   return bound(Math.min(asked, affordable));
 }
 
-/** Tokens of a call that did not tell all that it used: what it told, else the most that it can have been. `output`: of all choices. */
+/**
+ * Tokens of a call that did not tell all that it used: what it told, else the most that it can have been.
+ * `output`: of all choices.
+ */
 export function mostUsage(
   { inputTokens }: Bound,
   told: TokenUsage | null,

@@ -28,7 +28,10 @@ export interface Calls {
   places: Places;
   /** Ids of the calls that this process relays: it keeps their leases. */
   open: Set<number>;
-  /** Runs `work` with a signal that is aborted when the agent goes away, or the gateway closes (reason 'closed'). */
+  /**
+   * Runs `work` with a signal that is aborted when the agent goes away, or the gateway closes (reason
+   * 'closed').
+   */
   during(res: ServerResponse, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
@@ -81,7 +84,10 @@ export function openCalls(times: UpstreamTimes): Calls {
   };
 }
 
-/** Answers the call. Throws a GatewayError for what is refused here; the run is told of what counts as a failure of its model. */
+/**
+ * Answers the call. Throws a GatewayError for what is refused here; the run is told of what counts as a
+ * failure of its model.
+ */
 export async function callModel(
   ctx: CallContext,
   calls: Calls,

@@ -9,7 +9,10 @@ import { GatewayError } from './wire-errors.ts';
 
 export type CallingRun = Pick<RunRow, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'model_id' | 'prices'>;
 
-/** The run whose connection and token this is, and its organization's key of `provider`, still sealed. Throws a GatewayError of 401 or 403. */
+/**
+ * The run whose connection and token this is, and its organization's key of `provider`, still sealed.
+ * Throws a GatewayError of 401 or 403.
+ */
 export async function callerOf(
   ctx: Pick<Context, 'db' | 'secretKey'>,
   req: IncomingMessage,

@@ -1,7 +1,8 @@
 /**
- * What the messages of a call hold beside text. Text has at most a token per byte, whatever the tokenizer; images are counted apart, and
- * what has no bound in the body is refused: ids of stored files, addresses that the provider would fetch (also a way out of the sandbox),
- * recordings; tools that the provider would carry out; documents where a limit holds.
+ * What the messages of a call hold beside text. Text has at most a token per byte, whatever the tokenizer;
+ * images are counted apart, and what has no bound in the body is refused: ids of stored files, addresses
+ * that the provider would fetch (also a way out of the sandbox), recordings; tools that the provider would
+ * carry out; documents where a limit holds.
  */
 import { GatewayError } from './wire-errors.ts';
 import { isObject } from './body.ts';

@@ -1,4 +1,7 @@
-/** A gateway of a test's own: a service, a provider that the test answers for, and threads with runs that call it through the socket. */
+/**
+ * A gateway of a test's own: a service, a provider that the test answers for, and threads with runs that
+ * call it through the socket.
+ */
 import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:http';
@@ -327,7 +330,10 @@ export function request(
   return { model: 'priced', ...body, ...more };
 }
 
-/** Answers whatever is asked on each wire, whole or streamed, telling 100 tokens of input, 40 of them cached, and 50 of output. */
+/**
+ * Answers whatever is asked on each wire, whole or streamed, telling 100 tokens of input, 40 of them
+ * cached, and 50 of output.
+ */
 export function answerAll(res: ServerResponse, { path, body }: Pick<Seen, 'path' | 'body'>): void {
   const whole = (value: unknown) =>
     res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));

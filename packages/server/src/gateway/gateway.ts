@@ -1,6 +1,7 @@
 /**
- * The model gateway: where agents in sandboxes, which have no network and no keys, reach models and MCP servers. It listens on a unix socket;
- * the runner joins each connection of a sandbox to it, with a line that says whose it is.
+ * The model gateway: where agents in sandboxes, which have no network and no keys, reach models and MCP
+ * servers. It listens on a unix socket; the runner joins each connection of a sandbox to it, with a line
+ * that says whose it is.
  */
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -33,7 +34,10 @@ const HEADERS_MS = 30_000;
 /** A body that waits for its turn is not read meanwhile: longer than calls may wait. */
 const REQUEST_MS = 300_000;
 const MOST_CONNECTIONS = 4_096;
-/** A run has at most 64 connections; a client that does not wait for answers could ask for any number of them on each. */
+/**
+ * A run has at most 64 connections; a client that does not wait for answers could ask for any number of
+ * them on each.
+ */
 const MOST_OF_RUN = 128;
 
 /** `requestMs`: for a request to arrive. */

@@ -4,7 +4,10 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const BODY_MS = 60_000;
 
-/** MCP's own, with what later versions of it add (`mcp-…`). Neither credentials nor cookies, nor anything of the connection. */
+/**
+ * MCP's own, with what later versions of it add (`mcp-…`). Neither credentials nor cookies, nor anything of
+ * the connection.
+ */
 const isOfMcp = (name: string) =>
   name === 'accept' || name === 'content-type' || name === 'last-event-id' || name.startsWith('mcp-');
 const isAnswered = (name: string) =>

@@ -1,6 +1,7 @@
 /**
- * Calls of a run's agent to its MCP servers (streamable HTTP). Only MCP's own headers pass, in both directions; the server's stored headers
- * are added here, so that they are in no sandbox. What the server answers is relayed as it comes, as fast as the agent reads it.
+ * Calls of a run's agent to its MCP servers (streamable HTTP). Only MCP's own headers pass, in both
+ * directions; the server's stored headers are added here, so that they are in no sandbox. What the server
+ * answers is relayed as it comes, as fast as the agent reads it.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -13,7 +14,10 @@ import { mcpTarget, publicConnector } from '../mcp-servers/index.ts';
 import { McpFailure, readBody, refuse, requestHeaders, responseHeaders } from './mcp-proxy-message.ts';
 
 const CONNECT_MS = 10_000;
-/** A tool may think for long before it answers, and a stream of notifications may be silent; a client reconnects to the latter. */
+/**
+ * A tool may think for long before it answers, and a stream of notifications may be silent; a client
+ * reconnects to the latter.
+ */
 const LIMITS = { headersTimeout: 5 * 60_000, bodyTimeout: 15 * 60_000 };
 /** One agent's calls and streams at once, over all its servers. */
 const OPEN_OF_RUN = 64;
@@ -39,7 +43,10 @@ function dispatcher(allowPrivate: boolean): Agent {
   return made;
 }
 
-/** Answers `req` on `res`, whatever happens; resolves when the answer has ended. A call ends with the agent's connection, and with the process. */
+/**
+ * Answers `req` on `res`, whatever happens; resolves when the answer has ended. A call ends with the
+ * agent's connection, and with the process.
+ */
 export async function proxyMcp(
   ctx: Pick<Context, 'db' | 'secretKey' | 'log' | 'config' | 'shutdown'>,
   { run, serverId, limits = LIMITS }: Asked,
@@ -109,7 +116,10 @@ async function relay(
   await pipeline(answer.body, res).catch(() => undefined);
 }
 
-/** Answers that mean something to the service alone: the agent has no other address and no other credential to try. */
+/**
+ * Answers that mean something to the service alone: the agent has no other address and no other credential
+ * to try.
+ */
 function refusalOf(status: number): McpFailure | null {
   if (status === 401)
     return new McpFailure(

@@ -1,8 +1,14 @@
-/** A bounded number of calls at once for each run, where large ones count as several; a bounded number of others wait for a bounded time. */
+/**
+ * A bounded number of calls at once for each run, where large ones count as several; a bounded number of
+ * others wait for a bounded time.
+ */
 import { GatewayError } from './wire-errors.ts';
 
 export interface Places {
-  /** Resolves to what gives `size` places (at most `atOnce`) back. Throws a GatewayError of 429 when too many wait or the time is over. */
+  /**
+   * Resolves to what gives `size` places (at most `atOnce`) back. Throws a GatewayError of 429 when too
+   * many wait or the time is over.
+   */
   take(runId: string, size: number, signal: AbortSignal): Promise<() => void>;
 }
 

@@ -1,4 +1,7 @@
-/** Passes a provider's answer on to the agent, piece by piece as it comes, and reads on the way what it used. */
+/**
+ * Passes a provider's answer on to the agent, piece by piece as it comes, and reads on the way what it
+ * used.
+ */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -16,7 +19,9 @@ export interface Relayed {
   problem: string | null;
   /** The provider may have made output that the meter has not seen: it is charged at its most. */
   isUncounted?: boolean;
-  /** Ends the answer. Called when the call is settled: the agent's next call then finds what this one left. */
+  /**
+   * Ends the answer. Called when the call is settled: the agent's next call then finds what this one left.
+   */
   end(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The reservation of a call that can be paid as it is, in one statement: no limit cuts it, and its run has called this model before. All other calls
- * take `reserve`, with six.
+ * The reservation of a call that can be paid as it is, in one statement: no limit cuts it, and its run has
+ * called this model before. All other calls take `reserve`, with six.
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -15,14 +15,18 @@ export interface FastReserved {
   isLimited: boolean;
 }
 
-/** Null when nothing was reserved: a limit is in the way, the run is not active, rows are not there yet, or a limit holds and `unlimited` is asked for. */
+/**
+ * Null when nothing was reserved: a limit is in the way, the run is not active, rows are not there yet, or
+ * a limit holds and `unlimited` is asked for.
+ */
 export async function reserveFast(
   { db }: Pick<Context, 'db'>,
   call: CallOf,
   micros: number,
   unlimited: boolean,
 ): Promise<FastReserved | null> {
-  // The month of the application's clock, held against the database's: where they differ, the slow way asks the database.
+  // The month of the application's clock, held against the database's: where they differ, the slow way asks
+  // the database.
   const period = new Date().toISOString().slice(0, 7);
   const { org_id: org, project_id: project, thread_id: thread, runId, provider, model } = call;
   const of = (scope: string) =>

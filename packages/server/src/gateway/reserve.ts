@@ -1,4 +1,7 @@
-/** Sets aside what a call can cost at most, in one short transaction, before a byte of it goes to the provider. */
+/**
+ * Sets aside what a call can cost at most, in one short transaction, before a byte of it goes to the
+ * provider.
+ */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Prices } from '../db/schema.ts';
@@ -46,7 +49,10 @@ const FREE: ModelPrices = {
   tiers: [],
 };
 
-/** `boundOf` is asked for the call's bound with `remaining` micro-units left (null: no limit); its null means that they are too few. */
+/**
+ * `boundOf` is asked for the call's bound with `remaining` micro-units left (null: no limit); its null
+ * means that they are too few.
+ */
 export async function reserve(
   ctx: Pick<Context, 'db' | 'bus' | 'config'>,
   call: CallOf,

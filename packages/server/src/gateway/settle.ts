@@ -1,4 +1,6 @@
-/** What a call cost, written once: by the process that relayed it, or, when that died, by whichever sweeps. */
+/**
+ * What a call cost, written once: by the process that relayed it, or, when that died, by whichever sweeps.
+ */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
@@ -33,8 +35,9 @@ type Ctx = Pick<Context, 'db' | 'bus'>;
 const MESSAGE_CHARACTERS = 500;
 
 /**
- * False when another process had given the call up: then it is settled at its whole reservation, and stays so. One statement, as agents wait for
- * it; each part reads the one before, so that rows are locked in their order: the call's, the three of its scopes, the run's.
+ * False when another process had given the call up: then it is settled at its whole reservation, and stays
+ * so. One statement, as agents wait for it; each part reads the one before, so that rows are locked in
+ * their order: the call's, the three of its scopes, the run's.
  */
 export async function settle(
   ctx: Ctx,

@@ -1,4 +1,7 @@
-/** From what the agent asks to what the provider is asked: nothing that is stored there, costs apart from tokens, or has no bound. */
+/**
+ * From what the agent asks to what the provider is asked: nothing that is stored there, costs apart from
+ * tokens, or has no bound.
+ */
 import type { Wire } from '../config-file.ts';
 import { isObject } from './body.ts';
 import { lookThrough } from './content.ts';
@@ -23,7 +26,10 @@ export interface ShapedRequest extends Content {
   hidesOutput: boolean;
 }
 
-/** Dearer or faster service, other models than the one that was asked for, hosted tools, state of the provider. */
+/**
+ * Dearer or faster service, other models than the one that was asked for, hosted tools, state of the
+ * provider.
+ */
 const REMOVED = [
   'service_tier',
   'speed',
@@ -116,7 +122,8 @@ export function limitOutput({ wire, body }: ShapedRequest, tokens: number, speak
   const fields = OUTPUT_FIELDS[wire];
   const said = fields.filter((field) => typeof body[field] === 'number');
   for (const field of said) body[field] = Math.min(body[field] as number, tokens);
-  // Servers that only follow OpenAI know the older name better; OpenAI's newer models take the newer one alone.
+  // Servers that only follow OpenAI know the older name better; OpenAI's newer models take the newer one
+  // alone.
   if (said.length === 0) body[wire === 'openai-chat' && !speaksNew ? 'max_tokens' : fields[0]!] = tokens;
 }
 
@@ -142,7 +149,10 @@ function withoutCompaction(wire: Wire, body: Record<string, unknown>): void {
   );
 }
 
-/** Thinking is charged whole and streamed in part or not at all. Where it cannot be told, it is taken to be hidden. */
+/**
+ * Thinking is charged whole and streamed in part or not at all. Where it cannot be told, it is taken to be
+ * hidden.
+ */
 function hides(wire: Wire, body: Record<string, unknown>, model: string): boolean {
   if (wire === 'anthropic') return isObject(body.thinking) && body.thinking.type !== 'disabled';
   return !/(^|\/)(gpt-3\.5|gpt-4)/.test(model);

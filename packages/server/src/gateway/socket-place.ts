@@ -6,7 +6,10 @@ import { join } from 'node:path';
 
 let made = 0;
 
-/** A path that nobody has yet. Removes sockets that processes of this data folder left when they were killed. */
+/**
+ * A path that nobody has yet. Removes sockets that processes of this data folder left when they were
+ * killed.
+ */
 export async function socketPlace(dataDir: string): Promise<string> {
   const { uid } = userInfo();
   const folder = join(tmpdir(), `headrace-${uid}`);

@@ -5,8 +5,9 @@ import { dearestRates, pricesOf } from '../usage/index.ts';
 import { isReached, readLimits, scopeIds } from './spending.ts';
 
 /**
- * Before a run starts: the limit that leaves it nothing to spend, if its model costs anything. With the configuration, models that it makes
- * free are known to be; a model of an unknown price counts as one that costs.
+ * Before a run starts: the limit that leaves it nothing to spend, if its model costs anything. With the
+ * configuration, models that it makes free are known to be; a model of an unknown price counts as one that
+ * costs.
  */
 export async function spendRefusal(
   db: Db,

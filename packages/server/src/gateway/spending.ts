@@ -1,6 +1,7 @@
 /**
- * The rows that money is counted in, for a run's call: its organization and its project in a UTC month, its thread for its life. They
- * are locked in this order, after the call's own row and before the run's. `spent + reserved` is never above a limit.
+ * The rows that money is counted in, for a run's call: its organization and its project in a UTC month, its
+ * thread for its life. They are locked in this order, after the call's own row and before the run's. `spent
+ * + reserved` is never above a limit.
  */
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';

@@ -1,4 +1,6 @@
-/** Server-sent events as they come in: hands over the data of each, whatever the pieces that it arrives in. */
+/**
+ * Server-sent events as they come in: hands over the data of each, whatever the pieces that it arrives in.
+ */
 
 /** An event with more than this is none. */
 const EVENT_CHARACTERS = 32 * 1024 * 1024;

@@ -1,4 +1,7 @@
-/** Leases of open calls: renewed while their process relays them, and what becomes of calls whose process died. */
+/**
+ * Leases of open calls: renewed while their process relays them, and what becomes of calls whose process
+ * died.
+ */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { LEASE_SECONDS } from './lease.ts';
@@ -17,7 +20,10 @@ export async function renewLeases({ db }: Pick<Context, 'db'>, ids: number[]): P
       .execute();
 }
 
-/** Settles calls whose lease is over at all that was set aside for them: nobody knows what they cost, and a limit may not be passed. Returns how many. */
+/**
+ * Settles calls whose lease is over at all that was set aside for them: nobody knows what they cost, and a
+ * limit may not be passed. Returns how many.
+ */
 export async function sweepCalls(ctx: Pick<Context, 'db' | 'bus'>): Promise<number> {
   const lost = await ctx.db
     .selectFrom('model_calls')

@@ -1,6 +1,7 @@
 /**
- * Tools that the agent itself carries out are passed on. Those that the provider carries out (search, fetch, code, containers, connectors)
- * cost beside tokens and reach out of the sandbox: they are taken away, and the model does without.
+ * Tools that the agent itself carries out are passed on. Those that the provider carries out (search,
+ * fetch, code, containers, connectors) cost beside tokens and reach out of the sandbox: they are taken
+ * away, and the model does without.
  */
 import type { Wire } from '../config-file.ts';
 import { isObject } from './body.ts';
@@ -8,7 +9,10 @@ import { isObject } from './body.ts';
 const ANTHROPIC = /^(custom|(bash|text_editor|memory|computer|tool_search_tool)_\w+)$/;
 const OPENAI = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'tool_search']);
 
-/** Changes `tools` and `tool_choice` of the body. Returns how many are left whose description is the provider's own, not in the body. */
+/**
+ * Changes `tools` and `tool_choice` of the body. Returns how many are left whose description is the
+ * provider's own, not in the body.
+ */
 export function keepOwnTools(wire: Wire, body: Record<string, unknown>): number {
   if (!Array.isArray(body.tools)) {
     delete body.tools;
@@ -22,7 +26,10 @@ export function keepOwnTools(wire: Wire, body: Record<string, unknown>): number 
     .length;
 }
 
-/** Whether the agent carries out all of what these name: an item of a conversation may hand over tools that it has found. */
+/**
+ * Whether the agent carries out all of what these name: an item of a conversation may hand over tools that
+ * it has found.
+ */
 export const areOwnTools = (tools: readonly unknown[]): boolean =>
   tools.every((tool) =>
     isObject(tool) && tool.type === 'namespace'

@@ -1,4 +1,7 @@
-/** The call as the provider gets it: its address, the headers that are passed on, and the organization's key. */
+/**
+ * The call as the provider gets it: its address, the headers that are passed on, and the organization's
+ * key.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProviderEntry, Wire } from '../config-file.ts';
 import type { Endpoint } from './route.ts';

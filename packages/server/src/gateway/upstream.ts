@@ -1,4 +1,6 @@
-/** Calls to providers: one pool of kept connections, bounded waits, few repetitions, no redirects followed. */
+/**
+ * Calls to providers: one pool of kept connections, bounded waits, few repetitions, no redirects followed.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -23,7 +25,8 @@ export interface UpstreamPool {
   /** Between two pieces of an answer, in ms. */
   idleMs: number;
   /**
-   * The provider's answer, after at most two repetitions. Throws what undici throws; `isUnreached` tells whether the provider can have seen the call.
+   * The provider's answer, after at most two repetitions. Throws what undici throws; `isUnreached` tells
+   * whether the provider can have seen the call.
    */
   send(call: UpstreamCall): Promise<Dispatcher.ResponseData>;
   close(): Promise<void>;
@@ -54,7 +57,8 @@ export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): U
         let waitMs = BACKOFF_MS * 2 ** attempt * (0.5 + Math.random());
         try {
           const answer = await request(url, { ...options, dispatcher });
-          // Who reads it hears of errors by reading; one that comes when nobody does any more would end the process.
+          // Who reads it hears of errors by reading; one that comes when nobody does any more would end the
+          // process.
           answer.body.on('error', () => {});
           const told = waitTold(answer.headers['retry-after']);
           if (isLast || !REPEATED.has(answer.statusCode) || told > LONGEST_WAIT_MS) return answer;

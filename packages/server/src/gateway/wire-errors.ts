@@ -1,4 +1,7 @@
-/** Errors as the provider of each wire would say them: agents know those, and which of them are worth a repetition. */
+/**
+ * Errors as the provider of each wire would say them: agents know those, and which of them are worth a
+ * repetition.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Wire } from '../config-file.ts';
 
@@ -22,7 +25,10 @@ export class GatewayError extends Error {
   }
 }
 
-/** Where money ends. 402 is the status that agents of these wires do not repeat; of Responses it is 429 with this code. */
+/**
+ * Where money ends. 402 is the status that agents of these wires do not repeat; of Responses it is 429 with
+ * this code.
+ */
 export const overBudget = (wire: Wire, message: string) =>
   new GatewayError(wire === 'openai-responses' ? 429 : 402, message, {
     code: 'insufficient_quota',

@@ -25,8 +25,8 @@ async function failingParts(ctx: Context): Promise<string[]> {
     })),
   );
   const failing = results.filter((r) => !r.works).map((r) => r.name);
-  // A process that only answers has no runner to know of: its runs are the workers'. Elsewhere what was said a second ago at most, judged
-  // by what the configuration demands of the sandboxes' limits.
+  // A process that only answers has no runner to know of: its runs are the workers'. Elsewhere what was
+  // said a second ago at most, judged by what the configuration demands of the sandboxes' limits.
   const isApiAlone = !ctx.config.roles.has('worker') && !ctx.config.roles.has('runner');
   return isApiAlone || ctx.runnerStatus()?.ok ? failing : [...failing, 'sandbox'];
 }

@@ -5,9 +5,9 @@ import { ApiError } from './errors.ts';
 type Done = (error: Error | null, body?: Buffer) => void;
 
 /**
- * Reads a body of at most `limit` bytes. In place of Fastify's own reader, which joins what has come at the body's end: of 33 MiB that
- * held up everybody else for 40 ms. Where the length is told, each piece goes to its place as it comes. On an error Fastify closes the
- * connection behind the answer.
+ * Reads a body of at most `limit` bytes. In place of Fastify's own reader, which joins what has come at the
+ * body's end: of 33 MiB that held up everybody else for 40 ms. Where the length is told, each piece goes to
+ * its place as it comes. On an error Fastify closes the connection behind the answer.
  */
 export function readBody(request: FastifyRequest, payload: Readable, limit: number, done: Done): void {
   const header = request.headers['content-length'];

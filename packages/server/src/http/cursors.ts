@@ -1,4 +1,7 @@
-/** Opaque, signed cursors. One of another list, filter or organization, or made by somebody else, is `invalid_cursor`. */
+/**
+ * Opaque, signed cursors. One of another list, filter or organization, or made by somebody else, is
+ * `invalid_cursor`.
+ */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { ApiError } from './errors.ts';
 
@@ -41,8 +44,9 @@ export function openCursor(secret: Buffer, cursor: string): unknown {
 export const DEFAULT_LIMIT = 50;
 
 /**
- * One page of a list. `scope` binds the cursor (list name, organization, filters). `load(after, limit)` returns at most `limit` rows
- * behind the row whose key is `after` (null = from the start); `keyOf` is what the cursor keeps of a row.
+ * One page of a list. `scope` binds the cursor (list name, organization, filters). `load(after, limit)`
+ * returns at most `limit` rows behind the row whose key is `after` (null = from the start); `keyOf` is what
+ * the cursor keeps of a row.
  */
 export async function page<T>(
   secret: Buffer,

@@ -9,8 +9,8 @@ interface Level {
 }
 
 /**
- * The JSON pointers of members whose key their object has already, in order of the text, at most `limit`. `text` must be valid JSON.
- * A tokenizer with a stack of its own, so that depth costs no call stack.
+ * The JSON pointers of members whose key their object has already, in order of the text, at most `limit`.
+ * `text` must be valid JSON. A tokenizer with a stack of its own, so that depth costs no call stack.
  */
 export function findDuplicateMembers(text: string, limit: number): string[] {
   const found: string[] = [];

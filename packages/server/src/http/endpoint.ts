@@ -1,6 +1,7 @@
 /**
- * From a request to an operation and back: permission and app scope, schema, receipt, operation. The order of refusals is
- * fixed: rate limit, route, authentication (server.ts) - permission, schema, receipt (here) - resource, state (the operation).
+ * From a request to an operation and back: permission and app scope, schema, receipt, operation. The order
+ * of refusals is fixed: rate limit, route, authentication (server.ts) - permission, schema, receipt (here)
+ * - resource, state (the operation).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/principal.ts';
@@ -64,7 +65,9 @@ export function authorize(
     throw new ApiError('forbidden', 'This key is restricted to other apps.');
 }
 
-/** The cookie goes with every request that a browser makes, wherever from: writes need the page to be ours. */
+/**
+ * The cookie goes with every request that a browser makes, wherever from: writes need the page to be ours.
+ */
 function requireSameOrigin(request: FastifyRequest): void {
   const { origin, host } = request.headers;
   if (typeof origin === 'string' && URL.canParse(origin) && new URL(origin).host === host) return;
@@ -194,7 +197,8 @@ export function endpoint(
       headers: request.headers,
       requestId: request.id,
       address: request.ip,
-      // Most operations never ask for it, and each abort costs an exception with its stack: 6 % of a small read.
+      // Most operations never ask for it, and each abort costs an exception with its stack: 6 % of a small
+      // read.
       get signal() {
         return (signal ??= goneSignal(reply, ctx.shutdown));
       },

@@ -1,6 +1,6 @@
 /**
- * Names for the resources of answers (`{ ok, thread: … }`, `{ ok, threads: [ … ] }`): generated clients get a type `Thread` instead of one
- * per operation, and the document is a third as long.
+ * Names for the resources of answers (`{ ok, thread: … }`, `{ ok, threads: [ … ] }`): generated clients get
+ * a type `Thread` instead of one per operation, and the document is a third as long.
  */
 type Json = Record<string, unknown>;
 

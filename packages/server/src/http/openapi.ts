@@ -1,6 +1,7 @@
 /**
- * The OpenAPI 3.1 document, made from the same route table that the server registers: what is not in the table is not served, and the
- * other way round. TypeBox schemas are JSON Schema 2020-12 already, so they stand in the document as they are.
+ * The OpenAPI 3.1 document, made from the same route table that the server registers: what is not in the
+ * table is not served, and the other way round. TypeBox schemas are JSON Schema 2020-12 already, so they
+ * stand in the document as they are.
  */
 import type { TSchema } from 'typebox';
 import { CODES } from './errors.ts';

@@ -1,6 +1,7 @@
 /**
- * What an endpoint is: one operation, defined in the file named after it and bound to its paths in its domain's routes.ts.
- * Four kinds: `read`, `write` (one transaction), `claimedWrite` (work outside of a transaction) and `plain` (a POST without receipt).
+ * What an endpoint is: one operation, defined in the file named after it and bound to its paths in its
+ * domain's routes.ts. Four kinds: `read`, `write` (one transaction), `claimedWrite` (work outside of a
+ * transaction) and `plain` (a POST without receipt).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -11,9 +12,9 @@ import type { EventScope, Tx } from '../db/transaction.ts';
 import type { Claim, Receipt, WriteResult } from '../operations/write-request.ts';
 
 /**
- * Who may call it. `permissions`: all of them, by key or session. `session`: a browser session of at least that role in its organization
- * (`user`: of anybody, in no matter which).
- * `authenticated`: anybody known; the operation decides. `unrestricted`: not for keys with `projectIds`.
+ * Who may call it. `permissions`: all of them, by key or session. `session`: a browser session of at least
+ * that role in its organization (`user`: of anybody, in no matter which). `authenticated`: anybody known;
+ * the operation decides. `unrestricted`: not for keys with `projectIds`.
  */
 export type Access =
   | 'public'
@@ -26,7 +27,10 @@ export interface Call<Q = unknown, B = unknown> {
   ctx: Context;
   principal: Principal;
   api: 'platform' | 'direct';
-  /** Path parameters; `projectId` is there as `appId` too. An id of wrong form is replaced by one that nothing has. */
+  /**
+   * Path parameters; `projectId` is there as `appId` too. An id of wrong form is replaced by one that
+   * nothing has.
+   */
   params: Record<string, string>;
   query: Q;
   body: B;
@@ -39,7 +43,10 @@ export interface Call<Q = unknown, B = unknown> {
   address: string;
   /** Aborted when the caller has gone, or the service stops. */
   signal: AbortSignal;
-  /** Takes the answer over: a 200 with these headers, written by the operation to the end. For a claimed write's first answer only. */
+  /**
+   * Takes the answer over: a 200 with these headers, written by the operation to the end. For a claimed
+   * write's first answer only.
+   */
   hijack: (headers: Record<string, string>) => ServerResponse;
 }
 
@@ -71,7 +78,10 @@ export interface Documentation {
 export interface Operation extends Documentation {
   kind: 'read' | 'write' | 'claimed' | 'plain';
   read?: (call: Call) => Promise<Reply>;
-  /** Slow checks before the receipt and outside of a transaction; also of a call that turns out to be a replay. */
+  /**
+   * Slow checks before the receipt and outside of a transaction; also of a call that turns out to be a
+   * replay.
+   */
   before?: (call: Call) => Promise<unknown>;
   write?: (
     tx: Tx,
@@ -87,7 +97,10 @@ export interface ClaimOptions {
   mode: 'staged' | 'job' | 'outside';
   /** `operation.updated` with `pending` at the claim. */
   publishesPending: boolean;
-  /** Before the receipt: authorizes, parses and validates; its digest stands for the body in the fingerprint. */
+  /**
+   * Before the receipt: authorizes, parses and validates; its digest stands for the body in the
+   * fingerprint.
+   */
   prepare: (call: Call) => Promise<Prepared<unknown>>;
 }
 
@@ -114,10 +127,15 @@ export const read = <QS extends TSchema | undefined = undefined, BS extends TSch
   return { ...(documentation as Documentation), kind: 'read', read: handle as Operation['read'] };
 };
 
-/** A POST without a receipt that changes something by itself (signing in and out, accepting an invitation). */
+/**
+ * A POST without a receipt that changes something by itself (signing in and out, accepting an invitation).
+ */
 export const plain: typeof read = (definition) => ({ ...read(definition as never), kind: 'plain' });
 
-/** A write in one transaction with its receipt. What `before` returns is handed to `handle`, which has to look again at whatever can change. */
+/**
+ * A write in one transaction with its receipt. What `before` returns is handed to `handle`, which has to
+ * look again at whatever can change.
+ */
 export const write = <
   QS extends TSchema | undefined = undefined,
   BS extends TSchema | undefined = undefined,
@@ -186,7 +204,9 @@ export function platformRoute(method: Method, path: string, operation: Operation
   ];
 }
 
-/** A thread's sub-resource: both Platform forms and the Direct one. `path` begins with `/threads/:threadId`. */
+/**
+ * A thread's sub-resource: both Platform forms and the Direct one. `path` begins with `/threads/:threadId`.
+ */
 export function threadRoute(method: Method, path: string, operation: Operation): Route[] {
   return [
     ...platformRoute(method, `/apps/:appId${path}`, operation),

@@ -1,4 +1,7 @@
-/** Building blocks of request and response schemas. Each carries an example: the document's examples are composed from them. */
+/**
+ * Building blocks of request and response schemas. Each carries an example: the document's examples are
+ * composed from them.
+ */
 import Type from 'typebox';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { IdPrefix } from '../ids.ts';

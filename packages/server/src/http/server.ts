@@ -1,4 +1,7 @@
-/** The HTTP server: request ids, rate limit, route, authentication, error shape. Knows no domain: app.ts hands over what it needs. */
+/**
+ * The HTTP server: request ids, rate limit, route, authentication, error shape. Knows no domain: app.ts
+ * hands over what it needs.
+ */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -142,7 +145,10 @@ export async function createHttpServer(
   return app;
 }
 
-/** A connection whose request is answered while the server closes, a long poll's, is idle only then: it would hold the end up for its keep-alive. */
+/**
+ * A connection whose request is answered while the server closes, a long poll's, is idle only then: it
+ * would hold the end up for its keep-alive.
+ */
 function closeAnswered(server: Server, shutdown: AbortSignal): void {
   shutdown.addEventListener(
     'abort',
@@ -164,7 +170,8 @@ function serverWithPreviews(
   handler: (request: IncomingMessage, response: ServerResponse) => void,
   preview?: PreviewProxy,
 ): Server {
-  // Node's own answers to a request without Host and to an unknown Expect are bare: no body, none of our headers.
+  // Node's own answers to a request without Host and to an unknown Expect are bare: no body, none of our
+  // headers.
   const options = {
     maxHeaderSize: 64 * 1024,
     keepAliveTimeout: 65_000,

@@ -1,4 +1,7 @@
-/** Server-sent events: framing, backpressure, and the cut of readers that are too slow. Knows nothing of what is sent. */
+/**
+ * Server-sent events: framing, backpressure, and the cut of readers that are too slow. Knows nothing of
+ * what is sent.
+ */
 import type { ServerResponse } from 'node:http';
 
 /** Live bytes that may wait for a reader before it is disconnected. */
@@ -13,11 +16,17 @@ export function sseFrame(event: string, data: unknown, id?: string): string {
 }
 
 export interface SseConnection {
-  /** Sends frames now; false when the reader does not keep up: wait for `drained` before sending what can wait. */
+  /**
+   * Sends frames now; false when the reader does not keep up: wait for `drained` before sending what can
+   * wait.
+   */
   send(frames: string): boolean;
   /** The same for what cannot wait. A reader for whom over 1 MiB waits already is disconnected instead. */
   sendLive(frames: string): boolean;
-  /** True when the reader has taken what was sent; false when it has gone, or takes nothing for `limitMs`: it is cut then. */
+  /**
+   * True when the reader has taken what was sent; false when it has gone, or takes nothing for `limitMs`:
+   * it is cut then.
+   */
   drained(limitMs: number): Promise<boolean>;
   isCongested(): boolean;
   end(): void;
@@ -43,7 +52,8 @@ export function openSse(response: ServerResponse, headers: Record<string, string
   response.on('close', closed);
   response.on('error', () => {});
 
-  // Bytes: of text the response counts bytes and its socket characters, and then nobody says that it has drained.
+  // Bytes: of text the response counts bytes and its socket characters, and then nobody says that it has
+  // drained.
   const send = (frames: string) => isOpen && !response.destroyed && response.write(Buffer.from(frames));
   return {
     send,

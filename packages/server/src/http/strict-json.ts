@@ -1,7 +1,8 @@
 /**
- * JSON without its ambiguities: a member given twice, NUL, lone surrogates, invalid UTF-8, a byte order mark and deep nesting are
- * found. The usual body pays for `JSON.parse`, one pass over the bytes and one over the values: a text with as many strings as its
- * value has keys and strings lost no member on the way, so the tokenizer that finds duplicates by place runs on faulty bodies only.
+ * JSON without its ambiguities: a member given twice, NUL, lone surrogates, invalid UTF-8, a byte order
+ * mark and deep nesting are found. The usual body pays for `JSON.parse`, one pass over the bytes and one
+ * over the values: a text with as many strings as its value has keys and strings lost no member on the way,
+ * so the tokenizer that finds duplicates by place runs on faulty bodies only.
  */
 import { isUtf8 } from 'node:buffer';
 import { findDuplicateMembers } from './duplicate-members.ts';
@@ -28,9 +29,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Parses a whole body. Faults that leave a value are returned together (at most 100); the value must then not be used but to name
- * further faults. Throws `SyntaxError`, with a message for a person, for what is no JSON text in UTF-8 or nested deeper than 64 or
- * made of more than 500,000 values.
+ * Parses a whole body. Faults that leave a value are returned together (at most 100); the value must then
+ * not be used but to name further faults. Throws `SyntaxError`, with a message for a person, for what is no
+ * JSON text in UTF-8 or nested deeper than 64 or made of more than 500,000 values.
  */
 export function parseStrictJson(
   bytes: Uint8Array,
@@ -68,7 +69,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** How many strings (keys included) and values the text has, and how deep it nests; only meaningful where the text is JSON. */
+/**
+ * How many strings (keys included) and values the text has, and how deep it nests; only meaningful where
+ * the text is JSON.
+ */
 function scan(text: Buffer): { strings: number; depth: number; values: number } {
   let strings = 0;
   let values = 1;
@@ -90,7 +94,10 @@ function scan(text: Buffer): { strings: number; depth: number; values: number } 
   return { strings, depth: deepest, values };
 }
 
-/** A plain loop: hopping by `indexOf` is slower where quotes are dense, and a hostile body would be nothing else. */
+/**
+ * A plain loop: hopping by `indexOf` is slower where quotes are dense, and a hostile body would be nothing
+ * else.
+ */
 function closingQuote(text: Buffer, from: number, end: number): number {
   let i = from;
   while (i < end) {

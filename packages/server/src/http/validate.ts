@@ -1,4 +1,7 @@
-/** Validation: everything that is wrong, together, each at its JSON pointer. Lengths count Unicode code points (Ajv's default). */
+/**
+ * Validation: everything that is wrong, together, each at its JSON pointer. Lengths count Unicode code
+ * points (Ajv's default).
+ */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
@@ -41,7 +44,10 @@ function field(error: ErrorObject): Field {
   return { path: instancePath, message: error.message ?? 'is invalid' };
 }
 
-/** What a query's texts say that coercion would read as something else (`0x10`, ` 5`, `1e1`), or that no text of the database may hold. */
+/**
+ * What a query's texts say that coercion would read as something else (`0x10`, ` 5`, `1e1`), or that no
+ * text of the database may hold.
+ */
 function textFaults(
   query: Record<string, unknown>,
   properties: Record<string, TSchema & { type?: string }>,

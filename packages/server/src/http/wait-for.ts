@@ -3,8 +3,8 @@ import type { Bus, Channel } from '../bus.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Reads a resource until it has reached its end, or `waitSeconds` have passed, or the caller has gone: on wake-ups that name it and once
- * a second. Returns it as it stands then.
+ * Reads a resource until it has reached its end, or `waitSeconds` have passed, or the caller has gone: on
+ * wake-ups that name it and once a second. Returns it as it stands then.
  */
 export async function waitFor<T>(
   bus: Bus,

@@ -1,16 +1,19 @@
 /**
- * Who is next. Of a kind's due jobs one of the `fair_key` (a project) that has the fewest under way, there the oldest: a thousand queued
- * runs of one project hold up no other's single one. Among equals it is who was served longest ago, as this worker remembers it: where
- * there is one place, nobody has anything under way when it gets free. What waits for a person is not under way; a project whose twenty
- * runs wait for answers would never have its turn.
+ * Who is next. Of a kind's due jobs one of the `fair_key` (a project) that has the fewest under way, there
+ * the oldest: a thousand queued runs of one project hold up no other's single one. Among equals it is who
+ * was served longest ago, as this worker remembers it: where there is one place, nobody has anything under
+ * way when it gets free. What waits for a person is not under way; a project whose twenty runs wait for
+ * answers would never have its turn.
  *
- * The turns are found by walking from one fair_key to the next in an index, `WALK` of them at most; where there are more, the next claim
- * goes on where this one ended. So it is exact for `WALK` projects with queued jobs; more of them have their turns a walk's worth after the other.
+ * The turns are found by walking from one fair_key to the next in an index, `WALK` of them at most; where
+ * there are more, the next claim goes on where this one ended. So it is exact for `WALK` projects with
+ * queued jobs; more of them have their turns a walk's worth after the other.
  *
- * With 10,000 queued jobs and 60 active ones a claim takes (EXPLAIN ANALYZE, planning apart, which is 1 ms): 0.5 ms when they are of 1 or
- * 5 projects, 1.0-1.2 ms of 100, 1,000 or 10,000. Without turns it was 0.1 ms, but 3.1 where the 10,000 were of a kind without room.
- * Rejected: counting for all projects (10,000 of them: 30 ms); numbering a project's jobs as they come and sorting by that, which shares
- * beginnings, not places: who has the longer runs would get most of the machine.
+ * With 10,000 queued jobs and 60 active ones a claim takes (EXPLAIN ANALYZE, planning apart, which is 1
+ * ms): 0.5 ms when they are of 1 or 5 projects, 1.0-1.2 ms of 100, 1,000 or 10,000. Without turns it was
+ * 0.1 ms, but 3.1 where the 10,000 were of a kind without room. Rejected: counting for all projects (10,000
+ * of them: 30 ms); numbering a project's jobs as they come and sorting by that, which shares beginnings,
+ * not places: who has the longer runs would get most of the machine.
  */
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';

@@ -30,8 +30,9 @@ export interface EnqueueOptions {
 }
 
 /**
- * Adds a job in the caller's transaction and wakes a worker after its commit. Jobs of one `key` run one at a time, in order; those of a
- * kind are begun in turns of their `fairKey`, see claim.ts. `delaySeconds` counts on the database's clock.
+ * Adds a job in the caller's transaction and wakes a worker after its commit. Jobs of one `key` run one at
+ * a time, in order; those of a kind are begun in turns of their `fairKey`, see claim.ts. `delaySeconds`
+ * counts on the database's clock.
  */
 export async function enqueue<K extends JobKind>(
   tx: Tx,
@@ -55,8 +56,8 @@ export async function enqueue<K extends JobKind>(
 }
 
 /**
- * As `enqueue`, for jobs that do all that there is to do for their `key`: none is added where one waits already. A thousand of them would
- * have to be looked through at every claim.
+ * As `enqueue`, for jobs that do all that there is to do for their `key`: none is added where one waits
+ * already. A thousand of them would have to be looked through at every claim.
  */
 export async function enqueueUnlessWaiting<K extends JobKind>(
   tx: Tx,

@@ -1,14 +1,18 @@
 /**
- * The job worker. Why an own table: receipts, events and jobs share one transaction, an uncertain build must not be run again, and
- * a killed worker's work has to be noticed in a second (measured: this table 0.5 s, pg-boss 11-30 s, graphile-worker 4 h).
+ * The job worker. Why an own table: receipts, events and jobs share one transaction, an uncertain build
+ * must not be run again, and a killed worker's work has to be noticed in a second (measured: this table 0.5
+ * s, pg-boss 11-30 s, graphile-worker 4 h).
  *
  *   queued --claim (SKIP LOCKED, attempt + 1)--> active --handler returned--> (deleted)
- *                                                active --handler threw-----> queued, later (backoff), at most MAX_FAILURES times
- *                                                active --its worker died---> queued (its next claim has a higher attempt)
+ *                                                active --handler threw-----> queued, later (backoff), at
+ *                                                most MAX_FAILURES times
+ *                                                active --its worker died---> queued (its next claim has a
+ *                                                higher attempt)
  *
- * Every write of a handler that matters is fenced: `job.fence(tx)` fails when the job was taken over meanwhile.
- * A worker is dead when its session lock is free AND its heartbeat is over 2 s old AND the server has been up for 5 s: a killed
- * postmaster frees every lock at once. A worker that lost its lock for 4 s stops its own work first.
+ * Every write of a handler that matters is fenced: `job.fence(tx)` fails when the job was taken over
+ * meanwhile. A worker is dead when its session lock is free AND its heartbeat is over 2 s old AND the
+ * server has been up for 5 s: a killed postmaster frees every lock at once. A worker that lost its lock for
+ * 4 s stops its own work first.
  */
 import { sql } from 'kysely';
 import pg from 'pg';
@@ -24,14 +28,19 @@ import type { JobKind, JobKinds } from './enqueue.ts';
 export interface Job<K extends JobKind = JobKind> {
   id: number;
   attempt: number;
-  /** On the database's clock, in ms. Whoever takes the job over, or has the next one of its key, has a later one: the fence of what is done elsewhere. */
+  /**
+   * On the database's clock, in ms. Whoever takes the job over, or has the next one of its key, has a later
+   * one: the fence of what is done elsewhere.
+   */
   claimedAt: number;
   /** How many earlier attempts threw. */
   failures: number;
   payload: JobKinds[K];
   /** Locks the job for this transaction; throws LostJob when another attempt has it. */
   fence(tx: Tx): Promise<void>;
-  /** Aborted when this worker stops or has lost its lock: leave everything as it is, somebody else goes on. */
+  /**
+   * Aborted when this worker stops or has lost its lock: leave everything as it is, somebody else goes on.
+   */
   signal: AbortSignal;
   /** Says that the job waits for a person, or that it goes on. To say it again changes nothing. */
   setWaiting(isWaiting: boolean): void;
@@ -42,13 +51,19 @@ export interface HeldJob {
   kind: JobKind;
   /** When it was claimed, on this process's clock. */
   since: number;
-  /** For a person: it has its memory, and works as little as one that is queued. Its project's turns do not count it. */
+  /**
+   * For a person: it has its memory, and works as little as one that is queued. Its project's turns do not
+   * count it.
+   */
   isWaiting: boolean;
 }
 export type JobHandler<K extends JobKind> = (job: Job<K>) => Promise<void>;
 export interface JobHandling<K extends JobKind> {
   run: JobHandler<K>;
-  /** How many of the kind this worker may hold, those that wait among them; a function is asked before each claim, and told of all that it holds. */
+  /**
+   * How many of the kind this worker may hold, those that wait among them; a function is asked before each
+   * claim, and told of all that it holds.
+   */
   concurrency: number | ((held: readonly HeldJob[]) => number);
   /** After the last failed attempt. */
   onDead?: (payload: JobKinds[K], error: unknown) => Promise<void>;
@@ -65,7 +80,9 @@ const LOST_MS = 4_000;
 const LOCK_TIMEOUT_MS = 2_000;
 
 export interface JobWorker {
-  /** Stops claiming, aborts the handlers' signals, waits for them at most `graceMs`, gives their jobs back. */
+  /**
+   * Stops claiming, aborts the handlers' signals, waits for them at most `graceMs`, gives their jobs back.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -93,7 +110,8 @@ export async function startWorker(
   let claimAgain = false;
 
   async function holdLock(): Promise<void> {
-    // The connection that broke may still hold the lock at the server for a while: a bounded wait, then the next heartbeat tries.
+    // The connection that broke may still hold the lock at the server for a while: a bounded wait, then the
+    // next heartbeat tries.
     const client = new pg.Client({
       ...connection,
       keepAlive: true,
@@ -139,7 +157,10 @@ export async function startWorker(
     tenure = new AbortController();
   }
 
-  /** Gives back the jobs of workers that died. The server lists the locks of all its databases: another's worker may have the same key. */
+  /**
+   * Gives back the jobs of workers that died. The server lists the locks of all its databases: another's
+   * worker may have the same key.
+   */
   async function reviveDead(): Promise<void> {
     const { rows } = await sql<{ id: string }>`
       with dead as (
@@ -151,8 +172,9 @@ export async function startWorker(
       where status = 'active' and worker_id in (select id from gone) returning jobs.worker_id as id`.execute(
       ctx.db,
     );
-    // Jobs whose worker row is gone altogether (a crash in between) come back the same way, and those that are this worker's on paper only:
-    // their end could not be recorded while the database was away. A claim on its way is younger than 5 s.
+    // Jobs whose worker row is gone altogether (a crash in between) come back the same way, and those that
+    // are this worker's on paper only: their end could not be recorded while the database was away. A claim
+    // on its way is younger than 5 s.
     const orphans = await sql`
       update jobs set status = 'queued', worker_id = null, run_at = now() where status = 'active'
         and (not exists (select 1 from workers w where w.id = jobs.worker_id) or (worker_id = ${workerId} and claimed_at < now() - interval '5 seconds' and id <> all(${[...running.keys()]}::bigint[])))`.execute(

@@ -1,4 +1,7 @@
-/** The limiter on a real database: several processes' worth of them, each with a bus and connections of its own. */
+/**
+ * The limiter on a real database: several processes' worth of them, each with a bus and connections of its
+ * own.
+ */
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import pg from 'pg';

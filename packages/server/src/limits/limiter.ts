@@ -1,11 +1,13 @@
 /**
- * A rolling window of requests for each bucket (a key, an address, a user), shared by all processes and never above its limit.
+ * A rolling window of requests for each bucket (a key, an address, a user), shared by all processes and
+ * never above its limit.
  *
  *   no lease --renew: granted--> leased --used up, over, or asked back--> no lease
  *   no lease --renew: nothing free--> full, until something leaves the window
  *
- * Where a window is full by what other processes lease and do not use, they are asked to give it back. Without the store nothing is let
- * through, leased or not: how many others there are, and what they use, is unknown then.
+ * Where a window is full by what other processes lease and do not use, they are asked to give it back.
+ * Without the store nothing is let through, leased or not: how many others there are, and what they use, is
+ * unknown then.
  */
 import type { Bus } from '../bus.ts';
 import type { WindowStore } from './store.ts';
@@ -34,8 +36,9 @@ export interface Shared {
 }
 
 /**
- * PostgreSQL's clock as this process knows it, in ms: between two bounds, as far apart as its last question took. Use is recorded by the
- * later one and forgotten by the earlier one; by one reckoning for both, a slow question after a fast one would forget too early.
+ * PostgreSQL's clock as this process knows it, in ms: between two bounds, as far apart as its last question
+ * took. Use is recorded by the later one and forgotten by the earlier one; by one reckoning for both, a
+ * slow question after a fast one would forget too early.
  */
 export class DatabaseClock {
   private early = Date.now() - performance.now();
@@ -49,7 +52,10 @@ export class DatabaseClock {
     return performance.now() + this.late;
   }
 
-  /** The database said `time` to a question that was sent at `sentAt` (ms of performance.now()) and has just been answered. */
+  /**
+   * The database said `time` to a question that was sent at `sentAt` (ms of performance.now()) and has just
+   * been answered.
+   */
   set(time: number, sentAt: number): void {
     this.early = time - performance.now();
     this.late = time - sentAt;
@@ -75,9 +81,15 @@ class Bucket {
   heard = () => {};
 }
 
-/** A store that failed is not asked for so long: refusals stay fast, and it is not run down when it comes back. */
+/**
+ * A store that failed is not asked for so long: refusals stay fast, and it is not run down when it comes
+ * back.
+ */
 const REST_MS = 250;
-/** Others are given so long, so often, to give back what they hold unused; one that died never does, and its lease counts until it is over. */
+/**
+ * Others are given so long, so often, to give back what they hold unused; one that died never does, and its
+ * lease counts until it is over.
+ */
 const RECALL_MS = 100;
 const RECALLS = 2;
 const ROUNDS = 5;
@@ -175,7 +187,8 @@ export class Limiter {
 
   private async admit(name: string, bucket: Bucket): Promise<RateState> {
     const { bus, clock } = this.shared;
-    // A lost connection of the bus is the first sign that the database is away: leases rest until it has answered.
+    // A lost connection of the bus is the first sign that the database is away: leases rest until it has
+    // answered.
     let isKnownThere = bus.isConnected();
     for (let round = 1; ; round++) {
       if (isKnownThere && this.use(bucket)) return this.stateOf(bucket, 'allowed');
@@ -237,7 +250,10 @@ export class Limiter {
     }
   }
 
-  /** Asks the other processes for what they hold unused; resolves when one gave back, at the latest after RECALL_MS. */
+  /**
+   * Asks the other processes for what they hold unused; resolves when one gave back, at the latest after
+   * RECALL_MS.
+   */
   private recall(name: string, bucket: Bucket): Promise<void> {
     bucket.recalling ??= new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, RECALL_MS);

@@ -1,4 +1,7 @@
-/** The windows in PostgreSQL. On connections of their own, few and impatient: neither slow work nor a database that hangs may hold up what every request passes. */
+/**
+ * The windows in PostgreSQL. On connections of their own, few and impatient: neither slow work nor a
+ * database that hangs may hold up what every request passes.
+ */
 import type pg from 'pg';
 import { openPool } from '../db/database.ts';
 import { emptyAt, renew } from './window.ts';
@@ -9,7 +12,10 @@ const PATIENCE_MS = 3_000;
 const PURGE_BATCH = 5_000;
 
 export interface WindowStore {
-  /** Reports and leases in one transaction; `now` is the database's clock in ms. Throws where the database does not answer within a few seconds. */
+  /**
+   * Reports and leases in one transaction; `now` is the database's clock in ms. Throws where the database
+   * does not answer within a few seconds.
+   */
   renew(
     bucket: string,
     renewal: Renewal,

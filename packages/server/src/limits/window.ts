@@ -1,7 +1,8 @@
 /**
- * One bucket's rolling window as all processes share it. A process leases a slice of the window and counts in memory what it uses of
- * it; at its next renewal it reports the use and gives the rest back. What is leased counts as used, so the sum is never above the limit.
- * Pure; times are milliseconds of PostgreSQL's clock.
+ * One bucket's rolling window as all processes share it. A process leases a slice of the window and counts
+ * in memory what it uses of it; at its next renewal it reports the use and gives the rest back. What is
+ * leased counts as used, so the sum is never above the limit. Pure; times are milliseconds of PostgreSQL's
+ * clock.
  */
 
 /** Requests by their time, oldest first. */
@@ -34,7 +35,9 @@ export interface Renewed {
   othersLeased: number;
 }
 
-/** A slice is this part of what is free. Smaller ones ask more often, larger ones are more often asked back. */
+/**
+ * A slice is this part of what is free. Smaller ones ask more often, larger ones are more often asked back.
+ */
 const SLICE = 8;
 /** Of a lease and of a step in which use is recorded, in parts of the window. */
 const LEASE_PART = 10;
@@ -71,7 +74,10 @@ function merge(all: Used[]): Used {
   return [...counts].sort(([a], [b]) => a - b);
 }
 
-/** The window after a process reported and asked for more. A lease that was not reported counts a window longer than it lasts: its last use may have been at its end. */
+/**
+ * The window after a process reported and asked for more. A lease that was not reported counts a window
+ * longer than it lasts: its last use may have been at its end.
+ */
 export function renew(
   shares: Shares,
   { holder, used, waiting }: Renewal,

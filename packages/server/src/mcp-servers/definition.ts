@@ -18,7 +18,10 @@ const FIELDS = { http: ['url', 'headers'], stdio: ['command', 'env'] } as const;
 const TAKEN =
   /^(accept|accept-encoding|connection|content-encoding|content-length|content-type|expect|host|keep-alive|last-event-id|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** The server as `change` makes it of what is stored (null: a new one). A change of transport leaves nothing of the other one. Throws 400 with all faults. */
+/**
+ * The server as `change` makes it of what is stored (null: a new one). A change of transport leaves nothing
+ * of the other one. Throws 400 with all faults.
+ */
 export function define(stored: Stored | null, change: McpServerChange, allowPrivate: boolean): Definition {
   const transport = change.transport ?? stored!.transport;
   const kept = stored?.transport === transport ? stored : null;

@@ -23,8 +23,9 @@ const covering = (db: Context['db'], project: Project) =>
     );
 
 /**
- * What a run's agent is told of them. An http server is reached through the gateway, with the run's `token`: where it is and what it is
- * sent stays with the service. A stdio server's environment is in the clear: it runs in the sandbox.
+ * What a run's agent is told of them. An http server is reached through the gateway, with the run's
+ * `token`: where it is and what it is sent stays with the service. A stdio server's environment is in the
+ * clear: it runs in the sandbox.
  */
 export async function mcpServersOf(
   ctx: Pick<Context, 'db' | 'secretKey' | 'log'>,
@@ -79,7 +80,10 @@ function turnServer(
   }
 }
 
-/** Where an http server is and what it is sent; null when the project has no such server. Throws as openSecrets. */
+/**
+ * Where an http server is and what it is sent; null when the project has no such server. Throws as
+ * openSecrets.
+ */
 export async function mcpTarget(
   ctx: Pick<Context, 'db' | 'secretKey'>,
   project: Project,

@@ -1,6 +1,7 @@
 /**
- * Loading a server = being allowed to see it: its organization, and for a key that is restricted to projects, that all of the server's
- * projects are among them. A server of the whole organization, or one that reaches further, is one that does not exist for such a key.
+ * Loading a server = being allowed to see it: its organization, and for a key that is restricted to
+ * projects, that all of the server's projects are among them. A server of the whole organization, or one
+ * that reaches further, is one that does not exist for such a key.
  */
 import { sql } from 'kysely';
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
@@ -35,7 +36,10 @@ export async function loadMcpServer(
   return server;
 }
 
-/** The projects that a server is to have, each once: known ones that the caller sees. A restricted key makes no server of the whole organization. */
+/**
+ * The projects that a server is to have, each once: known ones that the caller sees. A restricted key makes
+ * no server of the whole organization.
+ */
 export async function requireProjects(
   tx: Tx,
   call: { principal: Principal; api: 'direct' | 'platform'; params: Record<string, string> },

@@ -22,7 +22,9 @@ export function sealSecrets(
   };
 }
 
-/** Throws when the service's secret is another one, or the row was moved to another organization or server. */
+/**
+ * Throws when the service's secret is another one, or the row was moved to another organization or server.
+ */
 export function openSecrets(
   secretKey: Buffer,
   server: Pick<McpServerRow, 'org_id' | 'id' | 'secrets_sealed'>,

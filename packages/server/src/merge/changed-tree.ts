@@ -2,8 +2,8 @@ import type { Changes, Entry, Tree } from './types.ts';
 import { withChanges } from './with-changes.ts';
 
 /**
- * A tree as another one with changes. Single paths are looked up in both; to iterate it, all of it is made first, which takes a millisecond
- * for 10,000 files, and which most merges do without.
+ * A tree as another one with changes. Single paths are looked up in both; to iterate it, all of it is made
+ * first, which takes a millisecond for 10,000 files, and which most merges do without.
  */
 export class ChangedTree implements Tree {
   /** Whole, so that trees do not hang on each other in a chain. */

@@ -2,7 +2,10 @@ import { countLines } from './object-store.ts';
 
 const LINE_END = 10;
 
-/** Lines that a patch between the equal first and last lines of two texts would add and delete: linear, seldom the fewest. */
+/**
+ * Lines that a patch between the equal first and last lines of two texts would add and delete: linear,
+ * seldom the fewest.
+ */
 export function coarseCounts(from: Buffer, to: Buffer): { additions: number; deletions: number } {
   const shorter = Math.min(from.length, to.length);
   let start = 0;

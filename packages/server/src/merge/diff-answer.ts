@@ -1,4 +1,7 @@
-/** One file of a `git diff-tree` answer. `patch` is the whole patch in git's bytes, also where it has no hunk. */
+/**
+ * One file of a `git diff-tree` answer. `patch` is the whole patch in git's bytes, also where it has no
+ * hunk.
+ */
 export interface DiffAnswer {
   status: string;
   path: string;
@@ -15,7 +18,10 @@ export interface DiffAnswer {
 
 const HEADER = Buffer.from('\ndiff --git ');
 
-/** `--raw --numstat -p -z` of two trees: a line with their ids, raw rows, numstat rows, an empty field, patches in the same order. */
+/**
+ * `--raw --numstat -p -z` of two trees: a line with their ids, raw rows, numstat rows, an empty field,
+ * patches in the same order.
+ */
 export function parseDiffAnswer(answer: Buffer): DiffAnswer[] {
   let at = answer.indexOf(10) + 1;
   const field = (): string => {

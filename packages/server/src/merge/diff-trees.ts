@@ -14,9 +14,10 @@ import type { DiffFile, Entry, ReadBlobs, Tree } from './types.ts';
 const MAX_PATCH_BYTES = 8 * 1024 * 1024;
 const DIFF_LIMIT_MS = 8000;
 /**
- * What git is asked, and less when it was not ready in time. A line diff of 190,000 random lines takes 6 s, of a million it never ends: a
- * changed file with more than `maxLines` is told without patch, its counts from what is left between equal first and last lines. To find
- * 1,000 moved files of 1,500 lines that share nothing with 1,000 others takes 12 s, which `identical` renames do without.
+ * What git is asked, and less when it was not ready in time. A line diff of 190,000 random lines takes 6 s,
+ * of a million it never ends: a changed file with more than `maxLines` is told without patch, its counts
+ * from what is left between equal first and last lines. To find 1,000 moved files of 1,500 lines that share
+ * nothing with 1,000 others takes 12 s, which `identical` renames do without.
  */
 const ATTEMPTS = [
   { maxLines: 200_000, renames: 'similar' },
@@ -39,8 +40,9 @@ interface DiffInput {
 }
 
 /**
- * What changed from one tree to the other, as git tells it: renames from 50% similarity on, copies as additions, whole git patches.
- * Only changed contents are read. Patches stop at 8 MiB in all: a file whose patch is left out is `truncated`. Sorted by path bytes.
+ * What changed from one tree to the other, as git tells it: renames from 50% similarity on, copies as
+ * additions, whole git patches. Only changed contents are read. Patches stop at 8 MiB in all: a file whose
+ * patch is left out is `truncated`. Sorted by path bytes.
  */
 export async function diffTrees(input: DiffInput): Promise<DiffFile[]> {
   const { from, to, git } = input;

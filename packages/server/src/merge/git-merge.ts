@@ -24,7 +24,9 @@ export interface GitVerdict {
 
 export interface GitConflict {
   renamed: boolean;
-  /** SHA-256 of the three contents that git tried to merge here; empty for the other path of a renamed file. */
+  /**
+   * SHA-256 of the three contents that git tried to merge here; empty for the other path of a renamed file.
+   */
   stages: { base?: string | undefined; head?: string | undefined; draft?: string | undefined };
 }
 
@@ -51,7 +53,8 @@ export async function mergeWithGit(work: Work): Promise<GitVerdict> {
     return await ask(work);
   } catch (error) {
     if (!(error instanceof GitFailure) || error.timedOut) throw error;
-    // Git asked for a content that we did not think it needs (another version may), or was killed: once more, with everything.
+    // Git asked for a content that we did not think it needs (another version may), or was killed: once
+    // more, with everything.
     const contents = new Set(
       work.touched.flatMap((t) => [t.base, t.head, t.draft]).flatMap((e) => (e ? [e.sha256] : [])),
     );
@@ -104,7 +107,10 @@ async function provide({ git, plan, readBlobs }: Work): Promise<void> {
   for (const sha256 of missing) git.store.writeBlob(sha256, blobs.get(sha256)!);
 }
 
-/** One id for one content within a merge. What git never reads has an id that stands for nothing: its hash, cut to git's length. */
+/**
+ * One id for one content within a merge. What git never reads has an id that stands for nothing: its hash,
+ * cut to git's length.
+ */
 function oidOf(git: Git, sha256: string, contents: Set<string>): string {
   if (sha256 === EMPTY_SHA256) return EMPTY_BLOB; // git takes no empty file for a rename, and knows it by its id
   const stored = contents.has(sha256) ? git.store.blob(sha256) : undefined;
@@ -139,8 +145,9 @@ function entryOf(git: Git, file: GitFile, known: Entry | undefined, contents: Ma
 }
 
 /**
- * The paths of git's conflicts: those that it names, and every path that the file has in head or draft. Git names only the new path
- * of a file that one side moved and the other edited; a resolution that takes the draft there would lose the edit.
+ * The paths of git's conflicts: those that it names, and every path that the file has in head or draft. Git
+ * names only the new path of a file that one side moved and the other edited; a resolution that takes the
+ * draft there would lose the edit.
  */
 async function conflictsOf(
   answer: MergeAnswer,
@@ -161,7 +168,8 @@ async function conflictsOf(
     if (!type.startsWith('CONFLICT')) continue;
     if (type.includes('rename'))
       for (const path of paths) if (found.has(path)) found.get(path)!.renamed = true;
-    // A file that both sides have alike at its new place comes without stages even when its old contents clash.
+    // A file that both sides have alike at its new place comes without stages even when its old contents
+    // clash.
     if (type.includes('rename') && type.includes('collision'))
       for (const path of paths) if (inSides(path)) name(path).renamed = true;
     // Conflicts over a folder's new place come without stages or with the new place only.
@@ -173,14 +181,20 @@ async function conflictsOf(
   if (found.size === 0) await nameAnything();
   return found;
 
-  /** Of several files of one content, git names the one that it took for the moved one where both sides moved it. */
+  /**
+   * Of several files of one content, git names the one that it took for the moved one where both sides
+   * moved it.
+   */
   function isNamedFor(old: string): boolean {
     return [...answer.stages].some(
       ([path, s]) => s[1] && !s[2] && !s[3] && sides.base.get(path)?.sha256 === sides.base.get(old)!.sha256,
     );
   }
 
-  /** Git calls a folder that was split a conflict also where nothing was added to it, and names no file: then it is about what is there, or went from there. */
+  /**
+   * Git calls a folder that was split a conflict also where nothing was added to it, and names no file:
+   * then it is about what is there, or went from there.
+   */
   async function nameAnything(): Promise<void> {
     const folders = answer.messages
       .filter(({ type }) => type.startsWith('CONFLICT'))

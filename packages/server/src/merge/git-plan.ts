@@ -5,15 +5,22 @@ import type { TouchedPath } from './three-way.ts';
 
 /** What git has to be shown of a merge, so that it decides as it would with the whole trees. */
 export interface GitPlan {
-  /** Contents that git may read: both-changed files and what may be a rename. All others stand there by name only. */
+  /**
+   * Contents that git may read: both-changed files and what may be a rename. All others stand there by name
+   * only.
+   */
   contents: Set<string>;
-  /** A folder may have been renamed: git also looks for untouched files in the way, so the trees have to be whole. */
+  /**
+   * A folder may have been renamed: git also looks for untouched files in the way, so the trees have to be
+   * whole.
+   */
   whole: boolean;
   /** Folders that would look deleted on a side without their untouched files: they get a placeholder. */
   kept: Set<string>;
   /**
-   * Where nothing can be a rename, git is shown these paths only, side by side under their numbers: the trees of folders, on three sides
-   * and in the result, would be most of the files that are written for a merge.
+   * Where nothing can be a rename, git is shown these paths only, side by side under their numbers: the
+   * trees of folders, on three sides and in the result, would be most of the files that are written for a
+   * merge.
    */
   alone: TouchedPath[] | undefined;
 }
@@ -47,7 +54,8 @@ export function planGit(sides: Sides, touched: TouchedPath[], contested: Touched
     ['draft', 'head'],
   ] as const) {
     if (added[side].length === 0) continue;
-    // Git compares contents only for a source that the other side edited or deleted too, or that tells where a folder went.
+    // Git compares contents only for a source that the other side edited or deleted too, or that tells
+    // where a folder went.
     const sources = deleted[side].filter((t) => whole || !sameEntry(t.base, t[other]));
     for (const t of sources) need(t.base);
     if (sources.length > 0) for (const t of added[side]) need(t[side]);
@@ -89,8 +97,8 @@ function removeLiving(folders: Set<string>, tree: Tree): void {
 }
 
 /**
- * Of the folders in which a side deleted something, those with untouched files, the root as ''. Which of several files of one content git takes for the
- * one that moved depends on the folders that are gone.
+ * Of the folders in which a side deleted something, those with untouched files, the root as ''. Which of
+ * several files of one content git takes for the one that moved depends on the folders that are gone.
  */
 function livingFolders(
   base: Tree,

@@ -3,10 +3,16 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A git command that answers many requests over one stdin. One request at a time; the process starts with the first one. */
+/**
+ * A git command that answers many requests over one stdin. One request at a time; the process starts with
+ * the first one.
+ */
 export interface GitProcess {
-  /** Sends `input` and resolves with the output, which ends with `mark` (≤ 128 bytes): what git prints for the last line of `input`, and for no
-   * other. Rejects with GitFailure when git dies or takes over `limitMs`. */
+  /**
+   * Sends `input` and resolves with the output, which ends with `mark` (≤ 128 bytes): what git prints for
+   * the last line of `input`, and for no other. Rejects with GitFailure when git dies or takes over
+   * `limitMs`.
+   */
   ask(input: string, mark: Buffer, limitMs: number): Promise<Buffer>;
   /** Ends the process, which a later request starts anew. */
   stop(): void;
@@ -48,8 +54,9 @@ export const GIT_ENVIRONMENT = {
 };
 
 /**
- * @param args without `git` itself. `unbuffered`: the command does not flush after each answer (merge-tree 2.39), so it runs behind
- * `stdbuf`; where that is missing, each request has a process of its own, whose end flushes.
+ * @param args without `git` itself. `unbuffered`: the command does not flush after each answer (merge-tree
+ * 2.39), so it runs behind `stdbuf`; where that is missing, each request has a process of its own, whose
+ * end flushes.
  */
 export function createGitProcess({
   gitDir,
@@ -146,7 +153,9 @@ export function createGitProcess({
   };
 }
 
-/** The last bytes of what has come, over the borders of chunks: a long answer is not copied at every chunk. */
+/**
+ * The last bytes of what has come, over the borders of chunks: a long answer is not copied at every chunk.
+ */
 function tail(chunks: Buffer[]): Buffer {
   let from = chunks.length;
   let size = 0;

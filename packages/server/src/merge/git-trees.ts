@@ -10,7 +10,10 @@ type Folder = Map<string, Folder | GitFile>;
 
 export const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
-/** Writes the tree of these files and gives its id. `written` remembers the tree objects, so that reading a result need not read them again. */
+/**
+ * Writes the tree of these files and gives its id. `written` remembers the tree objects, so that reading a
+ * result need not read them again.
+ */
 export function writeTree(
   store: Pick<ObjectStore, 'write'>,
   files: Iterable<[path: string, file: GitFile]>,

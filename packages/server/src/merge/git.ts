@@ -11,11 +11,17 @@ export interface Git {
   store: ObjectStore;
   /** Answer of `git merge-tree` for two commits: see merge-answer.ts. */
   mergeTree(head: string, draft: string, limitMs: number): Promise<Buffer>;
-  /** Answer of `git diff-tree` for two trees, with renames: see diff-answer.ts. `identical`: a moved file that was edited too is told as deleted and added. */
+  /**
+   * Answer of `git diff-tree` for two trees, with renames: see diff-answer.ts. `identical`: a moved file
+   * that was edited too is told as deleted and added.
+   */
   diffTree(from: string, to: string, limitMs: number, renames?: 'similar' | 'identical'): Promise<Buffer>;
   /** The same without renames, line by line as a merge sees it. */
   compareTree(from: string, to: string, limitMs: number): Promise<Buffer>;
-  /** To be called after each piece of work, with none under way: a repository over its bounds is dropped and made anew. */
+  /**
+   * To be called after each piece of work, with none under way: a repository over its bounds is dropped and
+   * made anew.
+   */
   tidy(): void;
   /** Ends the processes and empties the repository, with no work under way. */
   clear(): void;
@@ -45,7 +51,10 @@ const IDENTICAL = ['-M100%', '--diff-algorithm=myers'];
 const FOR_MERGES = ['--no-renames', '--diff-algorithm=histogram', '--no-indent-heuristic'];
 const DIFF_END = 'end of this diff\n';
 
-/** @param dir a folder for this alone; made where it is not there. `onSpawn` is told of every process that starts and ends. */
+/**
+ * @param dir a folder for this alone; made where it is not there. `onSpawn` is told of every process that
+ * starts and ends.
+ */
 export function createGit({
   dir,
   onSpawn,
@@ -79,7 +88,8 @@ export function createGit({
   return {
     store,
     async mergeTree(head, draft, limitMs) {
-      // Merging a commit with itself is clean at once; its answer tells where the answer to the first question ends.
+      // Merging a commit with itself is clean at once; its answer tells where the answer to the first
+      // question ends.
       const tree = store.write('tree', Buffer.alloc(0));
       const end = writeCommit(store, tree, 'end');
       const mark = answerOfItself(tree);

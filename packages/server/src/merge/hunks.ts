@@ -119,7 +119,10 @@ function changesOf({ patch }: DiffAnswer): Change[] {
   return found;
 }
 
-/** Groups of changes of both sides that touch or overlap in the base, as git merges them: a group of one side alone merges by itself. */
+/**
+ * Groups of changes of both sides that touch or overlap in the base, as git merges them: a group of one
+ * side alone merges by itself.
+ */
 function overlaps(
   head: Change[],
   draft: Change[],

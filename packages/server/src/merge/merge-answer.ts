@@ -1,9 +1,15 @@
 import type { GitFile } from './git-trees.ts';
 
-/** What answers many merges, a line `<head> <draft>` of commits each; also of those that it calls clean it tells what it met. */
+/**
+ * What answers many merges, a line `<head> <draft>` of commits each; also of those that it calls clean it
+ * tells what it met.
+ */
 export const MERGE_TREE = ['merge-tree', '--write-tree', '--messages', '--stdin'];
 
-/** The answer for a commit of this tree with itself: where no other commit has the tree, it ends what came before. */
+/**
+ * The answer for a commit of this tree with itself: where no other commit has the tree, it ends what came
+ * before.
+ */
 export const answerOfItself = (tree: string): Buffer => Buffer.from(`1\0${tree}\0\0\0`);
 
 const FILE_IN_THE_WAY = 'CONFLICT (file/directory)';
@@ -11,9 +17,10 @@ const FILE_IN_THE_WAY = 'CONFLICT (file/directory)';
 /** What git says of one merge. */
 export interface MergeAnswer {
   /**
-   * Git's word, and no conflict in its messages but of a file in a folder's way: of those it also tells when the file is gone in the end.
-   * Git 2.39 calls a merge clean in which one side moved and edited a file, and the other edited it in the same place and added the
-   * very same file at the new place: its markers stay in the result, or one edit is lost.
+   * Git's word, and no conflict in its messages but of a file in a folder's way: of those it also tells
+   * when the file is gone in the end. Git 2.39 calls a merge clean in which one side moved and edited a
+   * file, and the other edited it in the same place and added the very same file at the new place: its
+   * markers stay in the result, or one edit is lost.
    */
   clean: boolean;
   tree: string;
@@ -23,9 +30,9 @@ export interface MergeAnswer {
 }
 
 /**
- * `<1|0> NUL <tree> NUL`, then `<mode> <oid> <stage>TAB<path> NUL` per stage, an empty field, then messages of
- * `<n> NUL <path> NUL … <type> NUL <text> NUL`, an empty field.
- * @param made takes away what git adds to a name that it makes up (`d~<commit>`).
+ * `<1|0> NUL <tree> NUL`, then `<mode> <oid> <stage>TAB<path> NUL` per stage, an empty field, then messages
+ * of `<n> NUL <path> NUL … <type> NUL <text> NUL`, an empty field. @param made takes away what git adds to
+ * a name that it makes up (`d~<commit>`).
  */
 export function parseMergeAnswer(answer: Buffer, made: (path: string) => string): MergeAnswer {
   const fields = answer.toString('utf8').split('\0');
@@ -56,7 +63,10 @@ export function parseMergeAnswer(answer: Buffer, made: (path: string) => string)
   return parsed;
 }
 
-/** Names that git makes up for the files of these commits end in `~<commit>`, and `_<n>` where that is taken. */
+/**
+ * Names that git makes up for the files of these commits end in `~<commit>`, and `_<n>` where that is
+ * taken.
+ */
 export function withoutMadeUpNames(commits: string[]): (path: string) => string {
   const suffix = new RegExp(`~(${commits.join('|')})(_\\d+)?$`);
   return (path) => path.replace(suffix, '');

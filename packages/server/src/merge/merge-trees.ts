@@ -20,9 +20,10 @@ export interface MergeInput extends Sides {
 }
 
 /**
- * Three-way merge of trees. Hashes decide path by path; git decides wherever a text changed on both sides, or one side deleted or
- * moved what the other edited, moved or added to. Git's conflict wins; collisions of names, which git does not check, are conflicts too.
- * Rejects with what `readBlobs` throws, and with GitFailure when git cannot run.
+ * Three-way merge of trees. Hashes decide path by path; git decides wherever a text changed on both sides,
+ * or one side deleted or moved what the other edited, moved or added to. Git's conflict wins; collisions of
+ * names, which git does not check, are conflicts too. Rejects with what `readBlobs` throws, and with
+ * GitFailure when git cannot run.
  */
 export async function mergeTrees(input: MergeInput): Promise<Merge> {
   const { base, head, draft, readBlobs, git, limitMs = GIT_LIMIT_MS } = input;

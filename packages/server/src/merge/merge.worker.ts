@@ -1,4 +1,7 @@
-/** The thread that merges and diffs: it owns git, its repository and the trees that it has parsed; contents come from the main thread. */
+/**
+ * The thread that merges and diffs: it owns git, its repository and the trees that it has parsed; contents
+ * come from the main thread.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { ChangedTree, wholeTree } from './changed-tree.ts';
 import { diffTrees } from './diff-trees.ts';
@@ -62,7 +65,10 @@ async function treeOf(job: number, id: string, near: { id: string; tree: Tree } 
 const treeFrom = (answer: PackedTree | TreeDelta, near: Tree | undefined): Tree =>
   'changes' in answer ? new ChangedTree(near!, answer.changes) : unpackTree(answer);
 
-/** The base, whole: the other two are told by what they changed of it. A base that is new here was mostly made from a head that is not. */
+/**
+ * The base, whole: the other two are told by what they changed of it. A base that is new here was mostly
+ * made from a head that is not.
+ */
 async function baseOf(
   job: number,
   { base: id, head, draft }: { base: string; head: string; draft: string },

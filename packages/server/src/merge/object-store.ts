@@ -16,8 +16,9 @@ import { encodePack } from './pack-file.ts';
 import type { GitObject, PackPlace } from './pack-file.ts';
 
 /**
- * A bare git repository that holds nothing but what a merge or diff needs, written by hand: no `git init`, no spawn. It is thrown
- * away and made anew when it has grown over its bounds. Synchronous on purpose: it lives on a worker thread of its own.
+ * A bare git repository that holds nothing but what a merge or diff needs, written by hand: no `git init`,
+ * no spawn. It is thrown away and made anew when it has grown over its bounds. Synchronous on purpose: it
+ * lives on a worker thread of its own.
  */
 export interface ObjectStore {
   dir: string;
@@ -27,7 +28,10 @@ export interface ObjectStore {
   write(type: 'blob' | 'tree' | 'commit', body: Buffer): string;
   /** What was written becomes visible to git, as one pack: making a file can take a millisecond. */
   flush(): void;
-  /** Body of an object that we flushed or git wrote: git writes none that is here already. Throws when it is not there. */
+  /**
+   * Body of an object that we flushed or git wrote: git writes none that is here already. Throws when it is
+   * not there.
+   */
   read(oid: string): Buffer;
   isFull(): boolean;
   /** Empties the repository. No git process may be running on it. */
@@ -49,8 +53,8 @@ const MAX_PACKS = 100;
 const BINARY_PROBE = 8000;
 
 /**
- * `fsync` is off because the repository is a scratch pad; `info/attributes` is empty, and without a work tree git reads no other
- * attributes, so that a user's `.gitattributes` is a file like any other.
+ * `fsync` is off because the repository is a scratch pad; `info/attributes` is empty, and without a work
+ * tree git reads no other attributes, so that a user's `.gitattributes` is a file like any other.
  */
 const CONFIG = `[core]
 \trepositoryformatversion = 0
@@ -159,7 +163,10 @@ export function countLines(content: Buffer): number {
   return content.length > 0 && content.at(-1) !== 10 ? n + 1 : n;
 }
 
-/** Deleting thousands of files takes seconds on some file systems: move them aside at once, delete beside the work. */
+/**
+ * Deleting thousands of files takes seconds on some file systems: move them aside at once, delete beside
+ * the work.
+ */
 function discard(dir: string): void {
   const aside = `${dir}.${randomUUID()}`;
   try {

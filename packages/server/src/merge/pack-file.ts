@@ -15,7 +15,10 @@ export interface PackPlace {
 
 const TYPE_BITS = { commit: 1, tree: 2, blob: 3 };
 
-/** A git pack of version 2 with its index of version 2, without deltas or compression: one that lives for minutes. */
+/**
+ * A git pack of version 2 with its index of version 2, without deltas or compression: one that lives for
+ * minutes.
+ */
 export function encodePack(objects: GitObject[]): {
   name: string;
   pack: Buffer;

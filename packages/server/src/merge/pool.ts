@@ -1,7 +1,8 @@
 /**
- * Merges and diffs off the event loop: one thread, started with the first request, that owns git. The thread asks for trees and
- * contents by message and this side reads them, so that it needs neither database nor storage. A thread that dies or hangs is replaced; what it
- * had under way is tried once more, but for the request that took too long.
+ * Merges and diffs off the event loop: one thread, started with the first request, that owns git. The
+ * thread asks for trees and contents by message and this side reads them, so that it needs neither database
+ * nor storage. A thread that dies or hangs is replaced; what it had under way is tried once more, but for
+ * the request that took too long.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
@@ -199,7 +200,10 @@ export function createMergeEngine({
     replace();
   }
 
-  /** Ends the thread, if it lives, with its git processes. What it had under way waits again, or is refused the second time. */
+  /**
+   * Ends the thread, if it lives, with its git processes. What it had under way waits again, or is refused
+   * the second time.
+   */
   function replace(): void {
     const ended = worker;
     worker = undefined;
@@ -276,7 +280,10 @@ function once<T>(load: () => Promise<T> | T): () => Promise<T> | T {
   return () => (value ??= load());
 }
 
-/** Contents in one fresh buffer, which is moved instead of copied; a slice of a pool would drag the whole pool along. */
+/**
+ * Contents in one fresh buffer, which is moved instead of copied; a slice of a pool would drag the whole
+ * pool along.
+ */
 function joined(shas: string[], blobs: Map<string, Buffer>): Answer {
   const found = shas.map((sha) => blobs.get(sha)!);
   const bytes = new Uint8Array(found.reduce((sum, blob) => sum + blob.length, 0));

@@ -2,7 +2,10 @@ import type { Changes, Conflict, DiffFile, Resolution } from './types.ts';
 import type { PackedTree, TreeDelta } from './packed-tree.ts';
 import type { TreeFault } from './validate.ts';
 
-/** Work for the thread. Trees go by the ids of their sources: the thread keeps what it has parsed and asks for what it lacks. */
+/**
+ * Work for the thread. Trees go by the ids of their sources: the thread keeps what it has parsed and asks
+ * for what it lacks.
+ */
 export type Work =
   | { kind: 'merge'; base: string; head: string; draft: string; resolutions: Resolution[]; preview: boolean }
   | { kind: 'diff'; from: string; to: string };

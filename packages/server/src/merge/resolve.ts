@@ -8,14 +8,17 @@ export interface Resolved {
   changes: Changes;
   /** Conflicts without a resolution, and paths that clash because of one. Sorted by path bytes. */
   remaining: Conflict[];
-  /** Resolutions that cannot be: `index` is their place in the list. With any of these nothing is resolved. */
+  /**
+   * Resolutions that cannot be: `index` is their place in the list. With any of these nothing is resolved.
+   */
   faults: { index: number; message: string }[];
 }
 
 /**
- * Takes whole sides at conflicting paths: what that side's own tree has there, or nothing. A path that ends in a slash stands for
- * every conflict below that folder; the exact path goes before a folder, the longer folder before the shorter. What is taken can clash
- * with what had merged cleanly: that is in conflict then too, and may be resolved in the same list.
+ * Takes whole sides at conflicting paths: what that side's own tree has there, or nothing. A path that ends
+ * in a slash stands for every conflict below that folder; the exact path goes before a folder, the longer
+ * folder before the shorter. What is taken can clash with what had merged cleanly: that is in conflict then
+ * too, and may be resolved in the same list.
  */
 export function resolveMerge(merge: Merge, sides: Sides, resolutions: Resolution[]): Resolved {
   const takes = new Map(resolutions.map((r) => [r.path, r.take]));

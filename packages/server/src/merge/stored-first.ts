@@ -1,7 +1,10 @@
 import type { ObjectStore } from './object-store.ts';
 import type { ReadBlobs } from './types.ts';
 
-/** Contents out of git's repository, where a merge or difference has put them already, and only others by `readBlobs`. */
+/**
+ * Contents out of git's repository, where a merge or difference has put them already, and only others by
+ * `readBlobs`.
+ */
 export const storedFirst =
   (store: ObjectStore, readBlobs: ReadBlobs): ReadBlobs =>
   async (shas) => {

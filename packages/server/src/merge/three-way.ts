@@ -9,7 +9,10 @@ export interface TouchedPath {
   draft: Entry | undefined;
 }
 
-/** Every path that is not the same on all three sides. 3 ms for three trees of 10,000 files, unless it is known where they may differ. */
+/**
+ * Every path that is not the same on all three sides. 3 ms for three trees of 10,000 files, unless it is
+ * known where they may differ.
+ */
 export function touchedPaths({ base, head, draft }: Sides): TouchedPath[] {
   const [ofHead, ofDraft] = [knownChanges(base, head), knownChanges(base, draft)];
   if (ofHead && ofDraft) return touchedOf(new Set([...ofHead, ...ofDraft]), { base, head, draft });
@@ -37,8 +40,9 @@ function touchedOf(paths: Iterable<string>, { base, head, draft }: Sides): Touch
 }
 
 /**
- * The merge of one path by hashes alone: the entry, `undefined` for none, or `'contested'` where git has to decide. Content and
- * executable bit are merged apart, so that a bit set on one side and an edit on the other both survive.
+ * The merge of one path by hashes alone: the entry, `undefined` for none, or `'contested'` where git has to
+ * decide. Content and executable bit are merged apart, so that a bit set on one side and an edit on the
+ * other both survive.
  */
 export function mergePath({ base, head, draft }: TouchedPath): Entry | undefined | 'contested' {
   if (sameEntry(head, draft) || sameEntry(draft, base)) return head;

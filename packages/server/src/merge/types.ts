@@ -5,7 +5,10 @@ export interface Entry {
   executable: boolean;
 }
 
-/** Path → entry, in the order of the path bytes, as manifests have it: a result that is a tree is then a manifest too. */
+/**
+ * Path → entry, in the order of the path bytes, as manifests have it: a result that is a tree is then a
+ * manifest too.
+ */
 export type Tree = ReadonlyMap<string, Entry>;
 
 /** What turns one tree into another, in the order of the path bytes; null deletes. */
@@ -22,7 +25,10 @@ export interface Sides {
 
 export type ConflictKind = 'content' | 'add_add' | 'delete_modify' | 'rename' | 'mode' | 'binary' | 'path';
 
-/** One region that both sides changed: its lines on each side, without line ends, and where they begin (from 1; of no lines: the line before). */
+/**
+ * One region that both sides changed: its lines on each side, without line ends, and where they begin (from
+ * 1; of no lines: the line before).
+ */
 export interface Hunk {
   baseStart: number;
   headStart: number;
@@ -32,7 +38,9 @@ export interface Hunk {
   draft: string[];
 }
 
-/** `base`, `head` and `draft` are the SHA-256 of what each side's own tree has at `path`, null for nothing. */
+/**
+ * `base`, `head` and `draft` are the SHA-256 of what each side's own tree has at `path`, null for nothing.
+ */
 export interface Conflict {
   path: string;
   kind: ConflictKind;
@@ -50,9 +58,15 @@ export interface Merge {
   newBlobs: Map<string, Buffer>;
   /** Sorted by path bytes. */
   conflicts: Conflict[];
-  /** Every path that is not the same on all three sides, or that git named: only these can differ from the head or collide. */
+  /**
+   * Every path that is not the same on all three sides, or that git named: only these can differ from the
+   * head or collide.
+   */
   touched: string[];
-  /** The contents that git tried to merge at a conflicting path, by SHA-256: of a moved file also those from its other path. */
+  /**
+   * The contents that git tried to merge at a conflicting path, by SHA-256: of a moved file also those from
+   * its other path.
+   */
   stages: Map<string, { base?: string | undefined; head?: string | undefined; draft?: string | undefined }>;
 }
 

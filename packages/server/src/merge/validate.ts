@@ -23,8 +23,9 @@ export interface TreeFault {
 const MAX_FAULTS = 100;
 
 /**
- * What keeps `head` with `changes` from being stored as a source: two valid sides can merge into too many files, or too much. The head
- * is valid and the merge has looked for clashes, so only new paths are checked: 20 ms less for 10,000 files. At most 100 faults.
+ * What keeps `head` with `changes` from being stored as a source: two valid sides can merge into too many
+ * files, or too much. The head is valid and the merge has looked for clashes, so only new paths are
+ * checked: 20 ms less for 10,000 files. At most 100 faults.
  */
 export function validateResult(
   head: Tree,

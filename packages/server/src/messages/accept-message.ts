@@ -20,9 +20,9 @@ export interface NewMessage {
 }
 
 /**
- * Saves a user's message in a locked thread and queues its run: `message.persisted`, `run.queued`; one that joins the active run is handed to
- * its agent instead. The caller changes the thread.
- * The run's id is on the message, so both rows are written before either is shown.
+ * Saves a user's message in a locked thread and queues its run: `message.persisted`, `run.queued`; one that
+ * joins the active run is handed to its agent instead. The caller changes the thread. The run's id is on
+ * the message, so both rows are written before either is shown.
  */
 export async function acceptMessage(
   tx: Tx,

@@ -14,8 +14,8 @@ export function canonical(value: unknown): string {
 }
 
 /**
- * The fingerprint of a write: method, path in its `/apps` form, query, and the body (`bodyDigest`: a digest that a worker made of
- * a large body already, used in its place).
+ * The fingerprint of a write: method, path in its `/apps` form, query, and the body (`bodyDigest`: a digest
+ * that a worker made of a large body already, used in its place).
  */
 export function fingerprint(
   method: string,

@@ -1,4 +1,7 @@
-/** For tests: an outside that makes things, an operation that has it make one, and processes of the service that die. */
+/**
+ * For tests: an outside that makes things, an operation that has it make one, and processes of the service
+ * that die.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -157,8 +160,8 @@ type Task =
   | { once: { request: WriteRequest; dies: 'before the commit' | 'after the commit'; project: string } };
 
 /**
- * A process of its own on the database: `write` makes one thing outside, `maintain` looks after receipts as a worker does, `once` renames a
- * project in one transaction and kills itself.
+ * A process of its own on the database: `write` makes one thing outside, `maintain` looks after receipts as
+ * a worker does, `once` renames a project in one transaction and kills itself.
  */
 export function startProcess(databaseUrl: string, task: Task): ChildProcess {
   return spawn(

@@ -1,10 +1,16 @@
-/** The lease of a claim: renewed while its work goes on, so that nobody else takes the claim for one whose process died. */
+/**
+ * The lease of a claim: renewed while its work goes on, so that nobody else takes the claim for one whose
+ * process died.
+ */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 
 export const LEASE_SECONDS = 15;
 const RENEW_MS = 4_000;
-/** The work ends by itself this long before others may think so, on this process's own stopwatch: clocks are not compared. */
+/**
+ * The work ends by itself this long before others may think so, on this process's own stopwatch: clocks are
+ * not compared.
+ */
 const MARGIN_MS = 3_000;
 
 export interface Lease {
@@ -13,7 +19,10 @@ export interface Lease {
   release(): void;
 }
 
-/** Keeps the lease that a claim of this process has since `began` (performance.now()). A claim without one is never lost. */
+/**
+ * Keeps the lease that a claim of this process has since `began` (performance.now()). A claim without one
+ * is never lost.
+ */
 export function holdLease(
   ctx: Pick<Context, 'db'>,
   { operationId, fence }: { operationId: string; fence: number },

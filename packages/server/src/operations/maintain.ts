@@ -15,8 +15,9 @@ const STAGED_GRACE_SECONDS = 5;
 const RELEASED_KEPT_DAYS = 8;
 
 /**
- * Ends claims whose process died, looks after uncertain receipts, and forgets receipts whose reservation is over, in small batches.
- * Runs in every worker at once and keeps nothing in memory: when one dies, the others' next rounds go on.
+ * Ends claims whose process died, looks after uncertain receipts, and forgets receipts whose reservation is
+ * over, in small batches. Runs in every worker at once and keeps nothing in memory: when one dies, the
+ * others' next rounds go on.
  */
 export function maintainReceipts(ctx: Context, effects: Effects): void {
   const lookAround = createLooker(ctx, effects);

@@ -6,9 +6,9 @@ import { actOutside } from './outside.ts';
 import type { Effect } from './outside.ts';
 
 /**
- * A write with an effect outside of this service. `prepare` says what is done to what, before the claim; `onClaim` looks at our own state in
- * the claim's transaction and may refuse. The effect also has to be named in worker.ts, under the operation's name: a worker settles what a
- * process left behind.
+ * A write with an effect outside of this service. `prepare` says what is done to what, before the claim;
+ * `onClaim` looks at our own state in the claim's transaction and may refuse. The effect also has to be
+ * named in worker.ts, under the operation's name: a worker settles what a process left behind.
  */
 export const outsideWrite = <BS extends TSchema, T extends Record<string, unknown>, F>(
   definition: Omit<Documentation, 'body'> & {

@@ -1,6 +1,7 @@
 /**
- * Writes with an effect outside of this service, which no transaction holds: claim, commit, act, settle. When it is not known what became
- * of the effect (the process died, the answer was lost), the receipt is `uncertain`: a reconciler settles it by looking, never by acting again.
+ * Writes with an effect outside of this service, which no transaction holds: claim, commit, act, settle.
+ * When it is not known what became of the effect (the process died, the answer was lost), the receipt is
+ * `uncertain`: a reconciler settles it by looking, never by acting again.
  *
  *   pending --act, record--> succeeded
  *   pending --act refused by an ApiError--> failed        nothing was done
@@ -10,8 +11,9 @@
  *   uncertain --look: cannot tell--> uncertain, looked at again after 1, 2, 4, … at most 300 s
  *   uncertain --since seven days--> failed 409, key reserved   nobody may repeat what may have been done: the caller has to look
  *
- * Several processes look: a row is one's own for LOOK_LEASE_MS, renewed while the look goes on, so that another takes the look
- * of a process that died over within two seconds. The fence keeps one that was overtaken from settling.
+ * Several processes look: a row is one's own for LOOK_LEASE_MS, renewed while the look goes on, so that
+ * another takes the look of a process that died over within two seconds. The fence keeps one that was
+ * overtaken from settling.
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -22,7 +24,10 @@ import { ApiError } from '../http/errors.ts';
 import { OutcomeUnknown, settle } from './receipts.ts';
 import type { Claim, WriteResult } from './write-request.ts';
 
-/** What an effect is known by: `operationId` goes along with it, so that it can be found again; stop at `signal`. */
+/**
+ * What an effect is known by: `operationId` goes along with it, so that it can be found again; stop at
+ * `signal`.
+ */
 export interface Mark {
   operationId: string;
   signal: AbortSignal;
@@ -32,9 +37,15 @@ export interface Mark {
 export interface Effect<Target extends Record<string, unknown>, Found> {
   /** Does it, once. An ApiError says that nothing was done; anything else thrown, that nobody knows. */
   act(ctx: Context, target: Target, mark: Mark): Promise<Found>;
-  /** What `act` did; null when it certainly was not done and nothing of it is under way. Throws when that cannot be told now. Changes nothing. */
+  /**
+   * What `act` did; null when it certainly was not done and nothing of it is under way. Throws when that
+   * cannot be told now. Changes nothing.
+   */
   look(ctx: Context, target: Target, mark: Mark): Promise<Found | null>;
-  /** State, events and answer of what was done, in the transaction that settles. Must not refuse: it is done. */
+  /**
+   * State, events and answer of what was done, in the transaction that settles. Must not refuse: it is
+   * done.
+   */
   record(tx: Tx, target: Target, found: Found): Promise<WriteResult>;
 }
 
@@ -79,7 +90,10 @@ type Uncertain = Pick<OperationRow, 'id' | 'fence' | 'look_name' | 'looks'> & {
   is_given_up: boolean;
 };
 
-/** A round: takes up the uncertain receipts that are due, as many as there is room for, and does not wait for their looks. */
+/**
+ * A round: takes up the uncertain receipts that are due, as many as there is room for, and does not wait
+ * for their looks.
+ */
 export function createLooker(ctx: Context, effects: Effects): () => Promise<void> {
   let looks = 0;
   return async () => {

@@ -37,7 +37,10 @@ afterAll(async () => {
 
 const rowOf = (id: string) =>
   ctx.db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-/** The statuses that were told of an operation. One statement: an event moves from the outbox to the log meanwhile. */
+/**
+ * The statuses that were told of an operation. One statement: an event moves from the outbox to the log
+ * meanwhile.
+ */
 const published = async (operationId: string) =>
   (
     await sql<{ status: string }>`

@@ -4,14 +4,17 @@
  *   transaction   The write, its events, jobs and its settled receipt are one transaction. A rival with the same key waits
  *                 for it, a second at most (rivals.ts in this process, take-key.ts in others), and replays.
  *   claimed       Work outside of a transaction: the claim commits first, and the work settles it in its own last transaction.
- *                 `staged` (bytes to store): a lease that this process renews; when it dies a retry takes over with a higher fence.
+ *                 `staged` (bytes to store): a lease that this process renews; when it dies a retry takes
+ *                 over with a higher fence.
  *                 `job` (a command): no lease, the job that the claim enqueued settles it.
- *                 `outside` (an effect elsewhere, outside.ts): a lease; nobody takes over, a reconciler looks what became of it.
+ *                 `outside` (an effect elsewhere, outside.ts): a lease; nobody takes over, a reconciler
+ *                 looks what became of it.
  *
  *   (none) --transaction--> succeeded | failed          failed: a refusal that settles (404, most 409)
  *   (none) --claim--> pending --settle--> succeeded | failed
  *                     pending --a refusal that releases--> failed, key free
- *                     pending --staged, lease over--> pending, fence + 1 (a retry) | failed 503, key free (maintain.ts)
+ *                     pending --staged, lease over--> pending, fence + 1 (a retry) | failed 503, key free
+ *                     (maintain.ts)
  *                     pending --outside, nobody knows--> uncertain, fence + 1 --a look--> succeeded | failed
  */
 import { sql } from 'kysely';
@@ -50,7 +53,10 @@ function publish(
   );
 }
 
-/** Keeps the answer as a replay gives it; sealed, beside what the receipt shows, where a replay repeats a secret. */
+/**
+ * Keeps the answer as a replay gives it; sealed, beside what the receipt shows, where a replay repeats a
+ * secret.
+ */
 function settledReceipt(
   ctx: Context,
   request: WriteRequest,
@@ -77,8 +83,8 @@ async function forget(tx: Tx, found: Found): Promise<void> {
 }
 
 /**
- * One write in one transaction, or the replay of an earlier one. Throws ApiError: a refusal that settles is stored first, so that
- * its replay is the same.
+ * One write in one transaction, or the replay of an earlier one. Throws ApiError: a refusal that settles is
+ * stored first, so that its replay is the same.
  */
 export async function writeOnce(
   ctx: Context,
@@ -113,7 +119,10 @@ export async function writeOnce(
   });
 }
 
-/** Stores a refusal that settles. It is published where its pending was: when a retry that took a claim over is refused. */
+/**
+ * Stores a refusal that settles. It is published where its pending was: when a retry that took a claim over
+ * is refused.
+ */
 async function refuse(
   ctx: Context,
   request: WriteRequest,
@@ -142,7 +151,10 @@ export interface ClaimOptions {
   publishesPending: boolean;
   /** Runs in the claim's transaction (for the job that will settle it); may refuse. */
   onClaim?: ((tx: Tx, operationId: string) => Promise<EventScope | undefined>) | undefined;
-  /** Mode `outside`: whose look settles it when this process dies, and what it looks for. Stored; no secrets. */
+  /**
+   * Mode `outside`: whose look settles it when this process dies, and what it looks for. Stored; no
+   * secrets.
+   */
   look?: { name: string; target: Record<string, unknown> } | undefined;
 }
 
@@ -150,8 +162,8 @@ export interface ClaimOptions {
 export class OutcomeUnknown extends Error {}
 
 /**
- * A write with work outside of a transaction: claims the key, runs `work`, which settles the claim in its own last transaction and
- * returns the same result. A refusal settles or releases the key.
+ * A write with work outside of a transaction: claims the key, runs `work`, which settles the claim in its
+ * own last transaction and returns the same result. A refusal settles or releases the key.
  */
 export async function writeClaimed(
   ctx: Context,
@@ -185,7 +197,10 @@ interface Claimed {
   scope: EventScope | undefined;
 }
 
-/** Commits the claim; or answers for an earlier request, or by a refusal of the claim's own transaction, which settles like any. */
+/**
+ * Commits the claim; or answers for an earlier request, or by a refusal of the claim's own transaction,
+ * which settles like any.
+ */
 async function claimKey(
   ctx: Context,
   request: WriteRequest,
@@ -296,8 +311,8 @@ async function workOn(
 }
 
 /**
- * Settles an open claim in the caller's transaction; `fence` undefined = whichever (a job that owns the operation). `isReserved` false
- * frees the key: what was asked for was certainly not done.
+ * Settles an open claim in the caller's transaction; `fence` undefined = whichever (a job that owns the
+ * operation). `isReserved` false frees the key: what was asked for was certainly not done.
  */
 export async function settle(
   tx: Tx,

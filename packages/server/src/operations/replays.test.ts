@@ -24,7 +24,10 @@ const isReplay = (answer: TestAnswer) => answer.headers.get('idempotent-replayed
 const code = (answer: TestAnswer) => `${answer.status} ${answer.body?.error?.code ?? ''}`.trim();
 const newApp = async () => (await s.call('POST', `${P}/apps`, { name: 'n' })).body.app.id as string;
 
-/** The same JSON value, written otherwise: `dice` decides on the order of keys, on white space and on escapes. */
+/**
+ * The same JSON value, written otherwise: `dice` decides on the order of keys, on white space and on
+ * escapes.
+ */
 function rewritten(value: unknown, dice: () => number): string {
   const space = () => ['', ' ', '\n\t', '\r\n  '][Math.floor(dice() * 4)]!;
   const text = (t: string) =>

@@ -1,4 +1,6 @@
-/** How long a key is reserved, by which answers, and when receipts are forgotten. Times are the database's. */
+/**
+ * How long a key is reserved, by which answers, and when receipts are forgotten. Times are the database's.
+ */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';

@@ -11,7 +11,10 @@ interface UnderWay {
   operationId: string | undefined;
   /** The operation in another process that it was refused for. */
   blockedBy: string | undefined;
-  /** `pending` once the operation can be read as such; `over` when the write has ended, whatever its answer was. */
+  /**
+   * `pending` once the operation can be read as such; `over` when the write has ended, whatever its answer
+   * was.
+   */
   state: Promise<'pending' | 'over'>;
 }
 
@@ -25,9 +28,10 @@ export interface Turn {
 const underWay = new WeakMap<Context['db'], Map<string, UnderWay>>();
 
 /**
- * Runs a write in its turn among those of its key in this process. A rival with another payload is refused at once, one with the same as
- * soon as it can read the operation that it is told of. A write that is one transaction is waited for, as `takeKey` waits for other processes:
- * it may be a replay itself. Those who wait go on one after the other.
+ * Runs a write in its turn among those of its key in this process. A rival with another payload is refused
+ * at once, one with the same as soon as it can read the operation that it is told of. A write that is one
+ * transaction is waited for, as `takeKey` waits for other processes: it may be a replay itself. Those who
+ * wait go on one after the other.
  */
 export async function inTurn<T>(
   ctx: Pick<Context, 'db'>,

@@ -1,8 +1,8 @@
 /**
  * Locks a key and reads its receipt, in one round trip (the function `take_key` of migration 0003).
  *
- * The lock's holder shows its operation's id as its connection's application_name: a rival in another process can name the operation
- * that it met, although nothing of it is committed yet.
+ * The lock's holder shows its operation's id as its connection's application_name: a rival in another
+ * process can name the operation that it met, although nothing of it is committed yet.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,7 +45,10 @@ export type Found = Pick<
   | 'project_id'
   | 'look_name'
 > & {
-  /** Settled, and its reservation is over (or there was none): the key is free. On the database's clock, as all of these times. */
+  /**
+   * Settled, and its reservation is over (or there was none): the key is free. On the database's clock, as
+   * all of these times.
+   */
   is_over: boolean;
   is_lease_over: boolean;
 };
@@ -63,9 +66,10 @@ const TAKE_KEY = prepared<{ held: boolean } & (Found | { [K in keyof Found]: nul
 );
 
 /**
- * Takes the key for `operationId`. The answer of an earlier request, or the receipt that is in the way: one that is over, or a staged
- * claim whose lease is. Throws `idempotency_conflict`, and `request_in_progress` when somebody else is at it: another process may hold
- * the lock for the length of one transaction, so it is tried for a second.
+ * Takes the key for `operationId`. The answer of an earlier request, or the receipt that is in the way: one
+ * that is over, or a staged claim whose lease is. Throws `idempotency_conflict`, and `request_in_progress`
+ * when somebody else is at it: another process may hold the lock for the length of one transaction, so it
+ * is tried for a second.
  */
 export async function takeKey(
   ctx: Pick<Context, 'secretKey'>,
@@ -108,7 +112,10 @@ function answerOf(ctx: Pick<Context, 'secretKey'>, found: Found, request: WriteR
   };
 }
 
-/** A Direct path does not name its project: a key that has lost it since gets the refusal that the write itself would give, no replay. */
+/**
+ * A Direct path does not name its project: a key that has lost it since gets the refusal that the write
+ * itself would give, no replay.
+ */
 function requireSight(found: Found, request: WriteRequest): void {
   if (found.project_id === null || seesProject(request.principal, found.project_id)) return;
   throw notFound(request.path.startsWith('/api/threads/') ? 'thread' : 'project');

@@ -20,7 +20,10 @@ export interface WriteResult {
   body: Record<string, unknown>;
   /** What a replay answers where it differs: secrets left out. */
   replay?: Record<string, unknown>;
-  /** What its receipt shows where a replay repeats a secret: the answer without it. The replay is stored sealed then. */
+  /**
+   * What its receipt shows where a replay repeats a secret: the answer without it. The replay is stored
+   * sealed then.
+   */
   shown?: Record<string, unknown>;
   /** The project that the write concerned, where its path does not name it. */
   scope?: EventScope;
@@ -44,6 +47,8 @@ export interface Claim {
   operationId: string;
   /** Aborted once the lease is lost or about to run out: what goes on outside of the database has to stop. */
   signal: AbortSignal;
-  /** Settles the receipt in the caller's last transaction. Throws when the claim is not this one's any more. */
+  /**
+   * Settles the receipt in the caller's last transaction. Throws when the claim is not this one's any more.
+   */
   settle(tx: Tx, result: WriteResult): Promise<void>;
 }

@@ -34,7 +34,8 @@ describe.skipIf(!status?.ok)('previews', () => {
     const [, , id] = made.find(([code]) => code === 201)!;
     await server.call('DELETE', `${bench.url}/previews/${id}`);
     expect((await post())[0]).toBe(201);
-    // Rows as if they were open, with jobs that are not due: their sandboxes would be too many for this machine. One place is left.
+    // Rows as if they were open, with jobs that are not due: their sandboxes would be too many for this
+    // machine. One place is left.
     const threads = await Promise.all(
       Array.from(
         { length: 3 },

@@ -14,7 +14,10 @@ export interface Sourced {
 const treeOf = async (ctx: Context, sourceId: string | null): Promise<Tree> =>
   sourceId === null ? new Map() : loadTree(ctx, sourceId);
 
-/** Gives a prepared sandbox the thread's latest source, with which its command starts. The row names it first: a task that runs holds what the row says. */
+/**
+ * Gives a prepared sandbox the thread's latest source, with which its command starts. The row names it
+ * first: a task that runs holds what the row says.
+ */
 export async function bringFirst(ctx: Context, preview: Sourced): Promise<void> {
   await ctx.db
     .updateTable('previews')
@@ -29,7 +32,10 @@ export async function bringFirst(ctx: Context, preview: Sourced): Promise<void> 
     );
 }
 
-/** Writes a newer source over the running sandbox; done twice it changes nothing. What the server itself wrote stays. */
+/**
+ * Writes a newer source over the running sandbox; done twice it changes nothing. What the server itself
+ * wrote stays.
+ */
 export async function bringNewer(ctx: Context, preview: Sourced): Promise<void> {
   const [from, to] = [await treeOf(ctx, preview.source_id), await treeOf(ctx, preview.latest_source_id)];
   await ctx.runner.putSource(preview.id, await patchTar(ctx, preview.project_id, from, to));

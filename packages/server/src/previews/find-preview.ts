@@ -7,7 +7,10 @@ export type Shown = Pick<PreviewRow, 'id' | 'status'> & { frameAncestors: string
 const KEPT_MS = 1_000;
 const MAX_KEPT = 1_000;
 
-/** Finds previews by their token; what was found (or not) is kept for a second, and forgotten at once where a preview changes. */
+/**
+ * Finds previews by their token; what was found (or not) is kept for a second, and forgotten at once where
+ * a preview changes.
+ */
 export function previewFinder(ctx: Context): (token: string) => Promise<Shown | undefined> {
   const kept = new Map<string, { at: number; found: Promise<Shown | undefined> }>();
   const forget = () => kept.clear();

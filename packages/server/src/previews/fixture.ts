@@ -42,7 +42,9 @@ export interface Visit {
   socket?: Duplex;
 }
 
-/** One request to the service's address with a preview's name as Host. Rejects where the answer breaks off. */
+/**
+ * One request to the service's address with a preview's name as Host. Rejects where the answer breaks off.
+ */
 export function visit(
   server: TestServer,
   url: string,

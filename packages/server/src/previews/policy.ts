@@ -5,7 +5,10 @@ import { notFound } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
 import { loadProject } from '../projects/index.ts';
 
-/** The preview that the path names, of the app that it names; it outlives its thread. 404 where either is not for the caller to see. */
+/**
+ * The preview that the path names, of the app that it names; it outlives its thread. 404 where either is
+ * not for the caller to see.
+ */
 export async function loadPreview(
   db: Db | Tx['db'],
   call: Pick<Call, 'principal' | 'api' | 'params'>,

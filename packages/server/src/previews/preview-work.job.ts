@@ -1,6 +1,7 @@
 /**
- * The job behind a preview, held as long as it is open: starts its sandbox, tells when its server listens, writes newer sources into it,
- * and removes it once the row says that it is over. A worker that takes the job over finds the sandbox at the runner and follows on.
+ * The job behind a preview, held as long as it is open: starts its sandbox, tells when its server listens,
+ * writes newer sources into it, and removes it once the row says that it is over. A worker that takes the
+ * job over finds the sandbox at the runner and follows on.
  */
 import { sql } from 'kysely';
 import { RunnerError } from '@headrace/runner/client';
@@ -54,7 +55,10 @@ export async function workPreview(ctx: Context, job: Job<'preview.work'>): Promi
   await ctx.runner.deleteTask(previewId);
 }
 
-/** After its last attempt: it could not be started, or not be followed. Its sandbox is removed by the reconciler. */
+/**
+ * After its last attempt: it could not be started, or not be followed. Its sandbox is removed by the
+ * reconciler.
+ */
 export async function previewDied(ctx: Context, previewId: string): Promise<void> {
   const preview = await look(ctx, previewId);
   if (preview)

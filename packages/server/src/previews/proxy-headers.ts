@@ -1,4 +1,7 @@
-/** What passes between a visitor and a preview: nothing of the service's own, and nothing that belongs to one connection only. */
+/**
+ * What passes between a visitor and a preview: nothing of the service's own, and nothing that belongs to
+ * one connection only.
+ */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { isServiceKey } from '../accounts/index.ts';
 
@@ -17,7 +20,10 @@ const SESSION_COOKIE = /^\s*headrace_session\s*=/;
 /** What one host may say of others: to log their visitors out, or to ask for them elsewhere. */
 const BEYOND_ITS_HOST = new Set(['clear-site-data', 'alt-svc']);
 
-/** Never of one connection only, whatever it says: without its length a body would be read as a request of its own. */
+/**
+ * Never of one connection only, whatever it says: without its length a body would be read as a request of
+ * its own.
+ */
 const END_TO_END = new Set(['content-length', 'host']);
 
 function hopsOf(connection: string | undefined): Set<string> {
@@ -27,7 +33,10 @@ function hopsOf(connection: string | undefined): Set<string> {
 
 const namesKey = (text: string) => text.split(/[\s,]+/).some(isServiceKey);
 
-/** A request's headers for the preview's server. Its body's framing is kept, an upgrade only where it is a WebSocket's. */
+/**
+ * A request's headers for the preview's server. Its body's framing is kept, an upgrade only where it is a
+ * WebSocket's.
+ */
 export function toPreview(
   request: IncomingMessage,
   { isUpgrade }: { isUpgrade: boolean },
@@ -51,7 +60,8 @@ export function toPreview(
   }
   if (isUpgrade) for (const name of ['content-length', 'transfer-encoding']) delete sent[name];
   Object.assign(sent, forwarded(request));
-  // Not `close`, though it will be: a server that answers before it has read the body would reset the connection, and its answer with it.
+  // Not `close`, though it will be: a server that answers before it has read the body would reset the
+  // connection, and its answer with it.
   return {
     ...sent,
     connection: isUpgrade ? 'Upgrade' : 'keep-alive',
@@ -72,9 +82,10 @@ function forwarded({ headers, socket }: IncomingMessage): IncomingHttpHeaders {
 }
 
 /**
- * A preview's answer for its visitor. Its cookies are its own host's: none may reach the service's, nor another preview's. The address is
- * the secret: what the app does not say of referrers keeps it from other hosts. Where `frameAncestors` is set it decides who may frame the
- * preview, and nothing that the app says of that; null leaves it to the app.
+ * A preview's answer for its visitor. Its cookies are its own host's: none may reach the service's, nor
+ * another preview's. The address is the secret: what the app does not say of referrers keeps it from other
+ * hosts. Where `frameAncestors` is set it decides who may frame the preview, and nothing that the app says
+ * of that; null leaves it to the app.
  */
 export function toVisitor(
   answer: IncomingMessage,

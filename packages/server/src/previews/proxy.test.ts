@@ -1,4 +1,7 @@
-/** What passes through the proxy and what does not: WebSockets, framing, cookies, slow and rude servers, requests within requests. */
+/**
+ * What passes through the proxy and what does not: WebSockets, framing, cookies, slow and rude servers,
+ * requests within requests.
+ */
 import { createServer, request } from 'node:http';
 import type { ClientRequest } from 'node:http';
 import { connect } from 'node:net';
@@ -18,7 +21,10 @@ if (!status?.ok)
 const bench = status?.ok ? await newBench(server) : undefined!;
 const shared = status?.ok ? await bench.ready() : undefined!;
 
-/** A server of WebSockets by RFC 6455: answers each text in capitals, says `hello` first, and keeps small frames only. */
+/**
+ * A server of WebSockets by RFC 6455: answers each text in capitals, says `hello` first, and keeps small
+ * frames only.
+ */
 const ECHO = `import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 const frame = (opcode, body) => Buffer.concat([Buffer.from([0x80 | opcode, ...(body.length < 126 ? [body.length] : [126, body.length >> 8, body.length & 255])]), body]);

@@ -1,6 +1,7 @@
 /**
- * Previews by Host name, on the service's own listener: `<token>.<preview domain>`. Every path under such a name is the preview's. One
- * connection to the sandbox per request: what one visitor sends can never be read as another's.
+ * Previews by Host name, on the service's own listener: `<token>.<preview domain>`. Every path under such a
+ * name is the preview's. One connection to the sandbox per request: what one visitor sends can never be
+ * read as another's.
  */
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest, STATUS_CODES } from 'node:http';
@@ -14,7 +15,10 @@ import { previewFinder } from './find-preview.ts';
 import type { Shown } from './find-preview.ts';
 import { toPreview, toVisitor } from './proxy-headers.ts';
 
-/** A server that says nothing for so long is taken for dead: before its answer, and within it (event streams pause). */
+/**
+ * A server that says nothing for so long is taken for dead: before its answer, and within it (event streams
+ * pause).
+ */
 const PATIENCE = { answerMs: 120_000, idleMs: 15 * 60_000 };
 /** An open WebSocket may be silent; a visitor who is gone without a word is found by this. */
 const KEEPALIVE_MS = 30_000;
@@ -96,7 +100,8 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
     ends.add(end);
     response.once('close', () => {
       upstream.destroy();
-      // What is left of a body that the answer did not wait for is read and dropped: the connection would stay as it is, for the next request and for the listener's end.
+      // What is left of a body that the answer did not wait for is read and dropped: the connection would
+      // stay as it is, for the next request and for the listener's end.
       request.unpipe().resume();
       if (request.complete || request.closed) ends.delete(end);
       else request.once('close', () => ends.delete(end));
@@ -109,7 +114,8 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
         refuse(request, response, new ApiError('bad_gateway', "The preview's server broke its answer off."));
     };
     asked.setTimeout(answerMs, dead);
-    // An answer that is no answer to this request (an upgrade nobody asked for) ends in `close` without `response`.
+    // An answer that is no answer to this request (an upgrade nobody asked for) ends in `close` without
+    // `response`.
     asked.once('error', dead).once('close', () => {
       if (!response.headersSent) dead();
     });
@@ -123,7 +129,8 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
       }
       answer.pipe(response);
     });
-    // The body may be long in coming, or wait for the answer: Node would keep the head back for its first bytes.
+    // The body may be long in coming, or wait for the answer: Node would keep the head back for its first
+    // bytes.
     if (request.headers['content-length'] ?? request.headers['transfer-encoding']) asked.flushHeaders();
     request.pipe(asked);
   }
@@ -155,7 +162,8 @@ export function createPreviewProxy(ctx: Context, { answerMs, idleMs } = PATIENCE
       if (head.length) inside.write(head);
       socket.pipe(inside).pipe(socket);
     });
-    // Refused: its answer as it is, and then an end, so that nothing further on this connection is read as the preview's.
+    // Refused: its answer as it is, and then an end, so that nothing further on this connection is read as
+    // the preview's.
     asked.once('response', (answer) => {
       answer.once('error', end);
       socket.write(
@@ -201,7 +209,10 @@ function asApiError(ctx: Context, error: unknown): ApiError {
   return new ApiError('internal', 'Something failed on our side. Retry in a moment.', { cause: error });
 }
 
-/** A page for a browser, which looks again by itself while the preview starts; the error's usual shape for all others. */
+/**
+ * A page for a browser, which looks again by itself while the preview starts; the error's usual shape for
+ * all others.
+ */
 function refuse(request: IncomingMessage, response: ServerResponse, error: ApiError): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
   // An unread body would be taken for the next request.

@@ -1,4 +1,7 @@
-/** What no job looks after any more: open previews without one, previews that found no room to start, sandboxes of previews that are over. */
+/**
+ * What no job looks after any more: open previews without one, previews that found no room to start,
+ * sandboxes of previews that are over.
+ */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';

@@ -12,12 +12,15 @@ import { App, Project } from './schemas.ts';
 import { markProjectDeleted } from './store.ts';
 import { appEventData, appView, projectView } from './view.ts';
 
-/** Ends what is under way in a project's threads and marks them deleted; given by app.ts, since threads know projects. */
+/**
+ * Ends what is under way in a project's threads and marks them deleted; given by app.ts, since threads know
+ * projects.
+ */
 export type CancelWork = (tx: Tx, project: ProjectRow) => Promise<void>;
 
 /**
- * Deletes a locked project: its work is cancelled in this transaction, its objects are deleted after the grace. A build whose sandbox
- * lives refuses the deletion (409 `build_busy`).
+ * Deletes a locked project: its work is cancelled in this transaction, its objects are deleted after the
+ * grace. A build whose sandbox lives refuses the deletion (409 `build_busy`).
  */
 export async function deleteProjectRow(
   tx: Tx,

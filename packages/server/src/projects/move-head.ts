@@ -5,8 +5,9 @@ import { appendEvent } from '../db/transaction.ts';
 import { scopeOf } from './policy.ts';
 
 /**
- * Moves a locked project's head by one revision and records it in the history; publishes `platform.head.updated`. `applyId` null: the
- * head is initialized. Not a project version: the head has a counter of its own.
+ * Moves a locked project's head by one revision and records it in the history; publishes
+ * `platform.head.updated`. `applyId` null: the head is initialized. Not a project version: the head has a
+ * counter of its own.
  */
 export async function moveHead(
   tx: Tx,

@@ -1,6 +1,7 @@
 /**
- * Loading a project = being allowed to see it. The operation's permission was checked before its body was read (http/endpoint.ts);
- * here: the organization, the key's projects, and that it is not deleted. Another tenant's project is one that does not exist.
+ * Loading a project = being allowed to see it. The operation's permission was checked before its body was
+ * read (http/endpoint.ts); here: the organization, the key's projects, and that it is not deleted. Another
+ * tenant's project is one that does not exist.
  */
 import type { Principal } from '../accounts/principal.ts';
 import { seesProject } from '../accounts/principal.ts';
@@ -16,8 +17,9 @@ interface Asked {
 }
 
 /**
- * The project that the path names. `lock`: for update (moves its head, deletes it) or share (must not vanish meanwhile). The update lock
- * lets foreign keys through: a job that holds a thread may store a source while a call waits for that thread with the project locked.
+ * The project that the path names. `lock`: for update (moves its head, deletes it) or share (must not
+ * vanish meanwhile). The update lock lets foreign keys through: a job that holds a thread may store a
+ * source while a call waits for that thread with the project locked.
  */
 export async function loadProject(
   db: Db | Tx['db'],

@@ -1,6 +1,7 @@
 /**
- * How many jobs with a sandbox a worker may hold: by number, and by the memory that the runner measured last. What waits for a person
- * works as little as one that is queued, but has its memory: it takes no place, up to a bound.
+ * How many jobs with a sandbox a worker may hold: by number, and by the memory that the runner measured
+ * last. What waits for a person works as little as one that is queued, but has its memory: it takes no
+ * place, up to a bound.
  */
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { JobKind } from '../jobs/enqueue.ts';
@@ -36,8 +37,8 @@ export interface Holding {
 }
 
 /**
- * How many jobs of that kind this worker may hold now, those that wait among them. At least one that runs, however little memory is
- * free: nothing waits for ever.
+ * How many jobs of that kind this worker may hold now, those that wait among them. At least one that runs,
+ * however little memory is free: nothing waits for ever.
  */
 export function runCapacity({ kind, limit, held, load, now }: Holding): number {
   const own = held.filter((h) => h.kind === kind);

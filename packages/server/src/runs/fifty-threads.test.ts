@@ -1,4 +1,7 @@
-/** Many agents at once in one process: nobody else is held up, runs that wait for answers hold no place, projects take turns. */
+/**
+ * Many agents at once in one process: nobody else is held up, runs that wait for answers hold no place,
+ * projects take turns.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -11,7 +14,10 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const PROJECTS = 5;
 const THREADS = 50;
-/** The figures are the benchmark's; here a core may be shared with other tests. What would stall the loop, as work for each of all the others, is far beyond. */
+/**
+ * The figures are the benchmark's; here a core may be shared with other tests. What would stall the loop,
+ * as work for each of all the others, is far beyond.
+ */
 const STALL_MS = 500;
 const STARTING_MS = 120_000;
 

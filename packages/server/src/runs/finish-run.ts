@@ -24,8 +24,9 @@ export interface RunEnd {
 }
 
 /**
- * Ends a run of a locked thread, in the order of the log's table: open questions expire, open tool calls end, the source and its
- * checkpoint, the reply, `run.<end>`. The caller changes the thread afterwards. Returns the new source's id, if one was stored.
+ * Ends a run of a locked thread, in the order of the log's table: open questions expire, open tool calls
+ * end, the source and its checkpoint, the reply, `run.<end>`. The caller changes the thread afterwards.
+ * Returns the new source's id, if one was stored.
  */
 export async function finishRun(
   tx: Tx,
@@ -153,7 +154,10 @@ async function persistReply(tx: Tx, run: RunRow, content: string, scope: Scope, 
   await removeDraft(tx, run.thread_id);
 }
 
-/** Cancels every open run of a locked thread in the caller's transaction (archive, delete, stop of queued ones). A worker that drives one notices and kills its sandbox. */
+/**
+ * Cancels every open run of a locked thread in the caller's transaction (archive, delete, stop of queued
+ * ones). A worker that drives one notices and kills its sandbox.
+ */
 export async function cancelRuns(
   tx: Tx,
   loaded: { thread: ThreadRow; project: ProjectRow },

@@ -1,4 +1,7 @@
-/** The built-in model agent through the whole service: sandbox, relay, gateway, and a model server that does what the message says. */
+/**
+ * The built-in model agent through the whole service: sandbox, relay, gateway, and a model server that does
+ * what the message says.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * What the model gateway knows of a run's calls goes before what its agent says of its turn: agents end turns in peace whose last words
- * were a provider's refusal.
+ * What the model gateway knows of a run's calls goes before what its agent says of its turn: agents end
+ * turns in peace whose last words were a provider's refusal.
  */
 import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
@@ -16,7 +16,10 @@ export const isHopeless = (failure: ModelFailure | null): boolean =>
 /** A turn's end with a code that a run may have. */
 export type JudgedEnd = Omit<TaskEnd, 'error'> & { error: { code: RunError; message: string } | null };
 
-/** The turn's end as the run's: failed when its last model call failed, unless it was stopped or lost its sandbox. */
+/**
+ * The turn's end as the run's: failed when its last model call failed, unless it was stopped or lost its
+ * sandbox.
+ */
 export async function judgeEnd(ctx: Context, run: RunRow, end: TaskEnd): Promise<JudgedEnd> {
   if (
     run.agent === 'scripted' ||

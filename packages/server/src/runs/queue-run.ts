@@ -21,7 +21,10 @@ export interface NewRun {
   applyId?: string;
 }
 
-/** Queues a run in a locked thread and its job; publishes `run.queued`. The caller changes the thread afterwards. */
+/**
+ * Queues a run in a locked thread and its job; publishes `run.queued`. The caller changes the thread
+ * afterwards.
+ */
 export async function queueRun(
   tx: Tx,
   config: Registry,

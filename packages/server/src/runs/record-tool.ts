@@ -36,8 +36,8 @@ export const callKey = (toolCallId: string) =>
     : `sha256:${createHash('sha256').update(toolCallId).digest('hex')}`;
 
 /**
- * Records a tool call as the journal tells of it; publishes `tool.updated` when it is new or its status changed. Told twice (after a
- * re-attachment), it changes nothing; a call that ended stays ended.
+ * Records a tool call as the journal tells of it; publishes `tool.updated` when it is new or its status
+ * changed. Told twice (after a re-attachment), it changes nothing; a call that ended stays ended.
  */
 export async function recordTool(
   tx: Tx,

@@ -1,13 +1,17 @@
 /**
- * What a repair changed besides the conflicts. Whoever reads its report has to hear of it: a repair that settles a clash of two drafts
- * may have to touch other files too (a caller, a test, a lock file), but never in silence.
+ * What a repair changed besides the conflicts. Whoever reads its report has to hear of it: a repair that
+ * settles a clash of two drafts may have to touch other files too (a caller, a test, a lock file), but
+ * never in silence.
  */
 import type { Repair } from '../db/schema.ts';
 import { sameEntry } from '../merge/types.ts';
 import { comparePaths } from '../sources/index.ts';
 import type { Tree } from '../sources/index.ts';
 
-/** Paths of `made` that are not as the repair found them (new, changed, removed) and were not in conflict; sorted by their bytes. */
+/**
+ * Paths of `made` that are not as the repair found them (new, changed, removed) and were not in conflict;
+ * sorted by their bytes.
+ */
 export function changedBeside(begun: Tree, made: Tree, conflicts: string[]): string[] {
   const free = new Set(conflicts);
   return [...new Set([...begun.keys(), ...made.keys()])]
@@ -15,7 +19,10 @@ export function changedBeside(begun: Tree, made: Tree, conflicts: string[]): str
     .toSorted(comparePaths);
 }
 
-/** Those of `paths` that a report does not name: by themselves or by a folder above them, with its slash, in the summary or a check. */
+/**
+ * Those of `paths` that a report does not name: by themselves or by a folder above them, with its slash, in
+ * the summary or a check.
+ */
 export function unnamed(paths: string[], { summary, checks }: NonNullable<Repair['report']>): string[] {
   const words = [summary, ...checks].join('\n').normalize('NFC');
   const folders = new Map<string, boolean>();

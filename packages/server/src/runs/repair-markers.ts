@@ -4,7 +4,9 @@ import { readBlobs } from '../sources/index.ts';
 import type { Entry, Tree } from '../sources/index.ts';
 import { readCaptured } from '../workspaces/index.ts';
 
-/** A line that begins with seven of them, and then a space or nothing: what merges leave and agents forget. */
+/**
+ * A line that begins with seven of them, and then a space or nothing: what merges leave and agents forget.
+ */
 const MARKER = /^(?:<{7}|>{7})(?: |\r?$)/m;
 
 export const hasMarkers = (content: Buffer): boolean => MARKER.test(content.toString('latin1'));
@@ -16,7 +18,10 @@ interface Begun {
   unmarked: string[];
 }
 
-/** Paths of a capture in which a repair left conflict markers: of those in conflict, and of what it `changed` beside, where there were none before. */
+/**
+ * Paths of a capture in which a repair left conflict markers: of those in conflict, and of what it
+ * `changed` beside, where there were none before.
+ */
 export async function leftMarkers(
   ctx: Context,
   thread: ThreadRow,

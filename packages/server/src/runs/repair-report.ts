@@ -26,7 +26,10 @@ export interface ReadReport {
   fault: string | null;
 }
 
-/** Reads a repair's report out of its thread's workspace, in which nothing may be live. Rejects with RunnerError. */
+/**
+ * Reads a repair's report out of its thread's workspace, in which nothing may be live. Rejects with
+ * RunnerError.
+ */
 export async function readReport(ctx: Context, job: Holder, run: RunRow, path: string): Promise<ReadReport> {
   const taskId = `${run.id}-report`;
   const parts: string[] = [];

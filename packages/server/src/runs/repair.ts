@@ -1,8 +1,10 @@
 /**
- * A run that repairs the conflicts of an apply. It starts from files that are no source, and what it leaves is none: the apply decides on
- * it and publishes it. This domain works the run; what an attempt is and what becomes of its end is told by `Repairs`.
+ * A run that repairs the conflicts of an apply. It starts from files that are no source, and what it leaves
+ * is none: the apply decides on it and publishes it. This domain works the run; what an attempt is and what
+ * becomes of its end is told by `Repairs`.
  *
- *   workspace at the draft --> put to the attempt's files --> turn --> captured, report read --> run ended with its result --> back to the draft
+ *   workspace at the draft --> put to the attempt's files --> turn --> captured, report read --> run ended
+ *   with its result --> back to the draft
  */
 import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
@@ -38,7 +40,10 @@ export interface Evidence {
   encoding: 'utf8' | 'base64';
 }
 
-/** What a repair starts from. The same for every worker that takes the run: it is made of sources that never change. */
+/**
+ * What a repair starts from. The same for every worker that takes the run: it is made of sources that never
+ * change.
+ */
 export interface Attempt {
   /** The clean merge; what is in conflict as in the draft. */
   files: Tree;
@@ -68,7 +73,10 @@ export interface Repairs {
   ended(tx: Tx, loaded: LoadedThread, run: RunRow, result: RepairResult | null): Promise<void>;
 }
 
-/** Puts a workspace that holds the draft to the attempt's files, without what an earlier one left. Does so again after a worker that died at it. */
+/**
+ * Puts a workspace that holds the draft to the attempt's files, without what an earlier one left. Does so
+ * again after a worker that died at it.
+ */
 export async function beginAttempt(
   ctx: Context,
   job: Holder,
@@ -84,7 +92,10 @@ export async function beginAttempt(
   );
 }
 
-/** Puts it back to the draft, whatever the repair came to: also one that somebody else ended. No task may live in it. */
+/**
+ * Puts it back to the draft, whatever the repair came to: also one that somebody else ended. No task may
+ * live in it.
+ */
 export async function endAttempt(
   ctx: Context,
   job: Holder,

@@ -1,4 +1,7 @@
-/** The service as a process of its own on one database and data folder: stopped, or killed, in the middle of work, and started again. */
+/**
+ * The service as a process of its own on one database and data folder: stopped, or killed, in the middle of
+ * work, and started again.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

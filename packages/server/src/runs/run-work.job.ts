@@ -1,6 +1,6 @@
 /**
- * The job behind a thread's runs: takes the active run (a worker before this one died) or the oldest queued one, until none is left.
- * It holds the thread's key, so the workspace is its alone.
+ * The job behind a thread's runs: takes the active run (a worker before this one died) or the oldest queued
+ * one, until none is left. It holds the thread's key, so the workspace is its alone.
  *
  *   queued --workspace ready--> running --turn ended, source stored--> completed
  *                               running --script failed, agent error, sandbox lost--> failed     (what had changed: a `recovery` source)
@@ -49,7 +49,10 @@ import { driveTurn } from './turn.ts';
 import type { TurnEnd } from './turn.ts';
 import { refusalOf, turnRequest } from './turn-request.ts';
 
-/** How often a workspace that no sandbox can hold is tried; and one that fails otherwise (its source cannot be read), before the job is given up. */
+/**
+ * How often a workspace that no sandbox can hold is tried; and one that fails otherwise (its source cannot
+ * be read), before the job is given up.
+ */
 const WORKSPACE_ATTEMPTS = 3;
 const LAST_ATTEMPTS = 7;
 /** A runner ends a turn after an hour; what is open longer than this can no longer be settled by its turn. */
@@ -82,7 +85,9 @@ async function nextRun(ctx: Context, threadId: string): Promise<RunRow | undefin
     .executeTakeFirst();
 }
 
-/** Returns false when the job has to end without the run being done (held back, or left to another worker). */
+/**
+ * Returns false when the job has to end without the run being done (held back, or left to another worker).
+ */
 async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
   if (await isHeld(ctx, job, run)) return false;
   if (run.kind === 'restore') return restoreCheckpoint(ctx, job, run);
@@ -90,7 +95,8 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
   try {
     thread = await prepareWorkspace(ctx, job, run.thread_id, 'run', run.id);
   } catch (error) {
-    // Where the source could not be read for it, the runner only saw its archive break off; busy (409) is what a dead worker's last request is still in.
+    // Where the source could not be read for it, the runner only saw its archive break off; busy (409) is
+    // what a dead worker's last request is still in.
     const isUnavailable =
       error instanceof WorkspaceUnavailable ||
       (error instanceof RunnerError && error.status !== 409 && !(error.cause instanceof ApiError));
@@ -127,7 +133,10 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
   return work(ctx, job, started, 'sandbox_lost');
 }
 
-/** queued → running: one active run a thread, recorded before the agent starts. Undefined when the run was ended meanwhile, `held` when another took the last place. */
+/**
+ * queued → running: one active run a thread, recorded before the agent starts. Undefined when the run was
+ * ended meanwhile, `held` when another took the last place.
+ */
 async function start(ctx: Context, job: RunJob, run: RunRow): Promise<RunRow | 'held' | undefined> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -192,7 +201,10 @@ async function isHeld(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> 
   return true;
 }
 
-/** A run that a worker before this one started. The same task id is never started twice; where the runner is another one, it is lost. */
+/**
+ * A run that a worker before this one started. The same task id is never started twice; where the runner is
+ * another one, it is lost.
+ */
 async function resume(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> {
   if (run.kind === 'restore') return restoreCheckpoint(ctx, job, run);
   if (Date.now() - run.started_at!.getTime() < GIVEN_UP_MS) return work(ctx, job, run, 'worker_lost');
@@ -210,7 +222,10 @@ async function resume(ctx: Context, job: RunJob, run: RunRow): Promise<boolean> 
   return true;
 }
 
-/** A job that failed too often leaves its open runs to a new one; what is open for two hours is given up there. */
+/**
+ * A job that failed too often leaves its open runs to a new one; what is open for two hours is given up
+ * there.
+ */
 export async function runsDied(ctx: Context, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
     const open = await tx.db
@@ -276,7 +291,10 @@ async function work(
   return true;
 }
 
-/** A connection that broke is no lost sandbox: where the runner still has the task, its journal is read again. */
+/**
+ * A connection that broke is no lost sandbox: where the runner still has the task, its journal is read
+ * again.
+ */
 async function readTurn(...args: Parameters<typeof driveTurn>): Promise<TurnEnd> {
   for (let reads = 1; ; reads++) {
     const turn = await driveTurn(...args);
@@ -292,7 +310,10 @@ async function readTurn(...args: Parameters<typeof driveTurn>): Promise<TurnEnd>
   }
 }
 
-/** Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say whether it ran. */
+/**
+ * Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say
+ * whether it ran.
+ */
 async function ensureTask(
   ctx: Context,
   job: RunJob,
@@ -395,7 +416,10 @@ async function readResult(
   return { capture, staged: isSource ? await stageCapture(ctx, thread, capture, run.base_source_id) : null };
 }
 
-/** The runner cannot read the workspace for good: not that it is away, that something is in the way, or that the store is away. */
+/**
+ * The runner cannot read the workspace for good: not that it is away, that something is in the way, or that
+ * the store is away.
+ */
 const isSandboxs = (err: unknown) =>
   err instanceof WorkspaceChanged || (err instanceof RunnerError && err.status !== 409 && err.status !== 503);
 
@@ -407,9 +431,10 @@ function unreadable(ctx: Context, job: RunJob, err: unknown): null {
 }
 
 /**
- * A bad end: what had changed is kept as a `recovery` source where it may be one, then the source files are put back. Settled first:
- * a worker that dies in between would find the workspace put back, and nothing to keep. Where it cannot be kept now the end does not wait:
- * the workspace stays as it is, and its next use or its own end keeps it.
+ * A bad end: what had changed is kept as a `recovery` source where it may be one, then the source files are
+ * put back. Settled first: a worker that dies in between would find the workspace put back, and nothing to
+ * keep. Where it cannot be kept now the end does not wait: the workspace stays as it is, and its next use
+ * or its own end keeps it.
  */
 async function settleFailure(
   ctx: Context,
@@ -470,10 +495,16 @@ async function settleRepair(
     await settle(ctx, job, run, { status: 'cancelled', reply: '[interrupted]' }, leftover);
 }
 
-/** What the workspace holds when a run has ended badly: its base, something else, or nobody knows. Or it could not be made for the run. */
+/**
+ * What the workspace holds when a run has ended badly: its base, something else, or nobody knows. Or it
+ * could not be made for the run.
+ */
 type Leftover = 'at base' | 'changed' | 'unknown' | 'not restored';
 
-/** The run's last transaction. `gone`: it was ended by somebody else meanwhile; `stopped`: a stop was accepted before it completed. Nothing is written then. */
+/**
+ * The run's last transaction. `gone`: it was ended by somebody else meanwhile; `stopped`: a stop was
+ * accepted before it completed. Nothing is written then.
+ */
 async function settle(
   ctx: Context,
   job: RunJob,

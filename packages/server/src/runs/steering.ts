@@ -1,6 +1,7 @@
 /**
- * Messages that join an active run. One is `sent` from the moment that it is accepted, and `taken` once the agent has said that it is
- * part of its conversation. What was not taken when the run ends becomes a run of its own: nothing accepted is lost.
+ * Messages that join an active run. One is `sent` from the moment that it is accepted, and `taken` once the
+ * agent has said that it is part of its conversation. What was not taken when the run ends becomes a run of
+ * its own: nothing accepted is lost.
  */
 import { RunnerError } from '@headrace/runner/client';
 import type { Registry } from '../agents/index.ts';
@@ -10,7 +11,10 @@ import type { Tx } from '../db/transaction.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { queueRun } from './queue-run.ts';
 
-/** The run that a new message of a locked thread joins: the active one, where its agent takes messages and none is queued behind it. */
+/**
+ * The run that a new message of a locked thread joins: the active one, where its agent takes messages and
+ * none is queued behind it.
+ */
 export async function runToJoin(tx: Tx, threadId: string, modelId: string): Promise<RunRow | null> {
   const open = await tx.db
     .selectFrom('runs')
@@ -64,7 +68,10 @@ export async function taken(tx: Tx, run: RunRow, messageId: string): Promise<voi
     .execute();
 }
 
-/** At the end of a run of a locked thread: what its agent did not take is queued, each message as a run; a stop cancels it with the run, however that ended. */
+/**
+ * At the end of a run of a locked thread: what its agent did not take is queued, each message as a run; a
+ * stop cancels it with the run, however that ended.
+ */
 export async function queueUntaken(
   tx: Tx,
   config: Registry,

@@ -1,4 +1,7 @@
-/** What the runner is asked to do for a run: which agent, with what, and what it is told of the thread so far. */
+/**
+ * What the runner is asked to do for a run: which agent, with what, and what it is told of the thread so
+ * far.
+ */
 import type { TurnRequest } from '@headrace/runner/protocol';
 import { turnAgent } from '../agents/index.ts';
 import type { Rules } from '../approvals/index.ts';
@@ -80,7 +83,10 @@ export async function turnRequest(
   };
 }
 
-/** What a run is asked. A retry of a message that had joined a run repeats what that run was begun with, too: its work is gone as well. */
+/**
+ * What a run is asked. A retry of a message that had joined a run repeats what that run was begun with,
+ * too: its work is gone as well.
+ */
 async function messagesOf(
   ctx: Context,
   run: RunRow,

@@ -1,6 +1,7 @@
 /**
- * Drives one turn of an agent: consumes the runner's journal and writes the log. A worker that dies is replaced by one that reads the
- * journal again from its begin: every write here is told twice without harm (tool calls by their call id, questions by their request id).
+ * Drives one turn of an agent: consumes the runner's journal and writes the log. A worker that dies is
+ * replaced by one that reads the journal again from its begin: every write here is told twice without harm
+ * (tool calls by their call id, questions by their request id).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
@@ -25,7 +26,10 @@ import { callKey, cleanJson, recordTool } from './record-tool.ts';
 import { handOver, taken } from './steering.ts';
 import { TURN_LIMIT_MS } from './turn-request.ts';
 
-/** How a turn ended. `gone`: the run was ended by somebody else meanwhile (archive, delete). `left`: this worker stops, another goes on. */
+/**
+ * How a turn ended. `gone`: the run was ended by somebody else meanwhile (archive, delete). `left`: this
+ * worker stops, another goes on.
+ */
 export type TurnEnd =
   | { kind: 'ended'; end: TaskEnd; text: string }
   | { kind: 'lost'; text: string }
@@ -91,7 +95,10 @@ export async function driveTurn(
   }
 }
 
-/** The runner closes what is open when its task ends: a cancelled call, or one whose question nobody answered. The run's own end tells of those. */
+/**
+ * The runner closes what is open when its task ends: a cancelled call, or one whose question nobody
+ * answered. The run's own end tells of those.
+ */
 async function endsWithRun(
   tx: Tx,
   run: RunRow,
@@ -134,7 +141,10 @@ async function whileOpen(tx: Tx, run: RunRow, work: () => Promise<unknown>): Pro
   return open ? work() : undefined;
 }
 
-/** A question of the agent: answered by rule or by a remembered answer, else an approval is opened and the run waits. */
+/**
+ * A question of the agent: answered by rule or by a remembered answer, else an approval is opened and the
+ * run waits.
+ */
 async function asked(
   ctx: Context,
   job: Job,
@@ -232,15 +242,17 @@ async function answer(ctx: Context, runId: string, requestId: string, allow: boo
 }
 
 /**
- * Looks after a run from outside of its journal, on wake-ups and once a second: a stop is passed on, answered questions and messages that
- * joined are handed to the agent, expired questions are closed, and a run that somebody else ended, or whose model fails for good, is killed.
+ * Looks after a run from outside of its journal, on wake-ups and once a second: a stop is passed on,
+ * answered questions and messages that joined are handed to the agent, expired questions are closed, and a
+ * run that somebody else ended, or whose model fails for good, is killed.
  */
 function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { stop(): void } {
   const answered = new Set<string>();
   let isCancelled = false;
   let isLooking = false,
     isHanding = false;
-  // Beside the look, which must not wait for it: the agent answers when it takes a message, and may first wait for an answer, or be stopped.
+  // Beside the look, which must not wait for it: the agent answers when it takes a message, and may first
+  // wait for an answer, or be stopped.
   const hand = async () => {
     if (isHanding) return;
     isHanding = true;

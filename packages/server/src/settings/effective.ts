@@ -23,7 +23,10 @@ export interface EffectiveSettings {
   frameAncestors: string[] | null;
 }
 
-/** What holds in a project (its row, or one of a thread or run of it): its own setting, else its organization's, else the service's default. */
+/**
+ * What holds in a project (its row, or one of a thread or run of it): its own setting, else its
+ * organization's, else the service's default.
+ */
 export async function effectiveSettings(
   db: Db | Tx['db'],
   of: Pick<ProjectRow, 'id' | 'settings'> | { project_id: string },

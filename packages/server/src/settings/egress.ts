@@ -1,4 +1,7 @@
-/** What sandboxes of a project may reach, and what is told of what they may not. The runner's proxy holds them to it. */
+/**
+ * What sandboxes of a project may reach, and what is told of what they may not. The runner's proxy holds
+ * them to it.
+ */
 import type { JournalEntry } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
@@ -8,9 +11,10 @@ import { effectiveSettings } from './effective.ts';
 import type { EffectiveSettings } from './effective.ts';
 
 /**
- * Where package managers get packages from: hosts that serve what their registry holds. No host is among them where anybody may put files at an address of
- * his own (GitHub, object storage), nor one that is asked over plain HTTP (Debian's and Ubuntu's mirrors). npm and RubyGems take publications on
- * the host that they serve from, from whoever has an account there.
+ * Where package managers get packages from: hosts that serve what their registry holds. No host is among
+ * them where anybody may put files at an address of his own (GitHub, object storage), nor one that is asked
+ * over plain HTTP (Debian's and Ubuntu's mirrors). npm and RubyGems take publications on the host that they
+ * serve from, from whoever has an account there.
  */
 export const REGISTRIES = [
   'registry.npmjs.org',
@@ -46,7 +50,10 @@ export async function egressOf(
   return hosts.length ? { egress: hosts } : {};
 }
 
-/** Says a connection that the proxy refused in the service's log, with whose it was: only there, for a sandbox could ask for as many as it likes. */
+/**
+ * Says a connection that the proxy refused in the service's log, with whose it was: only there, for a
+ * sandbox could ask for as many as it likes.
+ */
 export function logRefusal(
   ctx: Context,
   { host, port, reason }: Extract<JournalEntry, { type: 'refused' }>,

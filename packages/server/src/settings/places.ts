@@ -1,12 +1,14 @@
 /**
- * How many runs and builds may be under way at once (`concurrency`): a project's setting bounds the project, its organization's all of its
- * projects together, and each of them that sets none.
+ * How many runs and builds may be under way at once (`concurrency`): a project's setting bounds the
+ * project, its organization's all of its projects together, and each of them that sets none.
  *
- *   queued --takePlace: a place is free, and nobody's turn before--> under way --ended: passPlaceOn--> the next ones' jobs are due
+ *   queued --takePlace: a place is free, and nobody's turn before--> under way --ended: passPlaceOn--> the
+ *   next ones' jobs are due
  *   queued --none is free--> its job is put off, and holds no worker meanwhile
  *
- * Whose turn it is: of the projects with something queued the one that has the fewest under way, of equals the one
- * that began something longest ago; there what was queued first. Where a limit is raised, or a worker died, `fillPlaces` finds the free place.
+ * Whose turn it is: of the projects with something queued the one that has the fewest under way, of equals
+ * the one that began something longest ago; there what was queued first. Where a limit is raised, or a
+ * worker died, `fillPlaces` finds the free place.
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -52,7 +54,10 @@ export async function hasPlace(db: Db | Tx['db'], work: Work, id: string, projec
   return !limits || isNext(db, work, id, project, limits);
 }
 
-/** As hasPlace; where limits hold, the place is the caller's if its transaction puts it under way. Asked last of all locks but the work's own row. */
+/**
+ * As hasPlace; where limits hold, the place is the caller's if its transaction puts it under way. Asked
+ * last of all locks but the work's own row.
+ */
 export async function takePlace(tx: Tx, work: Work, id: string, project: In): Promise<boolean> {
   const limits = await limitsOf(tx.db, work, project);
   if (!limits) return true;
@@ -63,7 +68,10 @@ export async function takePlace(tx: Tx, work: Work, id: string, project: In): Pr
   return isNext(tx.db, work, id, project, limits);
 }
 
-/** After work of the project has ended, or has left its turn to another, in this transaction: whoever's turn it is is due. */
+/**
+ * After work of the project has ended, or has left its turn to another, in this transaction: whoever's turn
+ * it is is due.
+ */
 export async function passPlaceOn(tx: Tx, work: Work, project: In): Promise<void> {
   const limits = await limitsOf(tx.db, work, project);
   if (limits && !(await isFull(tx.db, work, project, limits))) await makeDue(tx, work, project.org_id);
@@ -118,8 +126,9 @@ async function isFull(
 }
 
 /**
- * The queued ones that have a place, of one organization or of all. One whose job is under way (its workspace is being prepared) keeps its
- * turn; `asking` has one in any case. What failed keeps its time, and nobody waits for it.
+ * The queued ones that have a place, of one organization or of all. One whose job is under way (its
+ * workspace is being prepared) keeps its turn; `asking` has one in any case. What failed keeps its time,
+ * and nobody waits for it.
  */
 function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & { project: In }) {
   const { table, job, active, waits, key, comes } = KINDS[work];

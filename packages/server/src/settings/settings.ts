@@ -1,4 +1,7 @@
-/** Settings of an app and of an organization, as stored: null means the organization's, then the service's default. */
+/**
+ * Settings of an app and of an organization, as stored: null means the organization's, then the service's
+ * default.
+ */
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import type { StoredSettings } from '../db/schema.ts';
@@ -14,9 +17,15 @@ const Approval = Body({
   ),
   decision: Enum(['ask', 'allow', 'deny'] as const),
 });
-/** A name with a dot in it whose last part is no number: no address, however written. Below a wildcard are two parts or more: not all of `com`. */
+/**
+ * A name with a dot in it whose last part is no number: no address, however written. Below a wildcard are
+ * two parts or more: not all of `com`.
+ */
 const HOST = String.raw`^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?\.)+[A-Za-z]([A-Za-z0-9\-]{0,61}[A-Za-z0-9])?$`;
-/** A source of Content-Security-Policy's frame-ancestors: visible ASCII without the `;` and `,` that would end it. */
+/**
+ * A source of Content-Security-Policy's frame-ancestors: visible ASCII without the `;` and `,` that would
+ * end it.
+ */
 const ANCESTOR = '^[!-+\\--:<-~]{1,300}$';
 const Parallel = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1000, examples: [4] })));
 

@@ -1,4 +1,7 @@
-/** A source as tar, for workspaces, and as tar.gz, for clients. Both are functions of the content: equal `sha256`, equal bytes. */
+/**
+ * A source as tar, for workspaces, and as tar.gz, for clients. Both are functions of the content: equal
+ * `sha256`, equal bytes.
+ */
 import { Readable, pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { crc32, createDeflateRaw } from 'node:zlib';
@@ -9,10 +12,16 @@ import { END_OF_TAR, fileHeader, padding } from './tar-writer.ts';
 /** Small files travel together: a chunk per header and content would be 30,000 writes. */
 const CHUNK_BYTES = 128 * 1024;
 const LEVEL = 6;
-/** Magic, deflate, no flags, no time, no extra flags, unknown system: zlib would write the system that it was built for. */
+/**
+ * Magic, deflate, no flags, no time, no extra flags, unknown system: zlib would write the system that it
+ * was built for.
+ */
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
-/** An uncompressed tar of the files, in order of the manifest, read pack by pack at the pace of the consumer. */
+/**
+ * An uncompressed tar of the files, in order of the manifest, read pack by pack at the pace of the
+ * consumer.
+ */
 export function tarOf(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): Readable {
   return Readable.from(tarChunks(files, blobs), { objectMode: false, highWaterMark: CHUNK_BYTES });
 }
@@ -38,7 +47,8 @@ async function* tarChunks(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>)
     yield Buffer.concat(pending);
     pending = [];
     pendingBytes = 0;
-    // What one range read brought is thousands of files and no further wait: without a pause they would hold the event loop for 25 ms.
+    // What one range read brought is thousands of files and no further wait: without a pause they would
+    // hold the event loop for 25 ms.
     await setImmediate();
   }
   yield Buffer.concat([...pending, END_OF_TAR]);
@@ -57,7 +67,8 @@ export async function* gzipChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator
     }
   }
   const deflate = createDeflateRaw({ level: LEVEL, chunkSize: CHUNK_BYTES });
-  // In object mode chunks arrive as they were cut. Faults of the reader destroy the compressor, which hands them on to whoever reads it.
+  // In object mode chunks arrive as they were cut. Faults of the reader destroy the compressor, which hands
+  // them on to whoever reads it.
   pipeline(Readable.from(counted()), deflate, () => {});
   for await (const chunk of deflate as AsyncIterable<Buffer>) yield chunk;
   const trailer = Buffer.alloc(8);

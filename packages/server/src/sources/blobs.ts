@@ -1,6 +1,7 @@
 /**
- * Reads blobs of a project out of its packs. Frames that lie side by side in a pack are fetched by one range read and decompressed off the
- * event loop, each once: of what it holds, the contents that are still to be given are kept. 10,000 files are some dozen range reads.
+ * Reads blobs of a project out of its packs. Frames that lie side by side in a pack are fetched by one
+ * range read and decompressed off the event loop, each once: of what it holds, the contents that are still
+ * to be given are kept. 10,000 files are some dozen range reads.
  */
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
@@ -17,8 +18,9 @@ export interface PlacedPack {
 
 export interface BlobReader {
   /**
-   * The blobs in the order asked for, each once per mention. Reads ahead as far as one range; where the order is not that of the packs, it
-   * holds what came along until its turn, which is never more than was asked for. Throws `BlobError` where one is unknown or damaged.
+   * The blobs in the order asked for, each once per mention. Reads ahead as far as one range; where the
+   * order is not that of the packs, it holds what came along until its turn, which is never more than was
+   * asked for. Throws `BlobError` where one is unknown or damaged.
    */
   readBlobs(sha256s: readonly string[]): AsyncGenerator<{ sha256: string; bytes: Buffer }>;
 }
@@ -120,7 +122,8 @@ class Reading {
 /** The decompressed bytes of a frame. Throws `BlobError` when they are not there whole. */
 export async function unpackFrame(frame: Frame, compressed: Buffer): Promise<Buffer> {
   try {
-    // In one piece, with room for the end to be seen: in the usual pieces of 16 KiB the event loop is taken for 0.32 ms instead of 0.13.
+    // In one piece, with room for the end to be seen: in the usual pieces of 16 KiB the event loop is taken
+    // for 0.32 ms instead of 0.13.
     const raw = await decompress(compressed, {
       maxOutputLength: Math.max(frame.rawLength, 1),
       chunkSize: Math.max(frame.rawLength + 1, MIN_CHUNK),

@@ -1,4 +1,6 @@
-/** The rules that every source obeys, wherever it comes from, and the places at which a breach is reported. */
+/**
+ * The rules that every source obeys, wherever it comes from, and the places at which a breach is reported.
+ */
 import type { Field } from '../http/errors.ts';
 import { checkPath, findCollisions } from './paths.ts';
 
@@ -40,7 +42,10 @@ interface IndexedFault {
   field: Field;
 }
 
-/** Gathers the faults of a numbered list of files under one pointer, whole-list faults first, then in order of the files. */
+/**
+ * Gathers the faults of a numbered list of files under one pointer, whole-list faults first, then in order
+ * of the files.
+ */
 export class BundleFaults {
   private readonly root: string;
   private readonly whole: Field[] = [];
@@ -86,8 +91,9 @@ export class BundleFaults {
 }
 
 /**
- * The faults of a tree that came out of a sandbox or a merge, with its paths in words instead of places; empty when it may be a source.
- * `source`: one that it was made from. Where it has no path beyond those, as after most edits, they need no look: 25 ms with 10,000 files.
+ * The faults of a tree that came out of a sandbox or a merge, with its paths in words instead of places;
+ * empty when it may be a source. `source`: one that it was made from. Where it has no path beyond those, as
+ * after most edits, they need no look: 25 ms with 10,000 files.
  */
 export function checkTree(
   files: readonly { path: string; byteSize: number }[],

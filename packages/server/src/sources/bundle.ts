@@ -1,4 +1,7 @@
-/** An import as a JSON bundle: `{files, parentSourceId?, message?}` → files with their bytes and hashes, or every fault by its place. */
+/**
+ * An import as a JSON bundle: `{files, parentSourceId?, message?}` → files with their bytes and hashes, or
+ * every fault by its place.
+ */
 import { hash } from 'node:crypto';
 import { parseStrictJson, type JsonFault } from '../http/strict-json.ts';
 import type { Field } from '../http/errors.ts';
@@ -71,8 +74,9 @@ export function parseBundle(bytes: Uint8Array): Bundle | Refusal {
 }
 
 /**
- * Parses a body whose faults are either of JSON and shape (`invalid_request`, all together) or of the bundle rules, which come after.
- * NUL is allowed where `mayHoldNul` matches. NUL and lone surrogates where `isBundle` matches are left to the bundle rules.
+ * Parses a body whose faults are either of JSON and shape (`invalid_request`, all together) or of the
+ * bundle rules, which come after. NUL is allowed where `mayHoldNul` matches. NUL and lone surrogates where
+ * `isBundle` matches are left to the bundle rules.
  */
 export function parseBody<T>(
   bytes: Uint8Array,
@@ -137,7 +141,10 @@ function checkFiles(body: ImportBody): Bundle | Refusal {
   };
 }
 
-/** Stands for the parsed body: decoding is one to one for each encoding, so a content's hash may stand for it. */
+/**
+ * Stands for the parsed body: decoding is one to one for each encoding, so a content's hash may stand for
+ * it.
+ */
 function fingerprint(body: ImportBody, files: readonly BundleFile[]): Buffer {
   const canonical = body.files.map((f, i) => [
     f.path,

@@ -1,11 +1,14 @@
 /**
- * Removes what nothing refers to any more: objects of deleted projects after the grace, packs that were merged after theirs, objects of
- * interrupted uploads after an hour, what interrupted puts left in the store, and the source and build metadata of deleted projects. Reconciles
- * from state, safe in several processes at once.
+ * Removes what nothing refers to any more: objects of deleted projects after the grace, packs that were
+ * merged after theirs, objects of interrupted uploads after an hour, what interrupted puts left in the
+ * store, and the source and build metadata of deleted projects. Reconciles from state, safe in several
+ * processes at once.
  *
  *   uncommitted, too old ----> to be deleted
- *   to be deleted --claim (attempts + 1, delete_after = the next attempt)--> the store deletes --> (row deleted)
- *                                                                            the store is away --> claimed again at delete_after
+ *   to be deleted --claim (attempts + 1, delete_after = the next attempt)--> the store deletes --> (row
+ *   deleted)
+ *                                                                            the store is away --> claimed
+ *                                                                            again at delete_after
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -101,7 +104,10 @@ async function forgetProjects(ctx: Cleaning): Promise<void> {
   }
 }
 
-/** The deletion marked what there was. What was registered after it goes too, and what is in the store without a registration: after a restored database, or a put that outlasted its own. */
+/**
+ * The deletion marked what there was. What was registered after it goes too, and what is in the store
+ * without a registration: after a restored database, or a put that outlasted its own.
+ */
 async function markLeft({ db, store }: Cleaning, projectId: string, orgId: string): Promise<void> {
   await db
     .updateTable('objects')
@@ -118,7 +124,10 @@ async function markLeft({ db, store }: Cleaning, projectId: string, orgId: strin
   }
 }
 
-/** In batches: a project's rows in one statement would hold their locks, and the disk, for long. Sources go last: they say that there is more. */
+/**
+ * In batches: a project's rows in one statement would hold their locks, and the disk, for long. Sources go
+ * last: they say that there is more.
+ */
 async function deleteRows({ db, shutdown }: Cleaning, table: string, projectId: string): Promise<void> {
   for (let count = ROWS; count === ROWS && !shutdown.aborted;) {
     const { numAffectedRows } =

@@ -21,7 +21,10 @@ function decodeText(content: string): Buffer | string {
   return Buffer.from(content, 'utf8');
 }
 
-/** Node decodes leniently: encoding the result again shows every deviation (white space, other alphabet, padding, stray bits). */
+/**
+ * Node decodes leniently: encoding the result again shows every deviation (white space, other alphabet,
+ * padding, stray bits).
+ */
 function decodeBase64(content: string): Buffer | string {
   if (content.length > MAX_BASE64) return RULES.fileSize;
   const bytes = Buffer.from(content, 'base64');

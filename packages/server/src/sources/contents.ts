@@ -1,4 +1,7 @@
-/** The contents of a project's files, out of its packs. Only the packs that hold what is asked for are looked up. */
+/**
+ * The contents of a project's files, out of its packs. Only the packs that hold what is asked for are
+ * looked up.
+ */
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
@@ -47,7 +50,10 @@ interface Held {
   sha256s: string[];
 }
 
-/** A pack may be replaced between two looks, and its object be gone before a slow reader is through: then the contents are looked for anew. */
+/**
+ * A pack may be replaced between two looks, and its object be gone before a slow reader is through: then
+ * the contents are looked for anew.
+ */
 const LOOKUPS = 3;
 
 /** Where these contents are now. A remembered index is used only for a pack that the database names. */
@@ -68,7 +74,10 @@ async function locate({ db }: Reading, projectId: string, wanted: string[]): Pro
   }
 }
 
-/** Finds the packs when the first content is read. Throws 503 `source_storage_unavailable` where the store is away or a content missing or damaged. */
+/**
+ * Finds the packs when the first content is read. Throws 503 `source_storage_unavailable` where the store
+ * is away or a content missing or damaged.
+ */
 function projectBlobs(ctx: Reading, projectId: string): Pick<BlobReader, 'readBlobs'> {
   return {
     async *readBlobs(sha256s) {
@@ -97,8 +106,9 @@ function projectBlobs(ctx: Reading, projectId: string): Pick<BlobReader, 'readBl
 const PACKS_AT_ONCE = 4;
 
 /**
- * Contents of a project by SHA-256, each once. All of them are in memory at once: for what a bundle holds at most (32 MiB), or less.
- * Throws 503 `source_storage_unavailable` where the store is away, or one of them is missing or damaged.
+ * Contents of a project by SHA-256, each once. All of them are in memory at once: for what a bundle holds
+ * at most (32 MiB), or less. Throws 503 `source_storage_unavailable` where the store is away, or one of
+ * them is missing or damaged.
  */
 export async function readBlobs(
   ctx: Reading,
@@ -154,7 +164,10 @@ const filesAt = (tree: Tree, paths: Iterable<string>): Map<string, Entry> => {
   return new Map([...tree].filter(([path]) => wanted.has(path)));
 };
 
-/** An uncompressed tar of the source's files (or of those at `paths`), in order of the paths, read at the consumer's pace. */
+/**
+ * An uncompressed tar of the source's files (or of those at `paths`), in order of the paths, read at the
+ * consumer's pace.
+ */
 export function tarOf(ctx: Reading, projectId: string, tree: Tree, paths?: Iterable<string>): Readable {
   return tar(paths ? filesAt(tree, paths) : tree, projectBlobs(ctx, projectId));
 }

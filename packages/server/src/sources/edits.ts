@@ -1,4 +1,7 @@
-/** An edit by no agent: changes that apply in order to a source's files and give the next source, or every fault by its place. */
+/**
+ * An edit by no agent: changes that apply in order to a source's files and give the next source, or every
+ * fault by its place.
+ */
 import { hash } from 'node:crypto';
 import type { Field } from '../http/errors.ts';
 import { parseBody } from './bundle.ts';
@@ -179,7 +182,10 @@ function applyChange(
   files.set(path, { sha256, byteSize, executable: executable ?? before?.executable ?? false });
 }
 
-/** Collisions and limits are of the result: files that a change brought count as later than those that were there. */
+/**
+ * Collisions and limits are of the result: files that a change brought count as later than those that were
+ * there.
+ */
 function checkResult(
   base: Manifest,
   result: Manifest,

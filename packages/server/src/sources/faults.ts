@@ -1,4 +1,7 @@
-/** What goes wrong below a source, as the caller is told: storage away or damaged, or no room for the work now. */
+/**
+ * What goes wrong below a source, as the caller is told: storage away or damaged, or no room for the work
+ * now.
+ */
 import { ObjectNotFoundError, StorageUnavailableError } from '../storage/object-store.ts';
 import { ApiError } from '../http/errors.ts';
 import { MergeUnavailable } from '../merge/pool.ts';

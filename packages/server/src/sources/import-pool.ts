@@ -1,4 +1,7 @@
-/** Parsing, hashing and packing off the event loop. Bodies are parsed only while the contents kept in the worker stay within a bound. */
+/**
+ * Parsing, hashing and packing off the event loop. Bodies are parsed only while the contents kept in the
+ * worker stay within a bound.
+ */
 import type { Worker } from 'node:worker_threads';
 import { asBuffer, owned } from './buffers.ts';
 import type { Refusal } from './bundle-rules.ts';
@@ -70,8 +73,9 @@ export class ImportPool {
   }
 
   /**
-   * Parses and checks an import's body: `application/gzip`, else JSON. `bytes` is handed over: do not use it afterwards. A refusal keeps
-   * nothing; otherwise pack or release `handle`. Of gzip `message` and `parentSourceId` are null (they stand in the query).
+   * Parses and checks an import's body: `application/gzip`, else JSON. `bytes` is handed over: do not use
+   * it afterwards. A refusal keeps nothing; otherwise pack or release `handle`. Of gzip `message` and
+   * `parentSourceId` are null (they stand in the query).
    */
   async parseImport(
     bytes: Uint8Array,
@@ -105,7 +109,10 @@ export class ImportPool {
     return output.ok ? { ...output, fingerprint: asBuffer(output.fingerprint) } : output;
   }
 
-  /** The source after the edit, or the faults that only `base` shows. The handle stays, also after a refusal. */
+  /**
+   * The source after the edit, or the faults that only `base` shows. The handle stays, also after a
+   * refusal.
+   */
   async applyEdit(handle: Handle, base: Manifest): Promise<EditedSource | Refusal> {
     this.claim(handle);
     const output = await this.jobs.run({
@@ -142,7 +149,10 @@ export class ImportPool {
         .catch(() => null);
   }
 
-  /** Packs the files of an uncompressed tar from a sandbox, which must hold just the expected ones, else `ImportError` `content_mismatch`. `tar` is handed over. */
+  /**
+   * Packs the files of an uncompressed tar from a sandbox, which must hold just the expected ones, else
+   * `ImportError` `content_mismatch`. `tar` is handed over.
+   */
   async packTar(tar: Uint8Array, files: readonly ExpectedFile[]): Promise<Packed> {
     const own = owned(tar);
     return buffers(

@@ -1,4 +1,7 @@
-/** What the pool and its worker thread say to each other. Buffers are transferred, not copied; manifests and indexes travel encoded. */
+/**
+ * What the pool and its worker thread say to each other. Buffers are transferred, not copied; manifests and
+ * indexes travel encoded.
+ */
 import type { Refusal } from './bundle-rules.ts';
 import type { Blob } from './pack.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Import: the body is parsed, checked and hashed in a worker thread before the claim; contents are packed and put between the claim and
- * the transaction that stores the source.
+ * Import: the body is parsed, checked and hashed in a worker thread before the claim; contents are packed
+ * and put between the claim and the transaction that stores the source.
  */
 import Type from 'typebox';
 import { transaction } from '../db/transaction.ts';

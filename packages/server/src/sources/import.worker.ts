@@ -1,6 +1,7 @@
 /**
- * The thread that parses, hashes and packs: 10,000 files are 300 ms of CPU that no other request should wait for. It keeps the contents of
- * parsed bodies until they are packed or released; its pool bounds how much that is.
+ * The thread that parses, hashes and packs: 10,000 files are 300 ms of CPU that no other request should
+ * wait for. It keeps the contents of parsed bodies until they are packed or released; its pool bounds how
+ * much that is.
  */
 import { parentPort, type Transferable } from 'node:worker_threads';
 import { parseBundle, type BundleFile } from './bundle.ts';
@@ -139,7 +140,10 @@ function pack(blobs: Iterable<Blob>): EncodedPack {
   return { bytes, index: encodeIndex(index) };
 }
 
-/** A tar out of a sandbox: every expected file once, with the content that was hashed there, and nothing else. */
+/**
+ * A tar out of a sandbox: every expected file once, with the content that was hashed there, and nothing
+ * else.
+ */
 async function readExpected(tar: Uint8Array, files: readonly ExpectedFile[]): Promise<Blob[]> {
   const missing = new Map(files.map((f) => [f.path, f]));
   const found: (Blob & { path: string })[] = [];

@@ -41,8 +41,8 @@ const MAX_DEPTH = 50;
 const HASH_BYTES = 32;
 
 /**
- * Stores a source version and publishes `platform.source.imported`. The caller holds the project row. Throws 503
- * `source_storage_unavailable` when the staged object was cleaned up meanwhile.
+ * Stores a source version and publishes `platform.source.imported`. The caller holds the project row.
+ * Throws 503 `source_storage_unavailable` when the staged object was cleaned up meanwhile.
  */
 export async function insertSource(
   tx: Tx,
@@ -82,7 +82,10 @@ export async function insertSource(
   return row;
 }
 
-/** Makes staged contents the project's, before or without a source that refers to them. Throws as insertSource. */
+/**
+ * Makes staged contents the project's, before or without a source that refers to them. Throws as
+ * insertSource.
+ */
 export async function commitStaged(
   tx: Tx,
   project: Pick<ProjectRow, 'org_id' | 'id'>,
@@ -93,7 +96,10 @@ export async function commitStaged(
   await insertBlobs(tx, project.id, staged.packId, summarizeIndex(staged.index).hashes);
 }
 
-/** Makes a staged pack the project's; which contents are looked for in it is the caller's to say. Throws as insertSource. */
+/**
+ * Makes a staged pack the project's; which contents are looked for in it is the caller's to say. Throws as
+ * insertSource.
+ */
 export async function commitPack(
   tx: Tx,
   project: Pick<ProjectRow, 'org_id' | 'id'>,

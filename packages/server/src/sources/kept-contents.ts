@@ -6,7 +6,10 @@ export interface Taken {
   is: boolean;
 }
 
-/** Contents of a parsed body stay in the worker until work is taken up on them (`taken.is = true`), or until the request is over without: a replay, a refusal. */
+/**
+ * Contents of a parsed body stay in the worker until work is taken up on them (`taken.is = true`), or until
+ * the request is over without: a replay, a refusal.
+ */
 export function keepUntilTaken({ ctx, signal }: Pick<Call, 'ctx' | 'signal'>, handle: Handle): Taken {
   const taken = { is: false };
   // A service that stops still answers what is under way.

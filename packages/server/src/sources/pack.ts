@@ -1,7 +1,8 @@
 /**
- * A pack: the blobs that one version brought to its project, as zstd frames of about 128 KiB in order of their paths, and the index that says
- * which frame holds which blob. Frames are independent: one blob is one range read of one frame, neighbours in the tree share it. One
- * object per version instead of one per blob: 2 PUTs instead of 10,000 for an import. Many small packs become one with larger frames; see
+ * A pack: the blobs that one version brought to its project, as zstd frames of about 128 KiB in order of
+ * their paths, and the index that says which frame holds which blob. Frames are independent: one blob is
+ * one range read of one frame, neighbours in the tree share it. One object per version instead of one per
+ * blob: 2 PUTs instead of 10,000 for an import. Many small packs become one with larger frames; see
  * repack.job.ts.
  */
 import { constants, zstdCompressSync } from 'node:zlib';
@@ -46,8 +47,8 @@ const VERSION = 1;
 const SHA_BYTES = 32;
 
 /**
- * Packs blobs in the order given (path order packs best); a blob given twice is stored once. Blocks its thread: 32 MiB take 100-200 ms.
- * A blob is taken when the one before is done with.
+ * Packs blobs in the order given (path order packs best); a blob given twice is stored once. Blocks its
+ * thread: 32 MiB take 100-200 ms. A blob is taken when the one before is done with.
  */
 export function buildPack(
   blobs: Iterable<Blob>,
@@ -121,7 +122,10 @@ export function decodeIndex(bytes: Uint8Array): PackIndex {
   return { frames, blobs: new Map(placements.map((p, i) => [hashes.slice(i * 64, i * 64 + 64), p])) };
 }
 
-/** The hashes of a pack's blobs, 32 bytes each, and its bytes after decompression: without the rest of its index, in no time. Throws as `decodeIndex`. */
+/**
+ * The hashes of a pack's blobs, 32 bytes each, and its bytes after decompression: without the rest of its
+ * index, in no time. Throws as `decodeIndex`.
+ */
 export function summarizeIndex(bytes: Uint8Array): { hashes: Buffer; rawBytes: number } {
   const { reader, frameCount, blobCount } = readHeader(bytes);
   const rawBytes = readFrames(reader, frameCount).reduce((sum, frame) => sum + frame.rawLength, 0);

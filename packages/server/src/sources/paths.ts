@@ -1,6 +1,7 @@
 /**
- * The rules for the paths of a source, and the one folding by which paths are unique. Every way into a source (import, edit, capture,
- * merge) goes through here: git itself accepts `.git/config` and `../a` in places.
+ * The rules for the paths of a source, and the one folding by which paths are unique. Every way into a
+ * source (import, edit, capture, merge) goes through here: git itself accepts `.git/config` and `../a` in
+ * places.
  */
 
 const MAX_CHARACTERS = 1024;
@@ -42,10 +43,14 @@ function checkSegment(segment: string): string | null {
   return isReserved(segment) ? 'must not use a reserved name (.git, .context, .hoplite)' : null;
 }
 
-/** Whether some file system would take this part of a path for a reserved name: case, zero-width characters and trailing dots or spaces do not count. */
+/**
+ * Whether some file system would take this part of a path for a reserved name: case, zero-width characters
+ * and trailing dots or spaces do not count.
+ */
 export function isReserved(segment: string): boolean {
   const first = segment.charCodeAt(0);
-  // Most names end here: a reserved one begins with a dot, g, G or something beyond ASCII that folding removes.
+  // Most names end here: a reserved one begins with a dot, g, G or something beyond ASCII that folding
+  // removes.
   if (first !== 0x2e && first !== 0x67 && first !== 0x47 && first < 0x80) return false;
   return RESERVED.has(foldPath(segment.replace(ZERO_WIDTH, '').replace(TRAILING_DOTS_AND_SPACES, '')));
 }
@@ -57,7 +62,10 @@ export function foldPath(path: string): string {
   return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
 }
 
-/** Order by the bytes of the paths in UTF-8, the same everywhere. UTF-16 order differs only where surrogates take part. */
+/**
+ * Order by the bytes of the paths in UTF-8, the same everywhere. UTF-16 order differs only where surrogates
+ * take part.
+ */
 export function comparePaths(a: string, b: string): number {
   if (a === b) return 0;
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -87,8 +95,9 @@ interface Group {
 }
 
 /**
- * Paths that cannot stand beside an earlier one: the same under folding, or a file where the other has a folder. Folders alone may
- * differ in case (`Docs/a`, `docs/b`). The paths must have passed `checkPath`. Sorted by index, each index once.
+ * Paths that cannot stand beside an earlier one: the same under folding, or a file where the other has a
+ * folder. Folders alone may differ in case (`Docs/a`, `docs/b`). The paths must have passed `checkPath`.
+ * Sorted by index, each index once.
  */
 export function findCollisions(paths: readonly string[]): Collision[] {
   const groups = groupByFold(paths);
@@ -103,7 +112,10 @@ export function findCollisions(paths: readonly string[]): Collision[] {
   return groups.flatMap(collisionsOf).sort((a, b) => a.index - b.index);
 }
 
-/** Sorting with the slash below every other character puts what is below a path right behind it, so that one pass with a stack finds all. */
+/**
+ * Sorting with the slash below every other character puts what is below a path right behind it, so that one
+ * pass with a stack finds all.
+ */
 function groupByFold(paths: readonly string[]): Group[] {
   const byKey = new Map<string, Group>();
   paths.forEach((path, index) => {

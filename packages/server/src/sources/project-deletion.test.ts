@@ -1,4 +1,7 @@
-/** Everything that a project ever put into the store goes after its deletion, whoever put it and whatever was interrupted. */
+/**
+ * Everything that a project ever put into the store goes after its deletion, whoever put it and whatever
+ * was interrupted.
+ */
 import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';

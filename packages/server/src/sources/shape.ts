@@ -1,6 +1,6 @@
 /**
- * The shape of an import's and an edit's body, checked by hand: 10,000 files in 3 ms, all faults together, each with its JSON pointer.
- * (Ajv with `allErrors` wants the value on the main thread and echoes schemas.)
+ * The shape of an import's and an edit's body, checked by hand: 10,000 files in 3 ms, all faults together,
+ * each with its JSON pointer. (Ajv with `allErrors` wants the value on the main thread and echoes schemas.)
  */
 import type { Field } from '../http/errors.ts';
 import { pointerToken } from '../http/json-pointer.ts';
@@ -33,7 +33,10 @@ export const aMessage: Check = (v) =>
     ? null
     : `must be a string of at most ${MAX_MESSAGE} characters`;
 
-/** Adds the faults of an object at `path`: members that are unknown, missing or wrong; stops when a thousand are known. */
+/**
+ * Adds the faults of an object at `path`: members that are unknown, missing or wrong; stops when a thousand
+ * are known.
+ */
 export function checkMembers(value: unknown, path: string, members: Members, faults: Field[]): void {
   if (!isObject(value)) {
     faults.push({ path, message: 'must be an object' });

@@ -1,6 +1,6 @@
 /**
- * Brings contents into the store before the transaction that refers to them. The object is registered first: what an interrupted upload
- * leaves is found and removed by cleanup.ts.
+ * Brings contents into the store before the transaction that refers to them. The object is registered
+ * first: what an interrupted upload leaves is found and removed by cleanup.ts.
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -12,7 +12,10 @@ import { faultsMapped, storageUnavailable } from './faults.ts';
 import type { ExpectedFile, Handle, Packed } from './import-pool.ts';
 import { findStored } from './store.ts';
 
-/** A store that does not answer gives up by itself, but a folder's file system may hang. Nothing waits for it for ever. */
+/**
+ * A store that does not answer gives up by itself, but a folder's file system may hang. Nothing waits for
+ * it for ever.
+ */
 export const PUT_MS = 180_000;
 
 type Staging = Pick<Context, 'db' | 'store' | 'pool'>;
@@ -22,8 +25,9 @@ export interface ProjectKey {
 }
 
 /**
- * Where the contents are: in memory by SHA-256; kept in the worker under a handle (`tree` names them; the handle ends here); or in an
- * uncompressed tar out of a sandbox that holds just `files`, which `missingBlobs` named.
+ * Where the contents are: in memory by SHA-256; kept in the worker under a handle (`tree` names them; the
+ * handle ends here); or in an uncompressed tar out of a sandbox that holds just `files`, which
+ * `missingBlobs` named.
  */
 export type Contents =
   | Map<string, Buffer>
@@ -45,8 +49,9 @@ export async function missingBlobs(
 }
 
 /**
- * Packs what the project does not have, off the event loop, and puts it into the store. No transaction may be open. Throws 503
- * `source_storage_unavailable` where the store is away, and `ImportError` `content_mismatch` where a tar is not what was expected.
+ * Packs what the project does not have, off the event loop, and puts it into the store. No transaction may
+ * be open. Throws 503 `source_storage_unavailable` where the store is away, and `ImportError`
+ * `content_mismatch` where a tar is not what was expected.
  */
 export async function stageBlobs(ctx: Staging, project: ProjectKey, contents: Contents): Promise<Staged> {
   const packed = await faultsMapped(pack(ctx, project.id, contents));
@@ -68,7 +73,10 @@ async function putInTime(
   });
 }
 
-/** Puts a pack that is not empty into the store. No transaction may be open. Throws 503 `source_storage_unavailable` where the store is away. */
+/**
+ * Puts a pack that is not empty into the store. No transaction may be open. Throws 503
+ * `source_storage_unavailable` where the store is away.
+ */
 export async function stagePack(
   ctx: Pick<Context, 'db' | 'store'>,
   project: ProjectKey,
@@ -83,7 +91,8 @@ export async function stagePack(
   const staged = { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
   try {
     await faultsMapped(putInTime(ctx, project, staged, packed.bytes));
-    // From here the transaction has the whole time; what was taken for interrupted meanwhile is not to be used.
+    // From here the transaction has the whole time; what was taken for interrupted meanwhile is not to be
+    // used.
     const { numUpdatedRows } = await ctx.db
       .updateTable('objects')
       .set({ created_at: sql<Date>`now()` })
@@ -124,7 +133,10 @@ async function packKept(
   }
 }
 
-/** Has what was put removed now instead of after an hour: for work that ended without a source. Harmless when it did not. */
+/**
+ * Has what was put removed now instead of after an hour: for work that ended without a source. Harmless
+ * when it did not.
+ */
 export async function abandon(ctx: Pick<Context, 'db'>, project: ProjectKey, staged: Staged): Promise<void> {
   if (!staged) return;
   // Inserted anew where the cleanup was here before the put.

@@ -57,7 +57,10 @@ export interface ManifestRow {
   manifest_base: string | null;
 }
 
-/** The source's manifest and those that it is a delta to, oldest first, down to a full one or one of `known`. */
+/**
+ * The source's manifest and those that it is a delta to, oldest first, down to a full one or one of
+ * `known`.
+ */
 export async function findManifests(db: AnyDb, sourceId: string, known: string[]): Promise<ManifestRow[]> {
   const { rows } = await sql<ManifestRow>`
     with recursive chain as (
@@ -68,14 +71,16 @@ export async function findManifests(db: AnyDb, sourceId: string, known: string[]
   return rows;
 }
 
-// Hashes travel as one bytea, 32 bytes each: an array of 10,000 costs the driver 20 ms of escaping on the event loop.
+// Hashes travel as one bytea, 32 bytes each: an array of 10,000 costs the driver 20 ms of escaping on the
+// event loop.
 export const hashBytes = (sha256s: readonly string[]) => Buffer.from(sha256s.join(''), 'hex');
 const hashList = (hex: string | null) =>
   Array.from({ length: (hex?.length ?? 0) / 64 }, (_, i) => hex!.slice(i * 64, i * 64 + 64));
 const each = (hashes: Buffer) =>
   sql`(select substring(${hashes}::bytea from i * ${SHA_BYTES}::int + 1 for ${SHA_BYTES}::int) as sha256 from generate_series(0, ${hashes.length / SHA_BYTES - 1}::int) as i)`;
 
-// By lookups in the index: with a join the planner, which knows nothing of 100,000 rows that were just written, read the table for each hash.
+// By lookups in the index: with a join the planner, which knows nothing of 100,000 rows that were just
+// written, read the table for each hash.
 const oneOf = (hashes: Buffer) => sql`b.sha256 = any(array(select sha256 from ${each(hashes)} as h))`;
 
 /** Which of these contents the project has. */
@@ -107,7 +112,10 @@ export async function findPacks(
   return rows.map(({ id, hex }) => ({ id, sha256s: hashList(hex) }));
 }
 
-/** Rows of the pack's contents that the project does not have yet. Sorted, so that rivals wait for each other instead of deadlocking. */
+/**
+ * Rows of the pack's contents that the project does not have yet. Sorted, so that rivals wait for each
+ * other instead of deadlocking.
+ */
 export async function insertBlobs(tx: Tx, projectId: string, packId: string, hashes: Buffer): Promise<void> {
   await sql`insert into blobs (project_id, sha256, pack_id) select ${projectId}, sha256, ${packId} from ${each(hashes)} as fresh order by sha256 on conflict do nothing`.execute(
     tx.db,
@@ -128,7 +136,10 @@ export async function findPlaced(
   return new Map(rows.map((row) => [row.id, row.hashes]));
 }
 
-/** These contents are looked for in another pack from now on, those of them that were looked for in one of `from`. Returns how many. */
+/**
+ * These contents are looked for in another pack from now on, those of them that were looked for in one of
+ * `from`. Returns how many.
+ */
 export async function moveBlobs(
   tx: Tx,
   projectId: string,
@@ -143,7 +154,10 @@ export async function moveBlobs(
   return Number(numAffectedRows ?? 0);
 }
 
-/** Files that sources of the project name, some of them changed since another source: encoded as `decodeManifest` reads it, newest source first, behind `after`. */
+/**
+ * Files that sources of the project name, some of them changed since another source: encoded as
+ * `decodeManifest` reads it, newest source first, behind `after`.
+ */
 export async function findManifestsBefore(
   db: AnyDb,
   projectId: string,

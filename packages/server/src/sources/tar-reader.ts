@@ -1,6 +1,7 @@
 /**
- * Reads a tar archive (ustar, pax, GNU long names) from chunks, entry by entry, without trusting it: a checksum, number or
- * record that is wrong ends the reading. Sizes are known before content is read, so that limits hold before bytes are kept.
+ * Reads a tar archive (ustar, pax, GNU long names) from chunks, entry by entry, without trusting it: a
+ * checksum, number or record that is wrong ends the reading. Sizes are known before content is read, so
+ * that limits hold before bytes are kept.
  */
 import { isUtf8 } from 'node:buffer';
 

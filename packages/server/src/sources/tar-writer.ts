@@ -1,4 +1,7 @@
-/** Tar headers as a function of path, size and mode alone: no times, no owners. POSIX ustar, pax only where a name needs it. */
+/**
+ * Tar headers as a function of path, size and mode alone: no times, no owners. POSIX ustar, pax only where
+ * a name needs it.
+ */
 const BLOCK = 512;
 const NAME_BYTES = 100;
 const ZEROS = Buffer.alloc(BLOCK);

@@ -46,13 +46,15 @@ const cache = new TreeCache();
 const loading = new Map<string, Promise<Tree>>();
 
 /**
- * The files of a source, in order of their path bytes. Not to be changed. The source was loaded, and so authorized, before: an unknown id
- * is 404. At most 50 deltas are read; nothing when the tree was used lately.
+ * The files of a source, in order of their path bytes. Not to be changed. The source was loaded, and so
+ * authorized, before: an unknown id is 404. At most 50 deltas are read; nothing when the tree was used
+ * lately.
  */
 export async function loadTree(ctx: { db: Db | Tx['db'] }, sourceId: string): Promise<Tree> {
   const known = cache.get(sourceId);
   if (known) return known;
-  // In a transaction nobody else is waited for: their connection may be the one that waits for this one's locks.
+  // In a transaction nobody else is waited for: their connection may be the one that waits for this one's
+  // locks.
   if (ctx.db.isTransaction) return read(ctx.db, sourceId);
   const rival = loading.get(sourceId);
   if (rival) return rival;

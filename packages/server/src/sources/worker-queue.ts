@@ -5,7 +5,8 @@
  *   queued → refused (queue full, closed, or waited as long as a job may run)
  *   running → failed (the worker died or took too long: it is ended, and the next job starts a new one)
  *
- * What goes next: urgent jobs, then the smallest; but one that has waited for two seconds goes before younger ones.
+ * What goes next: urgent jobs, then the smallest; but one that has waited for two seconds goes before
+ * younger ones.
  */
 import { Worker } from 'node:worker_threads';
 import type { Answer, Job, OperationName, Operations } from './import-protocol.ts';
@@ -21,7 +22,10 @@ export class PoolError extends Error {
   }
 }
 
-/** The worker threw: `content_mismatch` when a sandbox's files are not what it said, else a fault of this code. */
+/**
+ * The worker threw: `content_mismatch` when a sandbox's files are not what it said, else a fault of this
+ * code.
+ */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
   readonly code: string | null;
@@ -75,7 +79,10 @@ export class WorkerQueue {
     return this.current;
   }
 
-  /** Throws `PoolError`, or `ImportError` where the worker threw. Urgent jobs are never refused for a full queue: they free memory. */
+  /**
+   * Throws `PoolError`, or `ImportError` where the worker threw. Urgent jobs are never refused for a full
+   * queue: they free memory.
+   */
   run<K extends OperationName>(request: Request<K>): Promise<Operations[K]['output']> {
     return new Promise((resolve, reject) => {
       if (this.isClosed) return reject(new PoolError('closed', 'The service stops.'));

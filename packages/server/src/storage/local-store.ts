@@ -29,15 +29,18 @@ const STAGING = '.staging';
 const STALE_STAGING_MS = 60 * 60 * 1000;
 
 /**
- * Objects as files below `root`, which is made when it is missing now but never later: a volume that went away must not be
- * replaced by an empty folder. Processes may share the folder.
+ * Objects as files below `root`, which is made when it is missing now but never later: a volume that went
+ * away must not be replaced by an empty folder. Processes may share the folder.
  */
 export async function createLocalStore(root: string): Promise<ObjectStore> {
   await mkdir(join(root, STAGING), { recursive: true, mode: 0o700 });
   return new LocalStore(resolve(root));
 }
 
-/** The same folder as it stands, for who only reads. Throws `StorageUnavailableError` where it is missing or empty. */
+/**
+ * The same folder as it stands, for who only reads. Throws `StorageUnavailableError` where it is missing or
+ * empty.
+ */
 export async function openLocalStore(root: string): Promise<ObjectStore> {
   await assertThere(resolve(root));
   return new LocalStore(resolve(root));
@@ -202,7 +205,10 @@ async function writeDurably(path: string, content: Uint8Array | Readable): Promi
   }
 }
 
-/** In a volume that is away every object looks missing: readers would be told that it is lost, and deletions that they are done. */
+/**
+ * In a volume that is away every object looks missing: readers would be told that it is lost, and deletions
+ * that they are done.
+ */
 async function assertThere(root: string): Promise<void> {
   const isEmpty = await isEmptyFolder(root).catch((error) => {
     throw storageError(error);

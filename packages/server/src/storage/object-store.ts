@@ -1,4 +1,7 @@
-/** Where bytes lie: S3 or a directory, behind one interface that knows no domain. Objects are immutable; a key is written once. */
+/**
+ * Where bytes lie: S3 or a directory, behind one interface that knows no domain. Objects are immutable; a
+ * key is written once.
+ */
 import type { Readable } from 'node:stream';
 
 export interface ObjectInfo {
@@ -8,13 +11,22 @@ export interface ObjectInfo {
 }
 
 export interface ObjectStore {
-  /** Stores whole or not at all; durable when it resolves. A stream is read to its end; one that fails leaves no object. */
+  /**
+   * Stores whole or not at all; durable when it resolves. A stream is read to its end; one that fails
+   * leaves no object.
+   */
   put(key: string, content: Uint8Array | Readable): Promise<void>;
   /** Throws `ObjectNotFoundError`. */
   get(key: string): Promise<Buffer>;
-  /** The object's bytes as they come, for what need not fit in memory. Throws `ObjectNotFoundError` before the first byte. */
+  /**
+   * The object's bytes as they come, for what need not fit in memory. Throws `ObjectNotFoundError` before
+   * the first byte.
+   */
   getStream(key: string): Promise<Readable>;
-  /** The bytes from `start` up to but not including `end`; fewer where the object ends. Throws `ObjectNotFoundError`. */
+  /**
+   * The bytes from `start` up to but not including `end`; fewer where the object ends. Throws
+   * `ObjectNotFoundError`.
+   */
   getRange(key: string, start: number, end: number): Promise<Buffer>;
   /** Null when there is no such object. */
   head(key: string): Promise<ObjectInfo | null>;
@@ -42,7 +54,10 @@ export class StorageUnavailableError extends Error {
 const KEY = /^[A-Za-z0-9_][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/;
 const MAX_KEY = 512;
 
-/** Keys are made by the service from ids and hashes; anything else is a fault of the caller, and never reaches a file system. */
+/**
+ * Keys are made by the service from ids and hashes; anything else is a fault of the caller, and never
+ * reaches a file system.
+ */
 export function assertKey(key: string): void {
   if (key.length > MAX_KEY || !KEY.test(key)) throw new TypeError('not a key of an object');
 }

@@ -22,14 +22,20 @@ export interface S3Options {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Without a byte; until the answer begins, however slowly the request goes. The SDK only warns where it is not told to throw. */
+/**
+ * Without a byte; until the answer begins, however slowly the request goes. The SDK only warns where it is
+ * not told to throw.
+ */
 const IDLE_TIMEOUT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 120_000;
 const ATTEMPTS = 3;
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
-/** Objects in a bucket. The SDK is loaded here and not before: it costs 150 ms and 40 MB that a local store need not pay. */
+/**
+ * Objects in a bucket. The SDK is loaded here and not before: it costs 150 ms and 40 MB that a local store
+ * need not pay.
+ */
 export async function createS3Store(options: S3Options): Promise<ObjectStore> {
   const sdk = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client({
@@ -42,7 +48,8 @@ export async function createS3Store(options: S3Options): Promise<ObjectStore> {
       requestTimeout: ANSWER_TIMEOUT_MS,
       throwOnRequestTimeout: true,
     },
-    // The SDK's default checksums wrap streamed bodies in a chunk format that compatible services store as content.
+    // The SDK's default checksums wrap streamed bodies in a chunk format that compatible services store as
+    // content.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...(options.endpoint ? { endpoint: options.endpoint } : {}),
@@ -62,7 +69,10 @@ class S3Store implements ObjectStore {
     this.bucket = bucket;
   }
 
-  /** A stream is gathered first: S3 wants the length before the content, and a retry wants the content again. */
+  /**
+   * A stream is gathered first: S3 wants the length before the content, and a retry wants the content
+   * again.
+   */
   async put(key: string, content: Uint8Array | Readable): Promise<void> {
     const at = this.at(key);
     const body = content instanceof Uint8Array ? content : await buffer(content);

@@ -10,7 +10,10 @@ import type { ThreadChange } from './change-thread.ts';
 import { lockThreadById } from './policy.ts';
 import type { LoadedThread } from './policy.ts';
 
-/** Ends what is under way in a locked thread (archive, delete): its runs, its queued apply, its build. Returns the change to the thread's row. */
+/**
+ * Ends what is under way in a locked thread (archive, delete): its runs, its queued apply, its build.
+ * Returns the change to the thread's row.
+ */
 export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<ThreadChange> {
   const { thread } = loaded;
   const cancelled = await cancelRuns(tx, loaded, 'all');
@@ -22,7 +25,8 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   if (thread.workspace_status !== null && thread.workspace_status !== 'archived')
     await enqueueArchive(tx, thread.id);
   return {
-    // Work that is cut off leaves files that no source holds: the next use of the workspace keeps them and puts the latest source back.
+    // Work that is cut off leaves files that no source holds: the next use of the workspace keeps them and
+    // puts the latest source back.
     ...(cancelled.some((run) => run.status !== 'queued') ? { workspace_source_id: null } : {}),
     active_apply_id: null,
     ...(isBuildOver ? { active_build_id: null } : {}),
@@ -36,7 +40,10 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   };
 }
 
-/** A workspace that was being prepared is cancelled with its thread: after the thread's own events, with a record of its own. */
+/**
+ * A workspace that was being prepared is cancelled with its thread: after the thread's own events, with a
+ * record of its own.
+ */
 export async function cancelPreparation(tx: Tx, loaded: LoadedThread): Promise<void> {
   if (loaded.thread.workspace_status === 'preparing')
     await changeWorkspace(tx, loaded, 'cancelled', 'thread archived or deleted');

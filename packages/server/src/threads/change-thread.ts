@@ -10,9 +10,9 @@ import { threadWork } from './store.ts';
 export type ThreadChange = Omit<UpdateObject<Database, 'threads'>, 'status' | 'version' | 'updated_at'>;
 
 /**
- * Writes a change to a locked thread, recomputes its status, and publishes `thread.updated`: `always` (also for a change of title,
- * archive state, project or configuration), or only when the status changed (`ifChanged`). `version` and the
- * event always move together. Returns the new row.
+ * Writes a change to a locked thread, recomputes its status, and publishes `thread.updated`: `always` (also
+ * for a change of title, archive state, project or configuration), or only when the status changed
+ * (`ifChanged`). `version` and the event always move together. Returns the new row.
  */
 export async function changeThread(
   tx: Tx,

@@ -1,4 +1,7 @@
-/** For tests: an app or Direct project with a thread on a real service, what is done in it, and exactly which events that published. */
+/**
+ * For tests: an app or Direct project with a thread on a real service, what is done in it, and exactly
+ * which events that published.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
@@ -93,7 +96,10 @@ export interface Bench {
   /** Sends and waits for the end; the status has to be as said. */
   work(content: string, status?: string): Promise<TestAnswer['body']>;
   /** Waits until the run's first tool call runs. */
-  /** Resolves when a tool call of the run is under way after so many others; its command may not have done anything yet. */
+  /**
+   * Resolves when a tool call of the run is under way after so many others; its command may not have done
+   * anything yet.
+   */
   working(runId: string, others?: number): Promise<void>;
   list(name: string): Promise<TestAnswer['body']>;
   files(sourceId: string): Promise<Files>;
@@ -171,7 +177,10 @@ export async function newBench(
   return bench;
 }
 
-/** Everything on an app's feed from before `act` until after it: changes of the app mark begin and end. What came before may be published later than the head was read. */
+/**
+ * Everything on an app's feed from before `act` until after it: changes of the app mark begin and end. What
+ * came before may be published later than the head was read.
+ */
 export async function wordsDuring(
   server: TestServer,
   app: string,

@@ -1,6 +1,7 @@
 /**
- * Loading a thread = being allowed to see it: its organization, its project under the path that was asked, the key's projects, not
- * deleted. What a thread takes no more (archived, sealed, busy) is refused here too, in that order.
+ * Loading a thread = being allowed to see it: its organization, its project under the path that was asked,
+ * the key's projects, not deleted. What a thread takes no more (archived, sealed, busy) is refused here
+ * too, in that order.
  */
 import type { Principal } from '../accounts/principal.ts';
 import { seesProject } from '../accounts/principal.ts';
@@ -48,7 +49,10 @@ export async function readThread(db: Db, call: Asked): Promise<ThreadRow> {
     : (await loadThread(db, call)).thread;
 }
 
-/** As loadThread, with the thread's row locked for this transaction. Lock order: project, then thread; the project is not locked here. */
+/**
+ * As loadThread, with the thread's row locked for this transaction. Lock order: project, then thread; the
+ * project is not locked here.
+ */
 export async function lockThread(tx: Tx, call: Asked): Promise<LoadedThread> {
   return find(tx.db, call, true);
 }
@@ -77,7 +81,10 @@ async function find(db: Db | Tx['db'], call: Asked, lock: boolean): Promise<Load
   return { thread, project };
 }
 
-/** Locks a thread for a job; undefined when it was deleted meanwhile. `locked`: its project, where the caller holds that row already. */
+/**
+ * Locks a thread for a job; undefined when it was deleted meanwhile. `locked`: its project, where the
+ * caller holds that row already.
+ */
 export async function lockThreadById(
   tx: Tx,
   threadId: string,
@@ -106,7 +113,10 @@ export async function lockThreadById(
 export const archived = () =>
   new ApiError('thread_archived', 'The thread is archived. Unarchive it first: PATCH it with status ready.');
 
-/** 409 on an archived or sealed thread, in that order. `sealed: 'allowed'` for what an applied draft still takes (builds, previews). */
+/**
+ * 409 on an archived or sealed thread, in that order. `sealed: 'allowed'` for what an applied draft still
+ * takes (builds, previews).
+ */
 export function requireOpen(thread: ThreadRow, sealed: 'refused' | 'allowed' = 'refused'): void {
   if (thread.archived_at) throw archived();
   if (sealed === 'refused' && thread.sealed_at)
@@ -129,7 +139,10 @@ export function requireUnoccupied(thread: ThreadRow): void {
   if (reason) throw threadBusy(reason);
 }
 
-/** 409 `thread_busy` unless the thread is idle: no run, exec, apply or build. For edit, exec, apply and build. */
+/**
+ * 409 `thread_busy` unless the thread is idle: no run, exec, apply or build. For edit, exec, apply and
+ * build.
+ */
 export async function requireIdle(tx: { db: Db | Tx['db'] }, thread: ThreadRow): Promise<void> {
   const work = await threadWork(tx.db, thread.id);
   if (work.active || work.queuedRuns) throw threadBusy('run');

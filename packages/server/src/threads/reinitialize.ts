@@ -6,7 +6,10 @@ import { enqueue } from '../jobs/enqueue.ts';
 import type { ThreadChange } from './change-thread.ts';
 import type { LoadedThread } from './policy.ts';
 
-/** A thread whose initialization failed or was cancelled is prepared anew by its next retry or message. Returns the change to write; enqueue order keeps it before the run's job. */
+/**
+ * A thread whose initialization failed or was cancelled is prepared anew by its next retry or message.
+ * Returns the change to write; enqueue order keeps it before the run's job.
+ */
 export async function reinitialize(tx: Tx, { thread }: LoadedThread): Promise<ThreadChange> {
   if (thread.initialization_state !== 'failed' && thread.initialization_state !== 'cancelled') return {};
   await enqueue(tx, 'thread.initialize', { threadId: thread.id }, { key: `thread:${thread.id}` });

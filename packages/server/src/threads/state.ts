@@ -1,6 +1,6 @@
 /**
- * A thread's status is a function of what stands in its rows, recomputed in every transaction that touches them; the first line that
- * holds decides:
+ * A thread's status is a function of what stands in its rows, recomputed in every transaction that touches
+ * them; the first line that holds decides:
  *
  *   archived   it was archived
  *   failed     its initialization failed

@@ -29,7 +29,9 @@ type DetailsRow = {
   pending_approvals: string[] | null;
 } & (RunRow | { id: null });
 
-/** The threads' details in one query. The run: the active one, else the oldest queued, else the last ended. */
+/**
+ * The threads' details in one query. The run: the active one, else the oldest queued, else the last ended.
+ */
 export async function threadDetails(db: Db | Tx['db'], threads: ThreadRow[]): Promise<ThreadDetails[]> {
   if (!threads.length) return [];
   const { rows } = await sql<DetailsRow>`

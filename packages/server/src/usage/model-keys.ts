@@ -15,7 +15,10 @@ export const sealModelKey = (secretKey: Buffer, orgId: string, provider: string,
 export const unsealModelKey = (secretKey: Buffer, orgId: string, provider: string, sealed: Buffer): string =>
   unseal(secretKey, PURPOSE, `${orgId} ${provider}`, sealed);
 
-/** The organization's key of a provider, for the calls that the service itself makes; null where there is none. */
+/**
+ * The organization's key of a provider, for the calls that the service itself makes; null where there is
+ * none.
+ */
 export async function openModelKey(
   ctx: Pick<Context, 'db' | 'secretKey'>,
   orgId: string,

@@ -1,6 +1,7 @@
 /**
- * What a model costs. The operator's prices go before those of the public price file that this version brings along
- * (@pydantic/genai-prices). All prices are micro-units of USD for a million tokens, whole numbers.
+ * What a model costs. The operator's prices go before those of the public price file that this version
+ * brings along (@pydantic/genai-prices). All prices are micro-units of USD for a million tokens, whole
+ * numbers.
  */
 import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import type { ModelPrice } from '@pydantic/genai-prices';
@@ -18,7 +19,9 @@ export interface ModelPrices extends Rates {
   tiers: (Rates & { above: number })[];
 }
 
-/** Tokens of one call. `inputTokens` is all input, whether read from a cache, written into one, or neither. */
+/**
+ * Tokens of one call. `inputTokens` is all input, whether read from a cache, written into one, or neither.
+ */
 export interface TokenUsage {
   inputTokens: number;
   cachedTokens: number;
@@ -29,7 +32,10 @@ export interface TokenUsage {
 
 type PriceConfig = Pick<FileConfig, 'prices' | 'providers'>;
 
-/** Prices by `<provider>/<model>`: the operator's entry of just this model, else the first pattern that fits, else the price file's; null where none is known. */
+/**
+ * Prices by `<provider>/<model>`: the operator's entry of just this model, else the first pattern that
+ * fits, else the price file's; null where none is known.
+ */
 export function pricesOf(
   { prices, providers }: PriceConfig,
   provider: string,
@@ -52,8 +58,9 @@ export const knownProvider = (name: string, baseUrl: string | null) =>
   (baseUrl === null ? undefined : findProvider({ providerApiUrl: baseUrl }));
 
 /**
- * A model of the price file. Where its price depends on the time of the day, the dearest of the day: a call may begin in one and end in
- * another. A model without both an input and an output price (embeddings, speech) has none here.
+ * A model of the price file. Where its price depends on the time of the day, the dearest of the day: a call
+ * may begin in one and end in another. A model without both an input and an output price (embeddings,
+ * speech) has none here.
  */
 export function knownPrices(
   provider: NonNullable<ReturnType<typeof knownProvider>>,
@@ -92,8 +99,9 @@ function fromFile(prices: ModelPrice): ModelPrices | null {
 }
 
 /**
- * Rates in the tier that starts at `start`. Whether a call of exactly so many tokens is in it differs between providers: here it is.
- * Thinking, images and the like may have prices of their own: the dearest one counts for all output.
+ * Rates in the tier that starts at `start`. Whether a call of exactly so many tokens is in it differs
+ * between providers: here it is. Thinking, images and the like may have prices of their own: the dearest
+ * one counts for all output.
  */
 function ratesFor(prices: ModelPrice, start: number): Rates {
   const micros = (key: string): number | undefined => {
@@ -103,7 +111,8 @@ function ratesFor(prices: ModelPrice, start: number): Rates {
       typeof price === 'number'
         ? price
         : price.tiers.reduce((found, tier) => (tier.start <= start ? tier.price : found), price.base);
-    // A price such as 0.1 is no binary fraction: rounding to a millionth of a micro-unit first keeps 100,000 from becoming 100,001.
+    // A price such as 0.1 is no binary fraction: rounding to a millionth of a micro-unit first keeps
+    // 100,000 from becoming 100,001.
     return Math.ceil(Number((usd * 1e6).toFixed(6)));
   };
   const inputMicros = micros('input_mtok')!;
@@ -135,7 +144,10 @@ const dearerRates = <A extends Rates>(a: A, b: Rates): A => ({
   ...Object.fromEntries(FIELDS.map((field) => [field, Math.max(a[field], b[field])])),
 });
 
-/** Variants of one model differ in rates, not in where tiers begin; where they do, each tier takes the dearest rates of both. */
+/**
+ * Variants of one model differ in rates, not in where tiers begin; where they do, each tier takes the
+ * dearest rates of both.
+ */
 function dearer(a: ModelPrices, b: ModelPrices): ModelPrices {
   const aboves = [...new Set([...a.tiers, ...b.tiers].map((tier) => tier.above))].sort((x, y) => x - y);
   return {
@@ -172,10 +184,16 @@ export function micros(parts: [tokens: number, micros: number][]): number {
   return cost > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(cost);
 }
 
-/** At most so many entries of one provider are listed: price files know hundreds, `<provider>/*` stands for them all. */
+/**
+ * At most so many entries of one provider are listed: price files know hundreds, `<provider>/*` stands for
+ * them all.
+ */
 const MOST_LISTED = 200;
 
-/** The price file's part for a provider is always the same, and looking through hundreds of models takes some 50 ms. */
+/**
+ * The price file's part for a provider is always the same, and looking through hundreds of models takes
+ * some 50 ms.
+ */
 const listed = new Map<string, string[]>();
 
 /** Ids (`<provider>/<model>`) of a provider's models that have a price here, the operator's first. */

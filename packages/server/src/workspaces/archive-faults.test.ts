@@ -1,6 +1,7 @@
 /**
- * A workspace with work that no source holds is put away, and something breaks at each step of it: the step fails, or its worker is gone
- * and comes back when another has done its work. The work is kept, once; each change is told once; the workspace is archived in the end.
+ * A workspace with work that no source holds is put away, and something breaks at each step of it: the step
+ * fails, or its worker is gone and comes back when another has done its work. The work is kept, once; each
+ * change is told once; the workspace is archived in the end.
  */
 import { Readable } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';

@@ -1,11 +1,14 @@
 /**
- * Saves a workspace and ends its runtime: its idle time is over, or its thread was archived or deleted. What stands in it and in no
- * source becomes a `recovery` source with a checkpoint first; where that fails the workspace stays.
+ * Saves a workspace and ends its runtime: its idle time is over, or its thread was archived or deleted.
+ * What stands in it and in no source becomes a `recovery` source with a checkpoint first; where that fails
+ * the workspace stays.
  *
- *   due? --> save (outside of a transaction) --> still due? kept --> runtime ended --> archived | cleanup_pending
+ *   due? --> save (outside of a transaction) --> still due? kept --> runtime ended --> archived |
+ *   cleanup_pending
  *
- * What fails is tried again, the first time after a second, later at most every minute. The row says when, not the job, which would keep
- * its thread's key meanwhile: a message must not wait for it. The sweep enqueues it then.
+ * What fails is tried again, the first time after a second, later at most every minute. The row says when,
+ * not the job, which would keep its thread's key meanwhile: a message must not wait for it. The sweep
+ * enqueues it then.
  */
 import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';

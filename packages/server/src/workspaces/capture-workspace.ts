@@ -29,8 +29,9 @@ export interface Capture {
 }
 
 /**
- * Reads what a workspace holds, by the runner's rules for captures, beside `from`: a source, or files that are none. Nothing of it may be live.
- * Out of the sandbox: every hash is checked again when contents are read.
+ * Reads what a workspace holds, by the runner's rules for captures, beside `from`: a source, or files that
+ * are none. Nothing of it may be live. Out of the sandbox: every hash is checked again when contents are
+ * read.
  */
 export async function captureWorkspace(
   ctx: Context,
@@ -85,7 +86,10 @@ function difference(from: Tree, to: Tree): { added: string[]; removed: string[] 
   };
 }
 
-/** All files that a capture told of, in order; of those that are as in the source below, our own record of that source counts. */
+/**
+ * All files that a capture told of, in order; of those that are as in the source below, our own record of
+ * that source counts.
+ */
 function treeOf({ files, over }: CaptureResult, beside: Tree = new Map()): Tree {
   const told = files.map(({ path, sha256, byteSize, executable }): [string, Entry] => [
     path,
@@ -127,7 +131,10 @@ export async function stageCapture(
   return stageBlobs(ctx, { org_id: thread.org_id, id: thread.project_id }, blobs);
 }
 
-/** Contents of the last capture by SHA-256, each from a path that has it. Throws WorkspaceChanged when they are not what was captured. */
+/**
+ * Contents of the last capture by SHA-256, each from a path that has it. Throws WorkspaceChanged when they
+ * are not what was captured.
+ */
 export async function readCaptured(
   ctx: Context,
   threadId: string,

@@ -9,7 +9,8 @@ import type { ThreadChange } from '../threads/index.ts';
 export type WorkspaceStatus = 'preparing' | 'cancelled' | 'ready' | 'archived' | 'cleanup_pending' | 'error';
 
 /**
- * A locked thread's workspace changes its status: one record and one event with its id, then the thread. `from` null = it had none.
+ * A locked thread's workspace changes its status: one record and one event with its id, then the thread.
+ * `from` null = it had none.
  *
  *   null, archived, error, cancelled → preparing     initialization, or the next run or exec
  *   preparing → ready | error | cancelled            restored | attempts used up | archive or delete
@@ -58,7 +59,10 @@ export async function changeWorkspace(
   );
 }
 
-/** ready → error: its runner is another one now, and what the one before held is gone. The last saved source counts. */
+/**
+ * ready → error: its runner is another one now, and what the one before held is gone. The last saved source
+ * counts.
+ */
 export async function vanishWorkspace(
   tx: Tx,
   loaded: { thread: ThreadRow; project: ProjectRow },
@@ -69,7 +73,10 @@ export async function vanishWorkspace(
   });
 }
 
-/** preparing → error: what it was restored for is given up. The next run or command tries anew. Nothing where it did not come to that. */
+/**
+ * preparing → error: what it was restored for is given up. The next run or command tries anew. Nothing
+ * where it did not come to that.
+ */
 export async function giveUpRestore(
   tx: Tx,
   loaded: { thread: ThreadRow; project: ProjectRow },

@@ -1,4 +1,7 @@
-/** For tests: a clock to move, work that no source holds, and faults at the steps that work with runner and store. */
+/**
+ * For tests: a clock to move, work that no source holds, and faults at the steps that work with runner and
+ * store.
+ */
 import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';
 import { afterEach, expect } from 'vitest';
@@ -11,7 +14,10 @@ import { sweepIdle } from './sweep.ts';
 
 const HURRY_MS = 50;
 
-/** Due workspaces are found, and jobs begun, as soon as they are due instead of each second; what waits for longer than two seconds is due now. Returns how to end that. */
+/**
+ * Due workspaces are found, and jobs begun, as soon as they are due instead of each second; what waits for
+ * longer than two seconds is due now. Returns how to end that.
+ */
 export function hurry(s: TestServer): () => void {
   const { ctx } = s.service;
   const look = async () => {
@@ -116,7 +122,10 @@ type StoreCall = 'put' | 'getRange';
 /** A call of the service to its runner or store, before it is made or when it has been answered. */
 export type Step = `${'before' | 'after'} ${RunnerCall | StoreCall}`;
 
-/** Has `act` done when the service comes to this step: the first time, or each until it is mended. Returns how to mend it. */
+/**
+ * Has `act` done when the service comes to this step: the first time, or each until it is mended. Returns
+ * how to mend it.
+ */
 export function atStep(
   s: TestServer,
   step: Step,

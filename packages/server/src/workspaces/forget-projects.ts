@@ -2,7 +2,10 @@ import type { Context } from '../context.ts';
 
 const EVERY_MS = 30_000;
 
-/** Has the runner give up what it keeps of projects that were deleted, or that this database does not know: it looks at most every 30 s. */
+/**
+ * Has the runner give up what it keeps of projects that were deleted, or that this database does not know:
+ * it looks at most every 30 s.
+ */
 export function forgetsProjects(ctx: Context): () => Promise<void> {
   let lookedAt = Number.NEGATIVE_INFINITY;
   return async () => {

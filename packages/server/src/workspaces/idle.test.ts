@@ -1,4 +1,6 @@
-/** The idle lifecycle of a workspace, point by point. Nobody waits: the clock that deadlines go by is moved. */
+/**
+ * The idle lifecycle of a workspace, point by point. Nobody waits: the clock that deadlines go by is moved.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newBench as newPreviewBench, visit } from '../previews/fixture.ts';
@@ -23,7 +25,10 @@ const deadlineOf = async (at: string): Promise<number> =>
 const statusOf = async (b: Bench) => (await b.thread()).workspaceStatus;
 /** The clock that deadlines go by. */
 const clock = () => Date.now() + s.service.ctx.clock.offsetMs;
-/** The sweep has been round: another workspace, whose time is over, is archived. What is due by now is enqueued by then. */
+/**
+ * The sweep has been round: another workspace, whose time is over, is archived. What is due by now is
+ * enqueued by then.
+ */
 async function swept(): Promise<void> {
   const other = await newBench(s);
   const {
@@ -273,7 +278,8 @@ test('a process that knows the runner by what it was a second ago takes no works
   const { runnerStatus } = ctx;
   const stale = { ...runnerStatus()!, pid: 1 };
   ctx.runnerStatus = () => stale;
-  // One sweep after the other: when the second workspace is found, all that the sweep before has found is done.
+  // One sweep after the other: when the second workspace is found, all that the sweep before has found is
+  // done.
   for (const other of [first, second]) {
     await ctx.db
       .updateTable('threads')

@@ -9,7 +9,10 @@ import { effectiveSettings } from '../settings/index.ts';
 
 type Reading = Pick<Context, 'clock' | 'config'>;
 
-/** The deadline of a fresh idle interval from now: the thread's own policy, else the app's, the organization's, the service's. */
+/**
+ * The deadline of a fresh idle interval from now: the thread's own policy, else the app's, the
+ * organization's, the service's.
+ */
 export async function freshDeadline(
   ctx: Reading,
   db: Db | Tx['db'],

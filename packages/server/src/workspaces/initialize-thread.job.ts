@@ -20,7 +20,10 @@ import { restoreWorkspace } from './restore-workspace.ts';
 
 const ATTEMPTS = 3;
 
-/** Ends the queued runs of a thread that cannot be prepared; given by worker.ts, since runs know workspaces. Returns how many. */
+/**
+ * Ends the queued runs of a thread that cannot be prepared; given by worker.ts, since runs know workspaces.
+ * Returns how many.
+ */
 export type FailQueuedRuns = (
   tx: Tx,
   loaded: LoadedThread,
@@ -125,7 +128,10 @@ async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {
   );
 }
 
-/** A job that failed too often at something else than the workspace: the thread must not stay in preparation for ever. */
+/**
+ * A job that failed too often at something else than the workspace: the thread must not stay in preparation
+ * for ever.
+ */
 export async function initializationDied(
   ctx: Context,
   threadId: string,

@@ -10,7 +10,10 @@ export interface PatchOptions {
   remove?: string[];
 }
 
-/** The runner's patch of a workspace that holds `from` into `to`: a list of deletions, then the files that differ. */
+/**
+ * The runner's patch of a workspace that holds `from` into `to`: a list of deletions, then the files that
+ * differ.
+ */
 export async function patchTar(
   ctx: Context,
   projectId: string,

@@ -19,9 +19,10 @@ async function treeOf(ctx: Context, sourceId: string | null): Promise<Tree> {
 }
 
 /**
- * Makes a thread's workspace hold its latest source: restored when it is gone, patched when it stands at another source. The caller
- * holds the thread's key, so nothing else touches the workspace. Returns the thread as it stands; undefined when it was deleted or archived.
- * Throws WorkspaceUnavailable, or what the runner said.
+ * Makes a thread's workspace hold its latest source: restored when it is gone, patched when it stands at
+ * another source. The caller holds the thread's key, so nothing else touches the workspace. Returns the
+ * thread as it stands; undefined when it was deleted or archived. Throws WorkspaceUnavailable, or what the
+ * runner said.
  */
 export async function prepareWorkspace(
   ctx: Context,
@@ -103,7 +104,10 @@ async function beginRestore(
   });
 }
 
-/** Patches a workspace that is there. Without a known source it was cut off in mid-work: what it holds is kept first. */
+/**
+ * Patches a workspace that is there. Without a known source it was cut off in mid-work: what it holds is
+ * kept first.
+ */
 async function bringToLatest(ctx: Context, job: Holder, thread: ThreadRow): Promise<ThreadRow> {
   await endTasks(ctx, job, thread.id);
   if (thread.workspace_source_id === thread.latest_source_id) return thread;
@@ -126,8 +130,9 @@ async function bringToLatest(ctx: Context, job: Holder, thread: ThreadRow): Prom
 }
 
 /**
- * Puts the source files of a workspace to `sourceId`: what differs from the source that it stands at is written or deleted; ignored and
- * dependency files stay. `present`: what was found in it, where that is no source.
+ * Puts the source files of a workspace to `sourceId`: what differs from the source that it stands at is
+ * written or deleted; ignored and dependency files stay. `present`: what was found in it, where that is no
+ * source.
  */
 export async function putBack(
   ctx: Context,

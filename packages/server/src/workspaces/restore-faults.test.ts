@@ -1,6 +1,7 @@
 /**
- * A workspace is restored for a message, and something breaks at each step of it. The message runs on the last saved source, after whatever
- * tries; each change is told once. What no source holds is kept before the workspace is brought to another one.
+ * A workspace is restored for a message, and something breaks at each step of it. The message runs on the
+ * last saved source, after whatever tries; each change is told once. What no source holds is kept before
+ * the workspace is brought to another one.
  */
 import { RunnerError } from '@headrace/runner/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';

@@ -19,7 +19,10 @@ const FILES = {
 };
 const canKeep = async () => (await s.service.ctx.runner.status()).restore === 'overlay';
 
-/** What was sent for workspaces while `act` ran: `base`, `base + patch` or `keep`, with the id of its source. */
+/**
+ * What was sent for workspaces while `act` ran: `base`, `base + patch` or `keep`, with the id of its
+ * source.
+ */
 async function sentDuring(
   act: () => Promise<unknown>,
   refused: (word: string) => boolean = () => false,

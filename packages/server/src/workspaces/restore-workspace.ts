@@ -32,8 +32,9 @@ export async function restoreWorkspace(
 }
 
 /**
- * Gives the runner the files of a source for something new: those that it keeps of it, else those of a version near to it with what differs, else
- * all of them, which it then keeps. `put` is called until it takes them, with another way each time.
+ * Gives the runner the files of a source for something new: those that it keeps of it, else those of a
+ * version near to it with what differs, else all of them, which it then keeps. `put` is called until it
+ * takes them, with another way each time.
  */
 export async function putSourceFiles(
   ctx: Context,
@@ -57,7 +58,10 @@ export async function putSourceFiles(
   });
 }
 
-/** Hashes of what dependencies are installed by; none where the source has dependencies of its own, or a file in their place. */
+/**
+ * Hashes of what dependencies are installed by; none where the source has dependencies of its own, or a
+ * file in their place.
+ */
 function lockFilesOf(tree: Tree): string[] {
   const found = LOCK_FILES.flatMap((path) => tree.get(path)?.sha256 ?? []);
   return found.length > 0 &&

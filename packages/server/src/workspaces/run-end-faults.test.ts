@@ -1,6 +1,7 @@
 /**
- * A run ends, and something breaks at each step of it. A completed run has its result, once; of one that failed or was stopped the last
- * result stays, and what it had changed is kept, once, at the latest with the next use of its workspace or its end.
+ * A run ends, and something breaks at each step of it. A completed run has its result, once; of one that
+ * failed or was stopped the last result stays, and what it had changed is kept, once, at the latest with
+ * the next use of its workspace or its end.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestServer } from '../test-server.ts';

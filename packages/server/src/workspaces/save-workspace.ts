@@ -1,4 +1,7 @@
-/** What stands in a workspace and in no source: of a run that an archive cut off, or of a process that outlived its command. */
+/**
+ * What stands in a workspace and in no source: of a run that an archive cut off, or of a process that
+ * outlived its command.
+ */
 import { RunnerError } from '@headrace/runner/client';
 import { recordCheckpoint } from '../checkpoints/index.ts';
 import type { Context } from '../context.ts';
@@ -22,7 +25,10 @@ export interface Unsaved {
 /** The source that a workspace was last brought to; after an archive cut its work off, its latest one. */
 const baseOf = (thread: ThreadRow) => thread.workspace_source_id ?? thread.latest_source_id;
 
-/** The runner refused to read a workspace for good: it holds far more than a source may. Nothing of it can be kept then. */
+/**
+ * The runner refused to read a workspace for good: it holds far more than a source may. Nothing of it can
+ * be kept then.
+ */
 export const isBeyondReading = (error: unknown): boolean =>
   error instanceof RunnerError && error.status === 413;
 
@@ -54,8 +60,8 @@ async function isOfRepair(ctx: Context, thread: ThreadRow): Promise<boolean> {
 }
 
 /**
- * Keeps it as a `recovery` source with a checkpoint. The workspace stands at that source from then on: nothing is kept twice, also by a worker
- * that comes back when another has done its work.
+ * Keeps it as a `recovery` source with a checkpoint. The workspace stands at that source from then on:
+ * nothing is kept twice, also by a worker that comes back when another has done its work.
  */
 export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved): Promise<string | null> {
   if (!unsaved.isSource) return null;

@@ -11,7 +11,10 @@ import { runnerIdOf } from './runner-id.ts';
 const EVERY_MS = 1_000;
 const BATCH = 100;
 
-/** Finds workspaces whose idle time is over, and those that vanished with their runner. Safe in every process at once. */
+/**
+ * Finds workspaces whose idle time is over, and those that vanished with their runner. Safe in every
+ * process at once.
+ */
 export function sweepWorkspaces(ctx: Context): void {
   let isBusy = false;
   const forgetProjects = forgetsProjects(ctx);
@@ -27,7 +30,10 @@ export function sweepWorkspaces(ctx: Context): void {
   ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
 }
 
-/** Beyond their deadline, of an archived thread, or their end not confirmed: where a try failed, when its distance is over. */
+/**
+ * Beyond their deadline, of an archived thread, or their end not confirmed: where a try failed, when its
+ * distance is over.
+ */
 export async function sweepIdle(ctx: Context): Promise<void> {
   const now = databaseNow(ctx);
   const due = await sql<{ id: string }>`

@@ -6,7 +6,10 @@ import { clip } from '../tools/clip.ts';
 import { charactersOf, Meter, sizeOf, sizeOfAll } from './measure.ts';
 import { trim } from './trim.ts';
 
-/** Shares of the window: above the first, room is made; trimming is enough when it comes below the second; the newest messages that stay take the third. */
+/**
+ * Shares of the window: above the first, room is made; trimming is enough when it comes below the second;
+ * the newest messages that stay take the third.
+ */
 const FULL = 0.7,
   ENOUGH = 0.5,
   KEPT = 0.2;
@@ -26,8 +29,9 @@ export interface Room {
 }
 
 /**
- * Makes room in a conversation that nears the model's window: old tool outputs go first, then old messages become one summary, by the model. Calls
- * and their results are never parted. `isForced`: the provider has said that it is too long, whatever we count.
+ * Makes room in a conversation that nears the model's window: old tool outputs go first, then old messages
+ * become one summary, by the model. Calls and their results are never parted. `isForced`: the provider has
+ * said that it is too long, whatever we count.
  */
 export async function makeRoom({
   messages,
@@ -65,7 +69,10 @@ export async function makeRoom({
   };
 }
 
-/** The index from which messages stay: the newest that fit into `room` characters, at least the last with its calls. Never a result without its call. */
+/**
+ * The index from which messages stay: the newest that fit into `room` characters, at least the last with
+ * its calls. Never a result without its call.
+ */
 function keptFrom(messages: ModelMessage[], room: number): number {
   let from = messages.length,
     size = 0;

@@ -27,14 +27,18 @@ export const sizeOfAll = (messages: ModelMessage[]): number =>
   messages.reduce((sum, message) => sum + sizeOf(message), 0);
 
 /**
- * How many tokens a conversation takes: what the provider counted at the last call, and an estimate for what came after. Characters are counted as
- * quarter tokens; where the provider counted more than that (code, other scripts), its ratio is kept.
+ * How many tokens a conversation takes: what the provider counted at the last call, and an estimate for
+ * what came after. Characters are counted as quarter tokens; where the provider counted more than that
+ * (code, other scripts), its ratio is kept.
  */
 export class Meter {
   #known: { count: number; tokens: number } | undefined;
   #ratio = 1;
 
-  /** `tokens`: as the provider counted the first `count` messages. `overhead`: characters of instructions and tools. */
+  /**
+   * `tokens`: as the provider counted the first `count` messages. `overhead`: characters of instructions
+   * and tools.
+   */
   note(messages: ModelMessage[], tokens: number | undefined, overhead: number): void {
     if (tokens === undefined) return;
     this.#known = { count: messages.length, tokens };

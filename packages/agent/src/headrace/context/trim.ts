@@ -3,7 +3,10 @@ import type { ModelMessage } from 'ai';
 const OUTPUT_CHARACTERS = 1000,
   INPUT_CHARACTERS = 2000;
 
-/** The messages before `until` without their large tool outputs, inputs and images, which is mostly what makes conversations long. */
+/**
+ * The messages before `until` without their large tool outputs, inputs and images, which is mostly what
+ * makes conversations long.
+ */
 export function trim(messages: ModelMessage[], until: number): ModelMessage[] {
   return messages.map((message, i) => (i < until ? trimmed(message) : message));
 }

@@ -1,11 +1,17 @@
 import { ConnectionLost } from '../http-fetch.ts';
 
-/** The model could not be asked, or did not answer; the message says so to a person, in the provider's words where it has some. */
+/**
+ * The model could not be asked, or did not answer; the message says so to a person, in the provider's words
+ * where it has some.
+ */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   /** Whether the conversation was too long for the model. */
   readonly isTooLong: boolean;
-  /** Whether the gateway went away, so that nobody said anything about the call: another one may be there in a moment. */
+  /**
+   * Whether the gateway went away, so that nobody said anything about the call: another one may be there in
+   * a moment.
+   */
   readonly isLost: boolean;
   constructor(message: string, isTooLong = false, cause?: unknown) {
     super(message, { cause });
@@ -57,7 +63,10 @@ export function modelFailure(error: unknown): ModelFailure {
   return new ModelFailure(`The model did not answer: ${words}`, isTooLong, error);
 }
 
-/** Events that are none of the wire's: the SDK has a class for each way to be wrong, and for one of them words only. */
+/**
+ * Events that are none of the wire's: the SDK has a class for each way to be wrong, and for one of them
+ * words only.
+ */
 function isUnreadable(error: unknown): boolean {
   return (
     error instanceof Error &&

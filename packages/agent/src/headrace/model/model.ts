@@ -15,8 +15,9 @@ import type { OfferedTool } from '../offered-tool.ts';
 import { modelFailure, ModelFailure } from './failure.ts';
 
 /**
- * One call of the model: everything of the AI SDK is behind this file, so that it can be loaded while the client is still saying hello.
- * The loop over steps is turn.ts: between two steps it saves, steers, asks for permission and makes room, which the SDK's own loop has no place for.
+ * One call of the model: everything of the AI SDK is behind this file, so that it can be loaded while the
+ * client is still saying hello. The loop over steps is turn.ts: between two steps it saves, steers, asks
+ * for permission and makes room, which the SDK's own loop has no place for.
  */
 export interface Question {
   instructions: string;

@@ -81,7 +81,10 @@ function exitOf(child: Child): Promise<string> {
   });
 }
 
-/** What the shell itself wrote is in the pipe when it exits: two turns of the event loop without data mean that it has been read. */
+/**
+ * What the shell itself wrote is in the pipe when it exits: two turns of the event loop without data mean
+ * that it has been read.
+ */
 async function drained(count: () => number): Promise<void> {
   for (let round = 0, seen = -1; round < DRAIN_ROUNDS && seen !== count(); round++) {
     seen = count();

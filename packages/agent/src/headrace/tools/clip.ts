@@ -1,4 +1,7 @@
-/** The beginning and the end of a text that is longer than `limit` characters: a failure's reason is mostly last. */
+/**
+ * The beginning and the end of a text that is longer than `limit` characters: a failure's reason is mostly
+ * last.
+ */
 export function clip(text: string, limit: number): { text: string; isCut: boolean } {
   if (text.length <= limit) return { text, isCut: false };
   const half = Math.floor(limit / 2);

@@ -43,7 +43,10 @@ export const edit: Tool = {
   },
 };
 
-/** The file around the places of the old text, byte by byte; a file with CRLF line ends is met by text with LF too. Throws when there is no place. */
+/**
+ * The file around the places of the old text, byte by byte; a file with CRLF line ends is met by text with
+ * LF too. Throws when there is no place.
+ */
 function split(
   content: string,
   oldText: string,

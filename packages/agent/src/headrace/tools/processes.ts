@@ -20,7 +20,10 @@ export class Processes {
     this.#env = env;
   }
 
-  /** Starts a shell command with empty stdin; both its streams come in one pipe, so that their order is kept. */
+  /**
+   * Starts a shell command with empty stdin; both its streams come in one pipe, so that their order is
+   * kept.
+   */
   start(command: string, cwd: string): Child {
     const script =
       Buffer.byteLength(command) > ARGUMENT_BYTES

@@ -1,4 +1,7 @@
-/** The part of JSON Schema that the built-in tools use. Tools of MCP servers bring any; those check their input themselves. */
+/**
+ * The part of JSON Schema that the built-in tools use. Tools of MCP servers bring any; those check their
+ * input themselves.
+ */
 export interface Schema {
   type: 'object';
   properties: Record<string, Property>;
@@ -13,7 +16,10 @@ export interface Property {
   maximum?: number;
 }
 
-/** What is wrong with an input, in words for the model; undefined when it fits. Null stands for a field that is left out, as some models send it. */
+/**
+ * What is wrong with an input, in words for the model; undefined when it fits. Null stands for a field that
+ * is left out, as some models send it.
+ */
 export function faultOf(schema: Schema, input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     return 'The input has to be a JSON object.';

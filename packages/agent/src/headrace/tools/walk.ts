@@ -10,7 +10,10 @@ export interface Found {
   depth: number;
 }
 
-/** What lies below a folder, by name, each folder before what is in it; links are named and not followed. Stops after `limit` entries. */
+/**
+ * What lies below a folder, by name, each folder before what is in it; links are named and not followed.
+ * Stops after `limit` entries.
+ */
 export function* walk(
   top: string,
   { depth = Infinity, limit }: { depth?: number; limit: number },

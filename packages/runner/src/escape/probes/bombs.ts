@@ -11,7 +11,9 @@ const MORE = 1.5;
 /** What no kernel limit bounds is looked at every few seconds: an overrun that lasts longer is a success. */
 const LASTS_SECONDS = 15;
 
-/** The limit of processes is one of the whole user's where there are no control groups: the usual one then. */
+/**
+ * The limit of processes is one of the whole user's where there are no control groups: the usual one then.
+ */
 function limitsOf({ host }: Ground, own: Partial<SandboxLimits>): SandboxLimits {
   return { ...LIMITS, ...(host.driver?.limits.processes !== 'cgroup' && { processes: 512 }), ...own };
 }
@@ -208,7 +210,10 @@ won(len(kept), total) if total >= MEMORY else print(total)`,
 /** With nothing beside it. */
 export const PROCESSORS: AloneProbe = { name: 'processors', theme: 'resources', attempt: processors };
 
-/** Eight busy processes against one of the host, all on one processor: they must not get several times its share. */
+/**
+ * Eight busy processes against one of the host, all on one processor: they must not get several times its
+ * share.
+ */
 async function processors(ground: Ground): Promise<{ succeeded: boolean; said: string } | undefined> {
   const { cpu } = ground.host.driver!.limits as { cpu?: string };
   if (cpu !== 'cgroup') return undefined;

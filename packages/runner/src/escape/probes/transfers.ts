@@ -31,7 +31,10 @@ const workspaceOf = (tree: Tree): Workspace => ({
   homes: new Map(),
 });
 
-/** Exchanges what stands at a name for a link to something of the host, as fast as it can, while the runner's own functions look at the tree. */
+/**
+ * Exchanges what stands at a name for a link to something of the host, as fast as it can, while the
+ * runner's own functions look at the tree.
+ */
 async function race(
   ground: Ground,
   tree: Tree,

@@ -4,8 +4,9 @@ import { GUEST } from '../guest.ts';
 import type { Host } from '../host.ts';
 
 /**
- * bwrap's arguments for one sandbox, which it reads NUL-separated from a descriptor so that no command line shows them.
- * Everything is unshared; the network namespace has nothing but lo. What is not mounted here does not exist inside.
+ * bwrap's arguments for one sandbox, which it reads NUL-separated from a descriptor so that no command line
+ * shows them. Everything is unshared; the network namespace has nothing but lo. What is not mounted here
+ * does not exist inside.
  */
 export function bubblewrapArguments(
   host: Host,

@@ -4,13 +4,17 @@ import type { SandboxLimits } from '../../protocol.ts';
 import { kill, settled } from '../processes.ts';
 
 /**
- * Memory and process limits by control groups: version 1 as root, version 2 as root or with a delegated subtree.
- * One group per sandbox; where none can be made, the sandbox falls back to rlimits and the watchdog.
+ * Memory and process limits by control groups: version 1 as root, version 2 as root or with a delegated
+ * subtree. One group per sandbox; where none can be made, the sandbox falls back to rlimits and the
+ * watchdog.
  */
 export interface CgroupParent {
   version: 1 | 2;
   folders: string[];
-  /** Version 1: the group of all sandboxes together for their share of the processors, where one can be made. */
+  /**
+   * Version 1: the group of all sandboxes together for their share of the processors, where one can be
+   * made.
+   */
   cpu?: string;
   /** Whether all sandboxes together have a bounded share of the processors. */
   boundsCpu: boolean;
@@ -31,8 +35,9 @@ export interface Cgroup {
 const V1 = '/sys/fs/cgroup';
 
 /**
- * All sandboxes together weigh as half of one process of the service: 50 agents that start at once would each get as much time as the API
- * (measured on 2 cores: /health p99 1.2 s). They get what nobody else takes, which is all of it where nobody does.
+ * All sandboxes together weigh as half of one process of the service: 50 agents that start at once would
+ * each get as much time as the API (measured on 2 cores: /health p99 1.2 s). They get what nobody else
+ * takes, which is all of it where nobody does.
  */
 const CPU = { shares: '512', weight: '50' };
 
@@ -71,7 +76,8 @@ function versionTwo(name: string): CgroupParent | undefined {
     if (own === undefined || !readFileSync(`${V1}/cgroup.controllers`, 'utf8').includes('memory'))
       return undefined;
     const base = join(V1, own);
-    // A group with processes of its own may not hand controllers down (but the root group): the runner moves into a leaf first.
+    // A group with processes of its own may not hand controllers down (but the root group): the runner
+    // moves into a leaf first.
     if (own !== '/') {
       mkdirSync(join(base, `${name}-self`), { recursive: true });
       writeFileSync(join(base, `${name}-self`, 'cgroup.procs'), String(process.pid));
@@ -126,7 +132,8 @@ export function limitCgroup({ version, memory, pidsFolder }: Cgroup, limits: San
     optionally(join(memory, 'memory.memsw.limit_in_bytes'), '-1');
     writeFileSync(join(memory, 'memory.limit_in_bytes'), bytes);
     optionally(join(memory, 'memory.memsw.limit_in_bytes'), bytes);
-    // Buffers of TCP are counted apart there: with no limit of their own they would be all that the host allows to everyone.
+    // Buffers of TCP are counted apart there: with no limit of their own they would be all that the host
+    // allows to everyone.
     optionally(join(memory, 'memory.kmem.tcp.limit_in_bytes'), String(Math.floor(limits.memoryBytes / 8)));
   } else {
     writeFileSync(join(memory, 'memory.max'), bytes);

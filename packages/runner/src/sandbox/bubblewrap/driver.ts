@@ -13,7 +13,10 @@ import { startLaunch } from './start.ts';
 const NO_CGROUPS =
   'no control groups can be made here: memory and processes are bounded by rlimits and a watchdog; delegate a cgroup (systemd-run --user --scope -p Delegate=yes) or run as root';
 
-/** Sandboxes by bwrap, as the host's unprivileged user, with an empty environment, each inside its own cgroup where there are any. */
+/**
+ * Sandboxes by bwrap, as the host's unprivileged user, with an empty environment, each inside its own
+ * cgroup where there are any.
+ */
 export class BubblewrapDriver implements Driver {
   readonly name = 'bubblewrap';
   readonly seesMounts = true;

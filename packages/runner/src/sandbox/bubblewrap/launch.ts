@@ -24,15 +24,24 @@ export interface Launch {
   hasExited: boolean;
 }
 
-/** Descriptors of bwrap: 0-2 the command's own, then these; what the command inherits of them it closes (COMMAND). */
+/**
+ * Descriptors of bwrap: 0-2 the command's own, then these; what the command inherits of them it closes
+ * (COMMAND).
+ */
 export const FD = { args: 3, seccomp: 4, info: 5 };
-/** The command line comes by the arguments' pipe too, as a variable that it unsets: no process list shows it. */
+/**
+ * The command line comes by the arguments' pipe too, as a variable that it unsets: no process list shows
+ * it.
+ */
 export const COMMAND_VARIABLE = 'HEADRACE_COMMAND';
 const COMMAND = ['/bin/sh', '-c', `eval "$${COMMAND_VARIABLE}"`];
 const WARM = 2,
   REFILL_MS = 30;
 
-/** Keeps a few launches ready: entering cgroups and the three programs before bwrap take about 15 ms that no task has to wait for. */
+/**
+ * Keeps a few launches ready: entering cgroups and the three programs before bwrap take about 15 ms that no
+ * task has to wait for.
+ */
 export class Launches {
   readonly #setup: LaunchSetup;
   #warm: Launch[] = [];

@@ -17,8 +17,8 @@ import {
 } from '../syscalls.ts';
 
 /**
- * Assembles the sandbox's seccomp filter (classic BPF, struct sock_filter[]), which bwrap reads from a descriptor.
- * A library would be a native dependency; the program is about 110 instructions.
+ * Assembles the sandbox's seccomp filter (classic BPF, struct sock_filter[]), which bwrap reads from a
+ * descriptor. A library would be a native dependency; the program is about 110 instructions.
  */
 const LOAD = 0x20,
   JUMP_EQUAL = 0x15,

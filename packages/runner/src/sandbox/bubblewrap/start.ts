@@ -35,7 +35,8 @@ export function startLaunch({ child, cgroup, args, info }: Launch, settings: str
     initPid: init.pid,
     exited,
     async kill() {
-      // Its init first: with it the kernel ends every process of the namespace. Before bwrap has told it there is only bwrap itself.
+      // Its init first: with it the kernel ends every process of the namespace. Before bwrap has told it
+      // there is only bwrap itself.
       await Promise.race([init.known, ended]);
       const pid = init.pid();
       if (pid !== undefined && processStat(pid)?.startTime === init.startTime()) kill(pid);

@@ -28,7 +28,8 @@ interface State {
  *
  *   create → attach → start → (ends by itself | kill) → inspect → remove → proved gone
  *
- * It is named by the runner, so that it can be removed whatever became of the answer to its creation. A kill is heard between any two steps.
+ * It is named by the runner, so that it can be removed whatever became of the answer to its creation. A
+ * kill is heard between any two steps.
  */
 export class Container implements Sandbox {
   readonly stdin: Writable;
@@ -125,7 +126,10 @@ export class Container implements Sandbox {
     }
   }
 
-  /** Its streams' end is the first sign of its end; a process that closed them lives on, and then the engine tells it. */
+  /**
+   * Its streams' end is the first sign of its end; a process that closed them lives on, and then the engine
+   * tells it.
+   */
   async #ended(): Promise<void> {
     const told = new AbortController();
     // Docker gives its last words two seconds to be taken, before it tells its end.
@@ -177,7 +181,10 @@ export class Container implements Sandbox {
     return state;
   }
 
-  /** Kills and removes it. Throws `not_confirmed` 500 where the engine does not say that it is gone, or its first process is seen alive. */
+  /**
+   * Kills and removes it. Throws `not_confirmed` 500 where the engine does not say that it is gone, or its
+   * first process is seen alive.
+   */
   async #remove(): Promise<void> {
     for (const deadline = Date.now() + GONE_MS; Date.now() < deadline; await sleep(100)) {
       try {

@@ -20,8 +20,9 @@ const CALL_MS = 30_000;
 const ANSWER_BYTES = 16 * 1024 ** 2;
 
 /**
- * The few calls of the Docker Engine API that sandboxes need, over a unix socket. The client library in wide use brings gRPC and SSH along, and its
- * demultiplexer reads on whether or not anybody takes what it read.
+ * The few calls of the Docker Engine API that sandboxes need, over a unix socket. The client library in
+ * wide use brings gRPC and SSH along, and its demultiplexer reads on whether or not anybody takes what it
+ * read.
  */
 export class Engine {
   readonly socket: string;
@@ -30,7 +31,10 @@ export class Engine {
     this.socket = socket;
   }
 
-  /** One call with a JSON or tar body. Throws EngineError 0 where no answer came in `timeoutMs` (0: however long it takes). */
+  /**
+   * One call with a JSON or tar body. Throws EngineError 0 where no answer came in `timeoutMs` (0: however
+   * long it takes).
+   */
   call(
     method: string,
     path: string,
@@ -64,7 +68,9 @@ export class Engine {
     });
   }
 
-  /** As `call`; throws EngineError with the engine's own sentence unless the status is 2xx or one of `also`. */
+  /**
+   * As `call`; throws EngineError with the engine's own sentence unless the status is 2xx or one of `also`.
+   */
   async ask(
     method: string,
     path: string,
@@ -122,7 +128,9 @@ function messageOf(body: unknown): string {
   return typeof message === 'string' ? message.trim().slice(0, 2000) : 'no reason given';
 }
 
-/** Engines send JSON, plain text (errors of old ones) or lines of JSON (progress): of those the whole text. */
+/**
+ * Engines send JSON, plain text (errors of old ones) or lines of JSON (progress): of those the whole text.
+ */
 async function answerOf(res: IncomingMessage): Promise<Answer> {
   const parts: Buffer[] = [];
   let size = 0;

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 type Reply = { status?: number; body?: unknown } | 'cut';
 
-/** As much of an engine as one container needs, on a socket: it answers by the book unless a test says otherwise. */
+/**
+ * As much of an engine as one container needs, on a socket: it answers by the book unless a test says
+ * otherwise.
+ */
 export class FakeEngine {
   readonly socket: string;
   readonly calls: string[] = [];

@@ -12,8 +12,9 @@ export interface Outputs {
 }
 
 /**
- * Parts what comes out of an attached container: frames of one byte for the stream (1 stdout, 2 stderr), three of nothing, four for the length (big endian), then
- * the bytes. Reads no further than the slower reader, until `release`.
+ * Parts what comes out of an attached container: frames of one byte for the stream (1 stdout, 2 stderr),
+ * three of nothing, four for the length (big endian), then the bytes. Reads no further than the slower
+ * reader, until `release`.
  */
 export class Frames implements Outputs {
   readonly stdout: Readable;
@@ -47,7 +48,9 @@ export class Frames implements Outputs {
     if (head.length > 0) this.#take(head);
   }
 
-  /** Takes what is still under way whether or not anybody reads: no more than the engine's own buffers hold. */
+  /**
+   * Takes what is still under way whether or not anybody reads: no more than the engine's own buffers hold.
+   */
   release(): void {
     this.#isReleased = true;
     this.#socket?.resume();

@@ -29,8 +29,9 @@ const FOLDERS = [
 const IMPORT_MS = 60_000;
 
 /**
- * The engine's name for an image with nothing in it but folders to mount on, and links where this machine has links (/bin → usr/bin): it is made here and
- * sent to the engine where it is not there yet, so that no registry is needed. Throws EngineError.
+ * The engine's name for an image with nothing in it but folders to mount on, and links where this machine
+ * has links (/bin → usr/bin): it is made here and sent to the engine where it is not there yet, so that no
+ * registry is needed. Throws EngineError.
  */
 export async function emptyImage(engine: Engine): Promise<string> {
   const archive = await emptyRoot();

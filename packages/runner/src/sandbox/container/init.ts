@@ -6,11 +6,17 @@ import { lives, processStat } from '../processes.ts';
 export interface Init {
   pid: number;
   isAlive(): boolean;
-  /** Whether the kernel has ended a process of its control group for memory; false where the group cannot be read (any more). */
+  /**
+   * Whether the kernel has ended a process of its control group for memory; false where the group cannot be
+   * read (any more).
+   */
   wasOutOfMemory(): boolean;
 }
 
-/** Undefined where the engine's number is of no process here that is the first of a namespace: it may be a number of another machine's. */
+/**
+ * Undefined where the engine's number is of no process here that is the first of a namespace: it may be a
+ * number of another machine's.
+ */
 export function initOf(pid: number | undefined): Init | undefined {
   const startTime = pid === undefined ? undefined : processStat(pid)?.startTime;
   if (!pid || startTime === undefined) return undefined;
@@ -35,7 +41,10 @@ export function initOf(pid: number | undefined): Init | undefined {
   };
 }
 
-/** With control groups of version 1, buffers of TCP are counted apart, and no engine bounds them any more: an eighth of the memory, as under bubblewrap. */
+/**
+ * With control groups of version 1, buffers of TCP are counted apart, and no engine bounds them any more:
+ * an eighth of the memory, as under bubblewrap.
+ */
 function boundTcp(group: string): void {
   try {
     const limit = Number(readFileSync(join(group, 'memory.limit_in_bytes'), 'latin1'));

@@ -18,7 +18,10 @@ interface Note {
   startTime?: string;
 }
 
-/** Keeps in the runner's state on which engine its containers are, for the runner that comes after it, whichever driver that one has. */
+/**
+ * Keeps in the runner's state on which engine its containers are, for the runner that comes after it,
+ * whichever driver that one has.
+ */
 export function noteEngine(stateDir: string, socket: string, pid = process.pid): void {
   const note: Note = {
     socket,
@@ -35,8 +38,9 @@ export function forgetEngine(stateDir: string): void {
 }
 
 /**
- * Removes the containers of the runner that was here before, when it was killed; waits for one that is about to end. Whoever asks a runner for a task that it does not know takes the
- * task's sandbox for gone: so none may answer while this has not succeeded. Throws with a sentence for a person.
+ * Removes the containers of the runner that was here before, when it was killed; waits for one that is
+ * about to end. Whoever asks a runner for a task that it does not know takes the task's sandbox for gone:
+ * so none may answer while this has not succeeded. Throws with a sentence for a person.
  */
 export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promise<void> {
   const note = noted(stateDir);

@@ -6,7 +6,10 @@ import type { Host } from '../host.ts';
 
 /** Beside /usr, what a machine may have of its system: links into /usr, or folders. */
 export const SYSTEM_FOLDERS = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin'];
-/** Files that an engine would write for each container, with this machine's name servers in one of them, unless something is mounted there. */
+/**
+ * Files that an engine would write for each container, with this machine's name servers in one of them,
+ * unless something is mounted there.
+ */
 const ENGINE_FILES = ['hosts', 'hostname', 'resolv.conf', 'passwd', 'group'];
 /** What an image of its own gets of the sandboxes' /etc: who it is and where. */
 const OWN_FILES = [...ENGINE_FILES, 'gitconfig'];

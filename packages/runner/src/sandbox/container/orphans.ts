@@ -21,13 +21,19 @@ export function ownerLabels(host: Host): Record<string, string> {
   return { [LABEL]: basename(host.base), [OWNER]: ownerOf(process.pid) ?? 'unknown' };
 }
 
-/** Process and its start, within this pid namespace: another runner's that shares the engine from elsewhere is not judged. */
+/**
+ * Process and its start, within this pid namespace: another runner's that shares the engine from elsewhere
+ * is not judged.
+ */
 function ownerOf(pid: number): string | undefined {
   const stat = processStat(pid);
   return stat && `${readlinkSync('/proc/self/ns/pid')} ${pid} ${stat.startTime}`;
 }
 
-/** Kills and removes the containers of runners that have died: nothing of theirs goes on beside this one. Throws EngineError, also where they do not go. */
+/**
+ * Kills and removes the containers of runners that have died: nothing of theirs goes on beside this one.
+ * Throws EngineError, also where they do not go.
+ */
 export const removeOrphans = (engine: Engine): Promise<void> =>
   removeAll(engine, ({ Labels }) => isOrphan(Labels?.[OWNER] ?? ''));
 

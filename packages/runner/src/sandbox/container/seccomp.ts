@@ -61,8 +61,9 @@ const bits = (mask: number): number[] =>
     .filter((bit) => (mask & bit) !== 0);
 
 /**
- * The rules of ../syscalls.ts as a profile that engines take (the OCI's form). What no rule names is ENOSYS (old Docker: EPERM), calls newer than the engine's library among it.
- * Rules of one call must not overlap where they differ: where a call is allowed but for some arguments, all the others are listed.
+ * The rules of ../syscalls.ts as a profile that engines take (the OCI's form). What no rule names is ENOSYS
+ * (old Docker: EPERM), calls newer than the engine's library among it. Rules of one call must not overlap
+ * where they differ: where a call is allowed but for some arguments, all the others are listed.
  */
 export function seccompProfile(architecture: string): string {
   const names = architecture === 'x64' ? ['SCMP_ARCH_X86_64'] : ['SCMP_ARCH_AARCH64'];
@@ -113,7 +114,10 @@ function socket(): Rule[] {
   ];
 }
 
-/** The kernel looks at 32 bits of 64: all that differ from both numbers above their last four bits, and of those that do not, all but the two. */
+/**
+ * The kernel looks at 32 bits of 64: all that differ from both numbers above their last four bits, and of
+ * those that do not, all but the two.
+ */
 function ioctl(): Rule[] {
   const low = 0xf,
     high = (INT & ~low) >>> 0;

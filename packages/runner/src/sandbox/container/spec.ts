@@ -17,8 +17,8 @@ export interface Setup {
 }
 
 /**
- * PID 1 of a container: takes in orphans (the shell waits for whatever ends), tells a death by signal as 128 + n, and says nothing of its own. The
- * command comes as words, so that nothing is quoted.
+ * PID 1 of a container: takes in orphans (the shell waits for whatever ends), tells a death by signal as
+ * 128 + n, and says nothing of its own. The command comes as words, so that nothing is quoted.
  */
 const INIT = (unset: string[]): string =>
   `unset ${unset.join(' ')}; exec 3>&2 2>/dev/null; "$@" 2>&3 3>&-; exit $?`;
@@ -99,7 +99,10 @@ function tmpfs({ user, facts }: Setup, bytes: number, mode: string): string {
   return `rw,exec,nosuid,nodev,size=${bytes},${owner}`;
 }
 
-/** Engines set what is not said, to more than some machines allow: what the runner itself has is what it gives on. */
+/**
+ * Engines set what is not said, to more than some machines allow: what the runner itself has is what it
+ * gives on.
+ */
 function ulimits(
   fileBytes: number,
   processes: number | undefined,

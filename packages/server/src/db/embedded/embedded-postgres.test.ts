@@ -55,7 +55,10 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   }
 }
 
-/** Runs a module in a process of its own that can be killed; resolves with the process once it has printed a line. */
+/**
+ * Runs a module in a process of its own that can be killed; resolves with the process once it has printed a
+ * line.
+ */
 async function processThat(code: string) {
   const file = join(dataDir, '..', 'process.ts');
   const imported = JSON.stringify(new URL('./index.ts', import.meta.url).href);

@@ -1,10 +1,13 @@
 /**
  * Runs a PostgreSQL server of our own below the data folder.
  *
- * - It is detached: no signal to the service's group reaches it, and it is stopped last, once everything has let go of it.
- * - A service that was killed leaves it running. The next start adopts it when it answers and has the same settings; else it is stopped,
+ * - It is detached: no signal to the service's group reaches it, and it is stopped last, once everything
+ *   has let go of it.
+ * - A service that was killed leaves it running. The next start adopts it when it answers and has the
+ *   same settings; else it is stopped,
  *   together with backends that outlived their postmaster, and started anew.
- * - One connection watches it. When that ends, the server is brought up again the same way: adopted (one backend crashed and the
+ * - One connection watches it. When that ends, the server is brought up again the same way: adopted (one
+ *   backend crashed and the
  *   postmaster reset itself) or restarted.
  * The caller holds the data folder's lock (`lockDataDir`) from before the start until after the stop.
  */
@@ -41,13 +44,19 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
   dataDir: string;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** `down`: it died and is being restarted; `up`: it answers again; `failed`: it stays down, the service should end. */
+  /**
+   * `down`: it died and is being restarted; `up`: it answers again; `failed`: it stays down, the service
+   * should end.
+   */
   onStatus?: (status: 'up' | 'down' | 'failed') => void;
   /** Over the defaults; tests turn `fsync` off. */
   settings?: Readonly<Record<string, string>>;
 }
 
-/** Resolves when the server answers. Measured on two cores: 0.9 s with a new data folder, 55 ms later; beside a load of ten 0.2 s, and 40-100 ms to adopt. */
+/**
+ * Resolves when the server answers. Measured on two cores: 0.9 s with a new data folder, 55 ms later;
+ * beside a load of ten 0.2 s, and 40-100 ms to adopt.
+ */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
@@ -107,7 +116,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
-/** How to reach the server of a service that runs on this data folder, which has to exist; for the operator's commands. */
+/**
+ * How to reach the server of a service that runs on this data folder, which has to exist; for the
+ * operator's commands.
+ */
 export function embeddedConnection(dataDir: string): EmbeddedPostgres['connection'] {
   return connectionOf(placeOf(dataDir, SETTINGS, ''), DATABASE);
 }
@@ -138,7 +150,8 @@ async function adopt(place: Place): Promise<Client | null> {
 
 async function launch(place: Place, binaries: Binaries, settings: Record<string, string>): Promise<Client> {
   const uid = serverUid(place.cluster);
-  // No process of this server lives, so the file is stale; its process id may be somebody's by now, and the server would refuse to start.
+  // No process of this server lives, so the file is stale; its process id may be somebody's by now, and the
+  // server would refuse to start.
   rmSync(join(place.cluster, 'postmaster.pid'), { force: true });
   makeSocketDir(place, uid);
   const all = {

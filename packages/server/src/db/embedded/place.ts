@@ -36,7 +36,9 @@ export function placeOf(dataDir: string, settings: Readonly<Record<string, strin
   };
 }
 
-/** Makes an empty 0700 socket folder that belongs to `uid`. Only called while no server of this place lives. */
+/**
+ * Makes an empty 0700 socket folder that belongs to `uid`. Only called while no server of this place lives.
+ */
 export function makeSocketDir(place: Place, uid: number | null): void {
   const owner = uid ?? process.getuid!();
   const existing = lstatSync(place.socketDir, { throwIfNoEntry: false });

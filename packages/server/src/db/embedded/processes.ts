@@ -6,11 +6,17 @@ import type { Place } from './place.ts';
 
 export interface ServerProcesses {
   postmaster: number | null;
-  /** Backends and helpers. They outlive a killed postmaster while they are busy, and hold the shared memory until they end. */
+  /**
+   * Backends and helpers. They outlive a killed postmaster while they are busy, and hold the shared memory
+   * until they end.
+   */
   children: number[];
 }
 
-/** Milliseconds that a server gets to end by itself, each. The service as a whole has ten seconds for its end. */
+/**
+ * Milliseconds that a server gets to end by itself, each. The service as a whole has ten seconds for its
+ * end.
+ */
 const FAST_SHUTDOWN = 5_000;
 const IMMEDIATE_SHUTDOWN = 1_500;
 const KILLED = 5_000;
@@ -24,7 +30,10 @@ export function findProcesses(place: Pick<Place, 'title'>): ServerProcesses {
   return found;
 }
 
-/** Stops the server, first gently, at last by force, and resolves once none of its processes lives. Throws when one does not end. */
+/**
+ * Stops the server, first gently, at last by force, and resolves once none of its processes lives. Throws
+ * when one does not end.
+ */
 export async function stopProcesses(place: Place): Promise<void> {
   const { postmaster } = findProcesses(place);
   if (postmaster !== null) {
@@ -33,7 +42,8 @@ export async function stopProcesses(place: Place): Promise<void> {
     signal(postmaster, 'SIGQUIT');
     if (await allEnd(place, IMMEDIATE_SHUTDOWN)) return;
   }
-  // Without a postmaster the next start recovers from the log anyway: nothing is gained by waiting for a backend's query.
+  // Without a postmaster the next start recovers from the log anyway: nothing is gained by waiting for a
+  // backend's query.
   const rest = findProcesses(place);
   for (const pid of [rest.postmaster, ...rest.children]) if (pid !== null) signal(pid, 'SIGKILL');
   if (!(await allEnd(place, KILLED)))

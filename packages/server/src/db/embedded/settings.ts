@@ -1,4 +1,7 @@
-/** The server's settings, given on its command line so that an upgrade of the service changes them without editing a file. */
+/**
+ * The server's settings, given on its command line so that an upgrade of the service changes them without
+ * editing a file.
+ */
 
 export const SETTINGS: Readonly<Record<string, string>> = {
   // Only the unix socket in a 0700 folder: who may enter it is trusted.
@@ -14,7 +17,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '1GB',
-  // Short queries on warm pages: compiling, parallel workers and I/O workers cost more than they give, and each is a process to start.
+  // Short queries on warm pages: compiling, parallel workers and I/O workers cost more than they give, and
+  // each is a process to start.
   jit: 'off',
   max_parallel_workers_per_gather: '0',
   io_method: 'sync',
@@ -22,7 +26,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   client_connection_check_interval: '1000',
   // Partitions of the log are locked together.
   max_locks_per_transaction: '128',
-  // Refused duplicates and serialization failures are the service's daily business; statements may hold customers' data.
+  // Refused duplicates and serialization failures are the service's daily business; statements may hold
+  // customers' data.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',

@@ -6,14 +6,18 @@ import { enqueue } from '../../jobs/enqueue.ts';
 import { MANY_PACKS, MAX_PACK } from './plan.ts';
 
 const EVERY_MS = 15_000;
-/** An id is made before its pack is put, and seen when that is committed. A pack that takes longer is counted with the next one. */
+/**
+ * An id is made before its pack is put, and seen when that is committed. A pack that takes longer is
+ * counted with the next one.
+ */
 const OVERLAP_MS = 5 * 60_000;
 
 type Reconciling = Pick<Context, 'db' | 'bus' | 'log' | 'shutdown'>;
 
 /**
- * Gives a job to projects that have many small packs: at the start it looks at all of them, then at those with new packs. Safe in every
- * process at once. Not with each import, which would count for all what one in twenty needs.
+ * Gives a job to projects that have many small packs: at the start it looks at all of them, then at those
+ * with new packs. Safe in every process at once. Not with each import, which would count for all what one
+ * in twenty needs.
  */
 export function reconcileRepacks(ctx: Reconciling): void {
   let isBusy = false;
@@ -37,7 +41,10 @@ export function reconcileRepacks(ctx: Reconciling): void {
 /** By project. */
 export type NewestPacks = ReadonlyMap<string, string>;
 
-/** `known`: what the last look returned. A project whose job could do nothing gets none again before it has a new pack. */
+/**
+ * `known`: what the last look returned. A project whose job could do nothing gets none again before it has
+ * a new pack.
+ */
 export async function enqueueRepacks(
   ctx: Pick<Reconciling, 'db' | 'bus'>,
   known: NewestPacks | null,

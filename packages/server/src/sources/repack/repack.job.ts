@@ -1,13 +1,16 @@
 /**
- * Repacking: when a project has many small packs, most of them become one, with the versions of a file side by side in larger frames. No
- * manifest changes, and a content is at every time in the pack that its row names.
+ * Repacking: when a project has many small packs, most of them become one, with the versions of a file side
+ * by side in larger frames. No manifest changes, and a content is at every time in the pack that its row
+ * names.
  *
- *   read the old packs → build, each content hashed → register the object → put → read back, each content hashed again
+ *   read the old packs → build, each content hashed → register the object → put → read back, each content
+ *   hashed again
  *     → one transaction under the project's lock: contents move, the new pack is there, the old ones are not
  *     → the old objects go after a grace, for readers that still have the old index
  *
- * What is left by a process that ends in between is one uncommitted object, which cleanup.ts removes. Whoever was faster, a rival or the
- * project's deletion, is seen by the transaction. A damaged content ends it with everything as it was.
+ * What is left by a process that ends in between is one uncommitted object, which cleanup.ts removes.
+ * Whoever was faster, a rival or the project's deletion, is seen by the transaction. A damaged content ends
+ * it with everything as it was.
  */
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
@@ -64,7 +67,10 @@ export async function repackProject(ctx: Repacking, job: RepackJob): Promise<voi
   }
 }
 
-/** Whether packs became one, so that it is worth to look again. Nothing is done for a project that has fewer small packs than `many`. */
+/**
+ * Whether packs became one, so that it is worth to look again. Nothing is done for a project that has fewer
+ * small packs than `many`.
+ */
 async function repackOnce(ctx: Repacking, job: RepackJob, many: number): Promise<boolean> {
   const { projectId } = job.payload;
   const project = await ctx.db
@@ -109,7 +115,10 @@ async function repackOnce(ctx: Repacking, job: RepackJob, many: number): Promise
   return isReplaced;
 }
 
-/** The packs that are to become one, or none: the smallest of the project, within the bounds of one repacking. */
+/**
+ * The packs that are to become one, or none: the smallest of the project, within the bounds of one
+ * repacking.
+ */
 async function findCandidates({ db }: Repacking, projectId: string, many: number): Promise<Pack[]> {
   const { rows } = await sql<{ id: string; object_key: string; byte_size: number; index: Buffer }>`
     with small as (
@@ -185,7 +194,10 @@ async function check(
   );
 }
 
-/** False where the project was deleted or a rival was faster. Throws, and leaves everything as it was, where not every content has a new place. */
+/**
+ * False where the project was deleted or a rival was faster. Throws, and leaves everything as it was, where
+ * not every content has a new place.
+ */
 async function replace(
   tx: Tx,
   { config }: Repacking,

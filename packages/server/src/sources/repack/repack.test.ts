@@ -31,7 +31,10 @@ const noise = (seed: string, length = 2000) =>
     ),
   ).subarray(0, length);
 
-/** What a version holds: two files that change with each, one that is there from the first, one that comes back. */
+/**
+ * What a version holds: two files that change with each, one that is there from the first, one that comes
+ * back.
+ */
 const filesOf = (version: number): Record<string, Buffer> => ({
   'a/always.txt': Buffer.from('always'),
   'a/changes.txt': Buffer.concat([noise('same', 3000), Buffer.from(`version ${version}`)]),

@@ -1,4 +1,7 @@
-/** The thread of one repacking: hashing, ordering and compressing of at most some hundred MiB, and then it ends, and its memory with it. */
+/**
+ * The thread of one repacking: hashing, ordering and compressing of at most some hundred MiB, and then it
+ * ends, and its memory with it.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { zstdDecompressSync } from 'node:zlib';
 import { decodeManifest, sha256Of } from '../manifest.ts';
@@ -8,9 +11,10 @@ import { comparePaths } from '../paths.ts';
 import type { FromThread, Manifests, OldPack, RepackWork } from './protocol.ts';
 
 /**
- * Versions of one file share a frame, which is where the gain is. Of 500 versions of a real history, 5.08 MB: 128 KiB frames 690 kB at level
- * 3 and 650 at 9; 512 KiB 546 and 511; 1 MiB 510 and 475. To read one file a whole frame is read. Levels above 9 gain 2% for 10 times the
- * time, a window for long distances nothing.
+ * Versions of one file share a frame, which is where the gain is. Of 500 versions of a real history, 5.08
+ * MB: 128 KiB frames 690 kB at level 3 and 650 at 9; 512 KiB 546 and 511; 1 MiB 510 and 475. To read one
+ * file a whole frame is read. Levels above 9 gain 2% for 10 times the time, a window for long distances
+ * nothing.
  */
 const REPACKED: PackForm = { frameBytes: 512 * 1024, level: 9 };
 /** Decompressed frames kept: one of each pack, as long as paths and packs are in the same order. */

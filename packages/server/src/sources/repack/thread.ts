@@ -14,8 +14,9 @@ export class RepackDamage extends Error {
 }
 
 /**
- * Runs one step in a thread of its own: imports do not wait for it. Buffers in `transfer` are handed over. `nextManifests` answers with
- * none when there are no more. Throws `RepackDamage`; rejects also when `signal` is aborted.
+ * Runs one step in a thread of its own: imports do not wait for it. Buffers in `transfer` are handed over.
+ * `nextManifests` answers with none when there are no more. Throws `RepackDamage`; rejects also when
+ * `signal` is aborted.
  */
 export function runRepackThread(
   work: RepackWork,

@@ -24,7 +24,10 @@ interface Build {
 const PAGE = 500;
 const RANGE_BYTES = 4 * 1024 * 1024;
 
-/** Of all live projects, or of one: builds are not found by project. Adds to `run.findings`; throws as verifyProject. */
+/**
+ * Of all live projects, or of one: builds are not found by project. Adds to `run.findings`; throws as
+ * verifyProject.
+ */
 export async function verifyArtifacts(run: Verification, projectId: string | null): Promise<void> {
   await forEachOf(builds(run.db, projectId), run.concurrency, (build) =>
     run.slots.run(async () => {

@@ -1,4 +1,7 @@
-/** Asks the database again about what looked wrong: packs that were replaced meanwhile, and sources that are gone, are no damage. */
+/**
+ * Asks the database again about what looked wrong: packs that were replaced meanwhile, and sources that are
+ * gone, are no damage.
+ */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { Finding } from './findings.ts';

@@ -1,4 +1,7 @@
-/** What verification found. Everything is counted; so much is listed as an operator can read, what lost bytes first. */
+/**
+ * What verification found. Everything is counted; so much is listed as an operator can read, what lost
+ * bytes first.
+ */
 
 /** docs/guides/operations.md says of each what it means and what to do. */
 export type DamageKind =

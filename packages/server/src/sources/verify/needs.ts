@@ -1,11 +1,17 @@
-/** Which files are lost with damaged contents: the newest sources that have them, so that an operator knows what to bring back. */
+/**
+ * Which files are lost with damaged contents: the newest sources that have them, so that an operator knows
+ * what to bring back.
+ */
 import { ManifestFault } from './trees.ts';
 import type { SourceTrees } from './trees.ts';
 import type { Use } from './findings.ts';
 
 const MAX_USES = 3;
 
-/** Of each content the newest files that have it, the newest first; empty where no source has it. `ids` are oldest first. */
+/**
+ * Of each content the newest files that have it, the newest first; empty where no source has it. `ids` are
+ * oldest first.
+ */
 export async function findUses(
   trees: SourceTrees,
   ids: readonly string[],

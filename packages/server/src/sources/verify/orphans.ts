@@ -1,4 +1,7 @@
-/** Objects that nothing needs: those that are registered nowhere, which nothing will ever remove, and those that are kept for nobody. */
+/**
+ * Objects that nothing needs: those that are registered nowhere, which nothing will ever remove, and those
+ * that are kept for nobody.
+ */
 import { sql } from 'kysely';
 import type { ObjectInfo } from '../../storage/object-store.ts';
 import { findUnused } from './rows.ts';

@@ -1,4 +1,7 @@
-/** Reads one pack to its end and hashes every content that its index names. What is in memory at once: one range, and two frames of it. */
+/**
+ * Reads one pack to its end and hashes every content that its index names. What is in memory at once: one
+ * range, and two frames of it.
+ */
 import { ObjectNotFoundError } from '../../storage/object-store.ts';
 import { MAX_FILE_BYTES } from '../bundle-rules.ts';
 import { unpackFrame } from '../blobs.ts';
@@ -132,7 +135,10 @@ function* ranges(frames: readonly Frame[]): Generator<Group> {
 
 const endOf = (frame: Frame) => frame.offset + frame.length;
 
-/** Each frame's bytes, null where they are damaged. The next one is decompressed on another core while the consumer hashes this one. */
+/**
+ * Each frame's bytes, null where they are damaged. The next one is decompressed on another core while the
+ * consumer hashes this one.
+ */
 async function* unpacked(
   run: Verification,
   key: string,

@@ -1,4 +1,7 @@
-/** Where the rows say that a project's contents are, and whether the packs' indexes say so too. 36 bytes a content. */
+/**
+ * Where the rows say that a project's contents are, and whether the packs' indexes say so too. 36 bytes a
+ * content.
+ */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import { decodeIndex } from '../pack.ts';
@@ -20,7 +23,10 @@ export interface Placements {
   misplaced(): Generator<string>;
 }
 
-/** Rows and indexes as they were at one time, whatever is repacked meanwhile. An index that cannot be read places nothing. */
+/**
+ * Rows and indexes as they were at one time, whatever is repacked meanwhile. An index that cannot be read
+ * places nothing.
+ */
 export async function readPlacements(db: Db, projectId: string): Promise<Placements> {
   return db
     .transaction()
@@ -130,7 +136,10 @@ class Table implements Placements {
   }
 }
 
-/** Where each of these contents is now, where it has a row: the pack that the row names, and whether that pack is the project's and has it. At most some thousand. */
+/**
+ * Where each of these contents is now, where it has a row: the pack that the row names, and whether that
+ * pack is the project's and has it. At most some thousand.
+ */
 export async function findPlaces(
   db: Db,
   projectId: string,

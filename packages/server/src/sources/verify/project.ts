@@ -1,6 +1,7 @@
 /**
- * Verifies one project: the bytes of its packs, then its rows against them. What looks wrong is a suspicion until the database was asked
- * again: beside a running service packs are replaced and projects deleted while it reads.
+ * Verifies one project: the bytes of its packs, then its rows against them. What looks wrong is a suspicion
+ * until the database was asked again: beside a running service packs are replaced and projects deleted
+ * while it reads.
  */
 import { confirmContents, confirmFindings } from './confirm.ts';
 import type { LostContent } from './confirm.ts';

@@ -1,9 +1,15 @@
-/** What rows say of each other. Each check is one statement, and so of one time: what is deleted or repacked meanwhile is in it whole or not at all. */
+/**
+ * What rows say of each other. Each check is one statement, and so of one time: what is deleted or repacked
+ * meanwhile is in it whole or not at all.
+ */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { Finding } from './findings.ts';
 
-/** The head, and what hangs on live threads, that names a source which is not stored. Builds: verify-artifacts.ts. */
+/**
+ * The head, and what hangs on live threads, that names a source which is not stored. Builds:
+ * verify-artifacts.ts.
+ */
 export async function findLostReferences(db: Db, projectId: string): Promise<Finding[]> {
   const { rows } = await sql<{ what: string; source_id: string }>`
     with live as materialized (select id, source_id, latest_source_id, workspace_source_id from threads where project_id = ${projectId} and deleted_at is null), named as (
@@ -44,7 +50,10 @@ export const unregistered = (isKnown: boolean) =>
     ? 'The object is needed, and registered as one to be removed.'
     : 'The object is needed, and not registered: nothing will remove it with its project.';
 
-/** Objects of live projects (or of one) that are registered as kept and that neither a pack nor a build names. */
+/**
+ * Objects of live projects (or of one) that are registered as kept and that neither a pack nor a build
+ * names.
+ */
 export async function findUnused(
   db: Db,
   projectId: string | null,

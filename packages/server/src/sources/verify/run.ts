@@ -51,7 +51,10 @@ export class Slots {
   }
 }
 
-/** Works on the items, so many at once. After a failure no further one is begun; it throws when all that were begun have ended. */
+/**
+ * Works on the items, so many at once. After a failure no further one is begun; it throws when all that
+ * were begun have ended.
+ */
 export async function forEachOf<T>(
   items: AsyncIterable<T> | Iterable<T>,
   atOnce: number,
@@ -90,7 +93,10 @@ export function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[]> 
   if (batch.length > 0) yield batch;
 }
 
-/** The bytes, or null where the object is there and cannot be read: a bad sector. Throws `StorageUnavailableError` where the store is away. */
+/**
+ * The bytes, or null where the object is there and cannot be read: a bad sector. Throws
+ * `StorageUnavailableError` where the store is away.
+ */
 export async function readRange(
   { store, tally }: Pick<Verification, 'store' | 'tally'>,
   key: string,

@@ -1,4 +1,7 @@
-/** Reads the files of a project's sources for verification: what is wrong on the way is told of the manifest where it is. */
+/**
+ * Reads the files of a project's sources for verification: what is wrong on the way is told of the manifest
+ * where it is.
+ */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { Tree } from '../../merge/types.ts';

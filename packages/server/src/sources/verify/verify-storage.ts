@@ -1,6 +1,6 @@
 /**
- * Verifies everything that is stored: every object is there, every content has its hash, every source's files are the ones that it was
- * stored with. Reads only, and works beside a running service.
+ * Verifies everything that is stored: every object is there, every content has its hash, every source's
+ * files are the ones that it was stored with. Reads only, and works beside a running service.
  */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
