@@ -5,10 +5,8 @@ export default defineConfig({
   test: {
     include: [
       'packages/**/*.test.ts',
-      'fixtures/**/*.test.ts',
-      'agents-tests/guide.test.ts',
-      'torture/**/*.test.ts',
-      'proof/**/*.test.ts',
+      'checks/{bench,drivers,harness,proof,torture}/**/*.test.ts',
+      'checks/agents/guide.test.ts',
     ],
     globalSetup: ['packages/server/src/db/test-server.ts'],
     // Tests start processes and drop privileges: a process of its own per file, no more of them than cores.

@@ -29,7 +29,7 @@ const steps: { name: string; argv: string[]; limitMinutes: number }[] = [
     ],
     limitMinutes: 30,
   },
-  { name: 'torture', argv: [join(root, 'torture/run.ts'), '--seconds', '85'], limitMinutes: 10 },
+  { name: 'torture', argv: [join(root, 'checks/torture/run.ts'), '--seconds', '85'], limitMinutes: 10 },
 ];
 
 const summary: string[] = [];

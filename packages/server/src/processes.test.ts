@@ -24,7 +24,7 @@ import {
   endProcess,
   OWNER,
   spawnService,
-} from '../../../bench/lib/service.ts';
+} from '../../../checks/harness/service.ts';
 import { makeServiceKey } from './accounts/index.ts';
 import { createTestDatabase } from './db/test-database.ts';
 import type { TestDatabase } from './db/test-database.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { startModelServer, type ModelServer } from '../../../../fixtures/model-server/index.ts';
+import { startModelServer, type ModelServer } from '../../../../checks/harness/model-server/index.ts';
 import { linesOf } from '../lines.ts';
 import type { Wire } from './settings.ts';
 
@@ -277,6 +277,6 @@ export async function limited<T>(work: Promise<T>, what: string): Promise<T> {
   }
 }
 
-/** A message whose answers are written in it; see fixtures/model-server. */
+/** A message whose answers are written in it; see checks/harness/model-server. */
 export const script = (steps: object[], text = 'Do it.'): string =>
   `${text}\n\`\`\`\`model\n${JSON.stringify(steps)}\n\`\`\`\`\n`;

@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { endLeftovers, endOf, endProcess, spawnService } from '../../../../bench/lib/service.ts';
+import { endLeftovers, endOf, endProcess, spawnService } from '../../../../checks/harness/service.ts';
 import { RunnerError } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
 import { readTar } from '../sources/index.ts';

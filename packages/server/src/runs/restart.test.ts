@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { startModelServer } from '../../../../fixtures/model-server/index.ts';
+import { startModelServer } from '../../../../checks/harness/model-server/index.ts';
 import { makeServiceKey } from '../accounts/index.ts';
 import { draftsOf, P } from '../applies/fixture.ts';
 import { createTestDatabase } from '../db/test-database.ts';

@@ -1,0 +1,87 @@
+/**
+ * Requests a second of GET thread, beside a bare Fastify route with the same statements on the same
+ * database.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { newAppWith, newReadyThread } from '../../harness/apps.ts';
+import type { Benchmark, Setup } from '../lib/benchmark.ts';
+import { startDatabase, startServiceOn } from '../../harness/database.ts';
+import { makeFiles } from '../../harness/files.ts';
+import { load } from '../lib/load.ts';
+import { addressOf } from '../../harness/service.ts';
+import { summarize } from '../../harness/statistics.ts';
+
+const CONNECTIONS = 16;
+
+export const readsBenchmark: Benchmark = {
+  name: 'reads',
+  title: `GET thread over ${CONNECTIONS} connections`,
+  async run(setup) {
+    const database = await startDatabase(setup.scratch);
+    setup.atEnd(() => database.stop());
+    const service = await startServiceOn(setup, database);
+    const { app, sourceId } = await newAppWith(service, makeFiles(10, 10_000));
+    const thread = await newReadyThread(service, app, sourceId);
+    const sent = await service.call('POST', `${thread}/messages`, { content: 'Nothing to do.' });
+    await service.call('GET', `${thread}/runs/${sent.body.run.id as string}?waitSeconds=30`);
+    const orgId = (await service.call('GET', app)).body.app.orgId as string;
+    const bare = await startBare(setup, database.url, orgId);
+    await expectSame(service.base, bare, thread, service.key);
+
+    const seconds = setup.quick ? 1 : 3;
+    const ask = (base: string, headers: Record<string, string>) =>
+      load(base, () => ({ method: 'GET', path: thread, headers }), CONNECTIONS, seconds);
+    const [ours, theirs]: [number[], number[]] = [[], []];
+    for (let round = -1; round < (setup.quick ? 2 : 8); round++) {
+      const rates = [await ask(service.base, { 'x-api-key': service.key }), await ask(bare, {})] as const;
+      // The first round compiles both.
+      if (round < 0) continue;
+      ours.push(rates[0]);
+      theirs.push(rates[1]);
+      setup.say(`round ${round + 1}: service ${rates[0].toFixed(0)}/s, bare ${rates[1].toFixed(0)}/s`);
+    }
+    const [service_, bare_] = [summarize(ours), summarize(theirs)];
+    return {
+      rows: [
+        { what: 'service', unit: 'requests/s', figures: service_ },
+        { what: 'bare Fastify route', unit: 'requests/s', figures: bare_ },
+      ],
+      aims: [
+        {
+          what: 'of the bare route (medians)',
+          bound: 'least',
+          limit: 60,
+          value: (service_.median / bare_.median) * 100,
+          unit: '%',
+        },
+      ],
+      notes: [
+        `In turns of ${seconds} s. Both have a pool of 24 connections to the same PostgreSQL and give the same answer; the load comes from the benchmark's own process on the same cores.`,
+      ],
+    };
+  },
+};
+
+async function startBare(setup: Setup, url: string, orgId: string): Promise<string> {
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../bare-server.ts')],
+    {
+      env: { PATH: process.env.PATH, DATABASE_URL: url, BENCH_ORG_ID: orgId },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  setup.atEnd(() => void child.kill('SIGKILL'));
+  return addressOf(child);
+}
+
+/** Both have to give the same answer, or they do not do the same work. */
+async function expectSame(service: string, bare: string, path: string, key: string): Promise<void> {
+  const answers = await Promise.all(
+    [fetch(service + path, { headers: { 'x-api-key': key } }), fetch(bare + path)].map(async (response) =>
+      (await response).text(),
+    ),
+  );
+  if (answers[0] !== answers[1]) throw new Error(`The bare route answers otherwise:\n${answers.join('\n')}`);
+}

@@ -1,0 +1,172 @@
+/**
+ * `npm run bench`: measures the real service and prints a table.
+ *
+ *   --only <name>     one benchmark (may be repeated)
+ *   --quick           few samples: to see that everything works
+ *   --dir <folder>    file system to measure on (the system's temporary folder)
+ *   --profile <dir>   CPU profiles of the service, one file per thread
+ *   --write           docs/benchmarks/results.md; a part of them needs a file of its own: --out
+ *   --out <file>      where --write writes
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { agentsBenchmark } from './benchmarks/agents.ts';
+import { appliesBenchmark } from './benchmarks/applies.ts';
+import { applyBenchmark } from './benchmarks/apply.ts';
+import { buildBenchmark } from './benchmarks/build.ts';
+import { eventLagBenchmark } from './benchmarks/event-lag.ts';
+import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
+import { gatewayBenchmark } from './benchmarks/gateway.ts';
+import { idleSandboxesBenchmark } from './benchmarks/idle-sandboxes.ts';
+import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
+import { importBenchmark } from './benchmarks/import.ts';
+import { mergeBenchmark } from './benchmarks/merge.ts';
+import { publishBenchmark } from './benchmarks/publish.ts';
+import { readsBenchmark } from './benchmarks/reads.ts';
+import { receiptsBenchmark } from './benchmarks/receipts.ts';
+import { reopenBenchmark } from './benchmarks/reopen.ts';
+import { runBenchmark } from './benchmarks/run.ts';
+import { sandboxBenchmark } from './benchmarks/sandbox.ts';
+import { storageBenchmark } from './benchmarks/storage.ts';
+import { threadsBenchmark } from './benchmarks/threads.ts';
+import { workspaceBenchmark } from './benchmarks/workspace.ts';
+import type { Benchmark, Outcome } from './lib/benchmark.ts';
+import { loadNow, machineOf } from '../harness/machine.ts';
+import { consoleText, markdown } from './lib/report.ts';
+import type { Report, Result } from './lib/report.ts';
+import { startService } from '../harness/service.ts';
+
+// Sandboxes and git are started by this process: the smaller it is, the sooner they are there.
+const BENCHMARKS: Benchmark[] = [
+  sandboxBenchmark,
+  workspaceBenchmark,
+  reopenBenchmark,
+  buildBenchmark,
+  idleSandboxesBenchmark,
+  importBenchmark,
+  runBenchmark,
+  agentsBenchmark,
+  gatewayBenchmark,
+  threadsBenchmark,
+  applyBenchmark,
+  appliesBenchmark,
+  mergeBenchmark,
+  storageBenchmark,
+  publishBenchmark,
+  eventLagBenchmark,
+  idleStreamsBenchmark,
+  readsBenchmark,
+  receiptsBenchmark,
+  eventLoopBenchmark,
+];
+const RUN_LIMIT_MS = 25 * 60_000;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    quick: { type: 'boolean', default: false },
+    dir: { type: 'string', default: tmpdir() },
+    profile: { type: 'string' },
+    write: { type: 'boolean', default: false },
+    out: { type: 'string' },
+  },
+});
+const chosen = BENCHMARKS.filter(({ name }) => options.only?.includes(name) ?? true);
+const unknown = options.only?.filter((name) => !BENCHMARKS.some((b) => b.name === name)) ?? [];
+if (unknown.length || (options.write && !options.out && chosen.length < BENCHMARKS.length)) {
+  console.error(
+    unknown.length
+      ? `There is no benchmark ${unknown.join(', ')}: ${BENCHMARKS.map((b) => b.name).join(', ')}`
+      : '--write takes a run of all benchmarks, or a file of its own by --out',
+  );
+  process.exit(2);
+}
+
+const scratch = mkdtempSync(join(resolve(options.dir), 'headrace-bench-'));
+const ends: (() => Promise<void> | void)[] = [];
+const say = (line: string) => process.stderr.write(`  ${line}\n`);
+
+let isLeaving = false;
+
+async function cleanUp(): Promise<void> {
+  for (let end = ends.pop(); end; end = ends.pop())
+    await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
+}
+
+async function leave(why: string): Promise<void> {
+  console.error(`\n${why}; cleaning up`);
+  isLeaving = true;
+  await cleanUp();
+  rmSync(scratch, { recursive: true, force: true });
+  process.exit(1);
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(signal));
+setTimeout(() => void leave('The run took longer than 25 minutes'), RUN_LIMIT_MS).unref();
+
+async function measure(benchmark: Benchmark): Promise<Outcome> {
+  const profile = options.profile
+    ? ['--cpu-prof', '--cpu-prof-dir', join(resolve(options.profile), benchmark.name)]
+    : [];
+  const own = mkdtempSync(join(scratch, `${benchmark.name}-`));
+  try {
+    return await benchmark.run({
+      scratch: own,
+      quick: options.quick,
+      say,
+      atEnd: (end) => {
+        ends.push(end);
+      },
+      async start(how = {}) {
+        const service = await startService(own, { ...how, nodeArgs: [...profile, ...(how.nodeArgs ?? [])] });
+        ends.push(() => service.stop());
+        return service;
+      },
+    });
+  } finally {
+    // The benchmark fails when what it runs on is taken away; the process ends when all of that is gone.
+    if (isLeaving) await new Promise(() => {});
+    await cleanUp();
+  }
+}
+
+const report: Report = {
+  date: new Date().toISOString(),
+  quick: options.quick,
+  machine: machineOf(scratch),
+  results: [],
+  failures: [],
+};
+for (const benchmark of chosen) {
+  process.stderr.write(`${benchmark.name}: ${benchmark.title}\n`);
+  const [before, from] = [loadNow(), performance.now()];
+  try {
+    const outcome = await measure(benchmark);
+    const result: Result = {
+      name: benchmark.name,
+      title: benchmark.title,
+      ...outcome,
+      seconds: (performance.now() - from) / 1000,
+      load: [before, loadNow()],
+    };
+    report.results.push(result);
+    console.log(`\n${consoleText(result)}\n`);
+  } catch (error) {
+    report.failures.push({ name: benchmark.name, message: String(error) });
+    console.error(`${benchmark.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+}
+rmSync(scratch, { recursive: true, force: true });
+const results = join(import.meta.dirname, 'results');
+mkdirSync(results, { recursive: true });
+writeFileSync(
+  join(results, `${report.date.replaceAll(':', '-')}.json`),
+  `${JSON.stringify(report, null, 2)}\n`,
+);
+if (options.write) {
+  const file = resolve(options.out ?? join(import.meta.dirname, '../../docs/benchmarks/results.md'));
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${markdown(report).trimEnd()}\n`);
+}
+process.exit(report.failures.length ? 1 : 0);

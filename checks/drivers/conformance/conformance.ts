@@ -1,0 +1,19 @@
+import { describe } from 'vitest';
+import type { Bench } from '../../../packages/runner/src/test-support.ts';
+import { endCases } from './ends.ts';
+import { isolationCases } from './isolation.ts';
+import { limitCases } from './limits.ts';
+import { streamCases } from './streams.ts';
+import { subjectOf } from './subject.ts';
+
+/** What the rest of the runner relies on, whichever driver makes the sandboxes. */
+export function conformance(name: string, bench: Bench | undefined): void {
+  const subject = bench && subjectOf(bench);
+  describe.skipIf(!subject)(`a sandbox of ${name}`, () => {
+    if (!subject) return;
+    isolationCases(subject);
+    limitCases(subject);
+    streamCases(subject);
+    endCases(subject);
+  });
+}

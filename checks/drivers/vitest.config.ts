@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config';
+
+/**
+ * What the runner does with sandboxes, over the driver that HEADRACE_TEST_ENGINES names
+ * (checks/drivers/run.ts).
+ */
+export default defineConfig({
+  test: {
+    root: `${import.meta.dirname}/../..`,
+    include: [
+      'checks/drivers/conformance/conformance.test.ts',
+      'packages/runner/src/sandbox/container/*.test.ts',
+      'packages/runner/src/capture/capture.test.ts',
+      'packages/runner/src/tasks/{tasks,gateway}.test.ts',
+      'packages/runner/src/egress/task-egress.test.ts',
+      'checks/drivers/escape/**/*.test.ts',
+    ],
+    pool: 'forks',
+    // Engines take one container after the other.
+    maxWorkers: 1,
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+  },
+});

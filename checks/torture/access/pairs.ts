@@ -1,0 +1,174 @@
+/** The same request twice: about what is there, and about what is nowhere. */
+import { randomUUID } from 'node:crypto';
+import type { Random } from '../../harness/random.ts';
+import type { Actor } from '../requests/actors.ts';
+import type { Operation, Schema } from '../requests/document.ts';
+import type { Ids } from '../requests/exhibits.ts';
+import { absentId, isAnId } from '../requests/mutations/paths.ts';
+import { sample, sampleText } from '../requests/sample.ts';
+import type { JsonObject } from '../requests/sample.ts';
+import { requestOf, withKey } from '../requests/specimen.ts';
+import type { Answer, Request } from '../requests/wire.ts';
+import { pathOf } from '../requests/world.ts';
+
+export interface Pair {
+  /** Which id is told apart. */
+  about: string;
+  existing: Request;
+  absent: Request;
+}
+
+/** What a plain body still needs to be looked at in full. */
+const BODIES: Record<string, JsonObject> = { 'edits.createEdit': { changes: [{ path: 'a', content: '' }] } };
+/** The exhibit of a kind of id. */
+const EXHIBIT: Record<string, string> = {
+  prj: 'appId',
+  src: 'sourceId',
+  thr: 'threadId',
+  run: 'runId',
+  org: 'organizationId',
+};
+
+export const absentIds = (ids: Ids): Ids =>
+  Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, isAnId(id) ? absentId(id) : id]));
+const namesOf = ({ pathParameters, isPlatform }: Operation) =>
+  pathParameters
+    .map((name) => (isPlatform && name === 'projectId' ? 'appId' : name))
+    .filter((name) => name !== 'provider' && name !== 'token');
+
+/** Both answer with the same request id: apart from what an answer is about, nothing may differ. */
+function ask(
+  operation: Operation,
+  ids: Ids,
+  actor: Actor,
+  random: Random,
+  more: { body?: JsonObject; query?: Record<string, string> } = {},
+): Request {
+  const key = operation.isWrite ? randomUUID() : undefined;
+  const body = operation.body
+    ? withKey(
+        {
+          ...(sample(operation.body.schema, random, 'plain') as JsonObject),
+          ...BODIES[operation.base],
+          ...more.body,
+        },
+        key,
+      )
+    : undefined;
+  const query = {
+    ...Object.fromEntries(
+      operation.query
+        .filter(({ required }) => required)
+        .map(({ name, schema }) => [name, sampleText(schema, random, 'plain')]),
+    ),
+    ...more.query,
+  };
+  return requestOf({
+    operation,
+    path: pathOf(operation, ids),
+    query,
+    actor,
+    headers: [['x-request-id', 'access']],
+    key,
+    body,
+  });
+}
+
+/** All of the path's ids at once; one pair where there is none. */
+export function pathPair(operation: Operation, theirs: Ids, actor: Actor, random: Random): Pair {
+  return {
+    about: 'all ids',
+    existing: ask(operation, theirs, actor, random),
+    absent: ask(operation, absentIds(theirs), actor, random),
+  };
+}
+
+/** One id of the path after the other: those before it are the caller's own. */
+export function positionPairs(
+  operation: Operation,
+  own: Ids,
+  theirs: Ids,
+  actor: Actor,
+  random: Random,
+): Pair[] {
+  const names = namesOf(operation);
+  return names.map((name, at) => {
+    const mixed = (others: Ids): Ids => ({
+      ...own,
+      ...Object.fromEntries(names.slice(at).map((one) => [one, others[one]!])),
+    });
+    return {
+      about: name,
+      existing: ask(operation, mixed(theirs), actor, random),
+      absent: ask(operation, mixed(absentIds(theirs)), actor, random),
+    };
+  });
+}
+
+/**
+ * Ids in the body and in the query, which the document's examples tell from other texts; the path is the
+ * caller's own.
+ */
+export function inputPairs(
+  operation: Operation,
+  own: Ids,
+  theirs: Ids,
+  actor: Actor,
+  random: Random,
+): Pair[] {
+  const inputs = [
+    ...Object.entries(operation.body?.schema.properties ?? {}).map(([name, schema]) => ({
+      name,
+      schema,
+      at: 'body' as const,
+    })),
+    ...operation.query.map(({ name, schema }) => ({ name, schema, at: 'query' as const })),
+  ];
+  return inputs.flatMap(({ name, schema, at }) => {
+    const exhibit = exhibitOf(schema);
+    if (exhibit === undefined) return [];
+    const withId = (id: string) => ask(operation, own, actor, random, { [at]: { [name]: id } });
+    return [
+      {
+        about: `${at} ${name}`,
+        existing: withId(theirs[exhibit]!),
+        absent: withId(absentId(theirs[exhibit]!)),
+      },
+    ];
+  });
+}
+
+function exhibitOf({ examples }: Schema): string | undefined {
+  const [example] = examples ?? [];
+  return typeof example === 'string' && isAnId(example)
+    ? EXHIBIT[example.slice(0, example.indexOf('_'))]
+    : undefined;
+}
+
+const CHANGING = new Set([
+  'date',
+  'ratelimit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'x-operation-id',
+]);
+
+/**
+ * What a caller sees of an answer, but for what differs from request to request anyway: time, rate,
+ * receipts, positions in a feed.
+ */
+export function seen({ status, headers, body }: Answer): string {
+  const told = [...headers]
+    .filter(([name]) => !CHANGING.has(name))
+    .map(([name, values]) => `${name}: ${values.join(', ')}`)
+    .toSorted();
+  return [
+    status,
+    ...told,
+    body
+      .toString()
+      .replaceAll(/"(nextCursor|cursor)":"[^"]*"|^id: .*$/gm, '')
+      .replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, 'ID')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'),
+  ].join('\n');
+}

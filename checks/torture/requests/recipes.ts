@@ -1,0 +1,488 @@
+/**
+ * What the document cannot say of a valid request: which ids exist, which state a write needs, what a text
+ * means. Everything else is drawn from the schemas. What is not named here works with the exhibits as they
+ * are.
+ */
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
+import type { Random } from '../../harness/random.ts';
+import { OWNER } from './actors.ts';
+import type { Actor } from './actors.ts';
+import { ASKING, FILES, openApproval, PLATFORM, until } from './exhibits.ts';
+import type { Ids } from './exhibits.ts';
+import type { Json, JsonObject } from './sample.ts';
+import { pathOf } from './world.ts';
+import type { Draw, World } from './world.ts';
+
+export interface Prepared {
+  /** In place of the exhibits'. */
+  ids?: Ids;
+  actor?: Actor;
+  /** Members that are set; `undefined`: left out. */
+  body?: Record<string, Json | undefined>;
+  query?: Record<string, string | undefined>;
+  headers?: Actor;
+  gzip?: Buffer;
+  /** Once it is answered. */
+  after?: (made: Record<string, any> | undefined) => unknown; // oxlint-disable-line typescript/no-explicit-any -- an answer's body
+}
+
+type Recipe = (draw: Draw) => Prepared | Promise<Prepared>;
+
+const sometimes = (random: Random, share: number) => random.next() < share;
+/** The member as it was drawn, seldom: with most values it refuses. */
+const seldom = (random: Random, ...names: string[]) =>
+  Object.fromEntries(names.filter(() => !sometimes(random, 0.1)).map((name) => [name, undefined]));
+const appOf = ({ exhibits }: World) => `${PLATFORM}/apps/${exhibits.ids.appId}`;
+const MODELS = ['scripted', 'openai/none', 'anthropic/none'];
+const CONTENTS = [
+  'Hello',
+  '```sh\ntrue\n```',
+  '```sh\nfalse\n```',
+  '````file new.txt\n```\n````',
+  'Nothing to run: ``` in a text',
+];
+const EVENT_TYPES = [
+  'thread.updated',
+  'run.completed',
+  'message.persisted',
+  'platform.head.updated',
+  'operation.updated',
+];
+
+export const RECIPES: Record<string, Recipe> = {
+  'projects.updateApp': ({ world, random }) => ({
+    ids: world.spare,
+    body: seldom(random, 'expectedVersion'),
+  }),
+  'projects.deleteApp': async ({ world }) => ({ ids: { appId: await newApp(world) } }),
+  'projects.initializeHead': async ({ world }) => {
+    const appId = await newApp(world);
+    const { source } = await world.calls.call(world.key, 'POST', `${PLATFORM}/apps/${appId}/sources`, {
+      files: [],
+    });
+    return { ids: { appId }, body: { sourceId: source.id as string } };
+  },
+  'projects.updateProject': ({ world, random }) => ({
+    ids: world.spare,
+    body: seldom(random, 'expectedVersion'),
+  }),
+  'projects.deleteProject': async ({ world }) => ({
+    ids: {
+      projectId: (await world.calls.call(world.key, 'POST', '/api/projects', { name: 'Gone soon' })).project
+        .id as string,
+    },
+  }),
+  'sources.importSource': async ({ world, random, isPlain }) => {
+    const parentSourceId = sometimes(random, 0.5) ? world.exhibits.ids.sourceId : undefined;
+    if (isPlain || sometimes(random, 0.7))
+      return {
+        query: { message: undefined, parentSourceId: undefined },
+        body: { files: bundle(random), parentSourceId },
+      };
+    return { query: { parentSourceId }, gzip: await tarGz(bundle(random)) };
+  },
+  'sources.listFiles': ({ random }) => ({ query: sometimes(random, 0.5) ? { prefix: 'src/' } : {} }),
+  'sources.getFile': ({ random }) => ({ query: { path: random.pick(FILES) }, headers: conditional(random) }),
+  'sources.getArchive': ({ random }) => ({ headers: conditional(random) }),
+  'sources.getDiff': ({ world }) => ({ query: { base: world.exhibits.headSourceId } }),
+  'threads.createThread': ({ world, random, isPlain }) => ({
+    body: {
+      sourceId: sometimes(random, 0.3) ? world.exhibits.headSourceId : undefined,
+      ...firstWork(random, isPlain),
+    },
+  }),
+  'threads.createDirectThread': ({ world, random, isPlain }) => ({
+    body: {
+      projectId: random.pick([world.exhibits.ids.projectId!, world.exhibits.ids.appId!]),
+      sourceId: undefined,
+      ...(sometimes(random, 0.8) ? { executionTarget: undefined } : {}),
+      ...firstWork(random, isPlain),
+    },
+  }),
+  'threads.listAllThreads': ({ world, random }) => ({
+    query: { projectId: sometimes(random, 0.3) ? world.exhibits.ids.appId : undefined },
+  }),
+  'threads.updateThread': ({ world, random }) => ({
+    ids: { threadId: world.spare.threadId! },
+    body: {
+      ...seldom(random, 'expectedVersion', 'expectedTitleVersion', 'expectedArchiveVersion'),
+      ...(sometimes(random, 0.5) ? { archived: undefined } : { status: undefined }),
+    },
+  }),
+  'threads.deleteThread': async ({ world }) => ({
+    ids: { threadId: (await world.threads.take()).id as string },
+  }),
+  'messages.sendMessage': (draw) =>
+    inThread(draw, () => ({
+      body: {
+        ...(sometimes(draw.random, 0.3) && !draw.isPlain ? {} : { content: draw.random.pick(CONTENTS) }),
+        modelId: sometimes(draw.random, 0.2) ? draw.random.pick(MODELS) : undefined,
+      },
+    })),
+  'runs.stopRun': (draw) =>
+    inThread(draw, async (thread) => {
+      // A retry may repeat it.
+      await draw.world.calls.call(draw.world.key, 'POST', `${thread.path}/messages`, {
+        content: '```sh\nsleep 5\n```',
+      });
+      return {};
+    }),
+  'runs.retryRun': (draw) =>
+    inThread(
+      draw,
+      async (thread) => {
+        if (thread.latestUserMessageAt !== null) return {};
+        const { run } = await draw.world.calls.call(draw.world.key, 'POST', `${thread.path}/messages`, {
+          content: 'Hello',
+        });
+        await until(
+          () => draw.world.calls.call(draw.world.key, 'GET', `${thread.path}/runs/${run.id}?waitSeconds=10`),
+          (answer) => answer.run.finishedAt !== null,
+          'a run',
+        );
+        return {};
+      },
+      (thread) => thread.latestUserMessageAt !== null,
+    ),
+  'checkpoints.restoreCheckpoint': (draw) =>
+    inThread(draw, async (thread) => {
+      const { call } = draw.world.calls;
+      await call(draw.world.key, 'POST', `${thread.path}/edits`, {
+        expectedSourceId: thread.latestSourceId,
+        changes: [{ path: `${randomUUID()}.txt`, content: '' }],
+      });
+      return {
+        ids: {
+          checkpointId: (await call(draw.world.key, 'GET', `${thread.path}/checkpoints`)).checkpoints[0]
+            .id as string,
+        },
+      };
+    }),
+  'applies.createApply': async ({ world, random }) => {
+    const thread = await world.threads.take();
+    return {
+      ids: { threadId: thread.id as string },
+      body: {
+        expectedSourceId: thread.latestSourceId as string,
+        resolutions: undefined,
+        ...seldom(random, 'expectedHeadSourceId'),
+      },
+    };
+  },
+  'applies.previewApply': (draw) =>
+    inThread(draw, (thread) => ({
+      body: {
+        expectedSourceId: thread.latestSourceId as string,
+        resolutions: undefined,
+        ...seldom(draw.random, 'expectedHeadSourceId'),
+      },
+    })),
+  'applies.listApplies': ({ world, random }) => ({
+    query: { threadId: sometimes(random, 0.3) ? world.exhibits.ids.threadId : undefined },
+  }),
+  'edits.createEdit': (draw) =>
+    inThread(draw, (thread) => ({
+      body: { expectedSourceId: thread.latestSourceId as string, changes: bundle(draw.random, 1) },
+    })),
+  'execs.createExec': (draw) =>
+    inThread(draw, () => ({
+      body: command(draw, 'true', 'cat', 'echo told >&2; exit 3', 'date > now.txt'),
+      headers: !draw.isPlain && sometimes(draw.random, 0.4) ? [['accept', 'text/event-stream']] : [],
+    })),
+  'approvals.answerApproval': (draw) =>
+    inThread(draw, async (thread) => {
+      await draw.world.calls.call(draw.world.key, 'POST', `${thread.path}/messages`, {
+        content: `\`\`\`sh\n${ASKING}${randomUUID()}\n\`\`\``,
+      });
+      return { ids: { approvalId: await openApproval(draw.world.calls.call, draw.world.key, thread.path) } };
+    }),
+  'builds.createBuild': (draw) =>
+    inThread(draw, () => ({
+      body: {
+        ...command(draw, 'true', 'false', 'mkdir out && date > out/now'),
+        outputDirectory: draw.random.pick(['.', 'out', 'src']),
+        sourceId: sometimes(draw.random, 0.3) ? draw.world.exhibits.headSourceId : undefined,
+      },
+    })),
+  'builds.cancelBuild': (draw) =>
+    inThread(draw, async (thread) => ({
+      ids: {
+        buildId: (
+          await draw.world.calls.call(draw.world.key, 'POST', `${thread.path}/builds`, {
+            command: 'sleep 60',
+            outputDirectory: '.',
+          })
+        ).build.id as string,
+      },
+    })),
+  'builds.getArtifact': ({ random }) => ({ headers: conditional(random) }),
+  'builds.getLogs': ({ random }) => ({ headers: sometimes(random, 0.4) ? [['accept', 'text/plain']] : [] }),
+  'previews.createPreview': (draw) =>
+    inThread(draw, () => ({
+      body: { command: 'true', port: 3000 },
+      after: async (made) => {
+        if (made?.preview)
+          await draw.world.calls.call(
+            draw.world.key,
+            'DELETE',
+            `${appOf(draw.world)}/previews/${made.preview.id}`,
+          );
+      },
+    })),
+  'previews.deletePreview': async ({ world }) => ({
+    ids: {
+      previewId: (
+        await world.calls.call(
+          world.key,
+          'POST',
+          `${appOf(world)}/threads/${world.exhibits.ids.threadId}/previews`,
+          { command: 'true', port: 3000 },
+        )
+      ).preview.id as string,
+    },
+  }),
+  'settings.updateAppSettings': ({ world }) => ({ ids: world.spare }),
+  'settings.updateOrganizationSettings': ({ world }) => ({ actor: world.elsewhere }),
+  'operations.getOperation': ({ world, random }) => ({ ids: { operationId: random.pick(world.operations) } }),
+  'mcpServers.createMcpServer': ({ world, random }) => ({
+    body: {
+      command: undefined,
+      url: undefined,
+      headers: undefined,
+      env: undefined,
+      projectIds: undefined,
+      ...mcpServer(random),
+    },
+    after: async (made) => {
+      if (made?.mcpServer)
+        await world.calls.call(world.key, 'DELETE', `/api/mcp-servers/${made.mcpServer.id}`);
+    },
+  }),
+  'mcpServers.updateMcpServer': async ({ world, random }) => {
+    const server = mcpServer(random);
+    return {
+      ...(await oneMcpServer(world, random, server)),
+      body: {
+        command: undefined,
+        url: undefined,
+        headers: undefined,
+        env: undefined,
+        projectIds: undefined,
+        transport: undefined,
+        ...(sometimes(random, 0.5) ? server : {}),
+      },
+    };
+  },
+  'mcpServers.deleteMcpServer': async ({ world, random }) => ({
+    ids: (await oneMcpServer(world, random)).ids!,
+  }),
+  'usage.setModelKey': ({ world, random }) => ({
+    actor: world.elsewhere,
+    ids: { provider: random.pick(['openai', 'anthropic', 'provider-1']) },
+  }),
+  'usage.deleteModelKey': async ({ world }) => {
+    const provider = randomUUID();
+    await world.calls.call(world.elsewhere, 'PUT', `/api/model-keys/${provider}`, { key: 'none' });
+    return { actor: world.elsewhere, ids: { provider } };
+  },
+  'usage.readUsage': ({ random }) => ({
+    query: {
+      from: random.pick([undefined, '2026-01-01', '2026-01-01T00:00:00Z']),
+      to: random.pick([undefined, '2026-12-31', '2026-12-31T23:59:59.999+01:00']),
+    },
+  }),
+  'accounts.signIn': () => ({ body: OWNER }),
+  'accounts.signOut': async ({ world }) => ({ actor: await world.calls.signIn(OWNER) }),
+  'accounts.switchOrganization': ({ world, random }) => ({
+    actor: world.wanderer,
+    body: { organizationId: random.pick(world.organizations) },
+  }),
+  'accounts.deleteOrganization': async ({ world }) => ({
+    ids: {
+      organizationId: (
+        await world.calls.call(world.owner, 'POST', '/api/organizations', { name: 'Gone soon' })
+      ).organization.id as string,
+    },
+  }),
+  'accounts.inviteMember': () => ({ body: { email: `${randomUUID()}@example.test` } }),
+  'accounts.acceptInvitation': async ({ world }) => {
+    const { invitation } = await world.calls.call(world.owner, 'POST', '/api/members', {
+      email: `${randomUUID()}@example.test`,
+      role: 'member',
+    });
+    return { ids: { token: (invitation.url as string).split('/').at(-1)! } };
+  },
+  'accounts.updateMember': ({ world }) => ({ ids: world.spare }),
+  'accounts.removeMember': async ({ world }) => ({
+    ids: { userId: (await world.calls.invite(world.owner, 'member')).userId },
+  }),
+  'accounts.updateServiceAccount': ({ world }) => ({ ids: world.spare }),
+  'accounts.deleteServiceAccount': async ({ world }) => ({
+    ids: { accountId: (await world.calls.account(world.owner)).accountId },
+  }),
+  'accounts.rotateCredential': ({ world }) => ({ ids: world.spare }),
+  'accounts.revokeCredential': async ({ world }) => {
+    const { credential } = await world.calls.call(
+      world.owner,
+      'POST',
+      `/api/service-accounts/${world.spare.accountId}/credentials`,
+    );
+    return { ids: { accountId: world.spare.accountId!, credentialId: credential.id as string } };
+  },
+};
+
+/** Which members a server has follows from its transport. */
+function mcpServer(random: Random): JsonObject {
+  if (sometimes(random, 0.5))
+    return {
+      transport: 'stdio',
+      command: 'node tools.mjs',
+      ...(sometimes(random, 0.5) ? { env: { WORD: 'heron' } } : {}),
+    };
+  return {
+    transport: 'http',
+    url: random.pick(['https://mcp.example.com/', 'http://mcp.example.com:8080/a?b=c']),
+    ...(sometimes(random, 0.5) ? { headers: { 'X-Key': 'secret' } } : {}),
+  };
+}
+
+/** A server that goes once the request is answered. */
+async function oneMcpServer(
+  { calls: { call }, key }: World,
+  random: Random,
+  server = mcpServer(random),
+): Promise<Prepared> {
+  const { mcpServer: made } = await call(key, 'POST', '/api/mcp-servers', { name: 'Tools', ...server });
+  return {
+    ids: { mcpServerId: made.id as string },
+    after: async () => {
+      await call(key, 'DELETE', `/api/mcp-servers/${made.id as string}`);
+    },
+  };
+}
+
+/**
+ * Weights beside 1: sandboxes take a tenth of a second of a core or more, passwords too; a stream is held
+ * for a quarter of a second.
+ */
+const COSTLY = [
+  'messages.sendMessage',
+  'runs.stopRun',
+  'runs.retryRun',
+  'checkpoints.restoreCheckpoint',
+  'applies.createApply',
+  'execs.createExec',
+  'approvals.answerApproval',
+  'builds.createBuild',
+  'builds.cancelBuild',
+  'previews.createPreview',
+  'previews.deletePreview',
+  'threads.deleteThread',
+  'accounts.signIn',
+  'accounts.signOut',
+  'accounts.acceptInvitation',
+  'accounts.removeMember',
+];
+export const weightOf = ({ base }: { base: string }) =>
+  COSTLY.includes(base)
+    ? 0.12
+    : /^threads.create/.test(base)
+      ? 0.3
+      : /^(edits|applies.preview|events.stream)/.test(base)
+        ? 0.4
+        : 1;
+
+/**
+ * A list's or feed's own cursor, with the filters of the request; undefined where there is no further page.
+ */
+export async function cursorFor(
+  { world, operation }: Draw,
+  ids: Ids,
+  query: Record<string, string>,
+  actor: Actor,
+): Promise<string | undefined> {
+  const { limit: _, cursor: __, waitSeconds: ___, ...filters } = query;
+  const list = pathOf(operation, ids).replace(/\/events\/(head|stream)$/, '/events');
+  const { nextCursor } = await world.calls.call(
+    actor,
+    'GET',
+    `${list}?${new URLSearchParams({ ...filters, limit: '1' }).toString()}`,
+  );
+  return (nextCursor as string | null) ?? undefined;
+}
+
+/** Filters of events that exist on the feed. */
+export function eventFilters({ world, operation, random }: Draw): Record<string, string | undefined> {
+  const { ids } = world.exhibits;
+  return {
+    threadId: operation.isPlatform && sometimes(random, 0.3) ? ids.threadId : undefined,
+    runId: sometimes(random, 0.2) ? ids.runId : undefined,
+    projectId: !operation.isPlatform && sometimes(random, 0.3) ? ids.projectId : undefined,
+    types: sometimes(random, 0.3)
+      ? EVENT_TYPES.filter(() => sometimes(random, 0.5)).join(',') || undefined
+      : undefined,
+  };
+}
+
+async function newApp({ calls, key }: World): Promise<string> {
+  return (await calls.call(key, 'POST', `${PLATFORM}/apps`, { name: 'Gone soon' })).app.id as string;
+}
+
+type Thread = Record<string, unknown> & { path: string };
+
+/** Takes a thread, and gives it back once the request is answered. */
+async function inThread(
+  { world }: Draw,
+  prepare: (thread: Thread) => Prepared | Promise<Prepared>,
+  isRight?: (thread: Record<string, unknown>) => boolean,
+): Promise<Prepared> {
+  const taken = await world.threads.take(isRight);
+  const prepared = await prepare({ ...taken, path: `${appOf(world)}/threads/${taken.id}` });
+  return {
+    ...prepared,
+    ids: { ...prepared.ids, threadId: taken.id as string },
+    after: async (made) => {
+      await prepared.after?.(made);
+      world.threads.giveBack(taken.id as string);
+    },
+  };
+}
+
+/** One of these commands, or whatever text was drawn: the shell makes of it what it can, within a second. */
+function command({ random, isPlain }: Draw, ...known: string[]): Record<string, Json | undefined> {
+  return isPlain || sometimes(random, 0.7) ? { command: random.pick(known) } : { timeoutSeconds: 1 };
+}
+
+function firstWork(random: Random, isPlain: boolean): Record<string, Json | undefined> {
+  return {
+    modelId: sometimes(random, 0.2) ? random.pick(MODELS) : undefined,
+    message: !isPlain && sometimes(random, 0.15) ? { content: random.pick(CONTENTS) } : undefined,
+  };
+}
+
+function bundle(random: Random, least = 0): JsonObject[] {
+  return Array.from({ length: least + random.below(5) }, (_, i) => ({
+    path: `${random.pick(['', 'src/', 'ünï/', 'a b/'])}file-${i}-${random.below(1e6)}${random.pick(['', '.ts', ' (1).txt', '.漢字'])}`,
+    ...(sometimes(random, 0.3)
+      ? { content: Buffer.from([0, 1, 0xff, random.below(256)]).toString('base64'), encoding: 'base64' }
+      : { content: random.pick(['', 'text\n', 'a\0b', '漢字🙂']) }),
+    ...(sometimes(random, 0.3) ? { executable: sometimes(random, 0.5) } : {}),
+  }));
+}
+
+async function tarGz(files: JsonObject[]): Promise<Buffer> {
+  const tar = pack();
+  for (const { path, executable } of files)
+    tar.entry({ name: path as string, mode: executable ? 0o755 : 0o644 }, 'content\n');
+  tar.finalize();
+  const parts: Buffer[] = [];
+  for await (const part of tar) parts.push(part as Buffer);
+  return gzipSync(Buffer.concat(parts));
+}
+
+const conditional = (random: Random): Actor =>
+  sometimes(random, 0.3)
+    ? [['if-none-match', random.pick(['*', '"none"', 'W/"none", "other"', 'garbage'])]]
+    : [];

@@ -1,0 +1,138 @@
+/** What requests are drawn against: one of everything at rest, and threads to be worked in. */
+import type { Random } from '../../harness/random.ts';
+import type { Service } from '../../harness/service.ts';
+import { byBearer, byKey, createCalls, OWNER } from './actors.ts';
+import type { Actor, Calls, Made } from './actors.ts';
+import type { Operation } from './document.ts';
+import { makeExhibits, PLATFORM, until } from './exhibits.ts';
+import type { Exhibits, Ids } from './exhibits.ts';
+import type { Wire } from './wire.ts';
+
+export interface World {
+  calls: Calls;
+  serviceKey: string;
+  key: Actor;
+  bearer: Actor;
+  owner: Actor;
+  /** The owner in another organization, whose settings disturb nobody. */
+  elsewhere: Actor;
+  /** A session that changes its organization, and one that may end. */
+  wanderer: Actor;
+  leaver: Actor;
+  organizations: string[];
+  exhibits: Exhibits;
+  /** May be changed by anybody, but is there. */
+  spare: Ids;
+  /** Receipts of the key's writes. */
+  operations: string[];
+  threads: Threads;
+  /** What each path takes. */
+  methods: Map<string, string[]>;
+}
+
+export async function makeWorld(service: Service, wire: Wire, operations: Operation[]): Promise<World> {
+  const calls = createCalls(wire, service.base);
+  const [owner, wanderer, leaver] = [
+    await calls.signIn(OWNER),
+    await calls.signIn(OWNER),
+    await calls.signIn(OWNER),
+  ];
+  const { activeOrganizationId: home } = await calls.call(owner, 'GET', '/api/session');
+  const { actor: elsewhere, organizationId } = await calls.tenant(OWNER);
+  const {
+    organization: { id: exhibited },
+  } = await calls.call(owner, 'POST', '/api/organizations', { name: 'Exhibit' });
+  const key = byKey(service.key);
+  const exhibits = await makeExhibits(calls, key, owner, exhibited as string);
+  const {
+    app: { id: appId },
+  } = await calls.call(key, 'POST', `${PLATFORM}/apps`, { name: 'Spare' });
+  const {
+    thread: { id: threadId },
+  } = await calls.call(key, 'POST', `${PLATFORM}/apps/${exhibits.ids.appId}/threads`, { title: 'Spare' });
+  const {
+    project: { id: projectId },
+  } = await calls.call(key, 'POST', '/api/projects', { name: 'Spare' });
+  const [{ accountId }, { userId }] = [await calls.account(owner), await calls.invite(owner, 'member')];
+  return {
+    calls,
+    serviceKey: service.key,
+    key,
+    bearer: byBearer(service.key),
+    owner,
+    elsewhere,
+    wanderer,
+    leaver,
+    organizations: [home as string, organizationId],
+    exhibits,
+    spare: { appId, threadId, projectId, accountId, userId },
+    operations: [exhibits.ids.operationId!],
+    threads: createThreads(calls, key, exhibits),
+    methods: new Map(
+      Object.entries(Object.groupBy(operations, ({ path }) => path)).map(([path, all]) => [
+        path,
+        all!.map(({ method }) => method),
+      ]),
+    ),
+  };
+}
+
+/** The value of a path's parameter: on Platform paths `projectId` names an app. */
+export function pathOf(operation: Operation, ids: Ids): string {
+  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(ids[operation.isPlatform && name === 'projectId' ? 'appId' : name]!),
+  );
+}
+
+export interface Threads {
+  /** An idle thread of the exhibited app that nobody else works in; `isRight` may ask for more. */
+  take(isRight?: (thread: Made) => boolean): Promise<Made>;
+  /** It may be taken again once it is idle. */
+  giveBack(threadId: string): void;
+}
+
+const LOOKS = 4;
+
+function createThreads({ call }: Calls, key: Actor, { ids }: Exhibits): Threads {
+  const app = `${PLATFORM}/apps/${ids.appId}`;
+  const free: string[] = [];
+  const isIdle = (t: Made) =>
+    t.initializationState === 'completed' &&
+    ['ready', 'failed'].includes(t.status as string) &&
+    t.sealedAt === null;
+  const look = async (id: string): Promise<Made> =>
+    (await call(key, 'GET', `${app}/threads/${id}`)).thread as Made;
+  return {
+    async take(isRight = () => true) {
+      for (let looks = Math.min(LOOKS, free.length); looks > 0; looks--) {
+        const id = free.shift();
+        if (id === undefined) break;
+        const thread = await look(id);
+        if (isIdle(thread) && isRight(thread)) return thread;
+        if (thread.sealedAt === null) free.push(id);
+      }
+      const {
+        thread: { id },
+      } = await call(key, 'POST', `${app}/threads`, {});
+      return (
+        await until(
+          () => call(key, 'GET', `${app}/threads/${id}`),
+          ({ thread }) => isIdle(thread as Made),
+          'a thread',
+        )
+      ).thread as Made;
+    },
+    giveBack(threadId) {
+      free.push(threadId);
+    },
+  };
+}
+
+/** What a run needs to be drawn. */
+export interface Draw {
+  world: World;
+  operation: Operation;
+  random: Random;
+  /** The first request of an operation: one that has to succeed. */
+  isPlain: boolean;
+}

@@ -1,0 +1,188 @@
+/**
+ * `npm run torture`: does to the real service what breaks promises, and counts what was lost. One line a
+ * part; exit 1 on any loss.
+ *
+ *   --only <part>     one part (may be repeated)
+ *   --seconds <n>     scales the work to about that time (1500: the full counts)
+ *   --seed <n>        what is drawn: keys, victims, moments (default: drawn, and said)
+ *   --dir <folder>    file system to work on (/dev/shm where that has room, else the system's temporary folder)
+ *   --json            the report as JSON on stdout instead of the lines
+ *   --write           docs/benchmarks/torture.md, of the parts that were run
+ */
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { loadNow, machineOf } from '../harness/machine.ts';
+import { createRandom } from '../harness/random.ts';
+import { MAIN, startService } from '../harness/service.ts';
+import { FULL_SECONDS } from './lib/part.ts';
+import type { Part, PartResult } from './lib/part.ts';
+import { failureText, lineOf, markdown } from './lib/report.ts';
+import type { Report, Result } from './lib/report.ts';
+import { accessPart } from './access/index.ts';
+import { appliesPart } from './applies/index.ts';
+import { logPart } from './log/index.ts';
+import { mergesPart } from './merges/index.ts';
+import { postmasterPart } from './postmaster/index.ts';
+import { receiptsPart } from './receipts/index.ts';
+import { requestsPart } from './requests/index.ts';
+
+const PARTS: Part[] = [
+  logPart,
+  receiptsPart,
+  postmasterPart,
+  appliesPart,
+  requestsPart,
+  accessPart,
+  mergesPart,
+];
+const START_SECONDS = 45;
+const LEAST_SHARE = 0.01;
+const LEAST_LIMIT_SECONDS = 90;
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    seconds: { type: 'string', default: String(FULL_SECONDS) },
+    seed: { type: 'string' },
+    dir: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const whole = (name: 'seconds' | 'seed', value: string) =>
+  /^[1-9]\d{0,8}$/.test(value) ? Number(value) : refuse(`--${name} takes a whole number from 1`);
+
+function refuse(why: string): never {
+  console.error(why);
+  process.exit(2);
+}
+
+if (options.help) {
+  console.log(
+    /\/\*\*\n([^]*?)\n \*\//.exec(readFileSync(import.meta.filename, 'utf8'))![1]!.replaceAll(/^ \* ?/gm, ''),
+  );
+  console.log(`\nParts: ${PARTS.map(({ name, title }) => `\n  ${name.padEnd(12)} ${title}`).join('')}`);
+  process.exit(0);
+}
+const unknown = options.only?.filter((name) => !PARTS.some((part) => part.name === name)) ?? [];
+if (unknown.length)
+  refuse(`There is no part ${unknown.join(', ')}: ${PARTS.map((part) => part.name).join(', ')}`);
+const chosen = PARTS.filter(({ name }) => options.only?.includes(name) ?? true);
+const seconds = whole('seconds', options.seconds);
+const seed =
+  options.seed === undefined ? 1 + Math.floor(Math.random() * 999_999) : whole('seed', options.seed);
+/** Services have to be started for however little work. */
+const share = Math.max(LEAST_SHARE, (seconds - START_SECONDS) / (FULL_SECONDS - START_SECONDS));
+
+const MEMORY = '/dev/shm';
+const MEMORY_LEAST_BYTES = 4 * 2 ** 30;
+
+/** Memory where there is enough: the promises are the same on a slow disk, only later. */
+function folder(): string {
+  if (options.dir !== undefined) return resolve(options.dir);
+  try {
+    accessSync(MEMORY, constants.W_OK);
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= MEMORY_LEAST_BYTES ? MEMORY : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
+const scratch = mkdtempSync(join(folder(), 'headrace-torture-'));
+// Half of a start's work is reading its modules: kept, so that what is killed is soon back. Only a process
+// that ends by itself writes it.
+process.env.NODE_COMPILE_CACHE = join(scratch, 'modules');
+execFileSync(process.execPath, [MAIN, '--help'], { stdio: 'ignore', timeout: 60_000 });
+const ends: (() => Promise<void> | void)[] = [];
+const say = (line: string) => process.stderr.write(`  ${line}\n`);
+
+async function cleanUp(): Promise<void> {
+  for (const end of ends.splice(0).toReversed())
+    await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
+}
+
+async function leave(why: string): Promise<void> {
+  console.error(`\n${why}; cleaning up`);
+  await cleanUp();
+  rmSync(scratch, { recursive: true, force: true });
+  process.exit(1);
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(signal));
+process.once(
+  'unhandledRejection',
+  (error) => void leave(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+);
+
+/** Runs a part within its time. What it throws is a failure of its own. */
+async function torture(part: Part): Promise<PartResult> {
+  const own = mkdtempSync(join(scratch, `${part.name}-`));
+  const limit = 3 * part.seconds * share + LEAST_LIMIT_SECONDS;
+  const late = new AbortController();
+  const { promise: isLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const error = new Error(`it did not end within ${limit.toFixed(0)} s`);
+    late.abort(error);
+    reject(error);
+  }, limit * 1000);
+  try {
+    const result = part.run({
+      scratch: own,
+      say,
+      signal: late.signal,
+      random: createRandom(seed).fork(part.name),
+      count: (full, least = 1) => Math.max(least, Math.round(full * share)),
+      atEnd: (end) => {
+        ends.push(end);
+      },
+      async start(how = {}) {
+        const service = await startService(own, how);
+        ends.push(() => service.stop());
+        return service;
+      },
+    });
+    return await Promise.race([result, isLate]);
+  } catch (error) {
+    return {
+      line: 'did not come to its end',
+      figures: {},
+      failures: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+    };
+  } finally {
+    clearTimeout(timer);
+    await cleanUp();
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+const report: Report = {
+  date: new Date().toISOString(),
+  seed,
+  seconds,
+  machine: machineOf(scratch),
+  results: [],
+};
+for (const part of chosen) {
+  process.stderr.write(`${part.name}: ${part.title}\n`);
+  const [before, from] = [loadNow(), performance.now()];
+  const outcome = await torture(part);
+  const result: Result = {
+    name: part.name,
+    title: part.title,
+    ...outcome,
+    took: (performance.now() - from) / 1000,
+    load: [before, loadNow()],
+  };
+  report.results.push(result);
+  if (!options.json) console.log(lineOf(result, seed));
+  if (result.failures.length) console.error(failureText(result));
+}
+rmSync(scratch, { recursive: true, force: true });
+if (options.json) console.log(JSON.stringify(report, null, 2));
+const FIGURES = join(import.meta.dirname, '../../docs/benchmarks/torture.md');
+if (options.write) writeFileSync(FIGURES, markdown(report, PARTS, readFileSync(FIGURES, 'utf8')));
+process.exit(report.results.some((result) => result.failures.length) ? 1 : 0);
