@@ -8,7 +8,7 @@ export default defineConfig({
       'checks/{bench,drivers,harness,proof,torture}/**/*.test.ts',
       'checks/agents/guide.test.ts',
     ],
-    globalSetup: ['packages/server/src/db/test-server.ts'],
+    globalSetup: ['packages/server/src/db/postgres.fixture.ts'],
     // Tests start processes and drop privileges: a process of its own per file, no more of them than cores.
     pool: 'forks',
     maxWorkers: Math.max(2, availableParallelism()),

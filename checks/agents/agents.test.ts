@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startModelServer } from '../harness/model-server/index.ts';
 import type { ModelServer } from '../harness/model-server/index.ts';
-import { signedIn } from '../../packages/server/src/accounts/test-callers.ts';
-import { startTestServer } from '../../packages/server/src/test-server.ts';
-import type { TestServer } from '../../packages/server/src/test-server.ts';
-import { newBench, ok, until } from '../../packages/server/src/threads/fixture.ts';
-import type { Bench } from '../../packages/server/src/threads/fixture.ts';
+import { signedIn } from '../../packages/server/src/accounts/callers.fixture.ts';
+import { startTestServer } from '../../packages/server/src/service.fixture.ts';
+import type { TestServer } from '../../packages/server/src/service.fixture.ts';
+import { newBench, ok, until } from '../../packages/server/src/threads/threads.fixture.ts';
+import type { Bench } from '../../packages/server/src/threads/threads.fixture.ts';
 import { agentsOfGuide } from './guide.ts';
 import { startNotes } from './mcp-server.ts';
 

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { Bench } from '../../../packages/runner/src/test-support.ts';
+import type { Bench } from '../../../packages/runner/src/runner.fixture.ts';
 import { endCases } from './ends.ts';
 import { isolationCases } from './isolation.ts';
 import { limitCases } from './limits.ts';

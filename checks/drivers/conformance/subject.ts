@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxLimits } from '../../../packages/runner/src/protocol.ts';
-import type { Bench } from '../../../packages/runner/src/test-support.ts';
+import type { Bench } from '../../../packages/runner/src/runner.fixture.ts';
 import { collect, type Collected } from '../../../packages/runner/src/sandbox/collect.ts';
 import {
   DEFAULT_LIMITS,

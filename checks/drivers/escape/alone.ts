@@ -13,7 +13,7 @@ import {
 } from '../../../packages/runner/src/sandbox/driver.ts';
 import { GUEST } from '../../../packages/runner/src/sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../../../packages/runner/src/sandbox/host.ts';
-import { outputOf, tarStream, type Bench } from '../../../packages/runner/src/test-support.ts';
+import { outputOf, tarStream, type Bench } from '../../../packages/runner/src/runner.fixture.ts';
 import type { Canaries } from './canaries.ts';
 import type { Result } from './probe.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Bench } from '../../../packages/runner/src/test-support.ts';
+import type { Bench } from '../../../packages/runner/src/runner.fixture.ts';
 import { controlGround, runAlone, sandboxGround, type Ground } from './alone.ts';
 import { runBatch, type Place } from './batch.ts';
 import { plantCanaries, PYTHON, type Canaries } from './canaries.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../../harness/random.ts';
-import { Blobs, RealGit } from '../../../packages/server/src/merge/fixture.ts';
+import { Blobs, RealGit } from '../../../packages/server/src/merge/merge.fixture.ts';
 import { createGit } from '../../../packages/server/src/merge/git.ts';
 import { withHunks } from '../../../packages/server/src/merge/hunks.ts';
 import { mergeTrees } from '../../../packages/server/src/merge/merge-trees.ts';

@@ -14,7 +14,7 @@ import { askReference } from './reference.ts';
 import type { Reference } from './reference.ts';
 import { rowOf } from './row.ts';
 import { shrink } from './shrink.ts';
-import { sha256 } from '../../../packages/server/src/merge/fixture.ts';
+import { sha256 } from '../../../packages/server/src/merge/merge.fixture.ts';
 import { createGit } from '../../../packages/server/src/merge/git.ts';
 import { mergeTrees } from '../../../packages/server/src/merge/merge-trees.ts';
 import type { Difference } from '../replay/compare.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../../harness/random.ts';
-import { RealGit, lines } from '../../../packages/server/src/merge/fixture.ts';
+import { RealGit, lines } from '../../../packages/server/src/merge/merge.fixture.ts';
 import { openReplayGit } from './git.ts';
 import { parseHistory, realMerges, sampleTriples } from './history.ts';
 import { replay } from './replay.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../../harness/random.ts';
-import { sha256 } from '../../../packages/server/src/merge/fixture.ts';
+import { sha256 } from '../../../packages/server/src/merge/merge.fixture.ts';
 import { mergeTrees } from '../../../packages/server/src/merge/merge-trees.ts';
 import type { MergeInput } from '../../../packages/server/src/merge/merge-trees.ts';
 import { replay } from './replay.ts';

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { draftsOf } from '@headrace/server/applies/fixture.ts';
-import { newBench } from '@headrace/server/builds/fixture.ts';
+import { draftsOf } from '@headrace/server/applies/applies.fixture.ts';
+import { newBench } from '@headrace/server/builds/builds.fixture.ts';
 import type { StorageReport } from '@headrace/server/sources/verify/verify-storage.ts';
-import { startTestServer } from '@headrace/server/test-server.ts';
-import type { TestServer } from '@headrace/server/test-server.ts';
+import { startTestServer } from '@headrace/server/service.fixture.ts';
+import type { TestServer } from '@headrace/server/service.fixture.ts';
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import type { StreamItem } from './events.ts';
-import { loopback, refusal, sendJson } from './loopback.ts';
+import { loopback, refusal, sendJson } from './loopback.fixture.ts';
 
 const event = (n: number, type = 'run.running') => ({
   id: `evt_${n}`,

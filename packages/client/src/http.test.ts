@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HeadraceError } from './errors.ts';
-import { loopback, refusal, sendJson } from './loopback.ts';
+import { loopback, refusal, sendJson } from './loopback.fixture.ts';
 
 const APP = { ok: true, app: { id: 'prj_1' } };
 

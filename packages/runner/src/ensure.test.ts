@@ -7,7 +7,7 @@ import type { JournalEntry } from './protocol.ts';
 import { ensureRunner, type RunnerClient } from './index.ts';
 import { processStat, processTree } from './sandbox/processes.ts';
 import { tarOf } from './tar.ts';
-import { scratch } from './test-support.ts';
+import { scratch } from './runner.fixture.ts';
 
 const folders = scratch();
 const isAlive = (pid: number): boolean => {

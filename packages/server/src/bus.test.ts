@@ -7,8 +7,8 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { openBus } from './bus.ts';
 import type { Bus } from './bus.ts';
-import { createTestDatabase } from './db/test-database.ts';
-import type { TestDatabase } from './db/test-database.ts';
+import { createTestDatabase } from './db/database.fixture.ts';
+import type { TestDatabase } from './db/database.fixture.ts';
 
 let database: TestDatabase;
 const buses: Bus[] = [];

@@ -24,7 +24,7 @@ const imports = new Map(code.map((file) => [file, importsOf(file)]));
 
 /** Tests and what only they use. */
 function isTest(file: string): boolean {
-  return file.endsWith('.test.ts') || /(^|\/)(test-[\w-]+|[\w-]*fixtures?)\.ts$/.test(file);
+  return file.endsWith('.test.ts') || file.endsWith('.fixture.ts');
 }
 
 function importsOf(file: string): Import[] {

@@ -3,14 +3,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeServiceKey } from './accounts/index.ts';
 import { flatten, PERMISSIONS } from './accounts/permissions.ts';
-import { expectStatus, invited, newAccount, tenant } from './accounts/test-callers.ts';
+import { expectStatus, invited, newAccount, tenant } from './accounts/callers.fixture.ts';
 import { routes } from './app.ts';
 import { PLATFORM } from './http/operation.ts';
 import type { Route } from './http/operation.ts';
 import { PARAM_PREFIX } from './http/path-params.ts';
 import { base32, newId } from './ids.ts';
-import { startTestServer } from './test-server.ts';
-import type { TestAnswer, TestServer } from './test-server.ts';
+import { startTestServer } from './service.fixture.ts';
+import type { TestAnswer, TestServer } from './service.fixture.ts';
 
 type Ids = Record<string, string>;
 interface Sample {

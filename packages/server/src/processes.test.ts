@@ -26,12 +26,12 @@ import {
   spawnService,
 } from '../../../checks/harness/service.ts';
 import { makeServiceKey } from './accounts/index.ts';
-import { createTestDatabase } from './db/test-database.ts';
-import type { TestDatabase } from './db/test-database.ts';
+import { createTestDatabase } from './db/database.fixture.ts';
+import type { TestDatabase } from './db/database.fixture.ts';
 import { PUBLISHER_LOCK } from './db/advisory-locks.ts';
-import { auditLog } from './events/test-audit.ts';
-import { readFrames, until } from './events/fixture.ts';
-import type { Reader } from './events/fixture.ts';
+import { auditLog } from './events/audit.fixture.ts';
+import { readFrames, until } from './events/events.fixture.ts';
+import type { Reader } from './events/events.fixture.ts';
 import { newId } from './ids.ts';
 
 const P = '/api/platform/v1';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Bench, script, type Agent } from './test-support.ts';
+import { Bench, script, type Agent } from './headrace.fixture.ts';
 
 let bench: Bench;
 let count = 0;

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Bench, script, type Agent } from './test-support.ts';
+import { Bench, script, type Agent } from './headrace.fixture.ts';
 
 let bench: Bench;
 let agent: Agent;

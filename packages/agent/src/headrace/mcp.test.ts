@@ -2,7 +2,7 @@ import { createServer, request as ask, type IncomingMessage, type Server } from 
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Bench, script } from './test-support.ts';
+import { Bench, script } from './headrace.fixture.ts';
 
 /** A small MCP server on stdio: one JSON message a line. `answer` is shared with the one on HTTP. */
 const ANSWER = `function answer({ id, method, params }) {

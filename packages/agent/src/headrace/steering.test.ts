@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Bench, script } from './test-support.ts';
+import { Bench, script } from './headrace.fixture.ts';
 
 let bench: Bench;
 beforeAll(async () => {

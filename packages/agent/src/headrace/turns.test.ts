@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Bench, script } from './test-support.ts';
+import { Bench, script } from './headrace.fixture.ts';
 
 let bench: Bench;
 beforeAll(async () => {

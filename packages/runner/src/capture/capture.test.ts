@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { tarFiles } from '../../../agent/src/tar.ts';
 import type { CaptureResult } from '../protocol.ts';
 import { tarOf } from '../tar.ts';
-import { endOf, makeBench, tarStream, type Files } from '../test-support.ts';
+import { endOf, makeBench, tarStream, type Files } from '../runner.fixture.ts';
 import type { Workspace } from '../workspaces.ts';
 import { blobs, capture } from './capture.ts';
 

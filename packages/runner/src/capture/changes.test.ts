@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CapturedFile, CaptureResult } from '../protocol.ts';
-import { endOf, makeBench, tarStream, type Files } from '../test-support.ts';
+import { endOf, makeBench, tarStream, type Files } from '../runner.fixture.ts';
 import type { Workspace } from '../workspaces.ts';
 import { blobs, capture, captureChanges } from './capture.ts';
 import { END_LISTING } from './listing.ts';

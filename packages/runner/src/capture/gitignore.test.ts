@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { scratch } from '../test-support.ts';
+import { scratch } from '../runner.fixture.ts';
 import { Gitignore } from './gitignore.ts';
 
 const repositories = scratch();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { makeBench, tarStream } from '../test-support.ts';
+import { makeBench, tarStream } from '../runner.fixture.ts';
 import { blobs, capture } from './capture.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 

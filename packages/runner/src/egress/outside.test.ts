@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { internet } from './outside.ts';
-import { listening } from './test-outside.ts';
+import { listening } from './outside.fixture.ts';
 
 const A = 1,
   AAAA = 28,

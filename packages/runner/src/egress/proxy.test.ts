@@ -5,9 +5,9 @@ import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Host } from '../sandbox/host.ts';
 import { TaskSockets } from '../tasks/sockets.ts';
-import { scratch } from '../test-support.ts';
+import { scratch } from '../runner.fixture.ts';
 import { EgressProxy, type Refused } from './proxy.ts';
-import { listening, PUBLIC, testOutside, tlsServer, type TestOutside } from './test-outside.ts';
+import { listening, PUBLIC, testOutside, tlsServer, type TestOutside } from './outside.fixture.ts';
 
 const base = scratch();
 mkdirSync(join(base, 'w'));

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createRunnerClient } from '../client.ts';
 import type { TaskRequest } from '../protocol.ts';
 import { tarOf } from '../tar.ts';
-import { makeBench, scratch } from '../test-support.ts';
+import { makeBench, scratch } from '../runner.fixture.ts';
 import { makeServer } from './server.ts';
 
 const bench = await makeBench();

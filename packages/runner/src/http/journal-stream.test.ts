@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRunnerClient } from '../client.ts';
-import { makeBench, outputOf, scratch, tarStream } from '../test-support.ts';
+import { makeBench, outputOf, scratch, tarStream } from '../runner.fixture.ts';
 import { makeServer } from './server.ts';
 
 const bench = await makeBench();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeBench, scratch } from '../test-support.ts';
+import { makeBench, scratch } from '../runner.fixture.ts';
 import { GuestStore } from './guest-store.ts';
 import { installGuest } from './guest.ts';
 import { warmUp } from './warm-up.ts';

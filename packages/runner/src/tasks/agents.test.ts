@@ -2,9 +2,9 @@ import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AGENTS_FOLDER, type JournalEntry, type TurnRequest } from '../protocol.ts';
-import { endOf, entriesOf, makeBench, scratch, tarStream } from '../test-support.ts';
+import { endOf, entriesOf, makeBench, scratch, tarStream } from '../runner.fixture.ts';
 import { ANSWER_MS } from './acp-session.ts';
-import { fakeAgent } from './fake-agent.ts';
+import { fakeAgent } from './fake-agent.fixture.ts';
 import type { Task } from './task.ts';
 
 const bench = await makeBench();

@@ -2,8 +2,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { JournalEntry, TurnRequest } from '../protocol.ts';
-import { endOf, entriesOf, makeBench, scratch, tarStream } from '../test-support.ts';
-import { fakeAgent } from './fake-agent.ts';
+import { endOf, entriesOf, makeBench, scratch, tarStream } from '../runner.fixture.ts';
+import { fakeAgent } from './fake-agent.fixture.ts';
 import type { Task } from './task.ts';
 
 const bench = await makeBench();

@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EgressProxy } from '../egress/proxy.ts';
-import { testOutside } from '../egress/test-outside.ts';
-import { endOf, entriesOf, makeBench, outputOf, tarStream } from '../test-support.ts';
+import { testOutside } from '../egress/outside.fixture.ts';
+import { endOf, entriesOf, makeBench, outputOf, tarStream } from '../runner.fixture.ts';
 import { Tasks } from './tasks.ts';
 
 const bench = await makeBench();

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import type { ExecRequest, JournalEntry, TurnRequest } from '../protocol.ts';
 import { capture } from '../capture/capture.ts';
-import { endOf, entriesOf, makeBench, outputOf, tarStream, type Files } from '../test-support.ts';
+import { endOf, entriesOf, makeBench, outputOf, tarStream, type Files } from '../runner.fixture.ts';
 import type { Task } from './task.ts';
 
 const SCRIPTED = {

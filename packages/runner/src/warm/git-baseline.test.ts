@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { capture, captureChanges } from '../capture/capture.ts';
 import type { Origin } from '../protocol.ts';
-import { outputOf, endOf, entriesOf, makeBench, tarStream, type Files } from '../test-support.ts';
-import { fakeAgent } from '../tasks/fake-agent.ts';
+import { outputOf, endOf, entriesOf, makeBench, tarStream, type Files } from '../runner.fixture.ts';
+import { fakeAgent } from '../tasks/fake-agent.fixture.ts';
 import type { Workspace } from '../workspaces.ts';
 import { gitBaseline, noteSource } from './git-baseline.ts';
 

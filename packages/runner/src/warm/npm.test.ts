@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { endOf, makeBench, outputOf, tarStream } from '../test-support.ts';
+import { endOf, makeBench, outputOf, tarStream } from '../runner.fixture.ts';
 
 const bench = await makeBench();
 const canRun = bench !== undefined && (await bench.workspaces.trees.probe()) && existsSync('/usr/bin/npm');

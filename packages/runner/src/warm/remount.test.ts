@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeSandboxFolder } from '../sandbox/host.ts';
-import { makeBench } from '../test-support.ts';
+import { makeBench } from '../runner.fixture.ts';
 import { mountOverlay, unmountOverlay, type Overlay } from '../workspaces/overlay.ts';
 import { remount } from './remount.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { capture } from '../capture/capture.ts';
-import { endOf, entriesOf, makeBench, outputOf, tarStream, type Files } from '../test-support.ts';
+import { endOf, entriesOf, makeBench, outputOf, tarStream, type Files } from '../runner.fixture.ts';
 import { Workspaces, type Workspace } from '../workspaces.ts';
 import { settled } from '../sandbox/processes.ts';
 

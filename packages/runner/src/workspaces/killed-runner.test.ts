@@ -4,7 +4,7 @@ import { ensureRunner } from '../ensure.ts';
 import { prepareHost, releaseHost } from '../sandbox/host.ts';
 import { storeFolder } from '../sandbox/guest-store.ts';
 import { tarOf } from '../tar.ts';
-import { scratch } from '../test-support.ts';
+import { scratch } from '../runner.fixture.ts';
 
 const folder = scratch();
 const client = await ensureRunner({

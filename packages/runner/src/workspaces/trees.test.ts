@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { endOf, makeBench, outputOf, tarStream, type Files } from '../test-support.ts';
+import { endOf, makeBench, outputOf, tarStream, type Files } from '../runner.fixture.ts';
 import { unmountBelow } from '../sandbox/mounts.ts';
 import { tarOf } from '../tar.ts';
 import { unmountOverlay } from './overlay.ts';

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
 import { createAuthenticator } from './authenticate.ts';
 import { setPlatformApi } from './entitlements.ts';
 import { onAccessChanged, recheck } from './index.ts';
 import { makeServiceKey } from './keys.ts';
-import { invited, newAccount, signedIn, tenant } from './test-callers.ts';
+import { invited, newAccount, signedIn, tenant } from './callers.fixture.ts';
 
 let s: TestServer;
 let owner: string;

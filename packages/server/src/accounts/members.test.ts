@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
 import {
   accept,
   cookieOf,
@@ -12,7 +12,7 @@ import {
   newAccount,
   signedIn,
   tenant,
-} from './test-callers.ts';
+} from './callers.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { expectStatus, invited, newAccount, signedIn, tenant } from './test-callers.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { expectStatus, invited, newAccount, signedIn, tenant } from './callers.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

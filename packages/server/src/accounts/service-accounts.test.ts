@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
 import { PERMISSIONS } from './permissions.ts';
-import { expectStatus, invited, newAccount, signedIn, tenant } from './test-callers.ts';
+import { expectStatus, invited, newAccount, signedIn, tenant } from './callers.fixture.ts';
 
 let s: TestServer;
 let cookie: string;

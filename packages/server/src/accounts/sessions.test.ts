@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OWNER, startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { browser, cookieOf, expectStatus, invited, newAccount, signedIn, tenant } from './test-callers.ts';
+import { OWNER, startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { browser, cookieOf, expectStatus, invited, newAccount, signedIn, tenant } from './callers.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

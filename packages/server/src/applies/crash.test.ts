@@ -7,9 +7,9 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { draftsOf, P } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { draftsOf, P } from './applies.fixture.ts';
 
 let server: TestServer;
 let d: ReturnType<typeof draftsOf>;

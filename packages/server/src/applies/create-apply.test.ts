@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestAnswer, TestServer } from '../test-server.ts';
-import { sh, until } from '../threads/fixture.ts';
-import { draftsOf, holdMerges, P } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
+import { sh, until } from '../threads/threads.fixture.ts';
+import { draftsOf, holdMerges, P } from './applies.fixture.ts';
 
 let server: TestServer;
 let d: ReturnType<typeof draftsOf>;

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { draftsOf, P } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { draftsOf, P } from './applies.fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const EXAMPLE = join(ROOT, 'examples/applies.mjs');

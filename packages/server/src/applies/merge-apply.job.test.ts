@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { transaction } from '../db/transaction.ts';
 import { moveHead } from '../projects/index.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { draftsOf, holdMerges, P } from './fixture.ts';
-import type { Draft } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { draftsOf, holdMerges, P } from './applies.fixture.ts';
+import type { Draft } from './applies.fixture.ts';
 
 let server: TestServer;
 let d: ReturnType<typeof draftsOf>;

@@ -1,13 +1,13 @@
 /** What may happen to an apply at each step of its way, repairs above all. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { ok, sh, until, wordsDuring } from '../threads/fixture.ts';
-import { holdMerges, P } from './fixture.ts';
-import type { Draft } from './fixture.ts';
-import { HELD, markers, repairsOf, report } from './repair-fixture.ts';
-import type { Clash, Repaired } from './repair-fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { ok, sh, until, wordsDuring } from '../threads/threads.fixture.ts';
+import { holdMerges, P } from './applies.fixture.ts';
+import type { Draft } from './applies.fixture.ts';
+import { HELD, markers, repairsOf, report } from './repair/repair.fixture.ts';
+import type { Clash, Repaired } from './repair/repair.fixture.ts';
 
 let server: TestServer;
 let r: ReturnType<typeof repairsOf>;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { ok, until, wordsDuring } from '../threads/fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { ok, until, wordsDuring } from '../threads/threads.fixture.ts';
 import { patchTar } from '../workspaces/index.ts';
-import { P } from './fixture.ts';
-import { HELD, lines, markers, repairsOf, report } from './repair-fixture.ts';
-import type { Repaired } from './repair-fixture.ts';
+import { P } from './applies.fixture.ts';
+import { HELD, lines, markers, repairsOf, report } from './repair/repair.fixture.ts';
+import type { Repaired } from './repair/repair.fixture.ts';
 
 let server: TestServer;
 let r: ReturnType<typeof repairsOf>;

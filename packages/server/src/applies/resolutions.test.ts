@@ -1,10 +1,10 @@
 /** Every kind of conflict, as preview shows it and as resolutions decide it, either way. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { ok } from '../threads/fixture.ts';
-import { draftsOf, P } from './fixture.ts';
-import type { Draft, Files } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { ok } from '../threads/threads.fixture.ts';
+import { draftsOf, P } from './applies.fixture.ts';
+import type { Draft, Files } from './applies.fixture.ts';
 
 let server: TestServer;
 let d: ReturnType<typeof draftsOf>;

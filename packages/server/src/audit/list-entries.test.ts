@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectStatus, invited, newAccount, signedIn, tenant } from '../accounts/test-callers.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
+import { expectStatus, invited, newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

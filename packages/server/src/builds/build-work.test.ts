@@ -7,8 +7,8 @@ import type { TaskEnd } from '@headrace/runner/protocol';
 import { startService } from '../boot.ts';
 import type { Service } from '../boot.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
-import { startTestServer } from '../test-server.ts';
-import { newBench, until } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench, until } from './builds.fixture.ts';
 
 const server = await startTestServer();
 let restarted: Service | undefined;

@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readTar } from '../sources/index.ts';
-import { startTestServer } from '../test-server.ts';
-import { newBench, newThread, until } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench, newThread, until } from './builds.fixture.ts';
 import { LOG_BYTES } from './schemas.ts';
 
 const server = await startTestServer();

@@ -10,10 +10,10 @@ import { endLeftovers, endOf, endProcess, spawnService } from '../../../../check
 import { RunnerError } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
 import { readTar } from '../sources/index.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newBench, until } from './fixture.ts';
-import type { Bench } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newBench, until } from './builds.fixture.ts';
+import type { Bench } from './builds.fixture.ts';
 
 const away = () => new RunnerError(503, 'unavailable', 'the answer was lost');
 const NUMBER = 'mkdir dist; read n < /proc/sys/kernel/random/uuid; echo "$n" | tee dist/number';

@@ -5,10 +5,10 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { RunnerError } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
-import { newAccount, tenant } from '../accounts/test-callers.ts';
-import { startTestServer } from '../test-server.ts';
-import { newBench, newThread, until } from './fixture.ts';
-import type { Bench } from './fixture.ts';
+import { newAccount, tenant } from '../accounts/callers.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench, newThread, until } from './builds.fixture.ts';
+import type { Bench } from './builds.fixture.ts';
 
 const server = await startTestServer();
 afterAll(() => server.close());

@@ -1,8 +1,8 @@
 /** How many builds are under way at once, and whose turn it is. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { signedIn } from '../accounts/test-callers.ts';
-import { startTestServer } from '../test-server.ts';
-import { newBench, newThread, until } from './fixture.ts';
+import { signedIn } from '../accounts/callers.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench, newThread, until } from './builds.fixture.ts';
 
 const server = await startTestServer({ HEADRACE_BUILD_CONCURRENCY: '3' });
 afterAll(() => server.close());

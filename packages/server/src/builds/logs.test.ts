@@ -2,8 +2,8 @@
  * What is kept of a command's output: in order, valid text wherever it is cut, and no command waits for it.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import { newBench, until } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench, until } from './builds.fixture.ts';
 import { LOG_BYTES } from './schemas.ts';
 
 const server = await startTestServer();

@@ -3,8 +3,8 @@
  * artifact's bytes depend on.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import { newBench } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench } from './builds.fixture.ts';
 
 const server = await startTestServer();
 afterAll(() => server.close());

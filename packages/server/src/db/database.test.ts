@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from './database.ts';
 import type { DatabaseHandle } from './database.ts';
 import { isDatabaseAway } from './faults.ts';
-import { createTestDatabase } from './test-database.ts';
-import type { TestDatabase } from './test-database.ts';
+import { createTestDatabase } from './database.fixture.ts';
+import type { TestDatabase } from './database.fixture.ts';
 
 let database: TestDatabase;
 let handle: DatabaseHandle;

@@ -5,8 +5,8 @@ import type { Bus } from '../bus.ts';
 import { newId } from '../ids.ts';
 import type { Db } from './database.ts';
 import type { Database } from './schema.ts';
-import { createTestDatabase } from './test-database.ts';
-import type { TestDatabase } from './test-database.ts';
+import { createTestDatabase } from './database.fixture.ts';
+import type { TestDatabase } from './database.fixture.ts';
 import { appendEvent, transaction } from './transaction.ts';
 import type { EventScope } from './transaction.ts';
 

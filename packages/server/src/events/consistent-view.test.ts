@@ -10,10 +10,10 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { feedClient, P } from './test-feeds.ts';
-import { until } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { feedClient, P } from './feeds.fixture.ts';
+import { until } from './events.fixture.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../../../examples/consistent-view.mjs');
 const RETENTION_SECONDS = 3;

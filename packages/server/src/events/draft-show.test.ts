@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { DraftRow, EventRow } from '../db/schema.ts';
 import type { SseConnection } from '../http/sse.ts';
 import { DraftShow } from './draft-show.ts';
-import { parseFrames } from './fixture.ts';
+import { parseFrames } from './events.fixture.ts';
 
 let sent: string;
 let isCongested: boolean;

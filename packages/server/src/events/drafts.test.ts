@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { putDraft, removeDraft } from './drafts.ts';
-import { APP, ORG, openTestLog, until } from './fixture.ts';
-import type { Frame, Reader, TestLog } from './fixture.ts';
+import { APP, ORG, openTestLog, until } from './events.fixture.ts';
+import type { Frame, Reader, TestLog } from './events.fixture.ts';
 
 let log: TestLog;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
 import { newId } from '../ids.ts';
 import { compile } from '../http/validate.ts';
-import { feedClient, feedsOf, framesOf, P, PATHS, query, typesOn } from './test-feeds.ts';
-import { until } from './fixture.ts';
+import { feedClient, feedsOf, framesOf, P, PATHS, query, typesOn } from './feeds.fixture.ts';
+import { until } from './events.fixture.ts';
 import { DirectEvent, PlatformEvent } from './types.ts';
 
 let s: TestServer;

@@ -3,11 +3,11 @@
  * shows live is what the filter keeps of all.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { feedClient, framesOf, P, query } from './test-feeds.ts';
-import type { Fields, TestEvent } from './test-feeds.ts';
-import { until } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { feedClient, framesOf, P, query } from './feeds.fixture.ts';
+import type { Fields, TestEvent } from './feeds.fixture.ts';
+import { until } from './events.fixture.ts';
 
 let s: TestServer;
 const { createSeededApp, createProject, createThread, page, head, stream } = feedClient(() => s);

@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
-import { APP, ORG, openTestLog, until } from './fixture.ts';
-import type { TestLog } from './fixture.ts';
+import { APP, ORG, openTestLog, until } from './events.fixture.ts';
+import type { TestLog } from './events.fixture.ts';
 import { Floor } from './floor.ts';
 
 let log: TestLog;

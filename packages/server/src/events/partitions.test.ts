@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openTestLog, until } from './fixture.ts';
-import type { TestLog } from './fixture.ts';
+import { openTestLog, until } from './events.fixture.ts';
+import type { TestLog } from './events.fixture.ts';
 import { createPartitions, removeExpired } from './partitions.ts';
 import { readEvents } from './store.ts';
 

@@ -4,10 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appendEvent, transaction } from '../db/transaction.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { feedClient, framesOf, P, query, typesOn } from './test-feeds.ts';
-import { until } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { feedClient, framesOf, P, query, typesOn } from './feeds.fixture.ts';
+import { until } from './events.fixture.ts';
 
 let s: TestServer;
 const { createApp, createProject, rename, page, pageOf, head, refused, stream, account } = feedClient(

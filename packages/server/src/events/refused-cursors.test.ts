@@ -5,11 +5,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
 import { makeServiceKey } from '../accounts/index.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { feedClient, P, query } from './test-feeds.ts';
-import type { Fields } from './test-feeds.ts';
-import { until } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { feedClient, P, query } from './feeds.fixture.ts';
+import type { Fields } from './feeds.fixture.ts';
+import { until } from './events.fixture.ts';
 
 let s: TestServer;
 let app: string;

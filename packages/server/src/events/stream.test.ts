@@ -3,8 +3,8 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
 import { openPosition, bindingOf } from './cursor.ts';
-import { openTestLog, ORG, until } from './fixture.ts';
-import type { Reader, TestLog } from './fixture.ts';
+import { openTestLog, ORG, until } from './events.fixture.ts';
+import type { Reader, TestLog } from './events.fixture.ts';
 import { readEvents } from './store.ts';
 
 let log: TestLog;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseFrames } from '../events/fixture.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
-import type { Bench } from '../threads/fixture.ts';
+import { parseFrames } from '../events/events.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newBench, ok, refusal, sh, until } from '../threads/threads.fixture.ts';
+import type { Bench } from '../threads/threads.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { RunnerError } from '@headrace/runner/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { parseFrames } from '../events/fixture.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
-import type { Bench } from '../threads/fixture.ts';
-import { away, faultsOf, hurry, loseWorker, recoveries, settled } from '../workspaces/fixture.ts';
-import type { Step } from '../workspaces/fixture.ts';
+import { parseFrames } from '../events/events.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newBench, ok, refusal, sh, until } from '../threads/threads.fixture.ts';
+import type { Bench } from '../threads/threads.fixture.ts';
+import { away, faultsOf, hurry, loseWorker, recoveries, settled } from '../workspaces/workspaces.fixture.ts';
+import type { Step } from '../workspaces/workspaces.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

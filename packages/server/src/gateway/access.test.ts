@@ -5,8 +5,8 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerAll, KEY, newGatewayBench, PATHS, request, WIRES } from './fixture.ts';
-import type { GatewayBench } from './fixture.ts';
+import { answerAll, KEY, newGatewayBench, PATHS, request, WIRES } from './gateway.fixture.ts';
+import type { GatewayBench } from './gateway.fixture.ts';
 import { runToken } from './token.ts';
 
 let b: GatewayBench;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerAll, COST, newGatewayBench, PATHS, request, sse, WIRES } from './fixture.ts';
-import type { GatewayBench } from './fixture.ts';
+import { answerAll, COST, newGatewayBench, PATHS, request, sse, WIRES } from './gateway.fixture.ts';
+import type { GatewayBench } from './gateway.fixture.ts';
 
 let b: GatewayBench;
 beforeAll(async () => {

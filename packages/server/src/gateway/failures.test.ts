@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerAll, newGatewayBench, PATHS, request } from './fixture.ts';
-import type { GatewayBench } from './fixture.ts';
+import { answerAll, newGatewayBench, PATHS, request } from './gateway.fixture.ts';
+import type { GatewayBench } from './gateway.fixture.ts';
 import { isUnreached, openUpstream } from './upstream.ts';
 
 let b: GatewayBench;

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sealModelKey } from '../usage/model-keys.ts';
-import { answerAll, newGatewayBench, PATHS, request, sse } from './fixture.ts';
-import type { GatewayBench, Run } from './fixture.ts';
+import { answerAll, newGatewayBench, PATHS, request, sse } from './gateway.fixture.ts';
+import type { GatewayBench, Run } from './gateway.fixture.ts';
 import { runToken } from './token.ts';
 
 let b: GatewayBench;

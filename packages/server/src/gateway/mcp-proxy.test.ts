@@ -5,9 +5,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expectStatus, newAccount, tenant } from '../accounts/test-callers.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
+import { expectStatus, newAccount, tenant } from '../accounts/callers.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
 import { proxyMcp } from './mcp-proxy.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Wire } from '../config-file.ts';
 import { boundCall, cachingOf, mostInput } from './bounds.ts';
-import { PRICE } from './fixture.ts';
+import { PRICE } from './gateway.fixture.ts';
 import { shapeRequest } from './shape-request.ts';
 import { readSse } from './sse-reader.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
+import { startTestServer } from '../service.fixture.ts';
 import { rateHeaders, retryHeaders } from './rate-limit.ts';
 
 test('the headers tell the policy and what is left of it', () => {

@@ -5,10 +5,10 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeServiceKey } from '../accounts/index.ts';
-import { newAccount, signedIn } from '../accounts/test-callers.ts';
+import { newAccount, signedIn } from '../accounts/callers.fixture.ts';
 import { newId } from '../ids.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestAnswer, TestServer } from '../test-server.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
 
 const P = '/api/platform/v1';
 let s: TestServer;

@@ -5,7 +5,7 @@ import { transaction } from '../db/transaction.ts';
 import { createClaim } from './claim.ts';
 import { enqueue } from './enqueue.ts';
 import type { EnqueueOptions } from './enqueue.ts';
-import { bus, ctx, database, handle, workers } from './fixture.ts';
+import { bus, ctx, database, handle, workers } from './jobs.fixture.ts';
 import { startWorker } from './worker.ts';
 import type { Job, JobHandlers } from './worker.ts';
 

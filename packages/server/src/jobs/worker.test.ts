@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
-import { createTestDatabase } from '../db/test-database.ts';
+import { createTestDatabase } from '../db/database.fixture.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue, enqueueUnlessWaiting } from './enqueue.ts';
-import { bus, ctx, database, handle, workers } from './fixture.ts';
+import { bus, ctx, database, handle, workers } from './jobs.fixture.ts';
 import { LostJob, startWorker } from './worker.ts';
 import type { Job, JobHandlers, JobWorker } from './worker.ts';
 

@@ -1,9 +1,9 @@
 /** What a run's agent gets of them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { GATEWAY_URL } from '@headrace/runner/protocol';
-import { expectStatus, newAccount, tenant } from '../accounts/test-callers.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
+import { expectStatus, newAccount, tenant } from '../accounts/callers.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
 import { mcpServersOf, mcpTarget } from './of-project.ts';
 
 let s: TestServer;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bytesOf, ChangedTree, knownChanges, wholeTree } from './changed-tree.ts';
-import { Blobs } from './fixture.ts';
+import { Blobs } from './merge.fixture.ts';
 import { touchedPaths } from './three-way.ts';
 import type { Tree } from './types.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createGitProcess } from './git-process.ts';
-import { Blobs, lines } from './fixture.ts';
+import { Blobs, lines } from './merge.fixture.ts';
 import { createGit } from './git.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { createObjectStore } from './object-store.ts';

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Blobs, lines, sha256 } from './fixture.ts';
-import type { Literal } from './fixture.ts';
+import { Blobs, lines, sha256 } from './merge.fixture.ts';
+import type { Literal } from './merge.fixture.ts';
 import { createMergeEngine } from './pool.ts';
 import type { MergeRequest, TreeRef } from './pool.ts';
 

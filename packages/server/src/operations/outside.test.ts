@@ -9,8 +9,8 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { directRoute } from '../http/operation.ts';
 import { createHttpServer } from '../http/server.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestAnswer, TestServer } from '../test-server.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import {
   answers,
   effects,
@@ -22,8 +22,8 @@ import {
   startProcess,
   thingEffect,
   thingOf,
-} from './fixture.ts';
-import type { Outside } from './fixture.ts';
+} from './receipts.fixture.ts';
+import type { Outside } from './receipts.fixture.ts';
 import { maintainReceipts } from './maintain.ts';
 import { actOutside } from './outside.ts';
 import { makeUncertain, writeClaimed } from './receipts.ts';

@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newAccount, signedIn, tenant } from '../accounts/test-callers.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestAnswer, TestServer } from '../test-server.ts';
+import { newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
 
 const P = '/api/platform/v1';
 let s: TestServer;

@@ -3,8 +3,8 @@ import pino from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startService } from '../boot.ts';
 import { json } from '../db/schema.ts';
-import { startTestServer } from '../test-server.ts';
-import { newBench, until, visit } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench, until, visit } from './previews.fixture.ts';
 import { MAX_OF_PROJECT, MAX_OF_THREAD } from './schemas.ts';
 
 const server = await startTestServer();

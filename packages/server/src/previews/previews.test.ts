@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import pino from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startService } from '../boot.ts';
-import { startTestServer } from '../test-server.ts';
-import { newBench, until, visit } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench, until, visit } from './previews.fixture.ts';
 
 const server = await startTestServer();
 afterAll(() => server.close());

@@ -8,8 +8,8 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Agent, WebSocket } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import { newBench, until, visit } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench, until, visit } from './previews.fixture.ts';
 import { createPreviewProxy } from './proxy.ts';
 
 const server = await startTestServer();

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newAccount, signedIn, tenant } from '../accounts/test-callers.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newApp, newBench, ok, P, refusal, sh, until } from '../threads/fixture.ts';
+import { newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newApp, newBench, ok, P, refusal, sh, until } from '../threads/threads.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

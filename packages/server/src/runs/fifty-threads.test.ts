@@ -6,9 +6,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newApp, ok, sh, until } from '../threads/fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newApp, ok, sh, until } from '../threads/threads.fixture.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 

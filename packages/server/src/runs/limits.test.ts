@@ -1,9 +1,9 @@
 /** The organization's limit of runs over all its apps; an app's own is tested with the runs. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { signedIn } from '../accounts/test-callers.ts';
-import { startTestServer } from '../test-server.ts';
-import { newBench, ok, sh, until } from '../threads/fixture.ts';
-import type { Bench } from '../threads/fixture.ts';
+import { signedIn } from '../accounts/callers.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { newBench, ok, sh, until } from '../threads/threads.fixture.ts';
+import type { Bench } from '../threads/threads.fixture.ts';
 
 const s = await startTestServer();
 afterAll(() => s.close());

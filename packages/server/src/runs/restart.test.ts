@@ -15,10 +15,10 @@ import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startModelServer } from '../../../../checks/harness/model-server/index.ts';
 import { makeServiceKey } from '../accounts/index.ts';
-import { draftsOf, P } from '../applies/fixture.ts';
-import { createTestDatabase } from '../db/test-database.ts';
-import type { TestAnswer, TestServer } from '../test-server.ts';
-import { newBench, ok, sh, until } from '../threads/fixture.ts';
+import { draftsOf, P } from '../applies/applies.fixture.ts';
+import { createTestDatabase } from '../db/database.fixture.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
+import { newBench, ok, sh, until } from '../threads/threads.fixture.ts';
 
 // Each starts the whole service two or three times.
 vi.setConfig({ testTimeout: 90_000 });

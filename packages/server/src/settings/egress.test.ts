@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newBench, ok, P, sh, until } from '../threads/fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newBench, ok, P, sh, until } from '../threads/threads.fixture.ts';
 import { egressHosts, logRefusal, REGISTRIES } from './egress.ts';
 
 let s: TestServer;

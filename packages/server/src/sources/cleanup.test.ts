@@ -5,8 +5,8 @@ import type { ObjectStore } from '../storage/object-store.ts';
 import { cleanUp } from './cleanup.ts';
 import { readBlobs } from './contents.ts';
 import { abandon, stageBlobs } from './stage.ts';
-import { makeProject, openTestContext, storeFiles, treeOf } from './test-context.ts';
-import type { TestContext } from './test-context.ts';
+import { makeProject, openTestContext, storeFiles, treeOf } from './sources.fixture.ts';
+import type { TestContext } from './sources.fixture.ts';
 
 let ctx: TestContext;
 let close: () => Promise<void>;

@@ -3,7 +3,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { ImportPool, type ImportedSource, type Refusal } from './import-pool.ts';
 import { sha256Of, sourceSha256 } from './manifest.ts';
 import { decodeIndex } from './pack.ts';
-import { tarFixture } from './tar-fixtures.ts';
+import { tarFixture } from './tar.fixture.ts';
 
 const pool = new ImportPool();
 afterAll(() => pool.close());

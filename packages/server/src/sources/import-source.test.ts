@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
 
 const P = '/api/platform/v1';
 let server: TestServer;

@@ -5,8 +5,8 @@ import { insertSource } from './insert-source.ts';
 import { sourceSha256 } from './manifest.ts';
 import { missingBlobs, stageBlobs } from './stage.ts';
 import { readTar } from './tar-reader.ts';
-import { makeProject, openTestContext, storeFiles, treeOf } from './test-context.ts';
-import type { TestContext } from './test-context.ts';
+import { makeProject, openTestContext, storeFiles, treeOf } from './sources.fixture.ts';
+import type { TestContext } from './sources.fixture.ts';
 import { loadTree, sameTree } from './tree.ts';
 
 let ctx: TestContext;

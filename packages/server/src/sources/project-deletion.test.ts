@@ -12,13 +12,13 @@ import type { ProjectRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newApp, newBench, ok, sh, until } from '../threads/fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newApp, newBench, ok, sh, until } from '../threads/threads.fixture.ts';
 import { cleanUp } from './cleanup.ts';
 import { commitStaged } from './insert-source.ts';
 import { abandon, stageBlobs } from './stage.ts';
-import { treeOf } from './test-context.ts';
+import { treeOf } from './sources.fixture.ts';
 import { verifyStorage } from './verify/verify-storage.ts';
 
 let server: TestServer;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { PUT_MS, stageBlobs } from './stage.ts';
-import { makeProject, openTestContext, treeOf } from './test-context.ts';
-import type { TestContext } from './test-context.ts';
+import { makeProject, openTestContext, treeOf } from './sources.fixture.ts';
+import type { TestContext } from './sources.fixture.ts';
 
 let ctx: TestContext;
 let close: () => Promise<void>;

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { sha256Of } from './manifest.ts';
-import { tarFixture, type FixtureEntry } from './tar-fixtures.ts';
+import { tarFixture, type FixtureEntry } from './tar.fixture.ts';
 import { parseTarGz } from './tar-import.ts';
 
 const MIB = 1024 * 1024;

@@ -19,8 +19,8 @@ import { buildPack, decodeIndex } from './pack.ts';
 import { stageBlobs } from './stage.ts';
 import { findManifests } from './store.ts';
 import type { SourceRow } from './store.ts';
-import { makeProject, openTestContext, storeFiles } from './test-context.ts';
-import type { TestContext } from './test-context.ts';
+import { makeProject, openTestContext, storeFiles } from './sources.fixture.ts';
+import type { TestContext } from './sources.fixture.ts';
 import { loadTree } from './tree.ts';
 
 const FILES = 10_000;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectStatus, newAccount, signedIn, tenant } from '../accounts/test-callers.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newApp, newBench, ok, refusal, sh, until } from './fixture.ts';
+import { expectStatus, newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newApp, newBench, ok, refusal, sh, until } from './threads.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectStatus, newAccount, tenant } from '../accounts/test-callers.ts';
+import { expectStatus, newAccount, tenant } from '../accounts/callers.fixture.ts';
 import { newId } from '../ids.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
 
 let s: TestServer;
 let cookie: string;

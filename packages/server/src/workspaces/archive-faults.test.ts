@@ -8,10 +8,10 @@ import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StorageUnavailableError } from '../storage/object-store.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newBench, ok, sh, until } from '../threads/fixture.ts';
-import type { Bench } from '../threads/fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newBench, ok, sh, until } from '../threads/threads.fixture.ts';
+import type { Bench } from '../threads/threads.fixture.ts';
 import {
   away,
   expectTold,
@@ -24,8 +24,8 @@ import {
   reached,
   recoveries,
   settled,
-} from './fixture.ts';
-import type { Step } from './fixture.ts';
+} from './workspaces.fixture.ts';
+import type { Step } from './workspaces.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

@@ -3,12 +3,20 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newBench as newPreviewBench, visit } from '../previews/fixture.ts';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newBench, ok, refusal, sh, until } from '../threads/fixture.ts';
-import type { Bench } from '../threads/fixture.ts';
-import { expectTold, history, leaveUnsaved, pass, reached, recoveries, settled } from './fixture.ts';
+import { newBench as newPreviewBench, visit } from '../previews/previews.fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newBench, ok, refusal, sh, until } from '../threads/threads.fixture.ts';
+import type { Bench } from '../threads/threads.fixture.ts';
+import {
+  expectTold,
+  history,
+  leaveUnsaved,
+  pass,
+  reached,
+  recoveries,
+  settled,
+} from './workspaces.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 /** Installed dependencies are no part of a source; the threads of a project find them all the same. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestServer } from '../test-server.ts';
-import type { TestServer } from '../test-server.ts';
-import { newBench, ok, until } from '../threads/fixture.ts';
-import { pass } from './fixture.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { newBench, ok, until } from '../threads/threads.fixture.ts';
+import { pass } from './workspaces.fixture.ts';
 import { forgetDeletedProjects } from './forget-projects.ts';
 
 let s: TestServer;

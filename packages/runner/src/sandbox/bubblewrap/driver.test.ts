@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { makeBench } from '../../test-support.ts';
+import { makeBench } from '../../runner.fixture.ts';
 import { DEFAULT_LIMITS, WORKSPACE, type Sandbox } from '../driver.ts';
 import { DEFAULT_CHOICE } from '../drivers.ts';
 import { makeSandboxFolder, startSandbox } from '../host.ts';

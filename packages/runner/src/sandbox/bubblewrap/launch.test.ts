@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { makeBench } from '../../test-support.ts';
+import { makeBench } from '../../runner.fixture.ts';
 import { DEFAULT_LIMITS } from '../driver.ts';
 import { Launches } from './launch.ts';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { scratch } from '../../test-support.ts';
+import { scratch } from '../../runner.fixture.ts';
 import { collect } from '../collect.ts';
 import { settled } from '../processes.ts';
 import { Container } from './container.ts';

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { scratch } from '../../test-support.ts';
+import { scratch } from '../../runner.fixture.ts';
 import { prepareHost, releaseHost } from '../host.ts';
 import { processStat } from '../processes.ts';
 import { containerDriver, type ContainerSettings } from './driver.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ensureRunner } from '../../ensure.ts';
-import { scratch } from '../../test-support.ts';
+import { scratch } from '../../runner.fixture.ts';
 import { FakeEngine } from './fake-engine.ts';
 import { noteEngine, removeLeftBehind } from './left-behind.ts';
 

@@ -14,8 +14,8 @@ import { decodeIndex } from '../pack.ts';
 import { enqueueRepacks } from './reconcile-repacks.ts';
 import { choosePacks, MAX_PACK, MAX_REPACK, SOME_PACKS } from './plan.ts';
 import { repackProject } from './repack.job.ts';
-import { makeProject, openTestContext, storeFiles, treeOf } from '../test-context.ts';
-import type { TestContext } from '../test-context.ts';
+import { makeProject, openTestContext, storeFiles, treeOf } from '../sources.fixture.ts';
+import type { TestContext } from '../sources.fixture.ts';
 import { loadTree } from '../tree.ts';
 
 let ctx: TestContext;

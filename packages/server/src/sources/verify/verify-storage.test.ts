@@ -7,8 +7,8 @@ import { cleanUp } from '../cleanup.ts';
 import { sha256Of } from '../manifest.ts';
 import { buildPack, decodeIndex, encodeIndex } from '../pack.ts';
 import { repackProject } from '../repack/repack.job.ts';
-import { makeProject, openTestContext, storeFiles } from '../test-context.ts';
-import type { TestContext } from '../test-context.ts';
+import { makeProject, openTestContext, storeFiles } from '../sources.fixture.ts';
+import type { TestContext } from '../sources.fixture.ts';
 import { MAX_LISTED, newTally, verifyStorage } from './verify-storage.ts';
 import type { Finding, StorageReport } from './verify-storage.ts';
 

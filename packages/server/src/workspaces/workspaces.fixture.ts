@@ -7,9 +7,9 @@ import { sql } from 'kysely';
 import { afterEach, expect } from 'vitest';
 import { newId } from '../ids.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
-import type { TestServer } from '../test-server.ts';
-import { ok, until } from '../threads/fixture.ts';
-import type { Bench } from '../threads/fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { ok, until } from '../threads/threads.fixture.ts';
+import type { Bench } from '../threads/threads.fixture.ts';
 import { sweepIdle } from './sweep.ts';
 
 const HURRY_MS = 50;

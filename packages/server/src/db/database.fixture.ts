@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import type { TestConnection } from './test-server.ts';
+import type { TestConnection } from './postgres.fixture.ts';
 
 export interface TestDatabase {
   /** For `openDatabase` and for clients of the test's own. */

@@ -5,8 +5,8 @@ import { openBus } from '../bus.ts';
 import type { Bus } from '../bus.ts';
 import { openDatabase } from '../db/database.ts';
 import type { DatabaseHandle } from '../db/database.ts';
-import { createTestDatabase } from '../db/test-database.ts';
-import type { TestDatabase } from '../db/test-database.ts';
+import { createTestDatabase } from '../db/database.fixture.ts';
+import type { TestDatabase } from '../db/database.fixture.ts';
 import { newId } from '../ids.ts';
 import type { JobWorker } from './worker.ts';
 

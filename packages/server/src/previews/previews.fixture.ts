@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { TestServer } from '../test-server.ts';
+import type { TestServer } from '../service.fixture.ts';
 
 const SERVER = `import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,7 +1,7 @@
 /** For tests: sessions, further organizations, invited people and keys of a test server. */
 import { randomUUID } from 'node:crypto';
-import { OWNER } from '../test-server.ts';
-import type { TestAnswer, TestServer } from '../test-server.ts';
+import { OWNER } from '../service.fixture.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { PERMISSIONS } from './permissions.ts';
 
 /** Where browsers call from: no key, this service's own origin. */

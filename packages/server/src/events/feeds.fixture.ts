@@ -2,10 +2,10 @@
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'vitest';
-import { OWNER } from '../test-server.ts';
-import type { TestAnswer, TestServer } from '../test-server.ts';
-import { readFrames, until } from './fixture.ts';
-import type { Reader } from './fixture.ts';
+import { OWNER } from '../service.fixture.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
+import { readFrames, until } from './events.fixture.ts';
+import type { Reader } from './events.fixture.ts';
 
 export const P = '/api/platform/v1';
 export const PATHS = ['', '/head', '/stream'];

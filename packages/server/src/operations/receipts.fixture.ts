@@ -181,7 +181,7 @@ const PROCESS = `
   import pino from 'pino';
   import { openBus } from '../bus.ts';
   import { openDatabase } from '../db/database.ts';
-  import { effects } from './fixture.ts';
+  import { effects } from './receipts.fixture.ts';
   import { maintainReceipts } from './maintain.ts';
   import { actOutside } from './outside.ts';
   import { writeClaimed, writeOnce } from './receipts.ts';

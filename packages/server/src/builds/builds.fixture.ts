@@ -1,7 +1,7 @@
 /** What the build tests share: apps with a source and a thread, and waiting for a build's end, over HTTP. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { TestServer } from '../test-server.ts';
+import type { TestServer } from '../service.fixture.ts';
 
 export const P = '/api/platform/v1';
 type Files = Record<string, string>;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { MergeEngine } from '../merge/pool.ts';
-import type { TestAnswer, TestServer } from '../test-server.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
 
 export const P = '/api/platform/v1';
 export type Files = Record<string, string>;

@@ -2,7 +2,7 @@ import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import type { Outside } from './outside.ts';
-import { testCertificate } from './test-certificate.ts';
+import { testCertificate } from './certificate.fixture.ts';
 
 export const PUBLIC = '93.184.215.14';
 

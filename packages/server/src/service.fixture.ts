@@ -8,8 +8,8 @@ import { isServiceKey, makeServiceKey } from './accounts/index.ts';
 import { startService } from './boot.ts';
 import type { Service } from './boot.ts';
 import { readConfig } from './config.ts';
-import { createTestDatabase } from './db/test-database.ts';
-import { auditLog } from './events/test-audit.ts';
+import { createTestDatabase } from './db/database.fixture.ts';
+import { auditLog } from './events/audit.fixture.ts';
 
 export const OWNER = { email: 'owner@example.test', password: 'correct horse battery staple' };
 

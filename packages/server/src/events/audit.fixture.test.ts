@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../db/database.ts';
 import type { DatabaseHandle } from '../db/database.ts';
-import { createTestDatabase } from '../db/test-database.ts';
-import type { TestDatabase } from '../db/test-database.ts';
+import { createTestDatabase } from '../db/database.fixture.ts';
+import type { TestDatabase } from '../db/database.fixture.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
-import { startTestServer } from '../test-server.ts';
-import { auditLog } from './test-audit.ts';
+import { startTestServer } from '../service.fixture.ts';
+import { auditLog } from './audit.fixture.ts';
 
 let database: TestDatabase;
 let handle: DatabaseHandle;

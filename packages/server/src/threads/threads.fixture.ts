@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { TestAnswer, TestServer } from '../test-server.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
 
 export const P = '/api/platform/v1';
 export type Files = Record<string, string>;

@@ -8,7 +8,7 @@ import type { Principal } from '../accounts/index.ts';
 import { openBus } from '../bus.ts';
 import type { Context } from '../context.ts';
 import { openDatabase } from '../db/database.ts';
-import { createTestDatabase } from '../db/test-database.ts';
+import { createTestDatabase } from '../db/database.fixture.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { bindingOf } from './cursor.ts';

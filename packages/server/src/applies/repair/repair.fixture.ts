@@ -1,9 +1,9 @@
 /** Repairs by script, for tests of this domain. */
 import { expect } from 'vitest';
-import type { TestServer } from '../test-server.ts';
-import { ok, sh, until } from '../threads/fixture.ts';
-import { draftsOf, P } from './fixture.ts';
-import type { Draft, TestApply } from './fixture.ts';
+import type { TestServer } from '../../service.fixture.ts';
+import { ok, sh, until } from '../../threads/threads.fixture.ts';
+import { draftsOf, P } from '../applies.fixture.ts';
+import type { Draft, TestApply } from '../applies.fixture.ts';
 
 export interface Repaired extends TestApply {
   repairs: {

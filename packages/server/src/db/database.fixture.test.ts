@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { createTestDatabase } from './test-database.ts';
+import { createTestDatabase } from './database.fixture.ts';
 
 test('a test database has the schema, no rows of others, and is gone after drop', async () => {
   const [a, b] = await Promise.all([createTestDatabase(), createTestDatabase()]);

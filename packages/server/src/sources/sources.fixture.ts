@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { openDatabase } from '../db/database.ts';
 import { json } from '../db/schema.ts';
 import type { ProjectRow } from '../db/schema.ts';
-import { createTestDatabase } from '../db/test-database.ts';
+import { createTestDatabase } from '../db/database.fixture.ts';
 import { transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import type { Entry, Tree } from '../merge/types.ts';
