@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRunnerClient } from '../../../packages/runner/src/client.ts';
 import type { RunnerClient } from '../../../packages/runner/src/client.ts';
-import { runnerSocket } from '../../../packages/server/src/runner-link.ts';
+import { runnerSocket } from '../../../packages/server/src/runner/link.ts';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import type { Benchmark, Row, Setup } from '../lib/benchmark.ts';
 import { makeFiles } from '../../harness/files.ts';

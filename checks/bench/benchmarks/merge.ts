@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createMergeEngine } from '../../../packages/server/src/merge/pool.ts';
 import type { TreeRef } from '../../../packages/server/src/merge/pool.ts';
-import type { Tree } from '../../../packages/server/src/merge/types.ts';
+import type { Tree } from '../../../packages/server/src/trees/tree.ts';
 import { withChanges } from '../../../packages/server/src/merge/with-changes.ts';
 import type { Aim, Benchmark, Row, Setup } from '../lib/benchmark.ts';
 import { cpuOfEnded, cpuOfLiving } from '../lib/cpu.ts';

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GIT_ENVIRONMENT } from '../../../packages/server/src/merge/git-process.ts';
 import type { Git } from '../../../packages/server/src/merge/git.ts';
-import { sameEntry } from '../../../packages/server/src/merge/types.ts';
-import type { DiffFile, Entry, Tree } from '../../../packages/server/src/merge/types.ts';
+import { sameEntry } from '../../../packages/server/src/trees/tree.ts';
+import type { DiffFile } from '../../../packages/server/src/merge/types.ts';
+import type { Entry, Tree } from '../../../packages/server/src/trees/tree.ts';
 
 /** Output of a git command in the repository that holds the trees. */
 type Run = (args: string[], input: string | Buffer) => Promise<Buffer> | Buffer;

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { ChangedTree } from '../../../packages/server/src/merge/changed-tree.ts';
 import { changesOf, mergeTrees } from '../../../packages/server/src/merge/merge-trees.ts';
-import type { Tree } from '../../../packages/server/src/merge/types.ts';
+import type { Tree } from '../../../packages/server/src/trees/tree.ts';
 import { fuzzWith, withJudge } from './fuzz.ts';
 import { rowOf } from './row.ts';
 

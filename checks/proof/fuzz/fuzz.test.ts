@@ -19,7 +19,8 @@ import { createGit } from '../../../packages/server/src/merge/git.ts';
 import { mergeTrees } from '../../../packages/server/src/merge/merge-trees.ts';
 import type { Difference } from '../replay/compare.ts';
 import { mergePath, touchedPaths } from '../../../packages/server/src/merge/three-way.ts';
-import type { Changes, Conflict, Merge } from '../../../packages/server/src/merge/types.ts';
+import type { Conflict, Merge } from '../../../packages/server/src/merge/types.ts';
+import type { Changes } from '../../../packages/server/src/trees/tree.ts';
 
 const SEED = 1;
 const MERGES = 400;

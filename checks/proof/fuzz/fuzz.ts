@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCollisions } from '../../../packages/server/src/sources/paths.ts';
+import { findCollisions } from '../../../packages/server/src/trees/paths.ts';
 import { createGit } from '../../../packages/server/src/merge/git.ts';
 import type { Git } from '../../../packages/server/src/merge/git.ts';
 import { mergeTrees } from '../../../packages/server/src/merge/merge-trees.ts';
@@ -10,7 +10,7 @@ import type { MergeInput } from '../../../packages/server/src/merge/merge-trees.
 import { compareMerge } from '../replay/compare.ts';
 import type { Difference, GitAnswer } from '../replay/compare.ts';
 import { compareResolutions } from '../replay/resolutions.ts';
-import { sameEntry } from '../../../packages/server/src/merge/types.ts';
+import { sameEntry } from '../../../packages/server/src/trees/tree.ts';
 import type { Merge, Sides } from '../../../packages/server/src/merge/types.ts';
 import { generate } from './generators.ts';
 import { askReference } from './reference.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { comparePaths, checkPath, findCollisions } from '../../../packages/server/src/sources/paths.ts';
-import type { Entry, ReadBlobs, Sides, Tree } from '../../../packages/server/src/merge/types.ts';
+import { comparePaths, checkPath, findCollisions } from '../../../packages/server/src/trees/paths.ts';
+import type { ReadBlobs, Sides } from '../../../packages/server/src/merge/types.ts';
+import type { Entry, Tree } from '../../../packages/server/src/trees/tree.ts';
 
 export interface File {
   content: Buffer;

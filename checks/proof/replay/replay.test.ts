@@ -8,8 +8,9 @@ import type { MergeInput } from '../../../packages/server/src/merge/merge-trees.
 import { replay } from './replay.ts';
 import type { ReplayReport, ReplayedMerge } from './replay.ts';
 import { dropHunk } from './drop-hunk.ts';
-import { sameEntry } from '../../../packages/server/src/merge/types.ts';
-import type { Entry, Merge, Sides } from '../../../packages/server/src/merge/types.ts';
+import { sameEntry } from '../../../packages/server/src/trees/tree.ts';
+import type { Merge, Sides } from '../../../packages/server/src/merge/types.ts';
+import type { Entry } from '../../../packages/server/src/trees/tree.ts';
 
 const bundle = (name: string): string => join(import.meta.dirname, `../../harness/histories/${name}.bundle`);
 const SEED = Number(process.env['HEADRACE_REPLAY_SEED'] ?? 1);

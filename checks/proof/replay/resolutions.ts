@@ -1,6 +1,6 @@
 import type { Difference } from './compare.ts';
 import { resolveMerge } from '../../../packages/server/src/merge/resolve.ts';
-import { sameEntry } from '../../../packages/server/src/merge/types.ts';
+import { sameEntry } from '../../../packages/server/src/trees/tree.ts';
 import type { Merge, Sides } from '../../../packages/server/src/merge/types.ts';
 import { withChanges } from '../../../packages/server/src/merge/with-changes.ts';
 

@@ -12,7 +12,8 @@ import { createMergeEngine } from '../../../packages/server/src/merge/pool.ts';
 import type { MergeRequest } from '../../../packages/server/src/merge/pool.ts';
 import { replay } from './replay.ts';
 import type { ReplayedMerge } from './replay.ts';
-import type { Merge, Tree } from '../../../packages/server/src/merge/types.ts';
+import type { Merge } from '../../../packages/server/src/merge/types.ts';
+import type { Tree } from '../../../packages/server/src/trees/tree.ts';
 import { withChanges } from '../../../packages/server/src/merge/with-changes.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'headrace-replay-pool-'));

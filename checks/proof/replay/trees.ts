@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { checkPath, findCollisions } from '../../../packages/server/src/sources/paths.ts';
+import { checkPath, findCollisions } from '../../../packages/server/src/trees/paths.ts';
 import { foldersOf } from '../../../packages/server/src/merge/collisions.ts';
 import type { ReplayGit } from './git.ts';
-import type { Entry, ReadBlobs, Sides } from '../../../packages/server/src/merge/types.ts';
+import type { ReadBlobs, Sides } from '../../../packages/server/src/merge/types.ts';
+import type { Entry } from '../../../packages/server/src/trees/tree.ts';
 
 /** What one tree of the repository holds. */
 export interface Listing {

@@ -4,8 +4,8 @@ import { join, relative } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import type pg from 'pg';
 import type { Caller } from '../../harness/http.ts';
-import { manifestOf, sha256Of, sourceSha256 } from '../../../packages/server/src/sources/manifest.ts';
-import { readTar } from '../../../packages/server/src/sources/tar-reader.ts';
+import { manifestOf, sha256Of, sourceSha256 } from '../../../packages/server/src/trees/manifest.ts';
+import { readTar } from '../../../packages/server/src/trees/tar-reader.ts';
 import { readLog } from '../lib/log-table.ts';
 import type { LoggedEvent } from '../lib/log-table.ts';
 

@@ -11,7 +11,7 @@ import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import { readConfig } from '@headrace/server/config.ts';
 import { findBinaries } from '@headrace/server/db/embedded/index.ts';
-import { runnerSocket } from '@headrace/server/runner-link.ts';
+import { runnerSocket } from '@headrace/server/runner/link.ts';
 
 interface Finding {
   name: string;

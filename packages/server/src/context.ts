@@ -9,7 +9,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/database.ts';
 import type { EventHub } from './events/index.ts';
-import type { ImportPool } from './sources/import-pool.ts';
+import type { ImportPool } from './sources/import/pool.ts';
 import type { Limits } from './limits/limits.ts';
 import type { MergeEngine } from './merge/pool.ts';
 import type { ObjectStore } from './storage/object-store.ts';

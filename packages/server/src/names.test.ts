@@ -8,7 +8,17 @@ import { describe, expect, test } from 'vitest';
 import { routes } from './app.ts';
 
 const ROOT = import.meta.dirname;
-const INFRASTRUCTURE = new Set(['http', 'db', 'jobs', 'limits', 'storage', 'merge']);
+const INFRASTRUCTURE = new Set([
+  'db',
+  'http',
+  'jobs',
+  'limits',
+  'merge',
+  'receipts',
+  'runner',
+  'storage',
+  'trees',
+]);
 
 interface Import {
   /** Path from src, with `/`. */
@@ -121,13 +131,7 @@ describe('imports', () => {
 
   /** What the kernel knows of domains beside types; each with its reason. */
   const ALLOWED: Record<string, string> = {
-    'http/endpoint.ts → accounts/principal.ts':
-      'two pure questions about the caller, without which no operation can be permitted',
-    'http/endpoint.ts → operations/receipts.ts': 'each write goes through its receipt',
-    'http/endpoint.ts → operations/fingerprint.ts': 'each write goes through its receipt',
-    'boot.ts → sources/import-pool.ts': "makes the process's one pool",
-    'merge/ → sources/paths.ts':
-      "the rules for paths are one pure file, which a merge's result has to keep as every other way into a source",
+    'boot.ts → sources/import/pool.ts': "makes the process's one pool",
   };
   const nameOf = (file: string, to: string) =>
     [`${file} → ${to}`, `${domainOf(file)}/ → ${to}`].find((name) => name in ALLOWED);
@@ -141,7 +145,6 @@ describe('imports', () => {
         domainOf(to) !== domainOf(file) &&
         !COMPOSITION.has(file) &&
         !to.endsWith('/index.ts') &&
-        !(to === 'accounts/principal.ts') &&
         !INFRASTRUCTURE.has(domainOf(file) ?? '') &&
         !(typeOnly && domainOf(file) === null) &&
         !isAllowed(file, to),
@@ -149,7 +152,7 @@ describe('imports', () => {
     expect(show(wrong)).toEqual([]);
   });
 
-  test('http, db, jobs, limits, storage and merge know no domain, but types', () => {
+  test('infrastructure knows no domain, but types', () => {
     const wrong = edges().filter(
       ({ file, to, typeOnly }) =>
         INFRASTRUCTURE.has(domainOf(file) ?? '') &&
@@ -160,10 +163,10 @@ describe('imports', () => {
     expect(show(wrong)).toEqual([]);
   });
 
-  test('storage, merge, limits and jobs know nothing of HTTP, and db nothing but types', () => {
+  test('trees, storage, merge, limits, jobs and db know nothing of HTTP', () => {
     const wrong = edges().filter(
       ({ file, to }) =>
-        ['storage', 'merge', 'limits', 'jobs', 'db'].includes(domainOf(file) ?? '') &&
+        ['trees', 'storage', 'merge', 'limits', 'jobs', 'db'].includes(domainOf(file) ?? '') &&
         domainOf(to) === 'http',
     );
     expect(show(wrong)).toEqual([]);

@@ -8,10 +8,11 @@ import { execDied, workExec } from './execs/exec-work.job.ts';
 import type { JobKind } from './jobs/enqueue.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { HeldJob, JobHandlers } from './jobs/worker.ts';
-import { maintainReceipts } from './operations/maintain.ts';
+import { maintainReceipts } from './receipts/maintain.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
-import { failQueuedRuns, runCapacity, runsDied, workRuns } from './runs/index.ts';
-import { fillPlaces } from './settings/index.ts';
+import { failQueuedRuns, runsDied, workRuns } from './runs/index.ts';
+import { runCapacity } from './capacity/index.ts';
+import { fillPlaces } from './capacity/index.ts';
 import { reconcileRepacks, repackProject, startCleanup } from './sources/index.ts';
 import {
   archiveWorkspace,

@@ -10,7 +10,7 @@
 import type { Bus } from '../bus.ts';
 import { within } from '../deadline.ts';
 import type { Db } from '../db/database.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../http/principal.ts';
 import { loadKey, loadSession } from './load-access.ts';
 import type { Loaded } from './load-access.ts';
 

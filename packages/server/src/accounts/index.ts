@@ -3,6 +3,4 @@ export { createAuthenticator } from './authenticate.ts';
 export { setPlatformApi } from './entitlements.ts';
 export { firstStart } from './first-start.ts';
 export { isServiceKey, makeServiceKey } from './keys.ts';
-export { may, seesProject } from './principal.ts';
-export type { Principal, Role } from './principal.ts';
 export { accountRoutes } from './routes.ts';

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { flatten, permissionsOfRole } from './permissions.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../http/principal.ts';
 
 export interface Loaded {
   /**

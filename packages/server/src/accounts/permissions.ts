@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import { Enum } from '../http/schemas.ts';
-import type { Role } from './principal.ts';
+import type { Role } from '../http/principal.ts';
 
 export const PERMISSIONS = {
   project: ['create', 'read', 'update', 'delete'],

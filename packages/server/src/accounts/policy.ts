@@ -12,7 +12,7 @@ import type { Db } from '../db/database.ts';
 import type { OrganizationRow, ServiceAccountRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
-import type { Principal, Role } from './principal.ts';
+import type { Principal, Role } from '../http/principal.ts';
 
 /** The organization with the caller's role in it; `lock`: for update. */
 export async function loadOrganization(

@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 import type { OrganizationRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { Enum, Id, Nullable, Ok, Text } from '../http/schemas.ts';
-import type { Role } from './principal.ts';
+import type { Role } from '../http/principal.ts';
 import { hashToken, makeToken, SESSION_SECONDS } from './session-cookie.ts';
 
 export const RoleName = Enum(['owner', 'admin', 'member'] as const);

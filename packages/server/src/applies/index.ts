@@ -1,5 +1,5 @@
 export { cancelApply, endApply } from './end-apply.ts';
 export { mergeApplies } from './merge-apply.job.ts';
 export { reconcileApplies } from './reconcile-applies.ts';
-export { repairs } from './repairs.ts';
+export { repairs } from './repair/repairs.ts';
 export { routes } from './routes.ts';

@@ -7,12 +7,13 @@ import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
 import { moveHead, scopeOf } from '../projects/index.ts';
 import { insertSource } from '../sources/index.ts';
-import type { Staged, Tree } from '../sources/index.ts';
+import type { Staged } from '../sources/index.ts';
+import type { Tree } from '../trees/tree.ts';
 import { changeThread } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { dropCandidate, endApply } from './end-apply.ts';
 import { lockProjectAndThread } from './policy.ts';
-import { queueRepair } from './queue-repair.ts';
+import { queueRepair } from './repair/queue-repair.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 /** What an apply was merged with. */

@@ -1,4 +1,4 @@
-import type { Principal } from '../accounts/principal.ts';
+import type { Principal } from '../http/principal.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
-import { clean } from '../runs/index.ts';
+import { clean } from '../db/clean-text.ts';
 import { LOG_BYTES } from './schemas.ts';
 import type { Build } from './view.ts';
 

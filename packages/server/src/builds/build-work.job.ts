@@ -20,7 +20,7 @@ import { enqueue } from '../jobs/enqueue.ts';
 import { LostJob } from '../jobs/worker.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
-import { passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../settings/index.ts';
+import { passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../capacity/index.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { decide, endBuild } from './end-build.ts';
 import type { Outcome } from './end-build.ts';

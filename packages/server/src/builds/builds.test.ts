@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readTar } from '../sources/index.ts';
+import { readTar } from '../trees/tar-reader.ts';
 import { startTestServer } from '../service.fixture.ts';
 import { newBench, newThread, until } from './builds.fixture.ts';
 import { LOG_BYTES } from './schemas.ts';

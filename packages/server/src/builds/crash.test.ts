@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { endLeftovers, endOf, endProcess, spawnService } from '../../../../checks/harness/service.ts';
 import { RunnerError } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
-import { readTar } from '../sources/index.ts';
+import { readTar } from '../trees/tar-reader.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newBench, until } from './builds.fixture.ts';

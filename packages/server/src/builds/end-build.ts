@@ -11,7 +11,7 @@ import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
-import { passPlaceOn } from '../settings/index.ts';
+import { passPlaceOn } from '../capacity/index.ts';
 import { changeThread } from '../threads/index.ts';
 import { freshDeadline } from '../workspaces/index.ts';
 import type { BuildError } from './schemas.ts';

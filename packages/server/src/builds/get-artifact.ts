@@ -1,5 +1,6 @@
 import { read } from '../http/operation.ts';
-import { matchesEtag, sourceFault } from '../sources/index.ts';
+import { sourceFault } from '../sources/index.ts';
+import { matchesEtag } from '../http/etag.ts';
 import { loadBuild, requireReady } from './policy.ts';
 
 export const getArtifact = read({

@@ -3,7 +3,7 @@ import { pack } from 'tar-stream';
 import type { Header } from 'tar-stream';
 import { expect, test } from 'vitest';
 import type { ManifestFile } from '../db/schema.ts';
-import { readTar } from '../sources/index.ts';
+import { readTar } from '../trees/tar-reader.ts';
 import { OutputFault, repackOutput } from './repack-output.ts';
 
 type Entry = Partial<Header> & { name: string } & { content?: string | Buffer };

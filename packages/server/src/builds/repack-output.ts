@@ -5,8 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { ManifestFile } from '../db/schema.ts';
-import { clean } from '../runs/index.ts';
-import { checkPath, END_OF_TAR, fileHeader, findCollisions, padding, readTar } from '../sources/index.ts';
+import { clean } from '../db/clean-text.ts';
+import { checkPath, findCollisions } from '../trees/paths.ts';
+import { END_OF_TAR, fileHeader, padding } from '../trees/tar-writer.ts';
+import { readTar } from '../trees/tar-reader.ts';
 import type { BuildError } from './schemas.ts';
 
 const MAX_FILES = 10_000;

@@ -5,7 +5,8 @@ import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import type { ManifestFile } from '../db/schema.ts';
 import { newId } from '../ids.ts';
-import { gzipChunks, sortByPath } from '../sources/index.ts';
+import { gzipChunks } from '../sources/index.ts';
+import { sortByPath } from '../trees/paths.ts';
 import { OutputFault, repackOutput, shown } from './repack-output.ts';
 import type { Build } from './view.ts';
 

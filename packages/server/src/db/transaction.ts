@@ -8,18 +8,20 @@ import type { Transaction } from 'kysely';
 import type { Bus, Channel } from '../bus.ts';
 import { newId } from '../ids.ts';
 import { prepared } from './prepared.ts';
-import type { WriteRequest } from '../operations/write-request.ts';
 import type { Database } from './schema.ts';
 import type { Db } from './database.ts';
 
-/** A settled receipt as a transaction stores it; see operations/receipts.ts. */
-export interface SettledReceipt extends Pick<
-  WriteRequest,
-  'key' | 'fingerprint' | 'method' | 'path' | 'projectId' | 'permissions'
-> {
+/** A settled receipt as a transaction stores it; see receipts/receipts.ts. */
+export interface SettledReceipt {
   orgId: string;
   id: string;
   actorId: string;
+  key: string;
+  fingerprint: Buffer;
+  method: string;
+  path: string;
+  projectId: string | null;
+  permissions: string[];
   published: boolean;
   responseStatus: number;
   response: string;

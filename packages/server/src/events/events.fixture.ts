@@ -4,7 +4,7 @@ import { createServer, get } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
-import type { Principal } from '../accounts/index.ts';
+import type { Principal } from '../http/principal.ts';
 import { openBus } from '../bus.ts';
 import type { Context } from '../context.ts';
 import { openDatabase } from '../db/database.ts';

@@ -5,7 +5,7 @@
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
 import type { Db } from '../db/database.ts';
-import { seesProject } from '../accounts/index.ts';
+import { seesProject } from '../http/principal.ts';
 import { invalid, notFound } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, IdInput } from '../http/schemas.ts';

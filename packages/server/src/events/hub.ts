@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import type { PoolConfig } from 'pg';
 import { onAccessChanged, recheck } from '../accounts/index.ts';
-import type { Principal } from '../accounts/index.ts';
+import type { Principal } from '../http/principal.ts';
 import type { Context } from '../context.ts';
 import type { EventRow } from '../db/schema.ts';
 import { ApiError } from '../http/errors.ts';

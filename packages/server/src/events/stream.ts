@@ -10,7 +10,7 @@
  * end does not cover is among the held ones. The cut-over is one synchronous step: held events behind the
  * page's end go out, then the tail's. Neither gap nor double.
  */
-import type { Principal } from '../accounts/index.ts';
+import type { Principal } from '../http/principal.ts';
 import type { EventRow } from '../db/schema.ts';
 import { ApiError } from '../http/errors.ts';
 import { sseFrame } from '../http/sse.ts';

@@ -14,11 +14,12 @@ import { transaction } from '../db/transaction.ts';
 import { ApiError, notFound, settles } from '../http/errors.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/worker.ts';
-import { settle } from '../operations/index.ts';
+import { settle } from '../receipts/receipts.ts';
 import { scopeOf } from '../projects/index.ts';
 import { threadKey } from '../runs/index.ts';
 import { insertSource } from '../sources/index.ts';
-import type { Staged, Tree } from '../sources/index.ts';
+import type { Staged } from '../sources/index.ts';
+import type { Tree } from '../trees/tree.ts';
 import { egressOf } from '../settings/index.ts';
 import { archived, changeThread, lockThreadById } from '../threads/index.ts';
 import {
@@ -30,7 +31,7 @@ import {
   stageCapture,
   WorkspaceChanged,
 } from '../workspaces/index.ts';
-import type { Holder } from '../workspaces/index.ts';
+import type { Holder } from '../runner/await-runner.ts';
 import type { OutputCollector } from './collect-output.ts';
 import { follow, isThere } from './follow-command.ts';
 import type { Outcome } from './follow-command.ts';

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { Job } from '../jobs/worker.ts';
 import { logRefusal } from '../settings/index.ts';
-import { awaitRunner } from '../workspaces/index.ts';
+import { awaitRunner } from '../runner/await-runner.ts';
 import { OutputCollector } from './collect-output.ts';
 
 /** `left`: this worker stops, another goes on. */

@@ -4,13 +4,13 @@
  * - resource, state (the operation).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../accounts/principal.ts';
-import { may, seesProject } from '../accounts/principal.ts';
+import type { Principal } from './principal.ts';
+import { may, seesProject } from './principal.ts';
 import type { Context } from '../context.ts';
 import { isId, NO_ID } from '../ids.ts';
-import { fingerprint } from '../operations/fingerprint.ts';
-import { writeClaimed, writeOnce } from '../operations/receipts.ts';
-import type { Answer, WriteRequest } from '../operations/write-request.ts';
+import { fingerprint } from '../receipts/fingerprint.ts';
+import { writeClaimed, writeOnce } from '../receipts/receipts.ts';
+import type { Answer, WriteRequest } from '../receipts/write-request.ts';
 import { ApiError, invalid } from './errors.ts';
 import type { Field } from './errors.ts';
 import { PLATFORM } from './operation.ts';

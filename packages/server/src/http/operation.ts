@@ -6,10 +6,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
-import type { Principal } from '../accounts/principal.ts';
+import type { Principal } from './principal.ts';
 import type { Context } from '../context.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
-import type { Claim, Receipt, WriteResult } from '../operations/write-request.ts';
+import type { Claim, Receipt, WriteResult } from '../receipts/write-request.ts';
 
 /**
  * Who may call it. `permissions`: all of them, by key or session. `session`: a browser session of at least
@@ -111,7 +111,7 @@ export interface Prepared<P> {
   scope?: EventScope;
   prepared: P;
   onClaim?: (tx: Tx, operationId: string) => Promise<EventScope | undefined>;
-  /** Mode `outside`: see operations/outside-write.ts. */
+  /** Mode `outside`: see receipts/outside-write.ts. */
   look?: { name: string; target: Record<string, unknown> };
 }
 
@@ -155,7 +155,7 @@ export const write = <
   };
 };
 
-/** A write with work outside of a transaction; see operations/receipts.ts. */
+/** A write with work outside of a transaction; see receipts/receipts.ts. */
 export const claimedWrite = <
   P,
   QS extends TSchema | undefined = undefined,

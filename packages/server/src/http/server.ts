@@ -8,7 +8,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Fastify, { LogController } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../accounts/principal.ts';
+import type { Principal } from './principal.ts';
 import type { Context } from '../context.ts';
 import { isDatabaseAway } from '../db/faults.ts';
 import { readBody } from './body.ts';

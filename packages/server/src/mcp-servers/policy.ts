@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely';
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
-import type { Principal } from '../accounts/index.ts';
+import type { Principal } from '../http/principal.ts';
 import type { Db } from '../db/database.ts';
 import type { Database, McpServerRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bytesOf, ChangedTree, knownChanges, wholeTree } from './changed-tree.ts';
 import { Blobs } from './merge.fixture.ts';
 import { touchedPaths } from './three-way.ts';
-import type { Tree } from './types.ts';
+import type { Tree } from '../trees/tree.ts';
 
 const blobs = new Blobs();
 const base = blobs.tree({ a: 'a', 'b/c': 'bc', d: 'd', e: 'e' });

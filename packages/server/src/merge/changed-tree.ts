@@ -1,4 +1,4 @@
-import type { Changes, Entry, Tree } from './types.ts';
+import type { Changes, Entry, Tree } from '../trees/tree.ts';
 import { withChanges } from './with-changes.ts';
 
 /**

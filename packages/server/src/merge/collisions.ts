@@ -1,4 +1,4 @@
-import { foldPath } from '../sources/paths.ts';
+import { foldPath } from '../trees/paths.ts';
 
 /**
  * The paths that cannot stand beside each other: the same under folding, or a file where another path has a

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { comparePaths } from '../sources/paths.ts';
+import { comparePaths } from '../trees/paths.ts';
 import { parseDiffAnswer } from './diff-answer.ts';
 import type { DiffAnswer } from './diff-answer.ts';
 import { coarseCounts } from './coarse-counts.ts';
@@ -8,8 +8,9 @@ import type { Git } from './git.ts';
 import { writeTree } from './git-trees.ts';
 import type { GitFile } from './git-trees.ts';
 import { storedFirst } from './stored-first.ts';
-import { sameEntry } from './types.ts';
-import type { DiffFile, Entry, ReadBlobs, Tree } from './types.ts';
+import { sameEntry } from '../trees/tree.ts';
+import type { DiffFile, ReadBlobs } from './types.ts';
+import type { Entry, Tree } from '../trees/tree.ts';
 
 const MAX_PATCH_BYTES = 8 * 1024 * 1024;
 const DIFF_LIMIT_MS = 8000;

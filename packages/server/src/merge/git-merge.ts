@@ -8,7 +8,8 @@ import { parseMergeAnswer, withoutMadeUpNames } from './merge-answer.ts';
 import type { MergeAnswer } from './merge-answer.ts';
 import { sideRenames } from './side-renames.ts';
 import type { TouchedPath } from './three-way.ts';
-import type { Entry, ReadBlobs, Sides } from './types.ts';
+import type { ReadBlobs, Sides } from './types.ts';
+import type { Entry } from '../trees/tree.ts';
 
 /** Git's opinion of a merge. */
 export interface GitVerdict {

@@ -1,6 +1,7 @@
 import { foldersOf } from './collisions.ts';
-import { sameEntry } from './types.ts';
-import type { Sides, Tree } from './types.ts';
+import { sameEntry } from '../trees/tree.ts';
+import type { Sides } from './types.ts';
+import type { Tree } from '../trees/tree.ts';
 import type { TouchedPath } from './three-way.ts';
 
 /** What git has to be shown of a merge, so that it decides as it would with the whole trees. */

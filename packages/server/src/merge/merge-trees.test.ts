@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { comparePaths } from '../sources/paths.ts';
+import { comparePaths } from '../trees/paths.ts';
 import { Blobs, RealGit, lines, sha256, x } from './merge.fixture.ts';
 import type { Literal } from './merge.fixture.ts';
 import { GitFailure } from './git-process.ts';

@@ -1,4 +1,4 @@
-import { comparePaths } from '../sources/paths.ts';
+import { comparePaths } from '../trees/paths.ts';
 import { findClashes } from './collisions.ts';
 import { GitFailure } from './git-process.ts';
 import type { Git } from './git.ts';
@@ -7,8 +7,9 @@ import type { GitConflict, GitVerdict } from './git-merge.ts';
 import { planGit } from './git-plan.ts';
 import { mergePath, touchedPaths } from './three-way.ts';
 import type { TouchedPath } from './three-way.ts';
-import { sameEntry } from './types.ts';
-import type { Changes, Conflict, ConflictKind, Entry, Merge, ReadBlobs, Sides, Tree } from './types.ts';
+import { sameEntry } from '../trees/tree.ts';
+import type { Conflict, ConflictKind, Merge, ReadBlobs, Sides } from './types.ts';
+import type { Changes, Entry, Tree } from '../trees/tree.ts';
 
 /** Wall time for one question to git. What it has not decided by then, or cannot, is a conflict. */
 export const GIT_LIMIT_MS = 10_000;

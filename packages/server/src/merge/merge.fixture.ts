@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { comparePaths } from '../sources/paths.ts';
-import type { Entry, ReadBlobs, Tree } from './types.ts';
+import { comparePaths } from '../trees/paths.ts';
+import type { ReadBlobs } from './types.ts';
+import type { Entry, Tree } from '../trees/tree.ts';
 
 export type Literal = Record<string, string | Buffer | { content: string | Buffer; executable: boolean }>;
 

@@ -12,7 +12,8 @@ import { unpackTree } from './packed-tree.ts';
 import type { PackedTree, TreeDelta } from './packed-tree.ts';
 import type { Answer, FromWorker, MergeOutput, Question, ToWorker, Work } from './protocol.ts';
 import { resolveMerge } from './resolve.ts';
-import type { DiffFile, ReadBlobs, Tree } from './types.ts';
+import type { DiffFile, ReadBlobs } from './types.ts';
+import type { Tree } from '../trees/tree.ts';
 import { validateResult } from './validate.ts';
 import { withChanges } from './with-changes.ts';
 

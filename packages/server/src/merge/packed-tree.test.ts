@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { deltaTo, packTree, unpackTree } from './packed-tree.ts';
-import type { Entry, Tree } from './types.ts';
+import type { Entry, Tree } from '../trees/tree.ts';
 import { withChanges } from './with-changes.ts';
 
 const entry = (n: number, executable = false): Entry => ({

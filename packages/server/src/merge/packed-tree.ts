@@ -1,6 +1,6 @@
-import { comparePaths } from '../sources/paths.ts';
-import { sameEntry } from './types.ts';
-import type { Changes, Entry, Tree } from './types.ts';
+import { comparePaths } from '../trees/paths.ts';
+import { sameEntry } from '../trees/tree.ts';
+import type { Changes, Entry, Tree } from '../trees/tree.ts';
 
 /**
  * A tree for the way to the worker, in columns: strings and a buffer clone as copies of memory. As objects,

@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { deltaTo, packTree } from './packed-tree.ts';
 import type { Answer, FromWorker, MergeOutput, Question, ToWorker, Work } from './protocol.ts';
-import type { Changes, Conflict, DiffFile, ReadBlobs, Resolution, Tree } from './types.ts';
+import type { Conflict, DiffFile, ReadBlobs, Resolution } from './types.ts';
+import type { Changes, Tree } from '../trees/tree.ts';
 import type { TreeFault } from './validate.ts';
 import { withChanges } from './with-changes.ts';
 

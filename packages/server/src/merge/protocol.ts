@@ -1,4 +1,5 @@
-import type { Changes, Conflict, DiffFile, Resolution } from './types.ts';
+import type { Conflict, DiffFile, Resolution } from './types.ts';
+import type { Changes } from '../trees/tree.ts';
 import type { PackedTree, TreeDelta } from './packed-tree.ts';
 import type { TreeFault } from './validate.ts';
 

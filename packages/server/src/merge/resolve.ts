@@ -1,7 +1,8 @@
-import { comparePaths, foldPath } from '../sources/paths.ts';
+import { comparePaths, foldPath } from '../trees/paths.ts';
 import { findClashes } from './collisions.ts';
 import { changesOf } from './merge-trees.ts';
-import type { Changes, Conflict, Entry, Merge, Resolution, Sides, Tree } from './types.ts';
+import type { Conflict, Merge, Resolution, Sides } from './types.ts';
+import type { Changes, Entry, Tree } from '../trees/tree.ts';
 
 export interface Resolved {
   /** From the head to the result; what remains in conflict as in the draft. */

@@ -1,10 +1,10 @@
-import { comparePaths } from '../sources/paths.ts';
+import { comparePaths } from '../trees/paths.ts';
 import { parseDiffAnswer } from './diff-answer.ts';
 import type { Git } from './git.ts';
 import { writeTree } from './git-trees.ts';
 import type { GitFile } from './git-trees.ts';
-import { sameEntry } from './types.ts';
-import type { Entry } from './types.ts';
+import { sameEntry } from '../trees/tree.ts';
+import type { Entry } from '../trees/tree.ts';
 import type { TouchedPath } from './three-way.ts';
 
 const EMPTY = 0;

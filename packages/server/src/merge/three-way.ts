@@ -1,6 +1,7 @@
 import { knownChanges } from './changed-tree.ts';
-import { sameEntry } from './types.ts';
-import type { Entry, Sides } from './types.ts';
+import { sameEntry } from '../trees/tree.ts';
+import type { Sides } from './types.ts';
+import type { Entry } from '../trees/tree.ts';
 
 export interface TouchedPath {
   path: string;

@@ -1,18 +1,4 @@
-/** A file of a source: what a manifest says of one path. */
-export interface Entry {
-  sha256: string;
-  byteSize: number;
-  executable: boolean;
-}
-
-/**
- * Path → entry, in the order of the path bytes, as manifests have it: a result that is a tree is then a
- * manifest too.
- */
-export type Tree = ReadonlyMap<string, Entry>;
-
-/** What turns one tree into another, in the order of the path bytes; null deletes. */
-export type Changes = [path: string, entry: Entry | null][];
+import type { Changes, Tree } from '../trees/tree.ts';
 
 /** Contents by SHA-256. Every hash that was asked for is in the answer, else it throws. */
 export type ReadBlobs = (shas: string[]) => Promise<Map<string, Buffer>>;
@@ -85,6 +71,3 @@ export interface DiffFile {
   patch?: string;
   truncated?: boolean;
 }
-
-export const sameEntry = (a: Entry | undefined, b: Entry | undefined): boolean =>
-  a === b || (a !== undefined && b !== undefined && a.sha256 === b.sha256 && a.executable === b.executable);

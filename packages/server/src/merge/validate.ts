@@ -1,6 +1,6 @@
-import { checkPath } from '../sources/paths.ts';
+import { checkPath } from '../trees/paths.ts';
 import { bytesOf } from './changed-tree.ts';
-import type { Changes, Tree } from './types.ts';
+import type { Changes, Tree } from '../trees/tree.ts';
 
 export interface BundleLimits {
   files: number;

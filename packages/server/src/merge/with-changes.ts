@@ -1,5 +1,5 @@
-import { comparePaths } from '../sources/paths.ts';
-import type { Changes, Entry, Tree } from './types.ts';
+import { comparePaths } from '../trees/paths.ts';
+import type { Changes, Entry, Tree } from '../trees/tree.ts';
 
 /** The tree after these changes. Both are in the order of the path bytes, and so is the result. */
 export function withChanges(tree: Tree, changes: Changes): Tree {

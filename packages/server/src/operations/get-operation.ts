@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { seesProject } from '../accounts/principal.ts';
+import { seesProject } from '../http/principal.ts';
 import { authorize } from '../http/endpoint.ts';
 import { notFound } from '../http/errors.ts';
 import { read } from '../http/operation.ts';

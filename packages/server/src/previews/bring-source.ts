@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
-import type { Tree } from '../sources/index.ts';
+import type { Tree } from '../trees/tree.ts';
 import { patchTar, putSourceFiles } from '../workspaces/index.ts';
 
 export interface Sourced {

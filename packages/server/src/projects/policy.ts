@@ -3,8 +3,8 @@
  * read (http/endpoint.ts); here: the organization, the key's projects, and that it is not deleted. Another
  * tenant's project is one that does not exist.
  */
-import type { Principal } from '../accounts/principal.ts';
-import { seesProject } from '../accounts/principal.ts';
+import type { Principal } from '../http/principal.ts';
+import { seesProject } from '../http/principal.ts';
 import type { Db } from '../db/database.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';

@@ -6,9 +6,10 @@ import { appendEvent } from '../db/transaction.ts';
 import { recordCheckpoint } from '../checkpoints/index.ts';
 import { removeDraft } from '../events/index.ts';
 import { scopeOf } from '../projects/index.ts';
-import { passPlaceOn } from '../settings/index.ts';
+import { passPlaceOn } from '../capacity/index.ts';
 import { insertSource } from '../sources/index.ts';
-import type { Staged, Tree } from '../sources/index.ts';
+import type { Staged } from '../sources/index.ts';
+import type { Tree } from '../trees/tree.ts';
 import type { RunError } from './schemas.ts';
 
 export interface RunEnd {

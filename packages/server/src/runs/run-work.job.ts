@@ -18,13 +18,13 @@ import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/worker.ts';
 import { ApiError } from '../http/errors.ts';
 import { scopeOf } from '../projects/index.ts';
-import { effectiveSettings, hasPlace, passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../settings/index.ts';
+import { effectiveSettings } from '../settings/index.ts';
+import { hasPlace, passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../capacity/index.ts';
 import { abandon, loadTree } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import {
-  awaitRunner,
   captureWorkspace,
   changeWorkspace,
   freshDeadline,
@@ -33,15 +33,16 @@ import {
   putBack,
   stageCapture,
   WorkspaceChanged,
-  WorkspaceUnavailable,
 } from '../workspaces/index.ts';
+import { awaitRunner } from '../runner/await-runner.ts';
+import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import type { Capture } from '../workspaces/index.ts';
 import { finishRun } from './finish-run.ts';
 import type { RunEnd } from './finish-run.ts';
 import { clean } from '../db/clean-text.ts';
 import { threadKey } from './queue-run.ts';
-import { beginAttempt, endAttempt, whatRepairMade } from './repair.ts';
-import type { Attempt, RepairResult, Repairs, RepairTurn } from './repair.ts';
+import { beginAttempt, endAttempt, whatRepairMade } from './repair/repair.ts';
+import type { Attempt, RepairResult, Repairs, RepairTurn } from './repair/repair.ts';
 import { judgeEnd } from './model-failure.ts';
 import type { JudgedEnd } from './model-failure.ts';
 import { queueUntaken } from './steering.ts';

@@ -10,9 +10,9 @@ import { describe, expect, test } from 'vitest';
 import { archiveOf, tarOf } from './archive.ts';
 import { BlobError, createBlobReader } from './blobs.ts';
 import type { BlobReader } from './blobs.ts';
-import { manifestOf, sha256Of, sourceSha256 } from './manifest.ts';
-import { buildPack } from './pack.ts';
-import { parseTarGz } from './tar-import.ts';
+import { manifestOf, sha256Of, sourceSha256 } from '../trees/manifest.ts';
+import { buildPack } from '../trees/pack.ts';
+import { parseTarGz } from './import/tar-import.ts';
 
 const run = promisify(execFile);
 

@@ -5,9 +5,9 @@
 import { Readable, pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { crc32, createDeflateRaw } from 'node:zlib';
+import type { Tree } from '../trees/tree.ts';
 import type { BlobReader } from './blobs.ts';
-import type { Manifest } from './manifest.ts';
-import { END_OF_TAR, fileHeader, padding } from './tar-writer.ts';
+import { END_OF_TAR, fileHeader, padding } from '../trees/tar-writer.ts';
 
 /** Small files travel together: a chunk per header and content would be 30,000 writes. */
 const CHUNK_BYTES = 128 * 1024;
@@ -22,19 +22,19 @@ const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
  * An uncompressed tar of the files, in order of the manifest, read pack by pack at the pace of the
  * consumer.
  */
-export function tarOf(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): Readable {
+export function tarOf(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): Readable {
   return Readable.from(tarChunks(files, blobs), { objectMode: false, highWaterMark: CHUNK_BYTES });
 }
 
 /** The same as gzip; compressed on zlib's threads. */
-export function archiveOf(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): Readable {
+export function archiveOf(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): Readable {
   return Readable.from(gzipChunks(tarChunks(files, blobs)), {
     objectMode: false,
     highWaterMark: CHUNK_BYTES,
   });
 }
 
-async function* tarChunks(files: Manifest, blobs: Pick<BlobReader, 'readBlobs'>): AsyncGenerator<Buffer> {
+async function* tarChunks(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   const contents = blobs.readBlobs([...files.values()].map((f) => f.sha256));

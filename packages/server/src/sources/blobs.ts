@@ -6,8 +6,8 @@
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { sha256Of } from './manifest.ts';
-import type { Frame, PackIndex, Placement } from './pack.ts';
+import { sha256Of } from '../trees/manifest.ts';
+import type { Frame, PackIndex, Placement } from '../trees/pack.ts';
 
 const decompress = promisify(zstdDecompress);
 

@@ -5,13 +5,13 @@
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
-import type { Entry, Tree } from '../merge/types.ts';
+import type { Entry, Tree } from '../trees/tree.ts';
 import { ObjectNotFoundError } from '../storage/object-store.ts';
 import { archiveOf as archive, tarOf as tar } from './archive.ts';
 import { createBlobReader } from './blobs.ts';
 import type { BlobReader, PlacedPack } from './blobs.ts';
 import { sourceFault, storageCorrupt } from './faults.ts';
-import { decodeIndex } from './pack.ts';
+import { decodeIndex } from '../trees/pack.ts';
 import { findPacks } from './store.ts';
 
 type Reading = Pick<Context, 'db' | 'store'>;

@@ -6,7 +6,7 @@ import { ObjectNotFoundError, StorageUnavailableError } from '../storage/object-
 import { ApiError } from '../http/errors.ts';
 import { MergeUnavailable } from '../merge/pool.ts';
 import { BlobError } from './blobs.ts';
-import { PoolError } from './import-pool.ts';
+import { PoolError } from './import/pool.ts';
 
 export const storageUnavailable = (cause: unknown) =>
   new ApiError(

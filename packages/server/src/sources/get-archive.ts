@@ -1,8 +1,8 @@
 import { read } from '../http/operation.ts';
 import { archiveOf, readBlob } from './contents.ts';
-import { matchesEtag } from './etag.ts';
+import { matchesEtag } from '../http/etag.ts';
 import { loadNamedSource } from './policy.ts';
-import { loadTree } from './tree.ts';
+import { loadTree } from './load-tree.ts';
 
 export const getArchive = read({
   name: 'sources.getArchive',

@@ -6,7 +6,7 @@ import { faultsMapped } from './faults.ts';
 import { loadNamedSource } from './policy.ts';
 import { DiffFile, SourceIdInput } from './schemas.ts';
 import { loadSource } from './store.ts';
-import { loadTree } from './tree.ts';
+import { loadTree } from './load-tree.ts';
 
 export const getDiff = read({
   name: 'sources.getDiff',

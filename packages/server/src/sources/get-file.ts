@@ -3,10 +3,10 @@ import { notFound } from '../http/errors.ts';
 import { read } from '../http/operation.ts';
 import { Body, Ok, Text } from '../http/schemas.ts';
 import { readBlob } from './contents.ts';
-import { matchesEtag } from './etag.ts';
+import { matchesEtag } from '../http/etag.ts';
 import { loadNamedSource } from './policy.ts';
 import { SourceFileContent } from './schemas.ts';
-import { loadTree } from './tree.ts';
+import { loadTree } from './load-tree.ts';
 
 export const getFile = read({
   name: 'sources.getFile',

@@ -1,15 +1,12 @@
 /** What other domains may use of sources. */
-export type { Entry, Tree } from '../merge/types.ts';
 export { startCleanup } from './cleanup.ts';
 export { gzipChunks } from './archive.ts';
-export { checkTree } from './bundle-rules.ts';
+export { checkTree } from './import/bundle-rules.ts';
 export { archiveOf, readBlob, readBlobs, tarOf } from './contents.ts';
-export { matchesEtag } from './etag.ts';
 export { faultsMapped, sourceFault, storageUnavailable } from './faults.ts';
 export { commitStaged, insertSource } from './insert-source.ts';
 export type { EncodedTree, NewSource } from './insert-source.ts';
-export { decodeManifest, encodeManifest, sourceSha256 } from './manifest.ts';
-export { keepUntilTaken } from './kept-contents.ts';
+export { keepUntilTaken } from './import/kept-contents.ts';
 export { DiffFile, Source } from './schemas.ts';
 export { abandon, missingBlobs, stageBlobs } from './stage.ts';
 export type { Contents, Staged } from './stage.ts';
@@ -18,8 +15,5 @@ export { reconcileRepacks } from './repack/reconcile-repacks.ts';
 export { routes } from './routes.ts';
 export { loadSource } from './store.ts';
 export type { SourceRow } from './store.ts';
-export { checkPath, comparePaths, findCollisions, sortByPath } from './paths.ts';
-export { readTar } from './tar-reader.ts';
-export { END_OF_TAR, fileHeader, padding } from './tar-writer.ts';
-export { loadTree, sameTree } from './tree.ts';
+export { loadTree, sameTree } from './load-tree.ts';
 export { sourceView } from './view.ts';

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transaction } from '../db/transaction.ts';
 import { readBlobs, tarOf } from './contents.ts';
 import { insertSource } from './insert-source.ts';
-import { sourceSha256 } from './manifest.ts';
+import { sourceSha256 } from '../trees/manifest.ts';
 import { missingBlobs, stageBlobs } from './stage.ts';
-import { readTar } from './tar-reader.ts';
+import { readTar } from '../trees/tar-reader.ts';
 import { makeProject, openTestContext, storeFiles, treeOf } from './sources.fixture.ts';
 import type { TestContext } from './sources.fixture.ts';
-import { loadTree, sameTree } from './tree.ts';
+import { loadTree, sameTree } from './load-tree.ts';
 
 let ctx: TestContext;
 let close: () => Promise<void>;

@@ -3,17 +3,17 @@ import type { ProjectRow } from '../db/schema.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
-import { sameEntry } from '../merge/types.ts';
-import type { Tree } from '../merge/types.ts';
+import { sameEntry } from '../trees/tree.ts';
+import type { Tree } from '../trees/tree.ts';
 import { scopeOf } from '../projects/index.ts';
-import { encodeDelta, encodeManifest, manifestOf, sourceSha256, totalBytes } from './manifest.ts';
-import { summarizeIndex } from './pack.ts';
-import { comparePaths } from './paths.ts';
+import { encodeDelta, encodeManifest, manifestOf, sourceSha256, totalBytes } from '../trees/manifest.ts';
+import { summarizeIndex } from '../trees/pack.ts';
+import { comparePaths } from '../trees/paths.ts';
 import { stagedTooLong } from './stage.ts';
 import type { Staged } from './stage.ts';
 import { findStored, insertBlobs, SOURCE_COLUMNS } from './store.ts';
 import type { SourceRow } from './store.ts';
-import { keepTree, loadTree } from './tree.ts';
+import { keepTree, loadTree } from './load-tree.ts';
 
 /** Files that the import worker has encoded and measured already. */
 export interface EncodedTree {

@@ -2,10 +2,10 @@ import Type from 'typebox';
 import { page } from '../http/cursors.ts';
 import { read } from '../http/operation.ts';
 import { ListQuery, Page } from '../http/schemas.ts';
-import type { Entry, Tree } from '../merge/types.ts';
+import type { Entry, Tree } from '../trees/tree.ts';
 import { loadNamedSource } from './policy.ts';
 import { SourceFile } from './schemas.ts';
-import { loadTree } from './tree.ts';
+import { loadTree } from './load-tree.ts';
 
 interface Place {
   /** In the whole tree: a cursor of the place is short where one of the path could be 4 KiB. */

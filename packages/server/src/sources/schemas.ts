@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Enum, Id, IdInput, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
-import { MAX_FILES, MAX_TOTAL_BYTES } from './bundle-rules.ts';
-import { MAX_MESSAGE } from './shape.ts';
+import { MAX_FILES, MAX_TOTAL_BYTES } from './import/bundle-rules.ts';
+import { MAX_MESSAGE } from './import/shape.ts';
 
 const Bytes = Type.Integer({ minimum: 0, examples: [1420] });
 const Path = Text('src/index.ts', { description: 'Relative, with slashes.' });
@@ -55,7 +55,7 @@ export const DiffFile = Type.Object({
 export const MessageInput = Text('First import', { maxLength: MAX_MESSAGE });
 export const SourceIdInput = IdInput('src');
 
-/** The body of an import as the document shows it; sources/bundle.ts checks it in a worker. */
+/** The body of an import as the document shows it; sources/import/bundle.ts checks it in a worker. */
 export const ImportBody = Type.Object(
   {
     files: Type.Array(

@@ -11,11 +11,11 @@ import type { ProjectRow } from '../db/schema.ts';
 import { createTestDatabase } from '../db/database.fixture.ts';
 import { transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
-import type { Entry, Tree } from '../merge/types.ts';
+import type { Entry, Tree } from '../trees/tree.ts';
 import { createLocalStore } from '../storage/local-store.ts';
-import { ImportPool } from './import-pool.ts';
+import { ImportPool } from './import/pool.ts';
 import { insertSource } from './insert-source.ts';
-import { sha256Of } from './manifest.ts';
+import { sha256Of } from '../trees/manifest.ts';
 import { stageBlobs } from './stage.ts';
 import type { SourceRow } from './store.ts';
 

@@ -6,10 +6,10 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { TimedOut, within } from '../deadline.ts';
 import { newId } from '../ids.ts';
-import type { Tree } from '../merge/types.ts';
+import type { Tree } from '../trees/tree.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { faultsMapped, storageUnavailable } from './faults.ts';
-import type { ExpectedFile, Handle, Packed } from './import-pool.ts';
+import type { ExpectedFile, Handle, Packed } from './import/pool.ts';
 import { findStored } from './store.ts';
 
 /**

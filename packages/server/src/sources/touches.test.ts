@@ -14,14 +14,14 @@ import type { ObjectStore } from '../storage/object-store.ts';
 import { patchTar } from '../workspaces/index.ts';
 import { archiveOf, readBlob, readBlobs, tarOf } from './contents.ts';
 import { insertSource } from './insert-source.ts';
-import { sha256Of } from './manifest.ts';
-import { buildPack, decodeIndex } from './pack.ts';
+import { sha256Of } from '../trees/manifest.ts';
+import { buildPack, decodeIndex } from '../trees/pack.ts';
 import { stageBlobs } from './stage.ts';
 import { findManifests } from './store.ts';
 import type { SourceRow } from './store.ts';
 import { makeProject, openTestContext, storeFiles } from './sources.fixture.ts';
 import type { TestContext } from './sources.fixture.ts';
-import { loadTree } from './tree.ts';
+import { loadTree } from './load-tree.ts';
 
 const FILES = 10_000;
 const EDITED = 'src/04999.ts';

@@ -3,8 +3,8 @@
  * the key's projects, not deleted. What a thread takes no more (archived, sealed, busy) is refused here
  * too, in that order.
  */
-import type { Principal } from '../accounts/principal.ts';
-import { seesProject } from '../accounts/principal.ts';
+import type { Principal } from '../http/principal.ts';
+import { seesProject } from '../http/principal.ts';
 import type { Db } from '../db/database.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';

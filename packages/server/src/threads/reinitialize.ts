@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Principal } from '../accounts/principal.ts';
+import type { Principal } from '../http/principal.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';

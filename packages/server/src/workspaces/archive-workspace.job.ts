@@ -23,7 +23,7 @@ import { LostJob } from '../jobs/worker.ts';
 import type { Job } from '../jobs/worker.ts';
 import { abandon } from '../sources/index.ts';
 import { lockThreadById, requireIdle } from '../threads/index.ts';
-import { endTasks } from './await-runner.ts';
+import { endTasks } from '../runner/await-runner.ts';
 import { changeWorkspace, vanishWorkspace } from './change-workspace.ts';
 import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
 import type { Unsaved } from './save-workspace.ts';

@@ -5,8 +5,10 @@ import type { CaptureResult } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { ThreadRow } from '../db/schema.ts';
-import { checkTree, comparePaths, loadTree, sameTree, stageBlobs } from '../sources/index.ts';
-import type { Entry, Staged, Tree } from '../sources/index.ts';
+import { checkTree, loadTree, sameTree, stageBlobs } from '../sources/index.ts';
+import { comparePaths } from '../trees/paths.ts';
+import type { Staged } from '../sources/index.ts';
+import type { Entry, Tree } from '../trees/tree.ts';
 
 const WARNINGS = 1000;
 

@@ -15,7 +15,7 @@ import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
-import { awaitRunner, endTasks } from './await-runner.ts';
+import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import { restoreWorkspace } from './restore-workspace.ts';
 
 const ATTEMPTS = 3;

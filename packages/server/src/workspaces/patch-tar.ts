@@ -1,7 +1,7 @@
 import { pack } from 'tar-stream';
 import type { Context } from '../context.ts';
 import { readBlobs } from '../sources/index.ts';
-import type { Tree } from '../sources/index.ts';
+import type { Tree } from '../trees/tree.ts';
 
 export interface PatchOptions {
   /** Contents that the project does not have (yet), by SHA-256. */

@@ -3,10 +3,10 @@ import type { Origin } from '@headrace/runner/protocol';
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
-import { sameEntry } from '../merge/types.ts';
+import { sameEntry } from '../trees/tree.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
-import type { Tree } from '../sources/index.ts';
-import type { Holder } from './await-runner.ts';
+import type { Tree } from '../trees/tree.ts';
+import type { Holder } from '../runner/await-runner.ts';
 import { patchTar } from './patch-tar.ts';
 
 /** Versions of a project that are looked at as the base of a patch, the last used first. */

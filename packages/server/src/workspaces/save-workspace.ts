@@ -8,7 +8,8 @@ import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { insertSource } from '../sources/index.ts';
-import type { Staged, Tree } from '../sources/index.ts';
+import type { Staged } from '../sources/index.ts';
+import type { Tree } from '../trees/tree.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { captureWorkspace, stageCapture } from './capture-workspace.ts';
 

@@ -6,7 +6,7 @@ import { enqueueUnlessWaiting } from '../jobs/enqueue.ts';
 import { lockThreadById } from '../threads/index.ts';
 import { vanishWorkspace } from './change-workspace.ts';
 import { forgetsProjects } from './forget-projects.ts';
-import { runnerIdOf } from './runner-id.ts';
+import { runnerIdOf } from '../runner/runner-id.ts';
 
 const EVERY_MS = 1_000;
 const BATCH = 100;

@@ -20,7 +20,7 @@ import type { Job } from '../../jobs/worker.ts';
 import { ObjectNotFoundError } from '../../storage/object-store.ts';
 import { owned } from '../buffers.ts';
 import { commitPack } from '../insert-source.ts';
-import { summarizeIndex } from '../pack.ts';
+import { summarizeIndex } from '../../trees/pack.ts';
 import { choosePacks, MANY_PACKS, MAX_PACK, MAX_REPACK, SOME_PACKS } from './plan.ts';
 import { RepackDamage, runRepackThread } from './thread.ts';
 import { abandon, stagePack } from '../stage.ts';

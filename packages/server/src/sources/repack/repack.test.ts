@@ -9,14 +9,14 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { StorageUnavailableError } from '../../storage/object-store.ts';
 import { cleanUp } from '../cleanup.ts';
 import { readBlobs, tarOf } from '../contents.ts';
-import { sha256Of, sourceSha256 } from '../manifest.ts';
-import { decodeIndex } from '../pack.ts';
+import { sha256Of, sourceSha256 } from '../../trees/manifest.ts';
+import { decodeIndex } from '../../trees/pack.ts';
 import { enqueueRepacks } from './reconcile-repacks.ts';
 import { choosePacks, MAX_PACK, MAX_REPACK, SOME_PACKS } from './plan.ts';
 import { repackProject } from './repack.job.ts';
 import { makeProject, openTestContext, storeFiles, treeOf } from '../sources.fixture.ts';
 import type { TestContext } from '../sources.fixture.ts';
-import { loadTree } from '../tree.ts';
+import { loadTree } from '../load-tree.ts';
 
 let ctx: TestContext;
 let close: () => Promise<void>;

@@ -4,10 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { zstdDecompressSync } from 'node:zlib';
-import { decodeManifest, sha256Of } from '../manifest.ts';
-import { buildPack, decodeIndex, encodeIndex } from '../pack.ts';
-import type { Blob, PackForm, PackIndex, Placement } from '../pack.ts';
-import { comparePaths } from '../paths.ts';
+import { decodeManifest, sha256Of } from '../../trees/manifest.ts';
+import { buildPack, decodeIndex, encodeIndex } from '../../trees/pack.ts';
+import type { Blob, PackForm, PackIndex, Placement } from '../../trees/pack.ts';
+import { comparePaths } from '../../trees/paths.ts';
 import type { FromThread, Manifests, OldPack, RepackWork } from './protocol.ts';
 
 /**

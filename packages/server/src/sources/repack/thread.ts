@@ -1,7 +1,7 @@
 /** Starts the thread of one step of a repacking and answers its questions. */
 import { Worker } from 'node:worker_threads';
 import { asBuffer } from '../buffers.ts';
-import type { Packed } from '../import-pool.ts';
+import type { Packed } from '../import/pool.ts';
 import type { FromThread, Manifests, RepackWork } from './protocol.ts';
 
 /** Far beyond what the largest repacking takes (a second for 100 MB of contents). */

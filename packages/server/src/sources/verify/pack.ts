@@ -3,11 +3,11 @@
  * range, and two frames of it.
  */
 import { ObjectNotFoundError } from '../../storage/object-store.ts';
-import { MAX_FILE_BYTES } from '../bundle-rules.ts';
+import { MAX_FILE_BYTES } from '../import/bundle-rules.ts';
 import { unpackFrame } from '../blobs.ts';
-import { sha256Of } from '../manifest.ts';
-import { decodeIndex } from '../pack.ts';
-import type { Frame, PackIndex, Placement } from '../pack.ts';
+import { sha256Of } from '../../trees/manifest.ts';
+import { decodeIndex } from '../../trees/pack.ts';
+import type { Frame, PackIndex, Placement } from '../../trees/pack.ts';
 import { inspect, readRange } from './run.ts';
 import type { Verification } from './run.ts';
 import type { DamageKind } from './findings.ts';

@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import { decodeIndex } from '../pack.ts';
-import type { PackIndex } from '../pack.ts';
+import { decodeIndex } from '../../trees/pack.ts';
+import type { PackIndex } from '../../trees/pack.ts';
 import { findPacks } from '../store.ts';
 
 const PAGE = 20_000;

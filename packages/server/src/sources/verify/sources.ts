@@ -1,7 +1,7 @@
 /** Whether the sources' manifests give what their rows say, and the contents that they name are there. */
 import { sql } from 'kysely';
-import type { Entry, Tree } from '../../merge/types.ts';
-import { decodeManifest, sourceSha256, totalBytes } from '../manifest.ts';
+import type { Entry, Tree } from '../../trees/tree.ts';
+import { decodeManifest, sourceSha256, totalBytes } from '../../trees/manifest.ts';
 import type { Finding } from './findings.ts';
 import { ManifestFault } from './trees.ts';
 import type { SourceTrees } from './trees.ts';

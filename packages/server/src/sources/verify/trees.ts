@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import type { Tree } from '../../merge/types.ts';
-import { applyDelta, decodeManifest } from '../manifest.ts';
+import type { Tree } from '../../trees/tree.ts';
+import { applyDelta, decodeManifest } from '../../trees/manifest.ts';
 
 /** About 200 bytes an entry; versions of one project share most of them. */
 const MAX_ENTRIES = 300_000;

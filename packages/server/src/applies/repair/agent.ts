@@ -1,0 +1,52 @@
+/** Who repairs the conflicts of an apply, and what it is asked. */
+import type { Context } from '../../context.ts';
+import type { ApplyRow } from '../../db/schema.ts';
+import { effectiveSettings } from '../../settings/index.ts';
+
+const SCRIPT = 'headrace.repairScript';
+
+export interface RepairAgent {
+  modelId: string;
+  prompt: string;
+}
+
+/**
+ * The thread's model; null where that is the scripted agent and the app has no script for it. `failures`:
+ * why earlier candidates were refused.
+ */
+export async function repairAgent(
+  ctx: Context,
+  apply: ApplyRow,
+  conflicts: string[],
+  failures: string[],
+): Promise<RepairAgent | null> {
+  const { model_id: own, metadata } = await ctx.db
+    .selectFrom('threads as t')
+    .innerJoin('projects as p', 'p.id', 't.project_id')
+    .select(['t.model_id', 'p.metadata'])
+    .where('t.id', '=', apply.thread_id)
+    .executeTakeFirstOrThrow();
+  const modelId = own ?? (await effectiveSettings(ctx.db, apply)).modelId;
+  if (modelId !== 'scripted') return { modelId, prompt: instructions(conflicts, failures) };
+  const script = metadata[SCRIPT];
+  return script ? { modelId, prompt: asMessage(script) } : null;
+}
+
+/** A script without a fence is one of `sh` as a whole. */
+function asMessage(script: string): string {
+  return /^ {0,3}(?:```|~~~)/m.test(script) ? script : `\`\`\`sh\n${script}\n\`\`\`\n`;
+}
+
+const SHOWN = 100;
+
+function instructions(conflicts: string[], failures: string[]): string {
+  return `Two changes to this project contradict each other. The workspace holds their merge; the files in conflict stand as in the draft:
+
+${conflicts
+  .slice(0, SHOWN)
+  .map((path) => `- ${path}`)
+  .join('\n')}${conflicts.length > SHOWN ? `\n- and ${conflicts.length - SHOWN} more` : ''}
+
+What each side has is in .hoplite/repair/base, head, draft and merge; the conflicts are described in .hoplite/repair/conflicts.json. Edit the files so that the intents of both the head and the draft are kept, and leave no conflict markers. Change, add or remove another file only where the resolution needs it, and name it then, by its path or by a folder above it that ends in a slash, in the summary or a check of your report: what is changed beside the conflicts without a word refuses the whole result. Then write .hoplite/repair/report.json: {"status": "resolved", "summary": "what you did", "checks": ["what you checked"]}. When the intents exclude each other, write the status "unresolved" and say why in the summary.
+${failures.length ? `\nEarlier attempts were refused:\n\n${failures.map((error) => `- ${error}`).join('\n')}\n` : ''}`;
+}

@@ -1,0 +1,2 @@
+export { fillPlaces, hasPlace, passPlaceOn, PUT_OFF_SECONDS, takePlace } from './places.ts';
+export { runCapacity } from './worker-capacity.ts';

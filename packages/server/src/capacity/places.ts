@@ -1,0 +1,183 @@
+/**
+ * How many runs and builds may be under way at once (`concurrency`): a project's setting bounds the
+ * project, its organization's all of its projects together, and each of them that sets none.
+ *
+ *   queued --takePlace: a place is free, and nobody's turn before--> under way --ended: passPlaceOn--> the
+ *   next ones' jobs are due
+ *   queued --none is free--> its job is put off, and holds no worker meanwhile
+ *
+ * Whose turn it is: of the projects with something queued the one that has the fewest under way, of equals
+ * the one that began something longest ago; there what was queued first. Where a limit is raised, or a
+ * worker died, `fillPlaces` finds the free place.
+ */
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/database.ts';
+import type { ProjectRow } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
+import { effectiveSettings } from '../settings/index.ts';
+
+export type Work = 'runs' | 'builds';
+type In = Pick<ProjectRow, 'id' | 'org_id'>;
+
+/** Nothing depends on it: a job is made due when its place is free. To look at a thousand of them costs. */
+export const PUT_OFF_SECONDS = 120;
+const EVERY_MS = 2_000;
+/** Jobs that one look makes due. */
+const BATCH = 100;
+
+const KINDS = {
+  runs: {
+    table: sql.table('runs'),
+    job: 'run.work',
+    active: sql`status in ('running', 'waiting')`,
+    waits: sql`w.status = 'queued' and w.held`,
+    key: sql`'thread:' || w.thread_id`,
+    // A thread's runs have one job at a time: the first of them asks for all.
+    comes: (asking: string | null) =>
+      sql`not exists (select from runs e where e.thread_id = w.thread_id and e.status = 'queued' and e.held and e.id < w.id and e.id is distinct from ${asking})`,
+  },
+  builds: {
+    table: sql.table('builds'),
+    job: 'build.work',
+    active: sql`status = 'building'`,
+    waits: sql`w.status = 'queued'`,
+    key: sql`'build:' || w.id`,
+    comes: () => sql`true`,
+  },
+} as const;
+
+/** Whether the queued one may begin now. Another may take the place meanwhile: takePlace decides. */
+export async function hasPlace(db: Db | Tx['db'], work: Work, id: string, project: In): Promise<boolean> {
+  const limits = await limitsOf(db, work, project);
+  return !limits || isNext(db, work, id, project, limits);
+}
+
+/**
+ * As hasPlace; where limits hold, the place is the caller's if its transaction puts it under way. Asked
+ * last of all locks but the work's own row.
+ */
+export async function takePlace(tx: Tx, work: Work, id: string, project: In): Promise<boolean> {
+  const limits = await limitsOf(tx.db, work, project);
+  if (!limits) return true;
+  // One at a time counts and begins: two that count at once would both take the last place.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${work} of ${project.org_id}`}, 0))`.execute(
+    tx.db,
+  );
+  return isNext(tx.db, work, id, project, limits);
+}
+
+/**
+ * After work of the project has ended, or has left its turn to another, in this transaction: whoever's turn
+ * it is is due.
+ */
+export async function passPlaceOn(tx: Tx, work: Work, project: In): Promise<void> {
+  const limits = await limitsOf(tx.db, work, project);
+  if (limits && !(await isFull(tx.db, work, project, limits))) await makeDue(tx, work, project.org_id);
+}
+
+/** Safe in every process at once. */
+export function fillPlaces(ctx: Context): void {
+  let isBusy = false;
+  const look = async () => {
+    for (const work of ['runs', 'builds'] as const) await transaction(ctx, (tx) => makeDue(tx, work, null));
+  };
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    void look()
+      .catch((err: unknown) => ctx.log.debug({ err }, 'free places were not looked for'))
+      .finally(() => {
+        isBusy = false;
+      });
+  }, EVERY_MS);
+  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+}
+
+type Limits = { own: number | null; organization: number | null };
+
+/** Undefined where there is none. */
+async function limitsOf(db: Db | Tx['db'], work: Work, { id }: In): Promise<Limits | undefined> {
+  const {
+    concurrency: { [work]: own },
+    organizationConcurrency: { [work]: organization },
+  } = await effectiveSettings(db, { project_id: id });
+  return own === null && organization === null ? undefined : { own, organization };
+}
+
+/** Asked first: where thousands wait, to put them in order costs more. */
+async function isFull(
+  db: Db | Tx['db'],
+  work: Work,
+  { id, org_id: orgId }: In,
+  limits: Limits,
+): Promise<boolean> {
+  const { table, active } = KINDS[work];
+  const {
+    rows: [busy],
+  } = await sql<{
+    own: number;
+    organization: number;
+  }>`select count(*) filter (where project_id = ${id}) as own, count(*) as organization from ${table} where ${active} and org_id = ${orgId}`.execute(
+    db,
+  );
+  return busy!.own >= (limits.own ?? Infinity) || busy!.organization >= (limits.organization ?? Infinity);
+}
+
+/**
+ * The queued ones that have a place, of one organization or of all. One whose job is under way (its
+ * workspace is being prepared) keeps its turn; `asking` has one in any case. What failed keeps its time,
+ * and nobody waits for it.
+ */
+function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & { project: In }) {
+  const { table, job, active, waits, key, comes } = KINDS[work];
+  const others = sql`${waits} and w.id is distinct from ${asking?.id ?? null}`;
+  return sql`
+    busy as (
+      select project_id, org_id, count(*) as n from ${table} where ${active} and (${orgId}::text is null or org_id = ${orgId}) group by project_id, org_id
+    ), room as (
+      select p.id as project_id, p.org_id, coalesce(b.n, 0) as n, (coalesce(p.settings->'concurrency'->>${work}, o.settings->'concurrency'->>${work}))::int as most,
+        coalesce((select sum(n) from busy where busy.org_id = p.org_id), 0) as organization_n, (o.settings->'concurrency'->>${work})::int as organization_most,
+        (select max(started_at) from ${table} s where s.project_id = p.id) as served
+      from projects p join organizations o on o.id = p.org_id left join busy b on b.project_id = p.id
+      where p.id in (select w.project_id from ${table} w where ${waits} and (${orgId}::text is null or w.org_id = ${orgId}) ${asking ? sql`union select ${asking.project.id}` : sql``})
+    ), waiting as (
+      -- No more of a project than it has room for, the oldest: thousands may wait.
+      select first.job, first.oldest, r.project_id from room r cross join lateral (
+        select w.id as oldest, (select min(j.id) from jobs j where j.key = ${key} and j.kind = ${job} and j.failures = 0 and j.status = 'queued') as job
+        from ${table} w where w.project_id = r.project_id and ${others} and ${comes(asking?.id ?? null)} and exists (select from jobs j where j.key = ${key} and j.kind = ${job} and j.failures = 0)
+        order by w.id limit greatest(0, coalesce(least(r.most - r.n, r.organization_most - r.organization_n), ${BATCH}))
+      ) first
+      ${asking ? sql`union all select null, ${asking.id}, ${asking.project.id}` : sql``}
+    ), placed as (
+      select w.job, w.oldest, r.*, r.n + row_number() over (partition by w.project_id order by w.oldest) as place from waiting w join room r on r.project_id = w.project_id
+    ), turns as (
+      select *, organization_n + row_number() over (partition by org_id order by place, served nulls first, oldest) as turn from placed where most is null or place <= most
+    ), next as (select * from turns where organization_most is null or turn <= organization_most)`;
+}
+
+async function isNext(
+  db: Db | Tx['db'],
+  work: Work,
+  id: string,
+  project: In,
+  limits: Limits,
+): Promise<boolean> {
+  if (await isFull(db, work, project, limits)) return false;
+  const { rows } =
+    await sql`with ${withPlaces(work, project.org_id, { id, project })} select from next where oldest = ${id}`.execute(
+      db,
+    );
+  return rows.length > 0;
+}
+
+async function makeDue(tx: Tx, work: Work, orgId: string | null): Promise<void> {
+  const { numAffectedRows } = await sql`
+    with ${withPlaces(work, orgId)}
+    update jobs set run_at = now() where id in (
+      select id from jobs where status = 'queued' and run_at > now() and id in (select job from next order by turn limit ${BATCH}) order by id for update skip locked)`.execute(
+    tx.db,
+  );
+  if (numAffectedRows) tx.wake('jobs');
+}

@@ -1,0 +1,78 @@
+/** The report of a repair: read inside of the sandbox, where no link leads out, and believed in nothing. */
+import Type from 'typebox';
+import { Value } from 'typebox/value';
+import { RunnerError } from '@headrace/runner/client';
+import type { Context } from '../../context.ts';
+import { clean } from '../../db/clean-text.ts';
+import type { Repair, RunRow } from '../../db/schema.ts';
+import type { Holder } from '../../runner/await-runner.ts';
+
+const SUMMARY = 4000;
+const CHECKS = 30;
+const CHECK = 1000;
+/** More than the longest valid report, with every character escaped. */
+const MAX_BYTES = 256 * 1024;
+const READ_MS = 10_000;
+
+const Report = Type.Object({
+  status: Type.Union([Type.Literal('resolved'), Type.Literal('unresolved')]),
+  summary: Type.String({ minLength: 1, maxLength: SUMMARY }),
+  checks: Type.Array(Type.String({ maxLength: CHECK }), { maxItems: CHECKS }),
+});
+
+export interface ReadReport {
+  report: Repair['report'];
+  /** Why there is none. */
+  fault: string | null;
+}
+
+/**
+ * Reads a repair's report out of its thread's workspace, in which nothing may be live. Rejects with
+ * RunnerError.
+ */
+export async function readReport(ctx: Context, job: Holder, run: RunRow, path: string): Promise<ReadReport> {
+  const taskId = `${run.id}-report`;
+  const parts: string[] = [];
+  await ctx.runner.deleteTask(taskId, job.claimedAt);
+  try {
+    await ctx.runner.startTask(
+      taskId,
+      {
+        kind: 'exec',
+        workspaceId: run.thread_id,
+        command: `test -f ${path} && head -c ${MAX_BYTES + 1} ${path}`,
+        timeoutMs: READ_MS,
+      },
+      job.claimedAt,
+    );
+    for await (const entry of ctx.runner.journal(taskId)) {
+      if (entry.type === 'output' && entry.stream === 'stdout') parts.push(entry.text);
+      if (entry.type === 'end' && (entry.outcome !== 'completed' || entry.exitCode !== 0))
+        return { report: null, fault: `The repair left no report in ${path}.` };
+    }
+    return parseReport(parts.join(''), path);
+  } finally {
+    await ctx.runner.deleteTask(taskId, job.claimedAt).catch((error: unknown) => {
+      if (!(error instanceof RunnerError)) throw error;
+    });
+  }
+}
+
+export function parseReport(text: string, path: string): ReadReport {
+  if (Buffer.byteLength(text) > MAX_BYTES) return { report: null, fault: `${path} is too long.` };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { report: null, fault: `${path} is not JSON.` };
+  }
+  if (!Value.Check(Report, value))
+    return {
+      report: null,
+      fault: `${path} has to be { status: resolved or unresolved, summary: 1 to ${SUMMARY} characters, checks: at most ${CHECKS} of at most ${CHECK} characters }.`,
+    };
+  return {
+    report: { status: value.status, summary: clean(value.summary), checks: value.checks.map(clean) },
+    fault: null,
+  };
+}

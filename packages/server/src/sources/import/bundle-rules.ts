@@ -1,0 +1,115 @@
+/**
+ * The rules that every source obeys, wherever it comes from, and the places at which a breach is reported.
+ */
+import type { Field } from '../../http/errors.ts';
+import { checkPath, findCollisions } from '../../trees/paths.ts';
+
+export const MAX_FILES = 10_000;
+export const MAX_FILE_BYTES = 8 * 1024 * 1024;
+export const MAX_TOTAL_BYTES = 32 * 1024 * 1024;
+/** Faults that one answer names. */
+export const MAX_FAULTS = 100;
+
+export const RULES = {
+  count: `A source holds at most ${MAX_FILES} files.`,
+  total: 'A source holds at most 32 MiB in all.',
+  fileSize: 'must not be larger than 8 MiB',
+  utf8: 'must be text without lone surrogates; send other bytes as base64',
+  base64: 'must be canonical base64 with padding',
+} as const;
+
+/** What a client is told about a body that is no valid source. `message` is for a person. */
+export interface Refusal {
+  ok: false;
+  code: 'invalid_request' | 'invalid_bundle';
+  message: string;
+  fields: Field[];
+}
+
+export const invalidRequest = (
+  fields: Field[],
+  message = 'The body is invalid. See the named fields.',
+): Refusal => ({ ok: false, code: 'invalid_request', message, fields });
+export const invalidBundle = (fields: Field[]): Refusal => ({
+  ok: false,
+  code: 'invalid_bundle',
+  message: 'The files break a rule for sources. See the named fields.',
+  fields,
+});
+
+interface IndexedFault {
+  index: number;
+  field: Field;
+}
+
+/**
+ * Gathers the faults of a numbered list of files under one pointer, whole-list faults first, then in order
+ * of the files.
+ */
+export class BundleFaults {
+  private readonly root: string;
+  private readonly whole: Field[] = [];
+  private readonly byFile: IndexedFault[] = [];
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  /** A fault of the list itself. */
+  all(message: string): void {
+    this.whole.push({ path: this.root, message });
+  }
+
+  at(index: number, member: string, message: string): void {
+    this.byFile.push({ index, field: { path: `${this.root}/${index}/${member}`, message } });
+  }
+
+  /** Checks every path alone and the good ones against each other. `index` is a file's place in the list. */
+  paths(files: readonly { index: number; path: string }[]): void {
+    const good = files.filter(({ index, path }) => {
+      const fault = checkPath(path);
+      if (fault !== null) this.at(index, 'path', fault);
+      return fault === null;
+    });
+    for (const { index, message } of findCollisions(good.map((f) => f.path)))
+      this.at(good[index]!.index, 'path', message);
+  }
+
+  get isEmpty(): boolean {
+    return this.whole.length === 0 && this.byFile.length === 0;
+  }
+
+  /** Whether more faults would not be named anyway. */
+  get isFull(): boolean {
+    return this.byFile.length >= MAX_FAULTS;
+  }
+
+  list(): Field[] {
+    const inOrder = this.byFile.toSorted((a, b) => a.index - b.index).map((f) => f.field);
+    return [...this.whole, ...inOrder].slice(0, MAX_FAULTS);
+  }
+}
+
+/**
+ * The faults of a tree that came out of a sandbox or a merge, with its paths in words instead of places;
+ * empty when it may be a source. `source`: one that it was made from. Where it has no path beyond those, as
+ * after most edits, they need no look: 25 ms with 10,000 files.
+ */
+export function checkTree(
+  files: readonly { path: string; byteSize: number }[],
+  source?: ReadonlyMap<string, unknown>,
+): { path: string | null; message: string }[] {
+  const faults: { path: string | null; message: string }[] = [];
+  if (files.length > MAX_FILES) return [{ path: null, message: RULES.count }];
+  const isKnown = source !== undefined && files.every(({ path }) => source.has(path));
+  const good = files.filter(({ path, byteSize }) => {
+    const message = (isKnown ? null : checkPath(path)) ?? (byteSize > MAX_FILE_BYTES ? RULES.fileSize : null);
+    if (message !== null) faults.push({ path, message });
+    return message === null;
+  });
+  for (const { index, message } of isKnown ? [] : findCollisions(good.map((f) => f.path)))
+    faults.push({ path: good[index]!.path, message });
+  if (files.reduce((sum, f) => sum + f.byteSize, 0) > MAX_TOTAL_BYTES)
+    faults.push({ path: null, message: RULES.total });
+  return faults.slice(0, MAX_FAULTS);
+}

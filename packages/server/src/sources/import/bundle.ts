@@ -1,0 +1,160 @@
+/**
+ * An import as a JSON bundle: `{files, parentSourceId?, message?}` → files with their bytes and hashes, or
+ * every fault by its place.
+ */
+import { hash } from 'node:crypto';
+import { parseStrictJson, type JsonFault } from '../../http/strict-json.ts';
+import type { Field } from '../../http/errors.ts';
+import {
+  BundleFaults,
+  MAX_FILES,
+  MAX_TOTAL_BYTES,
+  RULES,
+  invalidBundle,
+  invalidRequest,
+  type Refusal,
+} from './bundle-rules.ts';
+import { decodeContent, type Content } from './content.ts';
+import {
+  MAX_SHAPE_FAULTS,
+  aBoolean,
+  aMessage,
+  anArray,
+  anEncoding,
+  anId,
+  anyString,
+  checkMembers,
+  type Members,
+} from './shape.ts';
+
+export interface BundleFile extends Content {
+  path: string;
+  executable: boolean;
+}
+
+export interface Bundle {
+  ok: true;
+  files: BundleFile[];
+  parentSourceId: string | null;
+  message: string | null;
+  /** SHA-256 that is equal for equal bodies, whatever the order of object keys. */
+  fingerprint: Buffer;
+}
+
+interface FileMember {
+  path: string;
+  content: string;
+  encoding?: 'utf8' | 'base64';
+  executable?: boolean;
+}
+
+interface ImportBody {
+  files: FileMember[];
+  parentSourceId?: string;
+  message?: string;
+}
+
+const BODY: Members = {
+  files: { check: anArray, required: true },
+  parentSourceId: { check: anId },
+  message: { check: aMessage },
+};
+const FILE: Members = {
+  path: { check: anyString, required: true },
+  content: { check: anyString, required: true },
+  encoding: { check: anEncoding },
+  executable: { check: aBoolean },
+};
+const IN_CONTENT = /^\/files\/\d+\/content$/;
+const IN_FILE = /^\/files\/\d+\/(?:path|content)$/;
+
+export function parseBundle(bytes: Uint8Array): Bundle | Refusal {
+  const parsed = parseBody<ImportBody>(bytes, IN_CONTENT, IN_FILE, shapeFaults);
+  return 'ok' in parsed ? parsed : checkFiles(parsed.body);
+}
+
+/**
+ * Parses a body whose faults are either of JSON and shape (`invalid_request`, all together) or of the
+ * bundle rules, which come after. NUL is allowed where `mayHoldNul` matches. NUL and lone surrogates where
+ * `isBundle` matches are left to the bundle rules.
+ */
+export function parseBody<T>(
+  bytes: Uint8Array,
+  mayHoldNul: RegExp,
+  isBundle: RegExp,
+  shape: (value: unknown) => Field[],
+): { body: T } | Refusal {
+  let parsed: { value: unknown; faults: JsonFault[] };
+  try {
+    parsed = parseStrictJson(bytes, { allowNul: (path) => mayHoldNul.test(path) });
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      return invalidRequest([{ path: '', message: error.message }], error.message);
+    throw error;
+  }
+  const faults = parsed.faults
+    .filter((f) => f.kind === 'duplicate_member' || !isBundle.test(f.path))
+    .map(({ path, message }) => ({ path, message }));
+  faults.push(...shape(parsed.value));
+  return faults.length > 0 ? invalidRequest(faults.slice(0, MAX_SHAPE_FAULTS)) : { body: parsed.value as T };
+}
+
+function shapeFaults(value: unknown): Field[] {
+  const faults: Field[] = [];
+  checkMembers(value, '', BODY, faults);
+  const files = (value as ImportBody | null)?.files;
+  if (Array.isArray(files))
+    for (let i = 0; i < files.length && faults.length < MAX_SHAPE_FAULTS; i++)
+      checkMembers(files[i], `/files/${i}`, FILE, faults);
+  return faults;
+}
+
+function checkFiles(body: ImportBody): Bundle | Refusal {
+  const faults = new BundleFaults('/files');
+  if (body.files.length > MAX_FILES) {
+    faults.all(RULES.count);
+    return invalidBundle(faults.list());
+  }
+  faults.paths(body.files.map(({ path }, index) => ({ index, path })));
+  const files: BundleFile[] = [];
+  let total = 0;
+  for (const [index, file] of body.files.entries()) {
+    const content = decodeContent(file.content, file.encoding);
+    if (typeof content === 'string') {
+      faults.at(index, 'content', content);
+      // A file that is too large alone says so; its bytes count in the whole as well.
+      if (content === RULES.fileSize) total += file.content.length * (file.encoding === 'base64' ? 0.75 : 1);
+      continue;
+    }
+    total += content.bytes.length;
+    if (total <= MAX_TOTAL_BYTES)
+      files.push({ path: file.path, ...content, executable: file.executable === true });
+  }
+  if (total > MAX_TOTAL_BYTES) faults.all(RULES.total);
+  if (!faults.isEmpty) return invalidBundle(faults.list());
+  return {
+    ok: true,
+    files,
+    parentSourceId: body.parentSourceId ?? null,
+    message: body.message ?? null,
+    fingerprint: fingerprint(body, files),
+  };
+}
+
+/**
+ * Stands for the parsed body: decoding is one to one for each encoding, so a content's hash may stand for
+ * it.
+ */
+function fingerprint(body: ImportBody, files: readonly BundleFile[]): Buffer {
+  const canonical = body.files.map((f, i) => [
+    f.path,
+    files[i]!.sha256,
+    f.encoding ?? null,
+    f.executable ?? null,
+  ]);
+  return hash(
+    'sha256',
+    JSON.stringify([canonical, body.parentSourceId ?? null, body.message ?? null]),
+    'buffer',
+  );
+}

@@ -1,0 +1,197 @@
+/**
+ * An edit by no agent: changes that apply in order to a source's files and give the next source, or every
+ * fault by its place.
+ */
+import { hash } from 'node:crypto';
+import type { Field } from '../../http/errors.ts';
+import { parseBody } from './bundle.ts';
+import {
+  BundleFaults,
+  MAX_FILES,
+  MAX_TOTAL_BYTES,
+  RULES,
+  invalidBundle,
+  type Refusal,
+} from './bundle-rules.ts';
+import { decodeContent, type Content } from './content.ts';
+import { manifestOf, totalBytes } from '../../trees/manifest.ts';
+import type { Entry, Tree } from '../../trees/tree.ts';
+import { checkPath, findCollisions } from '../../trees/paths.ts';
+import {
+  MAX_SHAPE_FAULTS,
+  aBoolean,
+  aMessage,
+  anEncoding,
+  anId,
+  anyString,
+  checkMembers,
+  isObject,
+  type Members,
+} from './shape.ts';
+
+export interface Change {
+  path: string;
+  /** New content; null deletes; undefined keeps what is there. */
+  content: Content | null | undefined;
+  executable: boolean | undefined;
+  renameFrom: string | undefined;
+}
+
+export interface Edit {
+  ok: true;
+  expectedSourceId: string;
+  message: string | null;
+  changes: Change[];
+  /** SHA-256 that is equal for equal bodies, whatever the order of object keys. */
+  fingerprint: Buffer;
+}
+
+interface ChangeMember {
+  path: string;
+  content?: string | null;
+  encoding?: 'utf8' | 'base64';
+  executable?: boolean;
+  renameFrom?: string;
+}
+
+interface EditBody {
+  expectedSourceId: string;
+  changes: ChangeMember[];
+  message?: string;
+}
+
+const MAX_CHANGES = 10_000;
+const isChangeList = (v: unknown) =>
+  Array.isArray(v) && v.length >= 1 && v.length <= MAX_CHANGES
+    ? null
+    : `must be an array of 1 to ${MAX_CHANGES} changes`;
+const textOrNull = (v: unknown) =>
+  v === null || typeof v === 'string' ? null : 'must be a string, or null to delete the file';
+const BODY: Members = {
+  expectedSourceId: { check: anId, required: true },
+  changes: { check: isChangeList, required: true },
+  message: { check: aMessage },
+};
+const CHANGE: Members = {
+  path: { check: anyString, required: true },
+  content: { check: textOrNull },
+  encoding: { check: anEncoding },
+  executable: { check: aBoolean },
+  renameFrom: { check: anyString },
+};
+const IN_CONTENT = /^\/changes\/\d+\/content$/;
+const IN_CHANGE = /^\/changes\/\d+\/(?:path|content|renameFrom)$/;
+
+/** The part of an edit that needs no source: JSON, shape, each path and each content alone. */
+export function parseEdit(bytes: Uint8Array): Edit | Refusal {
+  const parsed = parseBody<EditBody>(bytes, IN_CONTENT, IN_CHANGE, shapeFaults);
+  if ('ok' in parsed) return parsed;
+  const { body } = parsed;
+  const faults = new BundleFaults('/changes');
+  const changes = body.changes.map((change, index) => readChange(change, index, faults));
+  findRepeated(changes, faults);
+  if (!faults.isEmpty) return invalidBundle(faults.list());
+  return {
+    ok: true,
+    expectedSourceId: body.expectedSourceId,
+    message: body.message ?? null,
+    changes,
+    fingerprint: fingerprint(body, changes),
+  };
+}
+
+function shapeFaults(value: unknown): Field[] {
+  const faults: Field[] = [];
+  checkMembers(value, '', BODY, faults);
+  const changes = (value as EditBody | null)?.changes;
+  if (isChangeList(changes) !== null) return faults;
+  for (let i = 0; i < changes!.length && faults.length < MAX_SHAPE_FAULTS; i++)
+    checkChange(changes![i], `/changes/${i}`, faults);
+  return faults;
+}
+
+function checkChange(change: unknown, path: string, faults: Field[]): void {
+  checkMembers(change, path, CHANGE, faults);
+  if (!isObject(change)) return;
+  if (!('content' in change) && !('renameFrom' in change) && !('executable' in change))
+    faults.push({ path: `${path}/content`, message: 'is required without renameFrom or executable' });
+  if (change.content === null && 'renameFrom' in change)
+    faults.push({ path: `${path}/renameFrom`, message: 'cannot go with content null, which deletes' });
+}
+
+function readChange(
+  { path, content, encoding, executable, renameFrom }: ChangeMember,
+  index: number,
+  faults: BundleFaults,
+): Change {
+  const rule = checkPath(path);
+  if (rule !== null) faults.at(index, 'path', rule);
+  const ruleFrom = renameFrom === undefined ? null : checkPath(renameFrom);
+  if (ruleFrom !== null) faults.at(index, 'renameFrom', ruleFrom);
+  const decoded = typeof content === 'string' ? decodeContent(content, encoding) : content;
+  if (typeof decoded === 'string') faults.at(index, 'content', decoded);
+  return { path, content: typeof decoded === 'string' ? undefined : decoded, executable, renameFrom };
+}
+
+function findRepeated(changes: readonly Change[], faults: BundleFaults): void {
+  const seen = new Set<string>();
+  for (const [index, { path }] of changes.entries()) {
+    if (seen.has(path)) faults.at(index, 'path', 'is named by an earlier change');
+    seen.add(path);
+  }
+}
+
+function fingerprint(body: EditBody, changes: readonly Change[]): Buffer {
+  const canonical = body.changes.map((c, i) => [
+    c.path,
+    changes[i]!.content?.sha256 ?? (c.content === null ? null : 0),
+    c.encoding ?? null,
+    c.executable ?? null,
+    c.renameFrom ?? null,
+  ]);
+  return hash('sha256', JSON.stringify([canonical, body.expectedSourceId, body.message ?? null]), 'buffer');
+}
+
+/** The files after the changes, or the faults that only the source shows. Nothing is changed by a refusal. */
+export function applyChanges(base: Tree, changes: readonly Change[]): { ok: true; manifest: Tree } | Refusal {
+  const files = new Map<string, Entry>(base);
+  const faults = new BundleFaults('/changes');
+  for (const [index, change] of changes.entries()) applyChange(files, change, index, faults);
+  const manifest = manifestOf([...files].map(([path, entry]) => ({ path, ...entry })));
+  checkResult(base, manifest, changes, faults);
+  return faults.isEmpty ? { ok: true, manifest } : invalidBundle(faults.list());
+}
+
+function applyChange(
+  files: Map<string, Entry>,
+  { path, content, executable, renameFrom }: Change,
+  index: number,
+  faults: BundleFaults,
+): void {
+  const at = renameFrom ?? path;
+  const before = files.get(at);
+  if (renameFrom !== undefined && files.has(path))
+    return faults.at(index, 'path', 'is there already: a file cannot be renamed onto another');
+  if (before === undefined && (renameFrom !== undefined || !content))
+    return faults.at(index, renameFrom === undefined ? 'path' : 'renameFrom', 'is not the path of a file');
+  if (content === null || renameFrom !== undefined) files.delete(at);
+  if (content === null) return;
+  const { sha256, byteSize } = content ? { sha256: content.sha256, byteSize: content.bytes.length } : before!;
+  files.set(path, { sha256, byteSize, executable: executable ?? before?.executable ?? false });
+}
+
+/**
+ * Collisions and limits are of the result: files that a change brought count as later than those that were
+ * there.
+ */
+function checkResult(base: Tree, result: Tree, changes: readonly Change[], faults: BundleFaults): void {
+  if (result.size > MAX_FILES) faults.all(RULES.count);
+  if (totalBytes(result) > MAX_TOTAL_BYTES) faults.all(RULES.total);
+  const places = new Map(changes.map(({ path }, index) => [path, index]));
+  const kept = [...base.keys()].filter((path) => result.has(path) && !places.has(path));
+  const brought = changes.flatMap(({ path }, index) => (result.has(path) ? [{ path, index }] : []));
+  for (const { index, message } of findCollisions([...kept, ...brought.map((b) => b.path)])) {
+    const change = brought[index - kept.length];
+    if (change) faults.at(change.index, 'path', message);
+  }
+}

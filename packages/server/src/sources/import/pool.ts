@@ -1,0 +1,259 @@
+/**
+ * Parsing, hashing and packing off the event loop. Bodies are parsed only while the contents kept in the
+ * worker stay within a bound.
+ */
+import type { Worker } from 'node:worker_threads';
+import { asBuffer, owned } from '../buffers.ts';
+import type { Refusal } from './bundle-rules.ts';
+import type { EncodedPack, ExpectedFile, ParsedEdit, ParsedImport, StagedSource } from './protocol.ts';
+import { decodeManifest, encodeManifest } from '../../trees/manifest.ts';
+import type { Tree } from '../../trees/tree.ts';
+import type { Blob } from '../../trees/pack.ts';
+import { PoolError, WorkerQueue } from './worker-queue.ts';
+
+export type { Refusal } from './bundle-rules.ts';
+export type { ExpectedFile } from './protocol.ts';
+export { ImportError, PoolError } from './worker-queue.ts';
+
+/** Contents that the worker keeps until they are packed or released, or for two minutes. */
+export interface Handle {
+  readonly id: number;
+}
+
+type WithManifest<T> = Omit<T, 'manifest' | 'fingerprint'> & {
+  /** Decoded at its first use: 3 ms for 10,000 files. */
+  readonly manifest: Tree;
+  /** `encodeManifest(manifest)`. */
+  manifestBytes: Buffer;
+};
+export type ImportedSource = WithManifest<ParsedImport> & { fingerprint: Buffer; handle: Handle };
+export type EditRequest = Omit<ParsedEdit, 'fingerprint'> & { fingerprint: Buffer; handle: Handle };
+export type EditedSource = WithManifest<StagedSource>;
+
+export interface Packed {
+  bytes: Buffer;
+  /** `encodeIndex` of the pack's index. */
+  index: Buffer;
+}
+
+export interface ImportPoolOptions {
+  /** For one job in the worker. */
+  timeoutMs?: number;
+  /** Jobs that wait. */
+  maxQueue?: number;
+  /** Bytes of bodies whose contents are kept. */
+  maxKeptBytes?: number;
+  keepMs?: number;
+}
+
+interface Kept {
+  byteSize: number;
+  expiry: NodeJS.Timeout;
+  /** Contents die with their worker. */
+  worker: Worker;
+}
+
+const MIB = 1024 * 1024;
+
+export class ImportPool {
+  private readonly jobs: WorkerQueue;
+  private readonly maxKeptBytes: number;
+  private readonly keepMs: number;
+  private readonly kept = new Map<number, Kept>();
+  private lastHandle = 0;
+
+  constructor({
+    timeoutMs = 60_000,
+    maxQueue = 64,
+    maxKeptBytes = 192 * MIB,
+    keepMs = 120_000,
+  }: ImportPoolOptions = {}) {
+    this.jobs = new WorkerQueue({ timeoutMs, maxQueue });
+    this.maxKeptBytes = maxKeptBytes;
+    this.keepMs = keepMs;
+  }
+
+  /**
+   * Parses and checks an import's body: `application/gzip`, else JSON. `bytes` is handed over: do not use
+   * it afterwards. A refusal keeps nothing; otherwise pack or release `handle`. Of gzip `message` and
+   * `parentSourceId` are null (they stand in the query).
+   */
+  async parseImport(
+    bytes: Uint8Array,
+    contentType: 'application/json' | 'application/gzip',
+  ): Promise<ImportedSource | Refusal> {
+    const own = owned(bytes);
+    const output = await this.parse(own.length, (handle, start) =>
+      this.jobs.run({
+        operation: 'parseImport',
+        input: { handle, bytes: own, contentType },
+        transfer: [own.buffer],
+        byteSize: own.length,
+        ...start,
+      }),
+    );
+    return output.ok ? withManifest({ ...output, fingerprint: asBuffer(output.fingerprint) }) : output;
+  }
+
+  /** Parses and checks an edit's body as far as that goes without its source. `bytes` is handed over. */
+  async parseEdit(bytes: Uint8Array): Promise<EditRequest | Refusal> {
+    const own = owned(bytes);
+    const output = await this.parse(own.length, (handle, start) =>
+      this.jobs.run({
+        operation: 'parseEdit',
+        input: { handle, bytes: own },
+        transfer: [own.buffer],
+        byteSize: own.length,
+        ...start,
+      }),
+    );
+    return output.ok ? { ...output, fingerprint: asBuffer(output.fingerprint) } : output;
+  }
+
+  /**
+   * The source after the edit, or the faults that only `base` shows. The handle stays, also after a
+   * refusal.
+   */
+  async applyEdit(handle: Handle, base: Tree): Promise<EditedSource | Refusal> {
+    this.claim(handle);
+    const output = await this.jobs.run({
+      operation: 'applyEdit',
+      input: { handle: handle.id, manifest: encodeManifest(base) },
+      byteSize: 0,
+      isUrgent: true,
+    });
+    return output.ok ? withManifest(output) : output;
+  }
+
+  /** The pack of the kept contents but those whose hashes the project has already. Ends the handle. */
+  async packBlobs(handle: Handle, exclude: readonly string[]): Promise<Packed> {
+    this.claim(handle);
+    try {
+      return buffers(
+        await this.jobs.run({
+          operation: 'packBlobs',
+          input: { handle: handle.id, exclude },
+          byteSize: 0,
+          isUrgent: true,
+        }),
+      );
+    } finally {
+      this.forget(handle.id);
+    }
+  }
+
+  /** Ends a handle without packing; harmless for one that has ended. */
+  release(handle: Handle): void {
+    if (this.forget(handle.id))
+      void this.jobs
+        .run({ operation: 'release', input: { handle: handle.id }, byteSize: 0, isUrgent: true })
+        .catch(() => null);
+  }
+
+  /**
+   * Packs the files of an uncompressed tar from a sandbox, which must hold just the expected ones, else
+   * `ImportError` `content_mismatch`. `tar` is handed over.
+   */
+  async packTar(tar: Uint8Array, files: readonly ExpectedFile[]): Promise<Packed> {
+    const own = owned(tar);
+    return buffers(
+      await this.jobs.run({
+        operation: 'packTar',
+        input: { tar: own, files },
+        transfer: [own.buffer],
+        byteSize: own.length,
+      }),
+    );
+  }
+
+  /** Packs contents in the order given after checking their hashes. The bytes are copied. */
+  async packContents(blobs: readonly Blob[]): Promise<Packed> {
+    return buffers(
+      await this.jobs.run({
+        operation: 'packContents',
+        input: { blobs },
+        byteSize: blobs.reduce((sum, b) => sum + b.bytes.length, 0),
+      }),
+    );
+  }
+
+  /** Refuses what waits and runs, and ends the thread. */
+  async close(): Promise<void> {
+    for (const id of this.kept.keys()) this.forget(id);
+    await this.jobs.close();
+  }
+
+  private async parse<T extends { ok: true }>(
+    byteSize: number,
+    run: (
+      handle: number,
+      start: { mayStart: () => boolean; onStart: (worker: Worker) => void },
+    ) => Promise<T | Refusal>,
+  ): Promise<(T & { handle: Handle }) | Refusal> {
+    const handle = { id: ++this.lastHandle };
+    try {
+      const output = await run(handle.id, {
+        mayStart: () => this.hasRoom(byteSize),
+        onStart: (worker) => this.keep(handle, byteSize, worker),
+      });
+      if (output.ok) return { ...output, handle };
+      this.forget(handle.id);
+      return output;
+    } catch (error) {
+      this.release(handle);
+      throw error;
+    }
+  }
+
+  private hasRoom(byteSize: number): boolean {
+    let sum = 0;
+    for (const [id, { byteSize, worker }] of this.kept) {
+      if (worker === this.jobs.worker) sum += byteSize;
+      else this.forget(id);
+    }
+    return sum === 0 || sum + byteSize <= this.maxKeptBytes;
+  }
+
+  private keep(handle: Handle, byteSize: number, worker: Worker): void {
+    this.kept.set(handle.id, { byteSize, worker, expiry: this.expiryOf(handle) });
+  }
+
+  private expiryOf(handle: Handle): NodeJS.Timeout {
+    return setTimeout(() => this.release(handle), this.keepMs).unref();
+  }
+
+  /** Gives the handle its whole time again, or throws when its contents are gone. */
+  private claim(handle: Handle): void {
+    const kept = this.kept.get(handle.id);
+    if (!kept || kept.worker !== this.jobs.worker)
+      throw new PoolError('worker_lost', 'The contents are no longer there.');
+    clearTimeout(kept.expiry);
+    kept.expiry = this.expiryOf(handle);
+  }
+
+  private forget(id: number): boolean {
+    const kept = this.kept.get(id);
+    if (!kept) return false;
+    clearTimeout(kept.expiry);
+    this.kept.delete(id);
+    // The next job may start in the room that this gives, once the caller is through.
+    queueMicrotask(() => this.jobs.wake());
+    return true;
+  }
+}
+
+function withManifest<T extends { manifest: Uint8Array }>(
+  output: T,
+): Omit<T, 'manifest'> & { manifest: Tree; manifestBytes: Buffer } {
+  const manifestBytes = asBuffer(output.manifest);
+  let manifest: Tree | undefined;
+  // In place: a spread would decode at once.
+  return Object.defineProperty({ ...output, manifestBytes }, 'manifest', {
+    get: () => (manifest ??= decodeManifest(manifestBytes)),
+    enumerable: true,
+  }) as never;
+}
+
+function buffers({ bytes, index }: EncodedPack): Packed {
+  return { bytes: asBuffer(bytes), index: asBuffer(index) };
+}

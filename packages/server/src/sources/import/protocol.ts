@@ -1,0 +1,64 @@
+/**
+ * What the pool and its worker thread say to each other. Buffers are transferred, not copied; manifests and
+ * indexes travel encoded.
+ */
+import type { Refusal } from './bundle-rules.ts';
+import type { Blob } from '../../trees/pack.ts';
+
+/** A source whose contents the worker keeps until `packBlobs` or `release`. */
+export interface StagedSource {
+  ok: true;
+  manifest: Uint8Array;
+  sourceSha256: string;
+  byteSize: number;
+  fileCount: number;
+}
+
+export interface ParsedImport extends StagedSource {
+  parentSourceId: string | null;
+  message: string | null;
+  fingerprint: Uint8Array;
+}
+
+export interface ParsedEdit {
+  ok: true;
+  expectedSourceId: string;
+  message: string | null;
+  fingerprint: Uint8Array;
+}
+
+export interface EncodedPack {
+  bytes: Uint8Array;
+  index: Uint8Array;
+}
+
+/** A file whose content a sandbox hashed and a tar brings. */
+export interface ExpectedFile {
+  path: string;
+  sha256: string;
+  byteSize: number;
+}
+
+/** Input and output of every operation of the worker. `handle` names what the worker keeps. */
+export interface Operations {
+  parseImport: {
+    input: { handle: number; bytes: Uint8Array; contentType: string };
+    output: ParsedImport | Refusal;
+  };
+  parseEdit: { input: { handle: number; bytes: Uint8Array }; output: ParsedEdit | Refusal };
+  applyEdit: { input: { handle: number; manifest: Uint8Array }; output: StagedSource | Refusal };
+  packBlobs: { input: { handle: number; exclude: readonly string[] }; output: EncodedPack };
+  release: { input: { handle: number }; output: null };
+  packTar: { input: { tar: Uint8Array; files: readonly ExpectedFile[] }; output: EncodedPack };
+  packContents: { input: { blobs: readonly Blob[] }; output: EncodedPack };
+}
+
+export type OperationName = keyof Operations;
+export interface Job {
+  id: number;
+  operation: OperationName;
+  input: unknown;
+}
+export type Answer =
+  | { id: number; output: unknown }
+  | { id: number; error: { message: string; code: string | null } };
