@@ -1,5 +1,7 @@
 /**
- * What every operation and job may use. Composed in app.ts and worker.ts, replaced piece by piece in tests.
+ * What every operation and job may use. Composed in boot.ts, replaced piece by piece in tests. It knows no
+ * domain: a domain that keeps something for the whole process declares it here from its own file with
+ * `declare module` (`events` in events/hub.ts, `pool` in sources/import/pool.ts).
  */
 import type { Logger } from 'pino';
 import type { RunnerClient } from '@headrace/runner/client';
@@ -8,8 +10,6 @@ import type { Bus } from './bus.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/database.ts';
-import type { EventHub } from './events/index.ts';
-import type { ImportPool } from './sources/import/pool.ts';
 import type { Limits } from './limits/limits.ts';
 import type { MergeEngine } from './merge/pool.ts';
 import type { ObjectStore } from './storage/object-store.ts';
@@ -25,14 +25,10 @@ export interface Context {
   limits: Limits;
   /** Signs cursors and preview addresses, seals stored secrets. */
   secretKey: Buffer;
-  /** Hashing, packing and parsing off the event loop. */
-  pool: ImportPool;
   merger: MergeEngine;
   runner: RunnerClient;
   /** What the runner said of itself last; null while none answers. */
   runnerStatus: () => RunnerStatus | null;
-  /** Open streams and long polls hang on it; it reads where the API runs. */
-  events: EventHub;
   /** Names this process in leases and wake-ups. */
   processId: string;
   version: string;

@@ -37,6 +37,13 @@ const CHECKS = 8;
 const READERS = 10_000;
 const RETRY_SECONDS = 5;
 
+declare module '../context.ts' {
+  interface Context {
+    /** Open streams and long polls hang on it; it reads where the API runs. */
+    events: EventHub;
+  }
+}
+
 type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'config' | 'secretKey' | 'shutdown'>;
 
 export class EventHub {

@@ -36,6 +36,13 @@ export interface Packed {
   index: Buffer;
 }
 
+declare module '../../context.ts' {
+  interface Context {
+    /** Hashing, packing and parsing off the event loop. */
+    pool: ImportPool;
+  }
+}
+
 export interface ImportPoolOptions {
   /** For one job in the worker. */
   timeoutMs?: number;
