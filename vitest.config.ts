@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: [
       'packages/**/*.test.ts',
-      'checks/{bench,drivers,harness,proof,torture}/**/*.test.ts',
+      'checks/{bench,drivers,harness,proof,structure,torture}/**/*.test.ts',
       'checks/agents/guide.test.ts',
     ],
     globalSetup: ['packages/server/src/db/postgres.fixture.ts'],
