@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import { joinSockets } from '../../../agent/src/join-sockets.ts';
+import { joinSockets } from '@headrace/agent/join-sockets.ts';
 import type { RunnerStatus } from '../protocol.ts';
 import type { TaskSockets } from '../tasks/sockets.ts';
 import { isPrivateAddress } from './addresses.ts';

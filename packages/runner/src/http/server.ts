@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { joinSockets } from '../../../agent/src/join-sockets.ts';
+import { joinSockets } from '@headrace/agent/join-sockets.ts';
 import { RunnerError } from '../errors.ts';
 import { address, dispatch, type Runner } from './routes.ts';
 

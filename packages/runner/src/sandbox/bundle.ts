@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const SOURCES = fileURLToPath(new URL('../../../agent/src/', import.meta.url));
+const SOURCES = dirname(createRequire(import.meta.url).resolve('@headrace/agent/scripted.ts'));
 const LOCK = fileURLToPath(new URL('../../../../package-lock.json', import.meta.url));
 
 /**

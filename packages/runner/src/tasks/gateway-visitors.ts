@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { joinSockets } from '../../../agent/src/join-sockets.ts';
+import { joinSockets } from '@headrace/agent/join-sockets.ts';
 import type { Gateways } from '../gateways.ts';
 import { SOCKETS, type TaskSockets } from './sockets.ts';
 
