@@ -1,7 +1,7 @@
 import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { linesOf } from '../../agent/src/lines.ts';
+import { linesOf } from '@headrace/agent/lines.ts';
 import { RunnerError } from './errors.ts';
 import { FENCE_HEADER } from './protocol.ts';
 import type {
@@ -13,6 +13,7 @@ import type {
   SteerRequest,
   TaskRequest,
   TaskState,
+  WorkspaceState,
 } from './protocol.ts';
 
 /**
@@ -124,8 +125,8 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     groups: async () => (await call<{ groups: string[] }>('GET', '/groups')).groups,
     forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
     keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
-    workspaceExists: async (id) => (await call<{ exists: boolean }>('GET', at('workspaces', id))).exists,
-    baseOf: async (id) => (await call<{ base: string | null }>('GET', at('workspaces', id))).base,
+    workspaceExists: async (id) => (await call<WorkspaceState>('GET', at('workspaces', id))).exists,
+    baseOf: async (id) => (await call<WorkspaceState>('GET', at('workspaces', id))).base,
     deleteWorkspace: (id, fence) => call('DELETE', at('workspaces', id), { fence }),
     capture: (id, base) =>
       call('POST', at('workspaces', id, '/capture'), {

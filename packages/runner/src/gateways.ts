@@ -14,12 +14,8 @@ export class Gateways {
   readonly #byId = new Map<string, { socketPath: string; seenAt: number }>();
 
   /** A sign of life; the first one of a socket makes it the newest. Throws `invalid_request` 400. */
-  register(id: string, socketPath: unknown): void {
-    if (
-      typeof socketPath !== 'string' ||
-      !socketPath.startsWith('/') ||
-      Buffer.byteLength(socketPath) > LONGEST_SOCKET_PATH
-    )
+  register(id: string, socketPath: string): void {
+    if (!socketPath.startsWith('/') || Buffer.byteLength(socketPath) > LONGEST_SOCKET_PATH)
       throw new RunnerError(400, 'invalid_request', 'socketPath is no path of a unix socket.');
     const known = this.#byId.get(id);
     if (known?.socketPath === socketPath) known.seenAt = Date.now();

@@ -1,111 +1,139 @@
 /**
- * What the runner and a worker say to each other: HTTP/1.1 over the runner's unix socket, JSON bodies
- * unless a line says tar or NDJSON. The runner holds no database and no keys. Everything that comes back
- * through here was touched by strangers' code: the worker validates it again.
+ * The protocol between a worker and the runner: HTTP/1.1 over the runner's unix socket, with JSON bodies
+ * unless a line says tar or NDJSON. The runner holds no database and no keys. Strangers' code may have
+ * touched everything that the runner answers, so the worker validates it again.
  *
- *   GET    /status                                → RunnerStatus
- *   PUT    /workspaces/:id            tar         → 204           makes or replaces the workspace; the tar holds regular files only
- *          …?keep=KEY&group=GROUP                                 and keeps its files under that key, where `restore` is `overlay`; the group is the project
- *          …?base=KEY                 (tar)       → 204           from kept files, with a patch as for POST …/patch or without; 404 `not_cached` when they are not kept
- *          …&warm=GROUP&lock=SHA256                               with either, where `restore` is `overlay`: with the dependency folder that another workspace of that project
- *                                                                 installed by a lock file of this SHA-256;
- *                                                                 `lock` may be repeated
- *   DELETE /groups/:id                            → 204           gives up what is kept for that project and not in use: files and installed dependencies
- *   GET    /groups                                → { groups: string[] }   projects of which anything is kept
- *   GET    /sources?group=GROUP                   → { keys: string[] }   kept files of that project, the last used first
- *   GET    /workspaces/:id                        → { exists: boolean, base: string | null }   `base`: the key of the kept files that it lies over
- *   DELETE /workspaces/:id                        → 204           idempotent; resolves once nothing of it is live
- *   POST   /workspaces/:id/capture    CaptureRequest | OverRequest → CaptureResult   freezes nothing: refused (409 `busy`) while a task of the workspace is live
- *   POST   /workspaces/:id/blobs      { paths }   → tar           the contents that the last capture hashed; a path that changed since is 409 `changed`
- *   POST   /workspaces/:id/patch      tar         → 204           entry `.headrace-patch.json` first: { delete: string[] }; then the files to write
- *   POST   /tasks/:id                 TaskRequest → 201 | 200     200 when the task is there already (same id = same task, never started twice); build and preview: 410 once it was removed, also before it came
- *   GET    /tasks                                 → { tasks: TaskState[] }
- *   GET    /tasks/:id                             → TaskState     404 when unknown
- *   GET    /tasks/:id/journal?from=N              → NDJSON of JournalEntry, kept open until the `end` entry was sent; 404 when unknown
- *   POST   /tasks/:id/ack             { offset }  → 204           entries up to and including offset may be forgotten
- *   POST   /tasks/:id/cancel                      → 204           kills the whole process tree; the journal then ends `cancelled`
- *   POST   /tasks/:id/permissions/:requestId  { allow: boolean } → 204
- *   POST   /tasks/:id/steer           SteerRequest → 204          hands a message to a turn that is under way; an id is handed over once; 409 `not_steerable`; 504 `no_answer`: ask again
- *   PUT    /tasks/:id/source          tar         → 204           build and preview: the files, with ?keep= or ?base= as for a workspace; preview: later, a patch
- *   GET    /tasks/:id/output                      → tar           build: `outputDirectory` after the end, read from a fresh read-only sandbox
- *   DELETE /tasks/:id                             → 204           idempotent; resolves once its sandbox is gone and its files are removed; 500 when not confirmed
- *   PUT    /gateways/:id              { socketPath } → 204        a worker serves the model gateway there; repeated as a sign of life
- *   GET    /tasks/:id/connect         Upgrade: tcp → 101          preview: a raw byte pipe to the port inside the sandbox; 502 when nothing listens
+ *   GET    /status                                    → RunnerStatus
+ *   PUT    /workspaces/:id?ORIGIN     tar             → 204  makes or replaces the workspace
+ *   GET    /workspaces/:id                            → WorkspaceState
+ *   DELETE /workspaces/:id                            → 204  idempotent; resolves once nothing of it lives
+ *   POST   /workspaces/:id/capture    CaptureRequest | OverRequest → CaptureResult
+ *                                                     409 `busy` while a task of the workspace lives
+ *   POST   /workspaces/:id/blobs      BlobsRequest    → tar  the contents that the last capture hashed;
+ *                                                     409 `changed` for a path that changed since
+ *   POST   /workspaces/:id/patch      tar             → 204  the first entry is `.headrace-patch.json`,
+ *                                                     { delete: string[] }; the files to write follow
+ *   GET    /sources?group=GROUP                       → { keys: string[] }  kept files of that project, the
+ *                                                     most recently used first
+ *   GET    /groups                                    → { groups: string[] }  projects with anything kept
+ *   DELETE /groups/:id                                → 204  drops what is kept for that project and unused:
+ *                                                     files and installed dependencies
+ *   POST   /tasks/:id                 TaskRequest     → 201, or 200 when the task exists: an id never starts
+ *                                                     twice; 410 for a build or preview that was removed,
+ *                                                     even if the removal arrived first
+ *   GET    /tasks                                     → { tasks: TaskState[] }
+ *   GET    /tasks/:id                                 → TaskState
+ *   GET    /tasks/:id/journal?from=N                  → NDJSON of JournalEntry; stays open until the `end`
+ *                                                     entry is sent
+ *   POST   /tasks/:id/ack             AckRequest      → 204  entries up to and including the offset may be
+ *                                                     forgotten
+ *   POST   /tasks/:id/cancel                          → 204  kills the whole process tree; the journal ends
+ *                                                     `cancelled`
+ *   POST   /tasks/:id/permissions/:requestId  PermissionAnswer → 204
+ *   POST   /tasks/:id/steer           SteerRequest    → 204  hands a message to a running turn, once per id;
+ *                                                     409 `not_steerable`; 504 `no_answer`: ask again
+ *   PUT    /tasks/:id/source?ORIGIN   tar             → 204  build and preview: the files; to a preview that
+ *                                                     has them, a patch
+ *   GET    /tasks/:id/output                          → tar  build: `outputDirectory` after the end, read
+ *                                                     from a fresh read-only sandbox
+ *   DELETE /tasks/:id                                 → 204  idempotent; resolves once its sandbox and its
+ *                                                     files are gone; 500 when that is not confirmed
+ *   GET    /tasks/:id/connect         Upgrade: tcp    → 101  preview: a raw byte pipe to the port inside the
+ *                                                     sandbox; 502 when nothing listens
+ *   PUT    /gateways/:id              GatewayRequest  → 204  a worker serves the model gateway there;
+ *                                                     repeated as a sign of life
  *
- * The model gateway: a turn with `gateway` finds an HTTP server at GATEWAY_URL inside its sandbox. Each
- * connection to it is joined to a worker's socket, with one line before the agent's own bytes: `task
- * <id>\n`. So the worker knows which task is calling, whatever the call says. While no worker is there,
- * connections wait, for a minute at most; a task has 64 at once. The built-in model agent gets no HTTP port
- * but the unix socket itself, whose path HEADRACE_GATEWAY_SOCKET tells.
+ * ORIGIN: where the files come from. The tar holds regular files only.
+ *   keep=KEY&group=GROUP     keeps the files under that key for that project, where `restore` is `overlay`
+ *   base=KEY                 lies over the files kept under that key, with a patch as the tar or without a
+ *                            body; 404 `not_cached` when they are not kept
+ *   warm=GROUP&lock=SHA256   with either of them, workspaces only, where `restore` is `overlay`: starts with
+ *                            the dependency folder that another workspace of that project installed by a
+ *                            lock file of that SHA-256; `lock` may be repeated
  *
- * An agent's HOME and its sessions last as long as its workspace: a turn goes on with the session of the
- * one before where the agent can load it, and gets `history` where it cannot. PUT /workspaces/:id begins
- * anew. Every agent but `scripted` finds a git repository in the workspace, whose one commit is the source
- * as its first turn found it; no capture has it.
+ * The model gateway: a turn with `gateway` finds an HTTP server at GATEWAY_URL inside its sandbox. The
+ * runner joins each connection to a worker's socket and writes one line before the agent's own bytes:
+ * `task <id>\n`. So the worker knows which task is calling, whatever the call says. Connections wait up to
+ * a minute for a worker; a task has at most 64 at once. The built-in model agent gets no HTTP port but the
+ * unix socket itself, at the path in HEADRACE_GATEWAY_SOCKET.
+ *
+ * An agent's HOME and its sessions last as long as its workspace: a turn resumes the previous session where
+ * the agent can load it, and gets `history` where it cannot. PUT /workspaces/:id starts over. Every agent
+ * but `scripted` finds a git repository in the workspace, whose one commit is the source as the agent's
+ * first turn found it; captures leave it out.
  *
  * Installed dependencies: when a task has ended by itself, a `node_modules` that an installer finished by
- * the lock file beside it becomes a layer below the workspace, and below later ones of the same project
- * with that lock file; each writes beside it. Nothing of it where `restore` is `copy`, nor in builds and
- * previews.
+ * the adjacent lock file becomes a layer below the workspace, and below later workspaces of the same project
+ * with that lock file; each workspace writes to its own layer. This does not happen where `restore` is
+ * `copy`, nor in builds and previews.
  *
- * Fences: a worker that was taken for dead may wake and take itself for the holder of a workspace. With
- * `Headrace-Fence: N` to PUT, DELETE and patch of a workspace, and to POST and DELETE of a task in one, a
- * request is refused (409 `superseded`) where a higher number was seen for that workspace, also one that is
- * gone meanwhile.
+ * Fences: a worker that was taken for dead may wake up and believe that it still holds a workspace.
+ * `Headrace-Fence: N` may accompany PUT, DELETE and patch of a workspace, and POST and DELETE of a task in
+ * one. The request is refused with 409 `superseded` once a higher number was seen for that workspace, even
+ * if the workspace is gone.
  *
- * Errors: { error: { code, message } } with 4xx/5xx. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`,
- * `prv_…`, `op_…`).
+ * Errors: { error: { code, message } } with 4xx or 5xx; 404 for an unknown workspace or task, 400
+ * `invalid_request` for a body that does not match its schema. Members that a schema does not list are
+ * ignored. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`, `prv_…`, `op_…`).
  */
+import Type from 'typebox';
+import type { Static, TSchema } from 'typebox';
 
-export interface RunnerStatus {
-  id: string;
-  pid: number;
-  driver: 'bubblewrap' | 'container' | null;
-  /**
-   * What it was started with, and keeps to for its life, which may be longer than that of the service that
-   * started it.
-   */
-  asked?: {
-    driver: 'auto' | 'bubblewrap' | 'container';
-    socket: string | null;
-    image: string | null;
-    runtime: string | null;
-  };
-  /** False when no driver can isolate here: nothing will run. */
-  ok: boolean;
+const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+const Texts = Type.Record(Type.String(), Type.String());
+
+export type RunnerStatus = Static<typeof RunnerStatus>;
+export const RunnerStatus = Type.Object({
+  id: Type.String(),
+  pid: Type.Number(),
+  driver: Nullable(Type.Enum(['bubblewrap', 'container'])),
+  /** The settings that the runner keeps for life, which may outlast the service that started it. */
+  asked: Type.Optional(
+    Type.Object({
+      driver: Type.Enum(['auto', 'bubblewrap', 'container']),
+      socket: Nullable(Type.String()),
+      image: Nullable(Type.String()),
+      runtime: Nullable(Type.String()),
+    }),
+  ),
+  /** False when no driver can isolate here: nothing runs. */
+  ok: Type.Boolean(),
   /** What is missing, each with its remedy, for a person. */
-  missing: string[];
+  missing: Type.Array(Type.String()),
   /** How a known source is restored: mounted or unpacked. Absent until it was tried. */
-  restore?: 'overlay' | 'copy' | undefined;
+  restore: Type.Optional(Type.Enum(['overlay', 'copy'])),
   /**
-   * What bounds a sandbox here. The size of one file is always an rlimit's, that of the whole workspace
-   * always the watchdog's.
+   * What bounds a sandbox here. An rlimit always bounds the size of one file, the watchdog always that of
+   * the whole workspace.
    */
-  limits: {
-    memory: 'cgroup' | 'watchdog';
-    processes: 'cgroup' | 'rlimit' | 'watchdog';
-    cpu: 'cgroup' | 'none';
-    warnings: string[];
-  };
-  /** Connections that sandboxes asked the egress proxy for, since the runner's start. */
-  egress?: { allowed: number; refused: number };
+  limits: Type.Object({
+    memory: Type.Enum(['cgroup', 'watchdog']),
+    processes: Type.Enum(['cgroup', 'rlimit', 'watchdog']),
+    cpu: Type.Enum(['cgroup', 'none']),
+    warnings: Type.Array(Type.String()),
+  }),
+  /** Connections that sandboxes asked the egress proxy for since the runner's start. */
+  egress: Type.Optional(Type.Object({ allowed: Type.Number(), refused: Type.Number() })),
   /**
-   * Bytes that this machine (or the runner's control group) has, and that are free now; sandboxes that
-   * live. Absent: not measured.
+   * Bytes that this machine (or the runner's control group) has and has free, and the number of live
+   * sandboxes. Absent when not measured.
    */
-  load?: { memoryBytes: number; freeBytes: number; sandboxes: number };
-}
+  load: Type.Optional(
+    Type.Object({ memoryBytes: Type.Number(), freeBytes: Type.Number(), sandboxes: Type.Number() }),
+  ),
+});
 
-/** What a worker calls a tree, and the project that it is of, which alone is told of it. */
+/** A kept source tree: the worker's name for it, and the only project that learns of it. */
 export interface TreeKey {
   key: string;
   group: string;
 }
 
 /**
- * `keep`: the tar, which has all files, is kept as a source tree under this key. `base`: the workspace lies
- * over the kept one of this key, and the tar, if any, is a patch. `warm`: it takes part in the project's
- * installed dependencies; `locks`: SHA-256 of the lock files at its top.
+ * What a tree is made from; travels as query parameters. `keep`: the tar holds all files and is kept as a
+ * source tree under this key. `base`: the workspace lies over the tree kept under this key, and the tar, if
+ * any, is a patch. `warm`: it takes part in the project's installed dependencies; `locks`: SHA-256 of the
+ * lock files at its top.
  */
 export interface Origin {
   keep?: TreeKey | undefined;
@@ -113,216 +141,290 @@ export interface Origin {
   warm?: { group: string; locks: string[] } | undefined;
 }
 
-export interface CaptureRequest {
+export type WorkspaceState = Static<typeof WorkspaceState>;
+export const WorkspaceState = Type.Object({
+  exists: Type.Boolean(),
+  /** The key of the kept files that it lies over. */
+  base: Nullable(Type.String()),
+});
+
+export type CaptureRequest = Static<typeof CaptureRequest>;
+export const CaptureRequest = Type.Object({
   /**
    * Paths of the source that the workspace was restored from (base of the run). Kept wherever they still
    * exist as regular files.
    */
-  basePaths: string[];
-}
+  basePaths: Type.Array(Type.String()),
+});
 
 /**
- * For a workspace that lies over kept files: the paths of its source are theirs, without those removed and
- * with those added.
+ * For a workspace that lies over kept files: its source has their paths, without those removed and with
+ * those added.
  */
-export interface OverRequest {
-  /** The key of the kept files; 409 `changed` when it lies over others. */
-  over: string;
-  added: string[];
-  removed: string[];
-}
+export type OverRequest = Static<typeof OverRequest>;
+export const OverRequest = Type.Object({
+  /** The key of the kept files; 409 `changed` when the workspace lies over others. */
+  over: Type.String(),
+  added: Type.Array(Type.String()),
+  removed: Type.Array(Type.String()),
+});
 
-export interface CaptureResult {
-  /** All files of the source; to an OverRequest those that are not exactly files of the kept source. */
-  files: CapturedFile[];
+export type CapturedFile = Static<typeof CapturedFile>;
+export const CapturedFile = Type.Object({
+  path: Type.String(),
+  byteSize: Type.Number(),
+  sha256: Type.String(),
+  executable: Type.Boolean(),
+});
+
+export type CaptureResult = Static<typeof CaptureResult>;
+export const CaptureResult = Type.Object({
+  /** All files of the source; for an OverRequest those that differ from the files of the kept source. */
+  files: Type.Array(CapturedFile),
   /**
-   * To an OverRequest: files of the kept source that were moved, and the paths of it where the file is not
-   * what it was there.
+   * For an OverRequest: files of the kept source that were moved, and its paths that no longer hold their
+   * file.
    */
-  over?: { moved: { path: string; from: string }[]; missing: string[] };
+  over: Type.Optional(
+    Type.Object({
+      moved: Type.Array(Type.Object({ path: Type.String(), from: Type.String() })),
+      missing: Type.Array(Type.String()),
+    }),
+  ),
   /**
    * What was left out: symlinks, special files, new files under dependency or reserved folders; at most
    * 1,000.
    */
-  warnings: { path: string; reason: string }[];
-}
+  warnings: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() })),
+});
 
-export interface CapturedFile {
-  path: string;
-  byteSize: number;
-  sha256: string;
-  executable: boolean;
-}
+export const BlobsRequest = Type.Object({ paths: Type.Array(Type.String()) });
 
-export interface SandboxLimits {
-  memoryBytes: number;
-  processes: number;
+export type SandboxLimits = Static<typeof SandboxLimits>;
+export const SandboxLimits = Type.Object({
+  memoryBytes: Type.Number(),
+  processes: Type.Number(),
   /** Bytes that one file and the whole writable tree may take. */
-  diskBytes: number;
-}
+  diskBytes: Type.Number(),
+});
 
-export interface TaskRequestBase {
-  /** Bounds the whole task; at the end of it the tree is killed and the end entry has `timedOut`. */
-  timeoutMs: number;
-  limits?: Partial<SandboxLimits>;
+/** The longest task: a preview of a day. */
+const LONGEST_MS = 24 * 60 * 60 * 1000;
+
+/** What every task request has. */
+const COMMON = {
+  /** Bounds the whole task; then the process tree is killed and the end entry has `timedOut`. */
+  timeoutMs: Type.Number({ exclusiveMinimum: 0, maximum: LONGEST_MS }),
+  limits: Type.Optional(Type.Partial(SandboxLimits)),
   /**
-   * Host names that its sandbox may reach over TLS by way of the egress proxy (`example.com`,
+   * Host names that the sandbox may reach over TLS through the egress proxy (`example.com`,
    * `*.example.com`); absent or empty: no network.
    */
-  egress?: string[];
-}
+  egress: Type.Optional(Type.Array(Type.String())),
+};
 
 /** An agent that speaks ACP on its stdio. */
-export interface TurnAgent {
+export type TurnAgent = Static<typeof TurnAgent>;
+export const TurnAgent = Type.Object({
   /** Names its folder and its sessions in the workspace. */
-  name: string;
+  name: Type.String({ pattern: '^[a-z][a-z0-9._-]{0,63}$' }),
   /** The command inside the sandbox; null: the built-in agent of that name. */
-  command: string[] | null;
+  command: Nullable(Type.Array(Type.String())),
   /**
-   * Folder of the runner's host, mounted read-only at AGENTS_FOLDER/<name>; its node_modules/.bin comes
+   * A folder of the runner's host, mounted read-only at AGENTS_FOLDER/<name>; its node_modules/.bin comes
    * first in PATH.
    */
-  folder: string | null;
-  env: Record<string, string>;
+  folder: Nullable(Type.String()),
+  env: Texts,
   /** Files written into its HOME before it starts: relative path → content. */
-  home: Record<string, string>;
-  /** The ACP session mode that is set; null: the agent's own. */
-  mode: string | null;
-  /** The command that installs it, told when it is not there. */
-  install: string | null;
-}
+  home: Texts,
+  /** The ACP session mode to set; null: the agent's own. */
+  mode: Nullable(Type.String()),
+  /** The command that installs it, shown when it is missing. */
+  install: Nullable(Type.String()),
+});
 
-export interface Attachment {
-  mediaType: string;
+export type Attachment = Static<typeof Attachment>;
+export const Attachment = Type.Object({
+  mediaType: Type.String(),
   /** Base64. */
-  data: string;
-}
+  data: Type.String(),
+});
 
-/** A message for a turn under way. */
-export interface SteerRequest {
-  id: string;
-  prompt: string;
-  attachments?: Attachment[];
-}
+/** A message for a running turn. */
+export type SteerRequest = Static<typeof SteerRequest>;
+export const SteerRequest = Type.Object({
+  id: Type.String(),
+  prompt: Type.String(),
+  attachments: Type.Optional(Type.Array(Attachment)),
+});
 
-/** As ACP takes them. An http server's url is one of the gateway's. */
-export type TurnMcpServer =
-  | { transport: 'http'; name: string; url: string; headers: Record<string, string> }
-  | { transport: 'stdio'; name: string; command: string[]; env: Record<string, string> };
+/** In the form of ACP. The url of an http server is one of the gateway's. */
+export type TurnMcpServer = Static<typeof TurnMcpServer>;
+export const TurnMcpServer = Type.Union([
+  Type.Object({ transport: Type.Literal('http'), name: Type.String(), url: Type.String(), headers: Texts }),
+  Type.Object({
+    transport: Type.Literal('stdio'),
+    name: Type.String(),
+    command: Type.Array(Type.String()),
+    env: Texts,
+  }),
+]);
 
 /** One turn of an ACP agent in a workspace. */
-export interface TurnRequest extends TaskRequestBase {
-  kind: 'turn';
-  workspaceId: string;
-  agent: TurnAgent;
-  prompt: string;
-  attachments?: Attachment[];
-  /** What was said before, oldest first, for an agent that has no session to go on with. */
-  history?: { role: 'user' | 'assistant'; content: string }[];
-  mcpServers?: TurnMcpServer[];
+export type TurnRequest = Static<typeof TurnRequest>;
+export const TurnRequest = Type.Object({
+  ...COMMON,
+  kind: Type.Literal('turn'),
+  workspaceId: Type.String(),
+  agent: TurnAgent,
+  prompt: Type.String(),
+  attachments: Type.Optional(Type.Array(Attachment)),
+  /** The conversation so far, oldest first, for an agent without a session to resume. */
+  history: Type.Optional(
+    Type.Array(Type.Object({ role: Type.Enum(['user', 'assistant']), content: Type.String() })),
+  ),
+  mcpServers: Type.Optional(Type.Array(TurnMcpServer)),
   /** Whether the sandbox gets the model gateway. */
-  gateway?: boolean;
+  gateway: Type.Optional(Type.Boolean()),
   /**
-   * Further files that the agent finds in the workspace before it starts, e.g. `.hoplite/repair/…`; never
-   * captured.
+   * Further files written to the workspace before the agent starts, such as `.hoplite/repair/…`; captures
+   * leave them out.
    */
-  evidence?: { path: string; content: string; encoding: 'utf8' | 'base64' }[];
+  evidence: Type.Optional(
+    Type.Array(
+      Type.Object({
+        path: Type.String(),
+        content: Type.String(),
+        encoding: Type.Enum(['utf8', 'base64']),
+      }),
+    ),
+  ),
   /** `ask`: each tool call waits for POST …/permissions; the worker decides by policy. */
-  permissions: 'ask' | 'allow';
-}
+  permissions: Type.Enum(['ask', 'allow']),
+});
 
 /** A command in a workspace. */
-export interface ExecRequest extends TaskRequestBase {
-  kind: 'exec';
-  workspaceId: string;
-  command: string;
-  stdin?: string;
-}
+export type ExecRequest = Static<typeof ExecRequest>;
+export const ExecRequest = Type.Object({
+  ...COMMON,
+  kind: Type.Literal('exec'),
+  workspaceId: Type.String(),
+  command: Type.String(),
+  stdin: Type.Optional(Type.String()),
+});
 
 /**
  * A command in a scratch sandbox that holds exactly the source sent by PUT …/source; starts when the source
- * is there.
+ * has arrived.
  */
-export interface BuildRequest extends TaskRequestBase {
-  kind: 'build';
-  command: string;
-  outputDirectory: string;
-}
+export type BuildRequest = Static<typeof BuildRequest>;
+export const BuildRequest = Type.Object({
+  ...COMMON,
+  kind: Type.Literal('build'),
+  command: Type.String(),
+  outputDirectory: Type.String(),
+});
 
-/** A server in a sandbox of its own; starts when the source is there and lives until it is deleted. */
-export interface PreviewRequest extends TaskRequestBase {
-  kind: 'preview';
-  command: string;
-  port: number;
-}
+/** A server in its own sandbox; starts when the source has arrived and lives until it is deleted. */
+export type PreviewRequest = Static<typeof PreviewRequest>;
+export const PreviewRequest = Type.Object({
+  ...COMMON,
+  kind: Type.Literal('preview'),
+  command: Type.String(),
+  port: Type.Number(),
+});
 
 export type TaskRequest = TurnRequest | ExecRequest | BuildRequest | PreviewRequest;
+/** By `kind`, so that a fault names its member instead of all the kinds that the body is not. */
+export const TASK_REQUESTS = {
+  turn: TurnRequest,
+  exec: ExecRequest,
+  build: BuildRequest,
+  preview: PreviewRequest,
+};
 
-export interface TaskState {
-  id: string;
-  kind: TaskRequest['kind'];
-  workspaceId: string | null;
-  status: 'preparing' | 'running' | 'ended';
+export type TaskState = Static<typeof TaskState>;
+export const TaskState = Type.Object({
+  id: Type.String(),
+  kind: Type.Enum(['turn', 'exec', 'build', 'preview']),
+  workspaceId: Nullable(Type.String()),
+  status: Type.Enum(['preparing', 'running', 'ended']),
   /** Offset of the newest journal entry, -1 when there is none. */
-  lastOffset: number;
-}
+  lastOffset: Type.Number(),
+});
 
-export type JournalEntry = { offset: number; at: string } & (
-  | { type: 'started' }
-  /** turn: the agent has its session and is about to get the message. */
-  | { type: 'ready'; steerable: boolean }
-  /** turn: the agent took a message of POST …/steer. */
-  | { type: 'steered'; id: string }
-  /** The agent's reply so far, whole, replacing the one before. */
-  | { type: 'text'; content: string }
-  | {
-      type: 'tool';
-      toolCallId: string;
-      name: string;
-      title: string;
-      status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled';
-      input: unknown;
-      output: string | null;
-      truncated: boolean;
-    }
-  /**
-   * `name`, `input`: of the call as it is asked about; a runner that went on from an older version leaves
-   * them out.
-   */
-  | {
-      type: 'permission';
-      requestId: string;
-      toolCallId: string;
-      name?: string;
-      title: string;
-      input?: unknown;
-    }
-  /** exec, build, preview: what the command printed, in order of arrival, at most 64 KiB an entry. */
-  | { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
-  /** The egress proxy refused a connection; at most 100 a task. */
-  | { type: 'refused'; host: string; port: number; reason: string }
-  /** preview: something listens on the port. */
-  | { type: 'listening' }
-  | TaskEnd
-);
+export const AckRequest = Type.Object({ offset: Type.Number() });
+export const PermissionAnswer = Type.Object({ allow: Type.Boolean() });
+export const GatewayRequest = Type.Object({ socketPath: Type.String() });
 
-export interface TaskEnd {
-  type: 'end';
+export type TaskEnd = Static<typeof TaskEnd>;
+export const TaskEnd = Type.Object({
+  type: Type.Literal('end'),
   /** `completed`: the turn ended, or the command exited (whatever its code). `failed`: see error. */
-  outcome: 'completed' | 'failed' | 'cancelled';
-  exitCode: number | null;
-  signal: string | null;
-  timedOut: boolean;
-  oom: boolean;
-  /**
-   * turn: `script_failed`, `agent_error`, `not_configured` (its command is not there); any: `sandbox_lost`.
-   */
-  error: {
-    code: 'script_failed' | 'agent_error' | 'not_configured' | 'sandbox_lost';
-    message: string;
-  } | null;
-  durationMs: number;
-}
+  outcome: Type.Enum(['completed', 'failed', 'cancelled']),
+  exitCode: Nullable(Type.Number()),
+  signal: Nullable(Type.String()),
+  timedOut: Type.Boolean(),
+  oom: Type.Boolean(),
+  /** turn: `script_failed`, `agent_error`, `not_configured` (its command is missing); any: `sandbox_lost`. */
+  error: Nullable(
+    Type.Object({
+      code: Type.Enum(['script_failed', 'agent_error', 'not_configured', 'sandbox_lost']),
+      message: Type.String(),
+    }),
+  ),
+  durationMs: Type.Number(),
+});
+
+export type JournalEntry = Static<typeof JournalEntry>;
+export const JournalEntry = Type.Intersect([
+  Type.Object({ offset: Type.Number(), at: Type.String() }),
+  Type.Union([
+    Type.Object({ type: Type.Literal('started') }),
+    /** turn: the agent has its session and is about to get the message. */
+    Type.Object({ type: Type.Literal('ready'), steerable: Type.Boolean() }),
+    /** turn: the agent took a message of POST …/steer. */
+    Type.Object({ type: Type.Literal('steered'), id: Type.String() }),
+    /** The agent's whole reply so far; it replaces the previous one. */
+    Type.Object({ type: Type.Literal('text'), content: Type.String() }),
+    Type.Object({
+      type: Type.Literal('tool'),
+      toolCallId: Type.String(),
+      name: Type.String(),
+      title: Type.String(),
+      status: Type.Enum(['pending', 'running', 'completed', 'failed', 'cancelled']),
+      input: Type.Unknown(),
+      output: Nullable(Type.String()),
+      truncated: Type.Boolean(),
+    }),
+    /** `name`, `input`: of the call in question; a runner of an older version leaves them out. */
+    Type.Object({
+      type: Type.Literal('permission'),
+      requestId: Type.String(),
+      toolCallId: Type.String(),
+      name: Type.Optional(Type.String()),
+      title: Type.String(),
+      input: Type.Optional(Type.Unknown()),
+    }),
+    /** exec, build, preview: what the command printed, in order of arrival, at most 64 KiB an entry. */
+    Type.Object({
+      type: Type.Literal('output'),
+      stream: Type.Enum(['stdout', 'stderr']),
+      text: Type.String(),
+    }),
+    /** The egress proxy refused a connection; at most 100 a task. */
+    Type.Object({
+      type: Type.Literal('refused'),
+      host: Type.String(),
+      port: Type.Number(),
+      reason: Type.String(),
+    }),
+    /** preview: something listens on the port. */
+    Type.Object({ type: Type.Literal('listening') }),
+    TaskEnd,
+  ]),
+]);
 
 /** Where agents' folders are inside a sandbox, and where the model gateway answers. */
 export const AGENTS_FOLDER = '/opt/headrace/agents';

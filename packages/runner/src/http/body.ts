@@ -1,11 +1,18 @@
 import type { IncomingMessage } from 'node:http';
+import type { Static, TSchema } from 'typebox';
 import { RunnerError } from '../errors.ts';
+import { check } from './validate.ts';
 
-/** 10,000 paths of 1,024 characters, or a repair's evidence. */
+/** Room for 10,000 paths of 1,024 characters, or a repair's evidence. */
 const BODY_BYTES = 128 * 1024 ** 2;
 
-/** A request's JSON body. Throws 400, 413. */
-export async function jsonBody<T>(req: IncomingMessage): Promise<T> {
+/** A request's JSON body, which matches this schema. Throws `invalid_request` 400, `too_large` 413. */
+export async function readBody<S extends TSchema>(req: IncomingMessage, schema: S): Promise<Static<S>> {
+  return check(schema, await readJson(req));
+}
+
+/** A request's body, parsed. Throws `invalid_request` 400, `too_large` 413. */
+export async function readJson(req: IncomingMessage): Promise<unknown> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of req as AsyncIterable<Buffer>) {
@@ -14,7 +21,7 @@ export async function jsonBody<T>(req: IncomingMessage): Promise<T> {
     parts.push(part);
   }
   try {
-    return JSON.parse(Buffer.concat(parts).toString()) as T;
+    return JSON.parse(Buffer.concat(parts).toString());
   } catch {
     throw new RunnerError(400, 'invalid_request', 'The body is not JSON.');
   }

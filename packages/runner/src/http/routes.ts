@@ -1,16 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import Type from 'typebox';
 import { basePathsOf, blobs, capture, captureChanges } from '../capture/capture.ts';
 import { RunnerError } from '../errors.ts';
 import type { Gateways } from '../gateways.ts';
 import { memoryLoad } from '../load.ts';
-import type { RunnerStatus, SteerRequest } from '../protocol.ts';
+import {
+  AckRequest,
+  BlobsRequest,
+  CaptureRequest,
+  GatewayRequest,
+  OverRequest,
+  PermissionAnswer,
+  SteerRequest,
+} from '../protocol.ts';
+import type { RunnerStatus, WorkspaceState } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 import { noteSource } from '../warm/git-baseline.ts';
 import type { Workspaces } from '../workspaces.ts';
-import { jsonBody } from './body.ts';
-import { captureRequest, fenceOf, hasTar, origin, taskRequest } from './validate.ts';
+import { readBody, readJson } from './body.ts';
+import { checkTaskRequest, fenceOf, hasTar, originOf } from './validate.ts';
 
 export interface Runner {
   host: Host;
@@ -30,6 +40,8 @@ interface Call {
 }
 type Handler = (call: Call) => unknown;
 
+const CaptureOrOver = Type.Union([OverRequest, CaptureRequest]);
+
 /**
  * `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer
  * already sent).
@@ -47,9 +59,9 @@ const ROUTES: Record<string, Handler> = {
 
   'PUT /workspaces/:id': async ({ runner, id, query, req }) => {
     mayRun(runner);
-    await runner.workspaces.put(id, hasTar(req) ? req : undefined, origin(req, query), fenceOf(req));
+    await runner.workspaces.put(id, hasTar(req) ? req : undefined, originOf(req, query), fenceOf(req));
   },
-  'GET /workspaces/:id': ({ runner, id }) => ({
+  'GET /workspaces/:id': ({ runner, id }): WorkspaceState => ({
     exists: runner.workspaces.has(id),
     base: runner.workspaces.has(id) ? (runner.workspaces.get(id).tree.over?.source.key ?? null) : null,
   }),
@@ -72,7 +84,7 @@ const ROUTES: Record<string, Handler> = {
   },
   'POST /workspaces/:id/capture': async ({ runner, id, req }) => {
     const workspace = runner.workspaces.get(id);
-    const request = captureRequest(await jsonBody(req));
+    const request = await readBody(req, CaptureOrOver);
     const basePaths = 'over' in request ? basePathsOf(workspace, request) : request.basePaths;
     noteSource(workspace, basePaths);
     return runner.workspaces.use(workspace, 'capture', () =>
@@ -81,7 +93,7 @@ const ROUTES: Record<string, Handler> = {
   },
   'POST /workspaces/:id/blobs': async ({ runner, id, req, res }) => {
     const workspace = runner.workspaces.get(id);
-    const { paths } = await jsonBody<{ paths: string[] }>(req);
+    const { paths } = await readBody(req, BlobsRequest);
     await runner.workspaces.use(workspace, 'blobs', () =>
       pipeline(blobs(runner.host, workspace, paths), tarAnswer(res)),
     );
@@ -95,7 +107,7 @@ const ROUTES: Record<string, Handler> = {
   'GET /tasks': ({ runner }) => ({ tasks: runner.tasks.all().map((task) => task.state()) }),
   'POST /tasks/:id': async ({ runner, id, req, res }) => {
     mayRun(runner);
-    const request = taskRequest(await jsonBody(req));
+    const request = checkTaskRequest(await readJson(req));
     if ('workspaceId' in request) runner.workspaces.admit(request.workspaceId, fenceOf(req));
     const { task, isNew } = runner.tasks.start(id, request);
     res.statusCode = isNew ? 201 : 200;
@@ -121,28 +133,27 @@ const ROUTES: Record<string, Handler> = {
   },
   'POST /tasks/:id/ack': async ({ runner, id, req }) => {
     const { journal } = runner.tasks.get(id);
-    journal.ack((await jsonBody<{ offset: number }>(req)).offset);
+    journal.ack((await readBody(req, AckRequest)).offset);
   },
   'POST /tasks/:id/cancel': ({ runner, id }) => runner.tasks.get(id).cancel(),
   'POST /tasks/:id/permissions/:part': async ({ runner, id, part, req }) => {
     const task = runner.tasks.get(id);
-    task.answerPermission(part, (await jsonBody<{ allow: boolean }>(req)).allow);
+    task.answerPermission(part, (await readBody(req, PermissionAnswer)).allow);
   },
   'POST /tasks/:id/steer': async ({ runner, id, req }) => {
     const task = runner.tasks.get(id);
-    const message = await jsonBody<SteerRequest>(req);
-    if (typeof message.id !== 'string' || typeof message.prompt !== 'string')
-      throw new RunnerError(400, 'invalid_request', 'id or prompt is missing.');
-    await task.steer(message);
+    await task.steer(await readBody(req, SteerRequest));
   },
   'PUT /tasks/:id/source': ({ runner, id, query, req }) =>
-    runner.tasks.get(id).putSource(hasTar(req) ? req : undefined, { ...origin(req, query), warm: undefined }), // exactly that source
+    runner.tasks
+      .get(id)
+      .putSource(hasTar(req) ? req : undefined, { ...originOf(req, query), warm: undefined }), // exactly that source
   'GET /tasks/:id/output': async ({ runner, id, res }) => {
     await pipeline(await runner.tasks.get(id).output(), tarAnswer(res));
   },
 
   'PUT /gateways/:id': async ({ runner, id, req }) =>
-    runner.gateways.register(id, (await jsonBody<{ socketPath: unknown }>(req)).socketPath),
+    runner.gateways.register(id, (await readBody(req, GatewayRequest)).socketPath),
 };
 
 /** Finds the route of a request and runs it. Throws RunnerError 404 where there is none. */
