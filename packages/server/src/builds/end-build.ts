@@ -12,7 +12,7 @@ import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
 import { passPlaceOn } from '../capacity/index.ts';
-import { changeThread } from '../threads/index.ts';
+import { changeThread, clearActiveBuild } from '../threads/index.ts';
 import { freshDeadline } from '../workspaces/index.ts';
 import type { BuildError } from './schemas.ts';
 import { discardObject } from './store-artifact.ts';
@@ -114,8 +114,7 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
       .executeTakeFirstOrThrow();
     appendEvent(tx, scopeOf(project), `platform.build.${ended.status}`, buildEventData(ended), { threadId });
     await passPlaceOn(tx, 'builds', project);
-    if (thread.deleted_at)
-      await tx.db.updateTable('threads').set({ active_build_id: null }).where('id', '=', threadId).execute();
+    if (thread.deleted_at) await clearActiveBuild(tx, threadId);
     else
       await changeThread(
         tx,

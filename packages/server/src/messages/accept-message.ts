@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { MessageRow, RunRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
 import { appendEvent } from '../db/transaction.ts';
@@ -7,6 +6,7 @@ import { newId } from '../ids.ts';
 import { scopeOf } from '../projects/index.ts';
 import type { Registry } from '../agents/index.ts';
 import { queueRun } from '../runs/index.ts';
+import { nextMessageSequence } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 
 export interface NewMessage {
@@ -32,12 +32,7 @@ export async function acceptMessage(
 ): Promise<{ message: MessageRow; run: RunRow; thread: { latest_user_message_at: Date } }> {
   const { thread, project } = loaded;
   const id = newId('msg');
-  const { message_sequence: sequence } = await tx.db
-    .updateTable('threads')
-    .set({ message_sequence: sql<number>`message_sequence + 1` })
-    .where('id', '=', thread.id)
-    .returning('message_sequence')
-    .executeTakeFirstOrThrow();
+  const sequence = await nextMessageSequence(tx, thread.id);
   const saved = await tx.db
     .insertInto('messages')
     .values({

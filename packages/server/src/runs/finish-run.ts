@@ -9,6 +9,7 @@ import { scopeOf } from '../projects/index.ts';
 import { passPlaceOn } from '../capacity/index.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
+import { nextMessageSequence } from '../threads/index.ts';
 import type { Tree } from '../trees/tree.ts';
 import type { RunError } from './schemas.ts';
 
@@ -133,12 +134,7 @@ async function endTools(
 }
 
 async function persistReply(tx: Tx, run: RunRow, content: string, scope: Scope, at: At): Promise<void> {
-  const { message_sequence: sequence } = await tx.db
-    .updateTable('threads')
-    .set({ message_sequence: sql<number>`message_sequence + 1` })
-    .where('id', '=', run.thread_id)
-    .returning('message_sequence')
-    .executeTakeFirstOrThrow();
+  const sequence = await nextMessageSequence(tx, run.thread_id);
   await tx.db
     .insertInto('messages')
     .values({

@@ -6,9 +6,10 @@ import type { Tx } from '../db/transaction.ts';
 import { stopThreadPreviews } from '../previews/index.ts';
 import { cancelRuns } from '../runs/index.ts';
 import { changeWorkspace, enqueueArchive } from '../workspaces/index.ts';
-import type { ThreadChange } from './change-thread.ts';
 import { lockThreadById } from './policy.ts';
 import type { LoadedThread } from './policy.ts';
+import { markThreadDeleted } from './store.ts';
+import type { ThreadChange } from './store.ts';
 
 /**
  * Ends what is under way in a locked thread (archive, delete): its runs, its queued apply, its build.
@@ -62,10 +63,6 @@ export async function cancelProjectWork(tx: Tx, project: ProjectRow): Promise<vo
     const loaded = await lockThreadById(tx, id);
     if (!loaded) continue;
     const change = await cancelThreadWork(tx, loaded);
-    await tx.db
-      .updateTable('threads')
-      .set({ ...change, deleted_at: sql<Date>`now()` })
-      .where('id', '=', id)
-      .execute();
+    await markThreadDeleted(tx, id, change);
   }
 }

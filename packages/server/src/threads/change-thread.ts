@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
-import type { UpdateObject } from 'kysely';
-import type { Database, ProjectRow, ThreadRow } from '../db/schema.ts';
+import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
 import { scopeOf } from '../projects/index.ts';
 import { threadStatus } from './state.ts';
-import { threadWork } from './store.ts';
-
-export type ThreadChange = Omit<UpdateObject<Database, 'threads'>, 'status' | 'version' | 'updated_at'>;
+import { threadWork, writeThread } from './store.ts';
+import type { ThreadChange } from './store.ts';
 
 /**
  * Writes a change to a locked thread, recomputes its status, and publishes `thread.updated`: `always` (also
@@ -25,17 +23,12 @@ export async function changeThread(
   const status = threadStatus({ ...thread, ...(change as Partial<ThreadRow>) }, work);
   const isPublished = publish === 'always' || status !== thread.status;
   if (!isPublished && Object.keys(change).length === 0) return thread;
-  const row = await tx.db
-    .updateTable('threads')
-    .set({
-      ...change,
-      status,
-      updated_at: sql<Date>`now()`,
-      ...(isPublished ? { version: sql<number>`version + 1` } : {}),
-    })
-    .where('id', '=', thread.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const row = await writeThread(tx, thread.id, {
+    ...change,
+    status,
+    updated_at: sql<Date>`now()`,
+    ...(isPublished ? { version: sql<number>`version + 1` } : {}),
+  });
   // Previews follow it.
   if (row.latest_source_id !== thread.latest_source_id) tx.wake('control', row.id);
   if (isPublished)

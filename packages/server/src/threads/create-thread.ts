@@ -4,7 +4,7 @@ import type { Principal } from '../http/principal.ts';
 import type { Registry } from '../agents/index.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import type { ProjectRow, ThreadRow } from '../db/schema.ts';
+import type { ProjectRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
@@ -16,6 +16,7 @@ import { headNotInitialized, loadProject, Metadata, scopeOf } from '../projects/
 import { Run, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { ErrorTrackerIssue, ExecutionTarget, Thread } from './schemas.ts';
+import { insertThread, writeThread } from './store.ts';
 import { viewThread } from './view.ts';
 
 export const Title = Text('Overdue reminders', { maxLength: 500 });
@@ -105,30 +106,26 @@ async function startThread(
 ) {
   const sourceId = await startingSource(tx, project, input.sourceId);
   const settings = await effectiveSettings(tx.db, project);
-  const inserted = await tx.db
-    .insertInto('threads')
-    .values({
-      org_id: project.org_id,
-      id: newId('thr'),
-      project_id: project.id,
-      source_id: sourceId,
-      latest_source_id: sourceId,
-      model_id: input.modelId ?? null,
-      title: input.title ?? null,
-      metadata: json(input.metadata ?? {}),
-      status: 'queued',
-      initialization_state: 'accepted',
-      initialization_updated_at: sql<Date>`now()`,
-      spend_limit_micros: input.spendLimitMicros ?? settings.spendLimitMicros,
-      created_by: principal.actorId,
-      participant_user_ids: principal.userId ? [principal.userId] : [],
-      tracker_issue_url: input.trackerIssueUrl ?? null,
-      base_branch: input.baseBranch ?? null,
-      error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null,
-      execution_target: input.executionTarget ? json(input.executionTarget) : null,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const inserted = await insertThread(tx, {
+    org_id: project.org_id,
+    id: newId('thr'),
+    project_id: project.id,
+    source_id: sourceId,
+    latest_source_id: sourceId,
+    model_id: input.modelId ?? null,
+    title: input.title ?? null,
+    metadata: json(input.metadata ?? {}),
+    status: 'queued',
+    initialization_state: 'accepted',
+    initialization_updated_at: sql<Date>`now()`,
+    spend_limit_micros: input.spendLimitMicros ?? settings.spendLimitMicros,
+    created_by: principal.actorId,
+    participant_user_ids: principal.userId ? [principal.userId] : [],
+    tracker_issue_url: input.trackerIssueUrl ?? null,
+    base_branch: input.baseBranch ?? null,
+    error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null,
+    execution_target: input.executionTarget ? json(input.executionTarget) : null,
+  });
   appendEvent(
     tx,
     scopeOf(project),
@@ -144,12 +141,7 @@ async function startThread(
     { thread: inserted, project },
     { ...input.message, modelId: input.modelId ?? settings.modelId, createdBy: principal.actorId },
   );
-  const thread: ThreadRow = await tx.db
-    .updateTable('threads')
-    .set(accepted.thread)
-    .where('id', '=', inserted.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const thread = await writeThread(tx, inserted.id, accepted.thread);
   return { thread, message: accepted.message, run: accepted.run };
 }
 

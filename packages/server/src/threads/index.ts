@@ -1,5 +1,5 @@
 export { changeThread } from './change-thread.ts';
-export type { ThreadChange } from './change-thread.ts';
+export type { ThreadChange } from './store.ts';
 export {
   archived,
   loadThread,
@@ -15,5 +15,12 @@ export { activeDurationMs, viewThread } from './view.ts';
 export { RUN_STATUSES, Thread, WORKSPACE_STATUSES } from './schemas.ts';
 export { reinitialize, withParticipant } from './reinitialize.ts';
 export { ErrorTrackerIssue, ExecutionTarget } from './schemas.ts';
-export { threadDetails } from './store.ts';
+export {
+  clearActiveBuild,
+  delayArchive,
+  nextMessageSequence,
+  setInitializationPhase,
+  setWorkspaceSource,
+  threadDetails,
+} from './store.ts';
 export { threadView } from './view.ts';

@@ -3,7 +3,7 @@ import type { Principal } from '../http/principal.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
-import type { ThreadChange } from './change-thread.ts';
+import type { ThreadChange } from './store.ts';
 import type { LoadedThread } from './policy.ts';
 
 /**

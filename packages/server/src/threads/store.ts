@@ -1,8 +1,88 @@
+/** The only writer of `threads`. Its rows are locked by policy.ts. */
 import { sql } from 'kysely';
+import type { InsertObject, RawBuilder, UpdateObject } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { RunRow, ThreadRow } from '../db/schema.ts';
+import type { Database, RunRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { ThreadWork } from './state.ts';
+
+/** What a caller may change in a thread; the rest follows from it (change-thread.ts). */
+export type ThreadChange = Omit<UpdateObject<Database, 'threads'>, 'status' | 'version' | 'updated_at'>;
+
+export async function insertThread(tx: Tx, values: InsertObject<Database, 'threads'>): Promise<ThreadRow> {
+  return tx.db.insertInto('threads').values(values).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Writes columns as they are given; changeThread is the way for all that changes the status. */
+export async function writeThread(
+  tx: Tx,
+  threadId: string,
+  columns: UpdateObject<Database, 'threads'>,
+): Promise<ThreadRow> {
+  return tx.db
+    .updateTable('threads')
+    .set(columns)
+    .where('id', '=', threadId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Marks a thread deleted together with its project: without an event, which the project's stands for. */
+export async function markThreadDeleted(tx: Tx, threadId: string, change: ThreadChange): Promise<void> {
+  await tx.db
+    .updateTable('threads')
+    .set({ ...change, deleted_at: sql<Date>`now()` })
+    .where('id', '=', threadId)
+    .execute();
+}
+
+/** Returns the sequence of the thread's next message. */
+export async function nextMessageSequence(tx: Tx, threadId: string): Promise<number> {
+  const { message_sequence: sequence } = await tx.db
+    .updateTable('threads')
+    .set({ message_sequence: sql<number>`message_sequence + 1` })
+    .where('id', '=', threadId)
+    .returning('message_sequence')
+    .executeTakeFirstOrThrow();
+  return sequence;
+}
+
+/** The build of a deleted thread has ended: nobody is told, since the thread has no events any more. */
+export async function clearActiveBuild(tx: Tx, threadId: string): Promise<void> {
+  await tx.db.updateTable('threads').set({ active_build_id: null }).where('id', '=', threadId).execute();
+}
+
+/** Records the source that the workspace holds; null while it holds none, or an unknown state. */
+export async function setWorkspaceSource(
+  tx: Tx,
+  threadId: string,
+  sourceId: string | null,
+): Promise<ThreadRow> {
+  return writeThread(tx, threadId, { workspace_source_id: sourceId });
+}
+
+/** Counts a failed attempt to archive the workspace; the sweep tries again after `retryAt`. */
+export async function delayArchive(tx: Tx, threadId: string, retryAt: RawBuilder<Date>): Promise<void> {
+  await tx.db
+    .updateTable('threads')
+    .set({ workspace_failures: sql<number>`workspace_failures + 1`, workspace_retry_at: retryAt })
+    .where('id', '=', threadId)
+    .execute();
+}
+
+/** Shows how far a preparing thread is: one statement, which needs no transaction. */
+export async function setInitializationPhase(
+  db: Db,
+  threadId: string,
+  phase: { initialization_phase: string; workspace_setup_status?: string },
+): Promise<void> {
+  await db
+    .updateTable('threads')
+    .set({ ...phase, initialization_updated_at: sql<Date>`now()` })
+    .where('id', '=', threadId)
+    .where('initialization_state', '=', 'preparing')
+    .execute();
+}
 
 /** What runs and waits in a thread, in one round trip. */
 export async function threadWork(db: Db | Tx['db'], threadId: string): Promise<ThreadWork> {

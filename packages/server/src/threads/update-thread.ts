@@ -7,7 +7,7 @@ import { Body, Counter, Enum, Micros, Nullable, Ok, Text } from '../http/schemas
 import { scopeOf } from '../projects/index.ts';
 import { cancelPreparation, cancelThreadWork } from './cancel-work.ts';
 import { changeThread } from './change-thread.ts';
-import type { ThreadChange } from './change-thread.ts';
+import type { ThreadChange } from './store.ts';
 import { Title } from './create-thread.ts';
 import { lockThread } from './policy.ts';
 import { Thread } from './schemas.ts';

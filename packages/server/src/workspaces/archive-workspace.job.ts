@@ -22,7 +22,7 @@ import { enqueue } from '../jobs/enqueue.ts';
 import { LostJob } from '../jobs/worker.ts';
 import type { Job } from '../jobs/worker.ts';
 import { abandon } from '../sources/index.ts';
-import { lockThreadById, requireIdle } from '../threads/index.ts';
+import { delayArchive, lockThreadById, requireIdle } from '../threads/index.ts';
 import { endTasks } from '../runner/await-runner.ts';
 import { changeWorkspace, vanishWorkspace } from './change-workspace.ts';
 import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
@@ -153,14 +153,8 @@ async function putOff(ctx: Context, job: Archiving): Promise<boolean> {
     const seconds =
       Math.min(MAX_RETRY_SECONDS, 2 ** Math.min(now.thread.workspace_failures, 10)) *
       (0.75 + Math.random() / 2);
-    await tx.db
-      .updateTable('threads')
-      .set({
-        workspace_failures: sql<number>`workspace_failures + 1`,
-        workspace_retry_at: sql<Date>`${databaseNow(ctx)} + ${seconds} * interval '1 second'`,
-      })
-      .where('id', '=', now.thread.id)
-      .execute();
+    const retryAt = sql<Date>`${databaseNow(ctx)} + ${seconds} * interval '1 second'`;
+    await delayArchive(tx, now.thread.id, retryAt);
     return true;
   });
 }

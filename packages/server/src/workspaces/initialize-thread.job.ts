@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
-import { changeThread, lockThreadById } from '../threads/index.ts';
+import { changeThread, lockThreadById, setInitializationPhase } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
@@ -104,16 +104,10 @@ async function begin(ctx: Context, job: Job<'thread.initialize'>): Promise<Loade
 }
 
 async function phase(ctx: Context, threadId: string, name: string, setup?: string): Promise<void> {
-  await ctx.db
-    .updateTable('threads')
-    .set({
-      initialization_phase: name,
-      initialization_updated_at: sql<Date>`now()`,
-      ...(setup ? { workspace_setup_status: setup } : {}),
-    })
-    .where('id', '=', threadId)
-    .where('initialization_state', '=', 'preparing')
-    .execute();
+  await setInitializationPhase(ctx.db, threadId, {
+    initialization_phase: name,
+    ...(setup ? { workspace_setup_status: setup } : {}),
+  });
 }
 
 async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {

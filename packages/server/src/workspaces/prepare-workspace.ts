@@ -3,7 +3,7 @@ import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import { loadTree } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
-import { lockThreadById } from '../threads/index.ts';
+import { lockThreadById, setWorkspaceSource } from '../threads/index.ts';
 import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { changeWorkspace } from './change-workspace.ts';
@@ -158,11 +158,6 @@ export async function noteStand(
 ): Promise<ThreadRow> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
-    return tx.db
-      .updateTable('threads')
-      .set({ workspace_source_id: sourceId })
-      .where('id', '=', threadId)
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    return setWorkspaceSource(tx, threadId, sourceId);
   });
 }

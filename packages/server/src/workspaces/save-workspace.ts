@@ -10,6 +10,7 @@ import type { Tx } from '../db/transaction.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
+import { setWorkspaceSource } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { captureWorkspace, stageCapture } from './capture-workspace.ts';
 
@@ -79,10 +80,6 @@ export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved
     staged: unsaved.staged,
   });
   await recordCheckpoint(tx, loaded, source.id, 'recovery', null);
-  await tx.db
-    .updateTable('threads')
-    .set({ workspace_source_id: source.id })
-    .where('id', '=', thread.id)
-    .execute();
+  await setWorkspaceSource(tx, thread.id, source.id);
   return source.id;
 }
