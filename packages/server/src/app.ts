@@ -19,17 +19,20 @@ import { routes as operationRoutes } from './operations/routes.ts';
 import { createPreviewProxy } from './previews/proxy.ts';
 import { routes as previewRoutes } from './previews/routes.ts';
 import { projectRoutes } from './projects/index.ts';
+import type { ProjectDependents } from './projects/index.ts';
 import { routes as runRoutes } from './runs/routes.ts';
 import { routes as settingsRoutes } from './settings/index.ts';
-import { routes as sourceRoutes } from './sources/index.ts';
+import { expireObjects, routes as sourceRoutes } from './sources/index.ts';
 import { cancelProjectWork } from './threads/cancel-work.ts';
 import { routes as threadRoutes } from './threads/routes.ts';
 import { routes as usageRoutes } from './usage/index.ts';
 import { routes as workspaceRoutes } from './workspaces/routes.ts';
 
+const dependents: ProjectDependents = { cancelWork: cancelProjectWork, expireObjects };
+
 /** Every route of the service, in the order of the document. */
 export const routes: Route[] = [
-  ...projectRoutes(cancelProjectWork),
+  ...projectRoutes(dependents),
   ...sourceRoutes,
   ...threadRoutes,
   ...messageRoutes,
@@ -47,7 +50,7 @@ export const routes: Route[] = [
   ...operationRoutes,
   ...usageRoutes,
   ...mcpServerRoutes,
-  ...accountRoutes(cancelProjectWork),
+  ...accountRoutes(dependents),
   ...auditRoutes,
   ...healthRoutes,
 ];

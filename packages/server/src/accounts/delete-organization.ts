@@ -5,14 +5,14 @@ import { write } from '../http/operation.ts';
 import type { Operation } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { deleteProjectRow } from '../projects/index.ts';
-import type { CancelWork } from '../projects/index.ts';
+import type { ProjectDependents } from '../projects/index.ts';
 import { loadOrganization, requireOrganization } from './policy.ts';
 import { Organization, organizationView } from './sessions.ts';
 
 /**
- * `cancelWork` ends what is under way in a project's threads; given by app.ts, since threads know accounts.
+ * `dependents` is handed over by app.ts, since the domains behind it import accounts.
  */
-export const deleteOrganization = (cancelWork: CancelWork): Operation =>
+export const deleteOrganization = (dependents: ProjectDependents): Operation =>
   write({
     name: 'accounts.deleteOrganization',
     summary: 'Delete an organization',
@@ -36,7 +36,7 @@ export const deleteOrganization = (cancelWork: CancelWork): Operation =>
         .forUpdate()
         .execute();
       for (const project of projects)
-        await deleteProjectRow(tx, project, cancelWork, call.ctx.config.cleanupGraceSeconds);
+        await deleteProjectRow(tx, project, dependents, call.ctx.config.cleanupGraceSeconds);
       // What it gave us of others' goes at once.
       for (const table of ['model_keys', 'mcp_servers'] as const)
         await tx.db.deleteFrom(table).where('org_id', '=', organization.id).execute();

@@ -3,7 +3,6 @@
  * locks: it is computed before the transaction, of sources that never change, and the transaction sees to
  * it that they are still the ones to be merged.
  */
-import { sql } from 'kysely';
 import type { ApplyRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
@@ -13,7 +12,7 @@ import { write } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
-import { scopeOf } from '../projects/index.ts';
+import { nextApplySequence, scopeOf } from '../projects/index.ts';
 import { faultsMapped } from '../sources/index.ts';
 import { changeThread, loadThread } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
@@ -76,12 +75,7 @@ async function queueApply(
   actorId: string,
 ): Promise<ApplyRow> {
   const { thread, project } = loaded;
-  const { apply_sequence: sequence } = await tx.db
-    .updateTable('projects')
-    .set({ apply_sequence: sql<number>`apply_sequence + 1` })
-    .where('id', '=', project.id)
-    .returning('apply_sequence')
-    .executeTakeFirstOrThrow();
+  const sequence = await nextApplySequence(tx, project.id);
   const apply = await tx.db
     .insertInto('applies')
     .values({

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { audit } from '../audit/index.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -12,11 +11,13 @@ import { App, Project } from './schemas.ts';
 import { markProjectDeleted } from './store.ts';
 import { appEventData, appView, projectView } from './view.ts';
 
-/**
- * Ends what is under way in a project's threads and marks them deleted; given by app.ts, since threads know
- * projects.
- */
-export type CancelWork = (tx: Tx, project: ProjectRow) => Promise<void>;
+/** What a deletion ends in other domains: app.ts hands it over, since those domains import this one. */
+export interface ProjectDependents {
+  /** Ends the work of the project's threads and marks them deleted. */
+  cancelWork: (tx: Tx, project: ProjectRow) => Promise<void>;
+  /** Has the project's objects deleted after the grace. */
+  expireObjects: (tx: Tx, projectId: string, graceSeconds: number) => Promise<void>;
+}
 
 /**
  * Deletes a locked project: its work is cancelled in this transaction, its objects are deleted after the
@@ -25,7 +26,7 @@ export type CancelWork = (tx: Tx, project: ProjectRow) => Promise<void>;
 export async function deleteProjectRow(
   tx: Tx,
   project: ProjectRow,
-  cancelWork: CancelWork,
+  dependents: ProjectDependents,
   graceSeconds: number,
 ): Promise<ProjectRow> {
   const building = await tx.db
@@ -40,16 +41,12 @@ export async function deleteProjectRow(
       'build_busy',
       'A build of this app still has a sandbox. Cancel the build and retry once it has ended.',
     );
-  await cancelWork(tx, project);
-  await tx.db
-    .updateTable('objects')
-    .set({ delete_after: sql<Date>`now() + ${graceSeconds} * interval '1 second'` })
-    .where('project_id', '=', project.id)
-    .execute();
+  await dependents.cancelWork(tx, project);
+  await dependents.expireObjects(tx, project.id, graceSeconds);
   return markProjectDeleted(tx, project.id);
 }
 
-export const deleteApp = (cancelWork: CancelWork): Operation =>
+export const deleteApp = (dependents: ProjectDependents): Operation =>
   write({
     name: 'projects.deleteApp',
     summary: 'Delete an app',
@@ -61,7 +58,7 @@ export const deleteApp = (cancelWork: CancelWork): Operation =>
       const app = await deleteProjectRow(
         tx,
         await loadProject(tx.db, call, 'update'),
-        cancelWork,
+        dependents,
         call.ctx.config.cleanupGraceSeconds,
       );
       await audit(tx, call, 'project.deleted', app.id);
@@ -71,7 +68,7 @@ export const deleteApp = (cancelWork: CancelWork): Operation =>
     },
   });
 
-export const deleteProject = (cancelWork: CancelWork): Operation =>
+export const deleteProject = (dependents: ProjectDependents): Operation =>
   write({
     name: 'projects.deleteProject',
     summary: 'Delete a project',
@@ -81,7 +78,7 @@ export const deleteProject = (cancelWork: CancelWork): Operation =>
       const project = await deleteProjectRow(
         tx,
         await loadProject(tx.db, call, 'update'),
-        cancelWork,
+        dependents,
         call.ctx.config.cleanupGraceSeconds,
       );
       await audit(tx, call, 'project.deleted', project.id);

@@ -1,13 +1,13 @@
-import { sql } from 'kysely';
 import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
 import { scopeOf } from './policy.ts';
+import { insertHeadRevision, setHead } from './store.ts';
 
 /**
  * Moves a locked project's head by one revision and records it in the history; publishes
- * `platform.head.updated`. `applyId` null: the head is initialized. Not a project version: the head has a
- * counter of its own.
+ * `platform.head.updated`. `applyId` is null for its initialization. The project's `version`
+ * stays: the head is counted by `head_revision` alone.
  */
 export async function moveHead(
   tx: Tx,
@@ -15,26 +15,8 @@ export async function moveHead(
   sourceId: string,
   applyId: string | null,
 ): Promise<ProjectRow> {
-  const moved = await tx.db
-    .updateTable('projects')
-    .set({
-      head_source_id: sourceId,
-      head_revision: (project.head_revision ?? 0) + 1,
-      head_updated_at: sql<Date>`now()`,
-    })
-    .where('id', '=', project.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  await tx.db
-    .insertInto('head_history')
-    .values({
-      org_id: moved.org_id,
-      project_id: moved.id,
-      revision: moved.head_revision!,
-      source_id: sourceId,
-      apply_id: applyId,
-    })
-    .execute();
+  const moved = await setHead(tx, project, sourceId);
+  await insertHeadRevision(tx, moved, applyId);
   appendEvent(tx, scopeOf(moved), 'platform.head.updated', {
     id: moved.id,
     sourceId,

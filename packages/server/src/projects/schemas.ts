@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Body, Counter, Id, Nullable, Text, Time } from '../http/schemas.ts';
+import { Counter, Id, Nullable, Text, Time } from '../http/schemas.ts';
 
 const METADATA_PAIRS = 50;
 
@@ -64,5 +64,3 @@ export const Head = Type.Object({
   revision: Counter,
   updatedAt: Time,
 });
-
-export const EmptyBody = Body({});

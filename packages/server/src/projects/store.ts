@@ -1,12 +1,13 @@
+/** The only writer of `projects` and `head_history`. */
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { json } from '../db/schema.ts';
-import type { ProjectRow } from '../db/schema.ts';
+import type { ProjectRow, StoredSettings } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { newId } from '../ids.ts';
 
-export interface NewProject {
+interface NewProject {
   orgId: string;
   kind: 'platform' | 'direct';
   name: string;
@@ -44,7 +45,7 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<Projec
     .catch(taken);
 }
 
-export interface ProjectChange {
+interface ProjectChange {
   name?: string;
   externalId?: string | null;
   metadata?: Record<string, string>;
@@ -76,6 +77,53 @@ export async function markProjectDeleted(tx: Tx, id: string): Promise<ProjectRow
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+export async function setProjectSettings(tx: Tx, projectId: string, settings: StoredSettings): Promise<void> {
+  await tx.db
+    .updateTable('projects')
+    .set({ settings: json(settings) })
+    .where('id', '=', projectId)
+    .execute();
+}
+
+/** Returns the position of the project's next apply in its queue. */
+export async function nextApplySequence(tx: Tx, projectId: string): Promise<number> {
+  const { apply_sequence: sequence } = await tx.db
+    .updateTable('projects')
+    .set({ apply_sequence: sql<number>`apply_sequence + 1` })
+    .where('id', '=', projectId)
+    .returning('apply_sequence')
+    .executeTakeFirstOrThrow();
+  return sequence;
+}
+
+/** Points a locked project's head at a source, as its next revision; returns the new row. */
+export async function setHead(tx: Tx, project: ProjectRow, sourceId: string): Promise<ProjectRow> {
+  return tx.db
+    .updateTable('projects')
+    .set({
+      head_source_id: sourceId,
+      head_revision: (project.head_revision ?? 0) + 1,
+      head_updated_at: sql<Date>`now()`,
+    })
+    .where('id', '=', project.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Records the head that a project has now; `applyId` is null for its initialization. */
+export async function insertHeadRevision(tx: Tx, project: ProjectRow, applyId: string | null): Promise<void> {
+  await tx.db
+    .insertInto('head_history')
+    .values({
+      org_id: project.org_id,
+      project_id: project.id,
+      revision: project.head_revision!,
+      source_id: project.head_source_id!,
+      apply_id: applyId,
+    })
+    .execute();
 }
 
 /** Live projects, newest first, behind `after`. */

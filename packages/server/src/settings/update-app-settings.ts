@@ -1,8 +1,7 @@
 import { audit } from '../audit/index.ts';
-import { json } from '../db/schema.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
-import { loadProject, scopeOf } from '../projects/index.ts';
+import { loadProject, scopeOf, setProjectSettings } from '../projects/index.ts';
 import { changed, Settings, SettingsChange, settingsView } from './settings.ts';
 
 export const updateAppSettings = write({
@@ -16,11 +15,7 @@ export const updateAppSettings = write({
   async handle(tx, call) {
     const project = await loadProject(tx.db, call, 'update');
     const settings = changed(project.settings, call.body);
-    await tx.db
-      .updateTable('projects')
-      .set({ settings: json(settings) })
-      .where('id', '=', project.id)
-      .execute();
+    await setProjectSettings(tx, project.id, settings);
     await audit(tx, call, 'settings.updated', project.id);
     return { status: 200, body: { ok: true, settings: settingsView(settings) }, scope: scopeOf(project) };
   },
