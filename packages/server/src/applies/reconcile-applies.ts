@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
+import { every } from '../jobs/every.ts';
 import { cancelRuns } from '../runs/index.ts';
 import { changeThread } from '../threads/index.ts';
 import { lockProjectAndThread } from './policy.ts';
@@ -14,18 +15,10 @@ const BATCH = 100;
  * that was ended by others. Ends repairs whose time is over. Safe in every process at once.
  */
 export function reconcileApplies(ctx: Context): void {
-  let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    void endOverdue(ctx)
-      .then(() => enqueueMissing(ctx))
-      .catch((err: unknown) => ctx.log.debug({ err }, 'applies were not reconciled'))
-      .finally(() => {
-        isBusy = false;
-      });
-  }, EVERY_MS);
-  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+  every(EVERY_MS, () => endOverdue(ctx).then(() => enqueueMissing(ctx)), {
+    until: ctx.shutdown,
+    onFailure: (err) => ctx.log.debug({ err }, 'applies were not reconciled'),
+  });
 }
 
 const underRepair = sql`exists (select 1 from runs r where r.apply_id = a.id and r.status in ('queued', 'running', 'waiting'))`;

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
+import { every } from '../jobs/every.ts';
 
 const EVERY_MS = 1_000;
 const BATCH = 100;
@@ -15,17 +16,10 @@ export const buildKey = (buildId: string) => `build:${buildId}`;
  * in every process at once.
  */
 export function reconcileBuilds(ctx: Context): void {
-  let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    void Promise.all([enqueueForgotten(ctx), removeLeftOver(ctx)])
-      .catch((err: unknown) => ctx.log.debug({ err }, 'open builds were not looked after'))
-      .finally(() => {
-        isBusy = false;
-      });
-  }, EVERY_MS);
-  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+  every(EVERY_MS, () => Promise.all([enqueueForgotten(ctx), removeLeftOver(ctx)]), {
+    until: ctx.shutdown,
+    onFailure: (err) => ctx.log.debug({ err }, 'open builds were not looked after'),
+  });
 }
 
 async function enqueueForgotten(ctx: Context): Promise<void> {

@@ -16,6 +16,7 @@ import type { Db } from '../db/database.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
+import { every } from '../jobs/every.ts';
 import { effectiveSettings } from '../settings/index.ts';
 
 export type Work = 'runs' | 'builds';
@@ -79,20 +80,13 @@ export async function passPlaceOn(tx: Tx, work: Work, project: In): Promise<void
 
 /** Safe in every process at once. */
 export function fillPlaces(ctx: Context): void {
-  let isBusy = false;
   const look = async () => {
     for (const work of ['runs', 'builds'] as const) await transaction(ctx, (tx) => makeDue(tx, work, null));
   };
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    void look()
-      .catch((err: unknown) => ctx.log.debug({ err }, 'free places were not looked for'))
-      .finally(() => {
-        isBusy = false;
-      });
-  }, EVERY_MS);
-  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+  every(EVERY_MS, look, {
+    until: ctx.shutdown,
+    onFailure: (err) => ctx.log.debug({ err }, 'free places were not looked for'),
+  });
 }
 
 type Limits = { own: number | null; organization: number | null };

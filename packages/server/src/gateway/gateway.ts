@@ -9,6 +9,7 @@ import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { rm } from 'node:fs/promises';
 import type { Context } from '../context.ts';
+import { every } from '../jobs/every.ts';
 import { acceptTask, runOfSocket } from './accept.ts';
 import { callerOf } from './caller.ts';
 import { callModel, openCalls } from './call-model.ts';
@@ -69,14 +70,18 @@ export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTi
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject).listen(socketPath, resolve);
   });
-  const timers = [
-    every(SWEEP_MS, () => sweepCalls(ctx), ctx),
-    every(RENEW_MS, () => renewLeases(ctx, [...calls.open]), ctx),
+  const options = {
+    onFailure: (err: unknown) =>
+      ctx.log.warn({ err }, 'calls of models cannot be looked after: another attempt follows'),
+  };
+  const loops = [
+    every(SWEEP_MS, () => sweepCalls(ctx), options),
+    every(RENEW_MS, () => renewLeases(ctx, [...calls.open]), options),
   ];
   return {
     socketPath,
     async close() {
-      for (const timer of timers) clearInterval(timer);
+      for (const loop of loops) void loop.stop();
       listener.close();
       await calls.close();
       for (const socket of sockets) socket.destroy();
@@ -84,22 +89,6 @@ export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTi
       await rm(socketPath, { force: true });
     },
   };
-}
-
-/** Does `work` again and again, never twice at once; what fails is tried again at the next time. */
-function every(ms: number, work: () => Promise<unknown>, { log }: Pick<Context, 'log'>): NodeJS.Timeout {
-  let isBusy = false;
-  return setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    work()
-      .catch((err: unknown) =>
-        log.warn({ err }, 'calls of models cannot be looked after: another attempt follows'),
-      )
-      .finally(() => {
-        isBusy = false;
-      });
-  }, ms).unref();
 }
 
 /** Closes the connection of a run that has too many requests under way. */

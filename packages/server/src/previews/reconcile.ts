@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
+import { every } from '../jobs/every.ts';
 import { changePreview } from './change-preview.ts';
 import { START_SECONDS } from './schemas.ts';
 
@@ -19,17 +20,10 @@ export const previewKey = (previewId: string) => `preview:${previewId}`;
 
 /** Safe in every process at once. */
 export function reconcilePreviews(ctx: Context): void {
-  let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    void Promise.all([enqueueForgotten(ctx), failUnstarted(ctx), removeLeftOver(ctx)])
-      .catch((err: unknown) => ctx.log.debug({ err }, 'previews were not looked after'))
-      .finally(() => {
-        isBusy = false;
-      });
-  }, EVERY_MS);
-  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+  every(EVERY_MS, () => Promise.all([enqueueForgotten(ctx), failUnstarted(ctx), removeLeftOver(ctx)]), {
+    until: ctx.shutdown,
+    onFailure: (err) => ctx.log.debug({ err }, 'previews were not looked after'),
+  });
 }
 
 async function enqueueForgotten(ctx: Context): Promise<void> {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
+import { every } from '../jobs/every.ts';
 import { createLooker } from './outside.ts';
 import type { Effects } from './outside.ts';
 import { makeUncertain, settle } from './receipts.ts';
@@ -21,26 +22,16 @@ const RELEASED_KEPT_DAYS = 8;
  */
 export function maintainReceipts(ctx: Context, effects: Effects): void {
   const lookAround = createLooker(ctx, effects);
-  every(ctx, LOOK_MS, async () => {
+  const look = async () => {
     await endLostClaims(ctx);
     await lookAround();
-  });
-  every(ctx, FORGET_MS, () => forgetReceipts(ctx));
-}
-
-/** One round at a time. */
-function every(ctx: Context, ms: number, round: () => Promise<void>): void {
-  let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    round()
-      .catch((err: unknown) => ctx.log.debug({ err }, 'receipts were not maintained'))
-      .finally(() => {
-        isBusy = false;
-      });
-  }, ms);
-  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+  };
+  const options = {
+    until: ctx.shutdown,
+    onFailure: (err: unknown) => ctx.log.debug({ err }, 'receipts were not maintained'),
+  };
+  every(LOOK_MS, look, options);
+  every(FORGET_MS, () => forgetReceipts(ctx), options);
 }
 
 const LOST = new ApiError(

@@ -12,6 +12,8 @@
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { every } from '../jobs/every.ts';
+import type { Loop } from '../jobs/every.ts';
 
 const UPLOAD_SECONDS = 3600;
 const BATCH = 100;
@@ -20,34 +22,12 @@ const MAX_BACKOFF_SECONDS = 3600;
 
 type Cleaning = Pick<Context, 'db' | 'store' | 'log' | 'config' | 'shutdown'>;
 
-export interface Cleanup {
-  /** Resolves when what is under way has ended. */
-  stop(): Promise<void>;
-}
-
 /** Starts the loop: every minute, more often where the grace is short. */
-export function startCleanup(ctx: Cleaning): Cleanup {
+export function startCleanup(ctx: Cleaning): Loop {
   const everyMs = Math.min(60_000, Math.max(1_000, (ctx.config.cleanupGraceSeconds * 1000) / 4));
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
-  let running = Promise.resolve();
-  const round = async () => {
-    await cleanUp(ctx).catch((err: unknown) =>
-      ctx.log.warn({ err }, 'cleanup of stored objects failed; it is tried again'),
-    );
-    if (!isStopped) timer = setTimeout(tick, everyMs);
-  };
-  const tick = () => {
-    running = round();
-  };
-  timer = setTimeout(tick, everyMs);
-  return {
-    async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
+  return every(everyMs, () => cleanUp(ctx), {
+    onFailure: (err) => ctx.log.warn({ err }, 'cleanup of stored objects failed; it is tried again'),
+  });
 }
 
 /** One round: all that is due now. */

@@ -3,6 +3,7 @@ import { databaseNow } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueueUnlessWaiting } from '../jobs/enqueue.ts';
+import { every } from '../jobs/every.ts';
 import { lockThreadById } from '../threads/index.ts';
 import { vanishWorkspace } from './change-workspace.ts';
 import { forgetsProjects } from './forget-projects.ts';
@@ -16,18 +17,11 @@ const BATCH = 100;
  * process at once.
  */
 export function sweepWorkspaces(ctx: Context): void {
-  let isBusy = false;
   const forgetProjects = forgetsProjects(ctx);
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    void Promise.all([sweepIdle(ctx), sweepVanished(ctx), forgetProjects()])
-      .catch((err: unknown) => ctx.log.debug({ err }, 'workspaces were not swept'))
-      .finally(() => {
-        isBusy = false;
-      });
-  }, EVERY_MS);
-  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
+  every(EVERY_MS, () => Promise.all([sweepIdle(ctx), sweepVanished(ctx), forgetProjects()]), {
+    until: ctx.shutdown,
+    onFailure: (err) => ctx.log.debug({ err }, 'workspaces were not swept'),
+  });
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { transaction } from '../../db/transaction.ts';
 import { base32 } from '../../ids.ts';
 import { enqueue } from '../../jobs/enqueue.ts';
+import { every } from '../../jobs/every.ts';
 import { MANY_PACKS, MAX_PACK } from './plan.ts';
 
 const EVERY_MS = 15_000;
@@ -20,22 +21,14 @@ type Reconciling = Pick<Context, 'db' | 'bus' | 'log' | 'shutdown'>;
  * in twenty needs.
  */
 export function reconcileRepacks(ctx: Reconciling): void {
-  let isBusy = false;
   let known: NewestPacks | null = null;
   const look = async () => {
-    if (isBusy) return;
-    isBusy = true;
-    try {
-      known = await enqueueRepacks(ctx, known);
-    } catch (err) {
-      ctx.log.debug({ err }, 'packs were not looked through');
-    } finally {
-      isBusy = false;
-    }
+    known = await enqueueRepacks(ctx, known);
   };
-  const timer = setInterval(() => void look(), EVERY_MS);
-  ctx.shutdown.addEventListener('abort', () => clearInterval(timer));
-  void look();
+  every(EVERY_MS, look, {
+    until: ctx.shutdown,
+    onFailure: (err) => ctx.log.debug({ err }, 'packs were not looked through'),
+  }).runNow();
 }
 
 /** By project. */
