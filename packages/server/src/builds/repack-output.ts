@@ -4,10 +4,10 @@
  * times nor owners: equal files give equal bytes.
  */
 import { createHash } from 'node:crypto';
+import { TAR_END, tarHeader, tarPadding } from '@headrace/runner/tar';
 import type { ManifestFile } from '../db/schema.ts';
 import { clean } from '../db/clean-text.ts';
 import { checkPath, findCollisions } from '../trees/paths.ts';
-import { END_OF_TAR, fileHeader, padding } from '../trees/tar-writer.ts';
 import { readTar } from '../trees/tar-reader.ts';
 import type { BuildError } from './schemas.ts';
 
@@ -81,13 +81,13 @@ async function* parts(tar: AsyncIterable<Uint8Array>, files: ManifestFile[]): As
     if (bytes > MAX_BYTES) throw new OutputFault('output_too_large', 'The output has more than 64 MiB.');
     const content = await entry.read();
     const hash = createHash('sha256');
-    yield fileHeader(path, content.length, entry.executable);
+    yield tarHeader({ path, byteSize: content.length, executable: entry.executable });
     for (let at = 0; at < content.length; at += CHUNK_BYTES) {
       const slice = content.subarray(at, at + CHUNK_BYTES);
       hash.update(slice);
       yield slice;
     }
-    yield padding(content.length);
+    yield tarPadding(content.length);
     files.push({
       path,
       byteSize: content.length,
@@ -97,7 +97,7 @@ async function* parts(tar: AsyncIterable<Uint8Array>, files: ManifestFile[]): As
   }
   const [collision] = findCollisions(files.map((file) => file.path));
   if (collision) throw invalidPath(files[collision.index]!.path, collision.message);
-  yield END_OF_TAR;
+  yield TAR_END;
 }
 
 /** A file's path below the output directory. */

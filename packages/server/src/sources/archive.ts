@@ -5,9 +5,9 @@
 import { Readable, pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { crc32, createDeflateRaw } from 'node:zlib';
+import { TAR_END, tarHeader, tarPadding } from '@headrace/runner/tar';
 import type { Tree } from '../trees/tree.ts';
 import type { BlobReader } from './blobs.ts';
-import { END_OF_TAR, fileHeader, padding } from '../trees/tar-writer.ts';
 
 /** Small files travel together: a chunk per header and content would be 30,000 writes. */
 const CHUNK_BYTES = 128 * 1024;
@@ -41,7 +41,7 @@ async function* tarChunks(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): As
   for (const [path, { byteSize, executable }] of files) {
     const next = await contents.next();
     if (next.done) throw new Error('a content is missing');
-    pending.push(fileHeader(path, byteSize, executable), next.value.bytes, padding(byteSize));
+    pending.push(tarHeader({ path, byteSize, executable }), next.value.bytes, tarPadding(byteSize));
     pendingBytes += byteSize + 1024;
     if (pendingBytes < CHUNK_BYTES) continue;
     yield Buffer.concat(pending);
@@ -51,7 +51,7 @@ async function* tarChunks(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): As
     // hold the event loop for 25 ms.
     await setImmediate();
   }
-  yield Buffer.concat([...pending, END_OF_TAR]);
+  yield Buffer.concat([...pending, TAR_END]);
 }
 
 /** The chunks as gzip: a function of their bytes. */

@@ -12,7 +12,7 @@ export interface TarEntry {
   byteSize: number;
   /** The owner's execute bit. */
   executable: boolean;
-  /** The content; at most once, before the next entry. What is not read is skipped. */
+  /** Reads the content; at most once, before the next entry. Skipped where nobody calls it. */
   read(): Promise<Buffer>;
 }
 
@@ -22,10 +22,10 @@ export class TarError extends Error {
 }
 
 const BLOCK = 512;
-/** Longest extended header: a name of 1,024 characters needs 4 KiB. */
+/** The longest extended header: a name of 1,024 characters needs 4 KiB. */
 const MAX_EXTENDED = 1024 * 1024;
 
-/** What extended headers said about the next entry. */
+/** The values of extended headers for the next entry. */
 interface Extended {
   path?: Buffer;
   size?: number;
@@ -33,10 +33,22 @@ interface Extended {
   longName?: Buffer;
 }
 
+/**
+ * Yields the entries up to the end mark. Ends `chunks` too when its reader stops early. Throws TarError, and
+ * what `chunks` throws.
+ */
 export async function* readTar(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<TarEntry> {
   const source = new ChunkReader(chunks);
+  try {
+    yield* readEntries(source);
+  } finally {
+    await source.close();
+  }
+}
+
+async function* readEntries(source: ChunkReader): AsyncGenerator<TarEntry> {
   let extended: Extended = {};
   let entries = 0;
   for (;;) {
@@ -70,7 +82,7 @@ export async function* readTar(
 }
 
 const EXTENDED = new Set(['x', 'g', 'X', 'L', 'K']);
-/** Links, devices, folders and pipes: a size in their headers is not followed by bytes. */
+/** Links, devices, folders and pipes: no bytes follow, whatever size their headers have. */
 const HAS_NO_CONTENT = new Set(['1', '2', '3', '4', '5', '6']);
 
 function kindOf(type: string, header: Buffer, extended: Extended): TarEntry['kind'] {
@@ -157,23 +169,24 @@ interface Section {
 
 /** Blocks and byte ranges out of chunks of any size. */
 class ChunkReader {
-  private readonly chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
-  private current: Buffer = Buffer.alloc(0);
+  readonly #chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
+  #current: Buffer = Buffer.alloc(0);
 
   constructor(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
-    this.chunks = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
+    this.#chunks =
+      Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
   }
 
   /** The next block, or null at the end. */
   async block(): Promise<Buffer | null> {
-    if (this.current.length === 0 && !(await this.more())) return null;
-    return this.bytes(BLOCK);
+    if (this.#current.length === 0 && !(await this.#more())) return null;
+    return this.#bytes(BLOCK);
   }
 
   /** Content and its padding up to a whole block. */
   async padded(length: number): Promise<Buffer> {
-    const bytes = await this.bytes(length);
-    await this.skip(padding(length));
+    const bytes = await this.#bytes(length);
+    await this.#skip(padding(length));
     return bytes;
   }
 
@@ -186,49 +199,54 @@ class ChunkReader {
         return this.padded(byteSize);
       },
       skip: async () => {
-        if (!isDone) await this.skip(byteSize + padding(byteSize));
+        if (!isDone) await this.#skip(byteSize + padding(byteSize));
       },
     };
   }
 
   /** Reads to the end, so that the checksum behind compressed data is verified. */
   async drain(): Promise<void> {
-    this.current = Buffer.alloc(0);
-    while (await this.more()) this.current = Buffer.alloc(0);
+    this.#current = Buffer.alloc(0);
+    while (await this.#more()) this.#current = Buffer.alloc(0);
   }
 
-  private async bytes(length: number): Promise<Buffer> {
-    if (this.current.length >= length) return this.take(length);
+  /** Ends the source of the chunks. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
+
+  async #bytes(length: number): Promise<Buffer> {
+    if (this.#current.length >= length) return this.#take(length);
     const parts: Buffer[] = [];
     let missing = length;
     while (missing > 0) {
-      if (this.current.length === 0 && !(await this.more())) throw new TarError('it ends too early');
-      const part = this.take(Math.min(missing, this.current.length));
+      if (this.#current.length === 0 && !(await this.#more())) throw new TarError('it ends too early');
+      const part = this.#take(Math.min(missing, this.#current.length));
       parts.push(part);
       missing -= part.length;
     }
     return Buffer.concat(parts);
   }
 
-  private async skip(length: number): Promise<void> {
+  async #skip(length: number): Promise<void> {
     let missing = length;
     while (missing > 0) {
-      if (this.current.length === 0 && !(await this.more())) throw new TarError('it ends too early');
-      missing -= this.take(Math.min(missing, this.current.length)).length;
+      if (this.#current.length === 0 && !(await this.#more())) throw new TarError('it ends too early');
+      missing -= this.#take(Math.min(missing, this.#current.length)).length;
     }
   }
 
-  private take(length: number): Buffer {
-    const part = this.current.subarray(0, length);
-    this.current = this.current.subarray(length);
+  #take(length: number): Buffer {
+    const part = this.#current.subarray(0, length);
+    this.#current = this.#current.subarray(length);
     return part;
   }
 
-  private async more(): Promise<boolean> {
-    while (this.current.length === 0) {
-      const { done, value } = await this.chunks.next();
+  async #more(): Promise<boolean> {
+    while (this.#current.length === 0) {
+      const { done, value } = await this.#chunks.next();
       if (done) return false;
-      this.current = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      this.#current = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     }
     return true;
   }

@@ -5,11 +5,11 @@ export interface FixtureEntry {
   mode?: number;
   type?: string;
   link?: string;
-  /** Said in the header, whatever the content. */
+  /** The size in the header, whatever the content. */
   size?: number;
   prefix?: string;
   magic?: string;
-  /** pax records to write before the entry. */
+  /** pax records written before the entry. */
   pax?: Record<string, string | Buffer>;
   breakChecksum?: boolean;
 }

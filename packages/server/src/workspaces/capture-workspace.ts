@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { pipeline } from 'node:stream/promises';
-import { extract } from 'tar-stream';
 import type { CaptureResult } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { checkTree, loadTree, sameTree, stageBlobs } from '../sources/index.ts';
 import { comparePaths } from '../trees/paths.ts';
+import { readTar } from '../trees/tar-reader.ts';
 import type { Staged } from '../sources/index.ts';
 import type { Entry, Tree } from '../trees/tree.ts';
 
@@ -145,19 +144,11 @@ export async function readCaptured(
   if (wanted.size === 0) return new Map();
   const shaOf = new Map([...wanted].map(([sha256, { path }]) => [path, sha256]));
   const blobs = new Map<string, Buffer>();
-  const tar = extract();
-  // A broken source ends the extraction too: `pipe` alone would leave it waiting.
-  pipeline(await ctx.runner.blobs(threadId, [...shaOf.keys()]), tar).catch((error: Error) =>
-    tar.destroy(error),
-  );
-  for await (const entry of tar) {
-    const sha256 = shaOf.get(entry.header.name);
+  for await (const entry of readTar(await ctx.runner.blobs(threadId, [...shaOf.keys()]))) {
+    const sha256 = shaOf.get(entry.path ?? '');
     // Told apart before it is read: a stream longer than the capture said is not taken into memory.
-    if (sha256 === undefined || entry.header.size !== wanted.get(sha256)!.byteSize)
-      throw new WorkspaceChanged();
-    const parts: Buffer[] = [];
-    for await (const part of entry) parts.push(part as Buffer);
-    const content = Buffer.concat(parts);
+    if (sha256 === undefined || entry.byteSize !== wanted.get(sha256)!.byteSize) throw new WorkspaceChanged();
+    const content = await entry.read();
     if (createHash('sha256').update(content).digest('hex') !== sha256) throw new WorkspaceChanged();
     blobs.set(sha256, content);
   }

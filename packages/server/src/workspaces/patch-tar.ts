@@ -1,4 +1,4 @@
-import { pack } from 'tar-stream';
+import { tarOf } from '@headrace/runner/tar';
 import type { Context } from '../context.ts';
 import { readBlobs } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
@@ -34,12 +34,15 @@ export async function patchTar(
       [...new Set(written.map(([, entry]) => entry.sha256))].filter((sha256) => !made.has(sha256)),
     )),
   ]);
-  const tar = pack();
-  tar.entry({ name: '.headrace-patch.json' }, JSON.stringify({ delete: gone }));
-  for (const [path, entry] of written)
-    tar.entry({ name: path, mode: entry.executable ? 0o755 : 0o644 }, blobs.get(entry.sha256)!);
-  tar.finalize();
-  const parts: Buffer[] = [];
-  for await (const part of tar) parts.push(part as Buffer);
-  return Buffer.concat(parts);
+  // Of now: tools that compare times must see that these files are newer than those of `from`.
+  const mtime = new Date();
+  return tarOf([
+    { path: '.headrace-patch.json', content: JSON.stringify({ delete: gone }) },
+    ...written.map(([path, { sha256, executable }]) => ({
+      path,
+      content: blobs.get(sha256)!,
+      executable,
+      mtime,
+    })),
+  ]);
 }
