@@ -32,9 +32,9 @@ export const createApply = write({
   body: ApplyBody,
   legacyKeys: ['/clientOperationId'],
   responses: { 202: Ok({ apply: Apply }) },
-  before: (call) => checkResolutions(call as Call<unknown, Decision>),
+  before: (call) => checkResolutions(call),
   async handle(tx, call, _receipt, refusal) {
-    const body = call.body as Decision;
+    const { body } = call;
     const {
       thread: { id, project_id: projectId },
     } = await loadThread(tx.db, call);

@@ -1,17 +1,14 @@
 /** What an apply and its preview refuse, and the locks under which an apply is decided. */
+import type { Static } from 'typebox';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { headNotInitialized } from '../projects/index.ts';
 import { loadSource } from '../sources/index.ts';
 import { lockThreadById, requireIdle, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
+import type { PreviewBody } from './schemas.ts';
 
-export interface Decision {
-  expectedSourceId: string;
-  conflictResolution?: 'agent' | 'manual';
-  expectedHeadSourceId?: string;
-  resolutions?: { path: string; take: 'head' | 'draft' }[];
-}
+export type Decision = Static<typeof PreviewBody>;
 
 /** The sources of a merge; the base is what the draft started from. None of them ever changes. */
 export interface MergeSides {

@@ -3,7 +3,7 @@
  * what its reader sees.
  */
 import { Type } from 'typebox';
-import type { TProperties } from 'typebox';
+import type { Static, TProperties } from 'typebox';
 import type { Db } from '../db/database.ts';
 import { seesProject } from '../http/principal.ts';
 import { invalid, notFound } from '../http/errors.ts';
@@ -68,15 +68,8 @@ const queries = <P extends TProperties>(own: P) => ({
 export const PLATFORM_QUERY = queries({});
 export const DIRECT_QUERY = queries(PROJECT);
 
-export interface FeedQuery {
-  threadId?: string;
-  runId?: string;
-  types?: string;
-  projectId?: string;
-  cursor?: string;
-  limit?: number;
-  waitSeconds?: number;
-}
+/** What the query of any of them may hold. */
+type FeedQuery = Static<(typeof DIRECT_QUERY)['list']>;
 export type FeedCall = Call<FeedQuery>;
 
 export interface Feed {

@@ -3,6 +3,7 @@
  * and put between the claim and the transaction that stores the source.
  */
 import Type from 'typebox';
+import type { Static } from 'typebox';
 import { transaction } from '../db/transaction.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { claimedWrite } from '../http/operation.ts';
@@ -19,13 +20,14 @@ import { abandon, stageBlobs } from './stage.ts';
 import { loadSource } from './store.ts';
 import { sourceView } from './view.ts';
 
-interface Query {
-  message?: string;
-  parentSourceId?: string;
-}
+const ImportQuery = Body({
+  message: Type.Optional(MessageInput),
+  parentSourceId: Type.Optional(SourceIdInput),
+});
+type ImportQuery = Static<typeof ImportQuery>;
 
 /** In JSON these stand in the body; one place for each. */
-function refuseQuery(query: Query): void {
+function refuseQuery(query: ImportQuery): void {
   const fields = Object.keys(query).map((name) => ({
     path: `/query/${name}`,
     message: 'stands in the body of a JSON import',
@@ -33,7 +35,7 @@ function refuseQuery(query: Query): void {
   if (fields.length) throw invalid(...fields);
 }
 
-async function parse(call: Call<Query>): Promise<{ imported: ImportedSource; taken: Taken }> {
+async function parse(call: Call<ImportQuery>): Promise<{ imported: ImportedSource; taken: Taken }> {
   const { ctx, bytes, contentType, query } = call;
   const isGzip = contentType === 'application/gzip';
   if (!isGzip) refuseQuery(query);
@@ -50,14 +52,14 @@ export const importSource = claimedWrite({
   description:
     'Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. As `application/gzip` the body is a tar.gz, and `message` and `parentSourceId` stand in the query.',
   access: { permissions: ['project:update'] },
-  query: Body({ message: Type.Optional(MessageInput), parentSourceId: Type.Optional(SourceIdInput) }),
+  query: ImportQuery,
   body: ImportBody,
   rawBody: ['application/json', 'application/gzip'],
   responses: { 201: Ok({ source: Source }) },
   mode: 'staged',
   publishesPending: true,
   async prepare(call) {
-    const prepared = await parse(call as Call<Query>);
+    const prepared = await parse(call);
     return { bodyDigest: prepared.imported.fingerprint, prepared };
   },
   async handle(call, claim, { imported, taken }) {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import Type from 'typebox';
+import type { Static } from 'typebox';
 import type { ThreadRow } from '../db/schema.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
@@ -23,15 +24,7 @@ const UpdateBody = Body({
   title: Type.Optional(Nullable(Title)),
   clientOperationId: Type.Optional(Text('7d1f5a52', { minLength: 1, maxLength: 64 })),
 });
-type Update = {
-  archived?: boolean;
-  expectedArchiveVersion?: number;
-  expectedTitleVersion?: number;
-  expectedVersion?: number;
-  status?: 'archived' | 'ready';
-  spendLimitMicros?: number | null;
-  title?: string | null;
-};
+type Update = Static<typeof UpdateBody>;
 
 /** Whether the thread shall be archived afterwards; undefined = as it is. */
 function wantedArchive({ archived, status }: Update): boolean | undefined {
@@ -70,7 +63,7 @@ export const updateThread = write({
   legacyKeys: ['/clientOperationId'],
   responses: { 200: Ok({ thread: Thread }) },
   async handle(tx, call) {
-    const body = call.body as Update;
+    const { body } = call;
     const wanted = wantedArchive(body);
     const loaded = await lockThread(tx, call);
     const { thread } = loaded;
