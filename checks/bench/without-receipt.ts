@@ -9,7 +9,8 @@ import { transaction } from '../../packages/server/src/db/transaction.ts';
 
 if (isMainThread) {
   const receipted = routes.find(({ operationId }) => operationId === 'projects.updateApp')!;
-  const { write, ...operation } = receipted.operation;
+  const { operation } = receipted;
+  if (operation.kind !== 'write') throw new Error('an update of an app is one transaction');
   routes.push({
     ...receipted,
     path: receipted.path.replace('/apps/', '/apps-without-receipt/'),
@@ -17,8 +18,10 @@ if (isMainThread) {
     operation: {
       ...operation,
       kind: 'plain',
-      read: (call) =>
-        transaction(call.ctx, (tx) => write!(tx, call, { operationId: '', publish() {} }, undefined)),
+      handle: (call) =>
+        transaction(call.ctx, (tx) =>
+          operation.handle(tx, call, { operationId: '', publish() {} }, undefined),
+        ),
     },
   });
 }

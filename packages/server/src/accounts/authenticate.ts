@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Bus } from '../bus.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError, invalid } from '../http/errors.ts';
-import type { Authenticate } from '../http/server.ts';
+import type { Authenticate } from '../http/admission.ts';
 import { accessCache } from './access.ts';
 import { credentialIdOf, hashKey, isServiceKey } from './keys.ts';
 import { hashToken, sessionTokenOf } from './session-cookie.ts';

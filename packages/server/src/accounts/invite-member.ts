@@ -54,7 +54,7 @@ export const inviteMember = write({
       .returningAll()
       .executeTakeFirstOrThrow();
     await audit(tx, { principal, address }, 'member.invited', invitation.id);
-    // The Origin was found to be this service's own (http/endpoint.ts).
+    // The Origin was found to be this service's own (http/authorize.ts).
     const view = invitationView(invitation, `${headers.origin}/invitations/${token}`);
     // Whoever reads the receipt may be an admin, and the invitation an owner's.
     return {

@@ -1,6 +1,6 @@
 /**
  * Who may do what to accounts, organizations and members, where the role that an operation names
- * (http/endpoint.ts) does not decide alone:
+ * (http/authorize.ts) does not decide alone:
  *
  *   any session               acts on an organization only as its member; another one is answered as one that does not exist
  *   POST organizations        an owner of any organization

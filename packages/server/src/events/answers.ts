@@ -1,7 +1,7 @@
 /** What the operations of all feeds answer: a page, the head, a stream. */
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import { authorize } from '../http/endpoint.ts';
+import { authorize } from '../http/authorize.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Access, Reply } from '../http/operation.ts';
 import { Ok, Text } from '../http/schemas.ts';

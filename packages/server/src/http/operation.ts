@@ -75,34 +75,49 @@ export interface Documentation {
   errors?: readonly number[];
 }
 
-export interface Operation extends Documentation {
-  kind: 'read' | 'write' | 'claimed' | 'plain';
-  read?: (call: Call) => Promise<Reply>;
+/** A GET, or a read by POST: no receipt. */
+export interface ReadOperation extends Documentation {
+  kind: 'read';
+  handle: (call: Call) => Promise<Reply>;
+}
+
+/** A POST without a receipt that has effects: signing in and out, accepting an invitation. */
+export interface PlainOperation extends Documentation {
+  kind: 'plain';
+  handle: (call: Call) => Promise<Reply>;
+}
+
+/** A write in one transaction with its receipt. */
+export interface WriteOperation extends Documentation {
+  kind: 'write';
   /**
    * Slow checks before the receipt and outside of a transaction; also of a call that turns out to be a
    * replay.
    */
   before?: (call: Call) => Promise<unknown>;
-  write?: (
+  handle: (
     tx: Tx,
     call: Call,
     receipt: Receipt,
     prepared: unknown,
   ) => Promise<WriteResult & { headers?: Record<string, string | string[]> }>;
-  claim?: ClaimOptions;
-  claimed?: (call: Call, claim: Claim, prepared: unknown) => Promise<WriteResult>;
 }
 
-export interface ClaimOptions {
+/** A write with work outside of a transaction; see receipts/receipts.ts. */
+export interface ClaimedOperation extends Documentation {
+  kind: 'claimed';
   mode: 'staged' | 'job' | 'outside';
   /** `operation.updated` with `pending` at the claim. */
   publishesPending: boolean;
   /**
-   * Before the receipt: authorizes, parses and validates; its digest stands for the body in the
-   * fingerprint.
+   * Before the receipt: authorizes, parses and validates. The fingerprint takes its digest in place of the
+   * body.
    */
   prepare: (call: Call) => Promise<Prepared<unknown>>;
+  handle: (call: Call, claim: Claim, prepared: unknown) => Promise<WriteResult>;
 }
+
+export type Operation = ReadOperation | PlainOperation | WriteOperation | ClaimedOperation;
 
 /** What a claimed write knows before its claim. */
 export interface Prepared<P> {
@@ -115,67 +130,67 @@ export interface Prepared<P> {
   look?: { name: string; target: Record<string, unknown> };
 }
 
-type Q<S> = S extends TSchema ? Static<S> : Record<string, never>;
+/** What a schema lets through; nothing where an operation has none. */
+type Checked<S> = S extends TSchema ? Static<S> : Record<string, never>;
 
-type Definition<QS, BS> = Omit<Documentation, 'query' | 'body'> & { query?: QS; body?: BS };
+/** An operation whose handlers get what its own schemas let through. */
+type Definition<O extends Operation, QS, BS, Handlers> = Omit<
+  O,
+  'kind' | 'query' | 'body' | 'before' | 'prepare' | 'handle'
+> & { query?: QS; body?: BS } & Handlers;
 
-/** A GET (or a read by POST): no receipt. */
-export const read = <QS extends TSchema | undefined = undefined, BS extends TSchema | undefined = undefined>(
-  definition: Definition<QS, BS> & { handle: (call: Call<Q<QS>, Q<BS>>) => Promise<Reply> },
-): Operation => {
-  const { handle, ...documentation } = definition;
-  return { ...(documentation as Documentation), kind: 'read', read: handle as Operation['read'] };
-};
+type Schema = TSchema | undefined;
+
+export const read = <QS extends Schema = undefined, BS extends Schema = undefined>(
+  definition: Definition<
+    ReadOperation,
+    QS,
+    BS,
+    { handle: (call: Call<Checked<QS>, Checked<BS>>) => Promise<Reply> }
+  >,
+): Operation => ({ ...definition, kind: 'read' }) as ReadOperation;
+
+export const plain = <QS extends Schema = undefined, BS extends Schema = undefined>(
+  definition: Definition<
+    PlainOperation,
+    QS,
+    BS,
+    { handle: (call: Call<Checked<QS>, Checked<BS>>) => Promise<Reply> }
+  >,
+): Operation => ({ ...definition, kind: 'plain' }) as PlainOperation;
 
 /**
- * A POST without a receipt that changes something by itself (signing in and out, accepting an invitation).
+ * What `before` returns is passed to `handle`, which has to check again whatever may have changed
+ * meanwhile.
  */
-export const plain: typeof read = (definition) => ({ ...read(definition as never), kind: 'plain' });
+export const write = <QS extends Schema = undefined, BS extends Schema = undefined, P = undefined>(
+  definition: Definition<
+    WriteOperation,
+    QS,
+    BS,
+    {
+      before?: (call: Call<Checked<QS>, Checked<BS>>) => Promise<P>;
+      handle: (
+        tx: Tx,
+        call: Call<Checked<QS>, Checked<BS>>,
+        receipt: Receipt,
+        prepared: P,
+      ) => Promise<WriteResult>;
+    }
+  >,
+): Operation => ({ ...definition, kind: 'write' }) as WriteOperation;
 
-/**
- * A write in one transaction with its receipt. What `before` returns is handed to `handle`, which has to
- * look again at whatever can change.
- */
-export const write = <
-  QS extends TSchema | undefined = undefined,
-  BS extends TSchema | undefined = undefined,
-  P = undefined,
->(
-  definition: Definition<QS, BS> & {
-    before?: (call: Call<Q<QS>, Q<BS>>) => Promise<P>;
-    handle: (tx: Tx, call: Call<Q<QS>, Q<BS>>, receipt: Receipt, prepared: P) => Promise<WriteResult>;
-  },
-): Operation => {
-  const { handle, before, ...documentation } = definition;
-  return {
-    ...(documentation as Documentation),
-    kind: 'write',
-    write: handle as Operation['write'],
-    ...(before ? { before: before as Operation['before'] } : {}),
-  };
-};
-
-/** A write with work outside of a transaction; see receipts/receipts.ts. */
-export const claimedWrite = <
-  P,
-  QS extends TSchema | undefined = undefined,
-  BS extends TSchema | undefined = undefined,
->(
-  definition: Definition<QS, BS> & {
-    mode: ClaimOptions['mode'];
-    publishesPending: boolean;
-    prepare: (call: Call<Q<QS>, Q<BS>>) => Promise<Prepared<P>>;
-    handle: (call: Call<Q<QS>, Q<BS>>, claim: Claim, prepared: P) => Promise<WriteResult>;
-  },
-): Operation => {
-  const { handle, mode, publishesPending, prepare, ...documentation } = definition;
-  return {
-    ...(documentation as Documentation),
-    kind: 'claimed',
-    claim: { mode, publishesPending, prepare: prepare as ClaimOptions['prepare'] },
-    claimed: handle as Operation['claimed'],
-  };
-};
+export const claimedWrite = <P, QS extends Schema = undefined, BS extends Schema = undefined>(
+  definition: Definition<
+    ClaimedOperation,
+    QS,
+    BS,
+    {
+      prepare: (call: Call<Checked<QS>, Checked<BS>>) => Promise<Prepared<P>>;
+      handle: (call: Call<Checked<QS>, Checked<BS>>, claim: Claim, prepared: P) => Promise<WriteResult>;
+    }
+  >,
+): Operation => ({ ...definition, kind: 'claimed' }) as ClaimedOperation;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { seesProject } from '../http/principal.ts';
-import { authorize } from '../http/endpoint.ts';
+import { authorize } from '../http/authorize.ts';
 import { notFound } from '../http/errors.ts';
 import { read } from '../http/operation.ts';
 import { Enum, Id, Nullable, Ok, Text, Time } from '../http/schemas.ts';

@@ -1,6 +1,6 @@
 /**
  * Loading a project = being allowed to see it. The operation's permission was checked before its body was
- * read (http/endpoint.ts); here: the organization, the key's projects, and that it is not deleted. Another
+ * read (http/authorize.ts); here: the organization, the key's projects, and that it is not deleted. Another
  * tenant's project is one that does not exist.
  */
 import type { Principal } from '../http/principal.ts';

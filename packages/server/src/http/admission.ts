@@ -1,0 +1,80 @@
+/** What is decided of a request before its route: who calls, and whether the rate limit lets it through. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { isDatabaseAway } from '../db/faults.ts';
+import type { Limiter, RateState } from '../limits/limiter.ts';
+import { ApiError, invalid } from './errors.ts';
+import type { Principal } from './principal.ts';
+import { rateHeaders, retryHeaders } from './rate-limit.ts';
+
+/** Who calls: `bucket` is what the rate limit counts. `refusal` is thrown once the route is known. */
+export type Authenticate = (
+  headers: IncomingMessage['headers'],
+  address: string,
+) => Promise<{ principal?: Principal; refusal?: ApiError; bucket: string }>;
+
+export type AdmittedRequest = FastifyRequest & {
+  principal?: Principal;
+  refusal?: ApiError;
+  rate?: RateState;
+};
+
+const UNCOUNTED = new Set(['/health', '/health/ready']);
+
+export class Admission {
+  readonly #log: Context['log'];
+  readonly #authenticate: Authenticate;
+  readonly #limiter: Limiter;
+
+  constructor(
+    { limits, config, log }: Pick<Context, 'limits' | 'config' | 'log'>,
+    authenticate: Authenticate,
+  ) {
+    this.#log = log;
+    this.#authenticate = authenticate;
+    this.#limiter = limits.limiter('ingress', config.rateLimit, config.rateWindowSeconds);
+  }
+
+  /** The rate limit's headers on the request's answer. */
+  headersOf(request: AdmittedRequest): Record<string, string> {
+    return rateHeaders(request.rate ?? this.#limiter.peek(`address ${request.ip}`));
+  }
+
+  /** As `headersOf`, for a request that the parser refused. */
+  headersOfUnparsed(): Record<string, string> {
+    return rateHeaders(this.#limiter.peek('parse'));
+  }
+
+  /** Counts the request for its caller, and sets the headers that every answer has. Throws 400, 429 or 503. */
+  async admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
+    void reply.header('x-request-id', request.id);
+    const isCounted = !UNCOUNTED.has(request.url.split('?')[0]!);
+    request.rate = isCounted ? await this.#count(request) : this.#limiter.peek(`address ${request.ip}`);
+    void reply.headers(rateHeaders(request.rate));
+    const { verdict, resetSeconds } = request.rate;
+    if (verdict === 'refused')
+      throw new ApiError('rate_limited', `Too many requests. Retry in ${resetSeconds} s.`, {
+        headers: retryHeaders(resetSeconds),
+      });
+    if (verdict === 'away')
+      throw new ApiError('unavailable', 'The rate limiter is away. Retry in a moment.', {
+        headers: retryHeaders(resetSeconds),
+      });
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
+      throw invalid({ path: '/headers/host', message: 'is required' });
+  }
+
+  /** Neither the caller nor its window can be looked up while the database is away. */
+  async #count(request: AdmittedRequest): Promise<RateState> {
+    try {
+      const known = await this.#authenticate(request.headers, request.ip);
+      Object.assign(request, known);
+      return await this.#limiter.take(known.bucket);
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+      this.#log.warn({ err: error, requestId: request.id }, 'a caller could not be looked up');
+      return this.#limiter.away();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/** What a caller may call at all, before the operation looks at the resource that the call names. */
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from './errors.ts';
+import type { Access } from './operation.ts';
+import { may, seesProject } from './principal.ts';
+import type { Principal } from './principal.ts';
+
+/** By rising rights. `user`: a session, in whatever organization. */
+const RANK = { user: 0, member: 1, admin: 2, owner: 3 } as const;
+
+/** Throws 401 or 403 when the caller may not call the operation, whatever it asks for. */
+export function authorize(
+  access: Access,
+  principal: Principal,
+  api: 'platform' | 'direct',
+  params: Record<string, string>,
+): void {
+  if (access === 'public') return;
+  const refuse = (message: string) =>
+    api === 'platform' || principal.kind === 'session'
+      ? new ApiError('forbidden', message)
+      : new ApiError('unauthorized', message);
+  if (api === 'platform' && !principal.platformApi)
+    throw new ApiError('forbidden', 'This organization has no access to the Platform API.');
+  if (access === 'authenticated') return;
+  if ('session' in access) return requireSession(access.session, principal);
+  const missing = access.permissions.filter((permission) => !may(principal, permission));
+  if (missing.length) throw refuse(`This takes the permission ${missing.join(' and ')}.`);
+  if (access.unrestricted && principal.projectIds !== null)
+    throw refuse('A key that is restricted to projects may not do this.');
+  if (api === 'platform' && params.appId !== undefined && !seesProject(principal, params.appId))
+    throw new ApiError('forbidden', 'This key is restricted to other apps.');
+}
+
+/** A browser session of at least this rank. */
+function requireSession(least: keyof typeof RANK, principal: Principal): void {
+  if (principal.kind === 'key')
+    throw new ApiError('unauthorized', 'This takes a browser session; a service key is not enough.');
+  if (RANK[principal.role ?? 'user'] < RANK[least])
+    throw new ApiError('forbidden', `This takes the role ${least} in the organization.`);
+}
+
+/** Browsers send the session cookie from any page: a write has to come from one of ours. */
+export function requireSameOrigin(request: FastifyRequest): void {
+  const { origin, host } = request.headers;
+  if (typeof origin === 'string' && URL.canParse(origin) && new URL(origin).host === host) return;
+  throw new ApiError('forbidden', 'A write by a browser session needs an Origin header of this service.');
+}
