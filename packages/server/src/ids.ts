@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'cred'
   | 'apr'
   | 'prv'
+  | 'exe'
   | 'tool'
   | 'wsr'
   | 'inv'

@@ -79,7 +79,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'exec.work': {
       run: (job) => workExec(ctx, job),
       concurrency: capacity('exec.work'),
-      onDead: (payload, error) => execDied(ctx, payload, error),
+      onDead: ({ execId }, error) => execDied(ctx, execId, error),
     },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },

@@ -301,7 +301,7 @@ export interface ThreadsTable {
   archive_version: Generated<number>;
   latest_user_message_at: TimeOrNull;
   stop_requested_at: TimeOrNull;
-  exec_operation_id: string | null;
+  active_exec_id: string | null;
   active_apply_id: string | null;
   active_build_id: string | null;
   last_run_failed: Generated<boolean>;
@@ -505,6 +505,20 @@ export interface BuildsTable {
   finished_at: TimeOrNull;
 }
 
+export interface ExecsTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  thread_id: string;
+  operation_id: string;
+  request_id: string;
+  command: string;
+  stdin: string | null;
+  timeout_seconds: number;
+  status: 'queued' | 'running' | 'completed' | 'failed';
+  created_at: GeneratedTime;
+}
+
 export interface PreviewsTable {
   org_id: string;
   id: string;
@@ -649,6 +663,7 @@ export interface Database {
   repair_candidates: RepairCandidatesTable;
   builds: BuildsTable;
   build_logs: BuildLogsTable;
+  execs: ExecsTable;
   previews: PreviewsTable;
   outbox: OutboxTable;
   events: EventsTable;
@@ -686,6 +701,7 @@ export type CheckpointRow = Selectable<CheckpointsTable>;
 export type WorkspaceRecordRow = Selectable<WorkspaceRecordsTable>;
 export type ApplyRow = Selectable<AppliesTable>;
 export type BuildRow = Selectable<BuildsTable>;
+export type ExecRow = Selectable<ExecsTable>;
 export type PreviewRow = Selectable<PreviewsTable>;
 export type OutboxRow = Selectable<OutboxTable>;
 export type EventRow = Selectable<EventsTable>;

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseFrames } from '../events/events.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
+import { cleanUp } from '../sources/cleanup.ts';
 import { newBench, ok, refusal, sh, until } from '../threads/threads.fixture.ts';
 import type { Bench } from '../threads/threads.fixture.ts';
 
@@ -216,6 +218,31 @@ describe('200', () => {
     });
     expect([again.headers.get('idempotent-replayed'), again.body.exec.stdout]).toEqual(['true', 'done\n']);
     expect((await b.files(again.body.exec.sourceId))['log.txt']).toBe('x\n');
+  });
+});
+
+describe('the row of a command', () => {
+  test('keeps no input when the command has ended, and goes with its deleted project then', async () => {
+    const b = await newBench(s);
+    await ok(exec(b, 'cat', { stdin: 'secret' }));
+    const { ctx } = s.service;
+    const rows = () =>
+      ctx.db.selectFrom('execs').select(['status', 'stdin']).where('thread_id', '=', b.threadId).execute();
+    expect(await rows()).toEqual([{ status: 'completed', stdin: null }]);
+    await ok(s.call('DELETE', b.app));
+    await sql`update projects set deleted_at = deleted_at - interval '1 hour' where id = (select project_id from threads where id = ${b.threadId})`.execute(
+      ctx.db,
+    );
+    await ctx.db
+      .updateTable('execs')
+      .set({ status: 'running' })
+      .where('thread_id', '=', b.threadId)
+      .execute();
+    await cleanUp(ctx);
+    expect(await rows()).toHaveLength(1);
+    await ctx.db.updateTable('execs').set({ status: 'failed' }).where('thread_id', '=', b.threadId).execute();
+    await cleanUp(ctx);
+    expect(await rows()).toEqual([]);
   });
 });
 

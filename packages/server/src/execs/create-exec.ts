@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http';
 import Type from 'typebox';
 import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
+import type { ExecRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { exampleOf } from '../http/example.ts';
@@ -14,13 +15,15 @@ import { claimedWrite } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, Counter, Id, Nullable, Ok, Text } from '../http/schemas.ts';
 import { waitFor } from '../http/wait-for.ts';
+import { newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { scopeOf } from '../projects/index.ts';
 import { clean } from '../db/clean-text.ts';
 import { threadKey } from '../runs/index.ts';
 import { changeThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
 import { OutputCollector } from './collect-output.ts';
-import type { ExecPayload } from './exec-work.job.ts';
+import { insertExec } from './store.ts';
 
 const Exec = Type.Object({
   exitCode: Nullable(Type.Integer({ examples: [0] })),
@@ -34,6 +37,7 @@ const Exec = Type.Object({
 });
 const Answer = Ok({ exec: Exec });
 const START_POLL_MS = 50;
+const DEFAULT_SECONDS = 60;
 /** What queueing, preparing and capturing may take beside the command. */
 const SETTLING_SECONDS = 120;
 
@@ -45,7 +49,7 @@ export const createExec = claimedWrite({
   access: { permissions: ['thread:update'] },
   body: Body({
     command: Text('npm test', { minLength: 1, maxLength: 10_000 }),
-    timeoutSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, default: 60 })),
+    timeoutSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, default: DEFAULT_SECONDS })),
     stdin: Type.Optional(Type.String({ maxLength: 1_048_576, examples: ['yes\n'] })),
   }),
   responses: {
@@ -70,20 +74,13 @@ export const createExec = claimedWrite({
             'source_workspace_unavailable',
             'No sandbox can be made here. Ask the operator to install one.',
           );
-        const { command, timeoutSeconds = 60, stdin } = call.body;
-        const payload: ExecPayload = {
-          operationId,
-          requestId: call.requestId,
-          threadId: loaded.thread.id,
-          command,
-          timeoutSeconds,
-          ...(stdin === undefined ? {} : { stdin }),
-        };
-        await enqueue(tx, 'exec.work', payload, {
-          key: threadKey(loaded.thread.id),
-          fairKey: loaded.project.id,
+        await queueExec(tx, loaded, {
+          operation_id: operationId,
+          request_id: call.requestId,
+          command: call.body.command,
+          stdin: call.body.stdin ?? null,
+          timeout_seconds: call.body.timeoutSeconds ?? DEFAULT_SECONDS,
         });
-        await changeThread(tx, loaded, { exec_operation_id: operationId });
         return scopeOf(loaded.project);
       },
     };
@@ -97,15 +94,39 @@ export const createExec = claimedWrite({
         'x-accel-buffering': 'no',
         'x-operation-id': claim.operationId,
       });
-      await stream(call, claim.operationId, response, call.body.timeoutSeconds ?? 60).finally(() =>
-        response.end(),
+      await stream(call, claim.operationId, response, call.body.timeoutSeconds ?? DEFAULT_SECONDS).finally(
+        () => response.end(),
       );
       return { status: 200, body: {} };
     }
-    const settled = await settlement(ctx, claim.operationId, signal, call.body.timeoutSeconds ?? 60);
+    const settled = await settlement(
+      ctx,
+      claim.operationId,
+      signal,
+      call.body.timeoutSeconds ?? DEFAULT_SECONDS,
+    );
     return { status: settled.status, body: JSON.parse(settled.text) as Record<string, unknown> };
   },
 });
+
+async function queueExec(
+  tx: Tx,
+  loaded: LoadedThread,
+  request: Pick<ExecRow, 'operation_id' | 'request_id' | 'command' | 'stdin' | 'timeout_seconds'>,
+): Promise<void> {
+  const { thread, project } = loaded;
+  const execId = newId('exe');
+  await insertExec(tx, {
+    ...request,
+    org_id: thread.org_id,
+    id: execId,
+    project_id: project.id,
+    thread_id: thread.id,
+    status: 'queued',
+  });
+  await enqueue(tx, 'exec.work', { execId }, { key: threadKey(thread.id), fairKey: project.id });
+  await changeThread(tx, loaded, { active_exec_id: execId });
+}
 
 /** Waits for the job to settle the receipt: the command's time, and what queueing and capturing may take. */
 async function settlement(

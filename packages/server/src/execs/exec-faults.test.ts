@@ -167,19 +167,9 @@ describe('while the store is away', () => {
       job(b).where('failures', '>', 0).executeTakeFirst(),
     );
     await s.service.ctx.db
-      .updateTable('operations')
+      .updateTable('execs')
       .set({ created_at: new Date(Date.now() - 3_700_000) })
-      .where(
-        'id',
-        '=',
-        (
-          await s.service.ctx.db
-            .selectFrom('threads')
-            .select('exec_operation_id')
-            .where('id', '=', b.threadId)
-            .executeTakeFirstOrThrow()
-        ).exec_operation_id!,
-      )
+      .where('thread_id', '=', b.threadId)
       .execute();
     await until('the end', async () => {
       await s.service.ctx.db

@@ -3,6 +3,7 @@ import { RunnerError } from '@headrace/runner/client';
 import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
+import type { ExecRow } from '../db/schema.ts';
 import type { Job } from '../jobs/worker.ts';
 import { logRefusal } from '../settings/index.ts';
 import { awaitRunner } from '../runner/await-runner.ts';
@@ -13,11 +14,6 @@ export type Outcome =
   | { kind: 'ended'; end: TaskEnd; output: OutputCollector }
   | { kind: 'lost' }
   | { kind: 'left' };
-
-interface Command {
-  operationId: string;
-  threadId: string;
-}
 
 const READS = 3;
 
@@ -40,10 +36,10 @@ export async function isThere(ctx: Context, operationId: string): Promise<boolea
  * A connection that broke is no lost sandbox: where the runner still has the task, its journal is read
  * again.
  */
-export async function follow(ctx: Context, job: Job<'exec.work'>, command: Command): Promise<Outcome> {
+export async function follow(ctx: Context, job: Job<'exec.work'>, exec: ExecRow): Promise<Outcome> {
   for (let reads = 1; ; reads++) {
-    const outcome = await readJournal(ctx, job, command);
-    if (outcome.kind !== 'lost' || reads === READS || !(await isThere(ctx, command.operationId)))
+    const outcome = await readJournal(ctx, job, exec);
+    if (outcome.kind !== 'lost' || reads === READS || !(await isThere(ctx, exec.operation_id)))
       return outcome;
   }
 }
@@ -51,7 +47,7 @@ export async function follow(ctx: Context, job: Job<'exec.work'>, command: Comma
 async function readJournal(
   ctx: Context,
   job: Job<'exec.work'>,
-  { operationId, threadId }: Command,
+  { operation_id: operationId, thread_id: threadId, project_id: project }: ExecRow,
 ): Promise<Outcome> {
   const output = new OutputCollector();
   const stop = new AbortController();
@@ -73,12 +69,7 @@ async function readJournal(
   try {
     for await (const entry of ctx.runner.journal(operationId, 0, stop.signal)) {
       if (entry.type === 'output') output.add(entry.stream, clean(entry.text));
-      if (entry.type === 'refused')
-        logRefusal(ctx, entry, {
-          project: await projectOf(ctx, threadId),
-          thread: threadId,
-          exec: operationId,
-        });
+      if (entry.type === 'refused') logRefusal(ctx, entry, { project, thread: threadId, exec: operationId });
       if (entry.type === 'end') return { kind: 'ended', end: entry, output };
     }
     return { kind: 'lost' };
@@ -92,11 +83,4 @@ async function readJournal(
     job.signal.removeEventListener('abort', leave);
     stop.abort();
   }
-}
-
-async function projectOf(ctx: Context, threadId: string): Promise<string> {
-  return (
-    (await ctx.db.selectFrom('threads').select('project_id').where('id', '=', threadId).executeTakeFirst())
-      ?.project_id ?? 'deleted'
-  );
 }

@@ -6,14 +6,7 @@ import type { Tx } from '../db/transaction.ts';
 export interface JobKinds {
   'thread.initialize': { threadId: string };
   'run.work': { threadId: string };
-  'exec.work': {
-    operationId: string;
-    requestId: string;
-    threadId: string;
-    command: string;
-    timeoutSeconds: number;
-    stdin?: string;
-  };
+  'exec.work': { execId: string };
   'apply.merge': { projectId: string };
   'build.work': { buildId: string };
   'preview.work': { previewId: string };

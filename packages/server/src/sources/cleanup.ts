@@ -74,11 +74,14 @@ async function deleteObject({ db, store, log }: Cleaning, key: string, attempts:
 async function forgetProjects(ctx: Cleaning): Promise<void> {
   const { rows } = await sql<{ id: string; org_id: string }>`
     select p.id, p.org_id from projects p where p.deleted_at <= now() - ${ctx.config.cleanupGraceSeconds}::int * interval '1 second'
-    and (exists (select from sources s where s.project_id = p.id) or exists (select from builds b where b.project_id = p.id)) limit ${BATCH}`.execute(
+    and (exists (select from sources s where s.project_id = p.id) or exists (select from builds b where b.project_id = p.id)
+      or exists (select from execs e where e.project_id = p.id and e.status in ('completed', 'failed'))) limit ${BATCH}`.execute(
     ctx.db,
   );
   for (const { id, org_id: orgId } of rows) {
     await markLeft(ctx, id, orgId);
+    // A command that has not ended settles its receipt first.
+    await deleteRows(ctx, 'execs', id, sql`status in ('completed', 'failed')`);
     for (const table of ['blobs', 'packs', 'head_history', 'builds', 'sources'] as const)
       await deleteRows(ctx, table, id);
   }
@@ -108,10 +111,15 @@ async function markLeft({ db, store }: Cleaning, projectId: string, orgId: strin
  * In batches: a project's rows in one statement would hold their locks, and the disk, for long. Sources go
  * last: they say that there is more.
  */
-async function deleteRows({ db, shutdown }: Cleaning, table: string, projectId: string): Promise<void> {
+async function deleteRows(
+  { db, shutdown }: Cleaning,
+  table: string,
+  projectId: string,
+  which = sql`true`,
+): Promise<void> {
   for (let count = ROWS; count === ROWS && !shutdown.aborted;) {
     const { numAffectedRows } =
-      await sql`delete from ${sql.table(table)} where ctid = any(array(select ctid from ${sql.table(table)} where project_id = ${projectId} limit ${ROWS}))`.execute(
+      await sql`delete from ${sql.table(table)} where ctid = any(array(select ctid from ${sql.table(table)} where project_id = ${projectId} and ${which} limit ${ROWS}))`.execute(
         db,
       );
     count = Number(numAffectedRows ?? 0);

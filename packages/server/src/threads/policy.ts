@@ -128,7 +128,7 @@ export function requireOpen(thread: ThreadRow, sealed: 'refused' | 'allowed' = '
 
 /** What occupies the thread beside runs: an exec, an apply or a build. */
 export function occupation(thread: ThreadRow): BusyReason | null {
-  if (thread.exec_operation_id) return 'exec';
+  if (thread.active_exec_id) return 'exec';
   if (thread.active_apply_id) return 'apply';
   return thread.active_build_id ? 'build' : null;
 }

@@ -34,7 +34,7 @@ export async function sweepIdle(ctx: Context): Promise<void> {
     select t.id from threads t
     where t.workspace_status in ('ready', 'cleanup_pending') and t.deleted_at is null and (t.workspace_status = 'cleanup_pending' or t.archived_at is not null or t.idle_expires_at <= ${now})
       and (t.workspace_retry_at is null or t.workspace_retry_at <= ${now})
-      and t.exec_operation_id is null and t.active_apply_id is null and t.active_build_id is null
+      and t.active_exec_id is null and t.active_apply_id is null and t.active_build_id is null
       and not exists (select 1 from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))
       and not exists (select 1 from jobs j where j.key = 'thread:' || t.id)
     order by t.idle_expires_at limit ${BATCH}`.execute(ctx.db);

@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Client } from 'pg';
+import { afterEach, expect, test } from 'vitest';
+import { createTestDatabase } from './database.fixture.ts';
+import type { TestDatabase } from './database.fixture.ts';
+import { migrate } from './migrate.ts';
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+
+let database: TestDatabase;
+let client: Client;
+afterEach(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+/** A database as the version with these migrations left it. */
+async function databaseThrough(last: number): Promise<void> {
+  database = await createTestDatabase();
+  client = new Client(database.connection);
+  await client.connect();
+  await client.query('truncate schema_migrations');
+  const { rows } = await client.query<{ drop: string }>(
+    "select format('drop table %I cascade', tablename) as drop from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'",
+  );
+  for (const { drop } of rows) await client.query(drop.replace('drop table', 'drop table if exists'));
+  await client.query('drop function if exists take_key');
+  for (const file of readdirSync(FOLDER).sort()) {
+    const number = Number(file.slice(0, 4));
+    if (number > last) continue;
+    await client.query(readFileSync(new URL(file, FOLDER), 'utf8'));
+    await client.query('insert into schema_migrations (number, name) values ($1, $2)', [number, file]);
+  }
+}
+
+const insert = (table: string, row: Record<string, unknown>) => {
+  const names = Object.keys(row);
+  return client.query(
+    `insert into ${table} (${names.join(', ')}) values (${names.map((_, i) => `$${i + 1}`).join(', ')})`,
+    Object.values(row),
+  );
+};
+
+test('0009: commands that were queued or running keep their jobs, and those that were settled lose theirs', async () => {
+  await databaseThrough(8);
+  await insert('organizations', { id: 'org_1', name: 'One' });
+  await insert('projects', { org_id: 'org_1', id: 'prj_1', kind: 'platform', name: 'App' });
+  const add = async (n: number, { status = 'pending', jobs }: { status?: string; jobs: object[] }) => {
+    const [operationId, threadId] = [`op_${n}`, `thr_${n}`];
+    await insert('operations', {
+      org_id: 'org_1',
+      id: operationId,
+      actor_id: 'sa_1',
+      idempotency_key: `key ${n}`,
+      fingerprint: Buffer.of(),
+      method: 'POST',
+      path: '/',
+      permissions: [],
+      published: false,
+      status,
+      created_at: `2026-01-0${n}T00:00:00Z`,
+    });
+    await insert('threads', {
+      org_id: 'org_1',
+      id: threadId,
+      project_id: 'prj_1',
+      status: 'ready',
+      initialization_state: 'completed',
+      created_by: 'sa_1',
+      exec_operation_id: status === 'pending' ? operationId : null,
+    });
+    for (const fields of jobs)
+      await insert('jobs', {
+        kind: 'exec.work',
+        key: `thread:${threadId}`,
+        fair_key: 'prj_1',
+        payload: {
+          operationId,
+          requestId: `req ${n}`,
+          threadId,
+          command: `echo ${n}`,
+          timeoutSeconds: 60 + n,
+          ...fields,
+        },
+      });
+  };
+  await add(1, { jobs: [{ stdin: 'in\n' }] });
+  await add(2, { jobs: [{ isStarted: true }] });
+  // A job that failed too often was just replaced by the next one.
+  await add(3, { jobs: [{}, { isStarted: true }] });
+  await add(4, { status: 'succeeded', jobs: [{ isStarted: true }] });
+  await insert('jobs', { kind: 'build.work', payload: { buildId: 'bld_1' } });
+
+  await migrate(database.connection);
+
+  const { rows: execs } = await client.query<object>('select * from execs order by id');
+  const exec = (n: number, status: string, stdin: string | null) => ({
+    org_id: 'org_1',
+    id: `exe_${n}`,
+    project_id: 'prj_1',
+    thread_id: `thr_${n}`,
+    operation_id: `op_${n}`,
+    request_id: `req ${n}`,
+    command: `echo ${n}`,
+    stdin,
+    timeout_seconds: 60 + n,
+    status,
+    created_at: new Date(`2026-01-0${n}T00:00:00Z`),
+  });
+  expect(execs).toEqual([exec(1, 'queued', 'in\n'), exec(2, 'running', null), exec(3, 'running', null)]);
+  const { rows: jobs } = await client.query<object>('select key, payload from jobs order by id');
+  expect(jobs).toEqual([
+    { key: 'thread:thr_1', payload: { execId: 'exe_1' } },
+    { key: 'thread:thr_2', payload: { execId: 'exe_2' } },
+    { key: 'thread:thr_3', payload: { execId: 'exe_3' } },
+    { key: 'thread:thr_3', payload: { execId: 'exe_3' } },
+    { key: null, payload: { buildId: 'bld_1' } },
+  ]);
+  const { rows: threads } = await client.query<object>('select id, active_exec_id from threads order by id');
+  expect(threads).toEqual([
+    { id: 'thr_1', active_exec_id: 'exe_1' },
+    { id: 'thr_2', active_exec_id: 'exe_2' },
+    { id: 'thr_3', active_exec_id: 'exe_3' },
+    { id: 'thr_4', active_exec_id: null },
+  ]);
+});
