@@ -123,8 +123,8 @@ export const agentsBenchmark: Benchmark = {
         },
       ],
       notes: [
-        `An app of ${FILES} files; every message appends a line by a command. Frames are read from the thread's stream, the session's time from the runner's journal. headrace asks the model server twice a message, through the gateway, which reserves and settles each call; the model server answers at once.`,
-        `Memory: the mean of ${IDLE_THREADS} threads whose agents wait (a command that sleeps, a model that hangs), pages that are shared counted by their share.`,
+        `An app of ${FILES} files; every message appends a line with a command. The frames come from the thread's stream, the session's time from the runner's journal. headrace calls the model server twice per message, through the gateway, which reserves and settles each call; the model server answers immediately.`,
+        `Memory: the mean of ${IDLE_THREADS} threads with waiting agents (a sleeping command, a hanging model); each shared page counts proportionally.`,
       ],
     };
   },

@@ -66,7 +66,7 @@ export const appliesBenchmark: Benchmark = {
     const service = await startServiceOn(setup, database, probe.options.env, probe.options.nodeArgs);
     const rows: Row[] = [];
     const notes = [
-      `${size.projects} apps of ${FILES} files, ${size.drafts} drafts each; clients post without waiting for the end of earlier applies, each app's one after the other. Every app's last head was seen to have all ${size.drafts} edits. CPU is that of service, PostgreSQL and git.`,
+      `${size.projects} apps of ${FILES} files, ${size.drafts} drafts each; clients post without waiting for the end of earlier applies, for each app one after the other. Every app's last head was checked to contain all ${size.drafts} edits. CPU covers service, PostgreSQL and git.`,
     ];
     const aims: Awaited<ReturnType<Benchmark['run']>>['aims'] = [];
     for (const { name, what } of SERIES) {
@@ -96,7 +96,7 @@ export const appliesBenchmark: Benchmark = {
       });
     }
     notes.push(
-      'An apply is two transactions, each on disk before it is answered, a durable version, events and a sealed thread; git by hand is merge-tree, commit-tree and update-ref in repositories that have every object, and syncs nothing.',
+      'An apply is two transactions, each on disk before it is answered, a durable version, events and a sealed thread; git by hand runs merge-tree, commit-tree and update-ref in repositories that have every object, and syncs nothing.',
     );
     return { rows, aims, notes };
   },

@@ -57,7 +57,7 @@ export const buildBenchmark: Benchmark = {
       rows,
       aims: [],
       notes: [
-        'A command that writes one small file and tells when it began and ended; the same version each time. The end is seen by GET build?waitSeconds=30, sent when the build was accepted; manifest and log are checked. Before the command: admission, the source into a sandbox of its own; after it: the output is read, packed, hashed and stored, the sandbox ended and removed.',
+        'The command writes one small file and reports when it began and ended; the version is the same each time. GET build?waitSeconds=30, sent when the build was accepted, observes the end; manifest and log are checked. Before the command: admission, and the source into a separate sandbox. After it: the output is read, packed, hashed and stored, the sandbox ended and removed.',
       ],
     };
   },

@@ -51,8 +51,8 @@ export const eventLagBenchmark: Benchmark = {
         },
       ],
       notes: [
-        `${written.lag.count} renamings of ${APPS} apps over HTTP, then ${committed.lag.count} transactions of one event, by the service's own code in the benchmark's process, on ${CONNECTIONS} connections; both sent at a fixed rate whether or not earlier ones were answered. One reader of the all-apps stream, in the benchmark's process. The aims count from occurredAt, which the event's row gets just before the commit: the commit's own time is in it.`,
-        'At 200 a second the process that commits publishes and streams too. At 500 the wake-up goes from one process to the other through PostgreSQL, sent at most every 5 ms.',
+        `${written.lag.count} renames of ${APPS} apps over HTTP, then ${committed.lag.count} transactions of one event, by the service's own code in the benchmark's process, on ${CONNECTIONS} connections; both sent at a fixed rate, without waiting for earlier answers. One reader of the all-apps stream, in the benchmark's process. The targets count from occurredAt, which is set just before the commit, so they include the commit's own time.`,
+        'At 200 a second, the process that commits also publishes and streams. At 500, the wake-up goes from one process to the other through PostgreSQL, at most every 5 ms.',
       ],
     };
   },

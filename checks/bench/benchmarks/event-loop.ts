@@ -32,7 +32,7 @@ export const eventLoopBenchmark: Benchmark = {
         { what: 'tar.gz, p99', bound: 'most', limit: 50, value: duringArchive.p99, unit: 'ms' },
       ],
       notes: [
-        'perf_hooks.monitorEventLoopDelay inside the service, sampled every 10 ms, which are taken off; imports one after the other, without pause. The worst delay is the largest sample.',
+        'perf_hooks.monitorEventLoopDelay inside the service, sampled every 10 ms; these 10 ms are subtracted. The imports run one after the other, without pause. The worst delay is the largest sample.',
       ],
     };
 

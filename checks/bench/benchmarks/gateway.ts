@@ -25,7 +25,7 @@ type Call = (steps: unknown[]) => Promise<{ total: number; first: number }>;
 
 export const gatewayBenchmark: Benchmark = {
   name: 'gateway',
-  title: 'Model gateway: a call, and a stream of 2,000 chunks, beside the same without it',
+  title: 'Model gateway: a call, and a stream of 2,000 chunks, with and without it',
   async run(setup) {
     const models = await startModels(setup);
     const service = await startServiceWithModels(setup, models, { env: { HEADRACE_SECRET_KEY: SECRET } });
@@ -94,7 +94,7 @@ export const gatewayBenchmark: Benchmark = {
       ],
       aims: [{ what: 'added to a call, p50', bound: 'most', limit: 5, value: overhead.median, unit: 'ms' }],
       notes: [
-        'Streaming calls on the Anthropic wire, one at a time on a kept connection each; direct and through the gateway in turns. The model server is a process of its own and answers at once.',
+        'Streaming calls on the Anthropic wire, one at a time, each way on its own keep-alive connection; direct and through the gateway in turns. The model server is a separate process and answers immediately.',
       ],
     };
   },

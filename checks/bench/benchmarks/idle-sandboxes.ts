@@ -71,7 +71,7 @@ const IDLE = [
 
 export const idleSandboxesBenchmark: Benchmark = {
   name: 'idle-sandboxes',
-  title: 'Sandboxes that wait, and fifty at once',
+  title: 'Waiting sandboxes, and fifty in parallel',
   async run(setup): Promise<Outcome> {
     const runner = await startRunner(setup);
     const tar = tarOf(makeFiles(FILES, BYTES));
@@ -95,7 +95,7 @@ export const idleSandboxesBenchmark: Benchmark = {
       rows,
       aims: [],
       notes: [
-        `${AT_ONCE} workspaces of ${FILES} files. Memory is the growth by all of them, divided by their number: two views of the same: processes by their share of shared pages (PSS), control groups with the kernel's memory and what lies in their folders in memory. The job writes a file, reads it and exits; its time is from POST /tasks to the end of its journal. GET /status is asked every ${ASK_EVERY_MS} ms meanwhile. In the service's own process fifty threads at work are the benchmark \`threads\`.`,
+        `${AT_ONCE} workspaces of ${FILES} files. Memory is the total growth divided by the number of sandboxes, in two views of the same memory: processes with their share of shared pages (PSS), and control groups with the kernel's memory and their in-memory folders. The job writes a file, reads it and exits; its time is from POST /tasks to the end of its journal. GET /status is asked every ${ASK_EVERY_MS} ms in the meantime. For fifty working threads in the service's own process, see the benchmark \`threads\`.`,
       ],
     };
   },

@@ -83,8 +83,8 @@ export const idleStreamsBenchmark: Benchmark = {
       ],
       aims: [{ what: 'memory per stream', bound: 'most', limit: 40, value: perStream('rss'), unit: 'KiB' }],
       notes: [
-        `Memory: how much the resident memory of the process grew with ${STREAMS - FIRST} streams beside ${FIRST} earlier ones, measured ${setup.quick ? 'soon' : `${IDLE_MS / 1000} s`} after they were opened and after a garbage collection; of it ${perStream('heapUsed').toFixed(1)} KiB are JavaScript's heap and ${perStream('external').toFixed(1)} KiB its buffers. The kernel's part of a connection is not in it.`,
-        `The streams read the all-apps feed by one key; the event is committed by another process and counted from the commit's answer. All ${STREAMS} sockets are read by the benchmark's process on the same cores.`,
+        `Memory: growth of the process's resident memory with ${STREAMS - FIRST} streams in addition to ${FIRST} earlier ones, measured ${setup.quick ? 'soon' : `${IDLE_MS / 1000} s`} after they were opened and after a garbage collection; of this, ${perStream('heapUsed').toFixed(1)} KiB are JavaScript's heap and ${perStream('external').toFixed(1)} KiB its buffers. The kernel's part of a connection is not included.`,
+        `The streams read the all-apps feed with one key. Another process commits the event; the time counts from the commit's answer. The benchmark's process reads all ${STREAMS} sockets on the same cores.`,
       ],
     };
 

@@ -52,7 +52,7 @@ export const importBenchmark: Benchmark = {
         },
       ],
       notes: [
-        'Each import goes to an app of its own, each git run to a repository of its own: nothing is known before. git does not sync what it writes; the service does before it answers.',
+        'Each import goes to a new app, each git run to a new repository: no content is known in advance. git does not sync what it writes; the service does before it answers.',
       ],
     };
 

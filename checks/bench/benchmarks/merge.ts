@@ -26,7 +26,7 @@ const CASES = [
 
 export const mergeBenchmark: Benchmark = {
   name: 'merge',
-  title: 'The merge engine by itself, beside git on a ready repository',
+  title: 'The merge engine alone, compared with git on a ready repository',
   async run(setup) {
     const warmUps = setup.quick ? 2 : 10;
     const rows: Row[] = [];
@@ -80,7 +80,7 @@ export const mergeBenchmark: Benchmark = {
 };
 
 const NOTE =
-  "Each merge has a head and a draft that the engine has not seen; its base is the head of the merge before, which its thread still has. The trees lie in the caller's memory, as after an import, an edit or an apply; contents are read from packs in a local store and decompressed anew for each merge. Each side edits five files, and the shared ones in addition. git: one pack with every commit, started for each merge by the same process; the long-lived one finds its results written already. Every result is compared with git's tree.";
+  "Each merge has a head and a draft that the engine has not seen; its base is the head of the previous merge, which its thread still has. The trees are in the caller's memory, as after an import, an edit or an apply; contents are read from packs in a local store and decompressed again for each merge. Each side edits five files, and the shared ones in addition. git: one pack with every commit, started for each merge by the same process; the long-lived one finds its results already written. Every result is compared with git's tree.";
 const ms = (value: number) => `${value.toFixed(2)} ms`;
 
 interface Seen {

@@ -30,7 +30,7 @@ const FILL_OUTBOX = `
 
 export const publishBenchmark: Benchmark = {
   name: 'publish',
-  title: 'Events published beside raw inserts of the same rows',
+  title: 'Events published, compared with raw inserts of the same rows',
   async run(setup) {
     const database = await startDatabase(setup.scratch);
     setup.atEnd(() => database.stop());
@@ -91,8 +91,8 @@ export const publishBenchmark: Benchmark = {
         },
       ],
       notes: [
-        `An event of the service is a transaction with one event by the service's own code (BEGIN, INSERT into the outbox, COMMIT), counted until the last one is in the published log with its sequence. A raw insert is one statement, committed by itself. In turns of ${ms / 1000} s on one PostgreSQL, by the same driver and pool, into tables of the same columns, indexes and partitions. Each event of the service is written three times: into the outbox, out of it, and into the log.`,
-        `A raw insert is sent as text and values, and planned each time. Prepared beforehand, as the service's own are, it leaves the service ${share(rates.service, rates.prepared).toFixed(0)}%. With one writer the service reaches ${share(rates.serviceAlone, rates.rawAlone).toFixed(0)}% of the raw inserts.`,
+        `An event of the service is a transaction with one event by the service's own code (BEGIN, INSERT into the outbox, COMMIT), counted until the last one is in the published log with its sequence. A raw insert is one statement, committed separately. In turns of ${ms / 1000} s on one PostgreSQL, with the same driver and pool, into tables with the same columns, indexes and partitions. Each event of the service is written three times: into the outbox, out of it, and into the log.`,
+        `A raw insert is sent as text and values, and planned each time. Compared with raw inserts that are prepared beforehand, as the service's own are, the service reaches ${share(rates.service, rates.prepared).toFixed(0)}%. With one writer, the service reaches ${share(rates.serviceAlone, rates.rawAlone).toFixed(0)}% of the raw inserts.`,
       ],
     };
   },

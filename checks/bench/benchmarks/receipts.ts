@@ -50,7 +50,7 @@ export const receiptsBenchmark: Benchmark = {
         },
       ],
       notes: [
-        `In turns of ${seconds} s, each connection renaming an app of its own with a new key each time. Both are routes of one service process: the second is added for the benchmark (checks/bench/without-receipt.ts) and runs the same operation, transaction and event behind the same authentication, rate limit and schema, without fingerprint, claim and receipt. Each write is on disk before it is answered.`,
+        `In turns of ${seconds} s, each connection renames its own app, with a new key each time. Both are routes of one service process: the second exists only for the benchmark (checks/bench/without-receipt.ts) and runs the same operation, transaction and event behind the same authentication, rate limit and schema, without fingerprint, claim and receipt. Each write is on disk before it is answered.`,
       ],
     };
 

@@ -65,7 +65,7 @@ export const reopenBenchmark: Benchmark = {
         unit: 'ms',
       })),
       notes: [
-        `${THREADS} threads of one app, each with a version of its own; all are idle and put away, then get a message one after the other, each a one-line edit by the scripted agent, whose result is checked. The idle time is ended in the database. Times are those at which the thread's stream told it.`,
+        `${THREADS} threads of one app, each with a different version. All are idle, with their workspaces saved and ended, and then get a message one after the other: a one-line edit by the scripted agent, whose result is checked. The benchmark ends the idle time in the database. Times are those at which the thread's stream reported each step.`,
       ],
     };
   },

@@ -48,7 +48,7 @@ export const runBenchmark: Benchmark = {
       ],
       aims: [{ what: 'warm, p50', bound: 'most', limit: 300, value: total.median, unit: 'ms' }],
       notes: [
-        "The end is seen by GET run?waitSeconds=30, sent when the message was answered. A run makes a sandbox, runs the line, captures all files, hashes them and stores a new version. The parts are the run's own times.",
+        "GET run?waitSeconds=30, sent when the message was answered, observes the end. A run creates a sandbox, runs the line, captures all files, hashes them and stores a new version. The parts are the run's own times.",
       ],
     };
   },

@@ -45,7 +45,7 @@ export const sandboxBenchmark: Benchmark = {
       rows,
       aims: [{ what: 'bubblewrap, start to end, p50', bound: 'most', limit: 25, value: median, unit: 'ms' }],
       notes: [
-        `/bin/true to its end, and /bin/echo to the first byte that is read; the four ways in turns. The end of a sandbox is confirmed: its init is reaped and its control group is empty and removed. ${REFILLED_MS} ms before each start, so that launches wait again: a task that comes sooner after two others finds none. By hand there is no control group, no rlimit and no shell between. Started by the benchmark's own process, of ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB.${leftOut.length > 0 ? ` Left out: ${leftOut.join(', ')}.` : ''}`,
+        `/bin/true until it ended, and /bin/echo until its first byte was read; the four ways in turns. The end of a sandbox is confirmed: its init is reaped and its control group is empty and removed. ${REFILLED_MS} ms pass before each start, so that launches are warm again: a task that comes sooner after two others finds none. By hand, there is no control group, no rlimit and no shell in between. The benchmark's own process starts all of them; its size is ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB.${leftOut.length > 0 ? ` Left out: ${leftOut.join(', ')}.` : ''}`,
       ],
     };
   },

@@ -90,7 +90,7 @@ export const storageBenchmark: Benchmark = {
         },
       ],
       notes: [
-        `${count} commits, ${sources.at(-1)!.files} files in the newest. Objects: their length. Rows: the tables ${TABLES.join(', ')} in a database that holds nothing else, columns and row headers with their indexes, which are as large as after \`VACUUM FULL\`; who stored what and when is among them, as git's commits are in its pack.`,
+        `${count} commits, ${sources.at(-1)!.files} files in the newest. Objects: their length. Rows: the tables ${TABLES.join(', ')} in a database that contains nothing else: columns and row headers with their indexes, which are as large as after \`VACUUM FULL\`. They include who stored what and when, as git's pack includes its commits.`,
         '',
         '| KiB | objects | rows | indexes of rows |',
         '| --- | ---: | ---: | ---: |',
@@ -101,7 +101,7 @@ export const storageBenchmark: Benchmark = {
         '| --- | ---: | ---: |',
         ...TABLES.map((table) => `| ${table} | ${kib(before.tables[table])} | ${kib(after.tables[table])} |`),
         '',
-        'Every content of every version was read and hashed after the merging, and each version had the `sha256` of what was sent.',
+        'Every content of every version was read and hashed after the merge, and each version had the `sha256` of what was sent.',
       ],
     };
   },

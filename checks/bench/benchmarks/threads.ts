@@ -85,7 +85,7 @@ export const threadsBenchmark: Benchmark = {
         },
       ],
       notes: [
-        `${THREADS} threads of ${PROJECTS} projects of ${FILES} files; each run is ${STEPS} shell commands that sleep 1.5 s, print and edit a file, with the agent's reply shown as drafts. ${many.together} were running at one time. The runs' ends are awaited by as many long polls. perf_hooks.monitorEventLoopDelay inside the service, sampled every 10 ms, which are taken off.`,
+        `${THREADS} threads of ${PROJECTS} projects of ${FILES} files; each run is ${STEPS} shell commands that sleep 1.5 s, print and edit a file, with the agent's reply shown as drafts. ${many.together} were running at the same time. As many long polls wait for the runs to end. perf_hooks.monitorEventLoopDelay inside the service, sampled every 10 ms; these 10 ms are subtracted.`,
       ],
     };
   },

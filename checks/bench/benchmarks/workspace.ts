@@ -64,7 +64,7 @@ export const workspaceBenchmark: Benchmark = {
         },
       ],
       notes: [
-        `Kept sources are restored by ${restore === 'overlay' ? 'a mount' : 'copying'}. Restore: PUT /workspaces/:id, sent → answered, in place of one that is there. First time: a tar of all files, kept under a new key; again: over what is kept; next version: over what is kept, with a patch of ten files. Capture: POST /workspaces/:id/capture beside the kept files, sent → answered, after the patched restore and then after commands in the workspace, which are not in the figures; all files hashed: the same beside a list of paths, as where nothing is kept. tar (from a file) and git (a ready repository whose objects are in one pack, its index to be made) run on the file system that holds the workspaces. Every capture's hashes are compared with what they should be.`,
+        `Kept sources are restored by ${restore === 'overlay' ? 'a mount' : 'copying'}. Restore: PUT /workspaces/:id, sent → answered, replacing an existing workspace. First time: a tar of all files, kept under a new key; again: over what is kept; next version: over what is kept, with a patch of ten files. Capture: POST /workspaces/:id/capture, compared with the kept files, sent → answered, after the patched restore and then after commands in the workspace, which are not in the figures; all files hashed: the same with a list of paths, as if nothing were kept. tar (from a file) and git (a ready repository whose objects are in one pack, its index to be made) run on the file system that holds the workspaces. Every capture's hashes are compared with the expected ones.`,
       ],
     };
   },

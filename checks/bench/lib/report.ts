@@ -68,7 +68,7 @@ export function markdown({ date, quick, machine: m, results, failures }: Report)
     '',
     `${m.cores} cores (${m.processor}), ${m.memoryGiB} GiB, Linux ${m.kernel}, ${m.fileSystem}, Node ${m.node}, git ${m.git}. Service, PostgreSQL (embedded, fsync on), sandboxes, load and git share these cores. *Load* is the machine's load average over one minute, before and after the benchmark.`,
     '',
-    tableRow(['Benchmark', 'Figure', 'Measured', 'Aim', 'Met', 'Load']),
+    tableRow(['Benchmark', 'Figure', 'Measured', 'Target', 'Met', 'Load']),
     tableRow(['---', '---', '---:', '---:', '---', '---']),
     ...aims.map(tableRow),
     '',

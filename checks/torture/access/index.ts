@@ -38,7 +38,7 @@ interface Question {
 
 export const accessPart: Part = {
   name: 'access',
-  title: 'Every operation, asked without the right to, about ids that exist and ids that do not',
+  title: 'Every operation without permission, with existing and absent ids',
   seconds: 30,
   async run({ random, count, start, atEnd, signal, say }) {
     const document = readDocument();

@@ -46,7 +46,7 @@ const QUIET_LIMIT_MS = 120_000;
 export const appliesPart: Part = {
   name: 'applies',
   title:
-    'Every apply ends once, on the head that it was merged with, and no change is lost, whatever is killed meanwhile',
+    'Every apply ends once, on the head that it was merged with, and no change is lost, whatever is killed in the meantime',
   seconds: 200,
   async run(setup) {
     const fleet = await startFleet(setup, { apis: 2, workers: setup.count(3, 2) });

@@ -50,7 +50,7 @@ export function markdown(report: Report, parts: readonly { title: string }[], ea
     '# Promises under faults',
     'The last run of each part, written by `npm run torture -- --write`.',
     `${m.cores} cores (${m.processor}), ${m.memoryGiB} GiB, Linux ${m.kernel}, ${m.fileSystem}, Node ${m.node}. Services, PostgreSQL (embedded, fsync on), sandboxes, writers and readers share these cores.`,
-    `Truth is what clients were told, each write being sent again with its key until it is answered, and what the tables hold at the end. \`ok\` means that nothing was lost, doubled, reordered or answered wrongly; headers in \`torture/\` say with which faults, put into the service on purpose, parts were seen to fail. A run of fewer than ${FULL_SECONDS} seconds has proportionally smaller counts; the lines say the counts as they were.`,
+    `The truth is what the service answered to clients, which repeat each write with its key until it is answered, and what the tables contain at the end. \`ok\` means that nothing was lost, duplicated, reordered or answered wrongly. The file headers in \`checks/torture/\` name the faults that were planted in the service to make parts fail. A run of fewer than ${FULL_SECONDS} seconds has proportionally smaller counts; the lines give the actual counts.`,
     ...parts.flatMap(({ title }) => sections.get(title) ?? []),
   ].join('\n\n')}\n`;
 }

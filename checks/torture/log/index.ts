@@ -26,7 +26,7 @@ const READERS = 32;
 
 export const logPart: Part = {
   name: 'log',
-  title: 'No event is missed, doubled or reordered while processes are killed',
+  title: 'No event is lost, duplicated or reordered while processes are killed',
   seconds: 240,
   async run(setup) {
     const ground = await prepare(setup);

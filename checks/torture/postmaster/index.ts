@@ -55,7 +55,7 @@ interface Outcome extends Verdict {
 
 export const postmasterPart: Part = {
   name: 'postmaster',
-  title: 'No acknowledged write is lost when PostgreSQL is killed, and the service is soon ready again',
+  title: 'No acknowledged write is lost when PostgreSQL is killed, and the service recovers quickly',
   seconds: 120,
   async run(setup) {
     const sharedKills = setup.count(5, 0);

@@ -32,7 +32,7 @@ const THREADS = 8;
 
 export const receiptsPart: Part = {
   name: 'receipts',
-  title: 'No write happens twice, whatever is killed while it is sent again',
+  title: 'No write happens twice, whatever is killed during retries',
   seconds: 150,
   async run(setup) {
     const fleet = await startFleet(setup, { apis: 2, workers: 2 });
