@@ -1,7 +1,7 @@
 /**
  * `npm run test:agents`: installs the agents of docs/guides/agents.md from the npm registry into
- * HEADRACE_AGENTS_DIR (by default a folder beside other temporary ones; about 1.3 GB, kept between runs)
- * and tests them through the service. Not a part of `npm test`, which needs no network.
+ * HEADRACE_AGENTS_DIR (default: a folder in the system's temporary folder; about 1.3 GB, kept between runs)
+ * and tests them through the service. Not part of `npm test`, which needs no network.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const INSTALL_MS = 10 * 60_000,
   TESTS_MS = 30 * 60_000;
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
-// This Node goes first: the machine's own may be older than what the agents ask for.
+// This Node comes first in PATH: the machine's own may be too old for the agents.
 const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
 const npm = (args: string[], timeout: number) =>
   spawnSync('npm', args, {
@@ -33,7 +33,7 @@ for (const { name, entry } of agentsOfGuide()) {
   if (existsSync(mark) && readFileSync(mark, 'utf8') === entry.install) continue;
   isReachable ??= npm(['ping'], PING_MS).status === 0;
   if (!isReachable) {
-    say(`SKIPPED ${name}: the npm registry is not reachable, and it is not installed in ${entry.folder}`);
+    say(`SKIPPED ${name}: it is not installed in ${entry.folder}, and the npm registry is not reachable`);
     continue;
   }
   say(`Installing ${name}: ${entry.install}`);

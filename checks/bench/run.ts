@@ -2,11 +2,11 @@
  * `npm run bench`: measures the real service and prints a table.
  *
  *   --only <name>     one benchmark (may be repeated)
- *   --quick           few samples: to see that everything works
+ *   --quick           few samples: to check that everything works
  *   --dir <folder>    file system to measure on (the system's temporary folder)
  *   --profile <dir>   CPU profiles of the service, one file per thread
- *   --write           docs/benchmarks/results.md; a part of them needs a file of its own: --out
- *   --out <file>      where --write writes
+ *   --write           rewrites docs/benchmarks/results.md; with --only, --out is required
+ *   --out <file>      the file that --write writes
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ import { consoleText, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
 import { startService } from '../harness/service.ts';
 
-// Sandboxes and git are started by this process: the smaller it is, the sooner they are there.
+// This process starts sandboxes and git: the smaller it is, the faster they start.
 const BENCHMARKS: Benchmark[] = [
   sandboxBenchmark,
   workspaceBenchmark,
@@ -79,7 +79,7 @@ if (unknown.length || (options.write && !options.out && chosen.length < BENCHMAR
   console.error(
     unknown.length
       ? `There is no benchmark ${unknown.join(', ')}: ${BENCHMARKS.map((b) => b.name).join(', ')}`
-      : '--write takes a run of all benchmarks, or a file of its own by --out',
+      : '--write needs a run of all benchmarks, or another file: --out <file>',
   );
   process.exit(2);
 }

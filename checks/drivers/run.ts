@@ -1,8 +1,7 @@
 /**
- * `npm run test:drivers`: starts each container engine that this machine has, with everything of its own in
- * a temporary folder, and runs against each driver what the runner relies on
- * (checks/drivers/vitest.config.ts). Says one line per driver: passed, FAILED, or NOT TESTED and what to
- * install. Not a part of `npm test`.
+ * `npm run test:drivers`: starts each container engine that this machine has, with all of its files in a
+ * temporary folder, and tests each driver for what the runner relies on (checks/drivers/vitest.config.ts).
+ * Prints one line per driver: passed, FAILED, or NOT TESTED and what to install. Not part of `npm test`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,11 +13,11 @@ import { sweepDeadRunners } from '../../packages/runner/src/sandbox/host.ts';
 
 const HELP = `npm run test:drivers -- [--only NAME]... [--install] [--json] [vitest's filters]
 
-Tests every driver of sandboxes that can be tried here: ${CANDIDATES.map(({ name }) => name).join(', ')}.
-  --only NAME   only this one; may be repeated
-  --install     as root: installs what is missing with apt-get
-  --json        one JSON document on stdout instead of lines
-Ends with 1 when a driver fails a test.`;
+Tests every sandbox driver that can run here: ${CANDIDATES.map(({ name }) => name).join(', ')}.
+  --only NAME   test only this driver; may be repeated
+  --install     as root: install missing packages with apt-get
+  --json        print one JSON document to stdout instead of lines
+Exits with 1 if a driver fails a test or no driver could be tested.`;
 const TESTS_MS = 30 * 60_000,
   END_MS = 10_000,
   SAID_CHARACTERS = 20_000,
@@ -52,7 +51,7 @@ const say = (line: string): void => {
   process[values.json ? 'stderr' : 'stdout'].write(`${line}\n`);
 };
 
-/** Ctrl-C and a TERM end the tests and their engine first, in the order of any other run. */
+/** Ctrl-C and SIGTERM end the tests and their engine first, in the same order as any other run. */
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
 

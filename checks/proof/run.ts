@@ -1,12 +1,13 @@
 /**
- * npm run replay -- [options] [repository ...] Merges what the histories of repositories tell of, by
- * Headrace and by git, and compares: verdict, conflicting paths, every file of the result. Works on
- * temporary clones; a repository is a folder, a bundle or an address that git can clone. Without one: the
- * bundles of checks/harness/histories. Exit 1 when an answer differs from git's.
+ * `npm run replay -- [options] [repository ...]`: repeats the merges in repositories' histories with
+ * Headrace and with git, and compares the verdict, the conflicting paths and every file of the result.
  *
- *   --reverts <n>   beside the real merges, so many reverts, as many cherry-picks and as many merges of distant commits, all drawn (200)
- *   --seed <n>      what is drawn (1)
- *   --json          the reports as JSON on stdout; the progress goes to stderr in any case
+ * A repository is a folder, a bundle or an address that git can clone (default: the bundles in
+ * checks/harness/histories). Works on temporary clones. Exits with 1 when an answer differs from git's.
+ *
+ *   --reverts <n>   in addition to the real merges, this many randomly drawn reverts, as many cherry-picks and as many merges of distant commits (200)
+ *   --seed <n>      seeds the random choices (1)
+ *   --json          prints the reports as JSON to stdout; progress always goes to stderr
  *   --help
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
@@ -25,7 +26,7 @@ const NAMES: Record<keyof ReplayReport['merges'], string> = {
   distant: 'distant',
 };
 const PROGRESS_MS = 500;
-/** Differences that are told of in full: the rest are likely of one kind. */
+/** Number of differences to print in full: the rest are likely of the same kind. */
 const TOLD = 20;
 
 const { values: options, positionals } = read();
@@ -136,7 +137,7 @@ function whole(name: string, value: string): number {
 }
 
 function refuse(why: string): never {
-  console.error(`${why}; --help tells more`);
+  console.error(`${why}; see --help`);
   process.exit(2);
 }
 

@@ -1,13 +1,13 @@
 /**
- * `npm run torture`: does to the real service what breaks promises, and counts what was lost. One line a
- * part; exit 1 on any loss.
+ * `npm run torture`: injects faults into the real service and counts what was lost. Prints one line per
+ * part; exits with 1 on any loss.
  *
  *   --only <part>     one part (may be repeated)
- *   --seconds <n>     scales the work to about that time (1500: the full counts)
- *   --seed <n>        what is drawn: keys, victims, moments (default: drawn, and said)
- *   --dir <folder>    file system to work on (/dev/shm where that has room, else the system's temporary folder)
- *   --json            the report as JSON on stdout instead of the lines
- *   --write           docs/benchmarks/torture.md, of the parts that were run
+ *   --seconds <n>     scales the work to about this duration (1500: the full counts)
+ *   --seed <n>        seeds the random choices: keys, victims, times (default: random, and printed)
+ *   --dir <folder>    file system to work on (/dev/shm if it has room, else the system's temporary folder)
+ *   --json            prints the report as JSON to stdout instead of the lines
+ *   --write           updates docs/benchmarks/torture.md for the parts that were run
  */
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -75,7 +75,7 @@ const chosen = PARTS.filter(({ name }) => options.only?.includes(name) ?? true);
 const seconds = whole('seconds', options.seconds);
 const seed =
   options.seed === undefined ? 1 + Math.floor(Math.random() * 999_999) : whole('seed', options.seed);
-/** Services have to be started for however little work. */
+/** Services must be started even for very little work. */
 const share = Math.max(LEAST_SHARE, (seconds - START_SECONDS) / (FULL_SECONDS - START_SECONDS));
 
 const MEMORY = '/dev/shm';

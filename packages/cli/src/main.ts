@@ -1,4 +1,4 @@
-/** `headrace`: what the operator does beside the API. */
+/** `headrace`: operator commands that do not go through the API. */
 import { parseArgs } from 'node:util';
 import { makeServiceKey } from '@headrace/server/accounts/keys.ts';
 import { doctor } from './doctor.ts';
@@ -7,13 +7,13 @@ import { STORAGE_HELP, verifyStored } from './storage.ts';
 import { UsageError } from './usage-error.ts';
 
 const HELP = `headrace <command>
-  keys generate       print a new service key, made offline: for HEADRACE_BOOTSTRAP_KEY
-  doctor [--json]     tell what this host offers: Node, git, database, sandbox; exit 1 where something needed is missing
+  keys generate       print a new service key, generated offline, for HEADRACE_BOOTSTRAP_KEY
+  doctor [--json]     report what this host offers: Node, git, database, sandbox; exit 1 if a requirement is missing
   organizations set --id ORG --platform-api=true|false
-                      give or take an organization's access to the Platform API; reads DATABASE_URL or HEADRACE_DATA_DIR as the service does
+                      grant or revoke an organization's access to the Platform API; reads DATABASE_URL or HEADRACE_DATA_DIR like the service
   storage verify [--project ID] [--concurrency N] [--json]
-                      read and hash everything that is stored, and tell what is damaged; \`storage verify --help\` tells more
-  --help`;
+                      read and hash everything that is stored, and report damage; details: \`storage verify --help\`
+  --help              print this help`;
 
 /** The exit code. Throws UsageError, and Error with a message for the operator. */
 async function run(argv: string[]): Promise<number> {
@@ -30,7 +30,7 @@ async function run(argv: string[]): Promise<number> {
   if (command === 'doctor') return doctor(values.json === true);
   if (command === 'organizations set') return setOrganization(values.id, values['platform-api']);
   if (command === 'storage verify') return verifyStored(values);
-  throw new UsageError(command === '' ? 'Say which command.' : `There is no command \`${command}\`.`);
+  throw new UsageError(command === '' ? 'Name a command.' : `There is no command \`${command}\`.`);
 }
 
 const OPTIONS = {

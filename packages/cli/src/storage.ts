@@ -1,4 +1,4 @@
-/** `headrace storage verify`: reads everything that is stored, and tells what is damaged. */
+/** `headrace storage verify`: reads everything that is stored, and reports damage. */
 import { isServiceKey } from '@headrace/server/accounts/keys.ts';
 import { ConfigError, readConfig } from '@headrace/server/config.ts';
 import type { Config } from '@headrace/server/config.ts';
@@ -14,12 +14,12 @@ import { reportLines } from './storage-report.ts';
 import { UsageError } from './usage-error.ts';
 
 export const STORAGE_HELP = `headrace storage verify [--project ID] [--concurrency N] [--json]
-  Reads every object that is registered, hashes every content and artifact, and compares them with the database. It writes nothing, and works
-  beside a running service. It reads DATABASE_URL, HEADRACE_DATA_DIR and HEADRACE_S3_* as the service does.
+  Reads every registered object, hashes every content and artifact, and compares them with the database. It writes nothing and
+  can run next to a running service. It reads DATABASE_URL, HEADRACE_DATA_DIR and HEADRACE_S3_* like the service.
   --project ID       only this project
-  --concurrency N    objects that are read at once, 1 to 16 (4)
-  --json             one JSON document on stdout instead of lines
-  exit code          0 sound, 1 damage found, 2 wrong use, 3 could not finish: the store or the database is away`;
+  --concurrency N    number of objects to read in parallel, 1 to 16 (4)
+  --json             print one JSON document to stdout instead of lines
+  exit code          0 sound, 1 damage found, 2 wrong usage, 3 could not finish: the store or the database is unavailable`;
 
 const DEFAULT_CONCURRENCY = 4;
 const MAX_CONCURRENCY = 16;

@@ -11,13 +11,13 @@ import type { Config } from './config.ts';
 
 const STOP_LIMIT_MS = 9_500;
 
-const HELP = `headrace: starts the service. It is configured by environment variables:
-  HEADRACE_HOST, HEADRACE_PORT      where it listens (127.0.0.1, 4400; 0 takes a free port)
+const HELP = `headrace: starts the service. Environment variables configure it:
+  HEADRACE_HOST, HEADRACE_PORT      listening address (127.0.0.1, 4400; port 0 picks a free port)
   HEADRACE_DATA_DIR                 data folder (.headrace): embedded database and objects
   DATABASE_URL                      an external PostgreSQL, 15 or newer, instead of the embedded one
   HEADRACE_ROLES                    api,worker,runner (all)
-  HEADRACE_OWNER_EMAIL, HEADRACE_OWNER_PASSWORD, HEADRACE_BOOTSTRAP_KEY   read on an empty database
-See docs/guides/operations.md for all of them.`;
+  HEADRACE_OWNER_EMAIL, HEADRACE_OWNER_PASSWORD, HEADRACE_BOOTSTRAP_KEY   only used when the database is empty
+docs/guides/operations.md lists all variables.`;
 
 function readConfiguration(): Config {
   try {
