@@ -61,7 +61,7 @@ export const acceptInvitation = plain({
   name: 'accounts.acceptInvitation',
   summary: 'Accept an invitation',
   description:
-    'Makes the user, or takes the password of the user that the address has, makes them a member, and signs in.',
+    'Creates the user, or verifies the password of the user who has the address, makes them a member, and signs in.',
   access: 'public',
   body: Body({
     name: Text('Kim', { minLength: 1, maxLength: 200 }),

@@ -9,7 +9,7 @@ export const createOrganization = write({
   name: 'accounts.createOrganization',
   summary: 'Create a further, empty organization',
   description:
-    'The caller, an owner of any organization, becomes its owner. The session goes on to act where it did.',
+    'The caller, who must be an owner of any organization, becomes its owner. The session stays in its current organization.',
   access: { session: 'user' },
   body: Body({ name: Text('Acme', { minLength: 1, maxLength: 200 }) }),
   responses: { 201: Ok({ organization: Organization }) },

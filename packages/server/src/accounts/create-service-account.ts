@@ -18,7 +18,7 @@ export const createServiceAccount = write({
   name: 'accounts.createServiceAccount',
   summary: 'Create a service account and its first key',
   description:
-    'The key is told once; a retry returns the identity alone. With `projectIds` organization-wide repository discovery and billing are unavailable.',
+    'The key is returned only once; a retry returns the identity without it. With `projectIds` organization-wide repository discovery and billing are unavailable.',
   access: { session: 'admin' },
   body: Body({
     name: AccountName,

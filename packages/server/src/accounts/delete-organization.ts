@@ -17,7 +17,7 @@ export const deleteOrganization = (dependents: ProjectDependents): Operation =>
     name: 'accounts.deleteOrganization',
     summary: 'Delete an organization',
     description:
-      'Takes an owner. All its keys end, stored secrets and its projects are deleted, and nobody acts in it again. While a build of it still has a sandbox: 409 `build_busy`.',
+      'Requires an owner. All its keys stop working, its stored secrets and its projects are deleted, and nobody can act in it again. While one of its builds still has a sandbox: 409 `build_busy`.',
     access: { session: 'user' },
     responses: { 200: Ok({ organization: Organization }) },
     async handle(tx, call) {

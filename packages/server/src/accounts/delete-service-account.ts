@@ -8,7 +8,7 @@ import { Account, accountView } from './service-accounts.ts';
 export const deleteServiceAccount = write({
   name: 'accounts.deleteServiceAccount',
   summary: 'Delete a service account',
-  description: 'All its keys end at once.',
+  description: 'All its keys stop working immediately.',
   access: { session: 'admin' },
   responses: { 200: Ok({ account: Account }) },
   async handle(tx, { principal, params, address }) {

@@ -14,9 +14,9 @@ const INVITATION_DAYS = 7;
 
 export const inviteMember = write({
   name: 'accounts.inviteMember',
-  summary: 'Invite somebody into the organization',
+  summary: 'Invite a person to the organization',
   description:
-    'Hand the `url` to the invited person: it works once, for a week. Only an owner invites an owner.',
+    'Give the `url` to the invited person: it works once, within a week. Only an owner can invite an owner.',
   access: { session: 'admin' },
   body: Body({
     email: Type.String({ format: 'email', maxLength: 320, examples: ['kim@example.com'] }),

@@ -8,7 +8,7 @@ export const removeMember = write({
   name: 'accounts.removeMember',
   summary: 'Remove a member',
   description:
-    'Takes effect with the next request of any of their sessions. Only an owner removes an owner; the last owner stays.',
+    'Takes effect with the next request of any of their sessions. Only an owner can remove an owner; the last owner cannot be removed.',
   access: { session: 'admin' },
   responses: { 200: Ok({ member: Member }) },
   async handle(tx, { principal, params, address }) {

@@ -8,7 +8,8 @@ import { Credential, credentialView } from './service-accounts.ts';
 export const revokeCredential = write({
   name: 'accounts.revokeCredential',
   summary: 'Revoke a key',
-  description: 'In force for the very next request here, within a second everywhere; open streams end.',
+  description:
+    'Takes effect with the next request in this process, and within a second in all others; open streams end.',
   access: { session: 'admin' },
   responses: { 200: Ok({ credential: Credential }) },
   async handle(tx, { principal, params, address }) {

@@ -9,7 +9,7 @@ export const rotateCredential = write({
   name: 'accounts.rotateCredential',
   summary: 'Add a key to a service account',
   description:
-    'The old keys stay valid until they expire or are revoked: move your backend over, then revoke. The new key is told once.',
+    'The old keys stay valid until they expire or are revoked: move your backend over, then revoke. The new key is returned only once.',
   access: { session: 'admin' },
   body: Body({
     expiresInSeconds: Type.Optional(
@@ -17,7 +17,7 @@ export const rotateCredential = write({
         minimum: 1,
         maximum: 315_360_000,
         default: DEFAULT_SECONDS,
-        description: 'A year where it is left out.',
+        description: 'Default: one year.',
       }),
     ),
   }),

@@ -39,7 +39,7 @@ export const AccountWithKey = Ok({
   credential: Credential,
   key: Type.Optional(
     Text('hrk_01k9x3v5e8f7arh2m4t6w8y0zb_Jx0o5mOQ9E1kz3b7WqL2nD8vYcT4uGpRfHsXaZi6KtM9f86d0', {
-      description: 'The service key: told in the first answer only.',
+      description: 'The service key; only the first answer contains it.',
     }),
   ),
   secretUnavailable: Type.Boolean({ examples: [false] }),

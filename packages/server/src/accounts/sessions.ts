@@ -14,7 +14,7 @@ export const Session = Ok({
   user: Type.Object({ id: Id('usr'), email: Text('kim@example.com'), name: Text('Kim') }),
   organizations: Type.Array(Organization),
   activeOrganizationId: Nullable(
-    Id('org', 'What this session acts in; null when its user is no member there any more.'),
+    Id('org', 'The organization that this session acts in; null when its user is no longer a member.'),
   ),
 });
 

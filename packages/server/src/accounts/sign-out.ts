@@ -6,7 +6,7 @@ import { hashToken, sessionCookie, sessionTokenOf } from './session-cookie.ts';
 export const signOut = plain({
   name: 'accounts.signOut',
   summary: 'Sign out',
-  description: 'Ends this session at once, with its open streams; other sessions of the user go on.',
+  description: 'Ends this session immediately, with its open streams; other sessions of the user continue.',
   access: { session: 'user' },
   body: Body({}),
   responses: { 200: Ok({}) },

@@ -8,7 +8,7 @@ import { Session, sessionBody } from './sessions.ts';
 export const switchOrganization = write({
   name: 'accounts.switchOrganization',
   summary: 'Choose the organization that this session acts in',
-  description: 'Other sessions of the user stay where they are.',
+  description: 'Other sessions of the user do not change.',
   access: { session: 'user' },
   body: Body({ organizationId: IdInput('org') }),
   responses: { 200: Session },

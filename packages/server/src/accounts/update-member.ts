@@ -9,7 +9,7 @@ export const updateMember = write({
   name: 'accounts.updateMember',
   summary: "Change a member's role",
   description:
-    "Takes effect with the member's next request. Only an owner makes or changes an owner; the last owner stays.",
+    "Takes effect with the member's next request. Only an owner can appoint or change an owner; the last owner stays an owner.",
   access: { session: 'admin' },
   body: Body({ role: RoleName }),
   responses: { 200: Ok({ member: Member }) },

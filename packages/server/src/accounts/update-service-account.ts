@@ -12,7 +12,7 @@ export const updateServiceAccount = write({
   name: 'accounts.updateServiceAccount',
   summary: "Change a service account's name, permissions, projects, or disable it",
   description:
-    'In force for the very next request here, within a second everywhere; open streams end. Who saves an account answers for it: its keys are refused with 403 once that person is neither owner nor admin, until another saves it.',
+    'Takes effect with the next request in this process, and within a second in all others; open streams end. The person who last saved an account is responsible for it: its keys are refused with 403 once that person is neither owner nor admin, until another person saves it.',
   access: { session: 'admin' },
   body: Body({
     name: Type.Optional(AccountName),

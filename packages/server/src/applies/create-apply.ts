@@ -27,7 +27,7 @@ export const createApply = write({
   name: 'applies.createApply',
   summary: 'Apply a draft to the head',
   description:
-    "Queues the thread's latest source for a three-way merge with the head. Applies of an app go one after the other. Once applied, the thread is sealed and work goes on in a new thread; with conflicts in manual mode the head stays and the thread is open again.",
+    "Queues the thread's latest source for a three-way merge with the head. Applies of an app run one after the other. Once applied, the thread is sealed and work continues in a new thread; with conflicts in manual mode the head stays and the thread is open again.",
   access: { permissions: ['project:update', 'thread:update'] },
   body: ApplyBody,
   legacyKeys: ['/clientOperationId'],

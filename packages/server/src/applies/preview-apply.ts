@@ -13,10 +13,10 @@ const Preview = Type.Object({
   headSourceId: Id('src', 'The head that was merged with.'),
   status: Enum(['clean', 'conflicted']),
   changes: Type.Array(DiffFile, {
-    description: 'From the head to the merge; what is in conflict as in the draft.',
+    description: 'From the head to the merge; conflicting paths as in the draft.',
   }),
   conflicts: Type.Array(Conflict, {
-    description: 'What is in conflict, or still is with these resolutions.',
+    description: 'The conflicts, or those that remain with these resolutions.',
   }),
 });
 

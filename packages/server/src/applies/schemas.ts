@@ -29,9 +29,9 @@ export const Apply = Type.Object({
   orgId: Id('org'),
   projectId: Id('prj'),
   threadId: Id('thr'),
-  baseSourceId: Nullable(Id('src', 'What the draft started from.')),
+  baseSourceId: Nullable(Id('src', 'The source that the draft started from.')),
   draftSourceId: Id('src'),
-  headSourceId: Nullable(Id('src', 'The head that it was merged with; null before.')),
+  headSourceId: Nullable(Id('src', 'The head that it was merged with; null until then.')),
   resultSourceId: Nullable(Id('src', 'The head after it; null unless applied.')),
   expectedHeadSourceId: Nullable(Id('src')),
   resolutions: Type.Array(Type.Object({ path: Text('src/index.ts'), take: Enum(['head', 'draft']) }), {
@@ -53,16 +53,16 @@ export const Apply = Type.Object({
 const decision = {
   expectedSourceId: IdInput('src', "The thread's latest source, as the caller knows it."),
   conflictResolution: Type.Optional(
-    Enum(['agent', 'manual'], { description: 'Who resolves conflicts; `agent` when left out.' }),
+    Enum(['agent', 'manual'], { description: 'Who resolves conflicts; default `agent`.' }),
   ),
   expectedHeadSourceId: Type.Optional(
-    IdInput('src', 'Pins the head: another one refuses the apply, or ends it as conflicted.'),
+    IdInput('src', 'Pins the head: if the head is another one, the apply is refused, or ends as conflicted.'),
   ),
   resolutions: Type.Optional(
     Type.Array(
       Body({
         path: Path(
-          'A path in conflict, or a folder with a slash at its end: everything in conflict below it. The longest that fits counts.',
+          'A path in conflict, or a folder with a slash at its end: all conflicts below it. The longest match wins.',
         ),
         take: Enum(['head', 'draft'], { description: 'What that side has at the path, or nothing.' }),
       }),

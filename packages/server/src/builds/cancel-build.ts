@@ -13,7 +13,7 @@ export const cancelBuild = write({
   name: 'builds.cancelBuild',
   summary: 'Cancel a build',
   description:
-    'A queued one has failed as `cancelled` at once, one that is building as soon as its sandbox is gone.',
+    'A queued build fails as `cancelled` immediately, one that is building as soon as its sandbox is gone.',
   access: { permissions: ['thread:update'] },
   body: Body({}),
   responses: { 202: Ok({ build: Build }) },

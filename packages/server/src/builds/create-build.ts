@@ -22,12 +22,10 @@ export const createBuild = write({
   name: 'builds.createBuild',
   summary: 'Build a source',
   description:
-    'Runs the command in a scratch sandbox that holds exactly the source, and keeps what it leaves in the output directory: at most 10,000 regular files of 64 MiB in all. The thread has to be idle, and takes no other work until the build has ended.',
+    'Runs the command in a scratch sandbox that contains exactly the source, and keeps the files in the output directory: at most 10,000 regular files, 64 MiB in total. The thread has to be idle, and takes no other work until the build has ended.',
   access: { permissions: ['thread:update'] },
   body: Body({
-    sourceId: Type.Optional(
-      IdInput('src', "Any source of the app; the thread's latest one where it is left out."),
-    ),
+    sourceId: Type.Optional(IdInput('src', "Any source of the app; default: the thread's latest.")),
     command: Command,
     outputDirectory: OutputDirectory,
     timeoutSeconds: Type.Optional(

@@ -14,7 +14,7 @@ export const getArtifact = read({
       content: { 'application/gzip': { schema: { type: 'string', contentMediaType: 'application/gzip' } } },
       description: 'A tar.gz of the files.',
     },
-    304: { content: {}, description: 'The artifact is the one that the caller has.' },
+    304: { content: {}, description: 'Not modified: the caller has this artifact.' },
   },
   errors: [409, 503],
   async handle(call) {

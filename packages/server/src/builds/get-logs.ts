@@ -15,7 +15,7 @@ export const getLogs = read({
   name: 'builds.getLogs',
   summary: "Read what a build's command printed",
   description:
-    'Both streams in order of arrival, also while the build goes on; the first 2 MiB of them. `Accept: text/plain` gives the text alone.',
+    'Both streams in order of arrival, even while the build is in progress; the first 2 MiB. `Accept: text/plain` returns only the text.',
   access: { permissions: ['thread:read'] },
   responses: {
     200: {

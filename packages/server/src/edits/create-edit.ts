@@ -29,7 +29,7 @@ const Change = Body(
       Nullable(
         Type.String({
           examples: ['export const answer = 42;\n'],
-          description: 'null deletes. May be left out with renameFrom or executable.',
+          description: 'null deletes. Optional with renameFrom or executable.',
         }),
       ),
     ),

@@ -22,15 +22,15 @@ export const PageOf = <S extends TSchema>(event: S) =>
   Type.Object({
     ok: Type.Literal(true),
     events: Type.Array(event),
-    nextCursor: Text('tYc1…', { description: 'Read on here; present on an empty page too.' }),
+    nextCursor: Text('tYc1…', { description: 'Continue here; an empty page has it too.' }),
     hasMore: Type.Boolean(),
   });
 export const Head = Ok({
-  cursor: Text('tYc1…', { description: 'Stands behind everything published so far.' }),
+  cursor: Text('tYc1…', { description: 'A cursor behind everything published so far.' }),
 });
 export const StreamAnswer = {
   description:
-    'Server-sent events. `id` is the event’s cursor, `event` its type, `data` its JSON. A `heartbeat` every 15 seconds carries a cursor. With `threadId`: `draft` {threadId, messageId, runId, revision, content (the whole text so far, at most its first 100,000 characters)} and `draft.removed` {threadId, messageId}, without a cursor. `error` {code, message} before the service ends a stream whose scope changed. 503 with `Retry-After` where the process has as many open streams and waiting requests as it takes (10,000).',
+    'Server-sent events. `id` is the event’s cursor, `event` its type, `data` its JSON. A `heartbeat` every 15 seconds carries a cursor. With `threadId`: `draft` {threadId, messageId, runId, revision, content (the whole text so far, at most its first 100,000 characters)} and `draft.removed` {threadId, messageId}, without a cursor. `error` {code, message} before the service ends a stream whose scope changed. 503 with `Retry-After` when the process has reached its limit of open streams and waiting requests (10,000).',
   content: {
     'text/event-stream': {
       schema: { type: 'string' },

@@ -39,7 +39,7 @@ const CURSOR = {
       minLength: 1,
       maxLength: 2000,
       description:
-        'Read on behind this cursor: of a page, an event, a head or a heartbeat, with the same filters.',
+        'Continue after this cursor, from a page, an event, a head or a heartbeat, with the same filters.',
     }),
   ),
 };
@@ -54,7 +54,7 @@ const WAIT = {
       minimum: 0,
       maximum: 30,
       default: 0,
-      description: 'An empty page waits for the first event, at most so long.',
+      description: 'If there is no event yet, wait for the first one, at most this many seconds.',
     }),
   ),
 };

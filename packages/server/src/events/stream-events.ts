@@ -6,7 +6,7 @@ export const streamEvents = read({
   name: 'events.streamEvents',
   summary: 'Stream the events of Direct projects',
   description:
-    'Replays from `Last-Event-ID` (which goes before `cursor`), then goes on live; without either from now on. Deduplicate by the event’s `id`.',
+    'Replays from `Last-Event-ID` (which takes precedence over `cursor`), then continues live; without either, it starts now. Deduplicate by the event’s `id`.',
   access: FEED_ACCESS,
   query: DIRECT_QUERY.stream,
   responses: { 200: StreamAnswer },

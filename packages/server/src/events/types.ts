@@ -101,7 +101,7 @@ const envelope = (scope: TProperties, projectId: TProperties) =>
       sequence: Type.String({
         pattern: '^\\d+$',
         examples: ['4711'],
-        description: 'Numeric text; rises along a feed. Not a cursor.',
+        description: 'Numeric text that increases along a feed. Not a cursor.',
       }),
       orgId: Id('org'),
       ...scope,

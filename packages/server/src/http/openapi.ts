@@ -79,7 +79,7 @@ function security(access: Access): Json[] {
 
 function permissionText(access: Access): string {
   if (access === 'public') return 'Needs no credential.';
-  if (access === 'authenticated') return 'Permission: that of the operation it tells of.';
+  if (access === 'authenticated') return 'Permission: that of the operation it reports on.';
   if ('session' in access)
     return access.session === 'member' || access.session === 'user'
       ? 'Needs a browser session.'
@@ -149,7 +149,7 @@ function responses(route: Route, names: NamedSchemas): Json {
           };
     const description =
       ('description' in answer && typeof answer.description === 'string' ? answer.description : undefined) ??
-      (Number(status) === 202 ? 'Accepted; the work goes on' : 'Success');
+      (Number(status) === 202 ? 'Accepted; the work continues' : 'Success');
     answers[status] = { description, headers: referTo(HEADERS, isWrite ? RECEIPT_HEADERS : {}), content };
   }
   const isPublic = operation.access === 'public' && operation.kind === 'read';

@@ -68,7 +68,7 @@ export const Page = <S extends TSchema>(plural: string, item: S) =>
     ok: Type.Literal(true),
     [plural]: Type.Array(item),
     nextCursor: Nullable(
-      Text('eyJsIjoiYXBwcyJ9', { description: 'Pass it as `cursor` to read on; null on the last page.' }),
+      Text('eyJsIjoiYXBwcyJ9', { description: 'Pass it as `cursor` to continue; null on the last page.' }),
     ),
     hasMore: Type.Boolean(),
   });
@@ -90,7 +90,8 @@ export const WaitQuery = Body({
     Type.Integer({
       minimum: 0,
       maximum: 30,
-      description: 'Answer when the resource has reached its end, or after this many seconds as it stands.',
+      description:
+        'Answer when the resource has reached its end, or after this many seconds with its current state.',
     }),
   ),
 });
@@ -101,7 +102,7 @@ export const ErrorBody = Type.Object(
     error: Type.Object(
       {
         code: Text('invalid_request', { description: 'Stable, snake_case.' }),
-        message: Text('The request is invalid.', { description: 'For a person: says what to do.' }),
+        message: Text('The request is invalid.', { description: 'For people: says what to do.' }),
         requestId: Text('req-7f3a'),
         fields: Type.Optional(
           Type.Array(

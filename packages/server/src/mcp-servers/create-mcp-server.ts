@@ -16,7 +16,7 @@ export const createMcpServer = write({
   name: 'mcpServers.createMcpServer',
   summary: 'Register an MCP server for agents',
   description:
-    "Runs that start from now on have it: those of `projectIds`, or of the whole organization. A run has at most 20, its project's own before the organization's, then the oldest first. `url` and `headers` are of the transport `http`, `command` and `env` of `stdio`.",
+    "Runs that start from now on can use it: those of `projectIds`, or of the whole organization. A run has at most 20, its project's own before the organization's, then the oldest first. `url` and `headers` belong to the transport `http`, `command` and `env` to `stdio`.",
   access: { permissions: ['mcpServer:create'] },
   body: NewMcpServer,
   responses: { 201: Ok({ mcpServer: McpServer }) },

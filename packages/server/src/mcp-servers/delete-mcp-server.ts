@@ -8,7 +8,7 @@ import { mcpServerView } from './view.ts';
 export const deleteMcpServer = write({
   name: 'mcpServers.deleteMcpServer',
   summary: 'Delete an MCP server',
-  description: 'Its secrets with it. Calls that running agents make to it from now on are refused.',
+  description: 'Its secrets are deleted with it. From now on, calls to it by running agents are refused.',
   access: { permissions: ['mcpServer:delete'] },
   responses: { 200: Ok({ mcpServer: McpServer }) },
   async handle(tx, call) {

@@ -11,7 +11,7 @@ const Transport = Enum(['http', 'stdio'], {
 const Url = Text('https://mcp.example.com/', {
   minLength: 1,
   maxLength: 2048,
-  description: 'http or https. Credentials belong into `headers`: the URL is shown.',
+  description: 'http or https. Put credentials into `headers`: the URL is visible.',
 });
 const Command = Text('node tools/mcp.mjs', {
   minLength: 1,
@@ -46,13 +46,13 @@ const Headers = secrets(
   "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
   { maxLength: 4096, pattern: '^[\\x21-\\x7e]([\\x20-\\x7e\\t]*[\\x21-\\x7e])?$' },
   { Authorization: 'Bearer example' },
-  'Sent to the `url` with each request. Stored encrypted, never told again, never in a sandbox.',
+  'Sent to the `url` with each request. Stored encrypted, never returned, never in a sandbox.',
 );
 const Env = secrets(
   '^[A-Za-z_][A-Za-z0-9_]{0,99}$',
   { maxLength: 16_384 },
   { TOKEN: 'example' },
-  'Environment of the `command`. Stored encrypted and never told again; the sandbox that the command runs in has it.',
+  'Environment of the `command`. Stored encrypted and never returned; the sandbox that runs the command contains it.',
 );
 
 const given = {

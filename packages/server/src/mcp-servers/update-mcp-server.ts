@@ -12,7 +12,7 @@ export const updateMcpServer = write({
   name: 'mcpServers.updateMcpServer',
   summary: 'Change an MCP server',
   description:
-    'Changes only what it names. `headers` and `env` replace all that was there; with a `url` of another origin, headers have to be sent again. Calls of running agents go by it at once, commands in the next run.',
+    'Changes only what it names. `headers` and `env` are replaced as a whole; a `url` of another origin requires new headers. The change applies to the next calls of running agents, and to commands from the next run.',
   access: { permissions: ['mcpServer:update'] },
   body: McpServerChange,
   responses: { 200: Ok({ mcpServer: McpServer }) },

@@ -41,7 +41,7 @@ interface DiffInput {
 }
 
 /**
- * What changed from one tree to the other, as git tells it: renames from 50% similarity on, copies as
+ * What changed from one tree to the other, as git reports it: renames from 50% similarity on, copies as
  * additions, whole git patches. Only changed contents are read. Patches stop at 8 MiB in all: a file whose
  * patch is left out is `truncated`. Sorted by path bytes.
  */

@@ -18,7 +18,7 @@ import { Attachment, ClientMessageId, Content, Message, messageView, ModelId } f
 export const sendMessage = write({
   name: 'messages.sendMessage',
   summary:
-    'Send a message: it starts a run, joins the active one where its agent takes messages, or queues one behind it',
+    'Send a message: it starts a run, joins the active run if its agent accepts messages, or queues a run behind it',
   access: { permissions: ['thread:update'] },
   body: Body({
     content: Content,

@@ -42,7 +42,7 @@ export const createPreview = claimedWrite({
   name: 'previews.createPreview',
   summary: "Show the thread's app in a browser",
   description:
-    "Runs the command, a server, in a sandbox of its own that holds the thread's latest source; newer sources are written into it. The answer does not wait for the server: read the preview until it is `ready`. It ends by itself after 8 hours. At most 10 of a thread and 50 of an app are open at once (409).",
+    "Runs the command, a server, in its own sandbox with the thread's latest source; newer sources are written into it. The answer does not wait for the server: read the preview until it is `ready`. It stops automatically after 8 hours. At most 10 of a thread and 50 of an app can be open at a time (409).",
   access: { permissions: ['thread:update'] },
   body: Body({ command: Command, port: Port }),
   responses: { 201: Ok({ preview: Preview }) },

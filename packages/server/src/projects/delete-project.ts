@@ -51,7 +51,7 @@ export const deleteApp = (dependents: ProjectDependents): Operation =>
     name: 'projects.deleteApp',
     summary: 'Delete an app',
     description:
-      'Ends its runs, applies and queued builds. Its objects are deleted from the store after a grace hour; its `externalId` is free again at once.',
+      'Ends its runs, applies and queued builds. Its objects are deleted from the store after a grace period of one hour; its `externalId` is available again immediately.',
     access: { permissions: ['project:delete'] },
     responses: { 200: Ok({ app: App }) },
     async handle(tx, call, receipt) {

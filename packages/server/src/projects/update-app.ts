@@ -13,7 +13,7 @@ export const updateApp = write({
   name: 'projects.updateApp',
   summary: "Change an app's name, externalId or metadata",
   description:
-    '`metadata` replaces what was there. With `expectedVersion` a change made meanwhile answers 409 `version_conflict` and nothing is changed.',
+    '`metadata` is replaced as a whole. With `expectedVersion`, an intervening change answers 409 `version_conflict` and nothing is changed.',
   access: { permissions: ['project:update'] },
   body: Body({
     name: Type.Optional(Name),

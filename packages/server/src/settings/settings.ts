@@ -36,13 +36,13 @@ const Egress = Body(
       Type.Array(Type.String({ pattern: HOST, maxLength: 253, examples: ['api.example.com'] }), {
         maxItems: 200,
         description:
-          'Names, in punycode where they are not ASCII; `*.example.com` is all below example.com, but not itself.',
+          'Names, in punycode if they are not ASCII; `*.example.com` matches every name below example.com, but not itself.',
       }),
     ),
   },
   {
     description:
-      'What sandboxes reach, by TLS on port 443. `none`: nothing. `registries`: the package registries, and `hosts`. `list`: `hosts`.',
+      'What sandboxes can reach, over TLS on port 443. `none`: nothing. `registries`: the package registries, and `hosts`. `list`: `hosts`.',
   },
 );
 
@@ -67,7 +67,7 @@ const fields = {
   concurrency: {
     ...Nullable(Body({ runs: Parallel, builds: Parallel })),
     description:
-      "How many are under way at once; what is beyond waits. The organization's bounds all of its apps together, and each app that sets none.",
+      "How many may be in progress at the same time; the others wait. The organization's setting limits all of its apps together, and each app that sets none.",
   },
   preview: Nullable(
     Body({

@@ -8,7 +8,7 @@ export const updateAppSettings = write({
   name: 'settings.updateAppSettings',
   summary: "Change an app's settings",
   description:
-    "Changes only what it names; null gives a setting back to the organization's, then to the service's default.",
+    "Changes only the named settings; null resets one to the organization's setting, or else the service's default.",
   access: { permissions: ['project:update'] },
   body: SettingsChange,
   responses: { 200: Ok({ settings: Settings }) },

@@ -7,7 +7,7 @@ import { changed, Settings, SettingsChange, settingsView } from './settings.ts';
 export const updateOrganizationSettings = write({
   name: 'settings.updateOrganizationSettings',
   summary: "Change the organization's defaults",
-  description: "Changes only what it names; null gives a setting back to the service's default.",
+  description: "Changes only the named settings; null resets one to the service's default.",
   access: { session: 'admin' },
   body: SettingsChange,
   responses: { 200: Ok({ settings: Settings }) },

@@ -15,7 +15,7 @@ export const getArchive = read({
       content: { 'application/gzip': { schema: { type: 'string', contentMediaType: 'application/gzip' } } },
       description: 'A tar.gz of the files.',
     },
-    304: { content: {}, description: 'The archive is the one that the caller has.' },
+    304: { content: {}, description: 'Not modified: the caller has this archive.' },
   },
   async handle(call) {
     const { ctx } = call;

@@ -12,7 +12,7 @@ export const getDiff = read({
   name: 'sources.getDiff',
   summary: 'Compare a source with another one',
   description:
-    'What changed from `base` to this source, as git tells it: renames from 50% similarity on, copies as additions. Patches stop at 8 MiB in all.',
+    'What changed from `base` to this source, as git reports it: renames from 50% similarity on, copies as additions. Patches stop at 8 MiB in total.',
   access: { permissions: ['project:read'] },
   query: Body({ base: SourceIdInput }),
   responses: {

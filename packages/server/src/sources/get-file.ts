@@ -17,7 +17,7 @@ export const getFile = read({
   query: Body({ path: Text('src/index.ts', { minLength: 1, maxLength: 1024 }) }),
   responses: {
     200: Ok({ file: SourceFileContent }),
-    304: { content: {}, description: 'The file is the one that the caller has.' },
+    304: { content: {}, description: 'Not modified: the caller has this file.' },
   },
   async handle(call) {
     const {

@@ -50,7 +50,7 @@ export const importSource = claimedWrite({
   name: 'sources.importSource',
   summary: 'Import a source version',
   description:
-    'Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. As `application/gzip` the body is a tar.gz, and `message` and `parentSourceId` stand in the query.',
+    'Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. With `application/gzip`, the body is a tar.gz, and `message` and `parentSourceId` are query parameters.',
   access: { permissions: ['project:update'] },
   query: ImportQuery,
   body: ImportBody,

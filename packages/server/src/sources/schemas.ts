@@ -47,7 +47,7 @@ export const DiffFile = Type.Object({
   truncated: Type.Optional(
     Type.Boolean({
       description:
-        'The patch is left out: all of them would be more than 8 MiB, its text is not UTF-8, the file has more than 200,000 lines, or comparing took too long.',
+        'The patch is omitted: the patches would exceed 8 MiB in total, its text is not UTF-8, the file has more than 200,000 lines, or the comparison took too long.',
     }),
   ),
 });

@@ -162,7 +162,7 @@ const responses = { 201: Ok({ thread: Thread, message: Type.Optional(Message), r
 
 export const createThread = write({
   name: 'threads.createThread',
-  summary: 'Create a thread, with a first message or without',
+  summary: 'Create a thread, with or without a first message',
   description: 'The thread owns an isolated workspace, which is prepared after the answer.',
   access: { permissions: ['thread:create'] },
   body: PlatformBody,

@@ -5,8 +5,8 @@ import { ModelKey, modelKeyView } from './model-keys.ts';
 
 export const listModelKeys = read({
   name: 'usage.listModelKeys',
-  summary: 'List the model providers that the organization has a key of',
-  description: 'In the order of their names, without the keys.',
+  summary: 'List the model providers for which the organization has a key',
+  description: 'Ordered by name, without the keys.',
   access: { permissions: ['modelKey:read'] },
   query: ListQuery(),
   responses: { 200: Page('modelKeys', ModelKey) },

@@ -16,7 +16,7 @@ const Model = Type.Object({
       { inputMicros: Price, outputMicros: Price, cachedMicros: Price },
       {
         description:
-          "null: the provider's own, not known here. A model without a known price is refused where a spend limit holds.",
+          'null: the price of the provider, unknown to the service. A model without a known price is refused under a spend limit.',
       },
     ),
   ),

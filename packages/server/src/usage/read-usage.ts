@@ -88,13 +88,13 @@ export const readUsage = read({
   name: 'usage.readUsage',
   summary: 'Sum tokens and costs of runs',
   description:
-    'Of the runs begun from `from` (30 days before `to`) until before `to` (now), newest group first. A key that is restricted to projects sums those only.',
+    'Sums the runs that began at or after `from` (default: 30 days before `to`) and before `to` (default: now), newest group first. A key that is restricted to projects sums only those.',
   access: { permissions: ['usage:read'] },
   query: ListQuery({
     from: Type.Optional(Moment('From this time or UTC day on.')),
     to: Type.Optional(Moment('Until before this time or UTC day.')),
     groupBy: Type.Optional(
-      Enum(['day', 'project', 'thread', 'model'] as const, { description: '`day` where it is left out.' }),
+      Enum(['day', 'project', 'thread', 'model'] as const, { description: 'Default `day`.' }),
     ),
   }),
   responses: { 200: Page('usage', Usage) },

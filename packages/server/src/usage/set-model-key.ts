@@ -11,7 +11,7 @@ const Key = Type.String({ minLength: 1, maxLength: 2000, pattern: '^[!-~]+$', ex
 export const setModelKey = write({
   name: 'usage.setModelKey',
   summary: "Set the organization's key of a model provider",
-  description: 'Replaces the one before. It is stored encrypted and never told again.',
+  description: 'Replaces the previous key. The key is stored encrypted and never returned.',
   access: { session: 'admin' },
   body: Body({ key: Key }),
   responses: { 200: Ok({ modelKey: ModelKey }) },
