@@ -12,7 +12,7 @@ export default defineConfig({
       'packages/runner/src/sandbox/container/*.test.ts',
       'packages/runner/src/capture/capture.test.ts',
       'packages/runner/src/tasks/{tasks,gateway}.test.ts',
-      'packages/runner/src/egress/task-egress.test.ts',
+      'packages/runner/src/tasks/egress.test.ts',
       'checks/drivers/escape/**/*.test.ts',
     ],
     pool: 'forks',

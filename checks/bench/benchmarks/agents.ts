@@ -4,8 +4,8 @@
  * machine, which answers at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRunnerClient } from '../../../packages/runner/src/client.ts';
-import type { RunnerClient } from '../../../packages/runner/src/client.ts';
+import { createRunnerClient } from '../../../packages/runner/src/client/runner-client.ts';
+import type { RunnerClient } from '../../../packages/runner/src/client/runner-client.ts';
 import { runnerSocket } from '../../../packages/server/src/runner/link.ts';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import type { Benchmark, Row, Setup } from '../lib/benchmark.ts';

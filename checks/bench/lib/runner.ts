@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { RunnerClient } from '../../../packages/runner/src/client.ts';
-import { ensureRunner } from '../../../packages/runner/src/ensure.ts';
+import type { RunnerClient } from '../../../packages/runner/src/client/runner-client.ts';
+import { ensureRunner } from '../../../packages/runner/src/client/ensure-runner.ts';
 import type { JournalEntry, TaskEnd } from '../../../packages/runner/src/protocol.ts';
 import type { Setup } from './benchmark.ts';
 import { memoryOfGroup } from './memory.ts';

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Gateways } from './gateways.ts';
+import { Gateways } from './tasks/gateways.ts';
 import { makeServer } from './http/server.ts';
 import type { Runner } from './http/routes.ts';
 import { storeFolder } from './sandbox/guest-store.ts';
@@ -12,7 +12,7 @@ import { prepareHost, releaseHost } from './sandbox/host.ts';
 import type { Probe } from './sandbox/probe.ts';
 import { warmUp } from './sandbox/warm-up.ts';
 import { Tasks } from './tasks/tasks.ts';
-import { Workspaces } from './workspaces.ts';
+import { Workspaces } from './workspaces/workspaces.ts';
 import { Trees } from './workspaces/trees.ts';
 
 /**

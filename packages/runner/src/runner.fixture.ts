@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll } from 'vitest';
 import type { JournalEntry, TaskRequest } from './protocol.ts';
-import { Gateways } from './gateways.ts';
+import { Gateways } from './tasks/gateways.ts';
 import { storeFolder } from './sandbox/guest-store.ts';
 import { prepareHost, releaseHost, type Host } from './sandbox/host.ts';
 import { chooseDriver, DEFAULT_CHOICE, type DriverChoice } from './sandbox/drivers.ts';
 import { tarOf } from './tar.ts';
 import type { Task } from './tasks/task.ts';
 import { Tasks } from './tasks/tasks.ts';
-import { Workspaces } from './workspaces.ts';
+import { Workspaces } from './workspaces/workspaces.ts';
 import { Trees } from './workspaces/trees.ts';
 
 /**

@@ -10,7 +10,7 @@ import { WORKSPACE } from '../../../../packages/runner/src/sandbox/driver.ts';
 import { settled } from '../../../../packages/runner/src/sandbox/processes.ts';
 import { tarOf } from '../../../../packages/runner/src/tar.ts';
 import { Trees, type Tree } from '../../../../packages/runner/src/workspaces/trees.ts';
-import type { Workspace } from '../../../../packages/runner/src/workspaces.ts';
+import type { Workspace } from '../../../../packages/runner/src/workspaces/workspaces.ts';
 import type { AloneProbe, Ground } from '../alone.ts';
 import { PYTHON } from '../canaries.ts';
 

@@ -7,7 +7,7 @@ import { tarFiles } from '../../../agent/src/tar.ts';
 import type { CaptureResult } from '../protocol.ts';
 import { tarOf } from '../tar.ts';
 import { endOf, makeBench, tarStream, type Files } from '../runner.fixture.ts';
-import type { Workspace } from '../workspaces.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
 import { blobs, capture } from './capture.ts';
 
 const bench = await makeBench();

@@ -5,11 +5,11 @@ import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, type Bind, type Sandbox } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { tarHeader, tarPadding, TAR_END, type TarEntry } from '../tar.ts';
-import type { Workspace } from '../workspaces.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
 import type { Tree } from '../workspaces/trees.ts';
-import { ByteReader } from './byte-reader.ts';
+import { ByteReader } from '../workspaces/byte-reader.ts';
 import { Gitignore } from './gitignore.ts';
-import { END_LISTING, FIND_FORMAT, isWithinReach, parseListing, type Listed } from './listing.ts';
+import { END_LISTING, FIND_FORMAT, isWithinReach, parseListing, type Listed } from '../workspaces/listing.ts';
 import { choose, DEPENDENCY_FOLDERS, RESERVED, SPECIAL, type Choice } from './rules.ts';
 import { seeTouched, touchedCommand, upperBind, type Seen } from './touched.ts';
 

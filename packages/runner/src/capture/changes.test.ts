@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CapturedFile, CaptureResult } from '../protocol.ts';
 import { endOf, makeBench, tarStream, type Files } from '../runner.fixture.ts';
-import type { Workspace } from '../workspaces.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
 import { blobs, capture, captureChanges } from './capture.ts';
-import { END_LISTING } from './listing.ts';
+import { END_LISTING } from '../workspaces/listing.ts';
 
 const bench = await makeBench();
 const canOverlay = bench !== undefined && (await bench.workspaces.trees.probe());

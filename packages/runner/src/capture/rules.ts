@@ -1,6 +1,6 @@
 import type { CaptureResult } from '../protocol.ts';
 import type { Gitignore } from './gitignore.ts';
-import type { Listed } from './listing.ts';
+import type { Listed } from '../workspaces/listing.ts';
 
 /** Folders that tools fill: new files there are no source. */
 export const DEPENDENCY_FOLDERS = new Set([

@@ -1,8 +1,8 @@
 import type { Bind } from '../sandbox/driver.ts';
 import type { Overlay } from '../workspaces/overlay.ts';
-import type { ByteReader } from './byte-reader.ts';
-import { END_LISTING, FIND_FORMAT_MANY, parseListing, type Listed } from './listing.ts';
-import type { SourceListing } from './source-listing.ts';
+import type { ByteReader } from '../workspaces/byte-reader.ts';
+import { END_LISTING, FIND_FORMAT_MANY, parseListing, type Listed } from '../workspaces/listing.ts';
+import type { SourceListing } from '../workspaces/source-listing.ts';
 
 /**
  * All entries of a tree; and of the files that lie in its source tree and were never written, what they are

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Host } from '../sandbox/host.ts';
-import { TaskSockets } from '../tasks/sockets.ts';
+import { TaskSockets } from '../sandbox/sockets.ts';
 import { scratch } from '../runner.fixture.ts';
 import { EgressProxy, type Refused } from './proxy.ts';
 import { listening, PUBLIC, testOutside, tlsServer, type TestOutside } from './outside.fixture.ts';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isIP, type Socket } from 'node:net';
 import { joinSockets } from '@headrace/agent/join-sockets.ts';
 import type { RunnerStatus } from '../protocol.ts';
-import type { TaskSockets } from '../tasks/sockets.ts';
+import type { TaskSockets } from '../sandbox/sockets.ts';
 import { isPrivateAddress } from './addresses.ts';
 import { answer, refusalText } from './answers.ts';
 import { serverNameOf, UNRECOGNIZED_NAME } from './client-hello.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createRunnerClient } from '../client.ts';
+import { createRunnerClient } from '../client/runner-client.ts';
 import type { TaskRequest } from '../protocol.ts';
 import { tarOf } from '../tar.ts';
 import { makeBench, scratch } from '../runner.fixture.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRunnerClient } from '../client.ts';
+import { createRunnerClient } from '../client/runner-client.ts';
 import { makeBench, outputOf, scratch, tarStream } from '../runner.fixture.ts';
 import { makeServer } from './server.ts';
 

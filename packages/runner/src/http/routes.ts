@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import Type from 'typebox';
 import { basePathsOf, blobs, capture, captureChanges } from '../capture/capture.ts';
 import { RunnerError } from '../errors.ts';
-import type { Gateways } from '../gateways.ts';
-import { memoryLoad } from '../load.ts';
+import type { Gateways } from '../tasks/gateways.ts';
+import { memoryLoad } from '../sandbox/memory-load.ts';
 import {
   AckRequest,
   BlobsRequest,
@@ -18,7 +18,7 @@ import type { RunnerStatus, WorkspaceState } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 import { noteSource } from '../warm/git-baseline.ts';
-import type { Workspaces } from '../workspaces.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
 import { readBody, readJson } from './body.ts';
 import { checkTaskRequest, fenceOf, hasTar, originOf } from './validate.ts';
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { HOME, type Bind } from '../sandbox/driver.ts';
 import { tarOf } from '../tar.ts';
-import type { AgentHome, Workspace } from '../workspaces.ts';
+import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
 import type { Trees } from '../workspaces/trees.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { BuildRequest, ExecRequest, Origin } from '../protocol.ts';
 import { readOutput } from '../capture/build-output.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import type { Host } from '../sandbox/host.ts';
-import type { Workspace } from '../workspaces.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
 import type { Tree, Trees } from '../workspaces/trees.ts';
 import { journalOutput } from './output.ts';
 import { Task, type TaskSpec, type WorkEnd } from './task.ts';

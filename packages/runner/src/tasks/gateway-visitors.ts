@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { joinSockets } from '@headrace/agent/join-sockets.ts';
-import type { Gateways } from '../gateways.ts';
-import { SOCKETS, type TaskSockets } from './sockets.ts';
+import type { Gateways } from './gateways.ts';
+import { SOCKETS, type TaskSockets } from '../sandbox/sockets.ts';
 
 const CONNECTIONS = 64;
 const WAIT_MS = 60_000,

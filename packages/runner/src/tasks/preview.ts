@@ -8,7 +8,7 @@ import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Tree, Trees } from '../workspaces/trees.ts';
 import { runCommand } from './commands.ts';
-import { SOCKETS } from './sockets.ts';
+import { SOCKETS } from '../sandbox/sockets.ts';
 import { Task, type TaskSpec, type WorkEnd } from './task.ts';
 
 const DIAL_TIMEOUT_MS = 10_000;

@@ -3,12 +3,12 @@ import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { Origin, SandboxLimits, SteerRequest, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
 import type { EgressProxy } from '../egress/proxy.ts';
-import { withEgress } from '../egress/task-egress.ts';
+import { withEgress } from './egress.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxExit, type SandboxSpec } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { watchSandbox } from '../sandbox/watchdog.ts';
 import { Journal } from './journal.ts';
-import { TaskSockets, withPorts } from './sockets.ts';
+import { TaskSockets, withPorts } from '../sandbox/sockets.ts';
 
 /** How the work itself ended, before time-outs, cancels and lost sandboxes are looked at. */
 export type WorkEnd = Pick<TaskEnd, 'outcome' | 'exitCode' | 'signal' | 'error'>;

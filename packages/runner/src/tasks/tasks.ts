@@ -1,10 +1,10 @@
 import { EgressProxy } from '../egress/proxy.ts';
 import { RunnerError } from '../errors.ts';
-import type { Gateways } from '../gateways.ts';
+import type { Gateways } from './gateways.ts';
 import type { TaskRequest } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import { takeOver } from '../warm/take-over.ts';
-import type { Workspaces } from '../workspaces.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
 import { BuildTask, ExecTask } from './commands.ts';
 import { PreviewTask } from './preview.ts';
 import type { Task } from './task.ts';

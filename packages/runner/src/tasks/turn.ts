@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Gateways } from '../gateways.ts';
+import type { Gateways } from './gateways.ts';
 import { GATEWAY_PORT, type SteerRequest, type TurnRequest } from '../protocol.ts';
 import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import { tarOf } from '../tar.ts';
 import { gitBaseline } from '../warm/git-baseline.ts';
-import type { AgentHome, Workspace } from '../workspaces.ts';
+import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
 import type { Trees } from '../workspaces/trees.ts';
 import { AcpConnection, type Params } from './acp-connection.ts';
 import { AgentGone } from './acp-fault.ts';

@@ -3,7 +3,7 @@ import { capture, captureChanges } from '../capture/capture.ts';
 import type { Origin } from '../protocol.ts';
 import { outputOf, endOf, entriesOf, makeBench, tarStream, type Files } from '../runner.fixture.ts';
 import { fakeAgent } from '../tasks/fake-agent.fixture.ts';
-import type { Workspace } from '../workspaces.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
 import { gitBaseline, noteSource } from './git-baseline.ts';
 
 const bench = await makeBench();

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { RESERVED } from '../capture/rules.ts';
 import type { Host } from '../sandbox/host.ts';
-import type { Workspace } from '../workspaces.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
 import type { Over, Tree, Trees } from '../workspaces/trees.ts';
 import { gitLayer } from './git-layer.ts';
 import { MAKE, RENEW } from './git-script.ts';

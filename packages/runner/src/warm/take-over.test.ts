@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { capture } from '../capture/capture.ts';
 import { endOf, entriesOf, makeBench, outputOf, tarStream, type Files } from '../runner.fixture.ts';
-import { Workspaces, type Workspace } from '../workspaces.ts';
+import { Workspaces, type Workspace } from '../workspaces/workspaces.ts';
 import { settled } from '../sandbox/processes.ts';
 
 const bench = await makeBench();

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeSandboxFolder, type Host } from '../sandbox/host.ts';
-import type { Workspace } from '../workspaces.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
 import type { Tree, Trees } from '../workspaces/trees.ts';
 import { DEPENDENCIES, hasDependencies, inspect, markerIn } from './installed.ts';
 import { remount } from './remount.ts';

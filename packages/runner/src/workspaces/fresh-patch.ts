@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ByteReader } from '../capture/byte-reader.ts';
+import { ByteReader } from './byte-reader.ts';
 import { RunnerError } from '../errors.ts';
 import { tarPadding } from '../tar.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, expect, test, vi } from 'vitest';
-import { ensureRunner } from '../ensure.ts';
+import { ensureRunner } from '../client/ensure-runner.ts';
 import { prepareHost, releaseHost } from '../sandbox/host.ts';
 import { storeFolder } from '../sandbox/guest-store.ts';
 import { tarOf } from '../tar.ts';

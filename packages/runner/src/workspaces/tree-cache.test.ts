@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SourceListing } from '../capture/source-listing.ts';
+import { SourceListing } from './source-listing.ts';
 import { TreeCache } from './tree-cache.ts';
 
 function cache(): { trees: TreeCache; removed: string[]; add(key: string): ReturnType<TreeCache['add']> } {

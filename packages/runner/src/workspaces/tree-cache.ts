@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import type { SourceListing } from '../capture/source-listing.ts';
+import type { SourceListing } from './source-listing.ts';
 import type { TreeKey } from '../protocol.ts';
 
 /**

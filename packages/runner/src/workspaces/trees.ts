@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, renameSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { FIND_FORMAT } from '../capture/listing.ts';
-import { SourceListing } from '../capture/source-listing.ts';
+import { FIND_FORMAT } from './listing.ts';
+import { SourceListing } from './source-listing.ts';
 import { RunnerError } from '../errors.ts';
 import type { Origin, TreeKey } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
-import { DependencyCache, dependencyLimits, type Dependencies } from '../warm/dependency-cache.ts';
+import { DependencyCache, dependencyLimits, type Dependencies } from './dependency-cache.ts';
 import { hasDependencies } from '../warm/installed.ts';
 import { FRESH_PATCH, freshPatch } from './fresh-patch.ts';
 import { mountAgain, mountOverlay, probeOverlay, type Overlay } from './overlay.ts';

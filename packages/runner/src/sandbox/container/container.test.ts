@@ -6,7 +6,7 @@ import { collect } from '../collect.ts';
 import { settled } from '../processes.ts';
 import { Container } from './container.ts';
 import { Engine } from './engine.ts';
-import { FakeEngine } from './fake-engine.ts';
+import { FakeEngine } from './fake-engine.fixture.ts';
 
 const folder = scratch();
 const engines: FakeEngine[] = [];

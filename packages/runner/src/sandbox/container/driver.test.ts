@@ -5,7 +5,7 @@ import { scratch } from '../../runner.fixture.ts';
 import { prepareHost, releaseHost } from '../host.ts';
 import { processStat } from '../processes.ts';
 import { containerDriver, type ContainerSettings } from './driver.ts';
-import { FakeEngine } from './fake-engine.ts';
+import { FakeEngine } from './fake-engine.fixture.ts';
 
 const folder = scratch();
 const host = await prepareHost(join(folder, 'cache'));

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ensureRunner } from '../../ensure.ts';
+import { ensureRunner } from '../../client/ensure-runner.ts';
 import { scratch } from '../../runner.fixture.ts';
-import { FakeEngine } from './fake-engine.ts';
+import { FakeEngine } from './fake-engine.fixture.ts';
 import { noteEngine, removeLeftBehind } from './left-behind.ts';
 
 const parent = scratch();

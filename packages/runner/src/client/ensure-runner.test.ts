@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { JournalEntry } from './protocol.ts';
+import type { JournalEntry } from '../protocol.ts';
 import { ensureRunner, type RunnerClient } from './index.ts';
-import { processStat, processTree } from './sandbox/processes.ts';
-import { tarOf } from './tar.ts';
-import { scratch } from './runner.fixture.ts';
+import { processStat, processTree } from '../sandbox/processes.ts';
+import { tarOf } from '../tar.ts';
+import { scratch } from '../runner.fixture.ts';
 
 const folders = scratch();
 const isAlive = (pid: number): boolean => {

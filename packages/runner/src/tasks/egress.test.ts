@@ -2,11 +2,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { JournalEntry, TaskRequest } from '../protocol.ts';
-import { fakeAgent } from '../tasks/fake-agent.fixture.ts';
-import { Tasks } from '../tasks/tasks.ts';
+import { fakeAgent } from './fake-agent.fixture.ts';
+import { Tasks } from './tasks.ts';
 import { endOf, entriesOf, makeBench, outputOf, scratch, tarStream } from '../runner.fixture.ts';
-import { EgressProxy } from './proxy.ts';
-import { PUBLIC, testOutside, tlsServer } from './outside.fixture.ts';
+import { EgressProxy } from '../egress/proxy.ts';
+import { PUBLIC, testOutside, tlsServer } from '../egress/outside.fixture.ts';
 
 const bench = await makeBench();
 const folder = scratch();

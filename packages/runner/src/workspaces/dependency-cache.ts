@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { memoryLoad } from '../load.ts';
+import { memoryLoad } from '../sandbox/memory-load.ts';
 
 /**
  * An installed dependency folder, as the layer `<folder>/node_modules` of workspaces of one project. Never

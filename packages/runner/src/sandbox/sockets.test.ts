@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { EgressProxy } from '../egress/proxy.ts';
 import { testOutside } from '../egress/outside.fixture.ts';
 import { endOf, entriesOf, makeBench, outputOf, tarStream } from '../runner.fixture.ts';
-import { Tasks } from './tasks.ts';
+import { Tasks } from '../tasks/tasks.ts';
 
 const bench = await makeBench();
 const NOBODY = 65_534;

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createRunnerClient, type RunnerClient } from './client.ts';
-import { RunnerError } from './errors.ts';
-import type { DriverChoice } from './sandbox/drivers.ts';
+import { createRunnerClient, type RunnerClient } from './runner-client.ts';
+import { RunnerError } from '../errors.ts';
+import type { DriverChoice } from '../sandbox/drivers.ts';
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
 /**

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Bind } from '../sandbox/driver.ts';
-import { GUEST } from '../sandbox/guest.ts';
-import { makeSandboxFolder, type Host } from '../sandbox/host.ts';
+import type { Bind } from './driver.ts';
+import { GUEST } from './guest.ts';
+import { makeSandboxFolder, type Host } from './host.ts';
 
 /** Where a sandbox sees its task's sockets. */
 export const SOCKETS = '/run/headrace';

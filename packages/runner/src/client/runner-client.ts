@@ -2,8 +2,8 @@ import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { linesOf } from '@headrace/agent/lines.ts';
-import { RunnerError } from './errors.ts';
-import { FENCE_HEADER } from './protocol.ts';
+import { RunnerError } from '../errors.ts';
+import { FENCE_HEADER } from '../protocol.ts';
 import type {
   CaptureResult,
   JournalEntry,
@@ -14,7 +14,7 @@ import type {
   TaskRequest,
   TaskState,
   WorkspaceState,
-} from './protocol.ts';
+} from '../protocol.ts';
 
 /**
  * The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner

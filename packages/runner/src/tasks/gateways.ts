@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { RunnerError } from './errors.ts';
+import { RunnerError } from '../errors.ts';
 
 /**
  * A worker that has not been heard of for so long serves no gateway any more; it says each second that it

@@ -1,9 +1,9 @@
 import { EGRESS_PORT } from '../protocol.ts';
-import type { Journal } from '../tasks/journal.ts';
-import type { TaskSockets } from '../tasks/sockets.ts';
-import type { TaskSpec } from '../tasks/task.ts';
-import { EGRESS_ENV } from './environment.ts';
-import type { EgressProxy } from './proxy.ts';
+import type { Journal } from './journal.ts';
+import type { TaskSockets } from '../sandbox/sockets.ts';
+import type { TaskSpec } from './task.ts';
+import { EGRESS_ENV } from '../egress/environment.ts';
+import type { EgressProxy } from '../egress/proxy.ts';
 
 /** Refusals that one task's journal tells. */
 const TOLD = 100;
