@@ -72,8 +72,7 @@ async function page<T>(
   http: Http,
   path: string,
   plural: string,
-  { cursor, limit, ...options }: PageOptions = {},
-  query: Query = {},
+  { cursor, limit, query, ...options }: PageOptions & { query?: Query } = {},
 ): Promise<Page<T>> {
   const answer = await http.json<{ nextCursor: string | null; hasMore: boolean } & Record<string, unknown>>(
     'GET',
@@ -103,7 +102,7 @@ function appCalls(http: Http) {
     get: async (appId: string, o: CallOptions = {}) =>
       (await http.json<{ app: App }>('GET', appPath(appId), o)).app,
     list: (o: PageOptions & { externalId?: string } = {}) =>
-      page<App>(http, ROOT, 'apps', without(o, 'externalId'), { externalId: o.externalId }),
+      page<App>(http, ROOT, 'apps', withQuery(o, 'externalId')),
     update: async (
       appId: string,
       body: {
@@ -152,9 +151,7 @@ function sourceCalls(http: Http) {
       (await http.json<{ source: Source }>('GET', appPath(appId, 'sources', sourceId), o)).source,
     list: (appId: string, o: PageOptions = {}) => page<Source>(http, appPath(appId, 'sources'), 'sources', o),
     files: (appId: string, sourceId: string, o: PageOptions & { prefix?: string } = {}) =>
-      page<SourceFile>(http, appPath(appId, 'sources', sourceId, 'files'), 'files', without(o, 'prefix'), {
-        prefix: o.prefix,
-      }),
+      page<SourceFile>(http, appPath(appId, 'sources', sourceId, 'files'), 'files', withQuery(o, 'prefix')),
     file: async (appId: string, sourceId: string, path: string, o: CallOptions = {}) =>
       (
         await http.json<{ file: SourceFileContent }>('GET', appPath(appId, 'sources', sourceId, 'file'), {
@@ -224,7 +221,7 @@ function threadCalls(http: Http) {
     get: async (appId: string, threadId: string, o: CallOptions = {}) =>
       (await http.json<{ thread: Thread }>('GET', threadPath(appId, threadId), o)).thread,
     list: (appId: string, o: PageOptions & { status?: Thread['status'] } = {}) =>
-      page<Thread>(http, appPath(appId, 'threads'), 'threads', without(o, 'status'), { status: o.status }),
+      page<Thread>(http, appPath(appId, 'threads'), 'threads', withQuery(o, 'status')),
     update: async (appId: string, threadId: string, body: ThreadChange, o: CallOptions = {}) =>
       (await http.json<{ thread: Thread }>('PATCH', threadPath(appId, threadId), { ...o, body })).thread,
     delete: async (appId: string, threadId: string, o: CallOptions = {}) =>
@@ -334,9 +331,7 @@ function applyCalls(http: Http) {
         })
       ).preview,
     list: (appId: string, o: PageOptions & { threadId?: string } = {}) =>
-      page<Apply>(http, appPath(appId, 'applies'), 'applies', without(o, 'threadId'), {
-        threadId: o.threadId,
-      }),
+      page<Apply>(http, appPath(appId, 'applies'), 'applies', withQuery(o, 'threadId')),
     /** The ended apply, however it ended. A repair may take 15 minutes. */
     wait: (appId: string, applyId: string, o?: WaitOptions) =>
       waitUntil(
@@ -432,7 +427,8 @@ function previewCalls(http: Http) {
   };
 }
 
-function without<T extends object, K extends keyof T>(value: T, name: K): Omit<T, K> {
-  const { [name]: _, ...rest } = value;
-  return rest;
+/** The options of a list, with one of them moved into its query. */
+function withQuery<O extends PageOptions, K extends keyof O & string>(options: O, name: K) {
+  const { [name]: value, ...rest } = options;
+  return { ...rest, query: { [name]: value } as Query };
 }

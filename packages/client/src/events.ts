@@ -7,9 +7,9 @@ import { framesOf } from './sse.ts';
 import type { HeadraceEvent } from './types.ts';
 
 export interface Feed {
-  /** Without it: all apps. */
+  /** All apps when left out. */
   appId?: string;
-  /** On a stream also the thread's drafts. */
+  /** A stream then also carries the thread's drafts. */
   threadId?: string;
   runId?: string;
   types?: string[];
@@ -31,146 +31,152 @@ export type StreamItem =
   | { kind: 'draft.removed'; threadId: string; messageId: string }
   /** Connected, for the first time or again. */
   | { kind: 'open' }
-  /**
-   * Events may be missing before this: reload what you show, then read on. `cursor` stands after what is
-   * missing.
-   */
+  /** Events may be missing before this: reload what you show, then read on. `cursor` follows the gap. */
   | { kind: 'reset'; code: 'cursor_expired' | 'cursor_scope_changed'; cursor: string };
+
+type ListOptions = CallOptions & { cursor?: string; limit?: number; waitSeconds?: number };
+type ReplayOptions = CallOptions & { cursor?: string; follow?: boolean };
+type StreamOptions = CallOptions & { cursor?: string };
 
 export interface Events {
   /** A cursor at the feed's end. */
   head(feed: Feed, options?: CallOptions): Promise<string>;
   /**
-   * One page; without a cursor from the oldest event that is kept. `waitSeconds` (0-30) lets an empty page
-   * wait.
+   * One page; without a cursor it starts at the oldest event that is kept. With `waitSeconds` (0-30) an
+   * empty page waits for events.
    */
-  list(
-    feed: Feed,
-    options?: CallOptions & { cursor?: string; limit?: number; waitSeconds?: number },
-  ): Promise<EventPage>;
+  list(feed: Feed, options?: ListOptions): Promise<EventPage>;
   /**
-   * Every event behind the cursor, once, in order: to the feed's present end, or with `follow` on and on.
-   * Throws 410 as it is.
+   * Every event after the cursor, once, in order: up to the feed's present end, or endlessly with `follow`.
+   * Throws a 410 as HeadraceError.
    */
-  replay(
-    feed: Feed,
-    options?: CallOptions & { cursor?: string; follow?: boolean },
-  ): AsyncGenerator<HeadraceEvent>;
+  replay(feed: Feed, options?: ReplayOptions): AsyncGenerator<HeadraceEvent>;
   /**
-   * Every event from the cursor (default: from now) on, once, and drafts. Resumes by itself where it was
-   * cut; a 410 becomes an item of kind `reset`. Ends when the caller does or the app is deleted; throws
-   * when the key may not read on.
+   * Every event after the cursor (default: now), once, and drafts. Resumes by itself after a lost
+   * connection; a 410 becomes an item of kind `reset`. Ends when the caller stops or the app is deleted;
+   * throws when the key may no longer read.
    */
-  stream(feed: Feed, options?: CallOptions & { cursor?: string }): AsyncGenerator<StreamItem>;
+  stream(feed: Feed, options?: StreamOptions): AsyncGenerator<StreamItem>;
 }
 
 const PAGE = 500;
 const FOLLOW_SECONDS = 25;
 /** Three heartbeats. */
 const SILENCE_MS = 45_000;
-/** Of a stream that does not come back, beside the retries of each request. */
+/** Attempts to resume a stream, on top of the retries of each request. */
 const RECONNECTS = 20;
-/** What a resumed stream could repeat is far less: a cursor is taken over with each event. */
+/** Far more than a resumed stream can repeat, since each event brings its cursor. */
 const REMEMBERED_IDS = 1_000;
 
-export function createEvents(http: Http): Events {
-  const root = (feed: Feed) =>
-    `/api/platform/v1${feed.appId === undefined ? '' : `/apps/${encodeURIComponent(feed.appId)}`}/events`;
-  const filters = (feed: Feed): Query => ({
-    threadId: feed.threadId,
-    runId: feed.runId,
-    types: feed.types?.join(','),
-  });
+export const createEvents = (http: Http): Events => ({
+  head: (feed, options) => readHead(http, feed, options),
+  list: (feed, options) => listEvents(http, feed, options),
+  replay: (feed, options) => replayEvents(http, feed, options),
+  stream: (feed, options) => streamEvents(http, feed, options),
+});
 
-  const head: Events['head'] = async (feed, options = {}) =>
-    (await http.json<{ cursor: string }>('GET', `${root(feed)}/head`, { ...options, query: filters(feed) }))
-      .cursor;
+const rootOf = ({ appId }: Feed): string =>
+  `/api/platform/v1${appId === undefined ? '' : `/apps/${encodeURIComponent(appId)}`}/events`;
 
-  const list: Events['list'] = (feed, { cursor, limit, waitSeconds, ...options } = {}) =>
-    http.json<EventPage>('GET', root(feed), {
-      ...options,
-      query: { ...filters(feed), cursor, limit, waitSeconds },
-    });
+const filtersOf = ({ threadId, runId, types }: Feed): Query => ({
+  threadId,
+  runId,
+  types: types?.join(','),
+});
 
-  async function* replay(
-    feed: Feed,
-    { cursor, follow = false, ...options }: CallOptions & { cursor?: string; follow?: boolean } = {},
-  ): AsyncGenerator<HeadraceEvent> {
-    for (let at = cursor; ;) {
-      const page = await list(feed, {
-        ...options,
-        limit: PAGE,
-        ...(at === undefined ? {} : { cursor: at }),
-        ...(follow ? { waitSeconds: FOLLOW_SECONDS } : {}),
-      });
-      yield* page.events;
-      at = page.nextCursor;
-      if (!follow && !page.hasMore) return;
-    }
-  }
-
-  async function* connection(
-    feed: Feed,
-    cursor: string,
-    options: CallOptions,
-  ): AsyncGenerator<{ item: StreamItem | null; cursor: string | null }> {
-    const response = await http.open('GET', `${root(feed)}/stream`, {
-      ...options,
-      query: filters(feed),
-      headers: { accept: 'text/event-stream', 'last-event-id': cursor },
-    });
-    yield { item: { kind: 'open' }, cursor: null };
-    for await (const { event: type, data, id } of framesOf(response.body!, SILENCE_MS)) {
-      const content = JSON.parse(data) as never;
-      if (type === 'error') throw streamError(content);
-      yield { item: itemOf(type, content), cursor: id || null };
-    }
-  }
-
-  async function* stream(
-    feed: Feed,
-    { cursor, ...options }: CallOptions & { cursor?: string } = {},
-  ): AsyncGenerator<StreamItem> {
-    const seen = new RecentIds();
-    // From a cursor also when the caller has none: what comes before the first frame of a lost connection
-    // would be missed.
-    let at = cursor ?? (await head(feed, options));
-    for (let failures = 0; failures < RECONNECTS; failures++) {
-      try {
-        for await (const { item, cursor: next } of connection(feed, at, options)) {
-          if (next !== null) at = next;
-          if (item === null || (item.kind === 'event' && !seen.add(item.event.id))) continue;
-          if (item.kind !== 'open') failures = 0;
-          yield item;
-          if (
-            item.kind === 'event' &&
-            item.event.type === 'platform.app.deleted' &&
-            item.event.appId === feed.appId
-          )
-            return;
-        }
-      } catch (error) {
-        if (options.signal?.aborted) throw error;
-        const code = resetCode(error);
-        if (code === null && error instanceof HeadraceError && error.status !== 0) throw error;
-        if (code !== null) {
-          at = await head(feed, options);
-          yield { kind: 'reset', code, cursor: at };
-        }
-      }
-      await sleep(backoff(failures + 1), undefined, options.signal ? { signal: options.signal } : {});
-    }
-    throw new HeadraceError(
-      0,
-      'network_error',
-      `The stream was cut ${RECONNECTS} times in a row. Read on from its last event's cursor later.`,
-    );
-  }
-
-  return { head, list, replay, stream };
+async function readHead(http: Http, feed: Feed, options: CallOptions = {}): Promise<string> {
+  const call = { ...options, query: filtersOf(feed) };
+  return (await http.json<{ cursor: string }>('GET', `${rootOf(feed)}/head`, call)).cursor;
 }
 
-/** null for what only carries a cursor: heartbeats, and frames of types that are not known here. */
+function listEvents(
+  http: Http,
+  feed: Feed,
+  { cursor, limit, waitSeconds, ...options }: ListOptions = {},
+): Promise<EventPage> {
+  return http.json<EventPage>('GET', rootOf(feed), {
+    ...options,
+    query: { ...filtersOf(feed), cursor, limit, waitSeconds },
+  });
+}
+
+async function* replayEvents(
+  http: Http,
+  feed: Feed,
+  { cursor, follow = false, ...options }: ReplayOptions = {},
+): AsyncGenerator<HeadraceEvent> {
+  for (let at = cursor; ;) {
+    const page = await listEvents(http, feed, {
+      ...options,
+      limit: PAGE,
+      ...(at === undefined ? {} : { cursor: at }),
+      ...(follow ? { waitSeconds: FOLLOW_SECONDS } : {}),
+    });
+    yield* page.events;
+    at = page.nextCursor;
+    if (!follow && !page.hasMore) return;
+  }
+}
+
+async function* streamEvents(
+  http: Http,
+  feed: Feed,
+  { cursor, ...options }: StreamOptions = {},
+): AsyncGenerator<StreamItem> {
+  const seen = new RecentIds();
+  // Always from a cursor: without one, events before the first frame of a lost connection would be missed.
+  let at = cursor ?? (await readHead(http, feed, options));
+  for (let failures = 0; failures < RECONNECTS; failures++) {
+    try {
+      for await (const { item, cursor: next } of connect(http, feed, at, options)) {
+        if (next !== null) at = next;
+        if (item === null || (item.kind === 'event' && !seen.add(item.event.id))) continue;
+        if (item.kind !== 'open') failures = 0;
+        yield item;
+        if (item.kind === 'event' && isLastOf(feed, item.event)) return;
+      }
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      const code = resetCode(error);
+      if (code === null && error instanceof HeadraceError && error.status !== 0) throw error;
+      if (code !== null) {
+        at = await readHead(http, feed, options);
+        yield { kind: 'reset', code, cursor: at };
+      }
+    }
+    await sleep(backoff(failures + 1), undefined, options.signal ? { signal: options.signal } : {});
+  }
+  throw new HeadraceError(
+    0,
+    'network_error',
+    `The stream was cut ${RECONNECTS} times in a row. Read on from its last event's cursor later.`,
+  );
+}
+
+/** One connection of a stream until it ends; `cursor`: where the next one resumes. */
+async function* connect(
+  http: Http,
+  feed: Feed,
+  cursor: string,
+  options: CallOptions,
+): AsyncGenerator<{ item: StreamItem | null; cursor: string | null }> {
+  const response = await http.open('GET', `${rootOf(feed)}/stream`, {
+    ...options,
+    query: filtersOf(feed),
+    headers: { accept: 'text/event-stream', 'last-event-id': cursor },
+  });
+  yield { item: { kind: 'open' }, cursor: null };
+  for await (const { event: type, data, id } of framesOf(response.body!, SILENCE_MS)) {
+    const content = JSON.parse(data) as never;
+    if (type === 'error') throw streamError(content);
+    yield { item: itemOf(type, content), cursor: id || null };
+  }
+}
+
+const isLastOf = (feed: Feed, event: HeadraceEvent): boolean =>
+  event.type === 'platform.app.deleted' && event.appId === feed.appId;
+
+/** null for frames that only carry a cursor: heartbeats, and types that this client does not know. */
 function itemOf(type: string | undefined, content: HeadraceEvent & StreamItem): StreamItem | null {
   if (type === 'draft') return { kind: 'draft', draft: content as never };
   if (type === 'draft.removed')
@@ -192,7 +198,7 @@ function resetCode(error: unknown): 'cursor_expired' | 'cursor_scope_changed' | 
 class RecentIds {
   readonly #ids = new Set<string>();
 
-  /** False when it is there already. */
+  /** False when it is already present. */
   add(id: string): boolean {
     if (this.#ids.has(id)) return false;
     this.#ids.add(id);
