@@ -9,7 +9,8 @@ import { makeSandboxFolder } from '../../../../packages/runner/src/sandbox/host.
 import { WORKSPACE } from '../../../../packages/runner/src/sandbox/driver.ts';
 import { settled } from '../../../../packages/runner/src/sandbox/processes.ts';
 import { tarOf } from '../../../../packages/runner/src/tar.ts';
-import { Trees, type Tree } from '../../../../packages/runner/src/workspaces/trees.ts';
+import type { Tree } from '../../../../packages/runner/src/workspaces/tree.ts';
+import { Trees } from '../../../../packages/runner/src/workspaces/trees.ts';
 import type { Workspace } from '../../../../packages/runner/src/workspaces/workspaces.ts';
 import type { AloneProbe, Ground } from '../alone.ts';
 import { PYTHON } from '../canaries.ts';
@@ -19,7 +20,7 @@ type Result = Awaited<ReturnType<AloneProbe['attempt']>>;
 
 function treeOf(ground: Ground): Tree {
   const folder = makeSandboxFolder(ground.host, randomUUID());
-  return { folder, bind: (readOnly) => ({ host: folder, inside: WORKSPACE, readOnly }) };
+  return { folder, bind: ({ readOnly }) => ({ host: folder, inside: WORKSPACE, readOnly }) };
 }
 
 const workspaceOf = (tree: Tree): Workspace => ({

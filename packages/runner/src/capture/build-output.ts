@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { RunnerError } from '../errors.ts';
 import { DEFAULT_LIMITS } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
-import type { Tree } from '../workspaces/trees.ts';
+import type { Tree } from '../workspaces/tree.ts';
 
 const TIMEOUT_MS = 120_000;
 
@@ -28,7 +28,7 @@ exec tar -cf - --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mt
 export async function readOutput(host: Host, tree: Tree, outputDirectory: string): Promise<Readable> {
   const sandbox = startSandbox(host, {
     command: ['/bin/sh', '-c', SCRIPT, 'sh', outputDirectory],
-    binds: [tree.bind(true)],
+    binds: [tree.bind({ readOnly: true })],
     limits: DEFAULT_LIMITS,
   });
   sandbox.stdin.end();

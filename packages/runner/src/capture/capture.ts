@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS, type Bind, type Sandbox } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { tarHeader, tarPadding, TAR_END, type TarEntry } from '../tar.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import type { Tree } from '../workspaces/trees.ts';
+import type { Tree } from '../workspaces/tree.ts';
 import { ByteReader } from '../workspaces/byte-reader.ts';
 import { Gitignore } from './gitignore.ts';
 import { END_LISTING, FIND_FORMAT, isWithinReach, parseListing, type Listed } from '../workspaces/listing.ts';
@@ -148,7 +148,7 @@ async function read(
 ): Promise<Found | 'locked' | 'unexpected'> {
   const sandbox = startSandbox(host, {
     command: ['/bin/sh', '-c', `${command}; ${CAT}; ${CAT}`],
-    binds: [workspace.tree.bind(true), ...binds],
+    binds: [workspace.tree.bind({ readOnly: true }), ...binds],
     limits: DEFAULT_LIMITS,
   });
   return withReader(sandbox, async (reader) => {
@@ -202,7 +202,7 @@ export function blobs(host: Host, workspace: Workspace, paths: string[]): Readab
   });
   const sandbox = startSandbox(host, {
     command: ['/bin/sh', '-c', CAT],
-    binds: [workspace.tree.bind(true)],
+    binds: [workspace.tree.bind({ readOnly: true })],
     limits: DEFAULT_LIMITS,
   });
   send(sandbox, paths);
@@ -309,7 +309,7 @@ async function unlock(host: Host, tree: Tree): Promise<void> {
   const script = `find . -type d ! -perm -u=rwx -exec chmod u+rwx '{}' ';'; find . -type f ! -perm -u=r -exec chmod u+r '{}' +`;
   const sandbox = startSandbox(host, {
     command: ['/bin/sh', '-c', script],
-    binds: [tree.bind(false)],
+    binds: [tree.bind({ readOnly: false })],
     limits: DEFAULT_LIMITS,
   });
   sandbox.stdin.end();

@@ -26,4 +26,4 @@ export async function agentHome(
   return home;
 }
 
-export const homeBind = ({ tree }: AgentHome): Bind => ({ ...tree.bind(false), inside: HOME });
+export const homeBind = ({ tree }: AgentHome): Bind => ({ ...tree.bind({ readOnly: false }), inside: HOME });

@@ -5,7 +5,8 @@ import { readOutput } from '../capture/build-output.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import type { Tree, Trees } from '../workspaces/trees.ts';
+import type { Tree } from '../workspaces/tree.ts';
+import type { Trees } from '../workspaces/trees.ts';
 import { journalOutput } from './output.ts';
 import { Task, type TaskSpec, type WorkEnd } from './task.ts';
 
@@ -32,7 +33,10 @@ export class ExecTask extends Task {
   }
 
   protected async spec(): Promise<TaskSpec> {
-    return { command: ['/bin/sh', '-c', this.request.command], binds: [this.#workspace.tree.bind(false)] };
+    return {
+      command: ['/bin/sh', '-c', this.request.command],
+      binds: [this.#workspace.tree.bind({ readOnly: false })],
+    };
   }
 
   protected work(sandbox: Sandbox): Promise<WorkEnd> {
@@ -79,7 +83,10 @@ export class BuildTask extends Task {
   }
 
   protected async spec(): Promise<TaskSpec> {
-    return { command: ['/bin/sh', '-c', this.request.command], binds: [this.#tree!.bind(false)] };
+    return {
+      command: ['/bin/sh', '-c', this.request.command],
+      binds: [this.#tree!.bind({ readOnly: false })],
+    };
   }
 
   protected work(sandbox: Sandbox): Promise<WorkEnd> {

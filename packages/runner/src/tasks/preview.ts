@@ -6,7 +6,8 @@ import type { Origin, PreviewRequest } from '../protocol.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
-import type { Tree, Trees } from '../workspaces/trees.ts';
+import type { Tree } from '../workspaces/tree.ts';
+import type { Trees } from '../workspaces/trees.ts';
 import { runCommand } from './commands.ts';
 import { SOCKETS } from '../sandbox/sockets.ts';
 import { Task, type TaskSpec, type WorkEnd } from './task.ts';
@@ -76,7 +77,7 @@ export class PreviewTask extends Task {
     await this.sockets.listen(NAME, CONNECTIONS, (socket) => this.#arrived(socket));
     return {
       command: ['/bin/sh', '-c', SCRIPT, 'sh', this.request.command, String(this.request.port)],
-      binds: [this.#tree!.bind(false)],
+      binds: [this.#tree!.bind({ readOnly: false })],
     };
   }
 

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { Origin, SandboxLimits, SteerRequest, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
 import type { EgressProxy } from '../egress/proxy.ts';
-import { withEgress } from './egress.ts';
+import { openEgress } from './egress.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxExit, type SandboxSpec } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { watchSandbox } from '../sandbox/watchdog.ts';
@@ -92,7 +92,7 @@ export abstract class Task {
       this.#kill();
     }, this.request.timeoutMs);
     try {
-      const spec = await this.#outfitted(await this.spec());
+      const spec = await this.#withEgress(await this.spec());
       if (!this.#isCancelled && !this.#timedOut) {
         const sandbox = (this.#sandbox = startSandbox(this.host, {
           ...spec,
@@ -170,11 +170,16 @@ export abstract class Task {
     /* most keep nothing */
   }
 
-  async #outfitted(spec: TaskSpec): Promise<TaskSpec> {
+  /** The spec with the egress proxy on its loopback, where the request has hosts; its own `env` wins. */
+  async #withEgress(spec: TaskSpec): Promise<TaskSpec> {
     const { egress: hosts = [] } = this.request;
-    return this.egress && hosts.length > 0
-      ? withEgress(spec, this.egress, { sockets: this.sockets, journal: this.journal, hosts })
-      : spec;
+    if (!this.egress || hosts.length === 0) return spec;
+    const { env, ports } = await openEgress(this.egress, {
+      sockets: this.sockets,
+      journal: this.journal,
+      hosts,
+    });
+    return { ...spec, env: { ...env, ...spec.env }, ports: { ...spec.ports, ...ports } };
   }
 
   #kill(): void {

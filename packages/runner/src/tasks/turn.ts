@@ -79,7 +79,11 @@ export class TurnTask extends Task {
     if (!this.#isScripted) this.#home = await agentHome(this.#trees, this.#workspace, agent.name, agent.home);
     const common = {
       command,
-      binds: [this.#workspace.tree.bind(false), ...binds, ...(this.#home ? [homeBind(this.#home)] : [])],
+      binds: [
+        this.#workspace.tree.bind({ readOnly: false }),
+        ...binds,
+        ...(this.#home ? [homeBind(this.#home)] : []),
+      ],
     };
     if (!gateway) return { ...common, env };
     const name = await openGateway(this.sockets, this.id, this.#gateways);

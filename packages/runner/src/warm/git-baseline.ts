@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { RESERVED } from '../capture/rules.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import type { Over, Tree, Trees } from '../workspaces/trees.ts';
+import type { Over, Tree } from '../workspaces/tree.ts';
+import type { Trees } from '../workspaces/trees.ts';
 import { gitLayer } from './git-layer.ts';
 import { MAKE, RENEW } from './git-script.ts';
 import { remount } from './remount.ts';
@@ -61,7 +62,7 @@ export async function gitBaseline(
     await run(host, {
       script: isMounted ? RENEW : MAKE,
       args: [paths === undefined ? 'all' : 'known'],
-      binds: [tree.bind(false)],
+      binds: [tree.bind({ readOnly: false })],
       stdin: paths,
       signal,
     });
@@ -100,7 +101,7 @@ async function clear(host: Host, tree: Tree): Promise<void> {
   await run(host, {
     script: 'rm -rf -- .git',
     args: [],
-    binds: [tree.bind(false)],
+    binds: [tree.bind({ readOnly: false })],
     stdin: undefined,
     signal,
   }).catch((error: Error) => process.stderr.write(`Half of a git baseline stays: ${error.message}\n`));

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
+import { DEPENDENCIES } from '../workspaces/dependency-cache.ts';
 import type { Overlay } from '../workspaces/overlay.ts';
-import type { SourceTree } from '../workspaces/tree-cache.ts';
-import type { Tree } from '../workspaces/trees.ts';
+import type { Tree } from '../workspaces/tree.ts';
 import { COMPARE_NPM } from './compare-npm.ts';
-
-export const DEPENDENCIES = 'node_modules';
 
 /**
  * What an installer writes last, the lock file that it installs by, and how a shell tells that the folder
@@ -61,10 +59,6 @@ odd=$(find "$1" \\( -type f -links +1 -o ! -type f ! -type d ! -type l -o -type 
 set -- "$(sha256sum <"$2")" "$(du -sk "$1")"
 echo "\${1%% *} \${2%%[!0-9]*}"`;
 
-/** Whether a source has a dependency folder of its own, or what stands in the way of one. */
-export const hasDependencies = ({ listing }: SourceTree): boolean =>
-  listing.childrenOf('').some(({ path }) => path === DEPENDENCIES);
-
 /**
  * The end marker of an installer in what was written to a workspace. Two looks from the host, at names
  * below folders of which nothing is live: neither follows a link, and a workspace without dependencies
@@ -100,7 +94,7 @@ export async function inspect(
       `${DEPENDENCIES}/${marker}`,
       COMPARE_NPM,
     ],
-    binds: [tree.bind(true), { host: upper, inside: UPPER, readOnly: true }],
+    binds: [tree.bind({ readOnly: true }), { host: upper, inside: UPPER, readOnly: true }],
     limits: DEFAULT_LIMITS,
   });
   sandbox.stdin.end();

@@ -2,8 +2,10 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeSandboxFolder, type Host } from '../sandbox/host.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import type { Tree, Trees } from '../workspaces/trees.ts';
-import { DEPENDENCIES, hasDependencies, inspect, markerIn } from './installed.ts';
+import { DEPENDENCIES, hasDependencies } from '../workspaces/dependency-cache.ts';
+import type { Tree } from '../workspaces/tree.ts';
+import type { Trees } from '../workspaces/trees.ts';
+import { inspect, markerIn } from './installed.ts';
 import { remount } from './remount.ts';
 
 /**

@@ -1,5 +1,13 @@
 import { statfsSync } from 'node:fs';
 import { memoryLoad } from '../sandbox/memory-load.ts';
+import type { SourceTree } from './tree-cache.ts';
+
+/** The folder that installers write, at the top of a workspace. */
+export const DEPENDENCIES = 'node_modules';
+
+/** Whether a source has a dependency folder already, or anything else at its path. */
+export const hasDependencies = ({ listing }: SourceTree): boolean =>
+  listing.childrenOf('').some(({ path }) => path === DEPENDENCIES);
 
 /**
  * An installed dependency folder, as the layer `<folder>/node_modules` of workspaces of one project. Never

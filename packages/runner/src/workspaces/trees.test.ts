@@ -209,13 +209,13 @@ ls p`;
       await unmountOverlay(over!.overlay);
       rmdirSync(over!.overlay.merged);
     }
-    const { host } = tree.bind(false);
+    const { host } = tree.bind({ readOnly: false });
     expect([readFileSync(join(host, 'new'), 'utf8'), readFileSync(join(host, 'a'), 'utf8')]).toEqual([
       'n',
       'a\n',
     ]);
     other.over!.lowers = ['/none'];
-    expect(() => other.bind(false)).toThrow('mounted again');
+    expect(() => other.bind({ readOnly: false })).toThrow('mounted again');
     expect(existsSync(other.over!.overlay.merged)).toBe(false);
     for (const one of [tree, other]) trees.remove(one);
     await expect

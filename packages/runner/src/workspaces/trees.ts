@@ -1,38 +1,19 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, renameSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { FIND_FORMAT } from './listing.ts';
 import { SourceListing } from './source-listing.ts';
 import { RunnerError } from '../errors.ts';
 import type { Origin, TreeKey } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
-import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
+import { DEFAULT_LIMITS, WORKSPACE } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
-import { DependencyCache, dependencyLimits, type Dependencies } from './dependency-cache.ts';
-import { hasDependencies } from '../warm/installed.ts';
+import { DependencyCache, dependencyLimits, hasDependencies } from './dependency-cache.ts';
+import { discard } from './discard.ts';
 import { FRESH_PATCH, freshPatch } from './fresh-patch.ts';
-import { mountAgain, mountOverlay, probeOverlay, type Overlay } from './overlay.ts';
+import { mountAgain, mountOverlay, probeOverlay } from './overlay.ts';
+import type { Over, Tree } from './tree.ts';
 import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './tree-cache.ts';
-
-/** What a tree lies over, and the project whose installed dependencies it takes part in. */
-export interface Over {
-  source: SourceTree;
-  overlay: Overlay;
-  /** The layers of the mount, the topmost first. */
-  lowers: string[];
-  group?: string | undefined;
-  dependencies?: Dependencies | undefined;
-}
-
-/** A folder of files that sandboxes mount at /workspace. The host itself never opens a path inside it. */
-export interface Tree {
-  /** Holds what was written; files of a source tree below it are not its own. */
-  folder: string;
-  bind(readOnly: boolean): Bind;
-  /** Where it lies over a source tree. */
-  over?: Over;
-}
 
 const TRANSFER_TIMEOUT_MS = 120_000;
 const LISTING_BYTES = 64 * 1024 ** 2;
@@ -61,12 +42,8 @@ export class Trees {
     ofDependencies = dependencyLimits(host.base),
   ) {
     this.#host = host;
-    this.#cache = new TreeCache(limits, (folder) => {
-      discard(folder, 'true');
-    });
-    this.dependencies = new DependencyCache(ofDependencies, (folder) => {
-      discard(folder, 'true');
-    });
+    this.#cache = new TreeCache(limits, (folder) => discard(folder));
+    this.dependencies = new DependencyCache(ofDependencies, (folder) => discard(folder));
   }
 
   /**
@@ -100,7 +77,7 @@ export class Trees {
   /** Takes the tree away at once; its files go in the background. No task may live in it. */
   remove({ folder, over }: Tree): void {
     if (!over) {
-      discard(folder, 'true');
+      discard(folder);
       return;
     }
     // Given back only when the mount is gone; one that would not go is taken away with the runner.
@@ -165,13 +142,13 @@ export class Trees {
       if (dependencies) this.dependencies.release(dependencies);
       throw error;
     });
-    const over: Over = { source, overlay, lowers, group: warm?.group, dependencies },
-      bind = binder(overlay.merged);
+    const over: Over = { source, overlay, lowers, group: warm?.group, dependencies };
+    const bind = binder(overlay.merged);
     const tree: Tree = {
       folder: overlay.upper,
-      bind: (readOnly) => {
+      bind: (how) => {
         mountAgain(overlay, over.lowers);
-        return bind(readOnly);
+        return bind(how);
       },
       over,
     };
@@ -201,7 +178,7 @@ export class Trees {
         throw new RunnerError(400, 'invalid_tar', 'The archive holds other things than regular files.');
       return this.#cache.add({ ...key, folder, listing });
     } catch (error) {
-      discard(folder, 'true');
+      discard(folder);
       throw error;
     }
   }
@@ -226,7 +203,11 @@ export class Trees {
   async #feed(tree: Pick<Tree, 'bind'>, command: string[], tar: Readable): Promise<Buffer> {
     // One that broke off before now says so no more.
     if (tar.destroyed) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
-    const sandbox = startSandbox(this.#host, { command, binds: [tree.bind(false)], limits: DEFAULT_LIMITS });
+    const sandbox = startSandbox(this.#host, {
+      command,
+      binds: [tree.bind({ readOnly: false })],
+      limits: DEFAULT_LIMITS,
+    });
     // A body that breaks off must not look like a whole one.
     tar.once('error', () => void sandbox.kill().catch(() => {}));
     tar.pipe(sandbox.stdin);
@@ -246,29 +227,9 @@ export class Trees {
 }
 
 function binder(folder: string): Tree['bind'] {
-  return (readOnly) => {
-    chmodSync(folder, 0o700); // an agent may have closed it: no sandbox could enter it then
+  return ({ readOnly }) => {
+    // An agent may have closed it, and then no sandbox could enter it.
+    chmodSync(folder, 0o700);
     return { host: folder, inside: WORKSPACE, readOnly };
   };
-}
-
-/**
- * Moves a folder out of the way and deletes it in the background, once `first` (a shell's command) has
- * succeeded; calls `done` then.
- */
-function discard(folder: string, first: string, done: () => void = () => {}): void {
-  const trash = `${folder}.gone`;
-  try {
-    renameSync(folder, trash);
-  } catch {
-    return;
-  }
-  const script = `${first} || exit 9; rm -rf -- "$1" 2>/dev/null || { chmod -R u+rwx -- "$1"; rm -rf -- "$1"; }`;
-  const rm = spawn('/bin/sh', ['-c', script, 'sh', trash], { env: {}, cwd: '/', stdio: 'ignore' });
-  rm.on('error', () => {
-    /* swept with the runner's folder */
-  });
-  rm.on('close', (code) => {
-    if (code !== 9) done();
-  });
 }

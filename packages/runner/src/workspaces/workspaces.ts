@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { Origin } from '../protocol.ts';
 import type { TarEntry } from '../tar.ts';
-import type { Tree, Trees } from './trees.ts';
+import type { Tree } from './tree.ts';
+import type { Trees } from './trees.ts';
 
 /** What one agent keeps over its turns in a workspace. */
 export interface AgentHome {

@@ -1,0 +1,23 @@
+import type { Bind } from '../sandbox/driver.ts';
+import type { Dependencies } from './dependency-cache.ts';
+import type { Overlay } from './overlay.ts';
+import type { SourceTree } from './tree-cache.ts';
+
+/** What a tree lies over, and the project whose installed dependencies it takes part in. */
+export interface Over {
+  source: SourceTree;
+  overlay: Overlay;
+  /** The layers of the mount, the topmost first. */
+  lowers: string[];
+  group?: string | undefined;
+  dependencies?: Dependencies | undefined;
+}
+
+/** A folder of files that sandboxes mount at /workspace. The host itself never opens a path inside it. */
+export interface Tree {
+  /** Holds what was written; files of a source tree below it are not its own. */
+  folder: string;
+  bind(how: Pick<Bind, 'readOnly'>): Bind;
+  /** Where it lies over a source tree. */
+  over?: Over;
+}
