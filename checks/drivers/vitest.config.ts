@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     root: `${import.meta.dirname}/../..`,
     include: [
-      'checks/drivers/conformance/conformance.test.ts',
+      'checks/drivers/conformance/suite.test.ts',
       'packages/runner/src/sandbox/container/*.test.ts',
       'packages/runner/src/capture/capture.test.ts',
       'packages/runner/src/tasks/{tasks,gateway}.test.ts',
