@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-export interface ShellResult {
+interface ShellResult {
   exitCode: number | null;
   signal: string | null;
   output: string;

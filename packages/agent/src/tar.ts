@@ -3,7 +3,7 @@
  * types are passed over. Small on purpose: it runs inside sandboxes, where every module costs start time,
  * and reads first entries outside.
  */
-export interface TarFile {
+interface TarFile {
   path: string;
   executable: boolean;
   content: Buffer;

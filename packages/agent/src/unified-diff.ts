@@ -9,7 +9,7 @@ interface Hunk {
 }
 
 /** One file of a unified diff. Null paths are /dev/null. */
-export interface FileDiff {
+interface FileDiff {
   oldPath: string | null;
   newPath: string | null;
   isCopy: boolean;

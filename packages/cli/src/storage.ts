@@ -28,7 +28,7 @@ const CONNECTIONS_EACH = 2;
 const DAMAGED = 1;
 const NOT_FINISHED = 3;
 
-export interface StorageArguments {
+interface StorageArguments {
   project?: string;
   concurrency?: string;
   json?: boolean;

@@ -7,7 +7,7 @@
  *
  * An id that was offered before gets the first one's answer, so that a message is taken at most once.
  */
-export interface Steer {
+interface Steer {
   id: string;
   prompt: unknown;
 }

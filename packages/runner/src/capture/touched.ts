@@ -10,7 +10,7 @@ import type { SourceListing } from '../workspaces/source-listing.ts';
  */
 export interface Seen {
   entries: Listed[];
-  known: ReadonlyMap<Listed, Listed>;
+  known: Map<Listed, Listed>;
 }
 
 const UPPER = '/upper';
@@ -26,8 +26,15 @@ export const upperBind = ({ upper }: Overlay): Bind => ({ host: upper, inside: U
  * holds.
  */
 export function touchedCommand(pruned: string): string {
+  const touched = '/tmp/touched';
+  const listUpper = `find . \\( -type d \\( ${pruned} \\) -prune \\) -o \\( -printf '%y %P\\0' -type d -fprint0 ${touched} \\)`;
   const listOne = `exec find "$@" -mindepth 1 -maxdepth 1 -printf "${FIND_FORMAT_MANY}"`;
-  return `(cd ${UPPER} && find . \\( -type d \\( ${pruned} \\) -prune \\) -o \\( -printf '%y %P\\0' -type d -fprint0 /tmp/touched \\)); ${END_LISTING}; xargs -0 -r sh -c '${listOne}' sh < /tmp/touched; ${END_LISTING}`;
+  return [
+    `(cd ${UPPER} && ${listUpper})`,
+    END_LISTING,
+    `xargs -0 -r sh -c '${listOne}' sh < ${touched}`,
+    END_LISTING,
+  ].join('; ');
 }
 
 /**
@@ -47,32 +54,39 @@ export async function seeTouched(
   if (!upper || listed.some(({ isUtf8 }) => !isUtf8)) return undefined;
   const entries: Listed[] = [];
   const known = new Map<Listed, Listed>();
+  const sourceFolders = new SourceFolders(source, isPruned, { entries, known });
   for (const entry of listed) {
     entries.push(entry);
     if (upper.has(entry.path) || (entry.kind === 'folder' && isPruned(nameOf(entry.path)))) continue;
     const same = source.same(entry);
     if (!same) return undefined;
-    if (entry.kind === 'folder') expand(source, same.path, entry.path, isPruned, entries, known);
+    if (entry.kind === 'folder') sourceFolders.expand(same.path, entry.path);
     else known.set(entry, same);
   }
   return { entries, known };
 }
 
-/** Everything below a folder of the source tree, which is at `path` now. */
-function expand(
-  source: SourceListing,
-  folder: string,
-  path: string,
-  isPruned: (name: string) => boolean,
-  entries: Listed[],
-  known: Map<Listed, Listed>,
-): void {
-  for (const child of source.childrenOf(folder)) {
-    const name = nameOf(child.path);
-    const here = folder === path ? child : { ...child, path: `${path}/${name}` };
-    entries.push(here);
-    if (child.kind !== 'folder') known.set(here, child);
-    else if (!isPruned(name)) expand(source, child.path, here.path, isPruned, entries, known);
+/** Adds what untouched folders hold: the entries of the source tree, at the paths where they are now. */
+class SourceFolders {
+  readonly #source: SourceListing;
+  readonly #isPruned: (name: string) => boolean;
+  readonly #seen: Seen;
+
+  constructor(source: SourceListing, isPruned: (name: string) => boolean, seen: Seen) {
+    this.#source = source;
+    this.#isPruned = isPruned;
+    this.#seen = seen;
+  }
+
+  /** Adds everything below a folder of the source tree, which is at `path` now. */
+  expand(folder: string, path: string): void {
+    for (const child of this.#source.childrenOf(folder)) {
+      const name = nameOf(child.path);
+      const here = folder === path ? child : { ...child, path: `${path}/${name}` };
+      this.#seen.entries.push(here);
+      if (child.kind !== 'folder') this.#seen.known.set(here, child);
+      else if (!this.#isPruned(name)) this.expand(child.path, here.path);
+    }
   }
 }
 

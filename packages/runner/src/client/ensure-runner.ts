@@ -16,7 +16,7 @@ const POLL_MS = 20;
 const IN_OWN_MOUNTS = `unshare --mount --propagation slave true 2>/dev/null && exec unshare --mount --propagation slave "$@"; exec "$@"`;
 const LONGEST_SOCKET_PATH = 107;
 
-export interface EnsureOptions {
+interface EnsureOptions {
   stateDir: string;
   socketPath: string;
   nodePath?: string;

@@ -1,4 +1,4 @@
 /** What the worker imports as `@headrace/runner/client`. */
 export { createRunnerClient, type RunnerClient } from './runner-client.ts';
-export { ensureRunner, type EnsureOptions } from './ensure-runner.ts';
+export { ensureRunner } from './ensure-runner.ts';
 export { RunnerError } from '../errors.ts';

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Processes of this host, read from /proc. */
-export interface ProcessStat {
+interface ProcessStat {
   pid: number;
   parent: number;
   state: string;

@@ -7,91 +7,112 @@ import { processTree } from './processes.ts';
 import type { Sandbox } from './driver.ts';
 
 const INTERVAL_MS = 500;
-/**
- * Measuring takes about this share of the time, but never lets more than the longest pause go by: on a busy
- * machine an agent would have all of it.
- */
-const SHARE = 0.05,
-  LONGEST_PAUSE_MS = 5000;
+/** Measuring takes about this share of the time. */
+const SHARE = 0.05;
+/** Bounds the pause between two measurements: on a busy machine it would grow, and an agent could use it. */
+const LONGEST_PAUSE_MS = 5000;
 const LOW_BYTES = 256 * 1024 ** 2;
 const PAGE = 4096;
 
 /**
  * Watches what no kernel limit bounds: the size of the workspace (with its agent's HOME), and memory and
- * processes where there are no cgroups. Calls `overrun` once, with a sentence for a person. Returns what
- * ends the watch.
+ * processes where there are no cgroups. Calls `onOverrun` once, with a sentence for a person. Returns the
+ * function that ends the watch.
  */
 export function watchSandbox(
   host: Host,
   sandbox: Sandbox,
-  folders: string[],
-  limits: SandboxLimits,
-  overrun: (reason: string) => void,
+  { folders, limits }: { folders: string[]; limits: SandboxLimits },
+  onOverrun: (reason: string) => void,
 ): () => void {
-  let timer: NodeJS.Timeout | undefined,
-    isOver = false,
-    nextMeasure = Date.now() + INTERVAL_MS;
-  const stop = (): void => {
-    isOver = true;
-    clearTimeout(timer);
-  };
-  const refuse = (reason: string): void => {
-    if (!isOver) {
-      stop();
-      overrun(reason);
-    }
-  };
-  const measure = async (): Promise<void> => {
-    if (host.driver?.limits.memory === 'watchdog') refuseTree(sandbox, limits, refuse);
-    const { bavail, bsize } = statfsSync(host.base);
-    if (!isOver && (Date.now() >= nextMeasure || bavail * bsize < LOW_BYTES)) {
-      const begun = Date.now();
-      const [bytes, entries] = await Promise.all([
-        measured(host, folders, '-skx', 1024),
-        measured(host, folders, '-sx', 1, '--inodes'),
-      ]);
-      nextMeasure = Date.now() + Math.min((Date.now() - begun) / SHARE, LONGEST_PAUSE_MS);
-      if (bytes > limits.diskBytes)
-        refuse(`The workspace took more than its ${Math.round(limits.diskBytes / 1024 ** 2)} MiB of disk.`);
-      // Empty ones take no disk that du would tell, but the file system has an end of them too.
-      if (entries > limits.diskBytes / PAGE)
-        refuse(`The workspace held more than ${Math.round(limits.diskBytes / PAGE)} files and folders.`);
-    }
-  };
-  const look = async (): Promise<void> => {
+  const watchdog = new Watchdog(host, sandbox, { folders, limits }, onOverrun);
+  watchdog.start();
+  return () => watchdog.stop();
+}
+
+class Watchdog {
+  readonly #host: Host;
+  readonly #sandbox: Sandbox;
+  readonly #folders: string[];
+  readonly #limits: SandboxLimits;
+  readonly #onOverrun: (reason: string) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+  #nextMeasureAt = Date.now() + INTERVAL_MS;
+
+  constructor(
+    host: Host,
+    sandbox: Sandbox,
+    { folders, limits }: { folders: string[]; limits: SandboxLimits },
+    onOverrun: (reason: string) => void,
+  ) {
+    this.#host = host;
+    this.#sandbox = sandbox;
+    this.#folders = folders;
+    this.#limits = limits;
+    this.#onOverrun = onOverrun;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => void this.#look(), INTERVAL_MS);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<void> {
     try {
-      await measure();
+      if (this.#host.driver?.limits.memory === 'watchdog') this.#checkProcesses();
+      const { bavail, bsize } = statfsSync(this.#host.base);
+      if (!this.#isOver && (Date.now() >= this.#nextMeasureAt || bavail * bsize < LOW_BYTES))
+        await this.#checkFiles();
     } catch {
       /* short of descriptors: it looks again */
     }
-    if (!isOver) timer = setTimeout(() => void look(), INTERVAL_MS);
-  };
-  timer = setTimeout(() => void look(), INTERVAL_MS);
-  return stop;
-}
+    if (!this.#isOver) this.start();
+  }
 
-function refuseTree(sandbox: Sandbox, limits: SandboxLimits, refuse: (reason: string) => void): void {
-  const init = sandbox.initPid();
-  if (init === undefined) return;
-  const tree = processTree(init);
-  if (tree.length > limits.processes) refuse(`The sandbox had more than its ${limits.processes} processes.`);
-  if (tree.reduce((sum, p) => sum + p.residentPages * PAGE, 0) > limits.memoryBytes)
-    refuse('The sandbox took more than its memory.');
+  #checkProcesses(): void {
+    const init = this.#sandbox.initPid();
+    if (init === undefined) return;
+    const tree = processTree(init);
+    const { processes, memoryBytes } = this.#limits;
+    if (tree.length > processes) this.#refuse(`The sandbox had more than its ${processes} processes.`);
+    if (tree.reduce((sum, p) => sum + p.residentPages * PAGE, 0) > memoryBytes)
+      this.#refuse('The sandbox took more than its memory.');
+  }
+
+  async #checkFiles(): Promise<void> {
+    const begun = Date.now();
+    const [kibibytes, entries] = await Promise.all([
+      diskUsage(this.#host, this.#folders, ['-skx']),
+      diskUsage(this.#host, this.#folders, ['-sx', '--inodes']),
+    ]);
+    this.#nextMeasureAt = Date.now() + Math.min((Date.now() - begun) / SHARE, LONGEST_PAUSE_MS);
+    const { diskBytes } = this.#limits;
+    if (kibibytes * 1024 > diskBytes)
+      this.#refuse(`The workspace took more than its ${Math.round(diskBytes / 1024 ** 2)} MiB of disk.`);
+    // Empty files take no disk space that du shows, but the file system has a limit of them too.
+    if (entries > diskBytes / PAGE)
+      this.#refuse(`The workspace held more than ${Math.round(diskBytes / PAGE)} files and folders.`);
+  }
+
+  #refuse(reason: string): void {
+    if (this.#isOver) return;
+    this.stop();
+    this.#onOverrun(reason);
+  }
 }
 
 /**
- * What du tells of these folders together, as the sandboxes' own user who may look into folders that are
- * closed (an agent could hide its files there): it follows no link and tells a number for each folder, so a
- * live tree cannot mislead it into harm.
+ * The sum of what du reports for these folders. It runs as the sandboxes' own user, with the right to look
+ * into closed folders, where an agent could hide its files. It follows no link and prints one number for
+ * each folder, so a live tree cannot mislead it into harm.
  */
-async function measured(
-  host: Host,
-  folders: string[],
-  what: string,
-  unit: number,
-  ...more: string[]
-): Promise<number> {
-  const du = ['/usr/bin/du', what, ...more, '--', ...folders];
+async function diskUsage(host: Host, folders: string[], options: string[]): Promise<number> {
+  const du = ['/usr/bin/du', ...options, '--', ...folders];
   const mayLookIn =
     host.uid === null
       ? ['unshare', '--user', '--map-root-user']
@@ -105,7 +126,7 @@ async function measured(
           '--bounding-set=-all,+dac_read_search',
         ];
   const text = (await outputOf([...mayLookIn, ...du])) || (host.uid === null ? await outputOf(du) : '');
-  return unit * text.split('\n').reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0);
+  return text.split('\n').reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0);
 }
 
 function outputOf([command, ...args]: string[]): Promise<string> {
@@ -118,8 +139,9 @@ function outputOf([command, ...args]: string[]): Promise<string> {
     });
     let text = '';
     child.once('error', () => resolve('')).once('close', () => resolve(text));
+    // There is no stdout where descriptors have run out.
     (child.stdout as Readable | undefined)?.setEncoding('latin1').on('data', (part: string) => {
       text += part;
-    }); // none where descriptors have run out
+    });
   });
 }

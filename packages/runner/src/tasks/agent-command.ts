@@ -7,7 +7,7 @@ import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
 import { TaskFailure } from './task.ts';
 
-export interface AgentCommand {
+interface AgentCommand {
   command: string[];
   env: Record<string, string>;
   binds: Bind[];

@@ -1,7 +1,7 @@
 import type { JournalEntry, TaskEnd } from '../protocol.ts';
 
 /** An entry before it has its offset and time. */
-export type NewEntry = JournalEntry extends infer E
+type NewEntry = JournalEntry extends infer E
   ? E extends JournalEntry
     ? Omit<E, 'offset' | 'at'>
     : never

@@ -101,10 +101,15 @@ export abstract class Task {
           limits: this.limits,
         }));
         if (this.#isCancelled) this.#kill();
-        const unwatch = watchSandbox(this.host, sandbox, this.folders(), this.limits, (reason) => {
-          this.#overrun = reason;
-          this.#kill();
-        });
+        const unwatch = watchSandbox(
+          this.host,
+          sandbox,
+          { folders: this.folders(), limits: this.limits },
+          (reason) => {
+            this.#overrun = reason;
+            this.#kill();
+          },
+        );
         try {
           end = await this.work(sandbox);
         } finally {

@@ -27,7 +27,7 @@ const INSTALLERS: Installer[] = [
 ];
 
 /** An installer's end marker in a workspace, and when it was written. */
-export interface Marker {
+interface Marker {
   installer: Installer;
   writtenAt: string;
 }

@@ -5,7 +5,7 @@ import { mountLayers, unmountOverlay, type Overlay } from '../workspaces/overlay
  * `change` moves things while nothing is mounted, and `undo` moves them back where the kernel does not
  * mount what came of it.
  */
-export interface Relayering {
+interface Relayering {
   from: string[];
   to: string[];
   change?: () => void;

@@ -28,7 +28,7 @@ export interface Dependencies {
  * `folderBytes`: the most that one may take. `lowMemory`: the share of the machine's memory below which
  * none is kept that nobody uses.
  */
-export interface DependencyLimits {
+interface DependencyLimits {
   folders: number;
   bytes: number;
   folderBytes: number;

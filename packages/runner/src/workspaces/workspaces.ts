@@ -15,7 +15,7 @@ export interface AgentHome {
 }
 
 /** What the last capture found at a path, if it is part of the source. */
-export interface CapturedFiles {
+interface CapturedFiles {
   get(path: string): TarEntry | undefined;
 }
 

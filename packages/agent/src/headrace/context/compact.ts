@@ -23,7 +23,7 @@ const SUMMARY_HEAD = '[The conversation before this point, summarised]',
 
 const SUMMARY_PROMPT = `You are given the transcript of a coding agent's work so far; it will go on with your summary in its place. Write what it needs to know: what the user asked for and decided, in their words where that matters; what was done, with paths and names; what was found out (commands, errors, facts about the code); what is still to be done. No introduction, no opinion.`;
 
-export interface Room {
+interface Room {
   messages: ModelMessage[];
   /** What was done, for a person; undefined: nothing. */ note: string | undefined;
 }

@@ -25,7 +25,7 @@ export interface Question {
   tools: OfferedTool[];
 }
 
-export interface Listener {
+interface Listener {
   text(text: string): void;
   thought(text: string): void;
   call(call: ModelCall): void;

@@ -9,7 +9,7 @@ export interface Schema {
   additionalProperties?: boolean;
 }
 
-export interface Property {
+interface Property {
   type: 'string' | 'integer' | 'boolean';
   description: string;
   minimum?: number;

@@ -2,7 +2,7 @@ import { readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 
 /** Folders that are not looked into unless they are named themselves. */
-export const IGNORED = new Set(['.git', 'node_modules']);
+const IGNORED = new Set(['.git', 'node_modules']);
 
 export interface Found {
   /** Relative to the start. */ path: string;

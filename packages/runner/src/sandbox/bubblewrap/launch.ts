@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS, OPEN_FILES } from '../driver.ts';
 import { limitCgroup, makeCgroup, type Cgroup, type CgroupParent } from './cgroups.ts';
 
 /** What every launch needs of this machine. */
-export interface LaunchSetup {
+interface LaunchSetup {
   bwrap: string;
   /** The file of the compiled seccomp filter. */
   seccomp: string;

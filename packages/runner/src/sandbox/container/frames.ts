@@ -6,7 +6,7 @@ const WAITING_BYTES = 256 * 1024;
 const HEADER_BYTES = 8;
 
 /** The two outputs of a container. */
-export interface Outputs {
+interface Outputs {
   stdout: Readable;
   stderr: Readable;
 }
