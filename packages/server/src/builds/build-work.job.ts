@@ -129,12 +129,13 @@ async function come(
   isFirst: boolean,
 ): Promise<Outcome | undefined> {
   try {
-    const end = await runCommand(ctx, job, build, isFirst);
-    if (!end) return lost('The sandbox of this build was lost. Submit the build again.');
+    const run = await runCommand(ctx, job, build, isFirst ? 'start' : 'attach');
+    if (run.kind === 'left') return undefined;
+    if (run.kind === 'unknown') return lost('The sandbox of this build was lost. Submit the build again.');
     // A store that stays away must not keep it from being cancelled.
     if (build.cancel_requested_at !== null)
       return { status: 'failed', exitCode: null, code: 'cancelled', message: 'The build was cancelled.' };
-    return outcomeOfEnd(end, build) ?? { status: 'ready', artifact: await storeArtifact(ctx, build) };
+    return outcomeOfEnd(run.end, build) ?? { status: 'ready', artifact: await storeArtifact(ctx, build) };
   } catch (error) {
     if (error instanceof OutputFault)
       return { status: 'failed', exitCode: 0, code: error.code, message: error.message };

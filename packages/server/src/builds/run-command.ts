@@ -1,60 +1,66 @@
 import { Readable } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';
-import type { TaskEnd } from '@headrace/runner/protocol';
+import type { TaskState } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import type { Job } from '../jobs/worker.ts';
+import { findTask } from '../runner/find-task.ts';
+import { followTask } from '../runner/follow-task.ts';
+import type { Followed } from '../runner/follow-task.ts';
+import { passCancelOn } from '../runner/pass-cancel-on.ts';
 import { egressOf, logRefusal } from '../settings/index.ts';
 import { putSourceFiles } from '../workspaces/index.ts';
 import { openBuildLog } from './build-log.ts';
 import type { Build } from './view.ts';
 
-const LOOK_MS = 1_000;
 /**
  * Over the command's own time, which the runner bounds: for the source's way into the sandbox and a busy
  * machine.
  */
 const MARGIN_MS = 120_000;
 
+/** `left`: this worker stops, another goes on. `unknown`: the runner lost the task, and nobody knows what it did. */
+export type Run = Exclude<Followed, { kind: 'broken' }> | { kind: 'unknown' };
+
 /**
- * Runs a build's command at the runner, or attaches to it, and stores what it prints. Returns its end; null
- * when the runner does not know it, so that nobody can say what it did. Throws what runner, store and
- * database throw: a later attempt attaches again. `isFirst`: only the attempt that committed the build's
- * start may start its command.
+ * Runs a build's command at the runner and stores what it prints. Throws what runner, store and database
+ * throw: a later attempt attaches again. Only the attempt that committed the build's start may start its
+ * command.
  */
 export async function runCommand(
   ctx: Context,
   job: Job,
   build: Build,
-  isFirst: boolean,
-): Promise<TaskEnd | null> {
-  const watch = passOnCancel(ctx, build.id);
+  how: 'start' | 'attach',
+): Promise<Run> {
+  const cancelling = passCancelOn(ctx, build.id, build.id, () => isCancelRequested(ctx, build.id));
   try {
-    if (!(await attach(ctx, build, isFirst))) return null;
-    return await follow(ctx, job, build);
+    const task = how === 'start' ? await startTask(ctx, build) : await findTask(ctx, build.id);
+    if (!task) return { kind: 'unknown' };
+    // Without its source it does not begin.
+    if (task.status === 'preparing') await putSource(ctx, build);
+    return await storeOutput(ctx, job, build);
   } finally {
-    watch.stop();
+    cancelling.stop();
   }
 }
 
-/**
- * Makes sure that the task has its source, without which it does not begin. False when the runner does not
- * know the task.
- */
-async function attach(ctx: Context, build: Build, isFirst: boolean): Promise<boolean> {
-  const known = isFirst
-    ? await ctx.runner.startTask(build.id, {
-        kind: 'build',
-        command: build.command,
-        outputDirectory: build.output_directory,
-        timeoutMs: build.timeout_seconds * 1000,
-        ...(await egressOf(ctx.db, build)),
-      })
-    : await ctx.runner.task(build.id).catch((error: unknown) => {
-        if (error instanceof RunnerError && error.status === 404) return null;
-        throw error;
-      });
-  if (known?.status === 'preparing') await putSource(ctx, build);
-  return known !== null;
+async function isCancelRequested(ctx: Context, buildId: string): Promise<boolean> {
+  const build = await ctx.db
+    .selectFrom('builds')
+    .select('cancel_requested_at')
+    .where('id', '=', buildId)
+    .executeTakeFirst();
+  return Boolean(build?.cancel_requested_at);
+}
+
+async function startTask(ctx: Context, build: Build): Promise<TaskState> {
+  return ctx.runner.startTask(build.id, {
+    kind: 'build',
+    command: build.command,
+    outputDirectory: build.output_directory,
+    timeoutMs: build.timeout_seconds * 1000,
+    ...(await egressOf(ctx.db, build)),
+  });
 }
 
 async function putSource(ctx: Context, build: Build): Promise<void> {
@@ -72,68 +78,24 @@ async function putSource(ctx: Context, build: Build): Promise<void> {
   });
 }
 
-/** Reads the journal to its end, from where the log stands. */
-async function follow(ctx: Context, job: Job, build: Build): Promise<TaskEnd> {
+/** Reads the journal to its end, from where the stored log ends. */
+async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
   const stopReading = new AbortController();
-  const signal = AbortSignal.any([
-    job.signal,
-    stopReading.signal,
-    AbortSignal.timeout(build.timeout_seconds * 1000 + MARGIN_MS),
-  ]);
   const log = openBuildLog(ctx, job, build, () => stopReading.abort());
   try {
-    for await (const entry of ctx.runner.journal(build.id, build.journal_offset + 1, signal)) {
-      if (entry.type === 'output') log.add(entry.offset, entry.text);
-      if (entry.type === 'refused') logRefusal(ctx, entry, { project: build.project_id, build: build.id });
-      if (entry.type !== 'end') continue;
-      await log.flush();
-      return entry;
-    }
-    throw new RunnerError(503, 'unavailable', 'The journal ended without an end.');
-  } catch (error) {
-    // What had come before the break is kept; a log that could not be stored is why the reading stopped.
-    await log.flush();
-    throw error;
+    const followed = await followTask(ctx, build.id, {
+      from: build.journal_offset + 1,
+      signal: AbortSignal.any([job.signal, stopReading.signal]),
+      limitMs: build.timeout_seconds * 1000 + MARGIN_MS,
+      onEntry(entry) {
+        if (entry.type === 'output') log.add(entry.offset, entry.text);
+        if (entry.type === 'refused') logRefusal(ctx, entry, { project: build.project_id, build: build.id });
+      },
+    });
+    if (followed.kind === 'broken') throw followed.error;
+    return followed;
   } finally {
-    stopReading.abort();
-    log.close();
+    // What had come before a break is kept; a log that could not be stored is why the reading stopped.
+    await log.flush().finally(() => log.close());
   }
-}
-
-/** Kills the command once its build is to be cancelled: on wake-ups and once a second. */
-function passOnCancel(ctx: Context, buildId: string): { stop(): void } {
-  let isPassedOn = false;
-  let isLooking = false;
-  const look = async () => {
-    if (isPassedOn || isLooking) return;
-    isLooking = true;
-    try {
-      const build = await ctx.db
-        .selectFrom('builds')
-        .select('cancel_requested_at')
-        .where('id', '=', buildId)
-        .executeTakeFirst();
-      if (!build?.cancel_requested_at) return;
-      await ctx.runner.cancel(buildId);
-      isPassedOn = true;
-    } catch (err) {
-      ctx.log.debug(
-        { err, build: buildId },
-        'looking after a build failed; it is looked after again in a second',
-      );
-    } finally {
-      isLooking = false;
-    }
-  };
-  const unlisten = ctx.bus.listen('control', (id) => {
-    if (id === buildId) void look();
-  });
-  const timer = setInterval(() => void look(), LOOK_MS);
-  void look();
-  return {
-    stop() {
-      unlisten();
-      clearInterval(timer);
-    },
-  };
 }

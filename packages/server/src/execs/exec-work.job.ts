@@ -14,7 +14,7 @@ import { egressOf } from '../settings/index.ts';
 import { prepareWorkspace, WorkspaceChanged } from '../workspaces/index.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { completeExec, failExec } from './end-exec.ts';
-import { follow, isThere } from './follow-command.ts';
+import { followCommand, hasTask } from './follow-command.ts';
 import type { Outcome } from './follow-command.ts';
 import { isEnded } from './state.ts';
 import { changeExec, findExec, isOpenAndYoung } from './store.ts';
@@ -29,7 +29,7 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
   if (!exec || isEnded(exec.status)) return;
   const begun = await ensureTask(ctx, job, exec);
   if (begun === 'not started') return failExec(ctx, exec, begun, job);
-  const outcome: Outcome = begun === 'there' ? await follow(ctx, job, exec) : { kind: 'lost' };
+  const outcome: Outcome = begun === 'there' ? await followCommand(ctx, job, exec) : { kind: 'lost' };
   if (outcome.kind === 'left') return;
   if (outcome.kind === 'lost' || outcome.end.error?.code === 'sandbox_lost')
     await failExec(ctx, exec, 'lost', job);
@@ -51,7 +51,7 @@ async function ensureTask(
   exec: ExecRow,
 ): Promise<'there' | 'lost' | 'not started'> {
   const { operation_id: taskId, thread_id: threadId } = exec;
-  if (exec.status === 'running') return (await isThere(ctx, taskId)) ? 'there' : 'lost';
+  if (exec.status === 'running') return (await hasTask(ctx, taskId)) ? 'there' : 'lost';
   let egress: { egress?: string[] };
   try {
     const thread = await prepareThread(ctx, job, threadId);

@@ -4,13 +4,14 @@
  * job over finds the sandbox at the runner and follows on.
  */
 import { sql } from 'kysely';
-import { RunnerError } from '@headrace/runner/client';
-import type { TaskEnd, TaskState } from '@headrace/runner/protocol';
+import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
 import { clean } from '../db/clean-text.ts';
 import { egressOf, logRefusal } from '../settings/index.ts';
+import { findTask } from '../runner/find-task.ts';
+import { followTask } from '../runner/follow-task.ts';
 import { requireRunner } from '../runner/runner-id.ts';
 import { bringFirst, bringNewer } from './bring-source.ts';
 import type { Sourced } from './bring-source.ts';
@@ -116,10 +117,7 @@ async function show(ctx: Context, job: Job<'preview.work'>, preview: Look): Prom
 /** Starts the sandbox, or finds it. False when one that was ready is gone. */
 async function ensureTask(ctx: Context, preview: Look): Promise<boolean> {
   requireRunner(ctx);
-  let task: TaskState | undefined = await ctx.runner.task(preview.id).catch((error: unknown) => {
-    if (isGone(error)) return undefined;
-    throw error;
-  });
+  let task = await findTask(ctx, preview.id);
   if (!task && preview.status === 'ready') return false;
   // The runner's own limit stands behind ours, for a service that does not come back.
   task ??= await ctx.runner.startTask(preview.id, {
@@ -133,43 +131,29 @@ async function ensureTask(ctx: Context, preview: Look): Promise<boolean> {
   return true;
 }
 
-const isGone = (error: unknown) => error instanceof RunnerError && error.status === 404;
-
 async function followJournal(ctx: Context, job: Job, preview: Look, signal: AbortSignal): Promise<Outcome> {
-  let next = 0;
+  const { id, project_id: project, thread_id: thread } = preview;
   let tail = '';
-  for (;;) {
-    try {
-      for await (const entry of ctx.runner.journal(preview.id, next, signal)) {
-        next = entry.offset + 1;
-        if (entry.type === 'output') tail = (tail + entry.text).slice(-TAIL);
-        if (entry.type === 'refused')
-          logRefusal(ctx, entry, {
-            project: preview.project_id,
-            thread: preview.thread_id,
-            preview: preview.id,
-          });
-        if (entry.type === 'listening') await move(ctx, job, preview, 'ready');
-        if (entry.type === 'end') return { kind: 'failed', error: endOf(entry, tail) };
-        await ctx.runner.ack(preview.id, entry.offset);
-      }
-    } catch (error) {
-      if (signal.aborted) return { kind: 'left' };
-      if (!(error instanceof RunnerError)) throw error;
-    }
-    if (!(await isAlive(ctx, preview.id, signal)))
-      return signal.aborted ? { kind: 'left' } : { kind: 'failed', error: LOST };
-  }
+  const followed = await followTask(ctx, id, {
+    signal,
+    async onEntry(entry) {
+      if (entry.type === 'output') tail = (tail + entry.text).slice(-TAIL);
+      if (entry.type === 'refused') logRefusal(ctx, entry, { project, thread, preview: id });
+      if (entry.type === 'listening') await move(ctx, job, preview, 'ready');
+      await ctx.runner.ack(id, entry.offset);
+    },
+    resumeFrom: async (next) => ((await isAlive(ctx, id, signal)) ? next : null),
+  });
+  if (followed.kind === 'left') return followed;
+  return { kind: 'failed', error: followed.kind === 'ended' ? endOf(followed.end, tail) : LOST };
 }
 
 /** Whether the runner still has it; one that does not answer is being started again. */
 async function isAlive(ctx: Context, previewId: string, signal: AbortSignal): Promise<boolean> {
   for (let tries = 0; tries < RUNNER_TRIES && !signal.aborted; tries++) {
     try {
-      await ctx.runner.task(previewId);
-      return true;
-    } catch (error) {
-      if (isGone(error)) return false;
+      return (await findTask(ctx, previewId)) !== null;
+    } catch {
       await pause(RUNNER_RETRY_MS, signal);
     }
   }

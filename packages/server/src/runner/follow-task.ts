@@ -1,0 +1,79 @@
+/**
+ * Follows a task at the runner to its end, for runs, commands, builds and previews. The task outlives the
+ * connection that its journal is read by, and the worker that reads it:
+ *
+ *   reading --the end entry--> ended
+ *   reading --`signal` fires--> left       another worker reads on
+ *   reading --the connection breaks, the runner dies, `limitMs` pass--> `resumeFrom` decides: reading | broken
+ */
+import { RunnerError } from '@headrace/runner/client';
+import type { JournalEntry, TaskEnd } from '@headrace/runner/protocol';
+import type { Context } from '../context.ts';
+
+export type Followed =
+  | { kind: 'ended'; end: TaskEnd }
+  | { kind: 'broken'; error: RunnerError }
+  | { kind: 'left' };
+
+export interface FollowOptions {
+  /** Offset of the first entry to read; the journal's first by default. */
+  from?: number;
+  /** Fires when this worker stops, or reads for nothing. */
+  signal: AbortSignal;
+  /** How long one connection is read. */
+  limitMs?: number;
+  /**
+   * Takes the entries before the end, one after the other. A RunnerError that it throws counts as a broken
+   * connection; anything else is thrown on.
+   */
+  onEntry(this: void, entry: Exclude<JournalEntry, TaskEnd>): void | Promise<void>;
+  /**
+   * The offset to read on from after so many broken connections; null when the task is lost. `next` follows
+   * the last entry that `onEntry` was given. By default the first break is the last.
+   */
+  resumeFrom?(this: void, next: number, breaks: number): Promise<number | null>;
+}
+
+/** Throws what `onEntry` and `resumeFrom` throw. */
+export async function followTask(
+  ctx: Pick<Context, 'runner'>,
+  taskId: string,
+  options: FollowOptions,
+): Promise<Followed> {
+  const { signal, resumeFrom } = options;
+  let from: number | null = options.from ?? 0;
+  for (let breaks = 1; ; breaks++) {
+    const read = await readJournal(ctx, taskId, from, options);
+    if (read.kind !== 'broken') return read;
+    from = (await resumeFrom?.(read.next, breaks)) ?? null;
+    if (from === null) return signal.aborted ? { kind: 'left' } : { kind: 'broken', error: read.error };
+  }
+}
+
+type Read = Exclude<Followed, { kind: 'broken' }> | { kind: 'broken'; error: RunnerError; next: number };
+
+async function readJournal(
+  ctx: Pick<Context, 'runner'>,
+  taskId: string,
+  from: number,
+  { signal, limitMs, onEntry }: FollowOptions,
+): Promise<Read> {
+  const reading = limitMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+  let next = from;
+  try {
+    for await (const entry of ctx.runner.journal(taskId, from, reading)) {
+      if (entry.type === 'end') return { kind: 'ended', end: entry };
+      next = entry.offset + 1;
+      await onEntry(entry);
+    }
+    return {
+      kind: 'broken',
+      error: new RunnerError(503, 'unavailable', 'The journal ended without an end.'),
+      next,
+    };
+  } catch (error) {
+    if (signal.aborted) return { kind: 'left' };
+    if (error instanceof RunnerError) return { kind: 'broken', error, next };
+    throw error;
+  }
+}
