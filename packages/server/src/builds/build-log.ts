@@ -1,25 +1,14 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Context } from '../context.ts';
+import { clean } from '../db/clean-text.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
-import { clean } from '../db/clean-text.ts';
 import { LOG_BYTES } from './schemas.ts';
-import type { Build } from './view.ts';
+import { appendLog } from './store.ts';
+import type { Build } from './store.ts';
 
 const EVERY_MS = 500;
 const MARK = '\n[The rest of the output was cut off.]\n';
-
-export interface BuildLog {
-  /**
-   * Takes a piece of output; stored within half a second, cut at the log's limit. Throws what storing an
-   * earlier piece threw.
-   */
-  add(offset: number, text: string): void;
-  /** Resolves when everything is stored. */
-  flush(): Promise<void>;
-  /** Gives up what is not stored. */
-  close(): void;
-}
 
 /** The first `bytes` bytes of a text in UTF-8, without half a character. */
 const firstBytes = (text: string, bytes: number) =>
@@ -27,67 +16,85 @@ const firstBytes = (text: string, bytes: number) =>
 
 /**
  * Stores a build's output in pieces, each with its place in the runner's journal: the worker after this one
- * goes on behind it. `onFault` is told when a piece cannot be stored.
+ * continues behind it.
  */
-export function openBuildLog(ctx: Context, job: Job, build: Build, onFault: () => void): BuildLog {
-  let { logs_byte_size: byteSize, logs_truncated: isTruncated } = build;
-  let pending: string[] = [];
-  let through = -1;
-  let timer: NodeJS.Timeout | undefined;
-  let fault: unknown;
-  let storing = Promise.resolve();
+export class BuildLog {
+  readonly #ctx: Context;
+  readonly #job: Job;
+  readonly #build: Build;
+  readonly #onFault: () => void;
+  #byteSize: number;
+  #isTruncated: boolean;
+  /** Pieces that are not stored yet, up to that journal entry. */
+  #pending: string[] = [];
+  #through = -1;
+  #timer: NodeJS.Timeout | undefined;
+  #storing = Promise.resolve();
+  #fault: unknown;
 
-  async function store(): Promise<void> {
-    if (fault || !pending.length) return;
-    const [content, offset, bytes, cut] = [pending.join(''), through, byteSize, isTruncated];
-    pending = [];
-    await transaction(ctx, async (tx) => {
-      await job.fence(tx);
-      await tx.db
-        .insertInto('build_logs')
-        .values({ org_id: build.org_id, build_id: build.id, journal_offset: offset, content })
-        .execute();
-      await tx.db
-        .updateTable('builds')
-        .set({ journal_offset: offset, logs_byte_size: bytes, logs_truncated: cut })
-        .where('id', '=', build.id)
-        .execute();
+  /** `onFault` is called when a piece cannot be stored. */
+  constructor(ctx: Context, job: Job, build: Build, onFault: () => void) {
+    this.#ctx = ctx;
+    this.#job = job;
+    this.#build = build;
+    this.#onFault = onFault;
+    this.#byteSize = build.logs_byte_size;
+    this.#isTruncated = build.logs_truncated;
+  }
+
+  /**
+   * Takes a piece of output; stored within half a second, cut at the log's limit. Throws what storing an
+   * earlier piece threw.
+   */
+  add(offset: number, text: string): void {
+    if (this.#fault) throw this.#fault;
+    if (this.#isTruncated) return;
+    let piece = clean(text);
+    const left = LOG_BYTES - this.#byteSize;
+    if (Buffer.byteLength(piece) > left) {
+      piece = firstBytes(piece, left) + MARK;
+      this.#isTruncated = true;
+    }
+    this.#byteSize += Buffer.byteLength(piece);
+    this.#pending.push(piece);
+    this.#through = offset;
+    this.#timer ??= setTimeout(() => void this.#storeNext(), EVERY_MS);
+  }
+
+  /** Resolves when everything is stored. Throws what storing threw. */
+  async flush(): Promise<void> {
+    await this.#storeNext();
+    if (this.#fault) throw this.#fault;
+  }
+
+  /** One piece is stored after the other. */
+  #storeNext(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#storing = this.#storing
+      .then(() => this.#store())
+      .catch((error: unknown) => {
+        this.#fault ??= error;
+        this.#onFault();
+      });
+    return this.#storing;
+  }
+
+  async #store(): Promise<void> {
+    if (this.#fault || !this.#pending.length) return;
+    const piece = {
+      org_id: this.#build.org_id,
+      build_id: this.#build.id,
+      journal_offset: this.#through,
+      content: this.#pending.join(''),
+    };
+    const size = { byteSize: this.#byteSize, isTruncated: this.#isTruncated };
+    this.#pending = [];
+    await transaction(this.#ctx, async (tx) => {
+      await this.#job.fence(tx);
+      await appendLog(tx, piece, size);
     });
     // Only spares the runner's memory.
-    await ctx.runner.ack(build.id, offset).catch(() => {});
+    await this.#ctx.runner.ack(piece.build_id, piece.journal_offset).catch(() => {});
   }
-
-  function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    storing = storing.then(store).catch((error: unknown) => {
-      fault ??= error;
-      onFault();
-    });
-    return storing;
-  }
-
-  return {
-    add(offset, text) {
-      if (fault) throw fault;
-      if (isTruncated) return;
-      let piece = clean(text);
-      const left = LOG_BYTES - byteSize;
-      if (Buffer.byteLength(piece) > left) {
-        piece = firstBytes(piece, left) + MARK;
-        isTruncated = true;
-      }
-      byteSize += Buffer.byteLength(piece);
-      pending.push(piece);
-      through = offset;
-      timer ??= setTimeout(() => void flush(), EVERY_MS);
-    },
-    async flush() {
-      await flush();
-      if (fault) throw fault;
-    },
-    close() {
-      clearTimeout(timer);
-    },
-  };
 }

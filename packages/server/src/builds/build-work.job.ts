@@ -1,12 +1,8 @@
 /**
- * The job behind a build.
+ * The job behind a build; state.ts lists its way. After a restart a building build goes on where the runner
+ * knows its task, else it fails `worker_lost`.
  *
- *   queued --claimed, a place is free--> building       `started_at` commits before the command starts: it never starts twice
- *   building --exit 0, output valid and stored, sandbox gone--> ready
- *   building --anything else, or cancelled; sandbox gone--> failed
- *   building after a restart: goes on where the runner knows its task, else failed `worker_lost`
- *
- * What fails on the way (runner, store or database away, a sandbox whose end is not confirmed) leaves it
+ * A fault on the way (runner, store or database away, a sandbox whose end is not confirmed) leaves it
  * `building`, for a later attempt.
  */
 import { sql } from 'kysely';
@@ -22,62 +18,55 @@ import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
 import { passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../capacity/index.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
-import { decide, endBuild } from './end-build.ts';
+import { decideBuild, endBuild } from './end-build.ts';
 import type { Outcome } from './end-build.ts';
 import { buildKey } from './reconcile.ts';
 import { OutputFault } from './repack-output.ts';
 import { runCommand } from './run-command.ts';
+import { isEnded } from './state.ts';
 import { storeArtifact } from './store-artifact.ts';
-import { BUILD_COLUMNS, buildEventData, isEnded } from './view.ts';
-import type { Build } from './view.ts';
+import { findBuild, startBuild } from './store.ts';
+import type { Build } from './store.ts';
+import { buildEventData } from './view.ts';
 
-/** Without a runner here, or while its sandbox may live at another machine's. */
+type BuildJob = Job<'build.work'>;
+
+/** Without a runner here, or while the sandbox may live at another machine's runner. */
 const RETRY_SECONDS = 1;
 /** After so many failed attempts on a runner that answers, the build is given up. */
 const ATTEMPTS = 6;
 /** Over the command's own time, after which another machine's runner has certainly ended it. */
 const ELSEWHERE_SECONDS = 120;
 
-export async function workBuilds(ctx: Context, job: Job<'build.work'>): Promise<void> {
-  const { buildId } = job.payload;
-  let build = await load(ctx, buildId);
+export async function workBuilds(ctx: Context, job: BuildJob): Promise<void> {
+  const build = await findBuild(ctx.db, job.payload.buildId);
   if (!build || isEnded(build)) return;
-  const isFirst = build.status === 'queued';
-  if (isFirst) build = await start(ctx, job, build);
-  if (!build) return;
-  if (!isFirst && (await isElsewhere(ctx, build)))
-    return transaction(ctx, (tx) => putOff(tx, job, build, RETRY_SECONDS));
-  if (build.outcome === null) {
-    const outcome = await come(ctx, job, build, isFirst);
-    if (!outcome) return;
-    await decide(ctx, job, buildId, outcome);
+  if (build.status === 'queued') {
+    const started = await start(ctx, job, build);
+    if (started) await carryOn(ctx, job, started, 'start');
+  } else if (await isElsewhere(ctx, build)) {
+    await transaction(ctx, (tx) => postpone(tx, job, build, RETRY_SECONDS));
+  } else {
+    await carryOn(ctx, job, build, 'attach');
   }
-  await ctx.runner.deleteTask(buildId);
-  await endBuild(ctx, job, buildId, build.thread_id);
 }
 
-const load = (ctx: Context, buildId: string): Promise<Build | undefined> =>
-  ctx.db.selectFrom('builds').select(BUILD_COLUMNS).where('id', '=', buildId).executeTakeFirst();
-
-async function putOff(
-  tx: Tx,
-  job: Job<'build.work'>,
-  build: Build,
-  delaySeconds: number,
-): Promise<undefined> {
-  await job.fence(tx);
-  await enqueue(tx, 'build.work', job.payload, {
-    key: buildKey(build.id),
-    fairKey: build.project_id,
-    delaySeconds,
-  });
+/** From the start of its command to its end. */
+async function carryOn(ctx: Context, job: BuildJob, build: Build, how: 'start' | 'attach'): Promise<void> {
+  if (build.outcome === null) {
+    const outcome = await findOutcome(ctx, job, build, how);
+    if (!outcome) return;
+    await decideBuild(ctx, job, build.id, outcome);
+  }
+  await ctx.runner.deleteTask(build.id);
+  await endBuild(ctx, job, build.id, build.thread_id);
 }
 
 /**
  * queued → building. Undefined when it was cancelled meanwhile, or has to wait: for a runner, or for a
  * place among the builds of its project and organization.
  */
-async function start(ctx: Context, job: Job<'build.work'>, build: Build): Promise<Build | undefined> {
+async function start(ctx: Context, job: BuildJob, build: Build): Promise<Build | undefined> {
   const runner = ctx.runnerStatus();
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -88,24 +77,31 @@ async function start(ctx: Context, job: Job<'build.work'>, build: Build): Promis
       .where('id', '=', build.project_id)
       .forNoKeyUpdate()
       .executeTakeFirstOrThrow();
-    if (!runner?.ok) return putOff(tx, job, build, RETRY_SECONDS);
+    if (!runner?.ok) {
+      await postpone(tx, job, build, RETRY_SECONDS);
+      return undefined;
+    }
     if (!(await takePlace(tx, 'builds', build.id, project))) {
-      await putOff(tx, job, build, PUT_OFF_SECONDS);
+      await postpone(tx, job, build, PUT_OFF_SECONDS);
       await passPlaceOn(tx, 'builds', project);
       return undefined;
     }
-    const started = await tx.db
-      .updateTable('builds')
-      .set({ status: 'building', started_at: sql<Date>`now()`, runner_id: `${runner.id}:${runner.pid}` })
-      .where('id', '=', build.id)
-      .where('status', '=', 'queued')
-      .returning(BUILD_COLUMNS)
-      .executeTakeFirst();
+    const started = await startBuild(tx, build.id, `${runner.id}:${runner.pid}`);
     if (started)
       appendEvent(tx, scopeOf(project), 'platform.build.building', buildEventData(started), {
         threadId: build.thread_id,
       });
     return started;
+  });
+}
+
+/** Enqueues the build's next job; this one ends. */
+async function postpone(tx: Tx, job: BuildJob, build: Build, delaySeconds: number): Promise<void> {
+  await job.fence(tx);
+  await enqueue(tx, 'build.work', job.payload, {
+    key: buildKey(build.id),
+    fairKey: build.project_id,
+    delaySeconds,
   });
 }
 
@@ -121,15 +117,15 @@ async function isElsewhere(ctx: Context, build: Build): Promise<boolean> {
   return !rows[0]!.over;
 }
 
-/** What the build comes to; undefined when this worker stops and another goes on. */
-async function come(
+/** Runs the command and stores its output. Undefined when this worker stops and another goes on. */
+async function findOutcome(
   ctx: Context,
-  job: Job<'build.work'>,
+  job: BuildJob,
   build: Build,
-  isFirst: boolean,
+  how: 'start' | 'attach',
 ): Promise<Outcome | undefined> {
   try {
-    const run = await runCommand(ctx, job, build, isFirst ? 'start' : 'attach');
+    const run = await runCommand(ctx, job, build, how);
     if (run.kind === 'left') return undefined;
     if (run.kind === 'unknown') return lost('The sandbox of this build was lost. Submit the build again.');
     // A store that stays away must not keep it from being cancelled.
@@ -146,10 +142,7 @@ async function come(
   }
 }
 
-/**
- * The runner, the store or this worker's hold on the job: nothing that is the build's fault, and nothing to
- * give it up for.
- */
+/** Whether the runner, the store or this worker's hold on the job failed: no reason to give a build up. */
 function isAway(error: unknown): boolean {
   return (
     error instanceof LostJob ||
@@ -173,8 +166,8 @@ function outcomeOfEnd(end: TaskEnd, build: Build): Outcome | undefined {
     code,
     message,
   });
-  // With a cancel asked for the end is told as such in any case (end-build.ts); without one the runner
-  // itself has stopped.
+  // A cancellation that was asked for prevails in any case (end-build.ts); without one the runner itself has
+  // stopped.
   if (end.outcome === 'cancelled')
     return lost('The sandbox of this build was ended. Submit the build again.');
   if (end.timedOut)

@@ -7,7 +7,8 @@ import { renewedDeadline } from './end-build.ts';
 import { cancelThreadBuild } from './cancel-thread-build.ts';
 import { loadBuild } from './policy.ts';
 import { Build } from './schemas.ts';
-import { buildView, isEnded } from './view.ts';
+import { isEnded } from './state.ts';
+import { buildView } from './view.ts';
 
 export const cancelBuild = write({
   name: 'builds.cancelBuild',
@@ -20,7 +21,7 @@ export const cancelBuild = write({
   async handle(tx, call, receipt) {
     const { build, project } = await loadBuild(tx.db, call);
     const loaded = await lockThreadById(tx, build.thread_id);
-    // Read again under the lock, which every end of a build takes. A deleted thread's build is being
+    // Read again under the lock, which every end of a build takes. The build of a deleted thread is being
     // cancelled already.
     const { build: now } = await loadBuild(tx.db, call);
     if (isEnded(now)) throw new ApiError('build_not_active', 'The build has ended already.');

@@ -11,7 +11,8 @@ import { checkPath } from '../trees/paths.ts';
 import { changeThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
 import { buildKey } from './reconcile.ts';
 import { Build, Command, MAX_TIMEOUT_SECONDS, OutputDirectory } from './schemas.ts';
-import { BUILD_COLUMNS, buildEventData, buildView } from './view.ts';
+import { insertBuild } from './store.ts';
+import { buildEventData, buildView } from './view.ts';
 
 function requirePath(outputDirectory: string): void {
   const fault = outputDirectory === '.' ? null : checkPath(outputDirectory);
@@ -52,22 +53,17 @@ export const createBuild = write({
         'No sandbox can be made here: nothing can be built until the operator has mended that.',
         { cause: new Error(runner.missing.join('; ')) },
       );
-    const build = await tx.db
-      .insertInto('builds')
-      .values({
-        org_id: thread.org_id,
-        id: newId('bld'),
-        project_id: project.id,
-        thread_id: thread.id,
-        source_id: sourceId,
-        command,
-        output_directory: outputDirectory,
-        timeout_seconds: timeoutSeconds,
-        status: 'queued',
-        created_by: call.principal.actorId,
-      })
-      .returning(BUILD_COLUMNS)
-      .executeTakeFirstOrThrow();
+    const build = await insertBuild(tx, {
+      org_id: thread.org_id,
+      id: newId('bld'),
+      project_id: project.id,
+      thread_id: thread.id,
+      source_id: sourceId,
+      command,
+      output_directory: outputDirectory,
+      timeout_seconds: timeoutSeconds,
+      created_by: call.principal.actorId,
+    });
     appendEvent(tx, scopeOf(project), 'platform.build.queued', buildEventData(build), {
       threadId: thread.id,
     });

@@ -1,9 +1,7 @@
 /**
- * A build ends in two steps, so that a worker that dies in between is followed by one that knows the
- * result: what it came to is decided and stored while its sandbox is still there, its status follows when
- * that is gone.
+ * A build ends in two steps, so that a worker that dies between them is followed by one that knows the
+ * result: the outcome is stored while its sandbox is still there, its status follows when that is gone.
  */
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { json } from '../db/schema.ts';
 import type { ThreadRow } from '../db/schema.ts';
@@ -12,47 +10,37 @@ import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/worker.ts';
 import { scopeOf } from '../projects/index.ts';
 import { passPlaceOn } from '../capacity/index.ts';
+import { commitObject, discardObject } from '../sources/index.ts';
 import { changeThread, clearActiveBuild } from '../threads/index.ts';
 import { freshDeadline } from '../workspaces/index.ts';
 import type { BuildError } from './schemas.ts';
-import { discardObject } from './store-artifact.ts';
+import { endingEvent } from './state.ts';
 import type { Artifact } from './store-artifact.ts';
-import { BUILD_COLUMNS, buildEventData } from './view.ts';
+import { finishBuild, lockRunningBuild, storeOutcome } from './store.ts';
+import type { Build } from './store.ts';
+import { buildEventData } from './view.ts';
 
 export type Outcome =
   | { status: 'ready'; artifact: Artifact }
   | { status: 'failed'; exitCode: number | null; code: BuildError; message: string };
 
 /**
- * Stores what a building build came to. Throws when the artifact was cleaned up meanwhile: it is then
+ * Stores the outcome of a building build. Throws when the artifact was cleaned up meanwhile: it is then
  * stored again.
  */
-export async function decide(ctx: Context, job: Job, buildId: string, outcome: Outcome): Promise<void> {
+export async function decideBuild(ctx: Context, job: Job, buildId: string, outcome: Outcome): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const columns =
       outcome.status === 'ready'
         ? await readyColumns(tx, outcome.artifact)
         : { exit_code: outcome.exitCode, error_code: outcome.code, error_message: outcome.message };
-    await tx.db
-      .updateTable('builds')
-      .set({ outcome: outcome.status, ...columns })
-      .where('id', '=', buildId)
-      .where('status', '=', 'building')
-      .where('outcome', 'is', null)
-      .execute();
+    await storeOutcome(tx, buildId, { outcome: outcome.status, ...columns });
   });
 }
 
 async function readyColumns(tx: Tx, { key, sha256, byteSize, files }: Artifact) {
-  const kept = await tx.db
-    .updateTable('objects')
-    .set({ committed_at: sql<Date>`now()` })
-    .where('key', '=', key)
-    .where('delete_after', 'is', null)
-    .returning('key')
-    .executeTakeFirst();
-  if (!kept) throw new Error('the stored artifact was removed before its commit');
+  if (!(await commitObject(tx, key))) throw new Error('the stored artifact was removed before its commit');
   return {
     exit_code: 0,
     artifact_key: key,
@@ -64,10 +52,7 @@ async function readyColumns(tx: Tx, { key, sha256, byteSize, files }: Artifact) 
   };
 }
 
-/**
- * The terminal transaction of a decided build whose sandbox is gone. A cancel that was accepted goes before
- * what it came to.
- */
+/** The last transaction of a decided build whose sandbox is gone. */
 export async function endBuild(ctx: Context, job: Job, buildId: string, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -78,41 +63,18 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
       .where('id', '=', threadId)
       .forUpdate()
       .executeTakeFirstOrThrow();
-    const build = await tx.db
-      .selectFrom('builds')
-      .select(BUILD_COLUMNS)
-      .where('id', '=', buildId)
-      .where('status', '=', 'building')
-      .forUpdate()
-      .executeTakeFirst();
-    if (!build?.outcome) return;
-    const isCancelled = build.cancel_requested_at !== null;
-    if (isCancelled && build.artifact_key !== null) await discardObject(tx.db, build, build.artifact_key);
-    const ended = await tx.db
-      .updateTable('builds')
-      .set({
-        finished_at: sql<Date>`now()`,
-        status: build.outcome,
-        ...(isCancelled
-          ? {
-              status: 'failed',
-              exit_code: null,
-              error_code: 'cancelled',
-              error_message: 'The build was cancelled.',
-              artifact_key: null,
-              manifest: null,
-            }
-          : {}),
-      })
-      .where('id', '=', buildId)
-      .returning(BUILD_COLUMNS)
-      .executeTakeFirstOrThrow();
+    const build = await lockRunningBuild(tx, buildId);
+    const event = build && endingEvent(build);
+    const ended = event && (await finishBuild(tx, buildId, event, await cancelledColumns(tx, build)));
+    if (!ended) return;
     const project = await tx.db
       .selectFrom('projects')
       .selectAll()
-      .where('id', '=', build.project_id)
+      .where('id', '=', ended.project_id)
       .executeTakeFirstOrThrow();
-    appendEvent(tx, scopeOf(project), `platform.build.${ended.status}`, buildEventData(ended), { threadId });
+    appendEvent(tx, scopeOf(project), `platform.build.${ended.status}`, buildEventData(ended), {
+      threadId,
+    });
     await passPlaceOn(tx, 'builds', project);
     if (thread.deleted_at) await clearActiveBuild(tx, threadId);
     else
@@ -125,7 +87,25 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
   });
 }
 
-/** A workspace that waited for a build has its whole idle time before it again. */
+/** What an accepted cancellation changes of a build: it keeps no artifact. */
+async function cancelledColumns(tx: Tx, build: Build) {
+  if (build.cancel_requested_at === null) return {};
+  if (build.artifact_key !== null)
+    await discardObject(tx.db, {
+      org_id: build.org_id,
+      project_id: build.project_id,
+      key: build.artifact_key,
+    });
+  return {
+    exit_code: null,
+    error_code: 'cancelled',
+    error_message: 'The build was cancelled.',
+    artifact_key: null,
+    manifest: null,
+  };
+}
+
+/** A workspace that waited for a build gets its whole idle time again. */
 export async function renewedDeadline(ctx: Context, tx: Tx, thread: ThreadRow) {
   return thread.workspace_status === 'ready'
     ? { idle_expires_at: await freshDeadline(ctx, tx.db, thread) }

@@ -3,7 +3,8 @@ import { Ok, WaitQuery } from '../http/schemas.ts';
 import { waitFor } from '../http/wait-for.ts';
 import { loadBuild } from './policy.ts';
 import { Build } from './schemas.ts';
-import { buildView, isEnded } from './view.ts';
+import { isEnded } from './state.ts';
+import { buildView } from './view.ts';
 
 export const getBuild = read({
   name: 'builds.getBuild',

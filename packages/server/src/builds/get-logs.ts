@@ -3,6 +3,7 @@ import { read } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { loadBuild } from './policy.ts';
 import { Logs } from './schemas.ts';
+import { readLog } from './store.ts';
 
 /** Whether the caller asks for text before JSON. */
 function prefersText(accept: string | undefined): boolean {
@@ -28,13 +29,7 @@ export const getLogs = read({
   async handle(call) {
     const { db } = call.ctx;
     const { build } = await loadBuild(db, call);
-    const pieces = await db
-      .selectFrom('build_logs')
-      .select('content')
-      .where('build_id', '=', build.id)
-      .orderBy('journal_offset')
-      .execute();
-    const text = pieces.map((piece) => piece.content).join('');
+    const text = await readLog(db, build.id);
     if (prefersText(call.headers.accept))
       return { status: 200, stream: text, headers: { 'content-type': 'text/plain; charset=utf-8' } };
     return {

@@ -2,6 +2,7 @@ import { read } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { loadBuild, requireReady } from './policy.ts';
 import { Manifest } from './schemas.ts';
+import { findManifest } from './store.ts';
 
 export const getManifest = read({
   name: 'builds.getManifest',
@@ -12,11 +13,6 @@ export const getManifest = read({
   async handle(call) {
     const { build } = await loadBuild(call.ctx.db, call);
     requireReady(build);
-    const { manifest } = await call.ctx.db
-      .selectFrom('builds')
-      .select('manifest')
-      .where('id', '=', build.id)
-      .executeTakeFirstOrThrow();
     return {
       status: 200,
       body: {
@@ -27,7 +23,7 @@ export const getManifest = read({
           artifactSha256: build.artifact_sha256,
           fileCount: build.file_count,
           byteSize: build.output_byte_size,
-          files: manifest,
+          files: await findManifest(call.ctx.db, build.id),
         },
       },
     };

@@ -3,7 +3,8 @@ import { read } from '../http/operation.ts';
 import { ListQuery, Page } from '../http/schemas.ts';
 import { loadThread } from '../threads/index.ts';
 import { Build } from './schemas.ts';
-import { BUILD_COLUMNS, buildView } from './view.ts';
+import { findThreadBuilds } from './store.ts';
+import { buildView } from './view.ts';
 
 export const listBuilds = read({
   name: 'builds.listBuilds',
@@ -18,15 +19,7 @@ export const listBuilds = read({
       ctx.secretKey,
       query,
       ['builds', thread.id],
-      (after, limit) => {
-        const list = ctx.db
-          .selectFrom('builds')
-          .select(BUILD_COLUMNS)
-          .where('thread_id', '=', thread.id)
-          .orderBy('id', 'desc')
-          .limit(limit);
-        return (after === null ? list : list.where('id', '<', after)).execute();
-      },
+      (after, limit) => findThreadBuilds(ctx.db, thread.id, after, limit),
       (b) => b.id,
     );
     return { status: 200, body: { ok: true, builds: rows.map(buildView), ...rest } };

@@ -4,8 +4,8 @@ import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
 import { loadProject } from '../projects/index.ts';
-import { BUILD_COLUMNS } from './view.ts';
-import type { Build } from './view.ts';
+import { findProjectBuild } from './store.ts';
+import type { Build } from './store.ts';
 
 /**
  * The build that the path names, of the app that it names; it outlives its thread. 404 where either is not
@@ -16,12 +16,7 @@ export async function loadBuild(
   call: Pick<Call, 'principal' | 'api' | 'params'>,
 ): Promise<{ build: Build; project: ProjectRow }> {
   const project = await loadProject(db, call);
-  const build = await db
-    .selectFrom('builds')
-    .select(BUILD_COLUMNS)
-    .where('project_id', '=', project.id)
-    .where('id', '=', call.params.buildId!)
-    .executeTakeFirst();
+  const build = await findProjectBuild(db, project.id, call.params.buildId!);
   if (!build) throw notFound('build');
   return { build, project };
 }

@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { every } from '../jobs/every.ts';
+import { findEnded, findForgotten } from './store.ts';
 
 const EVERY_MS = 1_000;
 const BATCH = 100;
@@ -23,13 +23,10 @@ export function reconcileBuilds(ctx: Context): void {
 }
 
 async function enqueueForgotten(ctx: Context): Promise<void> {
-  const { rows } = await sql<{ id: string; project_id: string }>`
-    select b.id, b.project_id from builds b where b.status in ('queued', 'building') and not exists (select 1 from jobs j where j.key = 'build:' || b.id) limit ${BATCH}`.execute(
-    ctx.db,
-  );
-  if (rows.length)
+  const forgotten = await findForgotten(ctx.db, BATCH);
+  if (forgotten.length)
     await transaction(ctx, async (tx) => {
-      for (const { id, project_id: fairKey } of rows)
+      for (const { id, project_id: fairKey } of forgotten)
         await enqueue(tx, 'build.work', { buildId: id }, { key: buildKey(id), fairKey });
     });
 }
@@ -38,11 +35,5 @@ async function removeLeftOver(ctx: Context): Promise<void> {
   if (!ctx.runnerStatus()) return;
   const ids = (await ctx.runner.tasks()).filter((task) => task.kind === 'build').map((task) => task.id);
   if (!ids.length) return;
-  const ended = await ctx.db
-    .selectFrom('builds')
-    .select('id')
-    .where('id', 'in', ids)
-    .where('status', 'in', ['ready', 'failed'])
-    .execute();
-  for (const { id } of ended) await ctx.runner.deleteTask(id);
+  for (const id of await findEnded(ctx.db, ids)) await ctx.runner.deleteTask(id);
 }

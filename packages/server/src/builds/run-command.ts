@@ -9,8 +9,9 @@ import type { Followed } from '../runner/follow-task.ts';
 import { passCancelOn } from '../runner/pass-cancel-on.ts';
 import { egressOf, logRefusal } from '../settings/index.ts';
 import { putSourceFiles } from '../workspaces/index.ts';
-import { openBuildLog } from './build-log.ts';
-import type { Build } from './view.ts';
+import { BuildLog } from './build-log.ts';
+import { isCancelRequested } from './store.ts';
+import type { Build } from './store.ts';
 
 /**
  * Over the command's own time, which the runner bounds: for the source's way into the sandbox and a busy
@@ -18,7 +19,7 @@ import type { Build } from './view.ts';
  */
 const MARGIN_MS = 120_000;
 
-/** `left`: this worker stops, another goes on. `unknown`: the runner lost the task, and nobody knows what it did. */
+/** `left`: this worker stops, another goes on. `unknown`: nobody knows what it did, since the runner lost it. */
 export type Run = Exclude<Followed, { kind: 'broken' }> | { kind: 'unknown' };
 
 /**
@@ -32,7 +33,7 @@ export async function runCommand(
   build: Build,
   how: 'start' | 'attach',
 ): Promise<Run> {
-  const cancelling = passCancelOn(ctx, build.id, build.id, () => isCancelRequested(ctx, build.id));
+  const cancelling = passCancelOn(ctx, build.id, build.id, () => isCancelRequested(ctx.db, build.id));
   try {
     const task = how === 'start' ? await startTask(ctx, build) : await findTask(ctx, build.id);
     if (!task) return { kind: 'unknown' };
@@ -42,15 +43,6 @@ export async function runCommand(
   } finally {
     cancelling.stop();
   }
-}
-
-async function isCancelRequested(ctx: Context, buildId: string): Promise<boolean> {
-  const build = await ctx.db
-    .selectFrom('builds')
-    .select('cancel_requested_at')
-    .where('id', '=', buildId)
-    .executeTakeFirst();
-  return Boolean(build?.cancel_requested_at);
 }
 
 async function startTask(ctx: Context, build: Build): Promise<TaskState> {
@@ -81,7 +73,7 @@ async function putSource(ctx: Context, build: Build): Promise<void> {
 /** Reads the journal to its end, from where the stored log ends. */
 async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
   const stopReading = new AbortController();
-  const log = openBuildLog(ctx, job, build, () => stopReading.abort());
+  const log = new BuildLog(ctx, job, build, () => stopReading.abort());
   try {
     const followed = await followTask(ctx, build.id, {
       from: build.journal_offset + 1,
@@ -96,6 +88,6 @@ async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
     return followed;
   } finally {
     // What had come before a break is kept; a log that could not be stored is why the reading stopped.
-    await log.flush().finally(() => log.close());
+    await log.flush();
   }
 }

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { sql } from 'kysely';
 import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import type { ManifestFile } from '../db/schema.ts';
 import { newId } from '../ids.ts';
-import { gzipChunks } from '../sources/index.ts';
+import { discardObject, gzipChunks, registerObject } from '../sources/index.ts';
 import { sortByPath } from '../trees/paths.ts';
 import { OutputFault, repackOutput, shown } from './repack-output.ts';
-import type { Build } from './view.ts';
+import type { Build } from './store.ts';
 
-/** What lies in the store, and is named by no row yet but its registration. */
+/** A stored object that only its registration names yet. */
 export interface Artifact {
   key: string;
   sha256: string;
@@ -27,22 +26,19 @@ export async function storeArtifact(ctx: Context, build: Build): Promise<Artifac
   const output = await ctx.runner.output(build.id).catch((error: unknown) => {
     throw faultOf(error);
   });
-  const artifact: Artifact = {
+  const object = {
+    org_id: build.org_id,
+    project_id: build.project_id,
     key: `projects/${build.project_id}/builds/${newId('pack')}`,
-    sha256: '',
-    byteSize: 0,
-    files: [],
   };
+  const artifact: Artifact = { key: object.key, sha256: '', byteSize: 0, files: [] };
   try {
-    await ctx.db
-      .insertInto('objects')
-      .values({ org_id: build.org_id, key: artifact.key, project_id: build.project_id })
-      .execute();
+    await registerObject(ctx.db, object);
     await put(ctx, output, artifact);
     sortByPath(artifact.files);
     return artifact;
   } catch (error) {
-    await discardObject(ctx.db, build, artifact.key).catch(() => null);
+    await discardObject(ctx.db, object).catch(() => null);
     throw error;
   } finally {
     output.destroy();
@@ -64,7 +60,7 @@ async function put(ctx: Context, output: Readable, artifact: Artifact): Promise<
       throw error;
     }
   }
-  // The store wraps what it is given: the output's own fault goes before.
+  // The store wraps errors of the stream; the output's own one is thrown instead.
   await ctx.store
     .put(artifact.key, Readable.from(measured(), { objectMode: false }))
     .catch((error: unknown) => {
@@ -78,18 +74,4 @@ function faultOf(error: unknown): unknown {
   if (!(error instanceof RunnerError) || (error.code !== 'output_missing' && error.code !== 'output_invalid'))
     return error;
   return new OutputFault(error.code, shown(error.message.slice(0, 2000)));
-}
-
-/** Has an object removed that no row will name. Registered anew where cleanup was here before the put. */
-export async function discardObject(
-  db: Pick<Context['db'], 'insertInto'>,
-  build: Pick<Build, 'org_id' | 'project_id'>,
-  key: string,
-): Promise<void> {
-  const change = { committed_at: null, delete_after: sql<Date>`now()` };
-  await db
-    .insertInto('objects')
-    .values({ org_id: build.org_id, key, project_id: build.project_id, ...change })
-    .onConflict((c) => c.column('key').doUpdateSet(change))
-    .execute();
 }

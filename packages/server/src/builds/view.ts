@@ -1,43 +1,7 @@
-import type { BuildRow } from '../db/schema.ts';
+import { isEnded } from './state.ts';
+import type { Build } from './store.ts';
 
-/** A build's row without its manifest, which has up to 10,000 files. */
-export type Build = Omit<BuildRow, 'manifest'>;
-export const BUILD_COLUMNS = [
-  'org_id',
-  'id',
-  'project_id',
-  'thread_id',
-  'source_id',
-  'command',
-  'output_directory',
-  'timeout_seconds',
-  'status',
-  'exit_code',
-  'error_code',
-  'error_message',
-  'artifact_key',
-  'artifact_sha256',
-  'artifact_byte_size',
-  'file_count',
-  'output_byte_size',
-  'logs_byte_size',
-  'logs_truncated',
-  'journal_offset',
-  'cancel_requested_at',
-  'outcome',
-  'runner_id',
-  'created_by',
-  'created_at',
-  'started_at',
-  'finished_at',
-] as const;
-
-export const isEnded = (b: Build) => b.status === 'ready' || b.status === 'failed';
-
-/**
- * What a build came to is told when its status is: until its sandbox is gone the row knows more than its
- * readers.
- */
+/** A build as the API shows it: until its sandbox is gone the row knows more than its readers. */
 export function buildView(b: Build) {
   const [ended, ready] = [isEnded(b), b.status === 'ready'];
   return {

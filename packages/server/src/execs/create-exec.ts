@@ -122,7 +122,6 @@ async function queueExec(
     id: execId,
     project_id: project.id,
     thread_id: thread.id,
-    status: 'queued',
   });
   await enqueue(tx, 'exec.work', { execId }, { key: threadKey(thread.id), fairKey: project.id });
   await changeThread(tx, loaded, { active_exec_id: execId });

@@ -46,7 +46,7 @@ export async function completeExec(
     const now = await lockThreadById(tx, exec.thread_id);
     const sourceId = now && changed ? await insertChanges(tx, now, changed) : null;
     if (now) await freeThread(ctx, tx, now, sourceId);
-    await changeExec(tx, exec.id, 'completed');
+    await changeExec(tx, exec.id, 'complete');
     const result = {
       exitCode: end.exitCode,
       signal: end.signal,
@@ -153,7 +153,7 @@ export async function failExec(
         { ...now, thread: why === 'lost' ? now.thread : await giveUpRestore(tx, now, null) },
         { active_exec_id: null },
       );
-    await changeExec(tx, exec.id, 'failed');
+    await changeExec(tx, exec.id, 'fail');
     const error = why === 'lost' ? LOST : notStarted(now?.thread);
     await settle(
       tx,

@@ -63,7 +63,7 @@ async function ensureTask(
   }
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
-    await changeExec(tx, exec.id, 'running');
+    await changeExec(tx, exec.id, 'start');
   });
   try {
     await ctx.runner.startTask(
@@ -113,7 +113,7 @@ async function keepExec(ctx: Context, exec: ExecRow): Promise<boolean> {
   return transaction(ctx, async (tx) => {
     if (!(await isOpenAndYoung(tx, exec.id, GIVE_UP_SECONDS))) return false;
     // Nobody knows whether it was started: it is not started again.
-    await changeExec(tx, exec.id, 'running');
+    await changeExec(tx, exec.id, 'start');
     await enqueue(
       tx,
       'exec.work',

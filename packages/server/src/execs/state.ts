@@ -1,25 +1,29 @@
 /**
- * A command's states. Its row moves only along these:
+ * The status of a command:
  *
- *   queued ----its workspace is ready; committed before the command starts, so that it never starts twice--> running
- *   queued ----nobody could say whether it was started, and its result is awaited further--> running
- *   queued ----no workspace could be made, or its thread was archived or deleted--> failed
- *   running ---the command ended, and what it changed is stored--> completed
- *   running ---its sandbox was lost, or its result could not be stored for an hour--> failed
+ *   queued            start      running     its workspace is ready; committed before the command starts, so
+ *                                            that it never starts twice. Also where nobody can say whether
+ *                                            it was started
+ *   running           complete   completed   it ended, and what it changed is stored
+ *   queued, running   fail       failed      no workspace could be made, its thread was archived or deleted,
+ *                                            its sandbox was lost, or its result could not be stored
  */
 import type { ExecRow } from '../db/schema.ts';
 
 export type ExecStatus = ExecRow['status'];
+export type ExecEvent = 'start' | 'complete' | 'fail';
 
-const FROM = {
-  running: ['queued'],
-  completed: ['running'],
-  failed: ['queued', 'running'],
-} as const satisfies Partial<Record<ExecStatus, readonly ExecStatus[]>>;
+/** Commands that have not ended. */
+export const OPEN = ['queued', 'running'] as const satisfies ExecStatus[];
 
-export type NextStatus = keyof typeof FROM;
+const TRANSITIONS = {
+  start: { from: ['queued'], to: 'running' },
+  complete: { from: ['running'], to: 'completed' },
+  fail: { from: OPEN, to: 'failed' },
+} as const satisfies Record<ExecEvent, { from: readonly ExecStatus[]; to: ExecStatus }>;
 
-/** The statuses that lead to `to`. */
-export const statusesBefore = (to: NextStatus): readonly ExecStatus[] => FROM[to];
+/** Which statuses an event needs, and which one it leaves. */
+export const execChange = (event: ExecEvent): { from: readonly ExecStatus[]; to: ExecStatus } =>
+  TRANSITIONS[event];
 
-export const isEnded = (status: ExecStatus): boolean => status === 'completed' || status === 'failed';
+export const isEnded = (status: ExecStatus): boolean => !(OPEN as readonly ExecStatus[]).includes(status);

@@ -1,17 +1,21 @@
 /** The only writer of `execs`. Rows of deleted projects are removed by sources/cleanup.ts. */
 import { sql } from 'kysely';
-import type { InsertObject } from 'kysely';
+import type { Insertable } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { Database, ExecRow } from '../db/schema.ts';
+import { hasStatus } from '../db/has-status.ts';
+import type { ExecRow, ExecsTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { isEnded, statusesBefore } from './state.ts';
-import type { NextStatus } from './state.ts';
+import { execChange, isEnded, OPEN } from './state.ts';
+import type { ExecEvent } from './state.ts';
 
 /** Commands that have not ended. */
-const openExecs = sql<boolean>`status in ('queued', 'running')`;
+const openExecs = hasStatus('execs', OPEN);
 
-export async function insertExec(tx: Tx, values: InsertObject<Database, 'execs'>): Promise<void> {
-  await tx.db.insertInto('execs').values(values).execute();
+export async function insertExec(tx: Tx, exec: Omit<Insertable<ExecsTable>, 'status'>): Promise<void> {
+  await tx.db
+    .insertInto('execs')
+    .values({ ...exec, status: 'queued' })
+    .execute();
 }
 
 export async function findExec(db: Db, execId: string): Promise<ExecRow | undefined> {
@@ -30,12 +34,13 @@ export async function isOpenAndYoung(tx: Tx, execId: string, seconds: number): P
   return exec !== undefined;
 }
 
-/** Moves a command on; changes nothing where its status does not lead there. */
-export async function changeExec(tx: Tx, execId: string, to: NextStatus): Promise<void> {
+/** Every change of a command's status; nothing happens when its status is none that the event needs. */
+export async function changeExec(tx: Tx, execId: string, event: ExecEvent): Promise<void> {
+  const { from, to } = execChange(event);
   await tx.db
     .updateTable('execs')
     .set({ status: to, ...(isEnded(to) ? { stdin: null } : {}) })
     .where('id', '=', execId)
-    .where('status', 'in', statusesBefore(to))
+    .where(hasStatus('execs', from))
     .execute();
 }

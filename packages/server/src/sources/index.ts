@@ -8,7 +8,7 @@ export { commitStaged, insertSource } from './insert-source.ts';
 export type { EncodedTree, NewSource } from './insert-source.ts';
 export { keepUntilTaken } from './import/kept-contents.ts';
 export { DiffFile, Source } from './schemas.ts';
-export { expireObjects } from './objects.ts';
+export { commitObject, discardObject, expireObjects, registerObject } from './objects.ts';
 export { abandon, missingBlobs, stageBlobs } from './stage.ts';
 export type { Contents, Staged } from './stage.ts';
 export { repackProject } from './repack/repack.job.ts';

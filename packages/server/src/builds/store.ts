@@ -1,0 +1,228 @@
+/** The only writer of `builds` and `build_logs`. Rows of deleted projects are removed by sources/cleanup.ts. */
+import { sql } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { hasStatus } from '../db/has-status.ts';
+import type { BuildLogsTable, BuildRow, BuildsTable, ManifestFile } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { buildChange, ENDED, OPEN } from './state.ts';
+import type { BuildEvent } from './state.ts';
+
+type AnyDb = Db | Tx['db'];
+
+/** A build's row without its manifest, which has up to 10,000 files. */
+export type Build = Omit<BuildRow, 'manifest'>;
+const COLUMNS = [
+  'org_id',
+  'id',
+  'project_id',
+  'thread_id',
+  'source_id',
+  'command',
+  'output_directory',
+  'timeout_seconds',
+  'status',
+  'exit_code',
+  'error_code',
+  'error_message',
+  'artifact_key',
+  'artifact_sha256',
+  'artifact_byte_size',
+  'file_count',
+  'output_byte_size',
+  'logs_byte_size',
+  'logs_truncated',
+  'journal_offset',
+  'cancel_requested_at',
+  'outcome',
+  'runner_id',
+  'created_by',
+  'created_at',
+  'started_at',
+  'finished_at',
+] as const;
+
+/** Builds that have not ended. */
+const openBuilds = hasStatus('builds', OPEN);
+/** Builds that have ended. */
+const endedBuilds = hasStatus('builds', ENDED);
+/** Builds that have a sandbox, or had one a moment ago. */
+const runningBuilds = hasStatus('builds', ['building']);
+
+export async function insertBuild(tx: Tx, build: Omit<Insertable<BuildsTable>, 'status'>): Promise<Build> {
+  return tx.db
+    .insertInto('builds')
+    .values({ ...build, status: 'queued' })
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+}
+
+export async function findBuild(db: AnyDb, buildId: string): Promise<Build | undefined> {
+  return db.selectFrom('builds').select(COLUMNS).where('id', '=', buildId).executeTakeFirst();
+}
+
+export async function findProjectBuild(
+  db: AnyDb,
+  projectId: string,
+  buildId: string,
+): Promise<Build | undefined> {
+  return db
+    .selectFrom('builds')
+    .select(COLUMNS)
+    .where('project_id', '=', projectId)
+    .where('id', '=', buildId)
+    .executeTakeFirst();
+}
+
+/** Newest first, behind `after`. */
+export async function findThreadBuilds(
+  db: Db,
+  threadId: string,
+  after: string | null,
+  limit: number,
+): Promise<Build[]> {
+  let query = db.selectFrom('builds').select(COLUMNS).where('thread_id', '=', threadId);
+  if (after !== null) query = query.where('id', '<', after);
+  return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+export async function findManifest(db: Db, buildId: string): Promise<ManifestFile[] | null> {
+  const { manifest } = await db
+    .selectFrom('builds')
+    .select('manifest')
+    .where('id', '=', buildId)
+    .executeTakeFirstOrThrow();
+  return manifest;
+}
+
+export async function isCancelRequested(db: Db, buildId: string): Promise<boolean> {
+  const build = await db
+    .selectFrom('builds')
+    .select('id')
+    .where('id', '=', buildId)
+    .where('cancel_requested_at', 'is not', null)
+    .executeTakeFirst();
+  return build !== undefined;
+}
+
+/** Open builds that no job works on. */
+export async function findForgotten(db: Db, limit: number): Promise<Pick<BuildRow, 'id' | 'project_id'>[]> {
+  const { rows } = await sql<Pick<BuildRow, 'id' | 'project_id'>>`
+    select id, project_id from builds
+    where ${openBuilds} and not exists (select 1 from jobs j where j.key = 'build:' || builds.id) limit ${limit}`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Those of the builds that have ended. */
+export async function findEnded(db: Db, buildIds: string[]): Promise<string[]> {
+  const ended = await db
+    .selectFrom('builds')
+    .select('id')
+    .where('id', 'in', buildIds)
+    .where(endedBuilds)
+    .execute();
+  return ended.map(({ id }) => id);
+}
+
+/** Every change of a build's status. Undefined when its status is not the one that the event needs. */
+async function moveBuild(
+  tx: Tx,
+  buildId: string,
+  event: BuildEvent,
+  change: Updateable<BuildsTable>,
+): Promise<Build | undefined> {
+  const { from, to } = buildChange(event);
+  return tx.db
+    .updateTable('builds')
+    .set({ ...change, status: to })
+    .where('id', '=', buildId)
+    .where('status', '=', from)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+}
+
+const now = sql<Date>`now()`;
+
+export const startBuild = (tx: Tx, buildId: string, runnerId: string): Promise<Build | undefined> =>
+  moveBuild(tx, buildId, 'start', { started_at: now, runner_id: runnerId });
+
+export const cancelQueuedBuild = (tx: Tx, buildId: string): Promise<Build | undefined> =>
+  moveBuild(tx, buildId, 'cancel', {
+    error_code: 'cancelled',
+    error_message: 'The build was cancelled before it started.',
+    finished_at: now,
+  });
+
+/** Ends a building build with the outcome that is stored; `change` is what a cancellation makes of it. */
+export const finishBuild = (
+  tx: Tx,
+  buildId: string,
+  event: 'succeed' | 'fail',
+  change: Updateable<BuildsTable>,
+): Promise<Build | undefined> => moveBuild(tx, buildId, event, { ...change, finished_at: now });
+
+/** Marks a building build; it fails once its sandbox is gone. */
+export async function requestCancel(tx: Tx, buildId: string): Promise<void> {
+  await tx.db
+    .updateTable('builds')
+    .set({ cancel_requested_at: sql<Date>`coalesce(cancel_requested_at, now())` })
+    .where('id', '=', buildId)
+    .where(runningBuilds)
+    .execute();
+}
+
+/** Undefined when the build is not building. */
+export async function lockRunningBuild(tx: Tx, buildId: string): Promise<Build | undefined> {
+  return tx.db
+    .selectFrom('builds')
+    .select(COLUMNS)
+    .where('id', '=', buildId)
+    .where(runningBuilds)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Stores the outcome of a building build that has none yet. */
+export async function storeOutcome(
+  tx: Tx,
+  buildId: string,
+  change: Updateable<BuildsTable> & { outcome: 'ready' | 'failed' },
+): Promise<void> {
+  await tx.db
+    .updateTable('builds')
+    .set(change)
+    .where('id', '=', buildId)
+    .where(runningBuilds)
+    .where('outcome', 'is', null)
+    .execute();
+}
+
+/** Adds a piece to a build's log; `state` is the whole log's size behind it. */
+export async function appendLog(
+  tx: Tx,
+  piece: BuildLogsTable,
+  state: { byteSize: number; isTruncated: boolean },
+): Promise<void> {
+  await tx.db.insertInto('build_logs').values(piece).execute();
+  await tx.db
+    .updateTable('builds')
+    .set({
+      journal_offset: piece.journal_offset,
+      logs_byte_size: state.byteSize,
+      logs_truncated: state.isTruncated,
+    })
+    .where('id', '=', piece.build_id)
+    .execute();
+}
+
+export async function readLog(db: Db, buildId: string): Promise<string> {
+  const pieces = await db
+    .selectFrom('build_logs')
+    .select('content')
+    .where('build_id', '=', buildId)
+    .orderBy('journal_offset')
+    .execute();
+  return pieces.map(({ content }) => content).join('');
+}
