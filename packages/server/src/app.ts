@@ -14,7 +14,7 @@ import { routes as healthRoutes } from './health/routes.ts';
 import type { Route } from './http/operation.ts';
 import { createHttpServer } from './http/server.ts';
 import { routes as mcpServerRoutes } from './mcp-servers/index.ts';
-import { routes as messageRoutes } from './messages/index.ts';
+import { routes as messageRoutes } from './messages/routes.ts';
 import { routes as operationRoutes } from './operations/routes.ts';
 import { createPreviewProxy } from './previews/proxy.ts';
 import { routes as previewRoutes } from './previews/routes.ts';

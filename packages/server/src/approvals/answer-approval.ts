@@ -1,13 +1,19 @@
-import { sql } from 'kysely';
 import Type from 'typebox';
+import type { ApprovalRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
+import { resumeRun } from '../runs/index.ts';
 import { lockThread } from '../threads/index.ts';
-import { commandOf, rememberedKey } from './decide.ts';
+import type { LoadedThread } from '../threads/index.ts';
+import { rememberedKey } from './decide.ts';
 import { resolveApprovals } from './resolve.ts';
+import { commandOf } from './rules.ts';
 import { Approval, approvalView } from './schemas.ts';
+import type { Resolution } from './state.ts';
+import { answerableApprovals, rememberDecision } from './store.ts';
 
 export const answerApproval = write({
   name: 'approvals.answerApproval',
@@ -27,42 +33,10 @@ export const answerApproval = write({
         .executeTakeFirst();
     const approval = await find();
     if (!approval) throw notFound('approval');
-    const allow = call.body.decision === 'approve';
-    // Judged by the database's clock, like its expiry.
-    const inTime = await tx.db
-      .selectFrom('approvals')
-      .select('id')
-      .where('id', '=', approval.id)
-      .where('expires_at', '>', sql<Date>`now()`)
-      .executeTakeFirst();
-    const resolved = !inTime
-      ? 0
-      : await resolveApprovals(tx, loaded, approval.run_id, [approval.id], {
-          status: allow ? 'approved' : 'denied',
-          by: call.principal.actorId,
-        });
-    if (!resolved)
+    const { decision, remember } = call.body;
+    if (!(await answer(tx, loaded, approval, { resolution: decision, by: call.principal.actorId })))
       throw new ApiError('approval_resolved', 'This approval was resolved before, or its time is over.');
-    if (call.body.remember) {
-      const tool = await tx.db
-        .selectFrom('tools')
-        .select(['name', 'input'])
-        .where('id', '=', approval.tool_id)
-        .executeTakeFirstOrThrow();
-      const command = commandOf(tool.input);
-      if (command !== null)
-        await tx.db
-          .insertInto('remembered_decisions')
-          .values({
-            org_id: approval.org_id,
-            thread_id: approval.thread_id,
-            tool: tool.name,
-            command: rememberedKey(command),
-            allow,
-          })
-          .onConflict((c) => c.columns(['thread_id', 'tool', 'command']).doUpdateSet({ allow }))
-          .execute();
-    }
+    if (remember) await rememberAnswer(tx, approval, decision);
     return {
       status: 200,
       body: { ok: true, approval: approvalView((await find())!) },
@@ -70,3 +44,39 @@ export const answerApproval = write({
     };
   },
 });
+
+/** Resolves the approval, and resumes its run when no question is left. False when it is too late. */
+async function answer(
+  tx: Tx,
+  loaded: LoadedThread,
+  { id, run_id: runId }: ApprovalRow,
+  how: { resolution: Resolution; by: string },
+): Promise<boolean> {
+  const inTime = await tx.db
+    .selectFrom('approvals')
+    .select('id')
+    .where('id', '=', id)
+    .where(answerableApprovals)
+    .executeTakeFirst();
+  if (!inTime) return false;
+  const { resolved, isLast } = await resolveApprovals(tx, loaded, { runId, ids: [id], ...how });
+  if (isLast) await resumeRun(tx, loaded, runId);
+  return resolved > 0;
+}
+
+async function rememberAnswer(tx: Tx, approval: ApprovalRow, decision: 'approve' | 'deny'): Promise<void> {
+  const tool = await tx.db
+    .selectFrom('tools')
+    .select(['name', 'input'])
+    .where('id', '=', approval.tool_id)
+    .executeTakeFirstOrThrow();
+  const command = commandOf(tool.input);
+  if (command === null) return;
+  await rememberDecision(tx, {
+    org_id: approval.org_id,
+    thread_id: approval.thread_id,
+    tool: tool.name,
+    command: rememberedKey(command),
+    allow: decision === 'approve',
+  });
+}

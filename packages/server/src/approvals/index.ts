@@ -1,3 +1,6 @@
-export { commandOf, decide, rememberedKey } from './decide.ts';
-export type { Rules } from './decide.ts';
-export { resolveApprovals } from './resolve.ts';
+export { decide } from './decide.ts';
+export { requestApproval } from './request-approval.ts';
+export { expireApprovals, resolveApprovals } from './resolve.ts';
+export { commandOf } from './rules.ts';
+export type { Rules } from './rules.ts';
+export { overdueApprovals, pendingApprovals, resolvedApprovals } from './store.ts';

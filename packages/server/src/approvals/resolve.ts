@@ -1,30 +1,20 @@
-import { sql } from 'kysely';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { scopeOf } from '../projects/index.ts';
-import { changeThread } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
+import type { Resolution } from './state.ts';
+import { expirePending, hasPending, resolvePending } from './store.ts';
 
 /**
- * Resolves open questions of a locked thread's run: `approval.resolved`, and `run.running` with the thread
- * when it was the last. Returns how many were still open.
+ * Resolves open questions of a locked thread's run: `approval.resolved`. Returns how many were still open,
+ * and whether the run has none left: the caller resumes the run then.
  */
 export async function resolveApprovals(
   tx: Tx,
-  loaded: LoadedThread,
-  runId: string,
-  ids: string[],
-  resolution: { status: 'approved' | 'denied' | 'expired'; by: string | null },
-): Promise<number> {
-  const scope = scopeOf(loaded.project);
-  const at = { threadId: loaded.thread.id, runId };
-  const resolved = await tx.db
-    .updateTable('approvals')
-    .set({ status: resolution.status, resolved_by: resolution.by, resolved_at: sql<Date>`now()` })
-    .where('id', 'in', ids)
-    .where('status', '=', 'pending')
-    .returning(['id', 'tool_id'])
-    .execute();
+  { thread, project }: LoadedThread,
+  { runId, ids, ...how }: { runId: string; ids: string[]; resolution: Resolution; by: string | null },
+): Promise<{ resolved: number; isLast: boolean }> {
+  const resolved = await resolvePending(tx, ids, how);
   for (const approval of resolved) {
     const tool = await tx.db
       .selectFrom('tools')
@@ -33,32 +23,37 @@ export async function resolveApprovals(
       .executeTakeFirst();
     appendEvent(
       tx,
-      scope,
+      scopeOf(project),
       'approval.resolved',
       { id: approval.id, sourceEventId: tool?.first_event_id ?? null },
-      at,
+      { threadId: thread.id, runId },
     );
   }
-  const open = await tx.db
-    .selectFrom('approvals')
-    .select('id')
+  const isOpen = await hasPending(tx.db, runId);
+  tx.wake('control', thread.id);
+  return { resolved: resolved.length, isLast: resolved.length > 0 && !isOpen };
+}
+
+/** Expires the open questions of a locked thread's run that ends: `approval.resolved`. */
+export async function expireApprovals(
+  tx: Tx,
+  { thread, project }: LoadedThread,
+  runId: string,
+): Promise<void> {
+  const expired = await expirePending(tx, runId);
+  if (!expired.length) return;
+  const tools = await tx.db
+    .selectFrom('tools')
+    .select(['id', 'first_event_id'])
     .where('run_id', '=', runId)
-    .where('status', '=', 'pending')
-    .limit(1)
-    .executeTakeFirst();
-  if (resolved.length && !open) {
-    const goes = await tx.db
-      .updateTable('runs')
-      .set({ status: 'running', active_since: sql<Date>`now()` })
-      .where('id', '=', runId)
-      .where('status', '=', 'waiting')
-      .returning('id')
-      .executeTakeFirst();
-    if (goes) {
-      appendEvent(tx, scope, 'run.running', { id: runId, status: 'running' }, at);
-      await changeThread(tx, loaded, {}, 'always');
-    }
-  }
-  tx.wake('control', loaded.thread.id);
-  return resolved.length;
+    .execute();
+  const firstEvents = new Map(tools.map((tool) => [tool.id, tool.first_event_id]));
+  for (const approval of expired)
+    appendEvent(
+      tx,
+      scopeOf(project),
+      'approval.resolved',
+      { id: approval.id, sourceEventId: firstEvents.get(approval.tool_id) ?? null },
+      { threadId: thread.id, runId },
+    );
 }

@@ -1,21 +1,25 @@
+import type { CheckpointRow } from '../db/schema.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { scopeOf } from '../projects/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
+import { insertCheckpoint } from './store.ts';
 
 /** Saves a checkpoint of a locked thread at a source; publishes `checkpoint.created`. */
 export async function recordCheckpoint(
   tx: Tx,
   { thread, project }: LoadedThread,
-  sourceId: string,
-  kind: 'run' | 'edit' | 'recovery',
-  runId: string | null,
+  { sourceId, kind, runId }: { sourceId: string; kind: CheckpointRow['kind']; runId: string | null },
 ): Promise<void> {
   const id = newId('chk');
-  await tx.db
-    .insertInto('checkpoints')
-    .values({ org_id: thread.org_id, id, thread_id: thread.id, run_id: runId, source_id: sourceId, kind })
-    .execute();
+  await insertCheckpoint(tx, {
+    org_id: thread.org_id,
+    id,
+    thread_id: thread.id,
+    run_id: runId,
+    source_id: sourceId,
+    kind,
+  });
   appendEvent(tx, scopeOf(project), 'checkpoint.created', { id }, { threadId: thread.id, runId });
 }

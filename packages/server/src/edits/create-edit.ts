@@ -112,7 +112,7 @@ export const createEdit = claimedWrite({
           message: edit.message,
           staged,
         });
-        await recordCheckpoint(tx, loaded, source.id, 'edit', null);
+        await recordCheckpoint(tx, loaded, { sourceId: source.id, kind: 'edit', runId: null });
         const idle =
           loaded.thread.workspace_status === 'ready'
             ? { idle_expires_at: await freshDeadline(ctx, tx.db, loaded.thread) }

@@ -98,7 +98,7 @@ async function insertChanges(tx: Tx, now: LoadedThread, changed: NonNullable<Cha
     runId: null,
     message: null,
   });
-  await recordCheckpoint(tx, now, id, 'edit', null);
+  await recordCheckpoint(tx, now, { sourceId: id, kind: 'edit', runId: null });
   return id;
 }
 

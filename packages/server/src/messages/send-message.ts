@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
-import { Run, runToJoin, runView } from '../runs/index.ts';
+import { queueRun, Run, runToJoin, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import {
   changeThread,
@@ -36,11 +36,16 @@ export const sendMessage = write({
       call.body.modelId ?? loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
     const joins = await runToJoin(tx, loaded.thread.id, modelId);
     const again = joins ? {} : await reinitialize(tx, loaded);
-    const { message, run, thread } = await acceptMessage(tx, call.ctx.config, loaded, {
+    const { message, run, thread } = await acceptMessage(tx, loaded, {
       ...call.body,
-      modelId,
       joins,
-      createdBy: call.principal.actorId,
+      startRun: (messageId) =>
+        queueRun(tx, call.ctx.config, loaded, {
+          kind: 'message',
+          messageId,
+          modelId,
+          createdBy: call.principal.actorId,
+        }),
     });
     await changeThread(tx, loaded, {
       ...again,

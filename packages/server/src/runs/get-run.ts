@@ -4,9 +4,8 @@ import { Ok, WaitQuery } from '../http/schemas.ts';
 import { waitFor } from '../http/wait-for.ts';
 import { loadThread } from '../threads/index.ts';
 import { Run } from './schemas.ts';
+import { isEnded } from './state.ts';
 import { runView } from './view.ts';
-
-const ENDED = ['completed', 'failed', 'cancelled'];
 
 export const getRun = read({
   name: 'runs.getRun',
@@ -33,7 +32,7 @@ export const getRun = read({
       query.waitSeconds,
       signal,
       load,
-      (r) => ENDED.includes(r.status),
+      (run) => isEnded(run.status),
     );
     return { status: 200, body: { ok: true, run: runView(run) } };
   },

@@ -1,8 +1,8 @@
-export { cancelRuns, failQueuedRuns, finishRun } from './finish-run.ts';
+export { cancelRuns, failQueuedRuns } from './cancel-runs.ts';
 export { queueRun, threadKey } from './queue-run.ts';
 export { runToJoin } from './steering.ts';
 export type { Attempt, RepairResult, Repairs } from './repair/repair.ts';
 export { hasMarkers } from './repair/markers.ts';
-export { runsDied, workRuns } from './run-work.job.ts';
+export { resumeRun } from './resume-run.ts';
 export { Run, Tool } from './schemas.ts';
 export { runView, toolView } from './view.ts';

@@ -238,13 +238,10 @@ describe('a message during a run', () => {
         .selectAll()
         .where('id', '=', run.id)
         .executeTakeFirstOrThrow();
-      await queueUntaken(
-        tx,
-        ctx.config,
-        (await lockThreadById(tx, b.threadId))!,
-        { ...row, cancel_requested_at: new Date() },
-        'failed',
-      );
+      await queueUntaken(tx, ctx.config, (await lockThreadById(tx, b.threadId))!, {
+        run: { ...row, cancel_requested_at: new Date() },
+        isCancelled: false,
+      });
     });
     expect(await b.list('runs')).toHaveLength(1);
     await ok(s.call('POST', `${b.at}/stop`, {}));

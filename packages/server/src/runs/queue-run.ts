@@ -1,4 +1,4 @@
-import type { ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
+import type { RunRow } from '../db/schema.ts';
 import { agentOf } from '../agents/index.ts';
 import type { Registry } from '../agents/index.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -6,51 +6,45 @@ import { appendEvent } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { scopeOf } from '../projects/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
+import { insertRun } from './store.ts';
 
-/** Everything that uses a thread's workspace has this key: one at a time, in order. */
+/** The key of all jobs that use a thread's workspace: one at a time, in order. */
 export const threadKey = (threadId: string) => `thread:${threadId}`;
 
-export interface NewRun {
+interface NewRun {
   kind: RunRow['kind'];
   messageId: string | null;
   modelId: string;
   createdBy: string;
   checkpointId?: string;
-  /** What the agent is asked, where it is not the message. */
+  /** The prompt, where it is not the message. */
   prompt?: string;
   applyId?: string;
 }
 
-/**
- * Queues a run in a locked thread and its job; publishes `run.queued`. The caller changes the thread
- * afterwards.
- */
+/** Queues a run and its job in a locked thread: `run.queued`. The caller changes the thread afterwards. */
 export async function queueRun(
   tx: Tx,
   config: Registry,
-  { thread, project }: { thread: ThreadRow; project: ProjectRow },
+  { thread, project }: LoadedThread,
   run: NewRun,
 ): Promise<RunRow> {
-  const row = await tx.db
-    .insertInto('runs')
-    .values({
-      org_id: thread.org_id,
-      id: newId('run'),
-      project_id: project.id,
-      thread_id: thread.id,
-      message_id: run.messageId,
-      reply_message_id: newId('msg'),
-      kind: run.kind,
-      agent: agentOf(config, run.modelId, thread.execution_target?.['provider'] as string | undefined),
-      model_id: run.modelId,
-      prompt: run.prompt ?? null,
-      checkpoint_id: run.checkpointId ?? null,
-      apply_id: run.applyId ?? null,
-      status: 'queued',
-      created_by: run.createdBy,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const row = await insertRun(tx, {
+    org_id: thread.org_id,
+    id: newId('run'),
+    project_id: project.id,
+    thread_id: thread.id,
+    message_id: run.messageId,
+    reply_message_id: newId('msg'),
+    kind: run.kind,
+    agent: agentOf(config, run.modelId, thread.execution_target?.['provider'] as string | undefined),
+    model_id: run.modelId,
+    prompt: run.prompt ?? null,
+    checkpoint_id: run.checkpointId ?? null,
+    apply_id: run.applyId ?? null,
+    created_by: run.createdBy,
+  });
   appendEvent(
     tx,
     scopeOf(project),

@@ -8,7 +8,6 @@
  *   a stop that was accepted before the end goes before it
  *   running, waiting after a restart: goes on where its sandbox lives, else failed `worker_lost`
  */
-import { sql } from 'kysely';
 import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import type { ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
@@ -46,6 +45,7 @@ import type { Attempt, RepairResult, Repairs, RepairTurn } from './repair/repair
 import { judgeEnd } from './model-failure.ts';
 import type { JudgedEnd } from './model-failure.ts';
 import { queueUntaken } from './steering.ts';
+import { activeFirst, holdRun, openRuns, startRun } from './store.ts';
 import { driveTurn } from './turn.ts';
 import type { TurnEnd } from './turn.ts';
 import { refusalOf, turnRequest } from './turn-request.ts';
@@ -79,8 +79,8 @@ async function nextRun(ctx: Context, threadId: string): Promise<RunRow | undefin
     .selectFrom('runs')
     .selectAll()
     .where('thread_id', '=', threadId)
-    .where('status', 'in', ['queued', 'running', 'waiting'])
-    .orderBy(sql`case when status = 'queued' then 1 else 0 end`)
+    .where(openRuns)
+    .orderBy(activeFirst)
     .orderBy('id')
     .limit(1)
     .executeTakeFirst();
@@ -147,19 +147,7 @@ async function start(ctx: Context, job: RunJob, run: RunRow): Promise<RunRow | '
       await holdBack(tx, run);
       return 'held';
     }
-    const started = await tx.db
-      .updateTable('runs')
-      .set({
-        status: 'running',
-        base_source_id: now.thread.latest_source_id,
-        started_at: sql<Date>`now()`,
-        active_since: sql<Date>`now()`,
-        held: false,
-      })
-      .where('id', '=', run.id)
-      .where('status', '=', 'queued')
-      .returningAll()
-      .executeTakeFirst();
+    const started = await startRun(tx, run.id, now.thread.latest_source_id);
     if (!started) return undefined;
     appendEvent(
       tx,
@@ -177,12 +165,7 @@ const projectOf = (run: RunRow) => ({ id: run.project_id, org_id: run.org_id });
 
 /** Queued beyond a limit: marked, and looked at again when another run has ended. */
 async function holdBack(tx: Tx, run: RunRow): Promise<void> {
-  await tx.db
-    .updateTable('runs')
-    .set({ held: true })
-    .where('id', '=', run.id)
-    .where('status', '=', 'queued')
-    .execute();
+  await holdRun(tx, run.id);
   await enqueue(
     tx,
     'run.work',
@@ -233,7 +216,7 @@ export async function runsDied(ctx: Context, threadId: string): Promise<void> {
       .selectFrom('runs')
       .select('project_id')
       .where('thread_id', '=', threadId)
-      .where('status', 'in', ['queued', 'running', 'waiting'])
+      .where(openRuns)
       .limit(1)
       .executeTakeFirst();
     if (open)
@@ -522,13 +505,13 @@ async function settle(
       .selectFrom('runs')
       .selectAll()
       .where('id', '=', run.id)
-      .where('status', 'in', ['queued', 'running', 'waiting'])
+      .where(openRuns)
       .forUpdate()
       .executeTakeFirst();
     if (!open) return 'gone';
     if (end.status === 'completed' && open.cancel_requested_at) return 'stopped';
     const sourceId = await finishRun(tx, now, open, end);
-    await queueUntaken(tx, ctx.config, now, open, end.status);
+    await queueUntaken(tx, ctx.config, now, { run: open, isCancelled: end.status === 'cancelled' });
     const thread = await changeThread(
       tx,
       now,

@@ -4,8 +4,9 @@ import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
 import { changeThread, lockThread } from '../threads/index.ts';
-import { cancelRuns } from './finish-run.ts';
+import { cancelRuns } from './cancel-runs.ts';
 import { Run } from './schemas.ts';
+import { activeFirst, openRuns, requestStop } from './store.ts';
 import { runView } from './view.ts';
 
 export const stopRun = write({
@@ -20,20 +21,15 @@ export const stopRun = write({
       .selectFrom('runs')
       .selectAll()
       .where('thread_id', '=', loaded.thread.id)
-      .where('status', 'in', ['queued', 'running', 'waiting'])
-      .orderBy(sql`case when status = 'queued' then 1 else 0 end`)
+      .where(openRuns)
+      .orderBy(activeFirst)
       .orderBy('id')
       .execute();
     const [first] = open;
     if (!first) throw new ApiError('run_not_active', 'No run is queued or active in this thread.');
     receipt.publish(tx, scopeOf(loaded.project));
     const isActive = first.status !== 'queued';
-    if (isActive)
-      await tx.db
-        .updateTable('runs')
-        .set({ cancel_requested_at: sql<Date>`coalesce(cancel_requested_at, now())` })
-        .where('id', '=', first.id)
-        .execute();
+    if (isActive) await requestStop(tx, first.id);
     const cancelled = await cancelRuns(tx, loaded, 'queued');
     await changeThread(
       tx,

@@ -7,23 +7,32 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { JournalEntry, TaskEnd } from '@headrace/runner/protocol';
 import { RunnerError } from '@headrace/runner/client';
-import { commandOf, decide, resolveApprovals } from '../approvals/index.ts';
+import {
+  commandOf,
+  decide,
+  overdueApprovals,
+  pendingApprovals,
+  requestApproval,
+  resolveApprovals,
+  resolvedApprovals,
+} from '../approvals/index.ts';
 import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
-import { json } from '../db/schema.ts';
 import type { ProjectRow, RunRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { putDraft } from '../events/index.ts';
-import { newId } from '../ids.ts';
 import type { Job } from '../jobs/worker.ts';
+import { takeMessage } from '../messages/index.ts';
 import { scopeOf } from '../projects/index.ts';
 import { logRefusal } from '../settings/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import { clean } from '../db/clean-text.ts';
 import { isHopeless } from './model-failure.ts';
 import { callKey, cleanJson, recordTool } from './record-tool.ts';
-import { handOver, taken } from './steering.ts';
+import { resumeRun } from './resume-run.ts';
+import { deliverMessages } from './steering.ts';
+import { activeRuns, markSteerable, pauseRun, renameTool } from './store.ts';
 import { TURN_LIMIT_MS } from './turn-request.ts';
 
 /**
@@ -74,10 +83,9 @@ export async function driveTurn(
           if (!(await endsWithRun(tx, run, entry))) await recordTool(tx, project, run, entry);
         });
       else if (entry.type === 'ready' && entry.steerable)
-        await fenced(ctx, job, run, (tx) =>
-          tx.db.updateTable('runs').set({ steerable: true }).where('id', '=', run.id).execute(),
-        );
-      else if (entry.type === 'steered') await fenced(ctx, job, run, (tx) => taken(tx, run, entry.id));
+        await fenced(ctx, job, run, (tx) => markSteerable(tx, run.id));
+      else if (entry.type === 'steered')
+        await fenced(ctx, job, run, (tx) => takeMessage(tx, run.id, entry.id));
       else if (entry.type === 'refused')
         logRefusal(ctx, entry, { project: run.project_id, thread: run.thread_id, run: run.id });
       else if (entry.type === 'permission') await asked(ctx, job, project, run, entry, rules);
@@ -111,7 +119,7 @@ async function endsWithRun(
     .select('approvals.id')
     .where('tools.run_id', '=', run.id)
     .where('tools.call_id', '=', callKey(entry.toolCallId))
-    .where('approvals.status', '=', 'pending')
+    .where(pendingApprovals)
     .executeTakeFirst();
   return open !== undefined;
 }
@@ -135,7 +143,7 @@ async function whileOpen(tx: Tx, run: RunRow, work: () => Promise<unknown>): Pro
     .selectFrom('runs')
     .select('id')
     .where('id', '=', run.id)
-    .where('status', 'in', ['running', 'waiting'])
+    .where(activeRuns)
     .forShare()
     .executeTakeFirst();
   return open ? work() : undefined;
@@ -173,54 +181,26 @@ async function asked(
   const name = clean(entry.name ?? tool?.name ?? '').slice(0, 200),
     input = entry.input == null ? tool?.input : cleanJson(entry.input);
   if (tool && !isDeepStrictEqual([name, input], [tool.name, tool.input]))
-    await fenced(ctx, job, run, (tx) =>
-      tx.db
-        .updateTable('tools')
-        .set({ name, input: json(input) })
-        .where('id', '=', tool.id)
-        .execute(),
-    );
-  const decision = tool ? await decide(ctx.db, rules, run.thread_id, name, commandOf(input)) : 'deny';
+    await fenced(ctx, job, run, (tx) => renameTool(tx, tool.id, { name, input }));
+  const decision = tool
+    ? await decide(ctx.db, rules, { threadId: run.thread_id, tool: name, command: commandOf(input) })
+    : 'deny';
   if (decision !== 'ask') return answer(ctx, run.id, entry.requestId, decision === 'allow');
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
     if (!now) return;
     await whileOpen(tx, run, async () => {
-      const id = newId('apr');
-      await tx.db
-        .insertInto('approvals')
-        .values({
-          org_id: run.org_id,
-          id,
-          thread_id: run.thread_id,
-          run_id: run.id,
-          tool_id: tool!.id,
-          request_id: entry.requestId,
-          title: clean(entry.title).slice(0, 500) || tool!.name,
-          status: 'pending',
-          expires_at: sql<Date>`now() + ${ctx.config.approvalTimeoutSeconds} * interval '1 second'`,
-        })
-        .execute();
-      appendEvent(
+      await requestApproval(
         tx,
-        scopeOf(project),
-        'approval.requested',
-        { id, sourceEventId: tool!.first_event_id },
-        { threadId: run.thread_id, runId: run.id },
+        { project, run, tool: tool! },
+        {
+          requestId: entry.requestId,
+          title: entry.title,
+          timeoutSeconds: ctx.config.approvalTimeoutSeconds,
+        },
       );
-      const paused = await tx.db
-        .updateTable('runs')
-        .set({
-          status: 'waiting',
-          active_duration_ms: sql<number>`active_duration_ms + greatest(0, extract(epoch from now() - active_since) * 1000)::bigint`,
-          active_since: null,
-        })
-        .where('id', '=', run.id)
-        .where('status', '=', 'running')
-        .returning('id')
-        .executeTakeFirst();
-      if (!paused) return;
+      if (!(await pauseRun(tx, run.id))) return;
       tx.afterCommit.push(() => job.setWaiting(true));
       appendEvent(
         tx,
@@ -257,7 +237,7 @@ function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { st
     if (isHanding) return;
     isHanding = true;
     try {
-      await handOver(ctx, run);
+      await deliverMessages(ctx, run);
     } catch (err) {
       ctx.log.debug({ err, run: run.id }, 'a message was not taken yet; it is offered again in a second');
     } finally {
@@ -294,7 +274,7 @@ function watchRun(ctx: Context, job: Job, run: RunRow, onGone: () => void): { st
         .selectFrom('approvals')
         .select(['request_id', 'status'])
         .where('run_id', '=', run.id)
-        .where('status', '!=', 'pending')
+        .where(resolvedApprovals)
         .execute();
       for (const approval of resolved) {
         if (answered.has(approval.request_id)) continue;
@@ -326,19 +306,18 @@ async function expireApprovals(ctx: Context, run: RunRow): Promise<void> {
     .selectFrom('approvals')
     .select('id')
     .where('run_id', '=', run.id)
-    .where('status', '=', 'pending')
-    .where('expires_at', '<=', sql<Date>`now()`)
+    .where(overdueApprovals)
     .execute();
   if (!over.length) return;
   await transaction(ctx, async (tx) => {
     const now = await lockThreadById(tx, run.thread_id);
     if (!now) return;
-    await resolveApprovals(
-      tx,
-      now,
-      run.id,
-      over.map((o) => o.id),
-      { status: 'expired', by: null },
-    );
+    const { isLast } = await resolveApprovals(tx, now, {
+      runId: run.id,
+      ids: over.map(({ id }) => id),
+      resolution: 'expire',
+      by: null,
+    });
+    if (isLast) await resumeRun(tx, now, run.id);
   });
 }

@@ -13,7 +13,7 @@ import { newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { acceptMessage, ClientMessageId, Content, Message, messageView, ModelId } from '../messages/index.ts';
 import { headNotInitialized, loadProject, Metadata, scopeOf } from '../projects/index.ts';
-import { Run, runView } from '../runs/index.ts';
+import { queueRun, Run, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { ErrorTrackerIssue, ExecutionTarget, Thread } from './schemas.ts';
 import { insertThread, writeThread } from './store.ts';
@@ -135,12 +135,17 @@ async function startThread(
   );
   await enqueue(tx, 'thread.initialize', { threadId: inserted.id }, { key: `thread:${inserted.id}` });
   if (!input.message) return { thread: inserted };
-  const accepted = await acceptMessage(
-    tx,
-    config,
-    { thread: inserted, project },
-    { ...input.message, modelId: input.modelId ?? settings.modelId, createdBy: principal.actorId },
-  );
+  const loaded = { thread: inserted, project };
+  const accepted = await acceptMessage(tx, loaded, {
+    ...input.message,
+    startRun: (messageId) =>
+      queueRun(tx, config, loaded, {
+        kind: 'message',
+        messageId,
+        modelId: input.modelId ?? settings.modelId,
+        createdBy: principal.actorId,
+      }),
+  });
   const thread = await writeThread(tx, inserted.id, accepted.thread);
   return { thread, message: accepted.message, run: accepted.run };
 }

@@ -79,7 +79,7 @@ export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved
     message: null,
     staged: unsaved.staged,
   });
-  await recordCheckpoint(tx, loaded, source.id, 'recovery', null);
+  await recordCheckpoint(tx, loaded, { sourceId: source.id, kind: 'recovery', runId: null });
   await setWorkspaceSource(tx, thread.id, source.id);
   return source.id;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { matches } from '../patterns.ts';
-import { commandOf, rememberedKey, ruleFor } from './decide.ts';
-import type { Rules } from './decide.ts';
+import { rememberedKey } from './decide.ts';
+import { commandOf, ruleFor } from './rules.ts';
+import type { Rules } from './rules.ts';
 
 describe('matches', () => {
   test.each([
