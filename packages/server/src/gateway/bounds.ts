@@ -26,7 +26,7 @@ const IMAGE_TOKENS: Record<Wire, number> = {
  * Output that is expected of a call which says no maximum, where no limit holds; and the maximum that it
  * gets where one holds.
  */
-export const DEFAULT_OUTPUT = 32_768;
+const DEFAULT_OUTPUT = 32_768;
 /** An answer with less room than this is of no use, unless less was asked for. */
 const LEAST_OUTPUT = 256;
 
@@ -68,9 +68,7 @@ export const mostInput = (shaped: ShapedRequest, bodyBytes: number): number =>
 export function boundCall(
   shaped: ShapedRequest,
   prices: ModelPrices,
-  inputTokens: number,
-  caching: Caching,
-  remaining: number | null,
+  { inputTokens, caching, remaining }: { inputTokens: number; caching: Caching; remaining: number | null },
 ): Bound | null {
   const rates = dearestRates(prices, inputTokens);
   const inputMicros = Math.max(

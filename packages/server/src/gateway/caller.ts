@@ -1,8 +1,9 @@
-/** Who calls: an active run, by its connection and token. */
+/** The active run that calls, known by its connection and token. */
 import type { IncomingMessage } from 'node:http';
 import type { Context } from '../context.ts';
 import { preparedAs } from '../db/prepared.ts';
 import type { RunRow } from '../db/schema.ts';
+import { isCalling } from '../runs/index.ts';
 import { runOfSocket } from './accept.ts';
 import { hasToken } from './token.ts';
 import { GatewayError } from './wire-errors.ts';
@@ -47,7 +48,7 @@ export async function callerOf(
     ),
   );
   if (!row) throw new GatewayError(401, "The token is not this run's.");
-  if ((row.status !== 'running' && row.status !== 'waiting') || row.cancel_requested_at) throw inactive();
+  if (!isCalling(row)) throw inactive();
   const { status: _, cancel_requested_at: __, key_sealed: keySealed, ...run } = row;
   return { run, keySealed };
 }

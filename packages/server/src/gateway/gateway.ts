@@ -12,8 +12,8 @@ import type { Context } from '../context.ts';
 import { every } from '../jobs/every.ts';
 import { acceptTask, runOfSocket } from './accept.ts';
 import { callerOf } from './caller.ts';
-import { callModel, openCalls } from './call-model.ts';
-import type { Calls } from './call-model.ts';
+import { callModel } from './call-model.ts';
+import { Calls } from './calls.ts';
 import { proxyMcp } from './mcp-proxy.ts';
 import { guessWire, routeOf } from './route.ts';
 import { socketPlace } from './socket-place.ts';
@@ -27,7 +27,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-export type GatewayContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'secretKey' | 'shutdown'>;
+type GatewayContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'secretKey' | 'shutdown'>;
 
 const SWEEP_MS = 5_000;
 const RENEW_MS = 5_000;
@@ -47,7 +47,7 @@ const TIMES: GatewayTimes = { connectMs: 10_000, headersMs: 600_000, idleMs: 300
 
 export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTimes> = {}): Promise<Gateway> {
   const times = { ...TIMES, ...given };
-  const calls = openCalls(times);
+  const calls = new Calls(times);
   const http = createHttpServer(
     {
       keepAliveTimeout: 120_000,
@@ -119,7 +119,7 @@ async function answer(
   const wire = guessWire(req.url ?? '', req.headers);
   res.on('error', () => {});
   try {
-    if (route?.kind === 'model') return await callModel(ctx, calls, route, req, res);
+    if (route?.kind === 'model') return await callModel(ctx, calls, route, { req, res });
     const { run } = await callerOf(ctx, req, '');
     if (!route) throw new GatewayError(404, 'The model gateway has no such path.');
     await proxyMcp(ctx, { run, serverId: route.serverId }, req, res);

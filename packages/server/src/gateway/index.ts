@@ -1,4 +1,3 @@
 export { startGateway } from './gateway.ts';
-export type { Gateway } from './gateway.ts';
 export { spendRefusal } from './spend-refusal.ts';
 export { runToken } from './token.ts';

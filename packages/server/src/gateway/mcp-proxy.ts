@@ -69,7 +69,11 @@ export async function proxyMcp(
         'rate_limited',
         `A run has at most ${OPEN_OF_RUN} calls of MCP servers at once.`,
       );
-    await relay(ctx, { run, serverId, limits }, req, res, AbortSignal.any([gone.signal, ctx.shutdown]));
+    await relay(
+      ctx,
+      { run, serverId, limits },
+      { req, res, signal: AbortSignal.any([gone.signal, ctx.shutdown]) },
+    );
   } catch (error) {
     const failure = error instanceof McpFailure ? error : failureOf(error);
     // Causes may name addresses and hold what a server said: the log is told their kind alone.
@@ -88,9 +92,7 @@ export async function proxyMcp(
 async function relay(
   ctx: Pick<Context, 'db' | 'secretKey' | 'config'>,
   { run, serverId, limits }: Required<Asked>,
-  req: IncomingMessage,
-  res: ServerResponse,
-  signal: AbortSignal,
+  { req, res, signal }: { req: IncomingMessage; res: ServerResponse; signal: AbortSignal },
 ): Promise<void> {
   const server = await mcpTarget(ctx, { org_id: run.org_id, id: run.project_id }, serverId);
   if (!server) throw new McpFailure(404, 'mcp_server_not_found', 'This run has no such MCP server.');

@@ -1,18 +1,18 @@
 /** A call that costs: reserved before it is made, settled when it ended, however it ended. */
-import type { IncomingMessage } from 'node:http';
 import { costOf } from '../usage/index.ts';
+import type { TokenUsage } from '../usage/index.ts';
 import { meterAnswer } from './answer-meter.ts';
 import type { AnswerMeter } from './answer-meter.ts';
 import { boundCall, cachingOf, mostInput, mostUsage } from './bounds.ts';
 import type { Caching } from './bounds.ts';
-import type { CallContext, Calls, ModelCall } from './call-model.ts';
 import { inactive } from './caller.ts';
+import type { Calls } from './calls.ts';
+import type { CallContext, ModelCall } from './model-call.ts';
 import { relayAnswer, relayRefusal, withoutKey } from './relay.ts';
-import type { Relayed, RelayTo } from './relay.ts';
+import type { Relayed } from './relay.ts';
 import { reserve } from './reserve.ts';
 import type { Reservation } from './reserve.ts';
 import { settle } from './settle.ts';
-import type { CallEnd } from './settle.ts';
 import { limitOutput } from './shape-request.ts';
 import type { ShapedRequest } from './shape-request.ts';
 import { isUnreached } from './upstream.ts';
@@ -22,34 +22,61 @@ import { GatewayError, overBudget, sendError } from './wire-errors.ts';
 /** Bytes that a maximum of output adds to the body. */
 const MAXIMUM_BYTES = 64;
 
+/** A call whose money is reserved. */
+interface Metered {
+  call: ModelCall;
+  shaped: ShapedRequest;
+  /** The request's body. */
+  text: string;
+  caching: Caching;
+  reservation: Reservation;
+  meter: AnswerMeter;
+}
+
+/** `isUnseen`: the provider did not take the call up, and charges nothing. */
+type MeteredAnswer = Relayed & { isUnseen?: boolean };
+
 export async function meteredCall(
   ctx: CallContext,
   calls: Calls,
   call: ModelCall,
   shaped: ShapedRequest,
-  req: IncomingMessage,
-  to: RelayTo,
 ): Promise<void> {
-  const { run, provider, providerName, key } = call;
+  const metered = await reserveCall(ctx, call, shaped);
+  const { id } = metered.reservation;
+  calls.open.add(id);
+  try {
+    const relayed = await send(calls, metered);
+    await settleCall(ctx, metered, relayed);
+    relayed.end();
+  } finally {
+    // A call that could not be settled is left to its lease, and charged whole.
+    calls.open.delete(id);
+  }
+}
+
+/** Reserves the most that the call can cost, and limits its output where a limit holds. */
+async function reserveCall(ctx: CallContext, call: ModelCall, shaped: ShapedRequest): Promise<Metered> {
+  const { run, provider, to } = call;
   let text = JSON.stringify(shaped.body);
   const caching = cachingOf(shaped.wire, text);
   const inputTokens = mostInput(shaped, Buffer.byteLength(text) + MAXIMUM_BYTES);
-  const of = {
+  const priced = {
     org_id: run.org_id,
     project_id: run.project_id,
     thread_id: run.thread_id,
     runId: run.id,
-    provider: providerName,
+    provider: to.provider,
     model: shaped.model,
     ...(shaped.hasDocuments ? {} : { known: run.prices }),
   };
-  const reserved = await reserve(ctx, of, (prices, remaining) => {
+  const reserved = await reserve(ctx, priced, (prices, remaining) => {
     if (shaped.hasDocuments && remaining !== null)
       throw new GatewayError(
         400,
         'A document has no bound in tokens, and a spend limit or budget holds: send its text instead.',
       );
-    return boundCall(shaped, prices, inputTokens, caching, remaining);
+    return boundCall(shaped, prices, { inputTokens, caching, remaining });
   });
   if (reserved.kind === 'inactive') throw inactive();
   if (reserved.kind === 'over') throw overBudget(shaped.wire, reserved.message);
@@ -58,28 +85,12 @@ export async function meteredCall(
     limitOutput(shaped, reservation.bound.maxOutput, isOpenAi(provider));
     text = JSON.stringify(shaped.body);
   }
-  calls.open.add(reservation.id);
-  try {
-    const meter = meterAnswer(shaped.wire);
-    const relayed = await send(calls, call, text, shaped, reservation, meter, req, to);
-    await settleCall(ctx, { shaped, reservation, caching, meter, relayed, provider: providerName, key });
-    relayed.end();
-  } finally {
-    // A call that could not be settled is left to its lease, and charged whole.
-    calls.open.delete(reservation.id);
-  }
+  return { call, shaped, text, caching, reservation, meter: meterAnswer(shaped.wire) };
 }
 
-async function send(
-  calls: Calls,
-  { provider, endpoint, key }: ModelCall,
-  body: string,
-  shaped: ShapedRequest,
-  reservation: Reservation,
-  meter: AnswerMeter,
-  req: IncomingMessage,
-  to: RelayTo,
-): Promise<Relayed & { isUnseen?: boolean }> {
+async function send(calls: Calls, metered: Metered): Promise<MeteredAnswer> {
+  const { call, shaped, text, reservation, meter } = metered;
+  const { provider, endpoint, key, req, to } = call;
   let answer;
   try {
     const headers = {
@@ -90,100 +101,95 @@ async function send(
       url: upstreamUrl(provider, endpoint),
       method: 'POST',
       headers,
-      body,
+      body: text,
       signal: to.signal,
     });
   } catch (error) {
-    // A stream that has not begun has no output; a whole answer may have all of it.
-    const seen = { isUnseen: isUnreached(error), isUncounted: !shaped.streams };
-    if (to.signal.aborted)
-      return {
-        ...seen,
-        outcome: to.signal.reason === 'closed' ? 'closed' : 'disconnected',
-        problem: null,
-        end: () => to.res.destroy(),
-      };
-    const problem = seen.isUnseen ? 'could not be reached' : 'broke off the connection';
-    return {
-      ...seen,
-      outcome: 'unreachable',
-      problem,
-      end: () =>
-        sendError(to.res, to.wire, {
-          status: 502,
-          message: `The model provider ${to.provider} ${problem}.`,
-          code: 'upstream_error',
-        }),
-    };
+    return unanswered(metered, error);
   }
   if (answer.statusCode < 200 || answer.statusCode >= 300)
     return { ...(await relayRefusal(answer, to, key)), isUnseen: true };
   return relayAnswer(answer, meter, to, {
     streams: shaped.streams,
-    most: isBounded(shaped, reservation) ? reservation.bound.outputTokens : null,
+    most: isBounded(metered) ? reservation.bound.outputTokens : null,
     stallMs: calls.upstream.idleMs,
   });
 }
 
-/** Whether the provider was told how much it may answer. */
-const isBounded = (shaped: ShapedRequest, reservation: Reservation) =>
-  reservation.isLimited || shaped.maxOutput !== null;
-
-interface Ended {
-  shaped: ShapedRequest;
-  reservation: Reservation;
-  caching: Caching;
-  meter: AnswerMeter;
-  /** `isUnseen`: the provider did not take the call up, and charges nothing. */
-  relayed: Relayed & { isUnseen?: boolean };
-  provider: string;
-  key: string | null;
+/** The end of a call that the provider did not answer. */
+function unanswered({ call: { to }, shaped }: Metered, error: unknown): MeteredAnswer {
+  // A stream that has not begun has no output; a whole answer may have all of it.
+  const seen = { isUnseen: isUnreached(error), isUncounted: !shaped.streams };
+  if (to.signal.aborted)
+    return {
+      ...seen,
+      outcome: to.signal.reason === 'closed' ? 'closed' : 'disconnected',
+      problem: null,
+      end: () => to.res.destroy(),
+    };
+  const problem = seen.isUnseen ? 'could not be reached' : 'broke off the connection';
+  return {
+    ...seen,
+    outcome: 'unreachable',
+    problem,
+    end: () =>
+      sendError(to.res, to.wire, {
+        status: 502,
+        message: `The model provider ${to.provider} ${problem}.`,
+        code: 'upstream_error',
+      }),
+  };
 }
 
-async function settleCall(
-  ctx: CallContext,
-  { shaped, reservation, caching, meter, relayed, provider, key }: Ended,
-): Promise<void> {
-  const told = meter.usage();
-  const bound = reservation.bound.outputTokens;
-  const isMost = relayed.isUncounted === true || (shaped.hidesOutput && isBounded(shaped, reservation));
-  const output = isMost
-    ? bound
-    : isBounded(shaped, reservation)
-      ? Math.min(meter.mostTokens(), bound)
-      : meter.mostTokens();
-  const usage = relayed.isUnseen
-    ? null
-    : told?.isFinal && meter.isEnded()
-      ? told.usage
-      : mostUsage(reservation.bound, told?.usage ?? null, output, caching);
+/** Whether the provider was given a maximum of output. */
+const isBounded = ({ shaped, reservation }: Pick<Metered, 'shaped' | 'reservation'>) =>
+  reservation.isLimited || shaped.maxOutput !== null;
+
+async function settleCall(ctx: CallContext, metered: Metered, relayed: MeteredAnswer): Promise<void> {
+  const { call, reservation } = metered;
+  const { provider } = call.to;
+  const usage = usageOf(metered, relayed);
+  const cost = usage ? costOf(reservation.prices, usage) : 0;
   const message =
-    relayed.problem === null ? null : withoutKey(`The model provider ${provider} ${relayed.problem}`, key);
-  const end: CallEnd = {
-    outcome: relayed.outcome,
-    usage,
-    cost: usage ? costOf(reservation.prices, usage) : 0,
-    failure: message === null ? null : { code: 'model_error', message },
-  };
+    relayed.problem === null
+      ? null
+      : withoutKey(`The model provider ${provider} ${relayed.problem}`, call.key);
   if (message !== null)
     ctx.log.info(
       { runId: reservation.runId, provider, model: reservation.model, outcome: relayed.outcome },
       'a call of a model failed',
     );
-  if (end.cost > reservation.bound.micros)
+  if (cost > reservation.bound.micros)
     ctx.log.warn(
       {
         runId: reservation.runId,
         provider,
         model: reservation.model,
         reserved: reservation.bound.micros,
-        cost: end.cost,
+        cost,
       },
       'a model cost more than its maximum of output allows: its provider does not keep to it',
     );
-  if (!(await settle(ctx, reservation, end)))
+  const failure = message === null ? null : { code: 'model_error' as const, message };
+  if (!(await settle(ctx, reservation, { outcome: relayed.outcome, usage, cost, failure })))
     ctx.log.warn(
       { runId: reservation.runId, call: reservation.id },
       'a call of a model was given up while it was under way: it is charged whole',
     );
+}
+
+/** What the call used, as the provider reported it, else the most that it can have used. */
+function usageOf(metered: Metered, relayed: MeteredAnswer): TokenUsage | null {
+  if (relayed.isUnseen) return null;
+  const { reservation, caching, meter } = metered;
+  const reported = meter.usage();
+  if (reported?.isFinal && meter.isEnded()) return reported.usage;
+  return mostUsage(reservation.bound, reported?.usage ?? null, mostOutput(metered, relayed), caching);
+}
+
+function mostOutput(metered: Metered, relayed: MeteredAnswer): number {
+  const { shaped, reservation, meter } = metered;
+  const bound = reservation.bound.outputTokens;
+  if (relayed.isUncounted === true || (shaped.hidesOutput && isBounded(metered))) return bound;
+  return isBounded(metered) ? Math.min(meter.mostTokens(), bound) : meter.mostTokens();
 }

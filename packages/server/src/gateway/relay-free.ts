@@ -1,19 +1,16 @@
 /** Calls that cost nothing: a provider's list of models, a count of tokens. */
-import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { Calls, ModelCall } from './call-model.ts';
+import type { Calls } from './calls.ts';
+import type { ModelCall } from './model-call.ts';
 import { relayRefusal } from './relay.ts';
-import type { RelayTo } from './relay.ts';
 import type { ShapedRequest } from './shape-request.ts';
 import { answerHeaders, upstreamHeaders, upstreamUrl } from './upstream-request.ts';
 import { GatewayError } from './wire-errors.ts';
 
 export async function relayFree(
   calls: Calls,
-  { provider, providerName, endpoint, key }: ModelCall,
+  { provider, endpoint, key, req, to }: ModelCall,
   shaped: ShapedRequest | null,
-  req: IncomingMessage,
-  to: RelayTo,
 ): Promise<void> {
   const headers = {
     ...upstreamHeaders(req.headers, provider, to.wire, key),
@@ -29,7 +26,7 @@ export async function relayFree(
       signal: to.signal,
     });
   } catch (error) {
-    throw new GatewayError(502, `The model provider ${providerName} could not be reached.`, {
+    throw new GatewayError(502, `The model provider ${to.provider} could not be reached.`, {
       code: (error as { code?: string }).code ?? null,
     });
   }

@@ -45,7 +45,7 @@ export interface RelayTo {
   signal: AbortSignal;
 }
 
-export interface Relaying {
+interface Relaying {
   streams: boolean;
   /** Output tokens after which a stream is cut; null: no limit holds. */
   most: number | null;
@@ -63,7 +63,7 @@ export function relayAnswer(
   const type = contentType(answer);
   const encoding = answer.headers['content-encoding'] ?? 'identity';
   if (encoding === 'identity' && streams && type === 'text/event-stream')
-    return relayStream(answer, meter, to, most, stallMs);
+    return relayStream(answer, meter, to, { most, stallMs });
   if (encoding === 'identity' && type === 'application/json') return relayWhole(answer, meter, to);
   answer.body.destroy();
   return Promise.resolve(
@@ -89,8 +89,7 @@ async function relayStream(
   answer: Answer,
   meter: AnswerMeter,
   { res, wire, provider, signal }: RelayTo,
-  most: number | null,
-  stallMs: number,
+  { most, stallMs }: Pick<Relaying, 'most' | 'stallMs'>,
 ): Promise<Relayed> {
   res.writeHead(answer.statusCode, { ...answerHeaders(answer.headers), 'cache-control': 'no-cache' });
   res.flushHeaders();

@@ -3,7 +3,7 @@ import type { Wire } from '../config-file.ts';
 
 export type Endpoint = 'messages' | 'messages/count_tokens' | 'chat/completions' | 'responses' | 'models';
 
-export type GatewayRoute =
+type GatewayRoute =
   | { kind: 'model'; provider: string; endpoint: Endpoint }
   | { kind: 'mcp'; serverId: string };
 

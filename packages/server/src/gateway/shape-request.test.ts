@@ -216,13 +216,22 @@ describe('bounds', () => {
       mostInput(shaped, Buffer.byteLength(JSON.stringify(shaped.body))) < 2 * 5_000 + 2_000 + 600,
     ]).toEqual([2, true]);
     expect(
-      boundCall(shape('openai-chat', { n: 3, max_tokens: 10 }), prices, 100, 'none', null),
+      boundCall(shape('openai-chat', { n: 3, max_tokens: 10 }), prices, {
+        inputTokens: 100,
+        caching: 'none',
+        remaining: null,
+      }),
     ).toMatchObject({ outputTokens: 30, micros: 100 + 60 });
   });
 
   test('input that may be cached has the dearest price of input', () => {
     const costs = (['none', 'short', 'long'] as const).map(
-      (caching) => boundCall(shape('anthropic', { max_tokens: 10 }), prices, 100, caching, null)!.micros,
+      (caching) =>
+        boundCall(shape('anthropic', { max_tokens: 10 }), prices, {
+          inputTokens: 100,
+          caching,
+          remaining: null,
+        })!.micros,
     );
     expect(costs).toEqual([120, 145, 220]);
     const text = (ttl?: string) =>
@@ -258,8 +267,8 @@ describe('bounds', () => {
             cacheWriteMicros: 0,
             cacheWriteLongMicros: 0,
           };
-          const bound = boundCall(shaped, rates, input, 'short', remaining);
-          const most = boundCall(shaped, rates, input, 'short', null)!;
+          const bound = boundCall(shaped, rates, { inputTokens: input, caching: 'short', remaining });
+          const most = boundCall(shaped, rates, { inputTokens: input, caching: 'short', remaining: null })!;
           const least = Math.min(256, asked);
           const costOfLeast = Math.ceil((input * inputMicros + least * n * outputMicros) / 1e6);
           if (bound === null) {

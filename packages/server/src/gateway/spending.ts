@@ -1,8 +1,4 @@
-/**
- * The rows that money is counted in, for a run's call: its organization and its project in a UTC month, its
- * thread for its life. They are locked in this order, after the call's own row and before the run's. `spent
- * + reserved` is never above a limit.
- */
+/** The limits of what a run may spend: its thread's, its project's and its organization's. */
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { RunRow } from '../db/schema.ts';
@@ -33,7 +29,7 @@ export const leavesTooLittle = (scope: Limit['scope'], left: number) =>
 export const unpriced = (provider: string, model: string) =>
   `The price of the model ${provider}/${model} is not known, and a spend limit or budget holds. Set its price in the service's configuration file (prices), or choose another model.`;
 
-/** The run's limits, in the order in which a reached one is told, and the month of now. */
+/** The run's limits, in the order in which a reached one is reported, and the current month. */
 export async function readLimits(db: Db | Tx['db'], runId: string) {
   const row = await db
     .selectFrom('runs as r')
@@ -70,82 +66,4 @@ export const scopeIds = (of: Scoped): Record<Limit['scope'], string> => ({
   thread: of.thread_id,
 });
 
-const SCOPES = ['organization', 'project', 'thread'] as const;
-
-/** Locks the three rows, making those that are not there. */
-export async function lockSpending(
-  db: Tx['db'],
-  of: Scoped,
-  period: string,
-): Promise<Record<Limit['scope'], { spent: number; reserved: number }>> {
-  const rows = await locked(db, of, period);
-  if (rows.length < SCOPES.length) {
-    const ids = scopeIds(of);
-    await db
-      .insertInto('spending')
-      .values(
-        SCOPES.map((scope) => ({
-          org_id: of.org_id,
-          scope_id: ids[scope],
-          period: scope === 'thread' ? '' : period,
-        })),
-      )
-      .onConflict((oc) => oc.doNothing())
-      .execute();
-    rows.splice(0, rows.length, ...(await locked(db, of, period)));
-  }
-  const byId = new Map(
-    rows.map((row) => [row.scope_id, { spent: row.spent_micros, reserved: row.reserved_micros }]),
-  );
-  const ids = scopeIds(of);
-  return {
-    organization: byId.get(ids.organization)!,
-    project: byId.get(ids.project)!,
-    thread: byId.get(ids.thread)!,
-  };
-}
-
-const locked = async (db: Tx['db'], of: Scoped, period: string) =>
-  (
-    await sql<{
-      scope_id: string;
-      spent_micros: number;
-      reserved_micros: number;
-    }>`${lockedRows(of, period)}`.execute(db)
-  ).rows;
-
-/** Selects the rows that are there, locked in their order, as they are when they are locked. */
-export const lockedRows = (
-  of: Scoped,
-  period: string,
-) => sql`select scope_id, period, spent_micros, reserved_micros from spending where ${threeRows(of, period)}
-  order by array_position(array[${of.org_id}, ${of.project_id}, ${of.thread_id}], scope_id) for update`;
-
-export const threeRows = (of: Scoped, period: string) =>
-  sql`(scope_id, period) in ((${of.org_id}, ${period}), (${of.project_id}, ${period}), (${of.thread_id}, ''))`;
-
-/** Adds to the three rows, which the caller has locked. */
-export async function addSpending(
-  db: Tx['db'],
-  of: Scoped,
-  period: string,
-  { spent, reserved }: { spent: number; reserved: number },
-): Promise<void> {
-  await sql`update spending set spent_micros = spent_micros + ${spent}, reserved_micros = reserved_micros + ${reserved} where ${threeRows(of, period)}`.execute(
-    db,
-  );
-}
-
-const TANGLED = new Set(['40001', '40P01']);
-const ATTEMPTS = 4;
-
-/** Runs a statement of its own again where it and others waited for each other, at most three times. */
-export async function untangled<T>(statement: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await statement();
-    } catch (error) {
-      if (attempt >= ATTEMPTS || !TANGLED.has((error as { code?: string }).code ?? '')) throw error;
-    }
-  }
-}
+export const SCOPES = ['organization', 'project', 'thread'] as const;

@@ -5,7 +5,7 @@
 /** An event with more than this is none. */
 const EVENT_CHARACTERS = 32 * 1024 * 1024;
 
-export interface SseReader {
+interface SseReader {
   /** Throws a RangeError when an event has no end. */
   write(chunk: Uint8Array): void;
   end(): void;

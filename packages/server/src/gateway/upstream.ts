@@ -13,7 +13,7 @@ export interface UpstreamTimes {
   idleMs: number;
 }
 
-export interface UpstreamCall {
+interface UpstreamCall {
   url: string;
   method: 'GET' | 'POST';
   headers: Record<string, string>;

@@ -1,8 +1,11 @@
 export { cancelRuns, failQueuedRuns } from './cancel-runs.ts';
 export { queueRun, threadKey } from './queue-run.ts';
-export { runToJoin } from './steering.ts';
-export type { Attempt, RepairResult, Repairs } from './repair/repair.ts';
 export { hasMarkers } from './repair/markers.ts';
+export type { Attempt, RepairResult, Repairs } from './repair/repair.ts';
 export { resumeRun } from './resume-run.ts';
 export { Run, Tool } from './schemas.ts';
+export { isCalling } from './state.ts';
+export { runToJoin } from './steering.ts';
+export { addCallToRun, addFailureToRun, callingRuns, keepPrices, openRuns } from './store.ts';
+export type { CallCost, CallFailure } from './store.ts';
 export { runView, toolView } from './view.ts';

@@ -38,6 +38,9 @@ export const runChange = (event: RunEvent): { from: readonly RunStatus[]; to: Ru
 
 /** Whether a run is under way. */
 export const isActive = (status: RunStatus): boolean => (ACTIVE as readonly RunStatus[]).includes(status);
+/** Whether a run's agent may call models: it is under way, and nobody has stopped it. */
+export const isCalling = (run: Pick<RunRow, 'status' | 'cancel_requested_at'>): boolean =>
+  isActive(run.status) && run.cancel_requested_at === null;
 /** Whether a run has ended. */
 export const isEnded = (status: RunStatus): boolean => !(OPEN as readonly RunStatus[]).includes(status);
 
