@@ -20,6 +20,7 @@ import { mergeRequest, resolutionFields } from './merge-request.ts';
 import { lockProjectAndThread, requireApplicable } from './policy.ts';
 import type { Decision, MergeSides } from './policy.ts';
 import { Apply, ApplyBody } from './schemas.ts';
+import { insertApply } from './store.ts';
 import { applyView } from './view.ts';
 import { wakeQueue } from './wake-queue.ts';
 
@@ -42,7 +43,7 @@ export const createApply = write({
     if (!loaded) throw notFound('thread');
     const sides = await requireApplicable(tx, loaded, body);
     if (refusal) throw refusal;
-    const apply = await queueApply(tx, loaded, sides, body, call.principal.actorId);
+    const apply = await queueApply(tx, loaded, sides, { ...body, actorId: call.principal.actorId });
     return { status: 202, body: { ok: true, apply: applyView(apply) }, scope: scopeOf(loaded.project) };
   },
 });
@@ -69,31 +70,23 @@ async function checkResolutions(call: Call<unknown, Decision>): Promise<ApiError
 
 async function queueApply(
   tx: Tx,
-  loaded: LoadedThread,
+  { thread, project }: LoadedThread,
   sides: MergeSides,
-  { conflictResolution, expectedHeadSourceId, resolutions }: Decision,
-  actorId: string,
+  { conflictResolution, expectedHeadSourceId, resolutions, actorId }: Decision & { actorId: string },
 ): Promise<ApplyRow> {
-  const { thread, project } = loaded;
-  const sequence = await nextApplySequence(tx, project.id);
-  const apply = await tx.db
-    .insertInto('applies')
-    .values({
-      org_id: thread.org_id,
-      id: newId('apl'),
-      project_id: project.id,
-      thread_id: thread.id,
-      sequence,
-      conflict_resolution: conflictResolution ?? 'agent',
-      base_source_id: sides.base,
-      draft_source_id: sides.draft,
-      expected_head_source_id: expectedHeadSourceId ?? null,
-      resolutions: json(resolutions ?? []),
-      status: 'queued',
-      created_by: actorId,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const apply = await insertApply(tx, {
+    org_id: thread.org_id,
+    id: newId('apl'),
+    project_id: project.id,
+    thread_id: thread.id,
+    sequence: await nextApplySequence(tx, project.id),
+    conflict_resolution: conflictResolution ?? 'agent',
+    base_source_id: sides.base,
+    draft_source_id: sides.draft,
+    expected_head_source_id: expectedHeadSourceId ?? null,
+    resolutions: json(resolutions ?? []),
+    created_by: actorId,
+  });
   appendEvent(
     tx,
     scopeOf(project),
@@ -101,7 +94,7 @@ async function queueApply(
     { id: apply.id, status: apply.status, sourceId: null },
     { threadId: thread.id },
   );
-  await changeThread(tx, loaded, { active_apply_id: apply.id }, 'always');
+  await changeThread(tx, { thread, project }, { active_apply_id: apply.id }, 'always');
   await wakeQueue(tx, project.id);
   return apply;
 }

@@ -4,6 +4,7 @@ import { Ok, WaitQuery } from '../http/schemas.ts';
 import { waitFor } from '../http/wait-for.ts';
 import { loadProject } from '../projects/index.ts';
 import { Apply } from './schemas.ts';
+import { isEnded } from './state.ts';
 import { applyView } from './view.ts';
 
 export const getApply = read({
@@ -31,7 +32,7 @@ export const getApply = read({
       query.waitSeconds,
       signal,
       load,
-      (a) => a.status !== 'queued',
+      (apply) => isEnded(apply.status),
     );
     return { status: 200, body: { ok: true, apply: applyView(apply) } };
   },

@@ -1,4 +1,4 @@
-export { cancelApply, endApply } from './end-apply.ts';
+export { cancelApply } from './end-apply.ts';
 export { mergeApplies } from './merge-apply.job.ts';
 export { reconcileApplies } from './reconcile-applies.ts';
 export { repairs } from './repair/repairs.ts';

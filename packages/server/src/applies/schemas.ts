@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Body, Counter, Enum, Id, IdInput, Nullable, Text, Time } from '../http/schemas.ts';
 
-export const MAX_RESOLUTIONS = 1000;
+const MAX_RESOLUTIONS = 1000;
 const Path = (description: string) => Text('src/index.ts', { minLength: 1, maxLength: 1024, description });
 
 const Repair = Type.Object({

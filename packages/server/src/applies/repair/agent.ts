@@ -5,7 +5,7 @@ import { effectiveSettings } from '../../settings/index.ts';
 
 const SCRIPT = 'headrace.repairScript';
 
-export interface RepairAgent {
+interface RepairAgent {
   modelId: string;
   prompt: string;
 }

@@ -1,6 +1,6 @@
-/** What the work on runs asks of applies: what a repair starts from, and what becomes of its end. */
+/** The part of a repair that applies do; worker.ts hands it to runs, which applies import. */
 import type { Repairs } from '../../runs/index.ts';
-import { attempt } from './attempt.ts';
-import { ended } from './ended.ts';
+import { prepareAttempt } from './prepare-attempt.ts';
+import { recordResult } from './record-result.ts';
 
-export const repairs: Repairs = { attempt, ended };
+export const repairs: Repairs = { attempt: prepareAttempt, ended: recordResult };

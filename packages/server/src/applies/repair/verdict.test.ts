@@ -28,14 +28,14 @@ const invalid = (candidateFingerprint: string) =>
   repair({ error: 'conflict_markers: a', candidateFingerprint });
 const untold = repair({ report: null });
 const codeOf = (repairs: Repair[], run: Parameters<typeof repairVerdict>[1], isOver = false) =>
-  repairVerdict(repairs, run, isOver).error?.split(':')[0] ?? null;
+  repairVerdict(repairs, run, { isOver }).error?.split(':')[0] ?? null;
 
 describe('the end of a repair', () => {
   test('a candidate goes on, also when the time is over by then', () => {
     expect([
       codeOf([repair()], completed),
       codeOf([repair()], completed, true),
-      repairVerdict([repair()], completed, true).exhausted,
+      repairVerdict([repair()], completed, { isOver: true }).exhausted,
     ]).toEqual([null, null, expect.stringMatching(/^budget:/)]);
   });
 
@@ -44,13 +44,15 @@ describe('the end of a repair', () => {
       repairVerdict(
         [repair({ report: { status: 'unresolved', summary: 'No way.', checks: [] } })],
         completed,
-        false,
+        { isOver: false },
       ).error,
     ).toBe('unresolved: No way.');
   });
 
   test('what its run told nobody is told by the repair', () => {
-    expect(repairVerdict([untold], ended('failed', 'workspace_unavailable'), false)).toMatchObject({
+    expect(
+      repairVerdict([untold], ended('failed', 'workspace_unavailable'), { isOver: false }),
+    ).toMatchObject({
       error: null,
       repairs: [{ error: 'workspace_unavailable: Why.' }],
     });
@@ -90,7 +92,7 @@ describe('the end of a repair', () => {
     ).toBe('identical_candidates');
     const { candidateFingerprint: _, ...lost } = repair({ error: 'sandbox_lost: Gone.', report: null });
     expect(codeOf([lost, lost], failed)).toBe(null);
-    expect(repairVerdict([lost, invalid('f'), lost, lost], failed, false).error).toBe(
+    expect(repairVerdict([lost, invalid('f'), lost, lost], failed, { isOver: false }).error).toBe(
       'identical_candidates: 3 repairs left no files that could be read. sandbox_lost: Gone.',
     );
   });

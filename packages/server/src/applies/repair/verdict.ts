@@ -27,8 +27,8 @@ export interface Verdict {
 }
 
 /** `isOver`: the time for repairs is used up. */
-export function repairVerdict(earlier: Repair[], run: EndedRun, isOver: boolean): Verdict {
-  const repairs = [...earlier.slice(0, -1), withError(earlier.at(-1)!, run, isOver)];
+export function repairVerdict(earlier: Repair[], run: EndedRun, { isOver }: { isOver: boolean }): Verdict {
+  const repairs = [...earlier.slice(0, -1), withError(earlier.at(-1)!, run, { isOver })];
   const last = repairs.at(-1)!;
   const exhausted = isOver
     ? 'budget: The time for repairs is used up.'
@@ -63,7 +63,7 @@ export function repairVerdict(earlier: Repair[], run: EndedRun, isOver: boolean)
   };
 }
 
-function withError(repair: Repair, run: EndedRun, isOver: boolean): Repair {
+function withError(repair: Repair, run: EndedRun, { isOver }: { isOver: boolean }): Repair {
   if (repair.error !== null || run.status === 'completed') return repair;
   if (run.status === 'failed') return { ...repair, error: `${run.error_code}: ${run.error_message}` };
   return {

@@ -25,7 +25,7 @@ interface Piece {
  * then at all others that differ between the sides, as far as there is room; the conflicts with their
  * regions; why earlier candidates were refused.
  */
-export async function attempt(ctx: Context, run: RunRow): Promise<Attempt> {
+export async function prepareAttempt(ctx: Context, run: RunRow): Promise<Attempt> {
   const apply = await ctx.db
     .selectFrom('applies')
     .selectAll()
