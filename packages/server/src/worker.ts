@@ -7,7 +7,7 @@ import { startGateway } from './gateway/index.ts';
 import { execDied, workExec } from './execs/exec-work.job.ts';
 import type { JobKind } from './jobs/enqueue.ts';
 import { startWorker } from './jobs/worker.ts';
-import type { HeldJob, JobHandlers } from './jobs/worker.ts';
+import type { HeldJob, JobHandlers } from './jobs/job.ts';
 import { maintainReceipts } from './receipts/maintain.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
 import { failQueuedRuns } from './runs/index.ts';

@@ -6,8 +6,8 @@
 import type { Context } from '../context.ts';
 import type { ApplyRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
-import type { Job } from '../jobs/worker.ts';
-import { LostJob } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
+import { LostJob } from '../jobs/job.ts';
 import { abandon } from '../sources/index.ts';
 import { mergeOutcome, reusedSource } from './merge-outcome.ts';
 import type { Head, Outcome, QueuedApply } from './outcome.ts';

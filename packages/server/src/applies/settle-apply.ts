@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { ApplyRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { moveHead } from '../projects/index.ts';
 import { insertSource } from '../sources/index.ts';
 import { changeThread } from '../threads/index.ts';

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import { transaction } from '../db/transaction.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { LOG_BYTES } from './schemas.ts';
 import { appendLog } from './store.ts';
 import type { Build } from './store.ts';

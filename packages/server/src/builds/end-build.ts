@@ -7,7 +7,7 @@ import { json } from '../db/schema.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { scopeOf } from '../projects/index.ts';
 import { passPlaceOn } from '../capacity/index.ts';
 import { commitObject, discardObject } from '../sources/index.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';
 import type { TaskState } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
 import type { Followed } from '../runner/follow-task.ts';

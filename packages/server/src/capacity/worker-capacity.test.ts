@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HeldJob } from '../jobs/worker.ts';
+import type { HeldJob } from '../jobs/job.ts';
 import { runCapacity } from './worker-capacity.ts';
 import type { Holding } from './worker-capacity.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { JobKind } from '../jobs/enqueue.ts';
-import type { HeldJob } from '../jobs/worker.ts';
+import type { HeldJob } from '../jobs/job.ts';
 
 const MiB = 1024 * 1024;
 /** Free memory that new sandboxes leave to the service, its database and the sandboxes that grow. */

@@ -6,7 +6,7 @@ import type { ExecRow, ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound, settles } from '../http/errors.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { scopeOf } from '../projects/index.ts';
 import { settle } from '../receipts/receipts.ts';
 import type { Holder } from '../runner/await-runner.ts';

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import type { ExecRow, ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { threadKey } from '../runs/index.ts';
 import { egressOf } from '../settings/index.ts';
 import { prepareWorkspace, WorkspaceChanged } from '../workspaces/index.ts';

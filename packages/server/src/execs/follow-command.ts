@@ -3,7 +3,7 @@ import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { ExecRow } from '../db/schema.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { awaitRunner } from '../runner/await-runner.ts';
 import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';

@@ -7,7 +7,7 @@ import { enqueue } from './enqueue.ts';
 import type { EnqueueOptions } from './enqueue.ts';
 import { bus, ctx, database, handle, workers } from './jobs.fixture.ts';
 import { startWorker } from './worker.ts';
-import type { Job, JobHandlers } from './worker.ts';
+import type { Job, JobHandlers } from './job.ts';
 
 /** `count` jobs of a project, named a1, a2, … */
 const add = (project: string, count: number, options: EnqueueOptions = {}) =>

@@ -7,8 +7,10 @@ import { createTestDatabase } from '../db/database.fixture.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue, enqueueUnlessWaiting } from './enqueue.ts';
 import { bus, ctx, database, handle, workers } from './jobs.fixture.ts';
-import { LostJob, startWorker } from './worker.ts';
-import type { Job, JobHandlers, JobWorker } from './worker.ts';
+import { LostJob } from './job.ts';
+import { startWorker } from './worker.ts';
+import type { Job, JobHandlers } from './job.ts';
+import type { JobWorker } from './worker.ts';
 
 async function start(handlers: JobHandlers): Promise<JobWorker> {
   const worker = await startWorker(ctx(), database.connection, handlers);

@@ -23,54 +23,9 @@ import type { JobRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { createClaim } from './claim.ts';
-import type { JobKind, JobKinds } from './enqueue.ts';
-
-export interface Job<K extends JobKind = JobKind> {
-  id: number;
-  attempt: number;
-  /**
-   * On the database's clock, in ms. Whoever takes the job over, or has the next one of its key, has a later
-   * one: the fence of what is done elsewhere.
-   */
-  claimedAt: number;
-  /** How many earlier attempts threw. */
-  failures: number;
-  payload: JobKinds[K];
-  /** Locks the job for this transaction; throws LostJob when another attempt has it. */
-  fence(tx: Tx): Promise<void>;
-  /**
-   * Aborted when this worker stops or has lost its lock: leave everything as it is, somebody else goes on.
-   */
-  signal: AbortSignal;
-  /** Says that the job waits for a person, or that it goes on. To say it again changes nothing. */
-  setWaiting(isWaiting: boolean): void;
-}
-
-/** A job that this worker works on. */
-export interface HeldJob {
-  kind: JobKind;
-  /** When it was claimed, on this process's clock. */
-  since: number;
-  /**
-   * For a person: it has its memory, and works as little as one that is queued. Its project's turns do not
-   * count it.
-   */
-  isWaiting: boolean;
-}
-export type JobHandler<K extends JobKind> = (job: Job<K>) => Promise<void>;
-export interface JobHandling<K extends JobKind> {
-  run: JobHandler<K>;
-  /**
-   * How many of the kind this worker may hold, those that wait among them; a function is asked before each
-   * claim, and told of all that it holds.
-   */
-  concurrency: number | ((held: readonly HeldJob[]) => number);
-  /** After the last failed attempt. */
-  onDead?: (payload: JobKinds[K], error: unknown) => Promise<void>;
-}
-export type JobHandlers = { [K in JobKind]?: JobHandling<K> };
-
-export class LostJob extends Error {}
+import type { JobKind } from './enqueue.ts';
+import { LostJob } from './job.ts';
+import type { HeldJob, Job, JobHandlers } from './job.ts';
 
 const HEARTBEAT_MS = 500;
 const POLL_MS = 1_000;
@@ -260,7 +215,7 @@ export async function startWorker(
     setWaiting: Job['setWaiting'],
   ): Promise<void> {
     const handler = handlers[kind]! as {
-      run: JobHandler<JobKind>;
+      run: (job: Job) => Promise<void>;
       onDead?: (payload: unknown, error: unknown) => Promise<void>;
     };
     const fence = async (tx: Tx) => {

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { clean } from '../db/clean-text.ts';
 import { egressOf, logRefusal } from '../settings/index.ts';
 import { findTask } from '../runner/find-task.ts';

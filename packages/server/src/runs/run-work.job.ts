@@ -14,7 +14,7 @@ import type { ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { ApiError } from '../http/errors.ts';
 import { scopeOf } from '../projects/index.ts';
 import { effectiveSettings } from '../settings/index.ts';

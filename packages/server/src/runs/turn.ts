@@ -22,7 +22,7 @@ import type { ProjectRow, RunRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { putDraft } from '../events/index.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { takeMessage } from '../messages/index.ts';
 import { scopeOf } from '../projects/index.ts';
 import { logRefusal } from '../settings/index.ts';

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import type { Job } from '../jobs/worker.ts';
+import type { Job } from '../jobs/job.ts';
 import { changeThread, lockThreadById, setInitializationPhase } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { changeWorkspace } from './change-workspace.ts';

@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts';
 import { clean } from '../../db/clean-text.ts';
 import type { Repair, RunRow, ThreadRow } from '../../db/schema.ts';
 import type { Tx } from '../../db/transaction.ts';
-import type { Job } from '../../jobs/worker.ts';
+import type { Job } from '../../jobs/job.ts';
 import { loadTree } from '../../sources/index.ts';
 import { sourceSha256 } from '../../trees/manifest.ts';
 import type { Staged } from '../../sources/index.ts';

@@ -16,7 +16,7 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../db/transaction.ts';
 import type { Tx } from '../../db/transaction.ts';
-import type { Job } from '../../jobs/worker.ts';
+import type { Job } from '../../jobs/job.ts';
 import { ObjectNotFoundError } from '../../storage/object-store.ts';
 import { owned } from '../buffers.ts';
 import { commitPack } from '../insert-source.ts';

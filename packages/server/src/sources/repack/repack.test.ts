@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ProjectRow } from '../../db/schema.ts';
 import { deleteProjectRow } from '../../projects/index.ts';
 import { transaction } from '../../db/transaction.ts';
-import { LostJob } from '../../jobs/worker.ts';
+import { LostJob } from '../../jobs/job.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { StorageUnavailableError } from '../../storage/object-store.ts';
 import { cleanUp } from '../cleanup.ts';
