@@ -17,6 +17,7 @@ import type { ProjectRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { every } from '../jobs/every.ts';
+import { makeJobsDue } from '../jobs/store.ts';
 import { effectiveSettings } from '../settings/index.ts';
 
 export type Work = 'runs' | 'builds';
@@ -167,11 +168,8 @@ async function isNext(
 }
 
 async function makeDue(tx: Tx, work: Work, orgId: string | null): Promise<void> {
-  const { numAffectedRows } = await sql`
-    with ${withPlaces(work, orgId)}
-    update jobs set run_at = now() where id in (
-      select id from jobs where status = 'queued' and run_at > now() and id in (select job from next order by turn limit ${BATCH}) order by id for update skip locked)`.execute(
-    tx.db,
+  await makeJobsDue(
+    tx,
+    sql`with ${withPlaces(work, orgId)} select job from next order by turn limit ${BATCH}`,
   );
-  if (numAffectedRows) tx.wake('jobs');
 }

@@ -1,0 +1,130 @@
+/** The statements on `jobs` and `workers`; those that add jobs are in enqueue.ts, that which claims one in claim.ts. */
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import type pg from 'pg';
+import type { Db } from '../db/database.ts';
+import type { JobRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+
+/** An attempt at a job: no other worker's, and no later one. */
+export type Attempt = Pick<JobRow, 'id' | 'attempt'>;
+
+const isOurs = ({ id, attempt }: Attempt) =>
+  sql<boolean>`id = ${id} and attempt = ${attempt} and status = 'active'`;
+
+/** Returns the key of the lock that says that the worker lives. */
+export async function insertWorker(db: Db, id: string): Promise<number> {
+  const { lock_key: lockKey } = await db
+    .insertInto('workers')
+    .values({ id })
+    .returning('lock_key')
+    .executeTakeFirstOrThrow();
+  return lockKey;
+}
+
+/** On the connection that holds the worker's lock: its row again, where a rival took the worker for dead. */
+export async function restoreWorker(client: pg.Client, id: string, lockKey: number): Promise<void> {
+  await client.query(
+    'insert into workers (id, lock_key) overriding system value values ($1, $2) on conflict (id) do nothing',
+    [id, lockKey],
+  );
+}
+
+/** On the connection that holds the worker's lock. */
+export async function recordHeartbeat(client: pg.Client, id: string): Promise<void> {
+  await client.query('update workers set heartbeat_at = now() where id = $1', [id]);
+}
+
+export async function deleteWorker(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('workers').where('id', '=', id).execute();
+}
+
+/**
+ * Queues the jobs of workers that died, and those that nobody works on; returns whether there were any.
+ * `held`: the jobs that this worker works on.
+ */
+export async function queueLostJobs(db: Db, workerId: string, held: number[]): Promise<boolean> {
+  // The server lists the locks of all its databases: another's worker may have the same key.
+  const { rows } = await sql<{ id: string }>`
+    with dead as (
+      select w.id from workers w
+      where w.id <> ${workerId} and w.heartbeat_at < now() - interval '2 seconds' and pg_postmaster_start_time() < now() - interval '5 seconds'
+        and not exists (select 1 from pg_locks l where l.locktype = 'advisory' and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database()) and (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key)
+    ), gone as (delete from workers using dead where workers.id = dead.id returning workers.id)
+    update jobs set status = 'queued', worker_id = null, run_at = now()
+    where status = 'active' and worker_id in (select id from gone) returning jobs.worker_id as id`.execute(
+    db,
+  );
+  // Jobs whose worker row is gone altogether (a crash in between) come back the same way, and those that
+  // are this worker's on paper only: their end could not be recorded while the database was away. A claim
+  // on its way is younger than 5 s.
+  const orphans = await sql`
+    update jobs set status = 'queued', worker_id = null, run_at = now() where status = 'active'
+      and (not exists (select 1 from workers w where w.id = jobs.worker_id) or (worker_id = ${workerId} and claimed_at < now() - interval '5 seconds' and id <> all(${held}::bigint[])))`.execute(
+    db,
+  );
+  return rows.length > 0 || Number(orphans.numAffectedRows ?? 0) > 0;
+}
+
+/** Queues what a worker that stops still works on. */
+export async function queueJobsOf(db: Db, workerId: string): Promise<void> {
+  await db
+    .updateTable('jobs')
+    .set({ status: 'queued', worker_id: null })
+    .where('worker_id', '=', workerId)
+    .where('status', '=', 'active')
+    .execute();
+}
+
+/** Locks the job for the transaction; false when another attempt has it. */
+export async function lockAttempt(tx: Tx, attempt: Attempt): Promise<boolean> {
+  const held = await tx.db
+    .selectFrom('jobs')
+    .select('id')
+    .where(isOurs(attempt))
+    .forUpdate()
+    .executeTakeFirst();
+  return held !== undefined;
+}
+
+export async function isAttemptOurs(db: Db, attempt: Attempt): Promise<boolean> {
+  const held = await db.selectFrom('jobs').select('id').where(isOurs(attempt)).executeTakeFirst();
+  return held !== undefined;
+}
+
+export async function setJobWaiting(db: Db, attempt: Attempt, isWaiting: boolean): Promise<void> {
+  await db.updateTable('jobs').set({ waiting: isWaiting }).where(isOurs(attempt)).execute();
+}
+
+export async function deleteJob(db: Db, attempt: Attempt): Promise<void> {
+  await db.deleteFrom('jobs').where(isOurs(attempt)).execute();
+}
+
+/** Queues the job again after a failed attempt. */
+export async function retryJob(
+  db: Db,
+  attempt: Attempt,
+  failure: { failures: number; error: unknown; delaySeconds: number },
+): Promise<void> {
+  await db
+    .updateTable('jobs')
+    .set({
+      status: 'queued',
+      worker_id: null,
+      failures: failure.failures,
+      last_error: String(failure.error).slice(0, 2000),
+      run_at: sql<Date>`now() + ${failure.delaySeconds} * interval '1 second'`,
+    })
+    .where(isOurs(attempt))
+    .execute();
+}
+
+/** Makes queued jobs due that are not yet, and wakes a worker. `ids` is a query with one column. */
+export async function makeJobsDue(tx: Tx, ids: RawBuilder<unknown>): Promise<void> {
+  const { numAffectedRows } = await sql`
+    update jobs set run_at = now() where id in (
+      select id from jobs where status = 'queued' and run_at > now() and id in (${ids}) order by id for update skip locked)`.execute(
+    tx.db,
+  );
+  if (numAffectedRows) tx.wake('jobs');
+}
