@@ -1,4 +1,4 @@
-import { setPlatformApi } from '@headrace/server/accounts/entitlements.ts';
+import { setPlatformApi } from '@headrace/server/accounts/store.ts';
 import { isServiceKey } from '@headrace/server/accounts/keys.ts';
 import { readConfig } from '@headrace/server/config.ts';
 import type { DatabaseHandle } from '@headrace/server/db/database.ts';

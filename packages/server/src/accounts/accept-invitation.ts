@@ -7,11 +7,11 @@ import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { plain } from '../http/operation.ts';
 import { Body, Text } from '../http/schemas.ts';
-import { newId } from '../ids.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { findUser, openSession, Session, sessionBody } from './sessions.ts';
 import { hashToken, sessionCookie } from './session-cookie.ts';
 import { attempt } from './sign-in-limits.ts';
+import { insertMember, insertUser, markInvitationAccepted } from './store.ts';
 
 /** An open invitation of an organization that exists, by somebody who may still invite that role. */
 const openInvitation = (db: Context['db'] | Tx['db'], token: string) =>
@@ -41,15 +41,12 @@ async function requirePassword(
   throw new ApiError('unauthorized', 'This address has a user already. Give the password of that user.');
 }
 
-async function createUser(tx: Tx, email: string, name: string, passwordHash: string): Promise<string> {
-  const id = newId('usr');
-  const made = await tx.db
-    .insertInto('users')
-    .values({ id, email, name, password_hash: passwordHash })
-    .onConflict((oc) => oc.doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (!made)
+async function createUser(
+  tx: Tx,
+  user: { email: string; name: string; passwordHash: string },
+): Promise<string> {
+  const id = await insertUser(tx, user);
+  if (id === undefined)
     throw new ApiError(
       'conflict',
       'This address got a user just now. Try again with the password of that user.',
@@ -78,17 +75,9 @@ export const acceptInvitation = plain({
     return transaction(ctx, async (tx) => {
       if (!(await openInvitation(tx.db, params.token!).forUpdate('i').executeTakeFirst()))
         throw notFound('invitation');
-      await tx.db
-        .updateTable('invitations')
-        .set({ accepted_at: sql<Date>`now()` })
-        .where('id', '=', invitation.id)
-        .execute();
-      const userId = user?.id ?? (await createUser(tx, invitation.email, name, passwordHash));
-      await tx.db
-        .insertInto('members')
-        .values({ org_id: invitation.org_id, user_id: userId, role: invitation.role })
-        .onConflict((oc) => oc.doNothing())
-        .execute();
+      await markInvitationAccepted(tx, invitation.id);
+      const userId = user?.id ?? (await createUser(tx, { email: invitation.email, name, passwordHash }));
+      await insertMember(tx, { orgId: invitation.org_id, userId, role: invitation.role });
       const by = { principal: { orgId: invitation.org_id, actorId: userId }, address };
       await audit(tx, by, 'member.joined', userId);
       const { token, orgId } = await openSession(tx, userId);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { createAuthenticator } from './authenticate.ts';
-import { setPlatformApi } from './entitlements.ts';
+import { setPlatformApi } from './store.ts';
 import { onAccessChanged, recheck } from './index.ts';
 import { makeServiceKey } from './keys.ts';
 import { invited, newAccount, signedIn, tenant } from './callers.fixture.ts';

@@ -4,6 +4,7 @@ import { Body, Ok, Text } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { requireOrganization, requireOwnerAnywhere } from './policy.ts';
 import { Organization, organizationView } from './sessions.ts';
+import { insertMember, insertOrganization } from './store.ts';
 
 export const createOrganization = write({
   name: 'accounts.createOrganization',
@@ -17,11 +18,8 @@ export const createOrganization = write({
     requireOrganization(principal);
     await requireOwnerAnywhere(tx.db, principal);
     const id = newId('org');
-    await tx.db.insertInto('organizations').values({ id, name: body.name }).execute();
-    await tx.db
-      .insertInto('members')
-      .values({ org_id: id, user_id: principal.userId!, role: 'owner' })
-      .execute();
+    await insertOrganization(tx, { id, name: body.name });
+    await insertMember(tx, { orgId: id, userId: principal.userId!, role: 'owner' });
     await audit(
       tx,
       { principal: { orgId: id, actorId: principal.actorId }, address },

@@ -1,9 +1,7 @@
 import Type from 'typebox';
 import { audit } from '../audit/index.ts';
-import { json } from '../db/schema.ts';
 import { write } from '../http/operation.ts';
 import { Body, Nullable } from '../http/schemas.ts';
-import { newId } from '../ids.ts';
 import { distinct, Permissions } from './permissions.ts';
 import {
   AccountName,
@@ -13,6 +11,7 @@ import {
   ProjectIds,
   withKey,
 } from './service-accounts.ts';
+import { insertServiceAccount } from './store.ts';
 
 export const createServiceAccount = write({
   name: 'accounts.createServiceAccount',
@@ -27,18 +26,13 @@ export const createServiceAccount = write({
   }),
   responses: { 201: AccountWithKey },
   async handle(tx, { principal, body, address }) {
-    const account = await tx.db
-      .insertInto('service_accounts')
-      .values({
-        org_id: principal.orgId,
-        id: newId('sa'),
-        name: body.name,
-        permissions: json(distinct(body.permissions)),
-        project_ids: body.projectIds ?? null,
-        saved_by: principal.userId,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const account = await insertServiceAccount(tx, {
+      orgId: principal.orgId,
+      name: body.name,
+      permissions: distinct(body.permissions),
+      projectIds: body.projectIds ?? null,
+      savedBy: principal.userId,
+    });
     const { credential, key } = await createCredential(tx, account, DEFAULT_SECONDS);
     await audit(tx, { principal, address }, 'service_account.created', account.id);
     return withKey(account, credential, key);

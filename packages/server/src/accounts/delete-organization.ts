@@ -1,13 +1,15 @@
-import { sql } from 'kysely';
 import { audit } from '../audit/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import type { Operation } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
+import { deleteMcpServersOf } from '../mcp-servers/index.ts';
 import { deleteProjectRow } from '../projects/index.ts';
 import type { ProjectDependents } from '../projects/index.ts';
+import { deleteModelKeysOf } from '../usage/index.ts';
 import { loadOrganization, requireOrganization } from './policy.ts';
 import { Organization, organizationView } from './sessions.ts';
+import { markOrganizationDeleted } from './store.ts';
 
 /**
  * `dependents` is handed over by app.ts, since the domains behind it import accounts.
@@ -37,14 +39,10 @@ export const deleteOrganization = (dependents: ProjectDependents): Operation =>
         .execute();
       for (const project of projects)
         await deleteProjectRow(tx, project, dependents, call.ctx.config.cleanupGraceSeconds);
-      // What it gave us of others' goes at once.
-      for (const table of ['model_keys', 'mcp_servers'] as const)
-        await tx.db.deleteFrom(table).where('org_id', '=', organization.id).execute();
-      await tx.db
-        .updateTable('organizations')
-        .set({ deleted_at: sql<Date>`now()` })
-        .where('id', '=', organization.id)
-        .execute();
+      // Secrets of others that it gave us go at once.
+      await deleteModelKeysOf(tx, organization.id);
+      await deleteMcpServersOf(tx, organization.id);
+      await markOrganizationDeleted(tx, organization.id);
       await audit(
         tx,
         { principal: { orgId: organization.id, actorId: principal.actorId }, address },

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import type { Bus } from '../bus.ts';
 import { PUBLISHER_LOCK } from '../db/advisory-locks.ts';
 import { openDatabase } from '../db/database.ts';
 import type { DatabaseHandle } from '../db/database.ts';
@@ -27,6 +28,7 @@ afterAll(async () => {
 const start = (config: { ownerEmail?: string; ownerPassword?: string; bootstrapKey?: string } = {}) =>
   firstStart({
     db: handle.db,
+    bus: { notify() {} } as unknown as Bus,
     config: { ownerEmail: null, ownerPassword: null, bootstrapKey: null, ...config },
   });
 

@@ -4,18 +4,27 @@
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import type { Bus } from '../bus.ts';
 import type { Config } from '../config.ts';
 import { FIRST_START_LOCK } from '../db/advisory-locks.ts';
 import type { Db } from '../db/database.ts';
-import { json } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { credentialIdOf, hashKey, makeServiceKey } from './keys.ts';
 import { hashPassword } from './passwords.ts';
 import { PERMISSIONS } from './permissions.ts';
+import {
+  insertCredential,
+  insertMember,
+  insertOrganization,
+  insertServiceAccount,
+  insertUser,
+} from './store.ts';
 
 const BOOTSTRAP_KEY_YEARS = 10;
 
-const isEmpty = async (db: Db) =>
+const isEmpty = async (db: Db | Tx['db']) =>
   (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) === undefined;
 
 /**
@@ -24,6 +33,7 @@ const isEmpty = async (db: Db) =>
  */
 export async function firstStart(ctx: {
   db: Db;
+  bus: Bus;
   config: Pick<Config, 'ownerEmail' | 'ownerPassword' | 'bootstrapKey'>;
 }): Promise<string[]> {
   if (!(await isEmpty(ctx.db))) return [];
@@ -32,37 +42,25 @@ export async function firstStart(ctx: {
   const password = ownerPassword ?? randomBytes(18).toString('base64url');
   const key = bootstrapKey ?? makeServiceKey();
   const passwordHash = await hashPassword(password);
-  const isFirst = await ctx.db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${FIRST_START_LOCK})`.execute(tx);
-    if (!(await isEmpty(tx))) return false;
-    const [orgId, userId, accountId] = [newId('org'), newId('usr'), newId('sa')];
-    await tx.insertInto('organizations').values({ id: orgId, name: 'Organization' }).execute();
-    await tx
-      .insertInto('users')
-      .values({ id: userId, email, name: 'Owner', password_hash: passwordHash })
-      .execute();
-    await tx.insertInto('members').values({ org_id: orgId, user_id: userId, role: 'owner' }).execute();
-    await tx
-      .insertInto('service_accounts')
-      .values({
-        org_id: orgId,
-        id: accountId,
-        name: 'Bootstrap',
-        permissions: json(PERMISSIONS as unknown as Record<string, string[]>),
-        project_ids: null,
-        saved_by: null,
-      })
-      .execute();
-    await tx
-      .insertInto('credentials')
-      .values({
-        org_id: orgId,
-        id: credentialIdOf(key),
-        account_id: accountId,
-        secret_hash: hashKey(key),
-        expires_at: sql<Date>`now() + ${BOOTSTRAP_KEY_YEARS} * interval '1 year'`,
-      })
-      .execute();
+  const isFirst = await transaction(ctx, async (tx) => {
+    await sql`select pg_advisory_xact_lock(${FIRST_START_LOCK})`.execute(tx.db);
+    if (!(await isEmpty(tx.db))) return false;
+    const orgId = newId('org');
+    await insertOrganization(tx, { id: orgId, name: 'Organization' });
+    const userId = (await insertUser(tx, { email, name: 'Owner', passwordHash }))!;
+    await insertMember(tx, { orgId, userId, role: 'owner' });
+    const account = await insertServiceAccount(tx, {
+      orgId,
+      name: 'Bootstrap',
+      permissions: PERMISSIONS as unknown as Record<string, string[]>,
+      projectIds: null,
+      savedBy: null,
+    });
+    await insertCredential(tx, account, {
+      id: credentialIdOf(key),
+      secretHash: hashKey(key),
+      expiresAt: sql<Date>`now() + ${BOOTSTRAP_KEY_YEARS} * interval '1 year'`,
+    });
     return true;
   });
   if (!isFirst) return [];

@@ -1,14 +1,13 @@
 import Type from 'typebox';
-import { sql } from 'kysely';
 import { audit } from '../audit/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
-import { newId } from '../ids.ts';
 import { Invitation, invitationView } from './members.ts';
 import { requireRank } from './policy.ts';
 import { hashToken, makeToken } from './session-cookie.ts';
 import { findUser, RoleName } from './sessions.ts';
+import { insertInvitation } from './store.ts';
 
 const INVITATION_DAYS = 7;
 
@@ -40,23 +39,18 @@ export const inviteMember = write({
         'This address belongs to a member already. Change the role of that member instead.',
       );
     const token = makeToken();
-    const invitation = await tx.db
-      .insertInto('invitations')
-      .values({
-        org_id: principal.orgId,
-        id: newId('inv'),
-        email: body.email,
-        role: body.role,
-        token_hash: hashToken(token),
-        invited_by: principal.actorId,
-        expires_at: sql<Date>`now() + ${INVITATION_DAYS} * interval '1 day'`,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const invitation = await insertInvitation(tx, {
+      orgId: principal.orgId,
+      email: body.email,
+      role: body.role,
+      tokenHash: hashToken(token),
+      invitedBy: principal.actorId,
+      days: INVITATION_DAYS,
+    });
     await audit(tx, { principal, address }, 'member.invited', invitation.id);
     // The Origin was found to be this service's own (http/authorize.ts).
     const view = invitationView(invitation, `${headers.origin}/invitations/${token}`);
-    // Whoever reads the receipt may be an admin, and the invitation an owner's.
+    // An admin may read the receipt of an invitation that makes an owner.
     return {
       status: 201,
       body: { ok: true, invitation: view },

@@ -3,6 +3,7 @@ import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { findMember, Member, memberView } from './members.ts';
 import { lockOrganization, requireOtherOwner, requireRank } from './policy.ts';
+import { deleteMember } from './store.ts';
 
 export const removeMember = write({
   name: 'accounts.removeMember',
@@ -16,11 +17,7 @@ export const removeMember = write({
     const member = await findMember(tx.db, principal.orgId, params.userId!);
     requireRank(principal, member.role);
     if (member.role === 'owner') await requireOtherOwner(tx, principal.orgId, member.user_id);
-    await tx.db
-      .deleteFrom('members')
-      .where('org_id', '=', principal.orgId)
-      .where('user_id', '=', member.user_id)
-      .execute();
+    await deleteMember(tx, { orgId: principal.orgId, userId: member.user_id });
     await audit(tx, { principal, address }, 'member.removed', member.user_id);
     tx.wake('accounts', principal.orgId);
     return { status: 200, body: { ok: true, member: memberView(member) } };

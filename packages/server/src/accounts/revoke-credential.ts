@@ -4,6 +4,7 @@ import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { loadServiceAccount } from './policy.ts';
 import { Credential, credentialView } from './service-accounts.ts';
+import { markCredentialRevoked } from './store.ts';
 
 export const revokeCredential = write({
   name: 'accounts.revokeCredential',
@@ -14,13 +15,7 @@ export const revokeCredential = write({
   responses: { 200: Ok({ credential: Credential }) },
   async handle(tx, { principal, params, address }) {
     const account = await loadServiceAccount(tx.db, principal, params.accountId!);
-    const credential = await tx.db
-      .updateTable('credentials')
-      .set({ revoked: true })
-      .where('account_id', '=', account.id)
-      .where('id', '=', params.credentialId!)
-      .returningAll()
-      .executeTakeFirst();
+    const credential = await markCredentialRevoked(tx, account.id, params.credentialId!);
     if (!credential) throw notFound('credential');
     await audit(tx, { principal, address }, 'credential.revoked', credential.id);
     tx.wake('accounts', principal.orgId);

@@ -7,6 +7,7 @@ import { Id, Nullable, Ok, Text, Time } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { hashKey, makeServiceKey } from './keys.ts';
 import { Permissions } from './permissions.ts';
+import { insertCredential } from './store.ts';
 
 export const AccountName = Text('Backend', { minLength: 1, maxLength: 100 });
 /** Not checked for existence: an account may be restricted to a project that is yet to be made. */
@@ -74,17 +75,11 @@ export async function createCredential(
 ): Promise<{ credential: CredentialRow; key: string }> {
   const id = newId('cred');
   const key = makeServiceKey(id);
-  const credential = await tx.db
-    .insertInto('credentials')
-    .values({
-      org_id: account.org_id,
-      id,
-      account_id: account.id,
-      secret_hash: hashKey(key),
-      expires_at: sql<Date>`now() + ${expiresInSeconds} * interval '1 second'`,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const credential = await insertCredential(tx, account, {
+    id,
+    secretHash: hashKey(key),
+    expiresAt: sql<Date>`now() + ${expiresInSeconds} * interval '1 second'`,
+  });
   return { credential, key };
 }
 

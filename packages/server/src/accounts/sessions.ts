@@ -7,6 +7,7 @@ import type { Tx } from '../db/transaction.ts';
 import { Enum, Id, Nullable, Ok, Text } from '../http/schemas.ts';
 import type { Role } from '../http/principal.ts';
 import { hashToken, makeToken, SESSION_SECONDS } from './session-cookie.ts';
+import { deleteExpiredSessions, insertSession } from './store.ts';
 
 export const RoleName = Enum(['owner', 'admin', 'member'] as const);
 export const Organization = Type.Object({ id: Id('org'), name: Text('Acme'), role: RoleName });
@@ -57,20 +58,8 @@ export async function openSession(tx: Tx, userId: string): Promise<{ token: stri
   const token = makeToken();
   const [first] = await organizationsOf(tx.db, userId);
   const orgId = first?.id ?? null;
-  await tx.db
-    .deleteFrom('sessions')
-    .where('user_id', '=', userId)
-    .where('expires_at', '<', sql<Date>`now()`)
-    .execute();
-  await tx.db
-    .insertInto('sessions')
-    .values({
-      token_hash: hashToken(token),
-      user_id: userId,
-      active_org_id: orgId,
-      expires_at: sql<Date>`now() + ${SESSION_SECONDS} * interval '1 second'`,
-    })
-    .execute();
+  await deleteExpiredSessions(tx, userId);
+  await insertSession(tx, { tokenHash: hashToken(token), userId, orgId, seconds: SESSION_SECONDS });
   return { token, orgId };
 }
 

@@ -2,6 +2,7 @@ import { transaction } from '../db/transaction.ts';
 import { plain } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
 import { hashToken, sessionCookie, sessionTokenOf } from './session-cookie.ts';
+import { deleteSession } from './store.ts';
 
 export const signOut = plain({
   name: 'accounts.signOut',
@@ -12,10 +13,7 @@ export const signOut = plain({
   responses: { 200: Ok({}) },
   async handle({ ctx, principal, headers }) {
     await transaction(ctx, async (tx) => {
-      await tx.db
-        .deleteFrom('sessions')
-        .where('token_hash', '=', hashToken(sessionTokenOf(headers)!))
-        .execute();
+      await deleteSession(tx, hashToken(sessionTokenOf(headers)!));
       tx.wake('accounts', principal.userId!);
     });
     return { status: 200, body: { ok: true }, headers: { 'set-cookie': sessionCookie(headers) } };

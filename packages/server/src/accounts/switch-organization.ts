@@ -4,6 +4,7 @@ import { Body, IdInput } from '../http/schemas.ts';
 import { loadOrganization, requireOrganization } from './policy.ts';
 import { hashToken, sessionTokenOf } from './session-cookie.ts';
 import { Session, sessionBody } from './sessions.ts';
+import { setActiveOrganization } from './store.ts';
 
 export const switchOrganization = write({
   name: 'accounts.switchOrganization',
@@ -15,11 +16,7 @@ export const switchOrganization = write({
   async handle(tx, { principal, body, headers, address }) {
     requireOrganization(principal);
     const organization = await loadOrganization(tx.db, principal, body.organizationId);
-    await tx.db
-      .updateTable('sessions')
-      .set({ active_org_id: organization.id })
-      .where('token_hash', '=', hashToken(sessionTokenOf(headers)!))
-      .execute();
+    await setActiveOrganization(tx, hashToken(sessionTokenOf(headers)!), organization.id);
     if (organization.id !== principal.orgId)
       await audit(
         tx,

@@ -4,6 +4,7 @@ import { Body, Ok } from '../http/schemas.ts';
 import { findMember, Member, memberView } from './members.ts';
 import { lockOrganization, requireOtherOwner, requireRank } from './policy.ts';
 import { RoleName } from './sessions.ts';
+import { setMemberRole } from './store.ts';
 
 export const updateMember = write({
   name: 'accounts.updateMember',
@@ -19,12 +20,7 @@ export const updateMember = write({
     requireRank(principal, member.role, body.role);
     if (member.role === 'owner' && body.role !== 'owner')
       await requireOtherOwner(tx, principal.orgId, member.user_id);
-    await tx.db
-      .updateTable('members')
-      .set({ role: body.role })
-      .where('org_id', '=', principal.orgId)
-      .where('user_id', '=', member.user_id)
-      .execute();
+    await setMemberRole(tx, { orgId: principal.orgId, userId: member.user_id, role: body.role });
     await audit(tx, { principal, address }, 'member.updated', member.user_id);
     tx.wake('accounts', principal.orgId);
     return { status: 200, body: { ok: true, member: memberView({ ...member, role: body.role }) } };

@@ -1,12 +1,11 @@
-import { sql } from 'kysely';
 import Type from 'typebox';
 import { audit } from '../audit/index.ts';
-import { json } from '../db/schema.ts';
 import { write } from '../http/operation.ts';
 import { Body, Nullable, Ok } from '../http/schemas.ts';
 import { distinct, Permissions } from './permissions.ts';
 import { loadServiceAccount } from './policy.ts';
 import { Account, AccountName, accountView, ProjectIds } from './service-accounts.ts';
+import { saveServiceAccount } from './store.ts';
 
 export const updateServiceAccount = write({
   name: 'accounts.updateServiceAccount',
@@ -23,19 +22,11 @@ export const updateServiceAccount = write({
   responses: { 200: Ok({ account: Account }) },
   async handle(tx, { principal, params, body, address }) {
     const before = await loadServiceAccount(tx.db, principal, params.accountId!, 'update');
-    const account = await tx.db
-      .updateTable('service_accounts')
-      .set({
-        ...(body.name === undefined ? {} : { name: body.name }),
-        ...(body.permissions === undefined ? {} : { permissions: json(distinct(body.permissions)) }),
-        ...(body.projectIds === undefined ? {} : { project_ids: body.projectIds }),
-        ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
-        saved_by: principal.userId,
-        updated_at: sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`,
-      })
-      .where('id', '=', before.id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const account = await saveServiceAccount(tx, before.id, {
+      ...body,
+      permissions: body.permissions && distinct(body.permissions),
+      savedBy: principal.userId,
+    });
     await audit(tx, { principal, address }, 'service_account.updated', account.id);
     tx.wake('accounts', principal.orgId);
     return { status: 200, body: { ok: true, account: accountView(account) } };

@@ -8,6 +8,7 @@ import { define } from './definition.ts';
 import { requireProjects } from './policy.ts';
 import { McpServer, NewMcpServer } from './schemas.ts';
 import { sealSecrets } from './secrets.ts';
+import { insertMcpServer } from './store.ts';
 import { mcpServerView } from './view.ts';
 
 const MAX_OF_ORGANIZATION = 1000;
@@ -26,17 +27,13 @@ export const createMcpServer = write({
     const project_ids = await requireProjects(tx, call, body.projectIds ?? null);
     await requireRoom(tx, principal.orgId);
     const identity = { org_id: principal.orgId, id: newId('mcp'), ...columns };
-    const row = await tx.db
-      .insertInto('mcp_servers')
-      .values({
-        ...identity,
-        ...sealSecrets(ctx.secretKey, identity, secrets ?? {}),
-        name: body.name,
-        project_ids,
-        created_by: principal.actorId,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const row = await insertMcpServer(tx, {
+      ...identity,
+      ...sealSecrets(ctx.secretKey, identity, secrets ?? {}),
+      name: body.name,
+      project_ids,
+      created_by: principal.actorId,
+    });
     await audit(tx, call, 'mcp_server.created', row.id);
     return { status: 201, body: { ok: true, mcpServer: mcpServerView(row) } };
   },

@@ -3,6 +3,7 @@ import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { loadMcpServer } from './policy.ts';
 import { McpServer } from './schemas.ts';
+import { removeMcpServer } from './store.ts';
 import { mcpServerView } from './view.ts';
 
 export const deleteMcpServer = write({
@@ -13,7 +14,7 @@ export const deleteMcpServer = write({
   responses: { 200: Ok({ mcpServer: McpServer }) },
   async handle(tx, call) {
     const row = await loadMcpServer(tx.db, call.principal, call.params.mcpServerId!, 'update');
-    await tx.db.deleteFrom('mcp_servers').where('id', '=', row.id).execute();
+    await removeMcpServer(tx, row.id);
     await audit(tx, call, 'mcp_server.deleted', row.id);
     return { status: 200, body: { ok: true, mcpServer: mcpServerView(row) } };
   },

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { audit } from '../audit/index.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
@@ -6,6 +5,7 @@ import { define } from './definition.ts';
 import { loadMcpServer, requireProjects } from './policy.ts';
 import { McpServer, McpServerChange } from './schemas.ts';
 import { sealSecrets } from './secrets.ts';
+import { saveMcpServer } from './store.ts';
 import { mcpServerView } from './view.ts';
 
 export const updateMcpServer = write({
@@ -22,18 +22,12 @@ export const updateMcpServer = write({
     const { secrets, ...columns } = define(before, body, ctx.config.mcpAllowPrivate);
     const project_ids =
       body.projectIds === undefined ? before.project_ids : await requireProjects(tx, call, body.projectIds);
-    const row = await tx.db
-      .updateTable('mcp_servers')
-      .set({
-        ...columns,
-        ...(secrets === undefined ? {} : sealSecrets(ctx.secretKey, { ...before, ...columns }, secrets)),
-        name: body.name ?? before.name,
-        project_ids,
-        updated_at: sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`,
-      })
-      .where('id', '=', before.id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const row = await saveMcpServer(tx, before.id, {
+      ...columns,
+      ...(secrets === undefined ? {} : sealSecrets(ctx.secretKey, { ...before, ...columns }, secrets)),
+      name: body.name ?? before.name,
+      project_ids,
+    });
     await audit(tx, call, 'mcp_server.updated', row.id);
     return { status: 200, body: { ok: true, mcpServer: mcpServerView(row) } };
   },

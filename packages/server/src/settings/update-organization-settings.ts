@@ -1,5 +1,5 @@
+import { setOrganizationSettings } from '../accounts/index.ts';
 import { audit } from '../audit/index.ts';
-import { json } from '../db/schema.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { changed, Settings, SettingsChange, settingsView } from './settings.ts';
@@ -19,11 +19,7 @@ export const updateOrganizationSettings = write({
       .forUpdate()
       .executeTakeFirstOrThrow();
     const settings = changed(organization.settings, body);
-    await tx.db
-      .updateTable('organizations')
-      .set({ settings: json(settings) })
-      .where('id', '=', principal.orgId)
-      .execute();
+    await setOrganizationSettings(tx, principal.orgId, settings);
     await audit(tx, { principal, address }, 'settings.updated', principal.orgId);
     return { status: 200, body: { ok: true, settings: settingsView(settings) } };
   },

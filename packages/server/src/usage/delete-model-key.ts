@@ -3,6 +3,7 @@ import { notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { ModelKey, modelKeyView, providerOf } from './model-keys.ts';
+import { removeModelKey } from './store.ts';
 
 export const deleteModelKey = write({
   name: 'usage.deleteModelKey',
@@ -11,12 +12,7 @@ export const deleteModelKey = write({
   responses: { 200: Ok({ modelKey: ModelKey }) },
   async handle(tx, { principal, params, address }) {
     const provider = providerOf(params);
-    const row = await tx.db
-      .deleteFrom('model_keys')
-      .where('org_id', '=', principal.orgId)
-      .where('provider', '=', provider)
-      .returningAll()
-      .executeTakeFirst();
+    const row = await removeModelKey(tx, { orgId: principal.orgId, provider });
     if (!row) throw notFound('model_key');
     await audit(tx, { principal, address }, 'model_key.deleted', provider);
     return { status: 200, body: { ok: true, modelKey: modelKeyView(row) } };
