@@ -4,7 +4,7 @@
  */
 import { ObjectNotFoundError, StorageUnavailableError } from '../storage/object-store.ts';
 import { ApiError } from '../http/errors.ts';
-import { MergeUnavailable } from '../merge/pool.ts';
+import { MergeUnavailable } from '../merge/unavailable.ts';
 import { BlobError } from './blobs.ts';
 import { PoolError } from './import/pool.ts';
 
