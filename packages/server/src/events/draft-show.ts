@@ -18,58 +18,59 @@ const MESSAGE_WAIT_MS = 2_000;
 const CONGESTED_RETRY_MS = 200;
 
 export class DraftShow {
-  private readonly connection: SseConnection;
-  private unsubscribe: () => void = () => {};
-  private shown: { threadId: string; messageId: string; revision: number } | null = null;
+  readonly #connection: SseConnection;
+  #unsubscribe: () => void = () => {};
+  #shown: { threadId: string; messageId: string; revision: number } | null = null;
   /** The last messages that passed: their drafts are over. */
-  private readonly passed: string[] = [];
-  private waiting: DraftRow | null = null;
-  private retry: NodeJS.Timeout | undefined;
-  private removal: NodeJS.Timeout | undefined;
+  readonly #passed: string[] = [];
+  #waiting: DraftRow | null = null;
+  #retry: NodeJS.Timeout | undefined;
+  #removal: NodeJS.Timeout | undefined;
 
   constructor(connection: SseConnection) {
-    this.connection = connection;
+    this.#connection = connection;
   }
 
   start(feed: { drafts: DraftFeed }, threadId: string): void {
-    this.unsubscribe = feed.drafts.subscribe(threadId, (draft) => this.change(draft));
+    this.#unsubscribe = feed.drafts.subscribe(threadId, (draft) => this.#change(draft));
   }
 
   stop(): void {
-    this.unsubscribe();
-    clearTimeout(this.retry);
-    clearTimeout(this.removal);
+    this.#unsubscribe();
+    clearTimeout(this.#retry);
+    clearTimeout(this.#removal);
   }
 
   /** To be called for each event of the thread, in order; returns the frame that follows it. */
   supersede(event: EventRow): string | undefined {
     if (event.type !== 'message.persisted') return undefined;
     const messageId = event.data.id as string;
-    this.passed.push(messageId);
-    if (this.passed.length > 32) this.passed.shift();
-    if (this.waiting?.message_id === messageId) this.waiting = null;
-    return this.shown?.messageId === messageId ? this.takeRemoved() : undefined;
+    this.#passed.push(messageId);
+    if (this.#passed.length > 32) this.#passed.shift();
+    if (this.#waiting?.message_id === messageId) this.#waiting = null;
+    return this.#shown?.messageId === messageId ? this.#takeRemoved() : undefined;
   }
 
-  private takeRemoved(): string {
-    const { threadId, messageId } = this.shown!;
-    this.shown = null;
-    clearTimeout(this.removal);
+  #takeRemoved(): string {
+    const { threadId, messageId } = this.#shown!;
+    this.#shown = null;
+    clearTimeout(this.#removal);
     return sseFrame('draft.removed', { threadId, messageId });
   }
 
-  private change(draft: DraftRow): void {
-    const isShown = this.shown?.messageId === draft.message_id;
+  #change(draft: DraftRow): void {
+    const isShown = this.#shown?.messageId === draft.message_id;
     if (draft.removed) {
-      this.waiting = null;
-      if (isShown) this.awaitMessage(draft.message_id);
+      this.#waiting = null;
+      if (isShown) this.#awaitMessage(draft.message_id);
       return;
     }
-    if (this.passed.includes(draft.message_id) || (isShown && draft.revision <= this.shown!.revision)) return;
-    if (this.connection.isCongested()) return this.later(draft);
-    if (this.shown && !isShown) this.connection.sendLive(this.takeRemoved());
-    this.shown = { threadId: draft.thread_id, messageId: draft.message_id, revision: draft.revision };
-    this.connection.sendLive(
+    if (this.#passed.includes(draft.message_id) || (isShown && draft.revision <= this.#shown!.revision))
+      return;
+    if (this.#connection.isCongested()) return this.#later(draft);
+    if (this.#shown && !isShown) this.#connection.sendLive(this.#takeRemoved());
+    this.#shown = { threadId: draft.thread_id, messageId: draft.message_id, revision: draft.revision };
+    this.#connection.sendLive(
       sseFrame('draft', {
         threadId: draft.thread_id,
         messageId: draft.message_id,
@@ -80,20 +81,20 @@ export class DraftShow {
     );
   }
 
-  private awaitMessage(messageId: string): void {
-    clearTimeout(this.removal);
-    this.removal = setTimeout(() => {
-      if (this.shown?.messageId === messageId) this.connection.sendLive(this.takeRemoved());
+  #awaitMessage(messageId: string): void {
+    clearTimeout(this.#removal);
+    this.#removal = setTimeout(() => {
+      if (this.#shown?.messageId === messageId) this.#connection.sendLive(this.#takeRemoved());
     }, MESSAGE_WAIT_MS).unref();
   }
 
-  private later(draft: DraftRow): void {
-    this.waiting = draft;
-    clearTimeout(this.retry);
-    this.retry = setTimeout(() => {
-      const newest = this.waiting;
-      this.waiting = null;
-      if (newest) this.change(newest);
+  #later(draft: DraftRow): void {
+    this.#waiting = draft;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      const newest = this.#waiting;
+      this.#waiting = null;
+      if (newest) this.#change(newest);
     }, CONGESTED_RETRY_MS).unref();
   }
 }

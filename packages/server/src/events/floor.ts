@@ -22,33 +22,33 @@ const WRITERS = `
 
 export class Floor {
   id = 0;
-  private readonly lookMs: number;
-  private lookedAt = -Infinity;
-  private awaited: { id: number; writers: string[] } | null = null;
-  private settled: number | null = null;
+  readonly #lookMs: number;
+  #lookedAt = -Infinity;
+  #awaited: { id: number; writers: string[] } | null = null;
+  #settled: number | null = null;
 
   constructor(lookMs = LOOK_MS) {
-    this.lookMs = lookMs;
+    this.#lookMs = lookMs;
   }
 
   /** To be called before a batch. */
   async look(client: Client): Promise<void> {
-    if (performance.now() < this.lookedAt + this.lookMs) return;
-    this.lookedAt = performance.now();
-    const last = this.awaited
+    if (performance.now() < this.#lookedAt + this.#lookMs) return;
+    this.#lookedAt = performance.now();
+    const last = this.#awaited
       ? null
       : (await client.query<{ id: number }>({ name: 'last-id', text: LAST_ID })).rows[0]!.id;
     const { rows } = await client.query<{ name: string }>({ name: 'writers', text: WRITERS });
     const now = new Set(rows.map((row) => row.name));
-    this.awaited ??= { id: last!, writers: [...now] };
-    this.awaited.writers = this.awaited.writers.filter((name) => now.has(name));
-    if (this.awaited.writers.length) return;
-    this.settled = this.awaited.id;
-    this.awaited = null;
+    this.#awaited ??= { id: last!, writers: [...now] };
+    this.#awaited.writers = this.#awaited.writers.filter((name) => now.has(name));
+    if (this.#awaited.writers.length) return;
+    this.#settled = this.#awaited.id;
+    this.#awaited = null;
   }
 
   /** To be called after a batch that took everything it saw. */
   rise(): void {
-    this.id = Math.max(this.id, this.settled ?? 0);
+    this.id = Math.max(this.id, this.#settled ?? 0);
   }
 }

@@ -19,9 +19,10 @@ import { limitConcurrency } from './limit.ts';
 import { readEvents } from './store.ts';
 import type { LogPage, Position } from './store.ts';
 import { EventStream } from './stream.ts';
-import type { StreamRequest } from './stream.ts';
+import type { StreamHost, StreamRequest } from './stream.ts';
 import { startTail } from './tail.ts';
 import type { Tail } from './tail.ts';
+import { Watch } from './watch.ts';
 
 const HEARTBEAT_MS = 15_000;
 /**
@@ -46,7 +47,7 @@ declare module '../context.ts' {
 
 type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'config' | 'secretKey' | 'shutdown'>;
 
-export class EventHub {
+export class EventHub implements StreamHost {
   /** Of streams opened from now on; tests shorten it. */
   heartbeatMs = HEARTBEAT_MS;
   /** How many streams and waiting pages there may be; tests lower it. */
@@ -54,17 +55,17 @@ export class EventHub {
   readonly retentionSeconds: number;
   readonly secretKey: Buffer;
   readonly log: Context['log'];
-  private readonly ctx: Deps;
-  private tail: Tail | null = null;
-  private draftFeed: DraftFeed | null = null;
-  private readonly streams = new Set<EventStream>();
-  private readonly watches = new Set<Watch>();
-  private readonly frames = new WeakMap<EventRow, Map<string, string>>();
-  private readonly inReplay = limitConcurrency(REPLAYS);
-  private readonly inCheck = limitConcurrency(CHECKS);
+  readonly #ctx: Deps;
+  #tail: Tail | null = null;
+  #draftFeed: DraftFeed | null = null;
+  readonly #streams = new Set<EventStream>();
+  readonly #watches = new Set<Watch>();
+  readonly #frames = new WeakMap<EventRow, Map<string, string>>();
+  readonly #inReplay = limitConcurrency(REPLAYS);
+  readonly #inCheck = limitConcurrency(CHECKS);
 
   constructor(ctx: Deps) {
-    this.ctx = ctx;
+    this.#ctx = ctx;
     this.retentionSeconds = ctx.config.eventRetentionSeconds;
     this.secretKey = ctx.secretKey;
     this.log = ctx.log;
@@ -72,16 +73,16 @@ export class EventHub {
 
   /** Begins to read; a process without the API never does. Ends with `ctx.shutdown`. */
   async start(connection: PoolConfig): Promise<void> {
-    const { ctx } = this;
-    const tail = await startTail(ctx, connection);
-    const drafts = startDraftFeed(ctx);
-    Object.assign(this, { tail, draftFeed: drafts });
-    ctx.shutdown.addEventListener(
+    const tail = await startTail(this.#ctx, connection);
+    const drafts = startDraftFeed(this.#ctx);
+    this.#tail = tail;
+    this.#draftFeed = drafts;
+    this.#ctx.shutdown.addEventListener(
       'abort',
       () => {
         tail.stop();
         drafts.stop();
-        for (const stream of this.streams) stream.end();
+        for (const stream of this.#streams) stream.end();
       },
       { once: true },
     );
@@ -89,51 +90,51 @@ export class EventHub {
 
   /** The caller's access as of now, when its turn comes; null when it has ended. */
   recheck(principal: Principal): Promise<Principal | null> {
-    return this.inCheck(() => recheck(this.ctx, principal));
+    return this.#inCheck(() => recheck(this.#ctx, principal));
   }
 
   onAccessChanged(principal: Principal, listener: () => void): () => void {
-    return onAccessChanged(this.ctx, principal, listener);
+    return onAccessChanged(this.#ctx, principal, listener);
   }
 
   get drafts(): DraftFeed {
-    return this.draftFeed!;
+    return this.#draftFeed!;
   }
 
   tailPosition(): Position {
-    return this.tail!.position();
+    return this.#tail!.position();
   }
 
   /** One page of a replay, when its turn comes. */
   read(filter: EventFilter, after: Position, limit: number): Promise<LogPage> {
-    return this.inReplay(() => readEvents(this.ctx.db, filter, after, limit, this.retentionSeconds));
+    return this.#inReplay(() => readEvents(this.#ctx.db, filter, after, limit, this.retentionSeconds));
   }
 
   /** The frame of an event for all streams of one binding, made once. */
   frameOf(event: EventRow, binding: Binding, make: () => string): string {
     const key = `${binding.filter}${binding.scope ?? ''}`;
-    const frames = this.frames.get(event) ?? new Map<string, string>();
-    this.frames.set(event, frames);
+    const frames = this.#frames.get(event) ?? new Map<string, string>();
+    this.#frames.set(event, frames);
     const frame = frames.get(key) ?? make();
     frames.set(key, frame);
     return frame;
   }
 
   register(stream: EventStream): () => void {
-    this.streams.add(stream);
+    this.#streams.add(stream);
     return () => {
-      this.streams.delete(stream);
+      this.#streams.delete(stream);
     };
   }
 
   /** Open streams of this process. */
   streamCount(): number {
-    return this.streams.size;
+    return this.#streams.size;
   }
 
   /** The same with the pages that wait. */
   readerCount(): number {
-    return this.watches.size;
+    return this.#watches.size;
   }
 
   /**
@@ -142,16 +143,16 @@ export class EventHub {
    * takes.
    */
   watch(): Watch {
-    if (this.watches.size >= this.maxReaders)
+    if (this.#watches.size >= this.maxReaders)
       throw new ApiError(
         'unavailable',
         'Too many streams and waiting requests are open. Retry in a moment.',
         { headers: retryHeaders(RETRY_SECONDS) },
       );
-    const watch = new Watch(this.tail!, () => {
-      this.watches.delete(watch);
+    const watch = new Watch(this.#tail!, () => {
+      this.#watches.delete(watch);
     });
-    this.watches.add(watch);
+    this.#watches.add(watch);
     return watch;
   }
 
@@ -164,57 +165,6 @@ export class EventHub {
   ): void {
     const connection = openSse(response, headers);
     const stream = new EventStream(this, connection, request, (listener) => watch.handOver(listener));
-    if (this.ctx.shutdown.aborted) stream.end();
-  }
-}
-
-/** The tail's events since a moment, kept for whoever takes them over. */
-export class Watch {
-  private seen: EventRow[] = [];
-  private readonly keep = (events: readonly EventRow[]) => {
-    this.seen.push(...events);
-  };
-  private listener = this.keep;
-  private readonly unsubscribe: () => void;
-  private readonly onDone: () => void;
-
-  constructor(tail: Tail, onDone: () => void) {
-    this.unsubscribe = tail.subscribe((events) => this.listener(events));
-    this.onDone = onDone;
-  }
-
-  /** `listener` gets what came since, and all that follows. */
-  handOver(listener: (events: readonly EventRow[]) => void): () => void {
-    const { seen } = this;
-    this.seen = [];
-    this.listener = listener;
-    if (seen.length) listener(seen);
-    return () => this.done();
-  }
-
-  /**
-   * Resolves at the first event that fits, at `deadline` (ms) or when `signal` aborts. May be asked again:
-   * what comes meanwhile is kept.
-   */
-  async first(fits: (event: EventRow) => boolean, deadline: number, signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.max(0, deadline - Date.now()));
-      const end = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      signal.addEventListener('abort', end, { once: true });
-      if (signal.aborted) end();
-      this.handOver((events) => {
-        if (events.some(fits)) end();
-      });
-    });
-    this.listener = this.keep;
-  }
-
-  done(): void {
-    this.listener = () => {};
-    this.unsubscribe();
-    this.onDone();
+    if (this.#ctx.shutdown.aborted) stream.end();
   }
 }

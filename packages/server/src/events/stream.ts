@@ -10,6 +10,7 @@
  * end does not cover is among the held ones. The cut-over is one synchronous step: held events behind the
  * page's end go out, then the tail's. Neither gap nor double.
  */
+import type { Context } from '../context.ts';
 import type { Principal } from '../http/principal.ts';
 import type { EventRow } from '../db/schema.ts';
 import { ApiError } from '../http/errors.ts';
@@ -18,9 +19,9 @@ import type { SseConnection } from '../http/sse.ts';
 import { requireRetained, scopeChanged, sealPosition } from './cursor.ts';
 import type { Binding } from './cursor.ts';
 import { DraftShow } from './draft-show.ts';
+import type { DraftFeed } from './drafts.ts';
 import { isInScope, matches } from './filter.ts';
 import type { EventFilter } from './filter.ts';
-import type { EventHub } from './hub.ts';
 import type { LogPage, Position } from './store.ts';
 import { eventView, positionOf } from './view.ts';
 
@@ -44,180 +45,200 @@ export interface StreamRequest {
   allows: (principal: Principal) => void;
 }
 
+/** What the streams of a process share. */
+export interface StreamHost {
+  readonly heartbeatMs: number;
+  readonly retentionSeconds: number;
+  readonly secretKey: Buffer;
+  readonly log: Context['log'];
+  readonly drafts: DraftFeed;
+  tailPosition(): Position;
+  /** One page of a replay, when its turn comes. */
+  read(filter: EventFilter, after: Position, limit: number): Promise<LogPage>;
+  /** The frame of an event for all streams of one binding, made once. */
+  frameOf(event: EventRow, binding: Binding, make: () => string): string;
+  /** Counts the stream among the open ones until the returned function is called. */
+  register(stream: EventStream): () => void;
+  /** The caller's access as of now, when its turn comes; null when it has ended. */
+  recheck(principal: Principal): Promise<Principal | null>;
+  onAccessChanged(principal: Principal, listener: () => void): () => void;
+}
+
 export class EventStream {
-  private readonly hub: EventHub;
-  private readonly connection: SseConnection;
-  private readonly request: StreamRequest;
-  private readonly drafts: DraftShow | null;
-  private readonly ends: (() => void)[] = [];
-  private phase: 'replaying' | 'live' | 'ended' = 'replaying';
-  private position: Position;
-  private held: EventRow[] | null = null;
+  readonly #hub: StreamHost;
+  readonly #connection: SseConnection;
+  readonly #request: StreamRequest;
+  readonly #drafts: DraftShow | null;
+  readonly #ends: (() => void)[] = [];
+  #phase: 'replaying' | 'live' | 'ended' = 'replaying';
+  #position: Position;
+  #held: EventRow[] | null = null;
   /**
    * The app's deletion, once the tail has seen it: the stream ends behind it, also where its types are
    * filtered out.
    */
-  private lastSequence: number | null = null;
-  private checkedAt = Date.now();
-  private isChecking = false;
-  private checkAgain = false;
+  #lastSequence: number | null = null;
+  #checkedAt = Date.now();
+  #isChecking = false;
+  #checkAgain = false;
 
   constructor(
-    hub: EventHub,
+    hub: StreamHost,
     connection: SseConnection,
     request: StreamRequest,
     subscribe: (listener: (events: readonly EventRow[]) => void) => () => void,
   ) {
-    this.hub = hub;
-    this.connection = connection;
-    this.request = request;
-    this.position = request.position;
-    this.drafts = request.filter.threadId === null ? null : new DraftShow(connection);
-    this.ends.push(subscribe((events) => this.arrive(events)));
-    const beat = setInterval(() => void this.beat(), hub.heartbeatMs);
-    this.ends.push(
+    this.#hub = hub;
+    this.#connection = connection;
+    this.#request = request;
+    this.#position = request.position;
+    this.#drafts = request.filter.threadId === null ? null : new DraftShow(connection);
+    this.#ends.push(subscribe((events) => this.#arrive(events)));
+    const beat = setInterval(() => void this.#beat(), hub.heartbeatMs);
+    this.#ends.push(
       () => clearInterval(beat),
       hub.register(this),
       hub.onAccessChanged(request.principal, () => void this.recheck()),
     );
-    connection.onClose(() => this.close());
-    this.heartbeat();
-    void this.replay();
+    connection.onClose(() => this.#close());
+    this.#heartbeat();
+    void this.#replay();
   }
 
   end(error?: ApiError): void {
-    if (this.phase === 'ended') return;
-    if (error) this.connection.send(sseFrame('error', { code: error.code, message: error.message }));
-    this.connection.end();
-    this.close();
+    if (this.#phase === 'ended') return;
+    if (error) this.#connection.send(sseFrame('error', { code: error.code, message: error.message }));
+    this.#connection.end();
+    this.#close();
   }
 
-  private close(): void {
-    this.phase = 'ended';
-    this.drafts?.stop();
-    for (const end of this.ends.splice(0)) end();
+  #close(): void {
+    this.#phase = 'ended';
+    this.#drafts?.stop();
+    for (const end of this.#ends.splice(0)) end();
   }
 
-  private isEnded(): boolean {
-    return this.phase === 'ended';
+  #isEnded(): boolean {
+    return this.#phase === 'ended';
   }
 
-  private async replay(): Promise<void> {
+  async #replay(): Promise<void> {
     try {
-      while (this.phase === 'replaying') {
-        this.held = [];
-        const page = await this.hub.read(this.request.filter, this.position, PAGE);
-        if (this.isEnded()) return;
-        requireRetained(this.position, page.end, this.hub.retentionSeconds);
-        if (!(await this.sendPage(page))) return;
-        if (page.rows.length < PAGE) this.cutOver(page.end);
+      while (this.#phase === 'replaying') {
+        this.#held = [];
+        const page = await this.#hub.read(this.#request.filter, this.#position, PAGE);
+        if (this.#isEnded()) return;
+        requireRetained(this.#position, page.end, this.#hub.retentionSeconds);
+        if (!(await this.#sendPage(page))) return;
+        if (page.rows.length < PAGE) this.#cutOver(page.end);
       }
     } catch (error) {
       if (!(error instanceof ApiError))
-        this.hub.log.warn({ err: error }, 'an event stream could not be replayed');
+        this.#hub.log.warn({ err: error }, 'an event stream could not be replayed');
       this.end(error instanceof ApiError ? error : undefined);
     }
   }
 
   /** False when the reader has gone. */
-  private async sendPage(page: LogPage): Promise<boolean> {
+  async #sendPage(page: LogPage): Promise<boolean> {
     for (const event of page.rows) {
-      this.position = positionOf(event);
-      if (this.connection.send(this.makeFrame(event))) continue;
-      if (!(await this.connection.drained(STALLED_MS)) || this.isEnded()) return false;
+      this.#position = positionOf(event);
+      if (this.#connection.send(this.#makeFrame(event))) continue;
+      if (!(await this.#connection.drained(STALLED_MS)) || this.#isEnded()) return false;
     }
     return true;
   }
 
-  private cutOver(end: Position): void {
-    this.position = end;
-    const { held } = this;
-    this.held = null;
+  #cutOver(end: Position): void {
+    this.#position = end;
+    const held = this.#held;
+    this.#held = null;
     if (held === null) return; // too much came meanwhile: read on
-    this.phase = 'live';
-    this.deliver(held);
-    if (!this.isEnded() && this.drafts) this.drafts.start(this.hub, this.request.filter.threadId!);
+    this.#phase = 'live';
+    this.#deliver(held);
+    if (!this.#isEnded() && this.#drafts) this.#drafts.start(this.#hub, this.#request.filter.threadId!);
   }
 
-  private arrive(events: readonly EventRow[]): void {
-    const { filter } = this.request;
+  #arrive(events: readonly EventRow[]): void {
+    const { filter } = this.#request;
     if (filter.feed === 'platform' && filter.projectId !== null) {
       const deletion = events.find((e) => e.type === 'platform.app.deleted' && isInScope(filter, e));
       // Also where a page brought it, or passed it by, before the tail has seen it.
-      if (deletion) this.lastSequence = deletion.sequence;
+      if (deletion) this.#lastSequence = deletion.sequence;
     }
-    if (this.phase === 'live') this.deliver(events);
-    else if (this.held && this.held.length + events.length > HELD_LIMIT) this.held = null;
-    else this.held?.push(...events);
+    if (this.#phase === 'live') this.#deliver(events);
+    else if (this.#held && this.#held.length + events.length > HELD_LIMIT) this.#held = null;
+    else this.#held?.push(...events);
   }
 
-  private deliver(events: readonly EventRow[]): void {
+  #deliver(events: readonly EventRow[]): void {
     const fresh = events.filter(
-      (e) => e.sequence > this.position.sequence && isInScope(this.request.filter, e),
+      (e) => e.sequence > this.#position.sequence && isInScope(this.#request.filter, e),
     );
     const frames: string[] = [];
     for (const event of fresh) {
-      if (matches(this.request.filter, event)) frames.push(this.frame(event));
-      const removal = this.drafts?.supersede(event);
+      if (matches(this.#request.filter, event)) frames.push(this.#frame(event));
+      const removal = this.#drafts?.supersede(event);
       if (removal) frames.push(removal);
     }
     const last = events.at(-1);
-    if (last && last.sequence > this.position.sequence) this.position = positionOf(last);
-    if (frames.length) this.connection.sendLive(frames.join(''));
-    if (this.lastSequence !== null && this.position.sequence >= this.lastSequence) this.end();
+    if (last && last.sequence > this.#position.sequence) this.#position = positionOf(last);
+    if (frames.length) this.#connection.sendLive(frames.join(''));
+    if (this.#lastSequence !== null && this.#position.sequence >= this.#lastSequence) this.end();
   }
 
   /** Of a live event, made once for all streams of one binding. */
-  private frame(event: EventRow): string {
-    return this.hub.frameOf(event, this.request.binding, () => this.makeFrame(event));
+  #frame(event: EventRow): string {
+    return this.#hub.frameOf(event, this.#request.binding, () => this.#makeFrame(event));
   }
 
-  private makeFrame(event: EventRow): string {
-    const view = eventView(event, this.hub.secretKey, this.request.binding);
+  #makeFrame(event: EventRow): string {
+    const view = eventView(event, this.#hub.secretKey, this.#request.binding);
     return sseFrame(view.type, view, view.cursor);
   }
 
   /** Where a reader that has all that was sent goes on: behind what was filtered out too. */
-  private heartbeat(): void {
-    const tail = this.hub.tailPosition();
-    const position = this.phase === 'live' && tail.sequence >= this.position.sequence ? tail : this.position;
-    const cursor = sealPosition(this.hub.secretKey, this.request.binding, position);
-    if (!this.connection.isCongested()) this.connection.send(sseFrame('heartbeat', { cursor }, cursor));
+  #heartbeat(): void {
+    const tail = this.#hub.tailPosition();
+    const position =
+      this.#phase === 'live' && tail.sequence >= this.#position.sequence ? tail : this.#position;
+    const cursor = sealPosition(this.#hub.secretKey, this.#request.binding, position);
+    if (!this.#connection.isCongested()) this.#connection.send(sseFrame('heartbeat', { cursor }, cursor));
   }
 
-  private async beat(): Promise<void> {
+  async #beat(): Promise<void> {
     await this.recheck();
-    if (!this.isEnded()) this.heartbeat();
+    if (!this.#isEnded()) this.#heartbeat();
   }
 
   /** Reads the caller's access again; ends the stream when it may not read on. */
   async recheck(): Promise<void> {
-    if (this.isChecking) {
-      this.checkAgain = true;
+    if (this.#isChecking) {
+      this.#checkAgain = true;
       return;
     }
-    this.isChecking = true;
+    this.#isChecking = true;
     try {
       do {
-        this.checkAgain = false;
-        const principal = await this.hub.recheck(this.request.principal);
-        if (this.isEnded()) return;
-        this.checkedAt = Date.now();
-        this.apply(principal);
-      } while (this.checkAgain && !this.isEnded());
+        this.#checkAgain = false;
+        const principal = await this.#hub.recheck(this.#request.principal);
+        if (this.#isEnded()) return;
+        this.#checkedAt = Date.now();
+        this.#apply(principal);
+      } while (this.#checkAgain && !this.#isEnded());
     } catch (error) {
-      this.hub.log.debug({ err: error }, 'the access of a stream could not be checked');
-      if (Date.now() - this.checkedAt > UNCHECKED_LIMIT_MS) this.end();
+      this.#hub.log.debug({ err: error }, 'the access of a stream could not be checked');
+      if (Date.now() - this.#checkedAt > UNCHECKED_LIMIT_MS) this.end();
     } finally {
-      this.isChecking = false;
+      this.#isChecking = false;
     }
   }
 
-  private apply(next: Principal | null): void {
-    const { principal, filter } = this.request;
+  #apply(next: Principal | null): void {
+    const { principal, filter } = this.#request;
     if (!next) return this.end();
     try {
-      this.request.allows(next);
+      this.#request.allows(next);
     } catch {
       return this.end();
     }

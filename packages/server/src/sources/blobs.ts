@@ -60,61 +60,61 @@ function placesOf(packs: readonly PlacedPack[], sha256s: readonly string[]): Map
 
 /** One reading of some blobs. */
 class Reading {
-  private readonly store: Pick<ObjectStore, 'getRange'>;
-  private readonly places: ReadonlyMap<string, Place>;
+  readonly #store: Pick<ObjectStore, 'getRange'>;
+  readonly #places: ReadonlyMap<string, Place>;
   /** Which blobs each frame is for, until it was read. */
-  private readonly unread = new Map<string, string[]>();
-  private readonly ready = new Map<string, Buffer>();
+  readonly #unread = new Map<string, string[]>();
+  readonly #ready = new Map<string, Buffer>();
 
   constructor(store: Pick<ObjectStore, 'getRange'>, places: ReadonlyMap<string, Place>) {
-    this.store = store;
-    this.places = places;
+    this.#store = store;
+    this.#places = places;
     for (const [sha256, { pack, frame }] of places) {
       const key = frameKey(pack, frame);
-      const held = this.unread.get(key);
+      const held = this.#unread.get(key);
       if (held) held.push(sha256);
-      else this.unread.set(key, [sha256]);
+      else this.#unread.set(key, [sha256]);
     }
   }
 
   async *blobs(sha256s: readonly string[]): AsyncGenerator<{ sha256: string; bytes: Buffer }> {
     const last = new Map(sha256s.map((sha256, i) => [sha256, i]));
     for (const [i, sha256] of sha256s.entries()) {
-      if (!this.ready.has(sha256)) await this.fetch(this.places.get(sha256)!);
-      const bytes = this.ready.get(sha256)!;
-      if (last.get(sha256) === i) this.ready.delete(sha256);
+      if (!this.#ready.has(sha256)) await this.#fetch(this.#places.get(sha256)!);
+      const bytes = this.#ready.get(sha256)!;
+      if (last.get(sha256) === i) this.#ready.delete(sha256);
       if (sha256Of(bytes) !== sha256) throw new BlobError('a stored file is damaged');
       yield { sha256, bytes };
     }
   }
 
   /** Fetches a frame, and the ones behind it without a gap that are still to be read. */
-  private async fetch({ pack, frame: first }: Place): Promise<void> {
+  async #fetch({ pack, frame: first }: Place): Promise<void> {
     const { frames } = pack.index;
     const start = frames[first]!.offset;
     let last = first;
     let rawBytes = frames[first]!.rawLength;
     const isRoom = (frame: Frame) =>
       endOf(frame) - start <= RANGE_BYTES && (rawBytes += frame.rawLength) <= RAW_BYTES;
-    while (this.unread.has(frameKey(pack, last + 1)) && isRoom(frames[last + 1]!)) last++;
-    const range = await this.store.getRange(pack.packKey, start, endOf(frames[last]!));
+    while (this.#unread.has(frameKey(pack, last + 1)) && isRoom(frames[last + 1]!)) last++;
+    const range = await this.#store.getRange(pack.packKey, start, endOf(frames[last]!));
     const raw = await Promise.all(
       frames
         .slice(first, last + 1)
         .map((frame) => unpackFrame(frame, range.subarray(frame.offset - start, endOf(frame) - start))),
     );
-    for (const [i, bytes] of raw.entries()) this.take(frameKey(pack, first + i), bytes);
+    for (const [i, bytes] of raw.entries()) this.#take(frameKey(pack, first + i), bytes);
   }
 
-  private take(key: string, frame: Buffer): void {
-    const held = this.unread.get(key)!;
-    this.unread.delete(key);
-    const wanted = held.map((sha256) => this.places.get(sha256)!);
+  #take(key: string, frame: Buffer): void {
+    const held = this.#unread.get(key)!;
+    this.#unread.delete(key);
+    const wanted = held.map((sha256) => this.#places.get(sha256)!);
     // Slices would keep a whole frame for the sake of one small file.
     const isMostlyWanted = wanted.reduce((sum, { length }) => sum + length, 0) * 2 > frame.length;
     for (const [i, { offset, length }] of wanted.entries()) {
       const bytes = frame.subarray(offset, offset + length);
-      this.ready.set(held[i]!, isMostlyWanted ? bytes : Buffer.from(bytes));
+      this.#ready.set(held[i]!, isMostlyWanted ? bytes : Buffer.from(bytes));
     }
   }
 }

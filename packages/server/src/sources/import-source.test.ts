@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const file = (path: string, content = path) => ({ path, content });
-const kept = () => (server.service.ctx.pool as unknown as { kept: Map<number, unknown> }).kept.size;
+const kept = () => server.service.ctx.pool.keptCount;
 const away = () => Promise.reject(new StorageUnavailableError('away'));
 let store: ObjectStore | undefined;
 /** Replaces methods of the store until the test ends. */

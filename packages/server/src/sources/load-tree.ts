@@ -14,31 +14,31 @@ const MAX_ENTRIES = 300_000;
 const MAX_TREES = 256;
 
 class TreeCache {
-  private readonly trees = new Map<string, Tree>();
-  private entries = 0;
+  readonly #trees = new Map<string, Tree>();
+  #entries = 0;
 
   get(id: string): Tree | undefined {
-    const tree = this.trees.get(id);
+    const tree = this.#trees.get(id);
     if (tree) {
-      this.trees.delete(id);
-      this.trees.set(id, tree);
+      this.#trees.delete(id);
+      this.#trees.set(id, tree);
     }
     return tree;
   }
 
   set(id: string, tree: Tree): void {
-    if (this.trees.has(id)) return;
-    this.trees.set(id, tree);
-    this.entries += tree.size;
-    for (const [oldest, { size }] of this.trees) {
-      if ((this.entries <= MAX_ENTRIES && this.trees.size <= MAX_TREES) || oldest === id) break;
-      this.trees.delete(oldest);
-      this.entries -= size;
+    if (this.#trees.has(id)) return;
+    this.#trees.set(id, tree);
+    this.#entries += tree.size;
+    for (const [oldest, { size }] of this.#trees) {
+      if ((this.#entries <= MAX_ENTRIES && this.#trees.size <= MAX_TREES) || oldest === id) break;
+      this.#trees.delete(oldest);
+      this.#entries -= size;
     }
   }
 
   snapshot(): Map<string, Tree> {
-    return new Map(this.trees);
+    return new Map(this.#trees);
   }
 }
 

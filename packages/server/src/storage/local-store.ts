@@ -47,18 +47,18 @@ export async function openLocalStore(root: string): Promise<ObjectStore> {
 }
 
 class LocalStore implements ObjectStore {
-  private readonly root: string;
+  readonly #root: string;
 
   constructor(root: string) {
-    this.root = root;
+    this.#root = root;
   }
 
   async put(key: string, content: Uint8Array | Readable): Promise<void> {
-    const target = this.fileOf(key);
-    const staged = join(this.root, STAGING, randomUUID());
+    const target = this.#fileOf(key);
+    const staged = join(this.#root, STAGING, randomUUID());
     try {
       await writeDurably(staged, content);
-      await this.moveInto(staged, target);
+      await this.#moveInto(staged, target);
     } catch (error) {
       await rm(staged, { force: true }).catch(() => null);
       throw storageError(error);
@@ -66,16 +66,16 @@ class LocalStore implements ObjectStore {
   }
 
   async get(key: string): Promise<Buffer> {
-    return this.withFile(key, (file) => file.readFile());
+    return this.#withFile(key, (file) => file.readFile());
   }
 
   async getStream(key: string): Promise<Readable> {
-    const file = await this.open(key);
+    const file = await this.#open(key);
     return createReadStream('', { fd: file });
   }
 
   async getRange(key: string, start: number, end: number): Promise<Buffer> {
-    return this.withFile(key, async (file) => {
+    return this.#withFile(key, async (file) => {
       const buffer = Buffer.allocUnsafe(end - start);
       let filled = 0;
       while (filled < buffer.length) {
@@ -89,30 +89,30 @@ class LocalStore implements ObjectStore {
 
   async head(key: string): Promise<ObjectInfo | null> {
     try {
-      const { size, mtime } = await stat(this.fileOf(key));
+      const { size, mtime } = await stat(this.#fileOf(key));
       return { key, byteSize: size, modifiedAt: mtime };
     } catch (error) {
       if (!isMissing(error)) throw storageError(error);
-      await assertThere(this.root);
+      await assertThere(this.#root);
       return null;
     }
   }
 
   async delete(key: string): Promise<void> {
-    await unlink(this.fileOf(key)).catch(async (error) => {
+    await unlink(this.#fileOf(key)).catch(async (error) => {
       if (!isMissing(error)) throw storageError(error);
-      await assertThere(this.root);
+      await assertThere(this.#root);
     });
-    await this.removeEmptyFolders(dirname(this.fileOf(key)));
+    await this.#removeEmptyFolders(dirname(this.#fileOf(key)));
   }
 
   async *list(prefix: string): AsyncIterable<ObjectInfo> {
     assertPrefix(prefix);
     // The last slash of the prefix is where the folder to walk ends and a name begins.
-    const folder = join(this.root, prefix.slice(0, prefix.lastIndexOf('/') + 1));
-    await assertThere(this.root);
+    const folder = join(this.#root, prefix.slice(0, prefix.lastIndexOf('/') + 1));
+    await assertThere(this.#root);
     for await (const file of walk(folder)) {
-      const key = relative(this.root, file).split(sep).join('/');
+      const key = relative(this.#root, file).split(sep).join('/');
       if (!key.startsWith(prefix)) continue;
       const info = await this.head(key);
       if (info) yield info;
@@ -120,13 +120,13 @@ class LocalStore implements ObjectStore {
   }
 
   async sweep(): Promise<void> {
-    await removeStale(join(this.root, STAGING)).catch((error) => {
+    await removeStale(join(this.#root, STAGING)).catch((error) => {
       throw storageError(error);
     });
   }
 
   async probe(): Promise<void> {
-    const file = join(this.root, STAGING, `probe-${randomUUID()}`);
+    const file = join(this.#root, STAGING, `probe-${randomUUID()}`);
     try {
       await writeDurably(file, Buffer.from('probe'));
       await rm(file);
@@ -137,13 +137,13 @@ class LocalStore implements ObjectStore {
 
   close(): void {}
 
-  private fileOf(key: string): string {
+  #fileOf(key: string): string {
     assertKey(key);
-    return join(this.root, ...key.split('/'));
+    return join(this.#root, ...key.split('/'));
   }
 
-  private async withFile<T>(key: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
-    const file = await this.open(key);
+  async #withFile<T>(key: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+    const file = await this.#open(key);
     try {
       return await use(file).catch((error) => {
         throw storageError(error);
@@ -153,18 +153,18 @@ class LocalStore implements ObjectStore {
     }
   }
 
-  private async open(key: string): Promise<FileHandle> {
+  async #open(key: string): Promise<FileHandle> {
     try {
-      return await open(this.fileOf(key), 'r');
+      return await open(this.#fileOf(key), 'r');
     } catch (error) {
       if (!isMissing(error)) throw storageError(error);
-      await assertThere(this.root);
+      await assertThere(this.#root);
       throw new ObjectNotFoundError('there is no such object', { cause: error });
     }
   }
 
   /** A folder may be removed as empty between making it and moving into it. */
-  private async moveInto(staged: string, target: string): Promise<void> {
+  async #moveInto(staged: string, target: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       try {
@@ -180,8 +180,8 @@ class LocalStore implements ObjectStore {
     }
   }
 
-  private async removeEmptyFolders(folder: string): Promise<void> {
-    for (let at = folder; at !== this.root; at = dirname(at)) {
+  async #removeEmptyFolders(folder: string): Promise<void> {
+    for (let at = folder; at !== this.#root; at = dirname(at)) {
       try {
         await rmdir(at);
       } catch {

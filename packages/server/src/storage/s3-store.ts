@@ -59,14 +59,14 @@ export async function createS3Store(options: S3Options): Promise<ObjectStore> {
 }
 
 class S3Store implements ObjectStore {
-  private readonly sdk: Sdk;
-  private readonly client: S3Client;
-  private readonly bucket: string;
+  readonly #sdk: Sdk;
+  readonly #client: S3Client;
+  readonly #bucket: string;
 
   constructor(sdk: Sdk, client: S3Client, bucket: string) {
-    this.sdk = sdk;
-    this.client = client;
-    this.bucket = bucket;
+    this.#sdk = sdk;
+    this.#client = client;
+    this.#bucket = bucket;
   }
 
   /**
@@ -74,25 +74,27 @@ class S3Store implements ObjectStore {
    * again.
    */
   async put(key: string, content: Uint8Array | Readable): Promise<void> {
-    const at = this.at(key);
+    const at = this.#at(key);
     const body = content instanceof Uint8Array ? content : await buffer(content);
-    await this.call(() =>
-      this.client.send(new this.sdk.PutObjectCommand({ ...at, Body: body, ContentLength: body.byteLength })),
+    await this.#call(() =>
+      this.#client.send(
+        new this.#sdk.PutObjectCommand({ ...at, Body: body, ContentLength: body.byteLength }),
+      ),
     );
   }
 
   async get(key: string): Promise<Buffer> {
-    return this.bytes(await this.fetch(key));
+    return this.#bytes(await this.#fetch(key));
   }
 
   async getStream(key: string): Promise<Readable> {
-    return (await this.fetch(key)).Body as Readable;
+    return (await this.#fetch(key)).Body as Readable;
   }
 
   async getRange(key: string, start: number, end: number): Promise<Buffer> {
     if (end <= start) return Buffer.alloc(0);
     try {
-      return await this.bytes(await this.fetch(key, `bytes=${start}-${end - 1}`));
+      return await this.#bytes(await this.#fetch(key, `bytes=${start}-${end - 1}`));
     } catch (error) {
       if (isRangeBeyondEnd(error)) return Buffer.alloc(0);
       throw error;
@@ -100,10 +102,10 @@ class S3Store implements ObjectStore {
   }
 
   async head(key: string): Promise<ObjectInfo | null> {
-    const at = this.at(key);
+    const at = this.#at(key);
     try {
-      const { ContentLength, LastModified } = await this.call(() =>
-        this.client.send(new this.sdk.HeadObjectCommand(at)),
+      const { ContentLength, LastModified } = await this.#call(() =>
+        this.#client.send(new this.#sdk.HeadObjectCommand(at)),
       );
       return { key, byteSize: ContentLength ?? 0, modifiedAt: LastModified ?? new Date(0) };
     } catch (error) {
@@ -113,8 +115,8 @@ class S3Store implements ObjectStore {
   }
 
   async delete(key: string): Promise<void> {
-    const at = this.at(key);
-    await this.call(() => this.client.send(new this.sdk.DeleteObjectCommand(at))).catch((error) => {
+    const at = this.#at(key);
+    await this.#call(() => this.#client.send(new this.#sdk.DeleteObjectCommand(at))).catch((error) => {
       if (!(error instanceof ObjectNotFoundError)) throw error;
     });
   }
@@ -123,10 +125,10 @@ class S3Store implements ObjectStore {
     assertPrefix(prefix);
     let token: string | undefined;
     do {
-      const page = await this.call(() =>
-        this.client.send(
-          new this.sdk.ListObjectsV2Command({
-            Bucket: this.bucket,
+      const page = await this.#call(() =>
+        this.#client.send(
+          new this.#sdk.ListObjectsV2Command({
+            Bucket: this.#bucket,
             Prefix: prefix,
             ContinuationToken: token,
           }),
@@ -143,38 +145,38 @@ class S3Store implements ObjectStore {
   async sweep(): Promise<void> {}
 
   async probe(): Promise<void> {
-    await this.call(() => this.client.send(new this.sdk.HeadBucketCommand({ Bucket: this.bucket }))).catch(
-      (error) => {
-        throw error instanceof ObjectNotFoundError
-          ? new StorageUnavailableError('there is no such bucket', { cause: error })
-          : error;
-      },
-    );
+    await this.#call(() =>
+      this.#client.send(new this.#sdk.HeadBucketCommand({ Bucket: this.#bucket })),
+    ).catch((error) => {
+      throw error instanceof ObjectNotFoundError
+        ? new StorageUnavailableError('there is no such bucket', { cause: error })
+        : error;
+    });
   }
 
   close(): void {
-    this.client.destroy();
+    this.#client.destroy();
   }
 
-  private at(key: string): { Bucket: string; Key: string } {
+  #at(key: string): { Bucket: string; Key: string } {
     assertKey(key);
-    return { Bucket: this.bucket, Key: key };
+    return { Bucket: this.#bucket, Key: key };
   }
 
-  private async fetch(key: string, range?: string): Promise<GetObjectCommandOutput> {
-    const at = this.at(key);
-    return this.call(() =>
-      this.client.send(new this.sdk.GetObjectCommand({ ...at, ...(range ? { Range: range } : {}) })),
+  async #fetch(key: string, range?: string): Promise<GetObjectCommandOutput> {
+    const at = this.#at(key);
+    return this.#call(() =>
+      this.#client.send(new this.#sdk.GetObjectCommand({ ...at, ...(range ? { Range: range } : {}) })),
     );
   }
 
-  private async bytes(output: GetObjectCommandOutput): Promise<Buffer> {
+  async #bytes(output: GetObjectCommandOutput): Promise<Buffer> {
     return buffer(output.Body as Readable).catch((error) => {
       throw new StorageUnavailableError('an object could not be read to its end', { cause: error });
     });
   }
 
-  private async call<T>(send: () => Promise<T>): Promise<T> {
+  async #call<T>(send: () => Promise<T>): Promise<T> {
     try {
       return await send();
     } catch (error) {

@@ -60,44 +60,45 @@ export function buildPack(
 }
 
 class PackBuilder {
-  private readonly form: PackForm;
-  private readonly chunks: Buffer[] = [];
-  private readonly frames: Frame[] = [];
-  private readonly placements = new Map<string, Placement>();
-  private pending: Uint8Array[] = [];
-  private pendingBytes = 0;
-  private offset = 0;
+  readonly #form: PackForm;
+  readonly #chunks: Buffer[] = [];
+  readonly #frames: Frame[] = [];
+  readonly #placements = new Map<string, Placement>();
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
+  #offset = 0;
 
   constructor(form: PackForm) {
-    this.form = form;
+    this.#form = form;
   }
 
   add({ sha256, bytes }: Blob): void {
-    if (this.placements.has(sha256)) return;
-    if (this.pendingBytes > 0 && this.pendingBytes + bytes.length > this.form.frameBytes) this.closeFrame();
-    this.placements.set(sha256, {
-      frame: this.frames.length,
-      offset: this.pendingBytes,
+    if (this.#placements.has(sha256)) return;
+    if (this.#pendingBytes > 0 && this.#pendingBytes + bytes.length > this.#form.frameBytes)
+      this.#closeFrame();
+    this.#placements.set(sha256, {
+      frame: this.#frames.length,
+      offset: this.#pendingBytes,
       length: bytes.length,
     });
-    this.pending.push(bytes);
-    this.pendingBytes += bytes.length;
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
   }
 
   finish(): { bytes: Buffer; index: PackIndex } {
-    if (this.pending.length > 0) this.closeFrame();
-    return { bytes: Buffer.concat(this.chunks), index: { frames: this.frames, blobs: this.placements } };
+    if (this.#pending.length > 0) this.#closeFrame();
+    return { bytes: Buffer.concat(this.#chunks), index: { frames: this.#frames, blobs: this.#placements } };
   }
 
-  private closeFrame(): void {
-    const compressed = zstdCompressSync(Buffer.concat(this.pending), {
-      params: { [constants.ZSTD_c_compressionLevel]: this.form.level, [constants.ZSTD_c_checksumFlag]: 1 },
+  #closeFrame(): void {
+    const compressed = zstdCompressSync(Buffer.concat(this.#pending), {
+      params: { [constants.ZSTD_c_compressionLevel]: this.#form.level, [constants.ZSTD_c_checksumFlag]: 1 },
     });
-    this.chunks.push(compressed);
-    this.frames.push({ offset: this.offset, length: compressed.length, rawLength: this.pendingBytes });
-    this.offset += compressed.length;
-    this.pending = [];
-    this.pendingBytes = 0;
+    this.#chunks.push(compressed);
+    this.#frames.push({ offset: this.#offset, length: compressed.length, rawLength: this.#pendingBytes });
+    this.#offset += compressed.length;
+    this.#pending = [];
+    this.#pendingBytes = 0;
   }
 }
 

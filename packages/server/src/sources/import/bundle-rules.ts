@@ -47,21 +47,21 @@ interface IndexedFault {
  * of the files.
  */
 export class BundleFaults {
-  private readonly root: string;
-  private readonly whole: Field[] = [];
-  private readonly byFile: IndexedFault[] = [];
+  readonly #root: string;
+  readonly #whole: Field[] = [];
+  readonly #byFile: IndexedFault[] = [];
 
   constructor(root: string) {
-    this.root = root;
+    this.#root = root;
   }
 
   /** A fault of the list itself. */
   all(message: string): void {
-    this.whole.push({ path: this.root, message });
+    this.#whole.push({ path: this.#root, message });
   }
 
   at(index: number, member: string, message: string): void {
-    this.byFile.push({ index, field: { path: `${this.root}/${index}/${member}`, message } });
+    this.#byFile.push({ index, field: { path: `${this.#root}/${index}/${member}`, message } });
   }
 
   /** Checks every path alone and the good ones against each other. `index` is a file's place in the list. */
@@ -76,17 +76,17 @@ export class BundleFaults {
   }
 
   get isEmpty(): boolean {
-    return this.whole.length === 0 && this.byFile.length === 0;
+    return this.#whole.length === 0 && this.#byFile.length === 0;
   }
 
   /** Whether more faults would not be named anyway. */
   get isFull(): boolean {
-    return this.byFile.length >= MAX_FAULTS;
+    return this.#byFile.length >= MAX_FAULTS;
   }
 
   list(): Field[] {
-    const inOrder = this.byFile.toSorted((a, b) => a.index - b.index).map((f) => f.field);
-    return [...this.whole, ...inOrder].slice(0, MAX_FAULTS);
+    const inOrder = this.#byFile.toSorted((a, b) => a.index - b.index).map((f) => f.field);
+    return [...this.#whole, ...inOrder].slice(0, MAX_FAULTS);
   }
 }
 

@@ -162,7 +162,7 @@ test('a body that finds no room in time is refused', async () => {
   const impatient = another({ maxKeptBytes: 1, timeoutMs: 5_000 });
   await impatient.packContents([]);
   good(await impatient.parseImport(bundle('a'), 'application/json'));
-  Object.assign(impatient['jobs'], { timeoutMs: 30 });
+  impatient.jobs.timeoutMs = 30;
   await expect(impatient.parseImport(bundle('b'), 'application/json')).rejects.toMatchObject({
     code: 'overloaded',
   });
@@ -189,7 +189,7 @@ test('a lost worker fails its job and its contents; the next job runs in a new o
   const running = expect(brittle.parseImport(bundle('b'), 'application/json')).rejects.toMatchObject({
     code: 'worker_lost',
   });
-  await brittle['jobs'].worker!.terminate();
+  await brittle.jobs.worker!.terminate();
   await running;
   await expect(brittle.packBlobs(kept.handle, [])).rejects.toMatchObject({ code: 'worker_lost' });
   expect(good(await brittle.parseImport(bundle('c'), 'application/json')).fileCount).toBe(1);

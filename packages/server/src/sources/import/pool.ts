@@ -63,11 +63,12 @@ interface Kept {
 const MIB = 1024 * 1024;
 
 export class ImportPool {
-  private readonly jobs: WorkerQueue;
-  private readonly maxKeptBytes: number;
-  private readonly keepMs: number;
-  private readonly kept = new Map<number, Kept>();
-  private lastHandle = 0;
+  /** The thread and what waits for it; tests end the one and shorten the other. */
+  readonly jobs: WorkerQueue;
+  readonly #maxKeptBytes: number;
+  readonly #keepMs: number;
+  readonly #kept = new Map<number, Kept>();
+  #lastHandle = 0;
 
   constructor({
     timeoutMs = 60_000,
@@ -76,8 +77,8 @@ export class ImportPool {
     keepMs = 120_000,
   }: ImportPoolOptions = {}) {
     this.jobs = new WorkerQueue({ timeoutMs, maxQueue });
-    this.maxKeptBytes = maxKeptBytes;
-    this.keepMs = keepMs;
+    this.#maxKeptBytes = maxKeptBytes;
+    this.#keepMs = keepMs;
   }
 
   /**
@@ -90,7 +91,7 @@ export class ImportPool {
     contentType: 'application/json' | 'application/gzip',
   ): Promise<ImportedSource | Refusal> {
     const own = owned(bytes);
-    const output = await this.parse(own.length, (handle, start) =>
+    const output = await this.#parse(own.length, (handle, start) =>
       this.jobs.run({
         operation: 'parseImport',
         input: { handle, bytes: own, contentType },
@@ -105,7 +106,7 @@ export class ImportPool {
   /** Parses and checks an edit's body as far as that goes without its source. `bytes` is handed over. */
   async parseEdit(bytes: Uint8Array): Promise<EditRequest | Refusal> {
     const own = owned(bytes);
-    const output = await this.parse(own.length, (handle, start) =>
+    const output = await this.#parse(own.length, (handle, start) =>
       this.jobs.run({
         operation: 'parseEdit',
         input: { handle, bytes: own },
@@ -122,7 +123,7 @@ export class ImportPool {
    * refusal.
    */
   async applyEdit(handle: Handle, base: Tree): Promise<EditedSource | Refusal> {
-    this.claim(handle);
+    this.#claim(handle);
     const output = await this.jobs.run({
       operation: 'applyEdit',
       input: { handle: handle.id, manifest: encodeManifest(base) },
@@ -134,7 +135,7 @@ export class ImportPool {
 
   /** The pack of the kept contents but those whose hashes the project has already. Ends the handle. */
   async packBlobs(handle: Handle, exclude: readonly string[]): Promise<Packed> {
-    this.claim(handle);
+    this.#claim(handle);
     try {
       return buffers(
         await this.jobs.run({
@@ -145,13 +146,13 @@ export class ImportPool {
         }),
       );
     } finally {
-      this.forget(handle.id);
+      this.#forget(handle.id);
     }
   }
 
   /** Ends a handle without packing; harmless for one that has ended. */
   release(handle: Handle): void {
-    if (this.forget(handle.id))
+    if (this.#forget(handle.id))
       void this.jobs
         .run({ operation: 'release', input: { handle: handle.id }, byteSize: 0, isUrgent: true })
         .catch(() => null);
@@ -184,27 +185,32 @@ export class ImportPool {
     );
   }
 
+  /** How many handles have contents in the worker. */
+  get keptCount(): number {
+    return this.#kept.size;
+  }
+
   /** Refuses what waits and runs, and ends the thread. */
   async close(): Promise<void> {
-    for (const id of this.kept.keys()) this.forget(id);
+    for (const id of this.#kept.keys()) this.#forget(id);
     await this.jobs.close();
   }
 
-  private async parse<T extends { ok: true }>(
+  async #parse<T extends { ok: true }>(
     byteSize: number,
     run: (
       handle: number,
       start: { mayStart: () => boolean; onStart: (worker: Worker) => void },
     ) => Promise<T | Refusal>,
   ): Promise<(T & { handle: Handle }) | Refusal> {
-    const handle = { id: ++this.lastHandle };
+    const handle = { id: ++this.#lastHandle };
     try {
       const output = await run(handle.id, {
-        mayStart: () => this.hasRoom(byteSize),
-        onStart: (worker) => this.keep(handle, byteSize, worker),
+        mayStart: () => this.#hasRoom(byteSize),
+        onStart: (worker) => this.#keep(handle, byteSize, worker),
       });
       if (output.ok) return { ...output, handle };
-      this.forget(handle.id);
+      this.#forget(handle.id);
       return output;
     } catch (error) {
       this.release(handle);
@@ -212,37 +218,37 @@ export class ImportPool {
     }
   }
 
-  private hasRoom(byteSize: number): boolean {
+  #hasRoom(byteSize: number): boolean {
     let sum = 0;
-    for (const [id, { byteSize, worker }] of this.kept) {
+    for (const [id, { byteSize, worker }] of this.#kept) {
       if (worker === this.jobs.worker) sum += byteSize;
-      else this.forget(id);
+      else this.#forget(id);
     }
-    return sum === 0 || sum + byteSize <= this.maxKeptBytes;
+    return sum === 0 || sum + byteSize <= this.#maxKeptBytes;
   }
 
-  private keep(handle: Handle, byteSize: number, worker: Worker): void {
-    this.kept.set(handle.id, { byteSize, worker, expiry: this.expiryOf(handle) });
+  #keep(handle: Handle, byteSize: number, worker: Worker): void {
+    this.#kept.set(handle.id, { byteSize, worker, expiry: this.#expiryOf(handle) });
   }
 
-  private expiryOf(handle: Handle): NodeJS.Timeout {
-    return setTimeout(() => this.release(handle), this.keepMs).unref();
+  #expiryOf(handle: Handle): NodeJS.Timeout {
+    return setTimeout(() => this.release(handle), this.#keepMs).unref();
   }
 
   /** Gives the handle its whole time again, or throws when its contents are gone. */
-  private claim(handle: Handle): void {
-    const kept = this.kept.get(handle.id);
+  #claim(handle: Handle): void {
+    const kept = this.#kept.get(handle.id);
     if (!kept || kept.worker !== this.jobs.worker)
       throw new PoolError('worker_lost', 'The contents are no longer there.');
     clearTimeout(kept.expiry);
-    kept.expiry = this.expiryOf(handle);
+    kept.expiry = this.#expiryOf(handle);
   }
 
-  private forget(id: number): boolean {
-    const kept = this.kept.get(id);
+  #forget(id: number): boolean {
+    const kept = this.#kept.get(id);
     if (!kept) return false;
     clearTimeout(kept.expiry);
-    this.kept.delete(id);
+    this.#kept.delete(id);
     // The next job may start in the room that this gives, once the caller is through.
     queueMicrotask(() => this.jobs.wake());
     return true;

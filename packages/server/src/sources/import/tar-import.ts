@@ -32,61 +32,61 @@ export async function parseTarGz(bytes: Uint8Array): Promise<Bundle | Refusal> {
 }
 
 class TarImport {
-  private readonly faults = new BundleFaults('/files');
-  private readonly files: BundleFile[] = [];
-  private readonly named: { index: number; path: string }[] = [];
-  private index = -1;
-  private total = 0;
+  readonly #faults = new BundleFaults('/files');
+  readonly #files: BundleFile[] = [];
+  readonly #named: { index: number; path: string }[] = [];
+  #index = -1;
+  #total = 0;
   /** Set once a limit of the whole was passed: reading on could only cost. */
   isOver = false;
 
   async entry(entry: TarEntry): Promise<void> {
-    this.index++;
+    this.#index++;
     if (entry.kind === 'folder') return;
     if (entry.kind === 'other')
-      return this.faults.at(
-        this.index,
+      return this.#faults.at(
+        this.#index,
         'path',
         'must be a regular file: links and special files cannot be kept',
       );
-    if (this.named.length >= MAX_FILES) return this.over(RULES.count);
-    const path = this.name(entry);
-    this.total += entry.byteSize;
-    if (entry.byteSize > MAX_FILE_BYTES) this.faults.at(this.index, 'content', RULES.fileSize);
-    if (this.total > MAX_TOTAL_BYTES) return this.over(RULES.total);
+    if (this.#named.length >= MAX_FILES) return this.#over(RULES.count);
+    const path = this.#name(entry);
+    this.#total += entry.byteSize;
+    if (entry.byteSize > MAX_FILE_BYTES) this.#faults.at(this.#index, 'content', RULES.fileSize);
+    if (this.#total > MAX_TOTAL_BYTES) return this.#over(RULES.total);
     if (entry.byteSize > MAX_FILE_BYTES) return;
     const bytes = await entry.read();
-    this.files.push({ path, bytes, sha256: sha256Of(bytes), executable: entry.executable });
+    this.#files.push({ path, bytes, sha256: sha256Of(bytes), executable: entry.executable });
   }
 
   damaged(error: unknown): void {
     if (error instanceof InflationLimit)
-      this.faults.all(`The archive inflates to more than ${MAX_INFLATED_BYTES / 1024 / 1024} MiB.`);
+      this.#faults.all(`The archive inflates to more than ${MAX_INFLATED_BYTES / 1024 / 1024} MiB.`);
     else if (error instanceof TarError)
-      this.faults.all(`The archive is not a readable tar: ${error.message}.`);
+      this.#faults.all(`The archive is not a readable tar: ${error.message}.`);
     else if (isZlibError(error))
-      this.faults.all('The body is not readable gzip data: it is damaged or cut off.');
+      this.#faults.all('The body is not readable gzip data: it is damaged or cut off.');
     else throw error;
   }
 
   finish(fingerprint: Buffer): Bundle | Refusal {
-    this.faults.paths(this.named);
-    if (!this.faults.isEmpty) return invalidBundle(this.faults.list());
-    return { ok: true, files: this.files, parentSourceId: null, message: null, fingerprint };
+    this.#faults.paths(this.#named);
+    if (!this.#faults.isEmpty) return invalidBundle(this.#faults.list());
+    return { ok: true, files: this.#files, parentSourceId: null, message: null, fingerprint };
   }
 
-  private name(entry: TarEntry): string {
+  #name(entry: TarEntry): string {
     if (entry.path === null) {
-      this.faults.at(this.index, 'path', 'must be UTF-8');
+      this.#faults.at(this.#index, 'path', 'must be UTF-8');
       return '';
     }
     const path = entry.path.startsWith('./') ? entry.path.slice(2) : entry.path;
-    this.named.push({ index: this.index, path });
+    this.#named.push({ index: this.#index, path });
     return path;
   }
 
-  private over(rule: string): void {
-    this.faults.all(rule);
+  #over(rule: string): void {
+    this.#faults.all(rule);
     this.isOver = true;
   }
 }

@@ -61,22 +61,23 @@ const AGED_MS = 2_000;
 const MAX_HEAP_MIB = 1_024;
 
 export class WorkerQueue {
-  private readonly timeoutMs: number;
-  private readonly maxQueue: number;
-  private readonly queue: Queued[] = [];
-  private current: Worker | null;
-  private running: { queued: Queued; timer: NodeJS.Timeout } | null = null;
-  private lastId = 0;
-  private isClosed = false;
+  /** For one job, and for its wait before. */
+  timeoutMs: number;
+  readonly #maxQueue: number;
+  readonly #queue: Queued[] = [];
+  #current: Worker | null;
+  #running: { queued: Queued; timer: NodeJS.Timeout } | null = null;
+  #lastId = 0;
+  #isClosed = false;
 
   constructor(options: { timeoutMs: number; maxQueue: number }) {
     this.timeoutMs = options.timeoutMs;
-    this.maxQueue = options.maxQueue;
-    this.current = this.start();
+    this.#maxQueue = options.maxQueue;
+    this.#current = this.#start();
   }
 
   get worker(): Worker | null {
-    return this.current;
+    return this.#current;
   }
 
   /**
@@ -85,33 +86,34 @@ export class WorkerQueue {
    */
   run<K extends OperationName>(request: Request<K>): Promise<Operations[K]['output']> {
     return new Promise((resolve, reject) => {
-      if (this.isClosed) return reject(new PoolError('closed', 'The service stops.'));
-      if (this.queue.length >= this.maxQueue && !request.isUrgent)
+      if (this.#isClosed) return reject(new PoolError('closed', 'The service stops.'));
+      if (this.#queue.length >= this.#maxQueue && !request.isUrgent)
         return reject(new PoolError('overloaded', 'Too many imports wait.'));
       const queued: Queued = {
         ...request,
-        id: ++this.lastId,
+        id: ++this.#lastId,
         queuedAt: performance.now(),
-        patience: setTimeout(() => this.giveUp(queued), this.timeoutMs),
+        patience: setTimeout(() => this.#giveUp(queued), this.timeoutMs),
         resolve: resolve,
         reject,
       };
-      this.queue.push(queued);
+      this.#queue.push(queued);
       this.wake();
     });
   }
 
   /** Starts the next job, if there is one that may start and nothing runs. */
   wake(): void {
-    if (this.running || this.isClosed) return;
-    const queued = this.pick();
+    if (this.#running || this.#isClosed) return;
+    const queued = this.#pick();
     if (!queued) return;
-    this.dequeue(queued);
-    const worker = (this.current ??= this.start());
-    this.running = {
+    this.#dequeue(queued);
+    const worker = (this.#current ??= this.#start());
+    this.#running = {
       queued,
       timer: setTimeout(
-        () => this.lose(worker, new PoolError('timed_out', `The job took longer than ${this.timeoutMs} ms.`)),
+        () =>
+          this.#lose(worker, new PoolError('timed_out', `The job took longer than ${this.timeoutMs} ms.`)),
         this.timeoutMs,
       ),
     };
@@ -123,29 +125,29 @@ export class WorkerQueue {
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
+    this.#isClosed = true;
     const error = new PoolError('closed', 'The service stops.');
-    for (const queued of this.queue.splice(0)) {
+    for (const queued of this.#queue.splice(0)) {
       clearTimeout(queued.patience);
       queued.reject(error);
     }
-    const worker = this.current;
-    if (worker) this.lose(worker, error);
+    const worker = this.#current;
+    if (worker) this.#lose(worker, error);
     await worker?.terminate();
   }
 
-  private dequeue(queued: Queued): void {
+  #dequeue(queued: Queued): void {
     clearTimeout(queued.patience);
-    this.queue.splice(this.queue.indexOf(queued), 1);
+    this.#queue.splice(this.#queue.indexOf(queued), 1);
   }
 
-  private giveUp(queued: Queued): void {
-    this.dequeue(queued);
+  #giveUp(queued: Queued): void {
+    this.#dequeue(queued);
     queued.reject(new PoolError('overloaded', `The job waited longer than ${this.timeoutMs} ms.`));
   }
 
-  private pick(): Queued | undefined {
-    const ready = this.queue.filter((q) => q.mayStart?.() ?? true);
+  #pick(): Queued | undefined {
+    const ready = this.#queue.filter((q) => q.mayStart?.() ?? true);
     const aged = performance.now() - AGED_MS;
     return (
       ready.find((q) => q.isUrgent) ??
@@ -154,37 +156,37 @@ export class WorkerQueue {
     );
   }
 
-  private start(): Worker {
+  #start(): Worker {
     const worker = new Worker(new URL('./import.worker.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
       name: 'import',
     });
-    worker.on('message', (answer: Answer) => this.answered(answer));
+    worker.on('message', (answer: Answer) => this.#answered(answer));
     worker.on('error', (error) =>
-      this.lose(worker, new PoolError('worker_lost', `The import thread failed: ${String(error)}`)),
+      this.#lose(worker, new PoolError('worker_lost', `The import thread failed: ${String(error)}`)),
     );
-    worker.on('exit', () => this.lose(worker, new PoolError('worker_lost', 'The import thread ended.')));
+    worker.on('exit', () => this.#lose(worker, new PoolError('worker_lost', 'The import thread ended.')));
     worker.unref();
     return worker;
   }
 
-  private answered(answer: Answer): void {
-    const running = this.running;
+  #answered(answer: Answer): void {
+    const running = this.#running;
     if (running?.queued.id !== answer.id) return;
     clearTimeout(running.timer);
-    this.running = null;
-    this.current?.unref();
+    this.#running = null;
+    this.#current?.unref();
     if ('error' in answer) running.queued.reject(new ImportError(answer.error.message, answer.error.code));
     else running.queued.resolve(answer.output as never);
     this.wake();
   }
 
-  private lose(worker: Worker, error: PoolError): void {
-    if (this.current !== worker) return;
-    this.current = null;
+  #lose(worker: Worker, error: PoolError): void {
+    if (this.#current !== worker) return;
+    this.#current = null;
     void worker.terminate();
-    const running = this.running;
-    this.running = null;
+    const running = this.#running;
+    this.#running = null;
     if (running) {
       clearTimeout(running.timer);
       running.queued.reject(error);

@@ -35,17 +35,17 @@ interface Held extends Placement {
 /** The frames of one pack, decompressed when they are needed. */
 class Reader {
   readonly index: PackIndex;
-  private readonly bytes: Uint8Array;
+  readonly #bytes: Uint8Array;
 
   constructor(bytes: Uint8Array, index: Uint8Array) {
-    this.bytes = bytes;
+    this.#bytes = bytes;
     this.index = decodeIndex(index);
   }
 
   unpack(number: number): Buffer {
     const { offset, length, rawLength } = this.index.frames[number]!;
     try {
-      const raw = zstdDecompressSync(this.bytes.subarray(offset, offset + length), {
+      const raw = zstdDecompressSync(this.#bytes.subarray(offset, offset + length), {
         maxOutputLength: Math.max(rawLength, 1),
       });
       if (raw.length === rawLength) return raw;
@@ -57,18 +57,18 @@ class Reader {
 }
 
 class Frames {
-  private readonly frames = new Map<string, Buffer>();
-  private bytes = 0;
+  readonly #frames = new Map<string, Buffer>();
+  #bytes = 0;
 
   of(readers: Map<Reader, number>, { pack, frame }: Held): Buffer {
     const key = `${readers.get(pack)!} ${frame}`;
-    const raw = this.frames.get(key) ?? pack.unpack(frame);
-    if (!this.frames.delete(key)) this.bytes += raw.length;
-    this.frames.set(key, raw);
-    for (const [oldest, { length }] of this.frames) {
-      if (this.bytes <= FRAMES_BYTES || oldest === key) break;
-      this.frames.delete(oldest);
-      this.bytes -= length;
+    const raw = this.#frames.get(key) ?? pack.unpack(frame);
+    if (!this.#frames.delete(key)) this.#bytes += raw.length;
+    this.#frames.set(key, raw);
+    for (const [oldest, { length }] of this.#frames) {
+      if (this.#bytes <= FRAMES_BYTES || oldest === key) break;
+      this.#frames.delete(oldest);
+      this.#bytes -= length;
     }
     return raw;
   }

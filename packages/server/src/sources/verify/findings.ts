@@ -53,13 +53,13 @@ export class Findings {
   damageCount = 0;
   warningCount = 0;
   warningBytes = 0;
-  private readonly damage: Finding[] = [];
+  readonly #damage: Finding[] = [];
   // One lost pack costs thousands of contents: they take no other finding's place.
-  private readonly contents: Finding[] = [];
+  readonly #contents: Finding[] = [];
 
   add(finding: Finding): void {
     this.count(finding.kind);
-    const list = finding.sha256 === undefined ? this.damage : this.contents;
+    const list = finding.sha256 === undefined ? this.#damage : this.#contents;
     if (list.length < MAX_LISTED) list.push(finding);
   }
 
@@ -77,10 +77,10 @@ export class Findings {
 
   /** How many contents may still be listed. */
   get room(): number {
-    return MAX_LISTED - this.contents.length;
+    return MAX_LISTED - this.#contents.length;
   }
 
   get listed(): Finding[] {
-    return [...this.damage, ...this.contents].slice(0, MAX_LISTED);
+    return [...this.#damage, ...this.#contents].slice(0, MAX_LISTED);
   }
 }

@@ -93,41 +93,41 @@ async function placeAll(
 
 /** Sorted by hash. */
 class Table implements Placements {
-  private readonly hashes: Buffer;
-  private readonly packs: Uint32Array;
-  private readonly lengths: Uint32Array;
+  readonly #hashes: Buffer;
+  readonly #packs: Uint32Array;
+  readonly #lengths: Uint32Array;
 
   constructor(hashes: Buffer, packs: Uint32Array) {
-    this.hashes = hashes;
-    this.packs = packs;
-    this.lengths = new Uint32Array(packs.length).fill(NOWHERE);
+    this.#hashes = hashes;
+    this.#packs = packs;
+    this.#lengths = new Uint32Array(packs.length).fill(NOWHERE);
   }
 
   get count(): number {
-    return this.packs.length;
+    return this.#packs.length;
   }
 
   place(sha256: string, pack: number, length: number): void {
-    const row = this.rowOf(sha256);
-    if (row !== null && this.packs[row] === pack) this.lengths[row] = length;
+    const row = this.#rowOf(sha256);
+    if (row !== null && this.#packs[row] === pack) this.#lengths[row] = length;
   }
 
   lengthOf(sha256: string): number | null | undefined {
-    const row = this.rowOf(sha256);
+    const row = this.#rowOf(sha256);
     if (row === null) return undefined;
-    return this.lengths[row] === NOWHERE ? null : this.lengths[row]!;
+    return this.#lengths[row] === NOWHERE ? null : this.#lengths[row]!;
   }
 
   *misplaced(): Generator<string> {
-    for (const [row, length] of this.lengths.entries())
-      if (length === NOWHERE) yield this.hashes.toString('hex', row * SHA_BYTES, (row + 1) * SHA_BYTES);
+    for (const [row, length] of this.#lengths.entries())
+      if (length === NOWHERE) yield this.#hashes.toString('hex', row * SHA_BYTES, (row + 1) * SHA_BYTES);
   }
 
-  private rowOf(sha256: string): number | null {
+  #rowOf(sha256: string): number | null {
     const wanted = Buffer.from(sha256, 'hex');
     for (let from = 0, to = this.count; from < to;) {
       const middle = (from + to) >>> 1;
-      const order = this.hashes.compare(wanted, 0, SHA_BYTES, middle * SHA_BYTES, (middle + 1) * SHA_BYTES);
+      const order = this.#hashes.compare(wanted, 0, SHA_BYTES, middle * SHA_BYTES, (middle + 1) * SHA_BYTES);
       if (order === 0) return middle;
       if (order < 0) from = middle + 1;
       else to = middle;

@@ -19,39 +19,39 @@ export class ManifestFault extends Error {
 }
 
 export class SourceTrees {
-  private readonly db: Db;
-  private readonly projectId: string;
-  private readonly trees = new Map<string, Tree>();
-  private readonly faults = new Map<string, ManifestFault>();
-  private entries = 0;
+  readonly #db: Db;
+  readonly #projectId: string;
+  readonly #trees = new Map<string, Tree>();
+  readonly #faults = new Map<string, ManifestFault>();
+  #entries = 0;
 
   constructor(db: Db, projectId: string) {
-    this.db = db;
-    this.projectId = projectId;
+    this.#db = db;
+    this.#projectId = projectId;
   }
 
   /** Throws `ManifestFault` where its manifest, or one that it builds on, is damaged. */
   async treeOf(id: string, depth = 0): Promise<Tree> {
-    const known = this.trees.get(id);
+    const known = this.#trees.get(id);
     if (known) return known;
-    const fault = this.faults.get(id);
+    const fault = this.#faults.get(id);
     if (fault) throw fault;
     try {
-      const tree = await this.read(id, depth);
-      this.keep(id, tree);
+      const tree = await this.#read(id, depth);
+      this.#keep(id, tree);
       return tree;
     } catch (error) {
-      if (error instanceof ManifestFault) this.faults.set(id, error);
+      if (error instanceof ManifestFault) this.#faults.set(id, error);
       throw error;
     }
   }
 
-  private async read(id: string, depth: number): Promise<Tree> {
+  async #read(id: string, depth: number): Promise<Tree> {
     if (depth > MAX_CHAIN) throw new ManifestFault('The chain of manifests that it builds on does not end.');
-    const row = await this.db
+    const row = await this.#db
       .selectFrom('sources')
       .select(['manifest', 'manifest_base'])
-      .where('project_id', '=', this.projectId)
+      .where('project_id', '=', this.#projectId)
       .where('id', '=', id)
       .executeTakeFirst();
     if (!row) throw new ManifestFault('It is not in the database.');
@@ -69,13 +69,13 @@ export class SourceTrees {
   }
 
   /** The oldest go first. */
-  private keep(id: string, tree: Tree): void {
-    this.trees.set(id, tree);
-    this.entries += tree.size;
-    for (const [oldest, { size }] of this.trees) {
-      if (this.entries <= MAX_ENTRIES || oldest === id) break;
-      this.trees.delete(oldest);
-      this.entries -= size;
+  #keep(id: string, tree: Tree): void {
+    this.#trees.set(id, tree);
+    this.#entries += tree.size;
+    for (const [oldest, { size }] of this.#trees) {
+      if (this.#entries <= MAX_ENTRIES || oldest === id) break;
+      this.#trees.delete(oldest);
+      this.#entries -= size;
     }
   }
 }
