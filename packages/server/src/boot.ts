@@ -13,7 +13,7 @@ import type { Context } from './context.ts';
 import { openDatabase } from './db/database.ts';
 import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
 import { migrate } from './db/migrate.ts';
-import { EventHub, startPublisher } from './events/index.ts';
+import { EventHub, Publisher } from './events/index.ts';
 import { newId } from './ids.ts';
 import { openLimits } from './limits/limits.ts';
 import { openWindowStore } from './limits/store.ts';
@@ -108,7 +108,7 @@ async function boot(
   };
   const notices = await firstStart(ctx);
   // In each process: whichever holds the lock publishes, the others stand by.
-  const publisher = startPublisher(ctx, connection);
+  const publisher = new Publisher(ctx, connection);
   stops.push(() => publisher.stop());
   const work: Work | null = config.roles.has('worker') ? await startWork(ctx, connection) : null;
   let app: FastifyInstance | null = null;

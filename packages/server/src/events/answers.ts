@@ -41,14 +41,10 @@ export const StreamAnswer = {
 
 async function readPage(call: FeedCall, feed: Feed, after: Position | null): Promise<LogPage> {
   const { ctx, query } = call;
-  const page = await readEvents(
-    ctx.db,
-    feed.filter,
-    after,
-    (query.limit ?? DEFAULT_LIMIT) + 1,
-    ctx.config.eventRetentionSeconds,
-  );
-  if (after) requireRetained(after, page.end, ctx.config.eventRetentionSeconds);
+  const retentionSeconds = ctx.config.eventRetentionSeconds;
+  const limit = (query.limit ?? DEFAULT_LIMIT) + 1;
+  const page = await readEvents(ctx.db, { filter: feed.filter, after, limit, retentionSeconds });
+  if (after) requireRetained(after, page.end, retentionSeconds);
   return page;
 }
 

@@ -20,7 +20,7 @@ export const scopeChanged = () =>
     'cursor_scope_changed',
     'The credential reads other apps than when this cursor was made. Capture a new head, reload what you show, and go on from there.',
   );
-export const cursorExpired = () =>
+const cursorExpired = () =>
   new ApiError(
     'cursor_expired',
     'This cursor is older than the events that are kept. Capture a new head, reload what you show, and go on from there.',

@@ -8,12 +8,11 @@
  * A removed draft stays as a row, so that a write of the same message that comes late changes nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
-import type { Db } from '../db/database.ts';
 import type { DraftRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { findDraft, markDraftRemoved, upsertDraft } from './store.ts';
 
 export interface Draft {
   orgId: string;
@@ -45,31 +44,15 @@ function cut(text: string): string {
   return text.slice(0, end);
 }
 
-async function store(ctx: Deps, draft: Draft): Promise<void> {
-  await ctx.db
-    .insertInto('drafts')
-    .values({
-      thread_id: draft.threadId,
-      org_id: draft.orgId,
-      message_id: draft.messageId,
-      run_id: draft.runId,
-      revision: 1,
-      content: clean(cut(draft.content)),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .column('thread_id')
-        .doUpdateSet({
-          message_id: sql<string>`excluded.message_id`,
-          run_id: sql<string>`excluded.run_id`,
-          content: sql<string>`excluded.content`,
-          removed: false,
-          updated_at: sql<Date>`now()`,
-          revision: sql<number>`case when drafts.message_id = excluded.message_id then drafts.revision + 1 else 1 end`,
-        })
-        .where(sql<boolean>`not (drafts.removed and drafts.message_id = excluded.message_id)`),
-    )
-    .execute();
+async function storeDraft(ctx: Deps, draft: Draft): Promise<void> {
+  await upsertDraft(ctx.db, {
+    thread_id: draft.threadId,
+    org_id: draft.orgId,
+    message_id: draft.messageId,
+    run_id: draft.runId,
+    revision: 1,
+    content: clean(cut(draft.content)),
+  });
   ctx.bus.notify('drafts', draft.threadId);
 }
 
@@ -89,7 +72,9 @@ export function putDraft(ctx: Deps, draft: Draft): void {
 
 async function takeTurn(ctx: Deps, draft: Draft): Promise<void> {
   const interval = sleep(INTERVAL_MS, undefined, { ref: false });
-  await store(ctx, draft).catch((error: unknown) => ctx.log.debug({ err: error }, 'a draft was not stored'));
+  await storeDraft(ctx, draft).catch((error: unknown) =>
+    ctx.log.debug({ err: error }, 'a draft was not stored'),
+  );
   await interval;
   const { next } = turns.get(draft.threadId)!;
   turns.delete(draft.threadId);
@@ -101,27 +86,8 @@ async function takeTurn(ctx: Deps, draft: Draft): Promise<void> {
  * message.
  */
 export async function removeDraft(tx: Tx, threadId: string): Promise<void> {
-  await tx.db
-    .updateTable('drafts')
-    .set({ removed: true, content: '' })
-    .where('thread_id', '=', threadId)
-    .where('removed', '=', false)
-    .execute();
+  await markDraftRemoved(tx, threadId);
   tx.wake('drafts', threadId);
-}
-
-/** The thread's draft, removed ones too; a draft whose run has ended counts as removed. */
-export async function findDraft(db: Db, threadId: string): Promise<DraftRow | undefined> {
-  const row = await db
-    .selectFrom('drafts')
-    .leftJoin('runs', 'runs.id', 'drafts.run_id')
-    .selectAll('drafts')
-    .select('runs.status')
-    .where('drafts.thread_id', '=', threadId)
-    .executeTakeFirst();
-  if (!row) return undefined;
-  const { status, ...draft } = row;
-  return { ...draft, removed: draft.removed || (status !== 'running' && status !== 'waiting') };
 }
 
 type Listener = (draft: DraftRow) => void;

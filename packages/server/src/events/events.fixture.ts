@@ -14,8 +14,7 @@ import { newId } from '../ids.ts';
 import { bindingOf } from './cursor.ts';
 import type { EventFilter } from './filter.ts';
 import { EventHub } from './hub.ts';
-import { startPublisher } from './publisher.ts';
-import type { Publisher } from './publisher.ts';
+import { Publisher } from './publisher.ts';
 import { readEnd } from './store.ts';
 import type { Position } from './store.ts';
 
@@ -157,7 +156,7 @@ export async function openTestLog(settings: { eventRetentionSeconds?: number } =
       types: null,
     }),
     publish() {
-      const publisher = startPublisher(ctx, database.connection);
+      const publisher = new Publisher(ctx, database.connection);
       publishers.push(publisher);
       return publisher;
     },

@@ -107,7 +107,8 @@ export class EventHub implements StreamHost {
 
   /** One page of a replay, when its turn comes. */
   read(filter: EventFilter, after: Position, limit: number): Promise<LogPage> {
-    return this.#inReplay(() => readEvents(this.#ctx.db, filter, after, limit, this.retentionSeconds));
+    const { retentionSeconds } = this;
+    return this.#inReplay(() => readEvents(this.#ctx.db, { filter, after, limit, retentionSeconds }));
   }
 
   /** The frame of an event for all streams of one binding, made once. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestLog, until } from './events.fixture.ts';
 import type { TestLog } from './events.fixture.ts';
 import { createPartitions, removeExpired } from './partitions.ts';
-import { readEvents } from './store.ts';
+import { readEvents, type Position } from './store.ts';
 
 const DAY = 86_400;
 let log: TestLog;
@@ -86,10 +86,10 @@ test('a reader without a cursor starts at the oldest event that is not past the 
   await old(1, 12);
   await old(2, 1);
   const filter = { ...log.filter(), orgId: 'org', feed: 'direct' as const, projectId: null };
-  expect((await readEvents(log.ctx.db, filter, null, 10, 5)).rows.map((r) => r.sequence)).toEqual([2]);
-  expect(
-    (await readEvents(log.ctx.db, filter, { sequence: 0, time: Date.now() - 60_000 }, 10, 5)).rows.map(
-      (r) => r.sequence,
-    ),
-  ).toEqual([1, 2]);
+  const seenBehind = async (after: Position | null) => {
+    const page = await readEvents(log.ctx.db, { filter, after, limit: 10, retentionSeconds: 5 });
+    return page.rows.map((row) => row.sequence);
+  };
+  expect(await seenBehind(null)).toEqual([2]);
+  expect(await seenBehind({ sequence: 0, time: Date.now() - 60_000 })).toEqual([1, 2]);
 });

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
+import { deleteEventsBefore } from './store.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 7;
@@ -72,14 +73,8 @@ export async function removeExpired(db: Db, retentionSeconds: number): Promise<v
     const day = Date.parse(`${name.slice(7, 11)}-${name.slice(11, 13)}-${name.slice(13)}`);
     if (day + DAY_MS < keptFrom) await alter(db, `drop table if exists ${name}`);
   }
-  const table = sql.table(retentionSeconds * 1000 < DAY_MS ? 'events' : 'events_default');
-  for (let removed = DELETE_BATCH; removed === DELETE_BATCH;) {
-    const { numAffectedRows } =
-      await sql`delete from ${table} where (sequence, published_at) in (select sequence, published_at from ${table} where published_at < ${new Date(keptFrom)} limit ${DELETE_BATCH})`.execute(
-        db,
-      );
-    removed = Number(numAffectedRows ?? 0);
-  }
+  const table = retentionSeconds * 1000 < DAY_MS ? 'events' : 'events_default';
+  while ((await deleteEventsBefore(db, table, new Date(keptFrom), DELETE_BATCH)) === DELETE_BATCH);
 }
 
 /** Keeps the partitions until `signal` ends it: hourly, with a short retention every few seconds. */

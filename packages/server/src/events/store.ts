@@ -1,12 +1,15 @@
 /**
- * SQL on the published log. Every read takes the log's end and the clock from the same snapshot as its
- * rows.
+ * SQL on the log (`events`, `log_state`), the outbox behind it and the drafts beside it. Rows come into the
+ * outbox as transactions commit (`db/transaction.ts`). Every read of the log takes its end and the clock
+ * from the same snapshot as its rows.
  */
 import { sql } from 'kysely';
-import type { RawBuilder } from 'kysely';
+import type { Insertable, RawBuilder } from 'kysely';
+import type { Client } from 'pg';
 import type { Db } from '../db/database.ts';
 import { prepared } from '../db/prepared.ts';
-import type { EventRow } from '../db/schema.ts';
+import type { DraftRow, DraftsTable, EventRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
 import { condition } from './filter.ts';
 import type { EventFilter } from './filter.ts';
 
@@ -50,14 +53,16 @@ function pageOf(rows: Joined[]): LogPage {
   };
 }
 
-/** At most `limit` events of the filter behind `after`; without it from the oldest retained on. */
-export function readEvents(
-  db: Db,
-  filter: EventFilter,
-  after: Position | null,
-  limit: number,
-  retentionSeconds: number,
-): Promise<LogPage> {
+export interface LogQuery {
+  filter: EventFilter;
+  /** Null: from the oldest retained event on. */
+  after: Position | null;
+  limit: number;
+  retentionSeconds: number;
+}
+
+/** At most `limit` events of the filter behind `after`. */
+export function readEvents(db: Db, { filter, after, limit, retentionSeconds }: LogQuery): Promise<LogPage> {
   const from = after
     ? sql`sequence > ${after.sequence} and published_at >= ${new Date(after.time - PRUNE_SLACK_MS)}`
     : sql`published_at > now() - ${retentionSeconds} * interval '1 second'`;
@@ -105,3 +110,91 @@ export const findThreadProject = (db: Db, orgId: string, threadId: string) =>
     .where('threads.id', '=', threadId)
     .where('threads.org_id', '=', orgId)
     .executeTakeFirst();
+
+/** At most so many events in one batch. */
+export const PUBLISH_BATCH = 500;
+
+/**
+ * One statement, so one snapshot and one transaction. A transaction's events stay together, in their order:
+ * `xmin` tells whose a row is, and its first id where it stands. A cause's rows are committed before its
+ * effect's get their ids.
+ */
+const PUBLISH = `
+  with batch as (
+    select o.*, min(o.id) over (partition by o.writer) as first_id from (select *, xmin::text as writer from outbox where id > $1 order by id limit ${PUBLISH_BATCH}) o
+  ), gone as (
+    delete from outbox using batch where outbox.id = batch.id
+  ), state as (
+    update log_state set
+      last_sequence = last_sequence + (select count(*) from batch),
+      last_published_at = greatest(last_published_at, clock_timestamp(), (select max(occurred_at) from batch))
+    where exists (select 1 from batch)
+    returning last_sequence, last_published_at
+  )
+  insert into events (org_id, sequence, event_id, feed, type, project_id, thread_id, run_id, data, occurred_at, published_at)
+  select b.org_id, s.last_sequence - count(*) over () + row_number() over (order by b.first_id, b.id), b.event_id, b.feed, b.type, b.project_id, b.thread_id, b.run_id, b.data, b.occurred_at, s.last_published_at
+  from batch b cross join state s`;
+
+/** Publishes the next rows of the outbox behind `floor`. Returns how many. */
+export async function publishBatch(client: Client, floor: number): Promise<number> {
+  const { rowCount } = await client.query({ name: 'publish', text: PUBLISH, values: [floor] });
+  return rowCount ?? 0;
+}
+
+/** Deletes one batch of events published before `time`, from all partitions or from the default one. Returns how many. */
+export async function deleteEventsBefore(
+  db: Db,
+  table: 'events' | 'events_default',
+  time: Date,
+  limit: number,
+): Promise<number> {
+  const from = sql.table(table);
+  const { numAffectedRows } = await sql`
+    delete from ${from} where (sequence, published_at) in (
+      select sequence, published_at from ${from} where published_at < ${time} limit ${limit})`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Stores the draft's next revision, unless its message has removed it. */
+export async function upsertDraft(db: Db, draft: Insertable<DraftsTable>): Promise<void> {
+  await db
+    .insertInto('drafts')
+    .values(draft)
+    .onConflict((conflict) =>
+      conflict
+        .column('thread_id')
+        .doUpdateSet({
+          message_id: sql<string>`excluded.message_id`,
+          run_id: sql<string>`excluded.run_id`,
+          content: sql<string>`excluded.content`,
+          removed: false,
+          updated_at: sql<Date>`now()`,
+          revision: sql<number>`case when drafts.message_id = excluded.message_id then drafts.revision + 1 else 1 end`,
+        })
+        .where(sql<boolean>`not (drafts.removed and drafts.message_id = excluded.message_id)`),
+    )
+    .execute();
+}
+
+export async function markDraftRemoved(tx: Tx, threadId: string): Promise<void> {
+  await tx.db
+    .updateTable('drafts')
+    .set({ removed: true, content: '' })
+    .where('thread_id', '=', threadId)
+    .where('removed', '=', false)
+    .execute();
+}
+
+/** The thread's draft, removed ones too; a draft whose run has ended counts as removed. */
+export async function findDraft(db: Db, threadId: string): Promise<DraftRow | undefined> {
+  const row = await db
+    .selectFrom('drafts')
+    .leftJoin('runs', 'runs.id', 'drafts.run_id')
+    .selectAll('drafts')
+    .select('runs.status')
+    .where('drafts.thread_id', '=', threadId)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { status, ...draft } = row;
+  return { ...draft, removed: draft.removed || (status !== 'running' && status !== 'waiting') };
+}

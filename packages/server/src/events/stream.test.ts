@@ -17,7 +17,8 @@ afterAll(() => log.close());
 const ofLog = (reader: Reader) => reader.frames.filter((f) => f.data?.sequence !== undefined);
 const sequences = (reader: Reader) => ofLog(reader).map((f) => Number(f.data.sequence));
 async function stored(filter: ReturnType<TestLog['filter']>): Promise<number[]> {
-  return (await readEvents(log.ctx.db, filter, null, 100_000, 604_800)).rows.map((r) => r.sequence);
+  const query = { filter, after: null, limit: 100_000, retentionSeconds: 604_800 };
+  return (await readEvents(log.ctx.db, query)).rows.map((row) => row.sequence);
 }
 
 describe('replay and live', () => {
@@ -140,7 +141,12 @@ describe('heartbeats', () => {
     await log.write(['run.queued', 'run.running', 'run.completed'], { projectId });
     await until(() => ofLog(reader).length === 1);
     reader.close();
-    const { rows } = await readEvents(log.ctx.db, log.filter(projectId), null, 10, 604_800);
+    const { rows } = await readEvents(log.ctx.db, {
+      filter: log.filter(projectId),
+      after: null,
+      limit: 10,
+      retentionSeconds: 604_800,
+    });
     expect(rows.map((r) => r.type)).toEqual(['run.queued', 'run.running', 'run.completed']);
     expect(openPosition(log.ctx.secretKey, bindingOf(filter), ofLog(reader)[0]!.id!).sequence).toBe(
       rows[0]!.sequence,
