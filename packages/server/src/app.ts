@@ -16,7 +16,7 @@ import { createHttpServer } from './http/server.ts';
 import { routes as mcpServerRoutes } from './mcp-servers/index.ts';
 import { routes as messageRoutes } from './messages/routes.ts';
 import { routes as operationRoutes } from './operations/routes.ts';
-import { createPreviewProxy } from './previews/proxy.ts';
+import { HostProxy } from './previews/proxy.ts';
 import { routes as previewRoutes } from './previews/routes.ts';
 import { projectRoutes } from './projects/index.ts';
 import type { ProjectDependents } from './projects/index.ts';
@@ -59,6 +59,6 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
   return createHttpServer(ctx, {
     routes,
     authenticate: createAuthenticator(ctx).authenticate,
-    preview: createPreviewProxy(ctx),
+    preview: new HostProxy(ctx),
   });
 }

@@ -2,14 +2,11 @@ import type { Context } from '../context.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
 import { patchTar, putSourceFiles } from '../workspaces/index.ts';
+import { setSource } from './store.ts';
+import type { PreviewNow } from './store.ts';
 
-export interface Sourced {
-  id: string;
-  project_id: string;
-  /** What its sandbox holds. */
-  source_id: string | null;
-  latest_source_id: string | null;
-}
+/** A preview with the source that its sandbox holds, and its thread's latest. */
+type PreviewSources = Pick<PreviewNow, 'id' | 'project_id' | 'source_id' | 'latest_source_id'>;
 
 const treeOf = async (ctx: Context, sourceId: string | null): Promise<Tree> =>
   sourceId === null ? new Map() : loadTree(ctx, sourceId);
@@ -18,12 +15,8 @@ const treeOf = async (ctx: Context, sourceId: string | null): Promise<Tree> =>
  * Gives a prepared sandbox the thread's latest source, with which its command starts. The row names it
  * first: a task that runs holds what the row says.
  */
-export async function bringFirst(ctx: Context, preview: Sourced): Promise<void> {
-  await ctx.db
-    .updateTable('previews')
-    .set({ source_id: preview.latest_source_id })
-    .where('id', '=', preview.id)
-    .execute();
+export async function bringFirst(ctx: Context, preview: PreviewSources): Promise<void> {
+  await setSource(ctx.db, preview.id, preview.latest_source_id);
   if (preview.latest_source_id === null)
     await ctx.runner.putSource(preview.id, tarOf(ctx, preview.project_id, new Map()));
   else
@@ -36,12 +29,8 @@ export async function bringFirst(ctx: Context, preview: Sourced): Promise<void> 
  * Writes a newer source over the running sandbox; done twice it changes nothing. What the server itself
  * wrote stays.
  */
-export async function bringNewer(ctx: Context, preview: Sourced): Promise<void> {
+export async function bringNewer(ctx: Context, preview: PreviewSources): Promise<void> {
   const [from, to] = [await treeOf(ctx, preview.source_id), await treeOf(ctx, preview.latest_source_id)];
   await ctx.runner.putSource(preview.id, await patchTar(ctx, preview.project_id, from, to));
-  await ctx.db
-    .updateTable('previews')
-    .set({ source_id: preview.latest_source_id })
-    .where('id', '=', preview.id)
-    .execute();
+  await setSource(ctx.db, preview.id, preview.latest_source_id);
 }

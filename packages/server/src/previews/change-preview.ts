@@ -1,40 +1,26 @@
-/**
- * A preview's states. The row decides: the sandbox follows it, and the proxy serves by it.
- *
- *   starting --something listens on its port--> ready
- *   starting, ready --the command ended, the sandbox was lost, 60 s without a listener--> failed
- *   starting, ready --life over, thread archived or deleted, app deleted--> stopped
- *   starting, ready, failed --DELETE--> stopped
- */
-import type { PreviewRow, ProjectRow } from '../db/schema.ts';
-import { appendEvent } from '../db/transaction.ts';
+import type { Context } from '../context.ts';
+import type { ProjectRow } from '../db/schema.ts';
+import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
+import type { Job } from '../jobs/job.ts';
 import { scopeOf } from '../projects/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import type { PreviewError } from './schemas.ts';
+import { findOpenOfThread, movePreview } from './store.ts';
+import type { PreviewNow } from './store.ts';
 
-const FROM = {
-  ready: ['starting'],
-  failed: ['starting', 'ready'],
-  stopped: ['starting', 'ready', 'failed'],
-} as const;
+export type PreviewChange = { event: 'listen' | 'stop' } | { event: 'fail'; error: PreviewError };
 
-/** Moves a preview on and publishes that; undefined where it stands in no state that leads there. */
+/** Moves a preview on and publishes that; does nothing where its status does not allow it. */
 export async function changePreview(
   tx: Tx,
   project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>,
   previewId: string,
-  to: keyof typeof FROM,
-  error?: PreviewError,
-): Promise<PreviewRow | undefined> {
-  const row = await tx.db
-    .updateTable('previews')
-    .set({ status: to, ...(error ? { error_code: error.code, error_message: error.message } : {}) })
-    .where('id', '=', previewId)
-    .where('status', 'in', FROM[to])
-    .returningAll()
-    .executeTakeFirst();
-  if (!row) return undefined;
+  change: PreviewChange,
+): Promise<void> {
+  const error = change.event === 'fail' ? change.error : undefined;
+  const row = await movePreview(tx, previewId, change.event, error);
+  if (!row) return;
   appendEvent(
     tx,
     scopeOf(project),
@@ -43,17 +29,29 @@ export async function changePreview(
     { threadId: row.thread_id },
   );
   tx.wake('control', row.id);
-  return row;
 }
 
-/** Stops what a locked thread still shows: at its archive or deletion. */
+/** As `changePreview`, by the job that has the preview. */
+export async function changeFenced(
+  ctx: Context,
+  job: Job,
+  preview: PreviewNow,
+  change: PreviewChange,
+): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await changePreview(tx, projectOf(preview), preview.id, change);
+  });
+}
+
+export const projectOf = (p: PreviewNow): Pick<ProjectRow, 'org_id' | 'id' | 'kind'> => ({
+  id: p.project_id,
+  org_id: p.org_id,
+  kind: p.project_kind,
+});
+
+/** Stops the open previews of a locked thread: at its archive or deletion. */
 export async function stopThreadPreviews(tx: Tx, { thread, project }: LoadedThread): Promise<void> {
-  const open = await tx.db
-    .selectFrom('previews')
-    .select('id')
-    .where('thread_id', '=', thread.id)
-    .where('status', 'in', ['starting', 'ready'])
-    .orderBy('id')
-    .execute();
-  for (const { id } of open) await changePreview(tx, project, id, 'stopped');
+  for (const id of await findOpenOfThread(tx, thread.id))
+    await changePreview(tx, project, id, { event: 'stop' });
 }

@@ -12,26 +12,22 @@ import { lockThread, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { previewKey } from './reconcile.ts';
 import { Command, LIFE_SECONDS, MAX_OF_PROJECT, MAX_OF_THREAD, Port, Preview } from './schemas.ts';
+import { countOpen, insertPreview } from './store.ts';
 import { previewView } from './view.ts';
 
 /** 128 random bits as a DNS label: the address is the secret. */
 const newToken = () => base32(randomBytes(16));
 
-/** 409 where the thread or its project shows as many as it may. Nobody else counts meanwhile. */
+/** 409 where the thread or its project shows as many as it may. Until the commit nobody else counts. */
 async function requireRoom(tx: Tx, { thread, project }: LoadedThread): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`previews of ${project.id}`}, 0))`.execute(tx.db);
-  const {
-    rows: [open],
-  } = await sql<{ project: number; thread: number }>`
-    select count(*) as project, count(*) filter (where thread_id = ${thread.id}) as thread from previews where project_id = ${project.id} and status in ('starting', 'ready')`.execute(
-    tx.db,
-  );
-  if (open!.thread >= MAX_OF_THREAD)
+  const open = await countOpen(tx, project.id, thread.id);
+  if (open.thread >= MAX_OF_THREAD)
     throw new ApiError(
       'conflict',
       `A thread shows at most ${MAX_OF_THREAD} previews at once. Delete one first.`,
     );
-  if (open!.project >= MAX_OF_PROJECT)
+  if (open.project >= MAX_OF_PROJECT)
     throw new ApiError(
       'conflict',
       `The threads of an app show at most ${MAX_OF_PROJECT} previews at once. Delete one first.`,
@@ -77,23 +73,18 @@ export const createPreview = claimedWrite({
       const { thread, project } = loaded;
       requireOpen(thread, 'allowed');
       await requireRoom(tx, loaded);
-      const preview = await tx.db
-        .insertInto('previews')
-        .values({
-          org_id: thread.org_id,
-          id: newId('prv'),
-          project_id: project.id,
-          thread_id: thread.id,
-          status: 'starting',
-          token: newToken(),
-          command,
-          port,
-          source_id: null,
-          created_by: call.principal.actorId,
-          expires_at: sql<Date>`now() + ${LIFE_SECONDS} * interval '1 second'`,
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const preview = await insertPreview(tx, {
+        org_id: thread.org_id,
+        id: newId('prv'),
+        project_id: project.id,
+        thread_id: thread.id,
+        token: newToken(),
+        command,
+        port,
+        source_id: null,
+        created_by: call.principal.actorId,
+        expires_at: sql<Date>`now() + ${LIFE_SECONDS} * interval '1 second'`,
+      });
       appendEvent(
         tx,
         scopeOf(project),

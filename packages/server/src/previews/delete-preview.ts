@@ -13,7 +13,7 @@ export const deletePreview = write({
   responses: { 200: Ok({ preview: Preview }) },
   async handle(tx, call) {
     const { preview, project } = await loadPreview(tx.db, call);
-    await changePreview(tx, project, preview.id, 'stopped');
+    await changePreview(tx, project, preview.id, { event: 'stop' });
     const { preview: now } = await loadPreview(tx.db, call);
     return { status: 200, body: { ok: true, preview: previewView(call.ctx, now) }, scope: scopeOf(project) };
   },

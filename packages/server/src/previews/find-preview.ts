@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import type { PreviewRow } from '../db/schema.ts';
+import { findByToken } from './store.ts';
 
+/** What the proxy knows of a preview. */
 export type Shown = Pick<PreviewRow, 'id' | 'status'> & { frameAncestors: string[] | null };
 
 const KEPT_MS = 1_000;
@@ -11,38 +13,35 @@ const MAX_KEPT = 1_000;
  * Finds previews by their token; what was found (or not) is kept for a second, and forgotten at once where
  * a preview changes.
  */
-export function previewFinder(ctx: Context): (token: string) => Promise<Shown | undefined> {
-  const kept = new Map<string, { at: number; found: Promise<Shown | undefined> }>();
-  const forget = () => kept.clear();
-  ctx.bus.listen('control', (id) => {
-    if (id.startsWith('prv_')) forget();
-  });
-  ctx.bus.onReconnect(forget);
+export class PreviewFinder {
+  readonly #ctx: Context;
+  readonly #kept = new Map<string, { at: number; found: Promise<Shown | undefined> }>();
 
-  async function find(token: string): Promise<Shown | undefined> {
-    const row = await ctx.db
-      .selectFrom('previews')
-      .select(['id', 'status', 'project_id'])
-      .where('token', '=', token)
-      .executeTakeFirst();
-    return (
-      row && {
-        id: row.id,
-        status: row.status,
-        frameAncestors: (await effectiveSettings(ctx.db, row)).frameAncestors,
-      }
-    );
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+    const forget = () => this.#kept.clear();
+    ctx.bus.listen('control', (id) => {
+      if (id.startsWith('prv_')) forget();
+    });
+    ctx.bus.onReconnect(forget);
   }
 
-  return (token) => {
-    const known = kept.get(token);
+  find(token: string): Promise<Shown | undefined> {
+    const known = this.#kept.get(token);
     if (known && Date.now() - known.at < KEPT_MS) return known.found;
-    if (kept.size >= MAX_KEPT) forget();
-    const entry = { at: Date.now(), found: find(token) };
-    kept.set(token, entry);
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    const entry = { at: Date.now(), found: this.#load(token) };
+    this.#kept.set(token, entry);
     entry.found.catch(() => {
-      if (kept.get(token) === entry) kept.delete(token);
+      if (this.#kept.get(token) === entry) this.#kept.delete(token);
     });
     return entry.found;
-  };
+  }
+
+  async #load(token: string): Promise<Shown | undefined> {
+    const row = await findByToken(this.#ctx.db, token);
+    if (!row) return undefined;
+    const { frameAncestors } = await effectiveSettings(this.#ctx.db, row);
+    return { id: row.id, status: row.status, frameAncestors };
+  }
 }

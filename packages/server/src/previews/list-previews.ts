@@ -3,6 +3,7 @@ import { read } from '../http/operation.ts';
 import { ListQuery, Page } from '../http/schemas.ts';
 import { loadThread } from '../threads/index.ts';
 import { Preview } from './schemas.ts';
+import { findThreadPreviews } from './store.ts';
 import { previewView } from './view.ts';
 
 export const listPreviews = read({
@@ -18,15 +19,7 @@ export const listPreviews = read({
       ctx.secretKey,
       query,
       ['previews', thread.id],
-      (after, limit) => {
-        const list = ctx.db
-          .selectFrom('previews')
-          .selectAll()
-          .where('thread_id', '=', thread.id)
-          .orderBy('id', 'desc')
-          .limit(limit);
-        return (after === null ? list : list.where('id', '<', after)).execute();
-      },
+      (after, limit) => findThreadPreviews(ctx.db, thread.id, after, limit),
       (p) => p.id,
     );
     return { status: 200, body: { ok: true, previews: rows.map((row) => previewView(ctx, row)), ...rest } };

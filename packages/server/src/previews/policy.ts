@@ -4,6 +4,7 @@ import type { Tx } from '../db/transaction.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
 import { loadProject } from '../projects/index.ts';
+import { findProjectPreview } from './store.ts';
 
 /**
  * The preview that the path names, of the app that it names; it outlives its thread. 404 where either is
@@ -14,12 +15,7 @@ export async function loadPreview(
   call: Pick<Call, 'principal' | 'api' | 'params'>,
 ): Promise<{ preview: PreviewRow; project: ProjectRow }> {
   const project = await loadProject(db, call);
-  const preview = await db
-    .selectFrom('previews')
-    .selectAll()
-    .where('project_id', '=', project.id)
-    .where('id', '=', call.params.previewId!)
-    .executeTakeFirst();
+  const preview = await findProjectPreview(db, project.id, call.params.previewId!);
   if (!preview) throw notFound('preview');
   return { preview, project };
 }

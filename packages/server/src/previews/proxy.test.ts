@@ -10,7 +10,7 @@ import { Agent, WebSocket } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import { newBench, until, visit } from './previews.fixture.ts';
-import { createPreviewProxy } from './proxy.ts';
+import { HostProxy } from './proxy.ts';
 
 const server = await startTestServer();
 afterAll(() => server.close());
@@ -199,7 +199,7 @@ describe.skipIf(!status?.ok)('a preview', () => {
 
   test('that never answers, or stops within its answer, is given up', async () => {
     const visitWith = async (patience: { answerMs: number; idleMs: number }, path: string) => {
-      const proxy = createPreviewProxy(ctx, patience);
+      const proxy = new HostProxy(ctx, patience);
       const own = createServer((request, response) => proxy.request(request, response)).listen(
         0,
         '127.0.0.1',

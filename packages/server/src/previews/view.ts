@@ -1,8 +1,6 @@
 import type { Context } from '../context.ts';
 import type { PreviewRow } from '../db/schema.ts';
 
-export const isOpen = (p: Pick<PreviewRow, 'status'>) => p.status === 'starting' || p.status === 'ready';
-
 export function previewView(ctx: Pick<Context, 'config' | 'listening'>, p: PreviewRow) {
   return {
     id: p.id,

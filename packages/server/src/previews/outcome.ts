@@ -1,0 +1,14 @@
+import { START_SECONDS } from './schemas.ts';
+import type { PreviewError } from './schemas.ts';
+
+/** How a job's work on a preview ends. `left`: this worker stops, another goes on. */
+export type Outcome = { kind: 'over' } | { kind: 'failed'; error: PreviewError } | { kind: 'left' };
+
+export const LOST: PreviewError = {
+  code: 'sandbox_lost',
+  message: 'The sandbox was lost. Create a new preview.',
+};
+export const LATE: PreviewError = {
+  code: 'start_timed_out',
+  message: `Nothing listened on the port within ${START_SECONDS} seconds. Check the command and the port.`,
+};

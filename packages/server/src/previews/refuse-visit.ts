@@ -1,0 +1,35 @@
+/** What a visitor gets where no preview answers. */
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ApiError } from '../http/errors.ts';
+
+/**
+ * A page for a browser, which looks again by itself while the preview starts; the error's usual shape for
+ * all others.
+ */
+export function refuseRequest(request: IncomingMessage, response: ServerResponse, error: ApiError): void {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  // An unread body would be taken for the next request.
+  if (!request.complete) response.setHeader('connection', 'close');
+  const isPage = (request.headers.accept ?? '').includes('text/html');
+  const refresh = error.headers['retry-after'] ? '<meta http-equiv="refresh" content="1">' : '';
+  const body = isPage
+    ? `<!doctype html><meta charset="utf-8">${refresh}<title>Preview</title><p>${error.message}</p>\n`
+    : JSON.stringify(error.body(randomUUID()));
+  response.writeHead(error.status, {
+    ...error.headers,
+    'content-type': isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+export function refuseUpgrade(socket: Duplex, error: ApiError): void {
+  const body = JSON.stringify(error.body(randomUUID()));
+  socket.end(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

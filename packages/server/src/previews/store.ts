@@ -1,0 +1,175 @@
+/** The only writer of `previews`. */
+import { sql } from 'kysely';
+import type { Insertable } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { hasStatus } from '../db/has-status.ts';
+import type { PreviewRow, PreviewsTable, ProjectRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { START_SECONDS } from './schemas.ts';
+import type { PreviewError } from './schemas.ts';
+import { OPEN, OVER, previewChange } from './state.ts';
+import type { PreviewEvent } from './state.ts';
+
+type AnyDb = Db | Tx['db'];
+
+/** Previews that have a sandbox, or are to get one. */
+const openPreviews = hasStatus('previews', OPEN);
+/** Previews whose sandbox is to be removed. */
+const previewsOver = hasStatus('previews', OVER);
+/** Previews that no job works on. */
+const unattended = sql<boolean>`not exists (select 1 from jobs j where j.key = 'preview:' || previews.id)`;
+
+export async function insertPreview(
+  tx: Tx,
+  preview: Omit<Insertable<PreviewsTable>, 'status'>,
+): Promise<PreviewRow> {
+  return tx.db
+    .insertInto('previews')
+    .values({ ...preview, status: 'starting' })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Every change of a preview's status. Undefined when its status is none that the event needs. */
+export async function movePreview(
+  tx: Tx,
+  previewId: string,
+  event: PreviewEvent,
+  error?: PreviewError,
+): Promise<PreviewRow | undefined> {
+  const { from, to } = previewChange(event);
+  return tx.db
+    .updateTable('previews')
+    .set({ status: to, ...(error ? { error_code: error.code, error_message: error.message } : {}) })
+    .where('id', '=', previewId)
+    .where(hasStatus('previews', from))
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Records the source that the preview's sandbox holds. */
+export async function setSource(db: Db, previewId: string, sourceId: string | null): Promise<void> {
+  await db.updateTable('previews').set({ source_id: sourceId }).where('id', '=', previewId).execute();
+}
+
+export async function findProjectPreview(
+  db: AnyDb,
+  projectId: string,
+  previewId: string,
+): Promise<PreviewRow | undefined> {
+  return db
+    .selectFrom('previews')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('id', '=', previewId)
+    .executeTakeFirst();
+}
+
+/** Newest first, behind `after`. */
+export async function findThreadPreviews(
+  db: Db,
+  threadId: string,
+  after: string | null,
+  limit: number,
+): Promise<PreviewRow[]> {
+  let query = db.selectFrom('previews').selectAll().where('thread_id', '=', threadId);
+  if (after !== null) query = query.where('id', '<', after);
+  return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+export async function findByToken(
+  db: Db,
+  token: string,
+): Promise<Pick<PreviewRow, 'id' | 'status' | 'project_id'> | undefined> {
+  return db
+    .selectFrom('previews')
+    .select(['id', 'status', 'project_id'])
+    .where('token', '=', token)
+    .executeTakeFirst();
+}
+
+/** How many previews of the project are open, and how many of those are the thread's. */
+export async function countOpen(
+  tx: Tx,
+  projectId: string,
+  threadId: string,
+): Promise<{ project: number; thread: number }> {
+  const { rows } = await sql<{ project: number; thread: number }>`
+    select count(*) as project, count(*) filter (where thread_id = ${threadId}) as thread
+    from previews where project_id = ${projectId} and ${openPreviews}`.execute(tx.db);
+  return rows[0]!;
+}
+
+/** Ids of the thread's open previews, in the order in which they are locked. */
+export async function findOpenOfThread(tx: Tx, threadId: string): Promise<string[]> {
+  const open = await tx.db
+    .selectFrom('previews')
+    .select('id')
+    .where('thread_id', '=', threadId)
+    .where(openPreviews)
+    .orderBy('id')
+    .execute();
+  return open.map(({ id }) => id);
+}
+
+/** A preview as its job needs it: with its thread's latest source, its app, and whether its time is over. */
+export type PreviewNow = Pick<
+  PreviewRow,
+  'id' | 'org_id' | 'project_id' | 'thread_id' | 'status' | 'command' | 'port' | 'source_id'
+> & {
+  latest_source_id: string | null;
+  project_kind: ProjectRow['kind'];
+  /** Nothing has listened on its port in time. */
+  is_late: boolean;
+  is_expired: boolean;
+};
+
+export async function findPreviewNow(db: Db, previewId: string): Promise<PreviewNow | undefined> {
+  const { rows } = await sql<PreviewNow>`
+    select p.id, p.org_id, p.project_id, p.thread_id, p.status, p.command, p.port, p.source_id, t.latest_source_id, j.kind as project_kind,
+      p.expires_at <= now() as is_expired, p.status = 'starting' and p.created_at <= now() - ${START_SECONDS} * interval '1 second' as is_late
+    from previews p join threads t on t.id = p.thread_id join projects j on j.id = p.project_id where p.id = ${previewId}`.execute(
+    db,
+  );
+  return rows[0];
+}
+
+/** Open previews that no job works on. */
+export async function findForgotten(db: Db, limit: number): Promise<Pick<PreviewRow, 'id' | 'project_id'>[]> {
+  return db
+    .selectFrom('previews')
+    .select(['id', 'project_id'])
+    .where(openPreviews)
+    .where(unattended)
+    .limit(limit)
+    .execute();
+}
+
+/** Previews that have been starting for longer than `seconds`, with their apps. */
+export async function findUnstarted(
+  db: Db,
+  seconds: number,
+  limit: number,
+): Promise<{ previewId: string; project: Pick<ProjectRow, 'id' | 'org_id' | 'kind'> }[]> {
+  const late = await db
+    .selectFrom('previews')
+    .innerJoin('projects', 'projects.id', 'previews.project_id')
+    .select(['previews.id as previewId', 'projects.id', 'projects.org_id', 'projects.kind'])
+    .where('previews.status', '=', 'starting')
+    .where('previews.created_at', '<', sql<Date>`now() - ${seconds} * interval '1 second'`)
+    .limit(limit)
+    .execute();
+  return late.map(({ previewId, ...project }) => ({ previewId, project }));
+}
+
+/** Those of the previews that are over and that no job works on. */
+export async function findLeftOver(db: Db, previewIds: string[]): Promise<string[]> {
+  const over = await db
+    .selectFrom('previews')
+    .select('id')
+    .where('id', 'in', previewIds)
+    .where(previewsOver)
+    .where(unattended)
+    .execute();
+  return over.map(({ id }) => id);
+}
