@@ -268,6 +268,8 @@ export interface ObjectsTable {
   created_at: GeneratedTime;
 }
 
+type WorkspaceStatus = 'preparing' | 'cancelled' | 'ready' | 'archived' | 'cleanup_pending' | 'error';
+
 export interface ThreadsTable {
   org_id: string;
   id: string;
@@ -277,18 +279,18 @@ export interface ThreadsTable {
   model_id: string | null;
   title: string | null;
   metadata: GeneratedJson<Record<string, string>>;
-  status: string;
+  status: 'queued' | 'running' | 'waiting' | 'blocked' | 'ready' | 'failed' | 'archived';
   archived_at: TimeOrNull;
   sealed_at: TimeOrNull;
   deleted_at: TimeOrNull;
-  initialization_state: string;
+  initialization_state: 'accepted' | 'preparing' | 'completed' | 'failed' | 'cancelled';
   initialization_phase: string | null;
   initialization_attempt_count: Generated<number>;
   initialization_error_code: string | null;
   initialization_error_message: string | null;
   initialization_updated_at: TimeOrNull;
-  workspace_status: string | null;
-  workspace_setup_status: string | null;
+  workspace_status: WorkspaceStatus | null;
+  workspace_setup_status: 'pending' | 'running' | 'ready' | 'failed' | null;
   workspace_source_id: string | null;
   runner_id: string | null;
   idle_timeout_minutes: number | null;
@@ -435,8 +437,8 @@ export interface WorkspaceRecordsTable {
   id: string;
   thread_id: string;
   run_id: string | null;
-  from_status: string | null;
-  to_status: string;
+  from_status: WorkspaceStatus | null;
+  to_status: WorkspaceStatus;
   reason: string;
   source_id: string | null;
   created_at: GeneratedTime;

@@ -19,7 +19,7 @@ import {
   captureWorkspace,
   freshDeadline,
   giveUpRestore,
-  putBack,
+  resetWorkspace,
   stageCapture,
 } from '../workspaces/index.ts';
 import type { OutputCollector } from './collect-output.ts';
@@ -79,7 +79,7 @@ async function stageChanges(
   if (capture.isUnchanged) return null;
   if (!capture.fault)
     return { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) };
-  await putBack(ctx, job, thread, thread.latest_source_id, capture.tree);
+  await resetWorkspace(ctx, job, thread, { sourceId: thread.latest_source_id, present: capture.tree });
   output.add(
     'stderr',
     `headrace: the changed files were put back, they break a rule for sources: ${capture.fault}\n`,

@@ -92,7 +92,7 @@ async function ensureTask(
 async function prepareThread(ctx: Context, job: Holder, threadId: string): Promise<ThreadRow | undefined> {
   let thread: ThreadRow | undefined;
   for (let tries = 0; !thread && tries < PREPARE_TRIES; tries++)
-    thread = await prepareWorkspace(ctx, job, threadId, 'exec', null);
+    thread = await prepareWorkspace(ctx, job, threadId, { reason: 'exec', runId: null });
   return thread;
 }
 

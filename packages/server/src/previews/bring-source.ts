@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
-import { patchTar, putSourceFiles } from '../workspaces/index.ts';
+import { packPatch, putSourceFiles } from '../workspaces/index.ts';
 import { setSource } from './store.ts';
 import type { PreviewNow } from './store.ts';
 
@@ -31,6 +31,6 @@ export async function bringFirst(ctx: Context, preview: PreviewSources): Promise
  */
 export async function bringNewer(ctx: Context, preview: PreviewSources): Promise<void> {
   const [from, to] = [await treeOf(ctx, preview.source_id), await treeOf(ctx, preview.latest_source_id)];
-  await ctx.runner.putSource(preview.id, await patchTar(ctx, preview.project_id, from, to));
+  await ctx.runner.putSource(preview.id, await packPatch(ctx, { projectId: preview.project_id, from, to }));
   await setSource(ctx.db, preview.id, preview.latest_source_id);
 }

@@ -29,7 +29,7 @@ import {
   freshDeadline,
   giveUpRestore,
   prepareWorkspace,
-  putBack,
+  resetWorkspace,
   stageCapture,
   WorkspaceChanged,
 } from '../workspaces/index.ts';
@@ -94,7 +94,7 @@ async function startAndWork(ctx: Context, job: RunJob, run: RunRow): Promise<boo
   if (run.kind === 'restore') return restoreCheckpoint(ctx, job, run);
   let thread: ThreadRow | undefined;
   try {
-    thread = await prepareWorkspace(ctx, job, run.thread_id, 'run', run.id);
+    thread = await prepareWorkspace(ctx, job, run.thread_id, { reason: 'run', runId: run.id });
   } catch (error) {
     // Where the source could not be read for it, the runner only saw its archive break off; busy (409) is
     // what a dead worker's last request is still in.
@@ -455,9 +455,10 @@ async function settleFailure(
   const settled = await settle(ctx, job, run, source ? { ...end, source } : end, leftover);
   if (settled === 'ended' && capture && !capture.isUnchanged) {
     // Where this fails, the next use of the workspace does it.
-    await putBack(ctx, job, thread, run.base_source_id, capture.tree).catch((err: unknown) =>
-      ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'),
-    );
+    await resetWorkspace(ctx, job, thread, {
+      sourceId: run.base_source_id,
+      present: capture.tree,
+    }).catch((err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'));
   }
 }
 
@@ -522,10 +523,16 @@ async function settle(
       'always',
     );
     if (leftover === 'unknown' && thread.workspace_status === 'ready')
-      await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', {
-        runId: run.id,
-        change: { idle_expires_at: null },
-      });
+      await changeWorkspace(
+        tx,
+        { ...now, thread },
+        {
+          event: 'vanish',
+          reason: 'the runtime vanished',
+          runId: run.id,
+          change: { idle_expires_at: null },
+        },
+      );
     if (leftover === 'not restored') await giveUpRestore(tx, { ...now, thread }, run.id);
     if (open.kind === 'repair') await job.repairs.ended(tx, now, open, repaired);
     return 'ended';

@@ -11,7 +11,7 @@ import { transaction } from '../db/transaction.ts';
 import { createMergeEngine } from '../merge/pool.ts';
 import type { MergeEngine, TreeRef } from '../merge/pool.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { patchTar } from '../workspaces/index.ts';
+import { packPatch } from '../workspaces/index.ts';
 import { archiveOf, readBlob, readBlobs, tarOf } from './contents.ts';
 import { insertSource } from './insert-source.ts';
 import { sha256Of } from '../trees/manifest.ts';
@@ -313,13 +313,15 @@ describe(`of ${FILES} files`, () => {
 
   test('a workspace is brought from one to a near one by what differs', async () => {
     const [from, to] = [await loadTree(ctx, near.id), await loadTree(ctx, original.id)];
-    expect(await rangesOf(() => patchTar(ctx as Context, project.id, to, from))).toEqual(
-      await framesOf(Object.values(near3)),
-    );
-    expect(await rangesOf(() => patchTar(ctx as Context, project.id, from, to))).toEqual(
+    expect(
+      await rangesOf(() => packPatch(ctx as Context, { projectId: project.id, from: to, to: from })),
+    ).toEqual(await framesOf(Object.values(near3)));
+    expect(await rangesOf(() => packPatch(ctx as Context, { projectId: project.id, from, to }))).toEqual(
       await framesOf([ORIGINAL[pathOf(7)]!, ORIGINAL[pathOf(4000)]!]),
     );
-    expect(await rangesOf(() => patchTar(ctx as Context, project.id, from, from))).toEqual([]);
+    expect(
+      await rangesOf(() => packPatch(ctx as Context, { projectId: project.id, from, to: from })),
+    ).toEqual([]);
   });
 
   test('the files of a source are its own row, and those that it is a delta to as far as they are not known', async () => {

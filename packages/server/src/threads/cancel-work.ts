@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { cancelApply } from '../applies/index.ts';
 import { cancelThreadBuild } from '../builds/index.ts';
 import type { ProjectRow } from '../db/schema.ts';
@@ -6,6 +5,7 @@ import type { Tx } from '../db/transaction.ts';
 import { stopThreadPreviews } from '../previews/index.ts';
 import { cancelRuns } from '../runs/index.ts';
 import { changeWorkspace, enqueueArchive } from '../workspaces/index.ts';
+import { initializationChange } from './initialization.ts';
 import { lockThreadById } from './policy.ts';
 import type { LoadedThread } from './policy.ts';
 import { markThreadDeleted } from './store.ts';
@@ -21,8 +21,6 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   await cancelApply(tx, loaded);
   const isBuildOver = await cancelThreadBuild(tx, loaded);
   await stopThreadPreviews(tx, loaded);
-  const isPreparing =
-    thread.initialization_state === 'accepted' || thread.initialization_state === 'preparing';
   if (thread.workspace_status !== null && thread.workspace_status !== 'archived')
     await enqueueArchive(tx, thread.id);
   return {
@@ -31,13 +29,7 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
     ...(cancelled.some((run) => run.status !== 'queued') ? { workspace_source_id: null } : {}),
     active_apply_id: null,
     ...(isBuildOver ? { active_build_id: null } : {}),
-    ...(isPreparing
-      ? {
-          initialization_state: 'cancelled',
-          initialization_phase: null,
-          initialization_updated_at: sql<Date>`now()`,
-        }
-      : {}),
+    ...initializationChange(thread, 'cancel'),
   };
 }
 
@@ -47,7 +39,10 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
  */
 export async function cancelPreparation(tx: Tx, loaded: LoadedThread): Promise<void> {
   if (loaded.thread.workspace_status === 'preparing')
-    await changeWorkspace(tx, loaded, 'cancelled', 'thread archived or deleted');
+    await changeWorkspace(tx, loaded, {
+      event: 'cancel',
+      reason: 'thread archived or deleted',
+    });
 }
 
 /** Ends the work of every thread of a project that is being deleted; its threads go with it. */

@@ -2,10 +2,10 @@ export { changeThread } from './change-thread.ts';
 export type { ThreadChange } from './store.ts';
 export {
   archived,
+  isIdle,
   loadThread,
   lockThread,
   lockThreadById,
-  occupation,
   requireIdle,
   requireOpen,
   requireUnoccupied,
@@ -13,7 +13,8 @@ export {
 export type { LoadedThread } from './policy.ts';
 export { activeDurationMs, viewThread } from './view.ts';
 export { RUN_STATUSES, Thread, WORKSPACE_STATUSES } from './schemas.ts';
-export { reinitialize, withParticipant } from './reinitialize.ts';
+export { initializationChange, reinitialize } from './initialization.ts';
+export { withParticipant } from './participants.ts';
 export { ErrorTrackerIssue, ExecutionTarget } from './schemas.ts';
 export {
   clearActiveBuild,

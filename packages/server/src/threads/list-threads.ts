@@ -13,7 +13,7 @@ interface Filter {
   orgId: string;
   projectId?: string | undefined;
   projectIds?: ReadonlySet<string> | null;
-  status?: string | undefined;
+  status?: ThreadRow['status'] | undefined;
   archived?: boolean | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Loading a thread = being allowed to see it: its organization, its project under the path that was asked,
- * the key's projects, not deleted. What a thread takes no more (archived, sealed, busy) is refused here
- * too, in that order.
+ * Loading a thread = being allowed to see it: it is of the caller's organization, of the project in the
+ * path and of the key's projects, and not deleted. Work on an archived, sealed or busy thread is refused
+ * here too, in that order.
  */
 import type { Principal } from '../http/principal.ts';
 import { seesProject } from '../http/principal.ts';
@@ -26,10 +26,10 @@ export interface LoadedThread {
 
 /** Reads the thread that the path names, with its project. */
 export async function loadThread(db: Db | Tx['db'], call: Asked): Promise<LoadedThread> {
-  return find(db, call, false);
+  return find(db, call, 'none');
 }
 
-/** The thread alone, in one statement: for reads, which clients poll. */
+/** Reads the thread alone, in one statement, since clients poll it. */
 export async function readThread(db: Db, call: Asked): Promise<ThreadRow> {
   let query = db
     .selectFrom('threads as t')
@@ -43,22 +43,22 @@ export async function readThread(db: Db, call: Asked): Promise<ThreadRow> {
   if (call.params.appId !== undefined && call.api === 'platform')
     query = query.where('p.kind', '=', 'platform');
   const thread = await query.executeTakeFirst();
-  // Which of the two is not there is told by looking for each.
+  // Loading them one by one finds out which of the two is missing.
   return thread && seesProject(call.principal, thread.project_id)
     ? thread
     : (await loadThread(db, call)).thread;
 }
 
 /**
- * As loadThread, with the thread's row locked for this transaction. Lock order: project, then thread; the
- * project is not locked here.
+ * Loads the thread that the path names and locks its row. Lock order: project, then thread. The project is
+ * not locked here.
  */
 export async function lockThread(tx: Tx, call: Asked): Promise<LoadedThread> {
-  return find(tx.db, call, true);
+  return find(tx.db, call, 'update');
 }
 
-async function find(db: Db | Tx['db'], call: Asked, lock: boolean): Promise<LoadedThread> {
-  // On a Platform path the app is looked up first: an unknown app is told as such.
+async function find(db: Db | Tx['db'], call: Asked, lock: 'none' | 'update'): Promise<LoadedThread> {
+  // On a Platform path the app is looked up first, so that an unknown app is refused as an app.
   const known = call.params.appId === undefined ? undefined : await loadProject(db, call);
   let query = db
     .selectFrom('threads')
@@ -67,7 +67,7 @@ async function find(db: Db | Tx['db'], call: Asked, lock: boolean): Promise<Load
     .where('id', '=', call.params.threadId!)
     .where('deleted_at', 'is', null);
   if (known) query = query.where('project_id', '=', known.id);
-  if (lock) query = query.forUpdate();
+  if (lock === 'update') query = query.forUpdate();
   const thread = await query.executeTakeFirst();
   if (!thread || !seesProject(call.principal, thread.project_id)) throw notFound('thread');
   const project =
@@ -82,8 +82,8 @@ async function find(db: Db | Tx['db'], call: Asked, lock: boolean): Promise<Load
 }
 
 /**
- * Locks a thread for a job; undefined when it was deleted meanwhile. `locked`: its project, where the
- * caller holds that row already.
+ * Locks a thread for a job; undefined when it was deleted meanwhile. `locked` is its project, where the
+ * caller has locked that row.
  */
 export async function lockThreadById(
   tx: Tx,
@@ -114,8 +114,8 @@ export const archived = () =>
   new ApiError('thread_archived', 'The thread is archived. Unarchive it first: PATCH it with status ready.');
 
 /**
- * 409 on an archived or sealed thread, in that order. `sealed: 'allowed'` for what an applied draft still
- * takes (builds, previews).
+ * Refuses work on an archived or sealed thread, in that order (409). Builds and previews pass
+ * `sealed: 'allowed'`: an applied draft takes them.
  */
 export function requireOpen(thread: ThreadRow, sealed: 'refused' | 'allowed' = 'refused'): void {
   if (thread.archived_at) throw archived();
@@ -126,25 +126,34 @@ export function requireOpen(thread: ThreadRow, sealed: 'refused' | 'allowed' = '
     );
 }
 
-/** What occupies the thread beside runs: an exec, an apply or a build. */
-export function occupation(thread: ThreadRow): BusyReason | null {
+/** What keeps the thread busy, apart from runs. */
+function busyReason(thread: ThreadRow): BusyReason | null {
   if (thread.active_exec_id) return 'exec';
   if (thread.active_apply_id) return 'apply';
   return thread.active_build_id ? 'build' : null;
 }
 
-/** 409 `thread_busy` while an exec, apply or build occupies the thread: for messages, retry and restore. */
+/** Refuses messages, retry and restore while the thread has an exec, apply or build (409 `thread_busy`). */
 export function requireUnoccupied(thread: ThreadRow): void {
-  const reason = occupation(thread);
+  const reason = busyReason(thread);
   if (reason) throw threadBusy(reason);
 }
 
 /**
- * 409 `thread_busy` unless the thread is idle: no run, exec, apply or build. For edit, exec, apply and
- * build.
+ * Refuses edit, exec, apply and build unless the thread is idle: without a run, exec, apply or build (409
+ * `thread_busy`).
  */
-export async function requireIdle(tx: { db: Db | Tx['db'] }, thread: ThreadRow): Promise<void> {
-  const work = await threadWork(tx.db, thread.id);
-  if (work.active || work.queuedRuns) throw threadBusy('run');
+export async function requireIdle(tx: Tx, thread: ThreadRow): Promise<void> {
+  if (await hasRuns(tx.db, thread)) throw threadBusy('run');
   requireUnoccupied(thread);
+}
+
+/** Whether the thread has no run, exec, apply or build. */
+export async function isIdle(db: Db | Tx['db'], thread: ThreadRow): Promise<boolean> {
+  return !busyReason(thread) && !(await hasRuns(db, thread));
+}
+
+async function hasRuns(db: Db | Tx['db'], thread: ThreadRow): Promise<boolean> {
+  const work = await threadWork(db, thread.id);
+  return work.active !== null || work.queuedRuns > 0;
 }

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { threadStatus } from './state.ts';
-import type { ThreadStatus } from './state.ts';
+import type { ThreadRow } from '../db/schema.ts';
+import { initializationAfter, threadStatus } from './state.ts';
+import type { InitializationEvent } from './state.ts';
+
+type InitializationState = ThreadRow['initialization_state'];
 
 const AT = new Date();
-const STATES = ['accepted', 'preparing', 'completed', 'failed', 'cancelled'];
+const STATES: InitializationState[] = ['accepted', 'preparing', 'completed', 'failed', 'cancelled'];
 
 /** Every combination of what the status depends on: 2 · 5 · 3 · 2 · 2 · 2 · 2. */
 const ALL = [null, AT].flatMap((archived_at) =>
@@ -31,7 +34,7 @@ const ALL = [null, AT].flatMap((archived_at) =>
 type Facts = (typeof ALL)[number];
 
 /** The table of state.ts, line by line. */
-const TABLE: [ThreadStatus, (f: Facts) => boolean][] = [
+const TABLE: [ThreadRow['status'], (f: Facts) => boolean][] = [
   ['archived', ({ thread }) => thread.archived_at !== null],
   ['failed', ({ thread }) => thread.initialization_state === 'failed'],
   ['waiting', ({ work }) => work.active === 'waiting'],
@@ -59,5 +62,21 @@ describe('threadStatus', () => {
   test.each(TABLE)('%s is reached by its line (%#)', (status, holds) => {
     const reached = ALL.filter((f) => holds(f) && threadStatus(f.thread, f.work) === status);
     expect(reached.length).toBeGreaterThan(0);
+  });
+});
+
+describe('initializationAfter', () => {
+  /** The second table of state.ts, line by line; all else is refused. */
+  const LINES: [InitializationState[], InitializationEvent, InitializationState][] = [
+    [['accepted', 'preparing'], 'begin', 'preparing'],
+    [['preparing'], 'complete', 'completed'],
+    [['accepted', 'preparing'], 'fail', 'failed'],
+    [['accepted', 'preparing'], 'cancel', 'cancelled'],
+    [['failed', 'cancelled'], 'retry', 'accepted'],
+  ];
+
+  test.each(LINES)('%j takes %s', (from, event, to) => {
+    for (const state of STATES)
+      expect([state, initializationAfter(state, event)]).toEqual([state, from.includes(state) ? to : null]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * A thread's status is a function of what stands in its rows, recomputed in every transaction that touches
- * them; the first line that holds decides:
+ * The status of a thread follows from its rows, and is computed in every transaction that changes them. The
+ * first line that holds decides:
  *
  *   archived   it was archived
  *   failed     its initialization failed
@@ -8,12 +8,18 @@
  *   running    its active run runs (a repair too)
  *   blocked    an apply is queued, or a build is queued or building
  *   queued     its initialization is accepted or preparing, or a run is queued
- *   failed     its last ended run (repair apart) failed, and neither a newer source nor an unarchiving came since
+ *   failed     its last ended run, repairs aside, failed, and neither a newer source nor an unarchiving followed
  *   ready      else
+ *
+ * The state of its initialization:
+ *
+ *   accepted, preparing   begin      preparing   its job is claimed
+ *   preparing             complete   completed   its workspace is ready
+ *   accepted, preparing   fail       failed      the attempts are used up; its queued runs fail
+ *   accepted, preparing   cancel     cancelled   it was archived or deleted
+ *   failed, cancelled     retry      accepted    the next retry or message
  */
 import type { ThreadRow } from '../db/schema.ts';
-
-export type ThreadStatus = 'queued' | 'running' | 'waiting' | 'blocked' | 'ready' | 'failed' | 'archived';
 
 export interface ThreadWork {
   /** The active run's status, null without one. */
@@ -26,16 +32,39 @@ type Facts = Pick<
   'archived_at' | 'initialization_state' | 'active_apply_id' | 'active_build_id' | 'last_run_failed'
 >;
 
-export function threadStatus(thread: Facts, work: ThreadWork): ThreadStatus {
+export function threadStatus(thread: Facts, work: ThreadWork): ThreadRow['status'] {
   if (thread.archived_at) return 'archived';
   if (thread.initialization_state === 'failed') return 'failed';
   if (work.active) return work.active;
   if (thread.active_apply_id || thread.active_build_id) return 'blocked';
-  if (
-    thread.initialization_state === 'accepted' ||
-    thread.initialization_state === 'preparing' ||
-    work.queuedRuns > 0
-  )
-    return 'queued';
+  if (isInitializing(thread) || work.queuedRuns > 0) return 'queued';
   return thread.last_run_failed ? 'failed' : 'ready';
 }
+
+type InitializationState = ThreadRow['initialization_state'];
+export type InitializationEvent = 'begin' | 'complete' | 'fail' | 'cancel' | 'retry';
+
+const INITIALIZING = ['accepted', 'preparing'] as const satisfies InitializationState[];
+
+const TRANSITIONS = {
+  begin: { from: INITIALIZING, to: 'preparing' },
+  complete: { from: ['preparing'], to: 'completed' },
+  fail: { from: INITIALIZING, to: 'failed' },
+  cancel: { from: INITIALIZING, to: 'cancelled' },
+  retry: { from: ['failed', 'cancelled'], to: 'accepted' },
+} as const satisfies Record<
+  InitializationEvent,
+  { from: readonly InitializationState[]; to: InitializationState }
+>;
+
+/** The state of an initialization after an event; null where it does not take the event. */
+export function initializationAfter(
+  state: InitializationState,
+  event: InitializationEvent,
+): InitializationState | null {
+  const { from, to } = TRANSITIONS[event];
+  return (from as readonly InitializationState[]).includes(state) ? to : null;
+}
+
+const isInitializing = (thread: Pick<ThreadRow, 'initialization_state'>): boolean =>
+  (INITIALIZING as readonly InitializationState[]).includes(thread.initialization_state);

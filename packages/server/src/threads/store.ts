@@ -74,7 +74,7 @@ export async function delayArchive(tx: Tx, threadId: string, retryAt: RawBuilder
 export async function setInitializationPhase(
   db: Db,
   threadId: string,
-  phase: { initialization_phase: string; workspace_setup_status?: string },
+  phase: Pick<ThreadChange, 'initialization_phase' | 'workspace_setup_status'>,
 ): Promise<void> {
   await db
     .updateTable('threads')

@@ -1,14 +1,14 @@
 /**
  * Saves a workspace and ends its runtime: its idle time is over, or its thread was archived or deleted.
- * What stands in it and in no source becomes a `recovery` source with a checkpoint first; where that fails
- * the workspace stays.
+ * Files that are in no source become a `recovery` source with a checkpoint first; where that fails, the
+ * workspace stays.
  *
- *   due? --> save (outside of a transaction) --> still due? kept --> runtime ended --> archived |
+ *   due? --> read (outside of a transaction) --> still due? saved --> runtime ended --> archived |
  *   cleanup_pending
  *
- * What fails is tried again, the first time after a second, later at most every minute. The row says when,
- * not the job, which would keep its thread's key meanwhile: a message must not wait for it. The sweep
- * enqueues it then.
+ * A failed attempt is repeated, the first time after a second, later at most every minute. The sweep
+ * enqueues it when the thread's row says so. The job itself does not wait: it would keep the thread's key,
+ * and a message must not wait for that.
  */
 import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';
@@ -21,9 +21,9 @@ import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { LostJob } from '../jobs/job.ts';
 import type { Job } from '../jobs/job.ts';
-import { abandon } from '../sources/index.ts';
-import { delayArchive, lockThreadById, requireIdle } from '../threads/index.ts';
 import { endTasks } from '../runner/await-runner.ts';
+import { abandon } from '../sources/index.ts';
+import { delayArchive, isIdle, lockThreadById } from '../threads/index.ts';
 import { changeWorkspace, vanishWorkspace } from './change-workspace.ts';
 import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
 import type { Unsaved } from './save-workspace.ts';
@@ -33,13 +33,13 @@ const MAX_RETRY_SECONDS = 60;
 const SAVE_MS = 5 * 60_000;
 const END_MS = 60_000;
 
-type Archiving = Job<'workspace.archive'>;
+type ArchiveJob = Job<'workspace.archive'>;
 
-export async function archiveWorkspace(ctx: Context, job: Archiving): Promise<void> {
+export async function archiveWorkspace(ctx: Context, job: ArchiveJob): Promise<void> {
   try {
     await archive(ctx, job);
   } catch (error) {
-    if (error instanceof LostJob || job.signal.aborted || !(await putOff(ctx, job))) throw error;
+    if (error instanceof LostJob || job.signal.aborted || !(await retryLater(ctx, job))) throw error;
     ctx.log.warn(
       { err: error, thread: job.payload.threadId },
       'a workspace could not be put away; it is tried again',
@@ -47,58 +47,38 @@ export async function archiveWorkspace(ctx: Context, job: Archiving): Promise<vo
   }
 }
 
-async function archive(ctx: Context, job: Archiving): Promise<void> {
+async function archive(ctx: Context, job: ArchiveJob): Promise<void> {
   const { threadId } = job.payload;
   const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).executeTakeFirst();
   if (!thread || !(await isDue(ctx, ctx.db, thread))) return;
-  const unsaved =
-    thread.workspace_status === 'ready' && !thread.deleted_at ? await save(ctx, job, thread) : null;
-  if (unsaved === 'vanished') return vanished(ctx, job);
-  if (!(await keep(ctx, job, unsaved)))
+  const isKept = thread.workspace_status === 'ready' && !thread.deleted_at;
+  const unsaved = isKept ? await read(ctx, job, thread) : null;
+  if (unsaved === 'vanished') return recordVanished(ctx, job);
+  if (!(await save(ctx, job, unsaved)))
     return abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.staged ?? null);
-  const fault = await within(END_MS, ctx.runner.deleteWorkspace(threadId, job.claimedAt)).then(
-    () => null,
-    (error: unknown) => error as Error,
-  );
-  await transaction(ctx, async (tx) => {
-    await job.fence(tx);
-    const now = await lockThreadById(tx, threadId);
-    if (!now || !['ready', 'cleanup_pending'].includes(now.thread.workspace_status ?? '')) return;
-    const reason = now.thread.archived_at ? 'thread archived' : 'idle';
-    const sourceId = await savedAs(tx, now.thread);
-    if (!fault)
-      await changeWorkspace(tx, now, 'archived', reason, {
-        sourceId,
-        change: { idle_expires_at: null, workspace_source_id: null },
-      });
-    else if (now.thread.workspace_status === 'ready')
-      await changeWorkspace(tx, now, 'cleanup_pending', reason, { sourceId });
-  });
+  const fault = await endRuntime(ctx, job);
+  await recordEnd(ctx, job, fault ? 'unconfirmed' : 'confirmed');
   if (fault) throw fault;
 }
 
-/** Still wanted: archived, deleted, its end not confirmed; or without work beyond its deadline. */
+/**
+ * Whether the workspace is still to be archived: its thread was archived or deleted, its end is not
+ * confirmed, or it is idle beyond its deadline.
+ */
 async function isDue(ctx: Context, db: Context['db'] | Tx['db'], thread: ThreadRow): Promise<boolean> {
   if (thread.deleted_at || thread.archived_at || thread.workspace_status === 'cleanup_pending') return true;
-  if (
-    thread.workspace_status !== 'ready' ||
-    !(await requireIdle({ db }, thread).then(
-      () => true,
-      () => false,
-    ))
-  )
-    return false;
-  return (
-    (await db
-      .selectFrom('threads')
-      .select('id')
-      .where('id', '=', thread.id)
-      .where('idle_expires_at', '<=', databaseNow(ctx))
-      .executeTakeFirst()) !== undefined
-  );
+  if (thread.workspace_status !== 'ready' || !(await isIdle(db, thread))) return false;
+  const overdue = await db
+    .selectFrom('threads')
+    .select('id')
+    .where('id', '=', thread.id)
+    .where('idle_expires_at', '<=', databaseNow(ctx))
+    .executeTakeFirst();
+  return overdue !== undefined;
 }
 
-async function save(ctx: Context, job: Archiving, thread: ThreadRow): Promise<Unsaved | null | 'vanished'> {
+/** Ends the workspace's tasks and reads what is in no source. */
+async function read(ctx: Context, job: ArchiveJob, thread: ThreadRow): Promise<Unsaved | null | 'vanished'> {
   try {
     await endTasks(ctx, job, thread.id);
     return await within(SAVE_MS, readUnsaved(ctx, thread));
@@ -108,14 +88,15 @@ async function save(ctx: Context, job: Archiving, thread: ThreadRow): Promise<Un
       return null;
     }
     if (!(error instanceof RunnerError && error.status === 404)) throw error;
-    // Its own runner has lost none: a worker before this one ended it, and died before that was recorded.
+    // A runner loses no workspace. Where it is the thread's own, an earlier worker ended the workspace and
+    // died before it recorded that.
     const { id, pid } = await ctx.runner.status();
     return thread.runner_id === `${id}:${pid}` ? null : 'vanished';
   }
 }
 
-/** False where it is no longer to be put away: somebody works in it again. */
-async function keep(ctx: Context, job: Archiving, unsaved: Unsaved | null): Promise<boolean> {
+/** Returns false where the workspace is no longer due: it is in use again. */
+async function save(ctx: Context, job: ArchiveJob, unsaved: Unsaved | null): Promise<boolean> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, job.payload.threadId);
@@ -126,7 +107,7 @@ async function keep(ctx: Context, job: Archiving, unsaved: Unsaved | null): Prom
   });
 }
 
-async function vanished(ctx: Context, job: Archiving): Promise<void> {
+async function recordVanished(ctx: Context, job: ArchiveJob): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, job.payload.threadId);
@@ -134,7 +115,35 @@ async function vanished(ctx: Context, job: Archiving): Promise<void> {
   });
 }
 
-/** What was kept of it, by this attempt or one before it; the latest source where that was nothing. */
+/** Returns why the end is not confirmed; null when it is. */
+async function endRuntime(ctx: Context, job: ArchiveJob): Promise<Error | null> {
+  return within(END_MS, ctx.runner.deleteWorkspace(job.payload.threadId, job.claimedAt)).then(
+    () => null,
+    (error: unknown) => error as Error,
+  );
+}
+
+async function recordEnd(ctx: Context, job: ArchiveJob, end: 'confirmed' | 'unconfirmed'): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const now = await lockThreadById(tx, job.payload.threadId);
+    if (now?.thread.workspace_status !== 'ready' && now?.thread.workspace_status !== 'cleanup_pending')
+      return;
+    const reason = now.thread.archived_at ? 'thread archived' : 'idle';
+    const sourceId = await savedAs(tx, now.thread);
+    if (end === 'confirmed')
+      await changeWorkspace(tx, now, {
+        event: 'archive',
+        reason,
+        sourceId,
+        change: { idle_expires_at: null, workspace_source_id: null },
+      });
+    else if (now.thread.workspace_status === 'ready')
+      await changeWorkspace(tx, now, { event: 'detach', reason, sourceId });
+  });
+}
+
+/** The source that this attempt or an earlier one saved; the latest source where nothing was saved. */
 async function savedAs(
   tx: Tx,
   { workspace_source_id: at, latest_source_id: latest }: ThreadRow,
@@ -144,22 +153,21 @@ async function savedAs(
   return source?.origin === 'recovery' ? at : latest;
 }
 
-/** False for a deleted thread: nothing works in it any more, so that the job itself may wait. */
-async function putOff(ctx: Context, job: Archiving): Promise<boolean> {
+/** Returns false for a deleted thread: nothing works in it any more, so the job itself may wait. */
+async function retryLater(ctx: Context, job: ArchiveJob): Promise<boolean> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, job.payload.threadId);
     if (!now) return false;
-    const seconds =
-      Math.min(MAX_RETRY_SECONDS, 2 ** Math.min(now.thread.workspace_failures, 10)) *
-      (0.75 + Math.random() / 2);
+    const backoff = Math.min(MAX_RETRY_SECONDS, 2 ** Math.min(now.thread.workspace_failures, 10));
+    const seconds = backoff * (0.75 + Math.random() / 2);
     const retryAt = sql<Date>`${databaseNow(ctx)} + ${seconds} * interval '1 second'`;
     await delayArchive(tx, now.thread.id, retryAt);
     return true;
   });
 }
 
-/** A job that failed too often: that of a deleted thread is never given up, others are found by the sweep. */
+/** A job that failed too often. For a deleted thread it is enqueued again; the sweep finds all others. */
 export async function archivingDied(ctx: Context, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
     if (!(await lockThreadById(tx, threadId))) await enqueueArchive(tx, threadId, AGAIN_SECONDS);

@@ -1,90 +1,83 @@
-import type { ProjectRow, ThreadRow } from '../db/schema.ts';
+import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { scopeOf } from '../projects/index.ts';
 import { changeThread } from '../threads/index.ts';
-import type { ThreadChange } from '../threads/index.ts';
+import type { LoadedThread, ThreadChange } from '../threads/index.ts';
+import { workspaceChange } from './state.ts';
+import type { WorkspaceEvent } from './state.ts';
+import { insertRecord } from './store.ts';
 
-export type WorkspaceStatus = 'preparing' | 'cancelled' | 'ready' | 'archived' | 'cleanup_pending' | 'error';
+export interface WorkspaceStep {
+  event: WorkspaceEvent;
+  /** For the history. */
+  reason: string;
+  runId?: string | null;
+  /** The source that was restored or saved. */
+  sourceId?: string | null;
+  /** Further columns of the thread. */
+  change?: ThreadChange;
+}
 
 /**
- * A locked thread's workspace changes its status: one record and one event with its id, then the thread.
- * `from` null = it had none.
- *
- *   null, archived, error, cancelled → preparing     initialization, or the next run or exec
- *   preparing → ready | error | cancelled            restored | attempts used up | archive or delete
- *   ready → archived | cleanup_pending               saved, and the runtime gone | its end not confirmed
- *   cleanup_pending → archived                       confirmed
- *   ready → error                                    the runtime vanished; the last saved source counts
+ * Changes the status of a locked thread's workspace: writes one record, publishes one event with its id
+ * (`workspace.recovery.updated`), then changes the thread.
  */
 export async function changeWorkspace(
   tx: Tx,
-  { thread, project }: { thread: ThreadRow; project: ProjectRow },
-  to: WorkspaceStatus,
-  reason: string,
-  more: { runId?: string | null; sourceId?: string | null; change?: ThreadChange } = {},
+  { thread, project }: LoadedThread,
+  { event, reason, runId = null, sourceId = null, change }: WorkspaceStep,
 ): Promise<ThreadRow> {
+  const { from, to, setup } = workspaceChange(event);
+  if (!from.includes(thread.workspace_status))
+    throw new Error(`a workspace that is ${thread.workspace_status} does not take '${event}'`);
   const record = newId('wsr');
-  await tx.db
-    .insertInto('workspace_records')
-    .values({
-      org_id: thread.org_id,
-      id: record,
-      thread_id: thread.id,
-      run_id: more.runId ?? null,
-      from_status: thread.workspace_status,
-      to_status: to,
-      reason,
-      source_id: more.sourceId ?? null,
-    })
-    .execute();
+  await insertRecord(tx, {
+    org_id: thread.org_id,
+    id: record,
+    thread_id: thread.id,
+    run_id: runId,
+    from_status: thread.workspace_status,
+    to_status: to,
+    reason,
+    source_id: sourceId,
+  });
   appendEvent(
     tx,
     scopeOf(project),
     'workspace.recovery.updated',
     { id: record },
-    { threadId: thread.id, runId: more.runId ?? null },
+    { threadId: thread.id, runId },
   );
-  // What its end failed at is over, or goes on.
-  const isAnew = to !== 'cleanup_pending';
   return changeThread(
     tx,
     { thread, project },
     {
       workspace_status: to,
-      ...(isAnew ? { workspace_failures: 0, workspace_retry_at: null } : {}),
-      ...more.change,
+      ...(setup ? { workspace_setup_status: setup } : {}),
+      // Failed attempts to end it count until it is ended, or used again.
+      ...(event === 'detach' ? {} : { workspace_failures: 0, workspace_retry_at: null }),
+      ...change,
     },
   );
 }
 
-/**
- * ready → error: its runner is another one now, and what the one before held is gone. The last saved source
- * counts.
- */
-export async function vanishWorkspace(
-  tx: Tx,
-  loaded: { thread: ThreadRow; project: ProjectRow },
-): Promise<ThreadRow> {
-  return changeWorkspace(tx, loaded, 'error', 'the runtime vanished', {
+/** Its runner was replaced, and what that held is gone. */
+export async function vanishWorkspace(tx: Tx, loaded: LoadedThread): Promise<ThreadRow> {
+  return changeWorkspace(tx, loaded, {
+    event: 'vanish',
+    reason: 'the runtime vanished',
     sourceId: loaded.thread.latest_source_id,
     change: { idle_expires_at: null },
   });
 }
 
 /**
- * preparing → error: what it was restored for is given up. The next run or command tries anew. Nothing
- * where it did not come to that.
+ * Gives up a restore: the next run or command tries again. Without effect where the workspace is not being
+ * restored.
  */
-export async function giveUpRestore(
-  tx: Tx,
-  loaded: { thread: ThreadRow; project: ProjectRow },
-  runId: string | null,
-): Promise<ThreadRow> {
+export async function giveUpRestore(tx: Tx, loaded: LoadedThread, runId: string | null): Promise<ThreadRow> {
   if (loaded.thread.workspace_status !== 'preparing') return loaded.thread;
-  return changeWorkspace(tx, loaded, 'error', 'it could not be restored', {
-    runId,
-    change: { workspace_setup_status: 'failed' },
-  });
+  return changeWorkspace(tx, loaded, { event: 'fail', reason: 'it could not be restored', runId });
 }

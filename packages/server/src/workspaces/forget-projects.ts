@@ -1,20 +1,6 @@
 import type { Context } from '../context.ts';
 
-const EVERY_MS = 30_000;
-
-/**
- * Has the runner give up what it keeps of projects that were deleted, or that this database does not know:
- * it looks at most every 30 s.
- */
-export function forgetsProjects(ctx: Context): () => Promise<void> {
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (performance.now() - lookedAt < EVERY_MS) return;
-    lookedAt = performance.now();
-    await forgetDeletedProjects(ctx);
-  };
-}
-
+/** Has the runner drop what it keeps of projects that are deleted, or unknown to this database. */
 export async function forgetDeletedProjects(ctx: Context): Promise<void> {
   const groups = await ctx.runner.groups();
   if (groups.length === 0) return;

@@ -2,10 +2,9 @@ export { captureWorkspace, readCaptured, stageCapture, WorkspaceChanged } from '
 export type { Capture } from './capture-workspace.ts';
 export { changeWorkspace, giveUpRestore } from './change-workspace.ts';
 export { freshDeadline } from './idle.ts';
-export { patchTar } from './patch-tar.ts';
-export { noteStand, prepareWorkspace, putBack } from './prepare-workspace.ts';
+export { packPatch } from './pack-patch.ts';
+export { prepareWorkspace, recordWorkspaceSource, resetWorkspace } from './prepare-workspace.ts';
 export { putSourceFiles } from './restore-workspace.ts';
 export { archiveWorkspace, archivingDied, enqueueArchive } from './archive-workspace.job.ts';
 export { initializationDied, initializeThread } from './initialize-thread.job.ts';
-export type { FailQueuedRuns } from './initialize-thread.job.ts';
 export { sweepWorkspaces } from './sweep.ts';

@@ -1,30 +1,33 @@
 /**
- * Prepares a new thread's workspace.
- *
- *   accepted --claimed, attempt + 1--> preparing --workspace ready--> completed
- *                                      preparing --third failed attempt--> failed   (queued runs fail `workspace_unavailable`)
- *   accepted, preparing --archive, delete--> cancelled                              (by that operation)
- *   failed, cancelled --retry, message--> accepted                                  (by that operation)
+ * Prepares a new thread's workspace. The states of an initialization are listed in threads/state.ts; archive,
+ * delete, retry and message change them in their own operations.
  */
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
-import { changeThread, lockThreadById, setInitializationPhase } from '../threads/index.ts';
+import { awaitRunner, endTasks } from '../runner/await-runner.ts';
+import {
+  changeThread,
+  initializationChange,
+  lockThreadById,
+  setInitializationPhase,
+} from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
-import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import { restoreWorkspace } from './restore-workspace.ts';
 
 const ATTEMPTS = 3;
 
+type InitializeJob = Job<'thread.initialize'>;
+
 /**
- * Ends the queued runs of a thread that cannot be prepared; given by worker.ts, since runs know workspaces.
- * Returns how many.
+ * Fails the queued runs of a thread that cannot be prepared, and returns how many. worker.ts hands it over,
+ * since runs import workspaces.
  */
-export type FailQueuedRuns = (
+type FailQueuedRuns = (
   tx: Tx,
   loaded: LoadedThread,
   error: { code: 'workspace_unavailable'; message: string },
@@ -32,43 +35,87 @@ export type FailQueuedRuns = (
 
 export async function initializeThread(
   ctx: Context,
-  job: Job<'thread.initialize'>,
+  job: InitializeJob,
   failQueuedRuns: FailQueuedRuns,
 ): Promise<void> {
   const begun = await begin(ctx, job);
   if (!begun) return;
-  const { thread, project } = begun;
+  const { thread } = begun;
   let runnerId: string;
   try {
-    runnerId = await awaitRunner(ctx);
-    // A Direct project may have a repository; what stands in its sources is what there is to fetch.
-    if (project.kind === 'direct') await phase(ctx, thread.id, 'resolving_repository');
-    await phase(ctx, thread.id, 'allocating_sandbox');
-    await endTasks(ctx, job, thread.id);
-    if (project.kind === 'direct') await phase(ctx, thread.id, 'fetching_repository');
-    await restoreWorkspace(ctx, job, thread, thread.latest_source_id);
-    await phase(ctx, thread.id, 'configuring_workspace', 'running');
-    if (await hasQueuedRun(ctx, thread.id)) await phase(ctx, thread.id, 'dispatching_run');
+    runnerId = await prepare(ctx, job, begun);
   } catch (error) {
     if (thread.initialization_attempt_count < ATTEMPTS) throw error;
     ctx.log.error({ err: error, thread: thread.id }, 'a workspace could not be prepared');
     return fail(ctx, thread.id, failQueuedRuns, job);
   }
+  await complete(ctx, job, thread, runnerId);
+}
+
+/** Counts the attempt. Undefined when the thread takes no preparation any more. */
+async function begin(ctx: Context, job: InitializeJob): Promise<LoadedThread | undefined> {
+  return transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const now = await lockThreadById(tx, job.payload.threadId);
+    const change = now && initializationChange(now.thread, 'begin');
+    if (!change || now.thread.archived_at) return undefined;
+    const thread =
+      now.thread.workspace_status === 'preparing'
+        ? await changeThread(tx, now, change)
+        : await changeWorkspace(tx, now, { event: 'prepare', reason: 'initialization', change });
+    return { ...now, thread };
+  });
+}
+
+/** Restores the workspace and shows the phases of that; returns the runner that holds it. */
+async function prepare(ctx: Context, job: InitializeJob, { thread, project }: LoadedThread): Promise<string> {
+  const show = (phase: NonNullable<ThreadRow['initialization_phase']>) =>
+    setInitializationPhase(ctx.db, thread.id, { initialization_phase: phase });
+  const runnerId = await awaitRunner(ctx);
+  // A Direct project may have a repository; its sources hold what is to be fetched of it.
+  if (project.kind === 'direct') await show('resolving_repository');
+  await show('allocating_sandbox');
+  await endTasks(ctx, job, thread.id);
+  if (project.kind === 'direct') await show('fetching_repository');
+  await restoreWorkspace(ctx, job, thread, thread.latest_source_id);
+  await setInitializationPhase(ctx.db, thread.id, {
+    initialization_phase: 'configuring_workspace',
+    workspace_setup_status: 'running',
+  });
+  if (await hasQueuedRun(ctx, thread.id)) await show('dispatching_run');
+  return runnerId;
+}
+
+async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {
+  const queued = await ctx.db
+    .selectFrom('runs')
+    .select('id')
+    .where('thread_id', '=', threadId)
+    .where('status', '=', 'queued')
+    .limit(1)
+    .executeTakeFirst();
+  return queued !== undefined;
+}
+
+async function complete(
+  ctx: Context,
+  job: InitializeJob,
+  { id: threadId, latest_source_id: restored }: ThreadRow,
+  runnerId: string,
+): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
-    const now = await lockThreadById(tx, thread.id);
-    if (!now || now.thread.initialization_state !== 'preparing') return;
+    const now = await lockThreadById(tx, threadId);
+    const change = now && initializationChange(now.thread, 'complete');
+    if (!change) return;
     const deadline = await freshDeadline(ctx, tx.db, now.thread);
-    await changeWorkspace(tx, now, 'ready', 'initialization', {
-      sourceId: thread.latest_source_id,
+    await changeWorkspace(tx, now, {
+      event: 'restore',
+      reason: 'initialization',
+      sourceId: restored,
       change: {
-        initialization_state: 'completed',
-        initialization_phase: null,
-        initialization_error_code: null,
-        initialization_error_message: null,
-        initialization_updated_at: sql<Date>`now()`,
-        workspace_setup_status: 'ready',
-        workspace_source_id: thread.latest_source_id,
+        ...change,
+        workspace_source_id: restored,
         runner_id: runnerId,
         idle_expires_at: deadline,
       },
@@ -76,56 +123,7 @@ export async function initializeThread(
   });
 }
 
-/** accepted → preparing; counts the attempt. Undefined when the thread wants none any more. */
-async function begin(ctx: Context, job: Job<'thread.initialize'>): Promise<LoadedThread | undefined> {
-  return transaction(ctx, async (tx) => {
-    await job.fence(tx);
-    const now = await lockThreadById(tx, job.payload.threadId);
-    if (
-      !now ||
-      now.thread.archived_at ||
-      !['accepted', 'preparing'].includes(now.thread.initialization_state)
-    )
-      return undefined;
-    const change = {
-      initialization_state: 'preparing',
-      initialization_phase: 'provisioning_workspace',
-      initialization_attempt_count: sql<number>`initialization_attempt_count + 1`,
-      initialization_updated_at: sql<Date>`now()`,
-    };
-    const thread =
-      now.thread.workspace_status === 'preparing'
-        ? await changeThread(tx, now, change)
-        : await changeWorkspace(tx, now, 'preparing', 'initialization', {
-            change: { ...change, workspace_setup_status: 'pending' },
-          });
-    return { ...now, thread };
-  });
-}
-
-async function phase(ctx: Context, threadId: string, name: string, setup?: string): Promise<void> {
-  await setInitializationPhase(ctx.db, threadId, {
-    initialization_phase: name,
-    ...(setup ? { workspace_setup_status: setup } : {}),
-  });
-}
-
-async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {
-  return (
-    (await ctx.db
-      .selectFrom('runs')
-      .select('id')
-      .where('thread_id', '=', threadId)
-      .where('status', '=', 'queued')
-      .limit(1)
-      .executeTakeFirst()) !== undefined
-  );
-}
-
-/**
- * A job that failed too often at something else than the workspace: the thread must not stay in preparation
- * for ever.
- */
+/** A job that failed too often at other steps: its thread must not stay in preparation for ever. */
 export async function initializationDied(
   ctx: Context,
   threadId: string,
@@ -138,22 +136,22 @@ async function fail(
   ctx: Context,
   threadId: string,
   failQueuedRuns: FailQueuedRuns,
-  job?: Job<'thread.initialize'>,
+  job?: InitializeJob,
 ): Promise<void> {
   const message = 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.';
   await transaction(ctx, async (tx) => {
     await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
-    if (!now || !['accepted', 'preparing'].includes(now.thread.initialization_state)) return;
+    const change = now && initializationChange(now.thread, 'fail');
+    if (!change) return;
     const failed = await failQueuedRuns(tx, now, { code: 'workspace_unavailable', message });
-    await changeWorkspace(tx, now, 'error', 'initialization failed', {
+    await changeWorkspace(tx, now, {
+      event: 'fail',
+      reason: 'initialization failed',
       change: {
-        initialization_state: 'failed',
-        initialization_phase: null,
+        ...change,
         initialization_error_code: 'workspace_unavailable',
         initialization_error_message: message,
-        initialization_updated_at: sql<Date>`now()`,
-        workspace_setup_status: 'failed',
         ...(failed ? { last_run_failed: true } : {}),
       },
     });

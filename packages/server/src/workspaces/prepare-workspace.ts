@@ -8,9 +8,15 @@ import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
-import { patchTar } from './patch-tar.ts';
+import { packPatch } from './pack-patch.ts';
 import { restoreWorkspace } from './restore-workspace.ts';
 import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
+
+/** What a workspace is prepared for. */
+interface Purpose {
+  reason: 'run' | 'exec';
+  runId: string | null;
+}
 
 const EMPTY: Tree = new Map();
 
@@ -19,70 +25,76 @@ async function treeOf(ctx: Context, sourceId: string | null): Promise<Tree> {
 }
 
 /**
- * Makes a thread's workspace hold its latest source: restored when it is gone, patched when it stands at
+ * Makes a thread's workspace hold its latest source: restores it when it is gone, patches it when it holds
  * another source. The caller holds the thread's key, so nothing else touches the workspace. Returns the
- * thread as it stands; undefined when it was deleted or archived. Throws WorkspaceUnavailable, or what the
- * runner said.
+ * thread as it is then; undefined when it was deleted or archived. Throws WorkspaceUnavailable, or the
+ * runner's error.
  */
 export async function prepareWorkspace(
   ctx: Context,
   job: Holder,
   threadId: string,
-  reason: string,
-  runId: string | null,
+  purpose: Purpose,
 ): Promise<ThreadRow | undefined> {
   const runnerId = await awaitRunner(ctx);
-  const found = await ctx.db
+  const thread = await ctx.db
     .selectFrom('threads')
     .selectAll()
     .where('id', '=', threadId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  if (!found || found.archived_at) return undefined;
+  if (!thread || thread.archived_at) return undefined;
   if (
-    found.workspace_status === 'ready' &&
-    found.runner_id === runnerId &&
+    thread.workspace_status === 'ready' &&
+    thread.runner_id === runnerId &&
     (await ctx.runner.workspaceExists(threadId))
   ) {
     try {
-      return await bringToLatest(ctx, job, found);
+      return await bringToLatest(ctx, job, thread);
     } catch (error) {
       if (!isBeyondReading(error)) throw error;
-      await ctx.runner.deleteWorkspace(threadId, job.claimedAt); // its last saved source counts
+      // Its last saved source counts.
+      await ctx.runner.deleteWorkspace(threadId, job.claimedAt);
     }
   }
-  // The end that was not confirmed when it was put away.
-  if (found.workspace_status === 'cleanup_pending') await ctx.runner.deleteWorkspace(threadId, job.claimedAt);
-  const loaded = await beginRestore(ctx, job, threadId, reason, runId);
-  if (!loaded) return undefined;
+  // The end of its runtime was not confirmed.
+  if (thread.workspace_status === 'cleanup_pending')
+    await ctx.runner.deleteWorkspace(threadId, job.claimedAt);
+  return restore(ctx, job, threadId, { ...purpose, runnerId });
+}
+
+async function restore(
+  ctx: Context,
+  job: Holder,
+  threadId: string,
+  { runnerId, reason, runId }: Purpose & { runnerId: string },
+): Promise<ThreadRow | undefined> {
+  const thread = await beginRestore(ctx, job, threadId, { reason, runId });
+  if (!thread) return undefined;
   await endTasks(ctx, job, threadId);
-  await restoreWorkspace(ctx, job, loaded, loaded.latest_source_id);
-  const restored = loaded.latest_source_id;
+  const restored = thread.latest_source_id;
+  await restoreWorkspace(ctx, job, thread, restored);
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
     if (!now || now.thread.archived_at || now.thread.workspace_status !== 'preparing') return undefined;
     const deadline = await freshDeadline(ctx, tx.db, now.thread);
-    return changeWorkspace(tx, now, 'ready', reason, {
+    return changeWorkspace(tx, now, {
+      event: 'restore',
+      reason,
       runId,
       sourceId: restored,
-      change: {
-        workspace_setup_status: 'ready',
-        workspace_source_id: restored,
-        runner_id: runnerId,
-        idle_expires_at: deadline,
-      },
+      change: { workspace_source_id: restored, runner_id: runnerId, idle_expires_at: deadline },
     });
   });
 }
 
-/** … → preparing, by way of what became of it meanwhile. */
+/** Marks the workspace as being prepared; first records the end that it came to meanwhile. */
 async function beginRestore(
   ctx: Context,
   job: Holder,
   threadId: string,
-  reason: string,
-  runId: string | null,
+  { reason, runId }: Purpose,
 ): Promise<ThreadRow | undefined> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -90,28 +102,32 @@ async function beginRestore(
     if (!now || now.thread.archived_at) return undefined;
     let { thread } = now;
     if (thread.workspace_status === 'cleanup_pending')
-      thread = await changeWorkspace(tx, { ...now, thread }, 'archived', 'its end is confirmed', {
-        sourceId: thread.latest_source_id,
-      });
+      thread = await changeWorkspace(
+        tx,
+        { ...now, thread },
+        { event: 'archive', reason: 'its end is confirmed', sourceId: thread.latest_source_id },
+      );
     if (thread.workspace_status === 'ready')
-      thread = await changeWorkspace(tx, { ...now, thread }, 'error', 'the runtime vanished', { runId });
+      thread = await changeWorkspace(
+        tx,
+        { ...now, thread },
+        { event: 'vanish', reason: 'the runtime vanished', runId },
+      );
     if (thread.workspace_status !== 'preparing')
-      thread = await changeWorkspace(tx, { ...now, thread }, 'preparing', reason, {
-        runId,
-        change: { workspace_setup_status: 'pending' },
-      });
+      thread = await changeWorkspace(tx, { ...now, thread }, { event: 'prepare', reason, runId });
     return thread;
   });
 }
 
 /**
- * Patches a workspace that is there. Without a known source it was cut off in mid-work: what it holds is
- * kept first.
+ * Patches an existing workspace. One whose source is unknown was cut off in the middle of work: its files
+ * are kept first.
  */
 async function bringToLatest(ctx: Context, job: Holder, thread: ThreadRow): Promise<ThreadRow> {
   await endTasks(ctx, job, thread.id);
-  if (thread.workspace_source_id === thread.latest_source_id) return thread;
-  if (thread.workspace_source_id !== null) return putBack(ctx, job, thread, thread.latest_source_id);
+  const sourceId = thread.latest_source_id;
+  if (thread.workspace_source_id === sourceId) return thread;
+  if (thread.workspace_source_id !== null) return resetWorkspace(ctx, job, thread, { sourceId });
   const unsaved = await readUnsaved(ctx, thread);
   if (unsaved) {
     await transaction(ctx, async (tx) => {
@@ -120,37 +136,31 @@ async function bringToLatest(ctx: Context, job: Holder, thread: ThreadRow): Prom
       if (now) await keepUnsaved(tx, now, unsaved);
     });
   }
-  return putBack(
-    ctx,
-    job,
-    thread,
-    thread.latest_source_id,
-    unsaved?.tree ?? (await treeOf(ctx, thread.latest_source_id)),
-  );
+  const present = unsaved?.tree ?? (await treeOf(ctx, sourceId));
+  return resetWorkspace(ctx, job, thread, { sourceId, present });
 }
 
 /**
- * Puts the source files of a workspace to `sourceId`: what differs from the source that it stands at is
- * written or deleted; ignored and dependency files stay. `present`: what was found in it, where that is no
- * source.
+ * Resets the source files of a workspace to those of a source. Ignored files and dependencies stay.
+ * `present` is what was found in the workspace, where that is no source.
  */
-export async function putBack(
+export async function resetWorkspace(
   ctx: Context,
   job: Holder,
   thread: ThreadRow,
-  sourceId: string | null,
-  present?: Tree,
+  { sourceId, present }: { sourceId: string | null; present?: Tree },
 ): Promise<ThreadRow> {
-  const [from, to] = [
-    present ?? (await treeOf(ctx, thread.workspace_source_id)),
-    await treeOf(ctx, sourceId),
-  ];
-  await ctx.runner.patch(thread.id, await patchTar(ctx, thread.project_id, from, to), job.claimedAt);
-  return noteStand(ctx, job, thread.id, sourceId);
+  const patch = await packPatch(ctx, {
+    projectId: thread.project_id,
+    from: present ?? (await treeOf(ctx, thread.workspace_source_id)),
+    to: await treeOf(ctx, sourceId),
+  });
+  await ctx.runner.patch(thread.id, patch, job.claimedAt);
+  return recordWorkspaceSource(ctx, job, thread.id, sourceId);
 }
 
-/** The source that the workspace stands at; null while it holds none, or nobody knows. */
-export async function noteStand(
+/** Records the source that a workspace holds; null while that is no source, or unknown. */
+export async function recordWorkspaceSource(
   ctx: Context,
   job: Holder,
   threadId: string,

@@ -7,16 +7,16 @@ import { sameEntry } from '../trees/tree.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
 import type { Holder } from '../runner/await-runner.ts';
-import { patchTar } from './patch-tar.ts';
+import { packPatch } from './pack-patch.ts';
 
-/** Versions of a project that are looked at as the base of a patch, the last used first. */
+/** Versions of a project that are considered as the base of a patch, the last used first. */
 const CANDIDATES = 4;
-/** A patch of more than this part of all files or bytes is no longer faster than all of them. */
+/** A patch of more than this share of all files or bytes is no faster than all of them. */
 const PATCH_SHARE = 0.25;
-/** At the top of a project. */
+/** In a project's top folder. */
 const LOCK_FILES = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'];
 
-/** Makes a thread's workspace anew, with exactly the files of a source. */
+/** Makes a thread's workspace from nothing, with exactly the files of a source. */
 export async function restoreWorkspace(
   ctx: Context,
   job: Holder,
@@ -32,9 +32,9 @@ export async function restoreWorkspace(
 }
 
 /**
- * Gives the runner the files of a source for something new: those that it keeps of it, else those of a
- * version near to it with what differs, else all of them, which it then keeps. `put` is called until it
- * takes them, with another way each time.
+ * Gives the runner the files of a source, by the first way that it takes: the files that it keeps of the
+ * source, those of a near version and a patch, or all files, which it then keeps. `put` is called once per
+ * way.
  */
 export async function putSourceFiles(
   ctx: Context,
@@ -45,13 +45,14 @@ export async function putSourceFiles(
   if (ctx.runnerStatus()?.restore !== 'copy') {
     if (await isKept(put(undefined, { base: sourceId }))) return;
     const near = await nearest(ctx, projectId, sourceId);
-    if (
-      near &&
-      (await isKept(
-        put(await patchTar(ctx, projectId, near.tree, await loadTree(ctx, sourceId)), { base: near.id }),
-      ))
-    )
-      return;
+    if (near) {
+      const patch = await packPatch(ctx, {
+        projectId,
+        from: near.tree,
+        to: await loadTree(ctx, sourceId),
+      });
+      if (await isKept(put(patch, { base: near.id }))) return;
+    }
   }
   await put(tarOf(ctx, projectId, await loadTree(ctx, sourceId)), {
     keep: { key: sourceId, group: projectId },
@@ -59,8 +60,8 @@ export async function putSourceFiles(
 }
 
 /**
- * Hashes of what dependencies are installed by; none where the source has dependencies of its own, or a
- * file in their place.
+ * Hashes of the lock files that dependencies are installed by; none where the source holds `node_modules`
+ * itself.
  */
 function lockFilesOf(tree: Tree): string[] {
   const found = LOCK_FILES.flatMap((path) => tree.get(path)?.sha256 ?? []);
@@ -70,7 +71,7 @@ function lockFilesOf(tree: Tree): string[] {
     : found;
 }
 
-/** False where the runner has not kept what it was to build on, or no longer. */
+/** Returns false where the runner does not keep the source to build on (any longer). */
 async function isKept(put: Promise<void>): Promise<boolean> {
   try {
     await put;
@@ -105,7 +106,7 @@ async function nearest(
   return best && best.share <= PATCH_SHARE ? best : undefined;
 }
 
-/** Which part of `to`, of its files or of its bytes, a patch from `from` would be. */
+/** The share of `to`, in files or in bytes, that a patch from `from` has. */
 function distance(from: Tree, to: Tree): number {
   let files = 0,
     bytes = 0,

@@ -10,7 +10,7 @@ import { StorageUnavailableError } from '../storage/object-store.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { ok, until } from '../threads/threads.fixture.ts';
 import type { Bench } from '../threads/threads.fixture.ts';
-import { sweepIdle } from './sweep.ts';
+import { sweepIdle } from './sweep-idle.ts';
 
 const HURRY_MS = 50;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../../service.fixture.ts';
 import type { TestServer } from '../../service.fixture.ts';
 import { ok, until, wordsDuring } from '../../threads/threads.fixture.ts';
-import { patchTar } from '../../workspaces/index.ts';
+import { packPatch } from '../../workspaces/index.ts';
 import { P } from '../applies.fixture.ts';
 import { HELD, lines, markers, repairsOf, report } from './repair.fixture.ts';
 import type { Repaired } from './repair.fixture.ts';
@@ -420,7 +420,12 @@ describe('a repair that stops', () => {
       .execute();
     await ctx.runner.patch(
       d.threadId,
-      await patchTar(ctx, d.appId, new Map(), new Map(), { remove: ['new.txt'] }),
+      await packPatch(ctx, {
+        projectId: d.appId,
+        from: new Map(),
+        to: new Map(),
+        remove: ['new.txt'],
+      }),
     );
     await r.expectReopened(d);
   });

@@ -19,8 +19,8 @@ import type { Tree } from '../../trees/tree.ts';
 import type { LoadedThread } from '../../threads/index.ts';
 import {
   captureWorkspace,
-  noteStand,
-  patchTar,
+  packPatch,
+  recordWorkspaceSource,
   stageCapture,
   WorkspaceChanged,
 } from '../../workspaces/index.ts';
@@ -87,10 +87,16 @@ export async function beginAttempt(
   { files, made }: Attempt,
 ): Promise<void> {
   // From here it holds no source: who finds it so, after whatever end, puts it back.
-  await noteStand(ctx, job, thread.id, null);
+  await recordWorkspaceSource(ctx, job, thread.id, null);
   await ctx.runner.patch(
     thread.id,
-    await patchTar(ctx, thread.project_id, await draftOf(ctx, thread), files, { made, remove: [FOLDER] }),
+    await packPatch(ctx, {
+      projectId: thread.project_id,
+      from: await draftOf(ctx, thread),
+      to: files,
+      made,
+      remove: [FOLDER],
+    }),
     job.claimedAt,
   );
 }
@@ -109,10 +115,15 @@ export async function endAttempt(
   const { tree } = await captureWorkspace(ctx, thread, files);
   await ctx.runner.patch(
     thread.id,
-    await patchTar(ctx, thread.project_id, tree, await draftOf(ctx, thread), { remove: [FOLDER] }),
+    await packPatch(ctx, {
+      projectId: thread.project_id,
+      from: tree,
+      to: await draftOf(ctx, thread),
+      remove: [FOLDER],
+    }),
     job.claimedAt,
   );
-  await noteStand(ctx, job, thread.id, thread.latest_source_id);
+  await recordWorkspaceSource(ctx, job, thread.id, thread.latest_source_id);
 }
 
 /** An apply keeps a thread's latest source as it is: the draft. */

@@ -3,23 +3,23 @@ import type { Context } from '../context.ts';
 import { readBlobs } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
 
-export interface PatchOptions {
+interface Patch {
+  projectId: string;
+  from: Tree;
+  to: Tree;
   /** Contents that the project does not have (yet), by SHA-256. */
   made?: ReadonlyMap<string, Buffer>;
-  /** Paths that are in neither tree: folders go with all that is in them. */
+  /** Paths that are in neither tree: folders are removed with all that is in them. */
   remove?: string[];
 }
 
 /**
- * The runner's patch of a workspace that holds `from` into `to`: a list of deletions, then the files that
- * differ.
+ * Packs the runner's patch of a workspace that holds `from` into `to`: a list of deletions, then the files
+ * that differ.
  */
-export async function patchTar(
+export async function packPatch(
   ctx: Context,
-  projectId: string,
-  from: Tree,
-  to: Tree,
-  { made = new Map(), remove = [] }: PatchOptions = {},
+  { projectId, from, to, made = new Map(), remove = [] }: Patch,
 ): Promise<Buffer> {
   const gone = [...remove, ...[...from.keys()].filter((path) => !to.has(path))];
   const written = [...to].filter(([path, entry]) => {
@@ -34,7 +34,7 @@ export async function patchTar(
       [...new Set(written.map(([, entry]) => entry.sha256))].filter((sha256) => !made.has(sha256)),
     )),
   ]);
-  // Of now: tools that compare times must see that these files are newer than those of `from`.
+  // Tools that compare times must see that these files are newer than those of `from`.
   const mtime = new Date();
   return tarOf([
     { path: '.headrace-patch.json', content: JSON.stringify({ delete: gone }) },

@@ -1,0 +1,26 @@
+import type { Context } from '../context.ts';
+import { transaction } from '../db/transaction.ts';
+import { runnerIdOf } from '../runner/runner-id.ts';
+import { lockThreadById } from '../threads/index.ts';
+import { vanishWorkspace } from './change-workspace.ts';
+import { vanishedThreads } from './store.ts';
+
+const BATCH = 100;
+
+/** Records workspaces as vanished whose runner was replaced. An active run does that for its own. */
+export async function sweepVanished(ctx: Context): Promise<void> {
+  const known = runnerIdOf(ctx);
+  if (!known) return;
+  const gone = await vanishedThreads(ctx.db, known, BATCH);
+  if (!gone.length) return;
+  // The runner is asked again: since its last status, others may have made workspaces at a newer one.
+  const live = await ctx.runner.status();
+  const runnerId = `${live.id}:${live.pid}`;
+  for (const threadId of gone) {
+    await transaction(ctx, async (tx) => {
+      const now = await lockThreadById(tx, threadId);
+      if (now?.thread.workspace_status === 'ready' && now.thread.runner_id !== runnerId)
+        await vanishWorkspace(tx, now);
+    });
+  }
+}
