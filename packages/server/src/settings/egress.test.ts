@@ -110,7 +110,7 @@ test('the runner takes a list of names only', async () => {
   for (const wrong of ['listed.example', [1], {}])
     await expect(start(wrong)).rejects.toMatchObject({
       status: 400,
-      message: 'egress is no list of host names.',
+      message: expect.stringMatching(/^egress\b/),
     });
 });
 
