@@ -24,7 +24,7 @@ import {
   type ObjectStore,
 } from './object-store.ts';
 
-/** Half-written objects stand here until they are renamed to their place. No key begins with a dot. */
+/** Half-written objects lie here until they are renamed to their place. No key begins with a dot. */
 const STAGING = '.staging';
 const STALE_STAGING_MS = 60 * 60 * 1000;
 
@@ -37,28 +37,25 @@ export async function createLocalStore(root: string): Promise<ObjectStore> {
   return new LocalStore(resolve(root));
 }
 
-/**
- * The same folder as it stands, for who only reads. Throws `StorageUnavailableError` where it is missing or
- * empty.
- */
+/** The same folder for readers, which is not made. Throws `StorageUnavailableError` where it is missing or empty. */
 export async function openLocalStore(root: string): Promise<ObjectStore> {
   await assertThere(resolve(root));
   return new LocalStore(resolve(root));
 }
 
 class LocalStore implements ObjectStore {
-  readonly #root: string;
+  readonly root: string;
 
   constructor(root: string) {
-    this.#root = root;
+    this.root = root;
   }
 
   async put(key: string, content: Uint8Array | Readable): Promise<void> {
-    const target = this.#fileOf(key);
-    const staged = join(this.#root, STAGING, randomUUID());
+    const target = fileOf(this.root, key);
+    const staged = join(this.root, STAGING, randomUUID());
     try {
       await writeDurably(staged, content);
-      await this.#moveInto(staged, target);
+      await moveInto(staged, target);
     } catch (error) {
       await rm(staged, { force: true }).catch(() => null);
       throw storageError(error);
@@ -66,16 +63,16 @@ class LocalStore implements ObjectStore {
   }
 
   async get(key: string): Promise<Buffer> {
-    return this.#withFile(key, (file) => file.readFile());
+    return useObject(this.root, key, (file) => file.readFile());
   }
 
   async getStream(key: string): Promise<Readable> {
-    const file = await this.#open(key);
+    const file = await openObject(this.root, key);
     return createReadStream('', { fd: file });
   }
 
   async getRange(key: string, start: number, end: number): Promise<Buffer> {
-    return this.#withFile(key, async (file) => {
+    return useObject(this.root, key, async (file) => {
       const buffer = Buffer.allocUnsafe(end - start);
       let filled = 0;
       while (filled < buffer.length) {
@@ -89,30 +86,30 @@ class LocalStore implements ObjectStore {
 
   async head(key: string): Promise<ObjectInfo | null> {
     try {
-      const { size, mtime } = await stat(this.#fileOf(key));
+      const { size, mtime } = await stat(fileOf(this.root, key));
       return { key, byteSize: size, modifiedAt: mtime };
     } catch (error) {
       if (!isMissing(error)) throw storageError(error);
-      await assertThere(this.#root);
+      await assertThere(this.root);
       return null;
     }
   }
 
   async delete(key: string): Promise<void> {
-    await unlink(this.#fileOf(key)).catch(async (error) => {
+    await unlink(fileOf(this.root, key)).catch(async (error) => {
       if (!isMissing(error)) throw storageError(error);
-      await assertThere(this.#root);
+      await assertThere(this.root);
     });
-    await this.#removeEmptyFolders(dirname(this.#fileOf(key)));
+    await removeEmptyFolders(this.root, dirname(fileOf(this.root, key)));
   }
 
   async *list(prefix: string): AsyncIterable<ObjectInfo> {
     assertPrefix(prefix);
     // The last slash of the prefix is where the folder to walk ends and a name begins.
-    const folder = join(this.#root, prefix.slice(0, prefix.lastIndexOf('/') + 1));
-    await assertThere(this.#root);
+    const folder = join(this.root, prefix.slice(0, prefix.lastIndexOf('/') + 1));
+    await assertThere(this.root);
     for await (const file of walk(folder)) {
-      const key = relative(this.#root, file).split(sep).join('/');
+      const key = relative(this.root, file).split(sep).join('/');
       if (!key.startsWith(prefix)) continue;
       const info = await this.head(key);
       if (info) yield info;
@@ -120,13 +117,13 @@ class LocalStore implements ObjectStore {
   }
 
   async sweep(): Promise<void> {
-    await removeStale(join(this.#root, STAGING)).catch((error) => {
+    await removeStale(join(this.root, STAGING)).catch((error) => {
       throw storageError(error);
     });
   }
 
   async probe(): Promise<void> {
-    const file = join(this.#root, STAGING, `probe-${randomUUID()}`);
+    const file = join(this.root, STAGING, `probe-${randomUUID()}`);
     try {
       await writeDurably(file, Buffer.from('probe'));
       await rm(file);
@@ -136,57 +133,57 @@ class LocalStore implements ObjectStore {
   }
 
   close(): void {}
+}
 
-  #fileOf(key: string): string {
-    assertKey(key);
-    return join(this.#root, ...key.split('/'));
+function fileOf(root: string, key: string): string {
+  assertKey(key);
+  return join(root, ...key.split('/'));
+}
+
+async function openObject(root: string, key: string): Promise<FileHandle> {
+  try {
+    return await open(fileOf(root, key), 'r');
+  } catch (error) {
+    if (!isMissing(error)) throw storageError(error);
+    await assertThere(root);
+    throw new ObjectNotFoundError('there is no such object', { cause: error });
   }
+}
 
-  async #withFile<T>(key: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
-    const file = await this.#open(key);
-    try {
-      return await use(file).catch((error) => {
-        throw storageError(error);
-      });
-    } finally {
-      await file.close();
-    }
+async function useObject<T>(root: string, key: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await openObject(root, key);
+  try {
+    return await use(file).catch((error) => {
+      throw storageError(error);
+    });
+  } finally {
+    await file.close();
   }
+}
 
-  async #open(key: string): Promise<FileHandle> {
+/** A folder may be removed as empty between making it and moving into it. */
+async function moveInto(staged: string, target: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     try {
-      return await open(this.#fileOf(key), 'r');
+      // A folder that was made now is durable once its parent is.
+      if (made)
+        for (let at = dirname(target); at.length >= made.length; at = dirname(at))
+          await syncFolder(dirname(at));
+      await rename(staged, target);
+      return await syncFolder(dirname(target));
     } catch (error) {
-      if (!isMissing(error)) throw storageError(error);
-      await assertThere(this.#root);
-      throw new ObjectNotFoundError('there is no such object', { cause: error });
+      if (!isMissing(error) || attempt === 3) throw error;
     }
   }
+}
 
-  /** A folder may be removed as empty between making it and moving into it. */
-  async #moveInto(staged: string, target: string): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      try {
-        // A folder that was made now is durable once its parent is.
-        if (made)
-          for (let at = dirname(target); at.length >= made.length; at = dirname(at))
-            await syncFolder(dirname(at));
-        await rename(staged, target);
-        return await syncFolder(dirname(target));
-      } catch (error) {
-        if (!isMissing(error) || attempt === 3) throw error;
-      }
-    }
-  }
-
-  async #removeEmptyFolders(folder: string): Promise<void> {
-    for (let at = folder; at !== this.#root; at = dirname(at)) {
-      try {
-        await rmdir(at);
-      } catch {
-        return;
-      }
+async function removeEmptyFolders(root: string, folder: string): Promise<void> {
+  for (let at = folder; at !== root; at = dirname(at)) {
+    try {
+      await rmdir(at);
+    } catch {
+      return;
     }
   }
 }
@@ -205,10 +202,7 @@ async function writeDurably(path: string, content: Uint8Array | Readable): Promi
   }
 }
 
-/**
- * In a volume that is away every object looks missing: readers would be told that it is lost, and deletions
- * that they are done.
- */
+/** In a volume that is away every object looks missing: readers would find it lost, and deletions done. */
 async function assertThere(root: string): Promise<void> {
   const isEmpty = await isEmptyFolder(root).catch((error) => {
     throw storageError(error);
@@ -250,7 +244,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** What a killed process left. */
+/** Removes what a killed process left. */
 async function removeStale(folder: string): Promise<void> {
   const limit = Date.now() - STALE_STAGING_MS;
   for (const name of await readdir(folder)) {
