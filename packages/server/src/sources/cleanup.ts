@@ -1,24 +1,18 @@
 /**
  * Removes what nothing refers to any more: objects of deleted projects after the grace, packs that were
  * merged after theirs, objects of interrupted uploads after an hour, what interrupted puts left in the
- * store, and the source and build metadata of deleted projects. Reconciles from state, safe in several
- * processes at once.
- *
- *   uncommitted, too old ----> to be deleted
- *   to be deleted --claim (attempts + 1, delete_after = the next attempt)--> the store deletes --> (row
- *   deleted)
- *                                                                            the store is away --> claimed
- *                                                                            again at delete_after
+ * store, and the metadata of deleted projects: the only place that deletes rows of other domains. It
+ * reconciles from state, safe in several processes at once. `objects.ts` lists the states of an object.
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { every } from '../jobs/every.ts';
 import type { Loop } from '../jobs/every.ts';
+import { claimExpired, expireInterrupted, expireLeft, forgetObject, registerExpired } from './objects.ts';
 
 const UPLOAD_SECONDS = 3600;
 const BATCH = 100;
 const ROWS = 5_000;
-const MAX_BACKOFF_SECONDS = 3600;
 
 type Cleaning = Pick<Context, 'db' | 'store' | 'log' | 'config' | 'shutdown'>;
 
@@ -32,30 +26,18 @@ export function startCleanup(ctx: Cleaning): Loop {
 
 /** One round: all that is due now. */
 export async function cleanUp(ctx: Cleaning): Promise<void> {
-  await markInterrupted(ctx);
+  await expireInterrupted(ctx.db, Math.min(UPLOAD_SECONDS, ctx.config.cleanupGraceSeconds));
   // A store that refuses gets no further batch in this round.
   while (!ctx.shutdown.aborted && (await deleteObjects(ctx)) === BATCH);
   await forgetProjects(ctx);
   await ctx.store.sweep();
 }
 
-async function markInterrupted({ db, config }: Cleaning): Promise<void> {
-  const age = Math.min(UPLOAD_SECONDS, config.cleanupGraceSeconds);
-  // What is committed meanwhile is locked, and no longer uncommitted when this statement gets to it.
-  await sql`update objects set delete_after = now() where committed_at is null and delete_after is null and created_at < now() - ${age}::int * interval '1 second'`.execute(
-    db,
-  );
-}
-
 /** One batch; how many of it are gone. */
 async function deleteObjects(ctx: Cleaning): Promise<number> {
-  const { rows } = await sql<{ key: string; attempts: number }>`
-    update objects set attempts = attempts + 1, delete_after = now() + least(5 * 2 ^ least(attempts, 20), ${MAX_BACKOFF_SECONDS}) * interval '1 second'
-    where key in (select key from objects where delete_after <= now() order by delete_after limit ${BATCH} for update skip locked) returning key, attempts`.execute(
-    ctx.db,
-  );
   let deleted = 0;
-  for (const { key, attempts } of rows) if (await deleteObject(ctx, key, attempts)) deleted++;
+  for (const { key, attempts } of await claimExpired(ctx.db, BATCH))
+    if (await deleteObject(ctx, key, attempts)) deleted++;
   return deleted;
 }
 
@@ -66,7 +48,7 @@ async function deleteObject({ db, store, log }: Cleaning, key: string, attempts:
     log.warn({ err, attempts }, 'a stored object could not be deleted; it is tried again');
     return false;
   }
-  await db.deleteFrom('objects').where('key', '=', key).execute();
+  await forgetObject(db, key);
   return true;
 }
 
@@ -79,7 +61,7 @@ async function forgetProjects(ctx: Cleaning): Promise<void> {
     ctx.db,
   );
   for (const { id, org_id: orgId } of rows) {
-    await markLeft(ctx, id, orgId);
+    await expireRest(ctx, id, orgId);
     // A command that has not ended settles its receipt first.
     await deleteRows(ctx, 'execs', id, sql`status in ('completed', 'failed')`);
     for (const table of ['blobs', 'packs', 'head_history', 'builds', 'sources'] as const)
@@ -88,23 +70,13 @@ async function forgetProjects(ctx: Cleaning): Promise<void> {
 }
 
 /**
- * The deletion marked what there was. What was registered after it goes too, and what is in the store
- * without a registration: after a restored database, or a put that outlasted its own.
+ * The deletion of a project expires its objects. Objects that were registered after it go too, and those
+ * that the store has without a registration: after a restored database, or a put that outlasted its own.
  */
-async function markLeft({ db, store }: Cleaning, projectId: string, orgId: string): Promise<void> {
-  await db
-    .updateTable('objects')
-    .set({ delete_after: sql<Date>`now()` })
-    .where('project_id', '=', projectId)
-    .where('delete_after', 'is', null)
-    .execute();
-  for await (const { key } of store.list(`projects/${projectId}/`)) {
-    await db
-      .insertInto('objects')
-      .values({ org_id: orgId, key, project_id: projectId, delete_after: sql<Date>`now()` })
-      .onConflict((c) => c.column('key').doNothing())
-      .execute();
-  }
+async function expireRest({ db, store }: Cleaning, projectId: string, orgId: string): Promise<void> {
+  await expireLeft(db, projectId);
+  for await (const { key } of store.list(`projects/${projectId}/`))
+    await registerExpired(db, { org_id: orgId, project_id: projectId, key });
 }
 
 /**

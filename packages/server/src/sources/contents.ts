@@ -12,7 +12,7 @@ import { createBlobReader } from './blobs.ts';
 import type { BlobReader, PlacedPack } from './blobs.ts';
 import { sourceFault, storageCorrupt } from './faults.ts';
 import { decodeIndex } from '../trees/pack.ts';
-import { findPacks } from './store.ts';
+import { findPackObjects, findPacks } from './store.ts';
 
 type Reading = Pick<Context, 'db' | 'store'>;
 
@@ -36,9 +36,7 @@ function remember(id: string, pack: PlacedPack): void {
 async function placedPacks(db: Db, ids: string[]): Promise<Map<string, PlacedPack>> {
   const found = new Map(ids.flatMap((id) => (indexes.has(id) ? [[id, indexes.get(id)!] as const] : [])));
   const missing = ids.filter((id) => !found.has(id));
-  const rows = missing.length
-    ? await db.selectFrom('packs').select(['id', 'object_key', 'index']).where('id', 'in', missing).execute()
-    : [];
+  const rows = missing.length > 0 ? await findPackObjects(db, missing) : [];
   for (const { id, object_key: packKey, index } of rows)
     found.set(id, { packKey, index: decodeIndex(index) });
   for (const [id, pack] of found) remember(id, pack);

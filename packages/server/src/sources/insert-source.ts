@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { ProjectRow } from '../db/schema.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -11,7 +10,8 @@ import { summarizeIndex } from '../trees/pack.ts';
 import { comparePaths } from '../trees/paths.ts';
 import { stagedTooLong } from './stage.ts';
 import type { Staged } from './stage.ts';
-import { findStored, insertBlobs, SOURCE_COLUMNS } from './store.ts';
+import { commitObject } from './objects.ts';
+import { findManifestDepth, findStored, insertBlobs, insertPack, insertSourceRow } from './store.ts';
 import type { SourceRow } from './store.ts';
 import { keepTree, loadTree } from './load-tree.ts';
 
@@ -51,24 +51,20 @@ export async function insertSource(
 ): Promise<SourceRow> {
   await commitStaged(tx, project, source.staged);
   const encoded = 'manifest' in source.tree ? source.tree : measure(source.tree);
-  const row = await tx.db
-    .insertInto('sources')
-    .values({
-      org_id: project.org_id,
-      id: newId('src'),
-      project_id: project.id,
-      thread_id: source.threadId,
-      run_id: source.runId,
-      parent_source_ids: source.parents,
-      origin: source.origin,
-      sha256: encoded.sourceSha256,
-      byte_size: encoded.byteSize,
-      file_count: encoded.fileCount,
-      message: source.message,
-      ...(await manifestColumns(tx, project.id, encoded, source)),
-    })
-    .returning(SOURCE_COLUMNS)
-    .executeTakeFirstOrThrow();
+  const row = await insertSourceRow(tx, {
+    org_id: project.org_id,
+    id: newId('src'),
+    project_id: project.id,
+    thread_id: source.threadId,
+    run_id: source.runId,
+    parent_source_ids: source.parents,
+    origin: source.origin,
+    sha256: encoded.sourceSha256,
+    byte_size: encoded.byteSize,
+    file_count: encoded.fileCount,
+    message: source.message,
+    ...(await manifestColumns(tx, project.id, encoded, source)),
+  });
   // An import's files are not decoded here yet, unless its parent's were needed.
   if (!('manifest' in source.tree) || source.parents.length > 0)
     tx.afterCommit.push(() => keepTree(row.id, encoded.manifest));
@@ -105,25 +101,15 @@ export async function commitPack(
   project: Pick<ProjectRow, 'org_id' | 'id'>,
   { packId, objectKey, byteSize, index }: NonNullable<Staged>,
 ): Promise<void> {
-  const object = await tx.db
-    .updateTable('objects')
-    .set({ committed_at: sql<Date>`now()` })
-    .where('key', '=', objectKey)
-    .where('delete_after', 'is', null)
-    .returning('key')
-    .executeTakeFirst();
-  if (!object) throw stagedTooLong();
-  await tx.db
-    .insertInto('packs')
-    .values({
-      org_id: project.org_id,
-      id: packId,
-      project_id: project.id,
-      object_key: objectKey,
-      byte_size: byteSize,
-      index,
-    })
-    .execute();
+  if (!(await commitObject(tx, objectKey))) throw stagedTooLong();
+  await insertPack(tx, {
+    org_id: project.org_id,
+    id: packId,
+    project_id: project.id,
+    object_key: objectKey,
+    byte_size: byteSize,
+    index,
+  });
 }
 
 type MeasuredTree = Omit<EncodedTree, 'manifestBytes'> & Partial<Pick<EncodedTree, 'manifestBytes'>>;
@@ -161,17 +147,12 @@ async function manifestColumns(
     manifest_depth: 0,
   });
   if (parentId === undefined) return full();
-  const parent = await tx.db
-    .selectFrom('sources')
-    .select('manifest_depth')
-    .where('project_id', '=', projectId)
-    .where('id', '=', parentId)
-    .executeTakeFirstOrThrow();
+  const depth = await findManifestDepth(tx, projectId, parentId);
   const parentTree = await loadTree(tx, parentId);
   await assertStored(tx, projectId, parentTree, encoded.manifest);
-  if (parent.manifest_depth >= MAX_DEPTH) return full();
+  if (depth >= MAX_DEPTH) return full();
   const delta = encodeDelta(parentTree, encoded.manifest);
-  const asDelta = { manifest: delta, manifest_base: parentId, manifest_depth: parent.manifest_depth + 1 };
+  const asDelta = { manifest: delta, manifest_base: parentId, manifest_depth: depth + 1 };
   // The hashes alone are that many bytes of a full one, which need not be made to be told that it is larger.
   if (delta.length * 2 <= encoded.fileCount * HASH_BYTES) return asDelta;
   const whole = full();

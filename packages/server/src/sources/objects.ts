@@ -1,3 +1,15 @@
+/**
+ * The only writer of `objects`: every object of the store, from before it is put until it is deleted.
+ *
+ *   (none) --registerObject--> registered --commitObject--> committed
+ *   registered --renewObject--> registered, for the whole time again
+ *   registered --discardUncommitted, expireInterrupted--> expired
+ *   registered, committed --discardObject, expireObjects, expireReplaced, expireLeft--> expired
+ *   expired --claimExpired--> expired, due again later --the store deletes, forgetObject--> (none)
+ *
+ * Registered: neither `committed_at` nor `delete_after`. Expired: `delete_after` is set. An expired object
+ * is never committed.
+ */
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { ObjectsTable } from '../db/schema.ts';
@@ -9,6 +21,17 @@ type StoredObject = Pick<ObjectsTable, 'org_id' | 'project_id' | 'key'>;
 /** Registers an object before it is put, so that the clean-up finds what an interruption leaves. */
 export async function registerObject(db: Db, object: StoredObject): Promise<void> {
   await db.insertInto('objects').values(object).execute();
+}
+
+/** Gives the transaction that will commit the object its whole time. False when it is being deleted. */
+export async function renewObject(db: Db, key: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('objects')
+    .set({ created_at: sql<Date>`now()` })
+    .where('key', '=', key)
+    .where('delete_after', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Keeps a registered object, which the caller's transaction names. False when it is being deleted. */
@@ -43,4 +66,76 @@ export async function expireObjects(tx: Tx, projectId: string, graceSeconds: num
     .set({ delete_after: sql<Date>`now() + ${graceSeconds} * interval '1 second'` })
     .where('project_id', '=', projectId)
     .execute();
+}
+
+/**
+ * Has the clean-up delete an object now instead of after an hour; harmless when it was committed. Registers
+ * it again where the clean-up was here before the put.
+ */
+export async function discardUncommitted(db: Db, object: StoredObject): Promise<void> {
+  await db
+    .insertInto('objects')
+    .values({ ...object, delete_after: sql<Date>`now()` })
+    .onConflict((c) =>
+      c
+        .column('key')
+        .doUpdateSet({ delete_after: sql<Date>`now()` })
+        .where('objects.committed_at', 'is', null),
+    )
+    .execute();
+}
+
+/** Has the clean-up delete these objects, which no row names any more, once the grace is over. */
+export async function expireReplaced(tx: Tx, keys: readonly string[], graceSeconds: number): Promise<void> {
+  await tx.db
+    .updateTable('objects')
+    .set({ delete_after: sql<Date>`now() + ${graceSeconds} * interval '1 second'` })
+    .where('key', 'in', keys)
+    .execute();
+}
+
+/** Has the clean-up delete objects that were registered `ageSeconds` ago and never committed. */
+export async function expireInterrupted(db: Db, ageSeconds: number): Promise<void> {
+  // A row that a transaction commits meanwhile is locked, and committed when this statement gets to it.
+  await sql`
+    update objects set delete_after = now()
+    where committed_at is null and delete_after is null and created_at < now() - ${ageSeconds}::int * interval '1 second'`.execute(
+    db,
+  );
+}
+
+/** Has the clean-up delete what was registered for a project after its deletion. */
+export async function expireLeft(db: Db, projectId: string): Promise<void> {
+  await db
+    .updateTable('objects')
+    .set({ delete_after: sql<Date>`now()` })
+    .where('project_id', '=', projectId)
+    .where('delete_after', 'is', null)
+    .execute();
+}
+
+/** Has the clean-up delete an object of the store, unless it is registered. */
+export async function registerExpired(db: Db, object: StoredObject): Promise<void> {
+  await db
+    .insertInto('objects')
+    .values({ ...object, delete_after: sql<Date>`now()` })
+    .onConflict((c) => c.column('key').doNothing())
+    .execute();
+}
+
+const MAX_BACKOFF_SECONDS = 3600;
+
+/** Objects that are due now, which become due again later, in case their deletion fails. */
+export async function claimExpired(db: Db, limit: number): Promise<{ key: string; attempts: number }[]> {
+  const { rows } = await sql<{ key: string; attempts: number }>`
+    update objects set attempts = attempts + 1, delete_after = now() + least(5 * 2 ^ least(attempts, 20), ${MAX_BACKOFF_SECONDS}) * interval '1 second'
+    where key in (select key from objects where delete_after <= now() order by delete_after limit ${limit} for update skip locked) returning key, attempts`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Removes the row of an object that the store has deleted. */
+export async function forgetObject(db: Db, key: string): Promise<void> {
+  await db.deleteFrom('objects').where('key', '=', key).execute();
 }

@@ -2,7 +2,6 @@
  * Brings contents into the store before the transaction that refers to them. The object is registered
  * first: what an interrupted upload leaves is found and removed by cleanup.ts.
  */
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { TimedOut, within } from '../deadline.ts';
 import { newId } from '../ids.ts';
@@ -10,6 +9,7 @@ import type { Tree } from '../trees/tree.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { faultsMapped, storageUnavailable } from './faults.ts';
 import type { ExpectedFile, Handle, Packed } from './import/pool.ts';
+import { discardUncommitted, registerObject, renewObject } from './objects.ts';
 import { findStored } from './store.ts';
 
 /**
@@ -84,22 +84,12 @@ export async function stagePack(
 ): Promise<NonNullable<Staged>> {
   const packId = newId('pack');
   const objectKey = `projects/${project.id}/${packId}`;
-  await ctx.db
-    .insertInto('objects')
-    .values({ org_id: project.org_id, key: objectKey, project_id: project.id })
-    .execute();
+  await registerObject(ctx.db, { org_id: project.org_id, project_id: project.id, key: objectKey });
   const staged = { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
   try {
     await faultsMapped(putInTime(ctx, project, staged, packed.bytes));
-    // From here the transaction has the whole time; what was taken for interrupted meanwhile is not to be
-    // used.
-    const { numUpdatedRows } = await ctx.db
-      .updateTable('objects')
-      .set({ created_at: sql<Date>`now()` })
-      .where('key', '=', objectKey)
-      .where('delete_after', 'is', null)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) throw stagedTooLong();
+    // The clean-up may have taken it for interrupted.
+    if (!(await renewObject(ctx.db, objectKey))) throw stagedTooLong();
   } catch (error) {
     await abandon(ctx, project, staged).catch(() => null);
     throw error;
@@ -139,22 +129,8 @@ async function packKept(
  */
 export async function abandon(ctx: Pick<Context, 'db'>, project: ProjectKey, staged: Staged): Promise<void> {
   if (!staged) return;
-  // Inserted anew where the cleanup was here before the put.
-  await ctx.db
-    .insertInto('objects')
-    .values({
-      org_id: project.org_id,
-      key: staged.objectKey,
-      project_id: project.id,
-      delete_after: sql<Date>`now()`,
-    })
-    .onConflict((c) =>
-      c
-        .column('key')
-        .doUpdateSet({ delete_after: sql<Date>`now()` })
-        .where('objects.committed_at', 'is', null),
-    )
-    .execute();
+  const { objectKey: key } = staged;
+  await discardUncommitted(ctx.db, { org_id: project.org_id, project_id: project.id, key });
 }
 
 /** Removed while it was staged: the cleanup took it for an interrupted upload, or its project was deleted. */

@@ -1,15 +1,19 @@
+/**
+ * The only writer of `sources`, `packs` and `blobs`; cleanup.ts removes the rows of deleted projects.
+ * `blobs` has a row for each content of a project, with the pack in which it is looked for.
+ */
 import { sql } from 'kysely';
-import type { Selectable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { SourcesTable } from '../db/schema.ts';
+import type { PacksTable, SourcesTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { notFound } from '../http/errors.ts';
 
 /** A source without its manifest, which `loadTree` reads. */
 export type SourceRow = Omit<Selectable<SourcesTable>, 'manifest'>;
-export type AnyDb = Db | Tx['db'];
+type AnyDb = Db | Tx['db'];
 
-export const SOURCE_COLUMNS = [
+const SOURCE_COLUMNS = [
   'org_id',
   'id',
   'project_id',
@@ -39,6 +43,10 @@ export async function loadSource(db: AnyDb, projectId: string, sourceId: string)
   return source;
 }
 
+export async function insertSourceRow(tx: Tx, source: Insertable<SourcesTable>): Promise<SourceRow> {
+  return tx.db.insertInto('sources').values(source).returning(SOURCE_COLUMNS).executeTakeFirstOrThrow();
+}
+
 /** Newest first, behind `after`. */
 export async function findSources(
   db: AnyDb,
@@ -51,7 +59,18 @@ export async function findSources(
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
 
-export interface ManifestRow {
+/** How many deltas the source's manifest is away from a full one. */
+export async function findManifestDepth(tx: Tx, projectId: string, sourceId: string): Promise<number> {
+  const { manifest_depth: depth } = await tx.db
+    .selectFrom('sources')
+    .select('manifest_depth')
+    .where('project_id', '=', projectId)
+    .where('id', '=', sourceId)
+    .executeTakeFirstOrThrow();
+  return depth;
+}
+
+interface ManifestRow {
   id: string;
   manifest: Buffer;
   manifest_base: string | null;
@@ -71,9 +90,24 @@ export async function findManifests(db: AnyDb, sourceId: string, known: string[]
   return rows;
 }
 
+/**
+ * Manifests of the project's sources, newest first, behind `after`, each as `decodeManifest` reads it: of a
+ * delta only the files that changed.
+ */
+export async function findManifestsBefore(
+  db: AnyDb,
+  projectId: string,
+  after: string | null,
+  limit: number,
+): Promise<Pick<ManifestRow, 'id' | 'manifest'>[]> {
+  let query = db.selectFrom('sources').select(['id', 'manifest']).where('project_id', '=', projectId);
+  if (after !== null) query = query.where('id', '<', after);
+  return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
 // Hashes travel as one bytea, 32 bytes each: an array of 10,000 costs the driver 20 ms of escaping on the
 // event loop.
-export const hashBytes = (sha256s: readonly string[]) => Buffer.from(sha256s.join(''), 'hex');
+const hashBytes = (sha256s: readonly string[]) => Buffer.from(sha256s.join(''), 'hex');
 const hashList = (hex: string | null) =>
   Array.from({ length: (hex?.length ?? 0) / 64 }, (_, i) => hex!.slice(i * 64, i * 64 + 64));
 const each = (hashes: Buffer) =>
@@ -137,15 +171,13 @@ export async function findPlaced(
 }
 
 /**
- * These contents are looked for in another pack from now on, those of them that were looked for in one of
- * `from`. Returns how many.
+ * Has these contents, as far as they are looked for in one of the packs `from`, looked for in the pack `to`.
+ * Returns how many.
  */
 export async function moveBlobs(
   tx: Tx,
   projectId: string,
-  from: readonly string[],
-  to: string,
-  hashes: Buffer,
+  { from, to, hashes }: { from: readonly string[]; to: string; hashes: Buffer },
 ): Promise<number> {
   const { numAffectedRows } =
     await sql`update blobs b set pack_id = ${to} where b.project_id = ${projectId} and ${oneOf(hashes)} and b.pack_id = any(${from}::text[])`.execute(
@@ -154,17 +186,56 @@ export async function moveBlobs(
   return Number(numAffectedRows ?? 0);
 }
 
-/**
- * Files that sources of the project name, some of them changed since another source: encoded as
- * `decodeManifest` reads it, newest source first, behind `after`.
- */
-export async function findManifestsBefore(
+export async function insertPack(tx: Tx, pack: Insertable<PacksTable>): Promise<void> {
+  await tx.db.insertInto('packs').values(pack).execute();
+}
+
+/** Where these packs lie, and their indexes; a pack that is gone is left out. */
+export async function findPackObjects(
+  db: AnyDb,
+  ids: readonly string[],
+): Promise<Pick<Selectable<PacksTable>, 'id' | 'object_key' | 'index'>[]> {
+  return db.selectFrom('packs').select(['id', 'object_key', 'index']).where('id', 'in', ids).execute();
+}
+
+export type SmallPack = Pick<Selectable<PacksTable>, 'id' | 'object_key' | 'byte_size' | 'index'>;
+
+/** Which packs are small, how many a project must have, and how much of them is taken. */
+export interface SmallPackQuery {
+  bytes: number;
+  indexBytes: number;
+  atLeast: number;
+  most: { bytes: number; indexBytes: number; packs: number };
+}
+
+/** The smallest packs of the project, in order of their size; none where it has fewer than `atLeast`. */
+export async function findSmallPacks(
   db: AnyDb,
   projectId: string,
-  after: string | null,
-  limit: number,
-): Promise<Pick<ManifestRow, 'id' | 'manifest'>[]> {
-  let query = db.selectFrom('sources').select(['id', 'manifest']).where('project_id', '=', projectId);
-  if (after !== null) query = query.where('id', '<', after);
-  return query.orderBy('id', 'desc').limit(limit).execute();
+  { bytes, indexBytes, atLeast, most }: SmallPackQuery,
+): Promise<SmallPack[]> {
+  const { rows } = await sql<SmallPack>`
+    with small as (
+      select id, object_key, byte_size, index, count(*) over () as count, sum(byte_size) over sized as bytes, sum(octet_length(index)) over sized as index_bytes
+      from packs where project_id = ${projectId} and byte_size <= ${bytes} and octet_length(index) <= ${indexBytes} window sized as (order by byte_size, id)
+    ) select id, object_key, byte_size, index from small where count >= ${atLeast} and bytes <= ${most.bytes} and index_bytes <= ${most.indexBytes} order by byte_size, id limit ${most.packs}`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Locks these packs against rivals. Returns how many there still are. */
+export async function lockPacks(tx: Tx, projectId: string, ids: readonly string[]): Promise<number> {
+  const packs = await tx.db
+    .selectFrom('packs')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('id', 'in', ids)
+    .forUpdate()
+    .execute();
+  return packs.length;
+}
+
+export async function deletePacks(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.db.deleteFrom('packs').where('id', 'in', ids).execute();
 }

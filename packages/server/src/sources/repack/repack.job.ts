@@ -12,7 +12,6 @@
  * Whoever was faster, a rival or the project's deletion, is seen by the transaction. A damaged content ends
  * it with everything as it was.
  */
-import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../db/transaction.ts';
 import type { Tx } from '../../db/transaction.ts';
@@ -25,7 +24,15 @@ import { choosePacks, MANY_PACKS, MAX_PACK, MAX_REPACK, SOME_PACKS } from './pla
 import { RepackDamage, runRepackThread } from './thread.ts';
 import { abandon, stagePack } from '../stage.ts';
 import type { ProjectKey, Staged } from '../stage.ts';
-import { findManifestsBefore, findPlaced, moveBlobs } from '../store.ts';
+import { expireReplaced } from '../objects.ts';
+import {
+  deletePacks,
+  findManifestsBefore,
+  findPlaced,
+  findSmallPacks,
+  lockPacks,
+  moveBlobs,
+} from '../store.ts';
 
 export type Repacking = Pick<Context, 'db' | 'bus' | 'store' | 'log' | 'config'>;
 type RepackJob = Pick<Job<'source.repack'>, 'payload' | 'fence' | 'signal'>;
@@ -38,6 +45,16 @@ interface Pack {
   rawBytes: number;
   /** Of all contents in it, 32 bytes each. */
   hashes: Buffer;
+}
+
+/** One repacking of a project. */
+interface Work {
+  ctx: Repacking;
+  job: RepackJob;
+  project: ProjectKey;
+  packs: Pack[];
+  /** Of the contents that are looked for in the packs, 32 bytes each, by pack. */
+  placed: ReadonlyMap<string, Buffer>;
 }
 
 /** Of old packs' objects at least: a restore over a slow line still reads them. */
@@ -68,51 +85,47 @@ export async function repackProject(ctx: Repacking, job: RepackJob): Promise<voi
 }
 
 /**
- * Whether packs became one, so that it is worth to look again. Nothing is done for a project that has fewer
- * small packs than `many`.
+ * Makes one pack of the smallest ones. True where it did, so that another look is worth it; false for a
+ * project that has fewer than `many` small packs.
  */
 async function repackOnce(ctx: Repacking, job: RepackJob, many: number): Promise<boolean> {
-  const { projectId } = job.payload;
   const project = await ctx.db
     .selectFrom('projects')
     .select(['org_id', 'id'])
-    .where('id', '=', projectId)
+    .where('id', '=', job.payload.projectId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  const packs = project ? await findCandidates(ctx, projectId, many) : [];
+  const packs = project ? await findCandidates(ctx, project.id, many) : [];
   if (!project || packs.length === 0) return false;
-  const held = await findPlaced(
+  const placed = await findPlaced(
     ctx.db,
-    projectId,
+    project.id,
     packs.map((p) => p.id),
     Buffer.concat(packs.map((p) => p.hashes)),
   );
-  const staged = await stage(
-    ctx,
-    job,
-    project,
-    packs.filter((p) => held.has(p.id)),
-    held,
-  );
+  const work: Work = { ctx, job, project, packs, placed };
+  const staged = await stageMerged(work);
   let isReplaced = false;
   try {
-    const hashes = Buffer.concat([...held.values()]);
-    if (staged) await check(ctx, job, staged, hashes);
-    isReplaced = await transaction(ctx, (tx) => replace(tx, ctx, job, project, packs, staged, hashes));
+    if (staged) await checkStored(work, staged);
+    isReplaced = await transaction(ctx, (tx) => replacePacks(tx, work, staged));
   } finally {
     if (!isReplaced) await abandon(ctx, project, staged).catch(() => null);
   }
-  if (isReplaced)
-    ctx.log.info(
-      {
-        project: projectId,
-        packs: packs.length,
-        from: packs.reduce((sum, p) => sum + p.byteSize, 0),
-        to: staged?.byteSize ?? 0,
-      },
-      'packs were merged',
-    );
+  if (isReplaced) logMerged(work, staged);
   return isReplaced;
+}
+
+function logMerged({ ctx, project, packs }: Work, staged: Staged): void {
+  ctx.log.info(
+    {
+      project: project.id,
+      packs: packs.length,
+      from: packs.reduce((sum, p) => sum + p.byteSize, 0),
+      to: staged?.byteSize ?? 0,
+    },
+    'packs were merged',
+  );
 }
 
 /**
@@ -120,13 +133,7 @@ async function repackOnce(ctx: Repacking, job: RepackJob, many: number): Promise
  * repacking.
  */
 async function findCandidates({ db }: Repacking, projectId: string, many: number): Promise<Pack[]> {
-  const { rows } = await sql<{ id: string; object_key: string; byte_size: number; index: Buffer }>`
-    with small as (
-      select id, object_key, byte_size, index, count(*) over () as count, sum(byte_size) over sized as bytes, sum(octet_length(index)) over sized as index_bytes
-      from packs where project_id = ${projectId} and byte_size <= ${MAX_PACK.bytes} and octet_length(index) <= ${MAX_PACK.indexBytes} window sized as (order by byte_size, id)
-    ) select id, object_key, byte_size, index from small where count >= ${many} and bytes <= ${MAX_REPACK.bytes} and index_bytes <= ${MAX_REPACK.indexBytes} order by byte_size, id limit ${MAX_REPACK.packs}`.execute(
-    db,
-  );
+  const rows = await findSmallPacks(db, projectId, { ...MAX_PACK, atLeast: many, most: MAX_REPACK });
   return choosePacks(
     rows.map(({ byte_size: byteSize, ...row }) => ({ ...row, byteSize, ...summaryOf(row) })),
   );
@@ -140,28 +147,24 @@ function summaryOf({ id, index }: Pick<Pack, 'id' | 'index'>): Pick<Pack, 'hashe
   }
 }
 
-/** The new pack, put into the store; null where the old ones hold nothing that is looked for in them. */
-async function stage(
-  ctx: Repacking,
-  { signal }: RepackJob,
-  project: ProjectKey,
-  packs: Pack[],
-  held: ReadonlyMap<string, Buffer>,
-): Promise<Staged> {
-  if (packs.length === 0) return null;
+/** Builds the new pack and puts it into the store; null where no content is looked for in the old ones. */
+async function stageMerged({ ctx, job, project, packs, placed }: Work): Promise<Staged> {
   const old = [];
   for (const pack of packs) {
-    signal.throwIfAborted();
+    const hashes = placed.get(pack.id);
+    if (!hashes) continue;
+    job.signal.throwIfAborted();
     old.push({
       bytes: owned(await ctx.store.get(pack.object_key)),
       index: owned(pack.index),
-      hashes: owned(held.get(pack.id)!),
+      hashes: owned(hashes),
     });
   }
+  if (old.length === 0) return null;
   const packed = await runRepackThread(
     { operation: 'build', packs: old },
     old.map((p) => p.bytes.buffer),
-    signal,
+    job.signal,
     manifestsOf(ctx, project.id),
   );
   return stagePack(ctx, project, packed!);
@@ -178,18 +181,17 @@ function manifestsOf({ db }: Repacking, projectId: string): () => Promise<Uint8A
   };
 }
 
-/** What the store gives back is hashed: from the commit on it is the only place of these contents. */
-async function check(
-  ctx: Repacking,
-  { signal }: RepackJob,
+/** Hashes what the store gives back: from the commit on it is the only place of these contents. */
+async function checkStored(
+  { ctx, job, placed }: Work,
   { objectKey, index }: NonNullable<Staged>,
-  hashes: Buffer,
 ): Promise<void> {
   const bytes = owned(await ctx.store.get(objectKey));
+  const hashes = owned(Buffer.concat([...placed.values()]));
   await runRepackThread(
-    { operation: 'check', bytes, index: owned(index), hashes: owned(hashes) },
+    { operation: 'check', bytes, index: owned(index), hashes },
     [bytes.buffer],
-    signal,
+    job.signal,
     async () => [],
   );
 }
@@ -198,14 +200,10 @@ async function check(
  * False where the project was deleted or a rival was faster. Throws, and leaves everything as it was, where
  * not every content has a new place.
  */
-async function replace(
+async function replacePacks(
   tx: Tx,
-  { config }: Repacking,
-  job: RepackJob,
-  project: ProjectKey,
-  packs: Pack[],
+  { ctx, job, project, packs, placed }: Work,
   staged: Staged,
-  hashes: Buffer,
 ): Promise<boolean> {
   await job.fence(tx);
   const live = await tx.db
@@ -216,40 +214,22 @@ async function replace(
     .forNoKeyUpdate()
     .executeTakeFirst();
   const ids = packs.map((p) => p.id);
-  const still = await tx.db
-    .selectFrom('packs')
-    .select('id')
-    .where('project_id', '=', project.id)
-    .where('id', 'in', ids)
-    .forUpdate()
-    .execute();
-  if (!live || still.length < ids.length) return false;
+  const still = await lockPacks(tx, project.id, ids);
+  if (!live || still < ids.length) return false;
   if (staged) {
     await commitPack(tx, project, staged);
-    const moved = await moveBlobs(
-      tx,
-      project.id,
-      ids,
-      staged.packId,
-      Buffer.concat(packs.map((p) => p.hashes)),
-    );
-    if (moved !== hashes.length / SHA_BYTES)
-      throw new Error(
-        `${moved} contents have a place in packs that were merged, not ${hashes.length / SHA_BYTES}`,
-      );
+    const hashes = Buffer.concat(packs.map((p) => p.hashes));
+    const moved = await moveBlobs(tx, project.id, { from: ids, to: staged.packId, hashes });
+    const expected = [...placed.values()].reduce((sum, held) => sum + held.length / SHA_BYTES, 0);
+    if (moved !== expected)
+      throw new Error(`${moved} contents have a place in packs that were merged, not ${expected}`);
   }
-  await tx.db.deleteFrom('packs').where('id', 'in', ids).execute();
-  await tx.db
-    .updateTable('objects')
-    .set({
-      delete_after: sql<Date>`now() + ${Math.max(config.cleanupGraceSeconds, GRACE_SECONDS)} * interval '1 second'`,
-    })
-    .where(
-      'key',
-      'in',
-      packs.map((p) => p.object_key),
-    )
-    .execute();
+  await deletePacks(tx, ids);
+  await expireReplaced(
+    tx,
+    packs.map((p) => p.object_key),
+    Math.max(ctx.config.cleanupGraceSeconds, GRACE_SECONDS),
+  );
   return true;
 }
 
