@@ -75,49 +75,10 @@ export interface RunnerClient {
   close(): void;
 }
 
-interface Options {
-  body?: unknown;
-  tar?: Readable | Buffer;
-  signal?: AbortSignal | undefined;
-  fence?: number | undefined;
-}
-
 export function createRunnerClient(socketPath: string): RunnerClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
-
-  const send = (
-    method: string,
-    path: string,
-    { body, tar, signal, fence }: Options = {},
-  ): Promise<IncomingMessage> =>
-    new Promise((resolve, reject) => {
-      const headers: Record<string, string> =
-        tar !== undefined
-          ? { 'content-type': 'application/x-tar' }
-          : body !== undefined
-            ? { 'content-type': 'application/json' }
-            : {};
-      if (fence !== undefined) headers[FENCE_HEADER] = String(fence);
-      const req = httpRequest({ socketPath, agent, method, path, headers, signal });
-      req.once('error', (error) => reject(unavailable(error)));
-      req.once('response', (res) => {
-        if ((res.statusCode ?? 500) < 400) resolve(res);
-        else refusal(res).then(reject, reject);
-      });
-      if (tar instanceof Readable)
-        pipeline(tar, req).catch((error: Error) => {
-          req.destroy(error);
-          reject(unavailable(error));
-        });
-      else req.end(tar ?? (body === undefined ? undefined : JSON.stringify(body)));
-    });
-  const call = async <T>(method: string, path: string, options?: Options): Promise<T> => {
-    const text = await textOf(await send(method, path, options));
-    return (text === '' ? undefined : JSON.parse(text)) as T;
-  };
-  const at = (kind: 'workspaces' | 'tasks' | 'gateways', id: string, rest = ''): string =>
-    `/${kind}/${encodeURIComponent(id)}${rest}`;
-
+  const connection = new Connection(socketPath);
+  const send = connection.send.bind(connection);
+  const call = connection.call.bind(connection);
   return {
     status: () => call('GET', '/status'),
     putWorkspace: (id, tar, origin = {}, fence) =>
@@ -154,25 +115,84 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     output: (id) => send('GET', at('tasks', id, '/output')),
     deleteTask: (id, fence) => call('DELETE', at('tasks', id), { fence }),
     connect: (id) => upgrade(socketPath, at('tasks', id, '/connect')),
-    close: () => agent.destroy(),
+    close: () => connection.close(),
   };
 }
 
+const at = (kind: 'workspaces' | 'tasks' | 'gateways', id: string, rest = ''): string =>
+  `/${kind}/${encodeURIComponent(id)}${rest}`;
+
+interface Options {
+  body?: unknown;
+  tar?: Readable | Buffer | undefined;
+  signal?: AbortSignal | undefined;
+  fence?: number | undefined;
+}
+
+/** HTTP over the runner's socket. Rejects with RunnerError. */
+class Connection {
+  readonly #socketPath: string;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  /** The answer, whose body is still to be read. */
+  send(method: string, path: string, options: Options = {}): Promise<IncomingMessage> {
+    const { body, tar, signal } = options;
+    return new Promise((resolve, reject) => {
+      const req = httpRequest({
+        socketPath: this.#socketPath,
+        agent: this.#agent,
+        method,
+        path,
+        headers: headersOf(options),
+        signal,
+      });
+      req.once('error', (error) => reject(unavailable(error)));
+      req.once('response', (res) => {
+        if ((res.statusCode ?? 500) < 400) resolve(res);
+        else refusal(res).then(reject, reject);
+      });
+      if (tar instanceof Readable)
+        pipeline(tar, req).catch((error: Error) => {
+          req.destroy(error);
+          reject(unavailable(error));
+        });
+      else req.end(tar ?? (body === undefined ? undefined : JSON.stringify(body)));
+    });
+  }
+
+  /** The answer's JSON; undefined for an empty answer. */
+  async call<T>(method: string, path: string, options?: Options): Promise<T> {
+    const text = await textOf(await this.send(method, path, options));
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function headersOf({ body, tar, fence }: Options): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (tar !== undefined) headers['content-type'] = 'application/x-tar';
+  else if (body !== undefined) headers['content-type'] = 'application/json';
+  if (fence !== undefined) headers[FENCE_HEADER] = String(fence);
+  return headers;
+}
+
 function queryOf({ base, keep, warm }: Origin): string {
-  const kept: [string, string][] =
-    base !== undefined
-      ? [['base', base]]
-      : keep
-        ? [
-            ['keep', keep.key],
-            ['group', keep.group],
-          ]
-        : [];
-  if (kept.length === 0) return '';
-  const project = warm
-    ? ([['warm', warm.group], ...warm.locks.map((lock) => ['lock', lock])] as [string, string][])
-    : [];
-  return `?${new URLSearchParams([...kept, ...project]).toString()}`;
+  const query = new URLSearchParams();
+  if (base !== undefined) query.append('base', base);
+  else if (keep) {
+    query.append('keep', keep.key);
+    query.append('group', keep.group);
+  } else return '';
+  if (warm) query.append('warm', warm.group);
+  for (const lock of warm?.locks ?? []) query.append('lock', lock);
+  return `?${query.toString()}`;
 }
 
 /** Lines of a journal; one that stops before its end entry was broken off. */

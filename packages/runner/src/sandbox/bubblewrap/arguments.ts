@@ -3,10 +3,20 @@ import { BASE_ENV, MEMORY_FOLDERS, WORKSPACE, type Bind } from '../driver.ts';
 import { GUEST } from '../guest.ts';
 import type { Host } from '../host.ts';
 
+/** Every namespace is new, every capability dropped; the network namespace has nothing but lo. */
+const ISOLATION = [
+  ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
+  '--unshare-cgroup-try',
+  ...['--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
+  ...['--disable-userns', '--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--clearenv'],
+];
+
+/** Folders of the system that are links into /usr on most machines. */
+const SYSTEM_FOLDERS = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin'];
+
 /**
  * bwrap's arguments for one sandbox, which it reads NUL-separated from a descriptor so that no command line
- * shows them. Everything is unshared; the network namespace has nothing but lo. What is not mounted here
- * does not exist inside.
+ * shows them. What is not mounted here does not exist inside.
  */
 export function bubblewrapArguments(
   host: Host,
@@ -14,72 +24,29 @@ export function bubblewrapArguments(
   env: Record<string, string>,
   descriptors: { seccomp: number; info: number },
 ): string[] {
-  const has = (path: string): boolean => existsSync(path);
   return [
-    '--unshare-user',
-    '--unshare-pid',
-    '--unshare-net',
-    '--unshare-ipc',
-    '--unshare-uts',
-    '--unshare-cgroup-try',
-    '--uid',
-    '1000',
-    '--gid',
-    '1000',
-    '--hostname',
-    'sandbox',
-    '--disable-userns',
-    '--cap-drop',
-    'ALL',
-    '--die-with-parent',
-    '--new-session',
-    '--clearenv',
-    '--ro-bind',
-    '/usr',
-    '/usr',
-    ...['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin']
-      .filter(has)
-      .flatMap((path) =>
-        lstatSync(path).isSymbolicLink()
-          ? ['--symlink', readlinkSync(path), path]
-          : ['--ro-bind', path, path],
-      ),
-    '--ro-bind',
-    host.etc,
-    '/etc',
-    '--proc',
-    '/proc',
-    '--dev',
-    '/dev',
-    ...MEMORY_FOLDERS.flatMap(({ path, bytes, mode }) => [
-      '--size',
-      String(bytes),
-      '--perms',
-      mode,
-      '--tmpfs',
-      path,
-    ]),
-    '--dir',
-    '/run',
-    '--ro-bind',
-    host.node,
-    '/opt/headrace/bin/node',
-    '--ro-bind',
-    host.guest.folder,
-    GUEST,
+    ...ISOLATION,
+    ...readOnly('/usr', '/usr'),
+    ...SYSTEM_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
+      lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : readOnly(path, path),
+    ),
+    ...readOnly(host.etc, '/etc'),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...MEMORY_FOLDERS.flatMap(memoryFolder),
+    ...['--dir', '/run'],
+    ...readOnly(host.node, '/opt/headrace/bin/node'),
+    ...readOnly(host.guest.folder, GUEST),
     ...binds.flatMap((bind) => [bind.readOnly ? '--ro-bind' : '--bind', bind.host, bind.inside]),
-    '--remount-ro',
-    '/dev',
-    '--remount-ro',
-    '/proc',
-    '--remount-ro',
-    '/',
-    '--chdir',
-    WORKSPACE,
+    ...['/dev', '/proc', '/'].flatMap((path) => ['--remount-ro', path]),
+    ...['--chdir', WORKSPACE],
     ...Object.entries({ ...BASE_ENV, ...env }).flatMap(([name, value]) => ['--setenv', name, value]),
-    '--seccomp',
-    String(descriptors.seccomp),
-    '--info-fd',
-    String(descriptors.info),
+    ...['--seccomp', String(descriptors.seccomp), '--info-fd', String(descriptors.info)],
   ];
 }
+
+const readOnly = (outside: string, inside: string): string[] => ['--ro-bind', outside, inside];
+
+const memoryFolder = ({ path, bytes, mode }: (typeof MEMORY_FOLDERS)[number]): string[] => [
+  ...['--size', String(bytes), '--perms', mode],
+  ...['--tmpfs', path],
+];
