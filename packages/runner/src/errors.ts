@@ -1,6 +1,6 @@
 /**
- * What the runner refuses, as it travels: HTTP status, stable snake_case code, message for a person.
- * The client throws the same class, with status 503 and code `unavailable` where no runner answers.
+ * A refusal of the runner, as it travels: HTTP status, stable snake_case code, message for a person. The
+ * client throws the same class, with status 503 and code `unavailable` where no runner answers.
  */
 export class RunnerError extends Error {
   override readonly name = 'RunnerError';

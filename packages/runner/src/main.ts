@@ -17,8 +17,8 @@ import { Trees } from './workspaces/trees.ts';
 
 /**
  * The runner process: `node main.ts --socket PATH --dir STATE --id ID [--idle-seconds 30] [--sandboxes
- * JSON]`, a DriverChoice. It outlives the worker that started it, so that runs go on over restarts; without
- * any worker for the idle time it ends its sandboxes, removes its files and exits.
+ * JSON]`, where JSON is a DriverChoice. It outlives the worker that started it, so that runs continue over
+ * restarts. After the idle time without any worker it ends its sandboxes, removes its files and exits.
  */
 const { values } = parseArgs({
   options: {
@@ -64,9 +64,9 @@ const { server, use } = makeServer(runner);
 server.once('error', abandon);
 await listen();
 
-/** A socket file that nobody answers on is left over from a killed runner. */
+/** Replaces the socket file that a killed runner left behind. */
 async function listen(): Promise<void> {
-  // Another was started meanwhile, where this one took long.
+  // Another runner may have started while this one was slow.
   if (await answers(socket!)) await abandon(new Error(`a runner listens on ${socket} already`));
   try {
     unlinkSync(socket!);
@@ -86,7 +86,7 @@ setInterval(
   },
   Math.min(1000, idleMs / 4),
 );
-// What is missing may be put right while the runner runs.
+// What is missing may be installed while the runner runs.
 setInterval(() => {
   if (runner.status.ok || isChoosing) return;
   isChoosing = true;
@@ -98,7 +98,7 @@ setInterval(() => {
 }, REPROBE_MS);
 process.on('SIGTERM', () => void leave());
 process.on('SIGINT', () => void leave());
-// The starter's pipes may be gone: a line that cannot be written is no reason to end.
+// The starter's pipes may be gone: a failed write must not end the runner.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 async function chosen(): Promise<Probe> {

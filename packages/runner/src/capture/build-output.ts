@@ -8,9 +8,10 @@ import type { Tree } from '../workspaces/tree.ts';
 const TIMEOUT_MS = 120_000;
 
 /**
- * Walks down to the folder name by name, so that no link is followed; then tars it as it is. Sockets, which
- * tar passes over, what cannot be read, and files with a second name, which tar tells only where both are
- * below, are named. Exit 64: missing; 65: not a folder of its own; 66: holds what may not be packed.
+ * Walks down to the folder name by name, so that no link is followed, then packs it unchanged. Names what it
+ * refuses: sockets, which tar skips, entries that cannot be read, and files with a second name, which tar
+ * reveals only where both names are in the folder. Exit 64: missing; 65: not a folder of the workspace; 66:
+ * holds what may not be packed.
  */
 const SCRIPT = `set -f
 IFS=/
@@ -24,7 +25,7 @@ bad=$(find . ! -type l \\( -type s -o ! -readable -o -type f -links +1 \\) -prin
 [ -z "$bad" ] || { echo "$bad" >&2; exit 66; }
 exec tar -cf - --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime=@0 .`;
 
-/** The folder's entries as a GNU tar (names begin with `./`), read inside a fresh read-only sandbox. */
+/** The folder's entries as a GNU tar (names begin with `./`), read in a fresh read-only sandbox. */
 export async function readOutput(host: Host, tree: Tree, outputDirectory: string): Promise<Readable> {
   const sandbox = startSandbox(host, {
     command: ['/bin/sh', '-c', SCRIPT, 'sh', outputDirectory],
@@ -40,7 +41,7 @@ export async function readOutput(host: Host, tree: Tree, outputDirectory: string
   const archive = new PassThrough();
   archive.on('close', () => void sandbox.kill().catch(() => {}));
   sandbox.stdout.pipe(archive, { end: false });
-  // tar's first block says that the walk succeeded; before it the exit code tells why not.
+  // tar's first block says that the walk succeeded; before it the exit code says why it did not.
   const isStarted = new Promise<boolean>((resolve) => {
     sandbox.stdout.once('data', () => resolve(true)).once('close', () => resolve(false));
   });

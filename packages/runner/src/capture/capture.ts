@@ -15,20 +15,20 @@ import { seeTouched, touchedCommand, upperBind, type Seen } from './touched.ts';
 
 const TIMEOUT_MS = 60_000;
 const LISTING_BYTES = 64 * 1024 ** 2;
-/** Far more than a source may have; files with holes take no room for it. */
+/** Far more than a source may have; sparse files of this size take no disk space. */
 const CONTENT_BYTES = 1024 ** 3;
 const GITIGNORE_BYTES = 256 * 1024;
-/** Of all together: their patterns take a hundred times as much memory. */
+/** For all .gitignore files together: their patterns take a hundred times as much memory. */
 const GITIGNORES_BYTES = 1024 ** 2;
 /**
- * Sends the contents of the files that its stdin names: a line with the number of bytes, then so many of
- * NUL-terminated names.
+ * Prints the contents of the files that its stdin names: first a line with the number of bytes, then as many
+ * bytes of NUL-terminated names.
  */
 const CAT = 'read -r size && head -c "$size" | xargs -0 -r cat --';
 
 /**
- * What is part of a workspace's source: files that were hashed, and those of its source tree that nobody
- * wrote: path → where they lie in that.
+ * What is part of a workspace's source: the files that were hashed, and the untouched files of its source
+ * tree: path → path in that tree.
  */
 interface Found {
   hashed: CapturedFile[];
@@ -37,10 +37,10 @@ interface Found {
 }
 
 /**
- * Lists and hashes an idle workspace from inside one fresh read-only sandbox: find tells what is there,
- * then cat sends the .gitignore files and after them the chosen contents, whose sizes are known, so that no
- * archive has to be parsed. 1,000 files take about 30 ms; a Node script inside would start in as long.
- * Throws `too_large` 413.
+ * Lists and hashes an idle workspace from inside one fresh read-only sandbox: find lists the entries, then
+ * cat prints the .gitignore files and after them the chosen contents. Their sizes are known, so no archive
+ * has to be parsed. 1,000 files take about 30 ms; a Node script inside would need that long to start. Throws
+ * `too_large` 413.
  */
 export async function capture(host: Host, workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
   const { hashed, warnings } = await find(host, workspace, new Set(basePaths), (base) => seeAll(base));
@@ -48,8 +48,8 @@ export async function capture(host: Host, workspace: Workspace, basePaths: strin
 }
 
 /**
- * The same of a workspace that lies over a source tree, beside that tree: only what was touched is listed,
- * only what may have been written is hashed.
+ * Captures a workspace over a source tree as changes to that tree: lists only what was touched and hashes
+ * only what may have been written.
  */
 export async function captureChanges(
   host: Host,
@@ -70,8 +70,8 @@ export async function captureChanges(
 }
 
 /**
- * The base paths that a request names beside a source tree. Throws `changed` 409 when the workspace does
- * not lie over that.
+ * The base paths that a request gives relative to a source tree. Throws `changed` 409 when the workspace does
+ * not lie over that tree.
  */
 export function basePathsOf(workspace: Workspace, { over, added, removed }: OverRequest): string[] {
   const base = new Set(sourceBelow(workspace, over).source.listing.paths);
@@ -110,7 +110,7 @@ const entryOf = (path: string, file: Listed | undefined): TarEntry | undefined =
   file && { path, byteSize: file.byteSize, executable: isExecutable(file) };
 const isExecutable = ({ mode }: Listed): boolean => (mode & 0o100) !== 0;
 
-/** How a tree is listed: by which command, with which further folders, and what its output means. */
+/** How to list a tree: the command, the additional folders to mount, and how to read the output. */
 interface Way {
   command: string;
   binds: Bind[];
@@ -138,7 +138,7 @@ function seeSome({ overlay, source }: NonNullable<Tree['over']>, base: ReadonlyS
 
 /**
  * `locked`: something that belongs to the source cannot be read by its owner. `unexpected`: the listing is
- * not what it should be.
+ * malformed.
  */
 async function read(
   host: Host,
@@ -224,7 +224,7 @@ export function blobs(host: Host, workspace: Workspace, paths: string[]): Readab
     })(),
     { objectMode: false },
   );
-  // One that is given up before anybody reads never comes to its end above.
+  // An archive that is given up before anybody reads it never reaches its end above.
   return archive.once('close', () => void sandbox.kill().catch(() => {}));
 }
 
@@ -238,11 +238,11 @@ async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Pro
   try {
     return await body(new ByteReader(sandbox.stdout));
   } catch (error) {
-    // Not as if it had changed meanwhile: it would be tried again for ever.
+    // Not `changed`: that would be retried forever.
     throw isLate ? new RunnerError(413, 'too_large', 'The workspace took too long to be captured.') : error;
   } finally {
     clearTimeout(timer);
-    // Not awaited: it can only read, and its end takes 5-10 ms that a run's end would wait for.
+    // Not awaited: the sandbox can only read, and its end takes 5-10 ms that the end of a run would wait for.
     void sandbox.kill().catch(() => {});
   }
 }
@@ -282,8 +282,8 @@ function send(sandbox: Sandbox, paths: string[]): void {
 }
 
 /**
- * Left-out folders are named, not walked; dependency folders only where the base has nothing in any. As
- * tests of find, and as a function.
+ * Left-out folders are named, not walked; dependency folders only where the base has nothing in any of them.
+ * Returned both as tests of find and as a function.
  */
 function prunedBy(base: ReadonlySet<string>): { tests: string; isPruned(name: string): boolean } {
   const dependencies = [...base].some(holdsDependency) ? [] : [...DEPENDENCY_FOLDERS];
@@ -304,7 +304,7 @@ function isLocked(entries: Listed[], choice: Choice): boolean {
   );
 }
 
-/** Gives the owner back the right to read what an agent took it from; the execute bit of files stays. */
+/** Gives the owner back the read rights that an agent took away; the execute bit of files stays. */
 async function unlock(host: Host, tree: Tree): Promise<void> {
   const script = `find . -type d ! -perm -u=rwx -exec chmod u+rwx '{}' ';'; find . -type f ! -perm -u=r -exec chmod u+r '{}' +`;
   const sandbox = startSandbox(host, {

@@ -2,9 +2,9 @@ import { RunnerError } from '../errors.ts';
 import { matchesGlob, parseGlob, type Budget, type Glob } from './glob.ts';
 
 /**
- * .gitignore as git reads it (gitignore(5)): nested files, negation, anchoring, `**`, folders only. Written
- * out because running git in a tree that strangers wrote means running what its configuration says. Paths
- * have no leading or trailing slash.
+ * .gitignore as git reads it (gitignore(5)): nested files, negation, anchoring, `**`, folders only.
+ * Reimplemented because git, run in a tree that strangers wrote, obeys the configuration in it. Paths have no
+ * leading or trailing slash.
  */
 interface Rule {
   isNegated: boolean;
@@ -13,9 +13,9 @@ interface Rule {
   byName: boolean;
 }
 
-/** Patterns longer than this are no one's intent and would only cost time. */
+/** Longer patterns serve nobody and would only cost time. */
 const LONGEST = 4096;
-/** One to two seconds, in which nothing else happens in the runner: 100,000 files below 50 patterns. */
+/** One to two seconds that block the runner: 100,000 files below 50 patterns. */
 const STEPS = 100_000_000;
 
 export class Gitignore {
@@ -23,7 +23,7 @@ export class Gitignore {
   readonly #folders = new Map<string, boolean>();
   readonly #budget: Budget = { steps: STEPS };
 
-  /** Adds the file of one folder ('' = the top). Add parents before asking. */
+  /** Adds the file of one folder ('' = the top). Add parents before the first question. */
   add(folder: string, text: string): void {
     const rules = bytesOf(text.replace(/^\uFEFF/, ''))
       .split('\n')
@@ -32,14 +32,14 @@ export class Gitignore {
   }
 
   /**
-   * Whether a file is left out: by a pattern of its own, or because a folder above it is. Throws
+   * Whether a file is ignored: by a pattern that matches it, or because a folder above it is. Throws
    * `too_large` 413 when all answers together took too long.
    */
   ignores(path: string): boolean {
     return this.#matches(path, false);
   }
 
-  /** Whether a whole folder is left out: git then never looks inside, negations there have no effect. */
+  /** Whether a whole folder is ignored: git never looks inside, so negations there have no effect. */
   ignoresFolder(path: string): boolean {
     let known = this.#folders.get(path);
     if (known === undefined) this.#folders.set(path, (known = this.#matches(path, true)));
@@ -76,7 +76,7 @@ export class Gitignore {
 }
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
-/** A character a byte: git compares bytes. */
+/** One character per byte: git compares bytes. */
 const bytesOf = (text: string): string =>
   BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -94,7 +94,7 @@ function rule(line: string): Rule | undefined {
   return glob && { isNegated, foldersOnly, byName, glob };
 }
 
-/** Trailing spaces count only where a backslash quotes them. */
+/** Trailing spaces count only when a backslash escapes them. */
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === ' ') {

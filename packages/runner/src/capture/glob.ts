@@ -1,13 +1,13 @@
 /**
- * Patterns of .gitignore, matched byte by byte as git's wildmatch does. No regular expressions: of a
+ * Patterns of .gitignore, matched byte by byte like git's wildmatch. Regular expressions are out: for a
  * pattern with many stars they try every way to divide a name, and strangers write both.
  */
 
-/** A byte (its code), one of the bytes of a table, or one of the wildcards below. */
+/** A byte (its code), a table of bytes, or one of the wildcards below. */
 type Token = number | Uint8Array;
 export type Glob = Token[];
 
-/** What a star takes: bytes of one segment; any bytes; nothing, or any bytes up to a slash. */
+/** What a star matches: bytes of one segment; any bytes; nothing, or any bytes up to a slash. */
 const STAR = -1,
   ALL = -2,
   FOLDERS = -3;
@@ -20,15 +20,14 @@ export interface Budget {
 }
 
 /**
- * Whether all of a text is matched; text and pattern have a character a byte. Costs at most the product of
- * their lengths, but for several `**`.
+ * Whether a pattern matches a whole text; both have one character per byte. Costs at most the product of
+ * their lengths, except for several `**`.
  */
 export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
   let at = 0,
     i = 0,
     steps = 8; // of the call itself
-  // Only the last star of each kind is tried again: what those before it took can as well be as little as
-  // possible.
+  // Only the last star of each kind is retried: earlier stars can keep the shortest match that worked.
   let star = -1,
     starAt = 0,
     deep = -1,
@@ -66,12 +65,12 @@ export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
 }
 
 /**
- * A pattern without its leading slash; undefined when it can match nothing (an open bracket, a lone
+ * A pattern without its leading slash; undefined when it can match nothing (an open bracket, a single
  * backslash at the end).
  */
 export function parseGlob(pattern: string, byName: boolean): Glob | undefined {
   const glob: Glob = [];
-  // git compares what stands before the first wildcard by itself: `**` right after it is as good as at the
+  // git compares the text before the first wildcard separately: a `**` right after it counts as one at the
   // start.
   const literal = pattern.search(/[*?[\\]/);
   for (let at = 0; at < pattern.length;) {
@@ -104,7 +103,7 @@ export function parseGlob(pattern: string, byName: boolean): Glob | undefined {
   return glob;
 }
 
-/** First and last of ranges of bytes. */
+/** Pairs of the first and the last byte of a range. */
 const CLASSES: Record<string, string> = {
   alnum: '09AZaz',
   alpha: 'AZaz',
@@ -120,7 +119,7 @@ const CLASSES: Record<string, string> = {
   xdigit: '09AFaf',
 };
 
-/** A bracket expression at the start of the text; a slash never matches one. */
+/** A bracket expression at the start of the text; it never matches a slash. */
 function bracket(text: string): { table: Uint8Array; length: number } | undefined {
   let at = 1,
     ranges = '';
@@ -157,7 +156,7 @@ function member(text: string, at: number): { char: string; next: number } | unde
   return char === undefined ? undefined : { char, next: at + (isQuoted ? 2 : 1) };
 }
 
-/** The bytes but the slash that lie in one of these ranges, or in none. */
+/** The bytes except the slash that lie in one of these ranges, or in none of them. */
 function tableOf(ranges: string, isNegated: boolean): Uint8Array {
   const table = new Uint8Array(256).fill(isNegated ? 1 : 0);
   for (let at = 0; at < ranges.length; at += 2)

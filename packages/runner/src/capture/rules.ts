@@ -2,7 +2,7 @@ import type { CaptureResult } from '../protocol.ts';
 import type { Gitignore } from './gitignore.ts';
 import type { Listed } from '../workspaces/listing.ts';
 
-/** Folders that tools fill: new files there are no source. */
+/** Folders that tools fill: new files in them are not part of a source. */
 export const DEPENDENCY_FOLDERS = new Set([
   'node_modules',
   '.venv',
@@ -11,10 +11,10 @@ export const DEPENDENCY_FOLDERS = new Set([
   '.pnpm-store',
   'bower_components',
 ]);
-/** Never part of a source, in any case, as a folder or a file. */
+/** Never part of a source, in any letter case, as a folder or a file. */
 export const RESERVED = new Set(['.git', '.context', '.hoplite']);
 const WARNINGS = 1000;
-/** Most paths have no such name in them: one test spares them the walk over their segments. */
+/** Most paths contain no such name: one test saves the walk over their segments. */
 export const SPECIAL = new RegExp(
   `(?:^|/)(?:${[...DEPENDENCY_FOLDERS, ...RESERVED].map((name) => name.replace('.', '\\.')).join('|')})(?:/|$)`,
   'i',
@@ -26,9 +26,10 @@ export interface Choice {
 }
 
 /**
- * Which entries of a tree are its source (every regular file at a base path, and what is not ignored
- * outside dependency and reserved folders), and what to say of the rest: one warning per file, or per whole
- * left-out folder that holds no base path. What .gitignore excludes is left out in silence.
+ * Decides which entries of a tree are its source (every regular file at a base path, and what is not ignored
+ * outside dependency and reserved folders), and what to report about the rest: one warning per file, or per
+ * whole left-out folder that holds no base path. Files that .gitignore excludes are left out without a
+ * warning.
  */
 export function choose(
   entries: Listed[],
@@ -47,8 +48,8 @@ export function choose(
   for (const entry of entries) {
     const outside = leftOut(entry, baseFolders);
     if (entry.kind === 'folder') {
-      // An empty left-out folder is nobody's loss, but a pruned one's contents are not listed: it speaks
-      // for them.
+      // Nobody misses an empty left-out folder, but the contents of a pruned one are not listed: its warning
+      // covers them.
       if (outside?.path === entry.path && !isIgnored(ignore, entry, base)) warn(entry.path, outside.reason);
       continue;
     }

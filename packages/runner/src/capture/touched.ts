@@ -5,7 +5,7 @@ import { END_LISTING, FIND_FORMAT_MANY, parseListing, type Listed } from '../wor
 import type { SourceListing } from '../workspaces/source-listing.ts';
 
 /**
- * All entries of a tree; and of the files that lie in its source tree and were never written, what they are
+ * All entries of a tree. `known`: the files of the source tree that were never written, with their entries
  * there.
  */
 export interface Seen {
@@ -20,10 +20,10 @@ const LISTING_BYTES = 64 * 1024 ** 2;
 export const upperBind = ({ upper }: Overlay): Bind => ({ host: upper, inside: UPPER, readOnly: true });
 
 /**
- * Says what lies in the upper layer (kind and path), then what the folders among it hold in the merged
- * view. `pruned`: tests of find for folders that are not walked. What sandboxes wrote, moved or removed is
- * in the upper layer, with all folders above it: a folder that is not there holds what the source tree
- * holds.
+ * A command that prints what lies in the upper layer (kind and path), then what those folders hold in the
+ * merged view. `pruned`: tests of find for folders that are not walked. The upper layer has everything that
+ * sandboxes wrote, moved or removed, and all folders above it: a folder that is missing there holds what the
+ * source tree holds.
  */
 export function touchedCommand(pruned: string): string {
   const touched = '/tmp/touched';
@@ -38,10 +38,10 @@ export function touchedCommand(pruned: string): string {
 }
 
 /**
- * The whole tree, by what `touchedCommand` said and the listing of its source tree. A folder or file counts
- * as the source's only when it is not in the upper layer and has inode, change time, mode and size of one
- * there: a renamed folder is found so too. Undefined when anything else turns up than should: the tree has
- * to be listed as a whole.
+ * The whole tree, from the output of `touchedCommand` and the listing of its source tree. A folder or file
+ * counts as the source's only when it is not in the upper layer and matches an entry there in inode, change
+ * time, mode and size; so a renamed folder is recognized too. Undefined when anything unexpected turns up:
+ * then the whole tree has to be listed.
  */
 export async function seeTouched(
   reader: ByteReader,
@@ -50,7 +50,7 @@ export async function seeTouched(
 ): Promise<Seen | undefined> {
   const upper = upperEntries(await reader.records(LISTING_BYTES));
   const listed = parseListing(await reader.records(LISTING_BYTES));
-  // Names that are not UTF-8 could be taken for one another.
+  // Names that are not UTF-8 could be mistaken for one another.
   if (!upper || listed.some(({ isUtf8 }) => !isUtf8)) return undefined;
   const entries: Listed[] = [];
   const known = new Map<Listed, Listed>();
@@ -66,7 +66,7 @@ export async function seeTouched(
   return { entries, known };
 }
 
-/** Adds what untouched folders hold: the entries of the source tree, at the paths where they are now. */
+/** Adds what untouched folders hold: the entries of the source tree, at their present paths. */
 class SourceFolders {
   readonly #source: SourceListing;
   readonly #isPruned: (name: string) => boolean;
@@ -95,7 +95,7 @@ function upperEntries(bytes: Buffer): ReadonlySet<string> | undefined {
   const text = bytes.toString('utf8');
   if (!Buffer.from(text).equals(bytes)) return undefined;
   const records = text.split('\0');
-  // Nothing, not even the top: it could not be read.
+  // Not even the top was listed: it could not be read.
   return records[0] === 'd ' ? new Set(records.map((record) => record.slice(2))) : undefined;
 }
 

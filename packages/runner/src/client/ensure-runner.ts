@@ -10,8 +10,8 @@ const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
 /**
- * As root in mounts of its own, where that is allowed: what the runner mounts goes with it, even when it is
- * killed.
+ * As root the runner gets its own mount namespace, where that is allowed: its mounts vanish with it, even
+ * when it is killed.
  */
 const IN_OWN_MOUNTS = `unshare --mount --propagation slave true 2>/dev/null && exec unshare --mount --propagation slave "$@"; exec "$@"`;
 const LONGEST_SOCKET_PATH = 107;
@@ -26,8 +26,8 @@ interface EnsureOptions {
 }
 
 /**
- * A client of the runner on this socket, started detached in a session of its own where none answers. Two
- * callers at once get the same runner: one starts it, under a lock folder, the other waits. Throws
+ * A client of the runner on this socket; starts one, detached in its own session, where none answers. Two
+ * concurrent callers get the same runner: one starts it, under a lock folder, the other waits. Throws
  * `unavailable` 503 when none answers within 30 s.
  */
 export async function ensureRunner(options: EnsureOptions): Promise<RunnerClient> {
@@ -64,7 +64,7 @@ export async function ensureRunner(options: EnsureOptions): Promise<RunnerClient
   throw new RunnerError(503, 'unavailable', `No runner answers on ${options.socketPath}. ${failure}`.trim());
 }
 
-/** A lock older than a start may take was left by a starter that died. */
+/** A lock older than the longest start was left by a starter that died. */
 function takeLock(lock: string): boolean {
   try {
     mkdirSync(lock);
@@ -80,7 +80,7 @@ function takeLock(lock: string): boolean {
   return false;
 }
 
-/** Resolves when the runner has said that it is ready, with what it said instead where it failed. */
+/** Starts a runner. Resolves with '' when it is ready, or with what it printed instead. */
 function start({
   stateDir,
   socketPath,

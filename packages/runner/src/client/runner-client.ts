@@ -17,14 +17,14 @@ import type {
 } from '../protocol.ts';
 
 /**
- * The runner's protocol as calls. Every one rejects with RunnerError; `unavailable` 503 where no runner
+ * The runner's protocol as calls. Every call rejects with RunnerError: `unavailable` 503 where no runner
  * answers.
  */
 export interface RunnerClient {
   status(): Promise<RunnerStatus>;
   /**
-   * From a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any more).
-   * A `fence`, here and below: `superseded` 409 where a later one was seen.
+   * Makes it from a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any
+   * more). With a `fence`, here and below: `superseded` 409 where a later one was seen.
    */
   putWorkspace(
     id: string,
@@ -32,46 +32,43 @@ export interface RunnerClient {
     origin?: Origin,
     fence?: number,
   ): Promise<void>;
-  /** Keys of the files kept for a project, the last used first. */
+  /** Keys of the files kept for a project, the most recently used first. */
   keptSources(group: string): Promise<string[]>;
-  /** Projects of which the runner keeps files or installed dependencies. */
+  /** Projects for which the runner keeps files or installed dependencies. */
   groups(): Promise<string[]>;
-  /** Gives up what is kept of a project and not in use. */
+  /** Drops what is kept for a project and not in use. */
   forgetGroup(group: string): Promise<void>;
   workspaceExists(id: string): Promise<boolean>;
   /** The key of the kept files that a workspace lies over. */
   baseOf(id: string): Promise<string | null>;
   deleteWorkspace(id: string, fence?: number): Promise<void>;
-  /** What it holds beside the paths of its source, or beside kept files. */
+  /** Captures the source: the paths that it had, or the kept files that it lies over. */
   capture(id: string, base: string[] | OverRequest): Promise<CaptureResult>;
-  /**
-   * A tar of the captured contents, in the order asked for; breaks off with an error when they are no
-   * longer there.
-   */
+  /** A tar of the captured contents, in the order of `paths`; fails midway when they are no longer there. */
   blobs(id: string, paths: string[]): Promise<Readable>;
   patch(id: string, tar: Readable | Buffer, fence?: number): Promise<void>;
-  /** isNew is false when a task of this id was there already. */
+  /** isNew is false when a task with this id existed already. */
   startTask(id: string, request: TaskRequest, fence?: number): Promise<TaskState & { isNew: boolean }>;
   tasks(): Promise<TaskState[]>;
   task(id: string): Promise<TaskState>;
   /**
-   * Entries from `from` on as they come, to the end entry. Throws `unavailable` when the runner dies before
-   * it.
+   * Entries from `from` on as they arrive, up to the end entry. Throws `unavailable` when the runner dies
+   * before it.
    */
   journal(id: string, from?: number, signal?: AbortSignal): AsyncIterable<JournalEntry>;
   ack(id: string, offset: number): Promise<void>;
   cancel(id: string): Promise<void>;
   answerPermission(id: string, requestId: string, allow: boolean): Promise<void>;
-  /** Hands a message to a turn under way. Throws `not_steerable` 409; `no_answer` 504: ask again. */
+  /** Hands a message to a running turn. Throws `not_steerable` 409; `no_answer` 504: ask again. */
   steer(id: string, message: SteerRequest): Promise<void>;
-  /** Says that the model gateway is served there; to be said each second. */
+  /** Announces that the model gateway is served at that socket; to be repeated every second. */
   registerGateway(id: string, socketPath: string): Promise<void>;
-  /** Files as for putWorkspace; to a running preview a patch. */
+  /** Files as for putWorkspace; for a running preview a patch. */
   putSource(id: string, tar: Readable | Buffer | undefined, origin?: Origin): Promise<void>;
   output(id: string): Promise<Readable>;
   deleteTask(id: string, fence?: number): Promise<void>;
   connect(id: string): Promise<Duplex>;
-  /** Closes kept connections. */
+  /** Closes idle connections. */
   close(): void;
 }
 
@@ -138,7 +135,7 @@ class Connection {
     this.#socketPath = socketPath;
   }
 
-  /** The answer, whose body is still to be read. */
+  /** The answer, whose body is yet to be read. */
   send(method: string, path: string, options: Options = {}): Promise<IncomingMessage> {
     const { body, tar, signal } = options;
     return new Promise((resolve, reject) => {
@@ -195,7 +192,7 @@ function queryOf({ base, keep, warm }: Origin): string {
   return `?${query.toString()}`;
 }
 
-/** Lines of a journal; one that stops before its end entry was broken off. */
+/** The entries of a journal; throws when the stream ends before the end entry. */
 async function* entriesOf(res: IncomingMessage): AsyncGenerator<JournalEntry> {
   try {
     for await (const line of linesOf(res)) {

@@ -1,7 +1,7 @@
 /**
- * Run by Node in a sandbox, at the top of a workspace: exits 0 where `node_modules` holds every package
- * that the lock file names, nothing else, and nothing changed since npm wrote its own record of it. npm
- * writes that record last, but an install that is broken off leaves the one of before.
+ * Runs in Node in a sandbox, at the top of a workspace. Exits 0 when `node_modules` holds every package that
+ * the lock file names, nothing else, and nothing changed since npm wrote its own record of it. npm writes
+ * that record last, but an interrupted install leaves the previous one.
  */
 export const COMPARE_NPM = `
 const fs = require('fs');

@@ -13,21 +13,21 @@ import { run } from './run.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * What is known of a tree: how to name the paths of its source, once anything else may lie in it; whether
- * it has had its baseline.
+ * What is known about a tree. `paths`: names the paths of its source, once other files may lie in it.
+ * `isDone`: it had its baseline.
  */
 interface Known {
   paths?: () => Iterable<string>;
   isDone?: boolean;
 }
 
-/** A tree that is replaced takes what was known of it along: the next one gets a baseline of its own. */
+/** Keyed by tree: a replaced tree loses its entry, and the next one gets a new baseline. */
 const known = new WeakMap<Tree, Known>();
 
 /**
- * Before anything was captured a tree holds its source and nothing else. From then on ignored files of the
- * source cannot be told from other ignored ones but by name; those of kept files are known without keeping
- * them once more.
+ * Notes the source's paths at a capture. Before the first capture a tree holds nothing but its source.
+ * Afterwards only the paths tell ignored files of the source from other ignored files; the listing of kept
+ * files has theirs already.
  */
 export function noteSource({ tree }: Workspace, basePaths: string[]): void {
   if (known.get(tree)?.isDone) return; // nobody will ask again
@@ -36,10 +36,10 @@ export function noteSource({ tree }: Workspace, basePaths: string[]): void {
 
 /**
  * Makes the repository that coding agents expect: a `.git` whose one commit is the source, so that `git
- * status` and `git diff` tell what changed since. Once a tree: what an agent makes of it is its own, and
- * one that is there already stays. git runs inside a sandbox only, for what stands in the tree may tell it
- * to run programs. Never rejects, and takes 10 s at most: the turn goes on without, and stderr says why. A
- * signal that fires ends it at once.
+ * status` and `git diff` show what changed since. It is made once per tree: the agent may change it freely,
+ * and an existing one stays. git runs only inside a sandbox, because files in the tree may make it run
+ * programs. Never rejects, and takes 10 s at most: the turn continues without it, and stderr says why. An
+ * aborted signal ends it at once.
  */
 export async function gitBaseline(
   host: Host,
@@ -77,8 +77,8 @@ export async function gitBaseline(
 }
 
 /**
- * The layer of the kept source below a tree becomes its own, beneath what was written. Nothing of the tree
- * is live: its turn has not begun.
+ * Mounts the git layer of the kept source into a tree, below what was written. Nothing in the tree is live:
+ * its turn has not begun.
  */
 async function mountLayer(host: Host, trees: Trees, over: Over, signal: AbortSignal): Promise<boolean> {
   const layer = await gitLayer(host, trees, over.source, signal);
@@ -90,7 +90,7 @@ async function mountLayer(host: Host, trees: Trees, over: Over, signal: AbortSig
   return true;
 }
 
-/** Whether nothing was ever written beside the kept source, but for evidence. */
+/** Whether nothing but evidence was ever written over the kept source. */
 function isUntouched({ overlay: { upper } }: Over): boolean {
   return readdirSync(upper).every((name) => RESERVED.has(name.toLowerCase()));
 }

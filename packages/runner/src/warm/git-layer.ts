@@ -6,16 +6,16 @@ import type { Trees } from '../workspaces/trees.ts';
 import { LAYER, MAKE_LAYER } from './git-script.ts';
 import { run } from './run.ts';
 
-/** Longer than a turn waits: the next one finds it made. */
+/** Longer than a turn waits: the next turn finds the layer. */
 const TIMEOUT_MS = 60_000;
 
 const underWay = new WeakMap<SourceTree, Promise<string | undefined>>();
 let counter = 0;
 
 /**
- * The layer with the `.git` of a kept source: made when an agent first asks for it, by one sandbox that
- * sees nothing but that source; every further workspace over this source only mounts it. Undefined where it
- * cannot be made. Throws when the signal fires first; it is made all the same.
+ * The layer with the `.git` of a kept source. One sandbox that sees nothing but that source makes it when an
+ * agent first needs it; every later workspace over the source only mounts it. Undefined where it cannot be
+ * made. Throws when the signal fires first; the layer is still made.
  */
 export async function gitLayer(
   host: Host,

@@ -2,18 +2,18 @@ import { DEPENDENCY_FOLDERS, RESERVED } from '../capture/rules.ts';
 
 export const EXIT = { isThere: 64, noGit: 65 };
 
-/** Where git finds the `.git` that it works on: in the workspace, or in a layer that is made. */
+/** Where git finds its `.git`: in the workspace, or in a layer under construction. */
 export const LAYER = '/run/headrace-git';
 
-/** What no capture takes is no change of the source either. */
+/** What no capture takes is not a change of the source either. */
 const EXCLUDED = [...RESERVED, ...DEPENDENCY_FOLDERS]
   .filter((name) => name !== '.git')
   .map((name) => `${name}/`)
   .join('\\n');
 
 /**
- * Files have the time 0 and whatever inode, after each restore: only sizes and times tell here. Nothing is
- * to be tidied up or made durable in a repository that lives as long as its workspace.
+ * Files have the time 0 and new inodes after each restore: only sizes and times are compared. A repository
+ * that lives as long as its workspace needs no cleanup and no fsync.
  */
 const CONFIG = [
   '[core]',
@@ -37,7 +37,7 @@ command -v git >/dev/null || exit ${EXIT.noGit}
 export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=source GIT_AUTHOR_EMAIL=source@localhost GIT_COMMITTER_NAME=source GIT_COMMITTER_EMAIL=source@localhost
 fast() { git -c core.compression=1 -c core.bigFileThreshold=1 "$@"; }`;
 
-/** Attributes of the tree change no bytes. */
+/** Attributes in the tree change no bytes. */
 const INIT = `git init -q --template= -b main . >/dev/null
 printf '${CONFIG}\\n' >"$GIT_DIR/config"
 mkdir "$GIT_DIR/info"
@@ -45,9 +45,9 @@ printf '${EXCLUDED}\\n' >"$GIT_DIR/info/exclude"
 printf '* -text -ident -filter !working-tree-encoding\\n' >"$GIT_DIR/info/attributes"`;
 
 /**
- * $1: `all`, of a tree that holds its source only, or `known`: stdin names the source's paths, the ones
- * that are gone among them, and what is not ignored is new. `update-index` takes ignored files too, and
- * files over the threshold go straight into one pack: a threshold of one byte makes a tenth of the files,
+ * $1: `all` for a tree that holds only its source, or `known`: stdin names the source's paths, those that are
+ * gone included, and every other file that is not ignored is new. `update-index` also takes ignored files,
+ * and files over the threshold go straight into one pack: a threshold of one byte makes a tenth of the files
  * in the same time (10,000 files of 54 MB: 1.5 s of processor time, 8 MB).
  */
 const COMMIT = `{ git ls-files -z
@@ -57,21 +57,21 @@ fi; } | fast update-index --add --remove -z --stdin
 commit=$(git commit-tree -m Source "$(fast write-tree)")
 git update-ref -m "commit (initial): Source" HEAD "$commit"`;
 
-/** Makes it in the workspace. */
+/** Makes the repository in the workspace. */
 export const MAKE = `if [ -e .git ] || [ -L .git ]; then exit ${EXIT.isThere}; fi
 export GIT_DIR=.git GIT_WORK_TREE=.
 ${BEGIN}
 ${INIT}
 ${COMMIT}`;
 
-/** Makes a layer of a source tree. Prints how many KiB it takes. */
+/** Makes the layer of a source tree. Prints its size in KiB. */
 export const MAKE_LAYER = `export GIT_DIR=${LAYER}/.git GIT_WORK_TREE=.
 ${BEGIN}
 ${INIT}
 ${COMMIT}
 du -sk ${LAYER}`;
 
-/** Has the one that is there say what the workspace's source is: only what differs is read. */
+/** Updates the existing repository to the workspace's source: only what differs is read. */
 export const RENEW = `export GIT_DIR=.git GIT_WORK_TREE=.
 ${BEGIN}
 ${COMMIT}`;

@@ -9,8 +9,8 @@ import type { Tree } from '../workspaces/tree.ts';
 import { COMPARE_NPM } from './compare-npm.ts';
 
 /**
- * What an installer writes last, the lock file that it installs by, and how a shell tells that the folder
- * is the lock's.
+ * The file that an installer writes last, the lock file that it installs from, and the shell test that the
+ * folder matches the lock.
  */
 interface Installer {
   lock: string;
@@ -40,15 +40,15 @@ export interface Installed {
 const TIMEOUT_MS = 3_000;
 const UPPER = '/run/headrace-upper';
 
-/** Every entry with its number, in one hash. */
+/** A hash over the inode and the path of every entry. */
 const numbersOf = (folder: string): string =>
   `$(cd ${folder} && find . -printf '%i %p\\0' | LC_ALL=C sort -z | sha256sum)`;
 
 /**
  * $1: the layer's own folder, $2: the lock file, $3: the marker. A file with a second name could still be
- * written by that name; a folder that was moved in from the source has its number from there, and in
- * another workspace it would show what that one's source has at its place. Prints the lock's hash and the
- * size in KiB.
+ * written through that name. A folder that was moved in from the source has its inode from there, and in
+ * another workspace it would show that workspace's source at its place. Prints the lock's hash and the size
+ * in KiB.
  */
 const script = (isWhole: string): string => `set -e
 [ -f "$2" ] && [ ! -L "$2" ] && [ -f "$3" ] && [ ! -L "$3" ] || { echo "no lock file" >&2; exit 1; }
@@ -60,9 +60,9 @@ set -- "$(sha256sum <"$2")" "$(du -sk "$1")"
 echo "\${1%% *} \${2%%[!0-9]*}"`;
 
 /**
- * The end marker of an installer in what was written to a workspace. Two looks from the host, at names
- * below folders of which nothing is live: neither follows a link, and a workspace without dependencies
- * costs nothing more.
+ * The end marker of an installer among the files written to a workspace. The host looks at two names below
+ * folders in which nothing is live: neither look follows a link, and a workspace without dependencies costs
+ * nothing more.
  */
 export function markerIn({ upper }: Overlay): Marker | undefined {
   if (!look(join(upper, DEPENDENCIES))?.isDirectory()) return undefined;
@@ -74,8 +74,8 @@ export function markerIn({ upper }: Overlay): Marker | undefined {
 }
 
 /**
- * Looks from inside a sandbox whether the dependency folder is whole, as its lock file says, and wholly in
- * the workspace's own layer; undefined where not.
+ * Checks inside a sandbox that the dependency folder is complete, matches its lock file, and lies entirely in
+ * the workspace's own layer; undefined if not.
  */
 export async function inspect(
   host: Host,

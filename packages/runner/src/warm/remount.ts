@@ -2,8 +2,8 @@ import { rmdirSync } from 'node:fs';
 import { mountLayers, unmountOverlay, type Overlay } from '../workspaces/overlay.ts';
 
 /**
- * `change` moves things while nothing is mounted, and `undo` moves them back where the kernel does not
- * mount what came of it.
+ * `change` moves things while nothing is mounted; `undo` moves them back when the kernel refuses to mount the
+ * result.
  */
 interface Relayering {
   from: string[];
@@ -13,9 +13,10 @@ interface Relayering {
 }
 
 /**
- * Mounts a tree over other layers; nothing of it may be live. Throws where that fails, with the tree as it
- * was. Where not even that mounts again, its mount point goes: no sandbox may find an empty folder there,
- * which would look like a workspace whose files an agent deleted. It is mounted again when it is next used.
+ * Mounts a tree over other layers; nothing in it may be live. Throws when that fails, with the tree
+ * unchanged. When even the old layers do not mount, the mount point is removed: a sandbox must not find an
+ * empty folder there, which would look like a workspace whose files an agent deleted. The next use mounts it
+ * again.
  */
 export async function remount(overlay: Overlay, { from, to, change, undo }: Relayering): Promise<void> {
   await unmountOverlay(overlay);

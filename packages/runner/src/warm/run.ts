@@ -6,8 +6,8 @@ import { EXIT } from './git-script.ts';
 const LONGEST_MS = 60_000;
 
 /**
- * Runs a shell script in a sandbox until it ends or the signal fires; what it printed. Throws, with a
- * sentence for a person, when it did not do its work.
+ * Runs a shell script in a sandbox until it ends or the signal fires; returns its output. Throws, with a
+ * sentence for a person, when the script fails.
  */
 export async function run(
   host: Host,

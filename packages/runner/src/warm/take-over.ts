@@ -9,17 +9,17 @@ import { inspect, markerIn } from './installed.ts';
 import { remount } from './remount.ts';
 
 /**
- * The marker at which a tree's folder was found not fit: it is looked at again when the installer has
- * written another.
+ * The marker with which a tree's folder was refused: the folder is checked again once the installer writes
+ * another.
  */
 const refused = new WeakMap<Tree, string>();
 let counter = 0;
 
 /**
- * Moves what was installed in a workspace into the cache of its project, and mounts it below the workspace
- * again: the next workspace with this lock file has it at once, and writes beside it. Nothing of the
- * workspace may be live. A tree that lies over cached dependencies already is left alone: what it has in
- * that folder is a change to them. Never rejects.
+ * Moves what was installed in a workspace into the cache of its project, and mounts it below the workspace:
+ * the next workspace with this lock file has it at once, and writes to its own layer. Nothing in the
+ * workspace may be live. A tree over cached dependencies is left alone: that folder then holds changes to
+ * them. Never rejects.
  */
 export async function takeOver(host: Host, trees: Trees, workspace: Workspace): Promise<void> {
   try {
@@ -54,7 +54,7 @@ async function tryToTake(host: Host, trees: Trees, tree: Tree): Promise<void> {
       undo: () => renameSync(there, here),
     });
   } catch (error) {
-    // What could not be moved back stays where it is: the tree is mounted over that when it is next used.
+    // What could not be moved back stays in the new folder: the next use mounts the tree over it.
     if (!existsSync(there)) {
       rmSync(folder, { recursive: true, force: true });
       throw error;

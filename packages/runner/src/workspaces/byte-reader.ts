@@ -6,7 +6,7 @@ const NUL = Buffer.alloc(1),
   RECORDS_END = Buffer.alloc(2);
 
 /**
- * Takes exact numbers of bytes from a stream. Every method throws `changed` 409 when the stream ends too
+ * Reads exact numbers of bytes from a stream. Every method throws `changed` 409 when the stream ends too
  * early.
  */
 export class ByteReader {
@@ -17,11 +17,11 @@ export class ByteReader {
     this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   }
 
-  /** NUL-terminated records up to an empty one, which is taken too. Throws `too_large` 413. */
+  /** NUL-terminated records up to and including an empty one. Throws `too_large` 413. */
   async records(maxBytes: number): Promise<Buffer> {
     const parts = [this.#rest];
     let size = this.#rest.length;
-    // The end is two NULs, or one where there is no record; it may lie across two chunks.
+    // The end is two NULs, or one where there are no records; it may span two chunks.
     let tail: Buffer = Buffer.concat([NUL, this.#rest]);
     while (!tail.includes(RECORDS_END)) {
       if (size > maxBytes)
@@ -66,13 +66,13 @@ export class ByteReader {
     }
   }
 
-  /** All that is left. */
+  /** All remaining bytes. */
   async *rest(): AsyncGenerator<Buffer> {
     if (this.#rest.length > 0) yield this.#rest;
     for (let next = await this.#chunks.next(); !next.done; next = await this.#chunks.next()) yield next.value;
   }
 
-  /** Throws `changed` when anything is left. */
+  /** Throws `changed` when any bytes remain. */
   async end(): Promise<void> {
     if (this.#rest.length > 0 || !(await this.#chunks.next()).done) throw changed();
   }

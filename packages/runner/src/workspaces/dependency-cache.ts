@@ -11,12 +11,12 @@ export const hasDependencies = ({ listing }: SourceTree): boolean =>
 
 /**
  * An installed dependency folder, as the layer `<folder>/node_modules` of workspaces of one project. Never
- * written again.
+ * written after it is made.
  */
 export interface Dependencies {
-  /** The project that it is of: no other is given it. */
+  /** The only project that may use it. */
   group: string;
-  /** SHA-256 of the lock file that it was installed by. */
+  /** SHA-256 of the lock file that it was installed from. */
   lock: string;
   folder: string;
   byteSize: number;
@@ -25,8 +25,8 @@ export interface Dependencies {
 }
 
 /**
- * `folderBytes`: the most that one may take. `lowMemory`: the share of the machine's memory below which
- * none is kept that nobody uses.
+ * `folderBytes`: the limit for one folder. `lowMemory`: the share of free memory below which no unused folder
+ * is kept.
  */
 interface DependencyLimits {
   folders: number;
@@ -37,7 +37,7 @@ interface DependencyLimits {
 
 const GIBI = 1024 ** 3;
 
-/** Two gibibytes, or an eighth of the file system where that is less; it lies in memory on most machines. */
+/** Two gibibytes, or an eighth of the file system where that is less: on most machines it lies in memory. */
 export function dependencyLimits(folder: string): DependencyLimits {
   const { blocks, bsize } = statfsSync(folder);
   const bytes = Math.min(2 * GIBI, (blocks * bsize) / 8);
@@ -45,8 +45,8 @@ export function dependencyLimits(folder: string): DependencyLimits {
 }
 
 /**
- * The dependency folders that this runner keeps, which go with it: so they belong to one version of Node
- * and one architecture. Beyond its limits those go that have been unused for longest.
+ * The dependency folders that this runner keeps. They vanish with it, so they belong to one version of Node
+ * and one architecture. Beyond its limits the least recently used ones are removed.
  */
 export class DependencyCache {
   readonly limits: DependencyLimits;
@@ -54,7 +54,7 @@ export class DependencyCache {
   /** The least recently used first. */
   readonly #kept = new Map<string, Dependencies>();
 
-  /** `remove` takes a folder away that nobody uses. */
+  /** `remove` deletes a folder that nobody uses. */
   constructor(limits: DependencyLimits, remove: (folder: string) => void) {
     this.limits = limits;
     this.#remove = remove;
@@ -64,7 +64,7 @@ export class DependencyCache {
     return this.#kept.has(keyOf({ group, lock }));
   }
 
-  /** The first that there is for one of these locks, taken for use: `release` gives it back. */
+  /** The first kept folder for one of these locks, taken into use: `release` gives it back. */
   take(group: string, locks: string[]): Dependencies | undefined {
     const key = locks.map((lock) => keyOf({ group, lock })).find((one) => this.#kept.has(one));
     if (key === undefined) return undefined;
@@ -75,7 +75,7 @@ export class DependencyCache {
     return found;
   }
 
-  /** Whether so many bytes have room beside what is in use; makes that room. */
+  /** Whether that many bytes fit along with the folders in use; makes room for them. */
   admits(byteSize: number): boolean {
     if (byteSize > this.limits.folderBytes || this.#isShort()) return false;
     const used = [...this.#kept.values()].filter(({ users }) => users > 0);
@@ -85,8 +85,8 @@ export class DependencyCache {
   }
 
   /**
-   * Takes it in, for use at once; one of its key that another thread took in meanwhile goes when it is no
-   * longer used.
+   * Adds a folder, in use at once. An older folder with the same key, added by another thread, is removed
+   * once it is no longer used.
    */
   add(dependencies: Omit<Dependencies, 'users'>): Dependencies {
     const added = { ...dependencies, users: 1 };
@@ -107,7 +107,7 @@ export class DependencyCache {
     return [...this.#kept.values()].map(({ group }) => group);
   }
 
-  /** Gives up all of a project, those in use when they no longer are. */
+  /** Drops everything of a project; folders in use are removed when they are released. */
   forget(group: string): void {
     for (const [key, one] of this.#kept) {
       if (one.group !== group) continue;
@@ -116,7 +116,7 @@ export class DependencyCache {
     }
   }
 
-  /** Gives up all that nobody uses. */
+  /** Drops all folders that nobody uses. */
   clear(): void {
     for (const [key, one] of this.#kept) {
       if (one.users > 0) continue;
@@ -125,7 +125,7 @@ export class DependencyCache {
     }
   }
 
-  /** Makes room for so many folders and bytes more. */
+  /** Makes room for that many more folders and bytes. */
   #trim(folders = 0, bytes = 0): void {
     for (const [key, one] of this.#kept) {
       const isOver =

@@ -5,14 +5,14 @@ import { tarPadding } from '../tar.ts';
 
 const BLOCK = 512;
 const NAME = '.headrace-patch.json';
-/** What a patch may list, in bytes: 10,000 paths of 1,024 characters. */
+/** The size of a patch's lists: room for 10,000 paths of 1,024 characters. */
 const LIST_BYTES = 64 * 1024 ** 2;
 
 /**
- * Patches a tree in which nobody has been yet, so that no link lies in the way and plain commands do: a
- * Node that looks at each path (patch-tree) takes ten times as long to start. Its stdin: the size of the
- * names of files to delete in a line, then these, NUL-terminated; the same of the folders that they were
- * in; then a tar.
+ * Patches a tree that no agent has touched, so that no link lies in the way and plain commands suffice: a
+ * Node that checks each path (patch-tree) takes ten times as long to start. Its stdin: a line with the size
+ * of the list of files to delete, then the NUL-terminated names; the same for the folders that held them;
+ * then a tar.
  */
 export const FRESH_PATCH = `umask 022
 read -r size && head -c "$size" | xargs -0 -r rm -rf -- || exit 1
@@ -20,7 +20,10 @@ read -r size || exit 1
 head -c "$size" | xargs -0 -r rmdir -p --ignore-fail-on-non-empty -- 2>/dev/null
 exec tar -xf - --no-same-owner --delay-directory-restore`;
 
-/** A patch (protocol: POST /workspaces/:id/patch) as FRESH_PATCH takes it. Throws `invalid_tar` 400. */
+/**
+ * A patch (protocol: POST /workspaces/:id/patch) in the form that FRESH_PATCH reads. Throws `invalid_tar`
+ * 400.
+ */
 export async function freshPatch(tar: Readable): Promise<Readable> {
   const reader = new ByteReader(tar);
   const header = await reader.read(BLOCK);

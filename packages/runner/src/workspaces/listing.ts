@@ -1,41 +1,41 @@
-/** Reads what `find -printf` said of a tree: one NUL-terminated record per entry, an empty one at the end. */
+/** Reads the output of `find -printf`: one NUL-terminated record per entry, an empty one at the end. */
 export interface Listed {
   path: string;
   kind: 'file' | 'folder' | 'link' | 'other';
   mode: number;
   links: number;
   byteSize: number;
-  /** Number and change time: together they tell a file that was never written. */
+  /** Inode number and change time: together they identify a file that was never written. */
   inode: string;
   changedAt: string;
   isUtf8: boolean;
 }
 
 const FIELDS = '%y %m %n %s %i %C@';
-/** Below one starting point. */
+/** For one starting point. */
 export const FIND_FORMAT = `${FIELDS} %P\\0`;
-/** Of several starting points that all begin with `./`. */
+/** For several starting points that all begin with `./`. */
 export const FIND_FORMAT_MANY = `${FIELDS} %p\\0`;
 
 /**
- * Ends a listing, if what listed (`$?`) did it to its end: where it was killed, or could not start, a part
- * must not pass for all. It may have met a closed folder.
+ * Ends a listing, unless the lister (`$?`) was killed or could not start: part of a listing must not pass for
+ * all of it. A closed folder is no reason to fail.
  */
 export const END_LISTING = `[ $? -lt 124 ] || exit; printf '\\0'`;
-/** Of longer ones the kernel opens nothing. */
+/** The kernel opens no longer paths. */
 const LONGEST_PATH = 4000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const BEYOND_ASCII = /[\x80-\xff]/;
 const KINDS: Record<string, Listed['kind']> = { f: 'file', d: 'folder', l: 'link' };
 
-/** Whether an entry can be opened by its path, in which a name has three bytes a character at most. */
+/** Whether an entry can be opened by its path; a character of a name has three bytes at most. */
 export const isWithinReach = ({ path }: Listed): boolean =>
   path.length <= LONGEST_PATH / 3 || Buffer.byteLength(path) <= LONGEST_PATH;
 
 /** The entries of a listing that ends with an empty record. */
 export function parseListing(bytes: Buffer): Listed[] {
-  // One string of a character a byte: 10,000 entries take 10 ms, where pieces of the buffer take 40.
+  // One string with a character per byte: 10,000 entries take 10 ms, where slices of the buffer take 40.
   const text = bytes.toString('latin1');
   const entries: Listed[] = [];
   for (let at = 0; ;) {

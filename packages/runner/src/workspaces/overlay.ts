@@ -16,13 +16,12 @@ export interface Overlay {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Mounts trees over one another at `<folder>/merged`, the topmost first, with a new layer to write in. All
- * lie on one file system: inode numbers of files that nobody wrote are then those of their layer, which
- * capturing relies on. A further layer (a warm dependency folder, a prepared .git) is one more path in
- * `lowers`; it may never be written again while it is mounted. Throws where the kernel refuses.
- *
+ * Mounts trees over one another at `<folder>/merged`, the topmost first, with a new layer for writes. All lie
+ * on one file system: then files that nobody wrote have the inode numbers of their layer, which capture
+ * relies on. A further layer (a warm dependency folder, a prepared .git) is one more path in `lowers`; it
+ * must not be written while it is mounted. Throws where the kernel refuses.
  * redirect_dir: folders of a layer can be renamed (EXDEV without). metacopy off: a file in `upper` has its
- * own contents. volatile: no fsync, the workspace does not outlive its runner. The kernel's notes on a
+ * own contents. volatile: no fsync, since the workspace does not outlive its runner. The kernel's notes on a
  * layer are in trusted.*, which no sandbox can write.
  */
 export async function mountOverlay(host: Host, name: string, lowers: string[]): Promise<Overlay> {
@@ -46,9 +45,9 @@ export async function mountLayers(overlay: Overlay, lowers: string[]): Promise<v
 }
 
 /**
- * Mounts a tree again that was left without a mount point, e.g. for want of memory: what was written in it
- * is all there. Throws `not_mounted` 503, and leaves it as it was. Nothing else happens in the runner
- * meanwhile; it is as rare as that.
+ * Mounts a tree again that lost its mount point, for example for want of memory: everything written in it is
+ * still there. Throws `not_mounted` 503, and leaves it as it was. It blocks the runner; it is rare enough for
+ * that.
  */
 export function mountAgain(overlay: Overlay, lowers: string[]): void {
   if (existsSync(overlay.merged)) return;
@@ -71,7 +70,7 @@ export function mountAgain(overlay: Overlay, lowers: string[]): void {
   }
 }
 
-/** Makes a new work folder: the kernel takes none that a volatile mount has left. */
+/** Makes a new work folder: the kernel refuses one that a volatile mount has left. */
 function mountArguments({ folder, upper, merged }: Overlay, lowers: string[]): string[] {
   const work = join(folder, 'work');
   rmSync(work, { recursive: true, force: true });
@@ -90,12 +89,12 @@ function mountArguments({ folder, upper, merged }: Overlay, lowers: string[]): s
   return ['-n', '-t', 'overlay', '-o', options.join(','), 'headrace', merged];
 }
 
-/** Takes the mount away; its folder is then safe to delete. Throws when it would not go. */
+/** Unmounts it; its folder is then safe to delete. Throws when that fails. */
 export async function unmountOverlay({ merged }: Pick<Overlay, 'merged'>): Promise<void> {
   await run('/bin/umount', ['-n', '-l', '--', merged]);
 }
 
-/** Whether trees can be mounted over one another here, seen by trying it with a sandbox at work in it. */
+/** Whether trees can be mounted over one another here: tries it with a sandbox at work in one. */
 export async function probeOverlay(host: Host): Promise<boolean> {
   if (host.uid === null || !host.driver?.seesMounts) return false;
   const lower = makeSandboxFolder(host, 'probe.lower');
@@ -130,7 +129,7 @@ export async function probeOverlay(host: Host): Promise<boolean> {
   }
 }
 
-/** As find tells `%i %C@`. */
+/** As find prints `%i %C@`. */
 function identity(path: string): string {
   const { ino, ctimeNs } = statSync(path, { bigint: true });
   return `${ino} ${ctimeNs / 1_000_000_000n}.${String(ctimeNs % 1_000_000_000n).padStart(9, '0')}0\n`;

@@ -1,6 +1,6 @@
 import { parseListing, type Listed } from './listing.ts';
 
-/** What lies in a source tree that nobody writes any more, as it was listed when it was made. */
+/** The entries of a source tree, which nobody writes any more, as listed when it was made. */
 export class SourceListing {
   /** Regular files and their folders. */
   readonly entries: Listed[];
@@ -15,7 +15,7 @@ export class SourceListing {
     this.byteSize = this.entries.reduce((sum, { byteSize }) => sum + PAGE * Math.ceil(byteSize / PAGE), 0);
   }
 
-  /** Whether it holds what a source may hold, and no file has two names. */
+  /** Whether it holds only what a source may hold, and no file has two names. */
   get isPlain(): boolean {
     return this.entries.every(
       ({ kind, links, isUtf8 }) => isUtf8 && (kind === 'folder' || (kind === 'file' && links === 1)),
@@ -27,7 +27,7 @@ export class SourceListing {
     return (this.#paths ??= new Set(this.entries.flatMap(({ kind, path }) => (kind === 'file' ? path : []))));
   }
 
-  /** The entry that another listing shows, if it is the very same and was never written. */
+  /** The entry that another listing shows, if it is the same and was never written. */
   same({ inode, changedAt, kind, mode, byteSize }: Listed): Listed | undefined {
     this.#byInode ??= new Map(this.entries.map((entry) => [entry.inode, entry]));
     const known = this.#byInode.get(inode);

@@ -3,15 +3,15 @@ import type { SourceListing } from './source-listing.ts';
 import type { TreeKey } from '../protocol.ts';
 
 /**
- * The files of one source. Written once, never again mounted for writing: workspaces that lie over it write
- * beside it.
+ * The files of one source. Written once and never mounted for writing again: workspaces over it write to
+ * their own layers.
  */
 export interface SourceTree extends TreeKey {
   folder: string;
   listing: SourceListing;
   /** Workspaces that lie over it; a tree in use is never removed. */
   users: number;
-  /** A layer with the `.git` whose one commit it is, once that was made. */
+  /** A layer with the `.git` whose one commit is this source, once it is made. */
   git?: { folder: string; byteSize: number };
 }
 
@@ -25,27 +25,27 @@ const GIBI = 1024 ** 3;
 
 /**
  * A gibibyte, or an eighth of the file system where that is less. A listing takes some 300 bytes of memory
- * a file.
+ * per file.
  */
 export function defaultLimits(folder: string): CacheLimits {
   const { blocks, bsize } = statfsSync(folder);
   return { trees: 64, files: 200_000, bytes: Math.min(GIBI, (blocks * bsize) / 8) };
 }
 
-/** Source trees by their keys; beyond its limits those go that have been unused for longest. */
+/** Source trees by their keys; beyond its limits the least recently used ones are removed. */
 export class TreeCache {
   readonly #limits: CacheLimits;
   readonly #remove: (folder: string) => void;
   /** The least recently used first. */
   readonly #trees = new Map<string, SourceTree>();
 
-  /** `remove` takes a folder away that nobody uses. */
+  /** `remove` deletes a folder that nobody uses. */
   constructor(limits: CacheLimits, remove: (folder: string) => void) {
     this.#limits = limits;
     this.#remove = remove;
   }
 
-  /** The tree, taken for use: `release` gives it back. */
+  /** The tree, taken into use: `release` gives it back. */
   take(key: string): SourceTree | undefined {
     const tree = this.#trees.get(key);
     if (!tree) return undefined;
@@ -56,7 +56,8 @@ export class TreeCache {
   }
 
   /**
-   * Takes in a new tree, for use at once. Where another was faster the same is taken, and this one removed.
+   * Adds a new tree, in use at once. If another caller was faster, returns that one's tree and removes this
+   * one.
    */
   add(tree: Omit<SourceTree, 'users'>): SourceTree {
     const known = this.take(tree.key);
@@ -75,7 +76,7 @@ export class TreeCache {
     this.#trim();
   }
 
-  /** Keys of a project's trees, the last used first. */
+  /** Keys of a project's trees, the most recently used first. */
   keys(group: string): string[] {
     return [...this.#trees.values()]
       .filter((tree) => tree.group === group)
@@ -87,7 +88,7 @@ export class TreeCache {
     return [...this.#trees.values()].map(({ group }) => group);
   }
 
-  /** Gives up what nobody uses of a project; what is in use stays, to be asked for again. */
+  /** Drops a project's unused trees; those in use stay, and the caller has to ask again. */
   forget(group: string): void {
     for (const tree of this.#trees.values()) {
       if (tree.group !== group || tree.users > 0) continue;
@@ -95,7 +96,7 @@ export class TreeCache {
     }
   }
 
-  /** Gives up all that nobody uses. */
+  /** Drops all trees that nobody uses. */
   clear(): void {
     for (const tree of this.#trees.values()) if (tree.users === 0) this.#drop(tree);
   }

@@ -3,7 +3,7 @@ import type { Dependencies } from './dependency-cache.ts';
 import type { Overlay } from './overlay.ts';
 import type { SourceTree } from './tree-cache.ts';
 
-/** What a tree lies over, and the project whose installed dependencies it takes part in. */
+/** What a tree lies over, and the project whose installed dependencies it shares. */
 export interface Over {
   source: SourceTree;
   overlay: Overlay;
@@ -15,7 +15,7 @@ export interface Over {
 
 /** A folder of files that sandboxes mount at /workspace. The host itself never opens a path inside it. */
 export interface Tree {
-  /** Holds what was written; files of a source tree below it are not its own. */
+  /** Holds what was written; the files of a source tree below it are elsewhere. */
   folder: string;
   bind(how: Pick<Bind, 'readOnly'>): Bind;
   /** Where it lies over a source tree. */

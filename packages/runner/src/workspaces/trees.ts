@@ -18,22 +18,22 @@ import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './t
 const TRANSFER_TIMEOUT_MS = 120_000;
 const LISTING_BYTES = 64 * 1024 ** 2;
 /**
- * GNU tar, inside: 10,000 files in a third of the time of writes from here, off the event loop, and no path
- * can lead out.
+ * GNU tar inside a sandbox: unpacks 10,000 files in a third of the time of writes from here, off the event
+ * loop, and no path can lead out.
  */
 const UNTAR = 'umask 022; tar -xf - --no-same-owner --delay-directory-restore';
 
-/** What the kernel, Node and tar (of a file that has room in part) say of a full file system. */
+/** How the kernel, Node and tar (of a file that fits in part) report a full file system. */
 const FULL = /no space left|ENOSPC|wrote only/i;
 
-/** Makes, fills, changes and removes trees. All reading and writing of contents happens inside sandboxes. */
+/** Makes, fills, changes and removes trees. All contents are read and written inside sandboxes. */
 export class Trees {
   readonly #host: Host;
   readonly #cache: TreeCache;
   readonly dependencies: DependencyCache;
   #counter = 0;
   #canOverlay: Promise<boolean> | undefined;
-  /** How a known source is restored: told once it was tried. */
+  /** How a known source is restored; undefined until it was tried. */
   restore: 'overlay' | 'copy' | undefined;
 
   constructor(
@@ -74,25 +74,25 @@ export class Trees {
     await this.#withRoom(() => this.#feed(tree, ['node', `${GUEST}/patch-tree.cjs`], tar));
   }
 
-  /** Takes the tree away at once; its files go in the background. No task may live in it. */
+  /** Removes the tree at once; its files are deleted in the background. No task may live in it. */
   remove({ folder, over }: Tree): void {
     if (!over) {
       discard(folder);
       return;
     }
-    // Given back only when the mount is gone; one that would not go is taken away with the runner.
+    // Released only when the mount is gone; a mount that stays is removed with the runner.
     discard(over.overlay.folder, '[ ! -d "$1/merged" ] || /bin/umount -n -l -- "$1/merged"', () => {
       this.#cache.release(over.source);
       if (over.dependencies) this.dependencies.release(over.dependencies);
     });
   }
 
-  /** Keys of the kept trees of a project, the last used first. */
+  /** Keys of the kept trees of a project, the most recently used first. */
   kept(group: string): string[] {
     return this.#cache.keys(group);
   }
 
-  /** Keeps a source tree in use while `work` does something with it. */
+  /** Keeps a source tree in use while `work` runs. */
   async whileUsed<T>(source: SourceTree, work: () => Promise<T>): Promise<T> {
     source.users++;
     try {
@@ -102,12 +102,12 @@ export class Trees {
     }
   }
 
-  /** Projects of which anything is kept. */
+  /** Projects for which anything is kept. */
   groups(): string[] {
     return [...new Set([...this.#cache.groups(), ...this.dependencies.groups()])];
   }
 
-  /** Gives up what is kept of a project and not in use. */
+  /** Drops what is kept for a project and not in use. */
   forget(group: string): void {
     this.#cache.forget(group);
     this.dependencies.forget(group);
@@ -133,7 +133,7 @@ export class Trees {
     patch?: Readable,
   ): Promise<Tree> {
     if (!source) throw new RunnerError(404, 'not_cached', 'No tree is kept under this key.');
-    // A patch would be of the source's own files in that folder, and of what strangers put there.
+    // A patch would cover the source's own files in that folder along with what strangers put there.
     const dependencies =
       warm && !hasDependencies(source) ? this.dependencies.take(warm.group, warm.locks) : undefined;
     const lowers = [...(dependencies ? [dependencies.folder] : []), source.folder];
@@ -183,7 +183,7 @@ export class Trees {
     }
   }
 
-  /** Where the file system is full, what is kept and not in use makes room for the next try. */
+  /** On a full file system, drops everything kept and unused to make room for the next try. */
   async #withRoom<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -199,16 +199,16 @@ export class Trees {
     return `${name}.${++this.#counter}`;
   }
 
-  /** What the command said to its stdout. */
+  /** Runs the command with the tar as its stdin; returns its stdout. */
   async #feed(tree: Pick<Tree, 'bind'>, command: string[], tar: Readable): Promise<Buffer> {
-    // One that broke off before now says so no more.
+    // A stream that already broke off emits no further event.
     if (tar.destroyed) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
     const sandbox = startSandbox(this.#host, {
       command,
       binds: [tree.bind({ readOnly: false })],
       limits: DEFAULT_LIMITS,
     });
-    // A body that breaks off must not look like a whole one.
+    // A body that breaks off must not look complete.
     tar.once('error', () => void sandbox.kill().catch(() => {}));
     tar.pipe(sandbox.stdin);
     const { code, stdout, stderr } = await collect(sandbox, {

@@ -5,10 +5,10 @@ import type { TarEntry } from '../tar.ts';
 import type { Tree } from './tree.ts';
 import type { Trees } from './trees.ts';
 
-/** What one agent keeps over its turns in a workspace. */
+/** What one agent keeps between its turns in a workspace. */
 export interface AgentHome {
   tree: Tree;
-  /** Of the session that it goes on with, where it can. */
+  /** The session to resume, where there is one. */
   sessionId: string | null;
   /** Whether the last turn of that session did not complete. */
   wasInterrupted: boolean;
@@ -20,24 +20,21 @@ interface CapturedFiles {
 }
 
 /**
- * A thread's workspace: its tree, who uses it now, what the last capture saw, and its agents' homes by
- * their names.
+ * A thread's workspace: its tree, its current user, what the last capture saw, and its agents' homes by name.
  */
 export interface Workspace {
   id: string;
   tree: Tree;
   /** The task or request that works in it; one at a time. */
   usedBy: string | null;
-  /** Forgotten as soon as anything may have changed the files. */
+  /** Dropped as soon as anything may have changed the files. */
   captured: CapturedFiles | null;
-  /** Paths written as evidence for a turn; capture passes them over in silence. */
+  /** Paths written as evidence for a turn; capture skips them without a warning. */
   evidence: string[];
   homes: Map<string, AgentHome>;
 }
 
-/**
- * Workspaces whose last holder is known, there or not: one that is late by more is refused by nothing here.
- */
+/** Workspaces whose last holder is remembered, existing or not; a holder from before that is not refused. */
 const REMEMBERED = 10_000;
 
 /** All workspaces of this runner by id. */
@@ -63,8 +60,8 @@ export class Workspaces {
   }
 
   /**
-   * Notes who works in a workspace by its number. Throws `superseded` 409 for one before it, which was
-   * suspended and takes itself for the holder.
+   * Records the fence of a workspace's holder. Throws `superseded` 409 for a lower one: that worker was
+   * suspended and believes that it still holds the workspace.
    */
   admit(id: string, fence: number | undefined): void {
     if (fence === undefined) return;
@@ -76,8 +73,8 @@ export class Workspaces {
   }
 
   /**
-   * Makes or replaces it: a fresh tree is filled, then swapped in. Throws `busy` 409, as Trees.make, and as
-   * admit, also where it was superseded while its archive came.
+   * Makes or replaces it: a fresh tree is filled, then swapped in. Throws `busy` 409, as Trees.make does, and
+   * as `admit` does, also when it was superseded while its archive arrived.
    */
   async put(id: string, tar?: Readable, origin: Origin = {}, fence?: number): Promise<void> {
     this.admit(id, fence);
@@ -118,7 +115,7 @@ export class Workspaces {
     }
   }
 
-  /** Throws `busy` 409 when it is in use. What was captured is no longer true from here. */
+  /** Throws `busy` 409 when it is in use. From here on the last capture is out of date. */
   claim(workspace: Workspace, by: string): void {
     if (workspace.usedBy !== null) throw busy();
     workspace.usedBy = by;
@@ -139,7 +136,7 @@ export class Workspaces {
     this.#removeHomes(workspace);
   }
 
-  /** Sessions tell of files that are no longer there: a new workspace begins without any. */
+  /** Sessions refer to files that are gone: a new workspace begins without them. */
   #removeHomes({ homes }: Workspace): void {
     for (const { tree } of homes.values()) this.trees.remove(tree);
     homes.clear();
