@@ -1,7 +1,7 @@
 /**
- * Which addresses the service calls for somebody who named them: those of the open internet. A name is
- * judged by the addresses that it resolves to, at the moment of connecting and by that very look-up: what
- * it resolved to before, or resolves to next, does not matter.
+ * Which addresses the service connects to on behalf of others: those of the open internet. A name is judged
+ * by the addresses that it resolves to at the moment of connecting, in the look-up that the connection uses:
+ * earlier and later answers do not matter.
  */
 import { lookup } from 'node:dns';
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
@@ -9,8 +9,8 @@ import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 
 /**
- * Loopback, private, link-local, shared, reserved, multicast, documentation; and the clouds' metadata, of
- * which Azure's has a public address.
+ * Loopback, private, link-local, shared, reserved, multicast, documentation; and the clouds' metadata
+ * services, of which Azure's has a public address.
  */
 const PRIVATE_V4 = [
   '0.0.0.0/8',
@@ -30,12 +30,12 @@ const PRIVATE_V4 = [
   '224.0.0.0/3',
 ];
 /**
- * All but 2000::/3, which also leaves out IPv4 in its many IPv6 dresses; within it what tunnels, is
- * reserved or is documentation.
+ * Everything but 2000::/3, which also excludes IPv4 in its many IPv6 forms; within 2000::/3 tunnels, reserved
+ * ranges and documentation.
  */
 const PRIVATE_V6 = ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-// A list each: a list of both would find 8.8.8.8 in ::/3, as ::ffff:8.8.8.8.
+// One list per family: a list of both would find 8.8.8.8 in ::/3, as ::ffff:8.8.8.8.
 const listOf = (networks: string[], family: 'ipv4' | 'ipv6') =>
   networks.reduce((list, network) => {
     const [address, bits] = network.split('/');
@@ -45,7 +45,7 @@ const listOf = (networks: string[], family: 'ipv4' | 'ipv6') =>
 const v4 = listOf(PRIVATE_V4, 'ipv4');
 const v6 = listOf(PRIVATE_V6, 'ipv6');
 
-/** Whether an address (`10.0.0.1`, `fe80::1%eth0`) is none of the open internet. */
+/** Whether an address (`10.0.0.1`, `fe80::1%eth0`) lies outside the open internet. */
 export function isPrivateAddress(address: string): boolean {
   const [plain] = address.split('%');
   return isIP(plain!) === 4 ? v4.check(plain!, 'ipv4') : v6.check(plain!, 'ipv6');
@@ -53,9 +53,7 @@ export function isPrivateAddress(address: string): boolean {
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
 
-/**
- * Whether a URL's host tells by itself that it is private: an address, or a name that is reserved for such.
- */
+/** Whether a URL's host is private by itself: a private address, or a name reserved for one. */
 export function isPrivateHost(hostname: string): boolean {
   const host = bare(hostname).replace(/\.+$/, '').toLowerCase();
   if (isIP(host)) return isPrivateAddress(host);
@@ -77,7 +75,7 @@ type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** A look-up that finds addresses of the open internet only; `resolve` is the system's. */
+/** A look-up that returns only addresses of the open internet; `resolve` is the system's. */
 export const publicLookup =
   (resolve: Resolve = lookup): LookupFunction =>
   (hostname, options, callback) => {

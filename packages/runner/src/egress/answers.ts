@@ -16,11 +16,11 @@ const TEXTS: Record<Reason, (host: string) => string> = {
   server_name: (host) => `The connection for ${host} did not begin with a TLS handshake that names ${host}.`,
 };
 
-/** The body of a 403, for whoever reads the log of a command. */
+/** The body of a 403, written for the reader of a command's log. */
 export const refusalText = (reason: Reason, host: string): string =>
   `Refused by the egress policy of this project. ${TEXTS[reason](host)}\n`;
 
-/** An HTTP answer to a CONNECT, after which the connection ends. */
+/** An HTTP answer to a CONNECT, which also ends the connection. */
 export function answer(status: number, text: string): string {
   const phrase = status === 403 ? 'Refused by the egress policy' : STATUS_CODES[status]!;
   return `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`;

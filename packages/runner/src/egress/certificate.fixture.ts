@@ -10,8 +10,8 @@ const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 const extension = (hex: string, value: Buffer): Buffer => sequence(oid(hex), der(0x04, value));
 
 /**
- * A key and a certificate of its own for these names, both PEM: one that is in no file needs no care, and
- * never runs out.
+ * A key and a self-signed certificate for these names, both PEM: without a file there is nothing to protect
+ * and nothing to expire.
  */
 export function testCertificate(names: string[]): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -5,17 +5,17 @@ const HANDSHAKE = 22,
 const RECORD_HEADER = 5,
   MESSAGE_HEADER = 4,
   RECORD_BYTES = 16 * 1024;
-/** Over which a ClientHello may be parted: reading many small ones again and again would take long. */
+/** The most records that a ClientHello may span: reading many small ones again and again would take long. */
 const RECORDS = 8;
 /** Fields before the session id: version and random. */
 const FIXED = 34;
 
-/** A fatal alert `unrecognized_name`, for a client that began a handshake which goes no further. */
+/** A fatal alert `unrecognized_name`, for a client whose handshake is refused. */
 export const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
 /**
- * The server name (RFC 6066) that the first bytes of a TLS connection ask for; null: they are no
- * ClientHello, or it names none or several; undefined: more of it has to come.
+ * The server name (RFC 6066) that the first bytes of a TLS connection ask for; null: they are not a
+ * ClientHello, or it has no name or several; undefined: more bytes are needed.
  */
 export function serverNameOf(bytes: Buffer): string | null | undefined {
   const message = firstMessage(bytes);
@@ -27,7 +27,7 @@ export function serverNameOf(bytes: Buffer): string | null | undefined {
   }
 }
 
-/** The first handshake message, which may be parted over records, without its header. */
+/** The first handshake message without its header; it may span several records. */
 function firstMessage(bytes: Buffer): Buffer | null | undefined {
   let message: Buffer = Buffer.alloc(0);
   for (let at = 0, records = 0; records < RECORDS; records++) {
@@ -46,7 +46,7 @@ function firstMessage(bytes: Buffer): Buffer | null | undefined {
   return null;
 }
 
-/** Throws RangeError where a length leads out of the message. */
+/** Throws RangeError where a length points outside the message. */
 function nameIn(hello: Buffer): string | null {
   let at = FIXED;
   at += 1 + hello.readUInt8(at); // session id
@@ -63,7 +63,7 @@ function nameIn(hello: Buffer): string | null {
   return names.length === 1 ? names[0]! : null;
 }
 
-/** Of a server_name extension that has exactly one. */
+/** The name of a server_name extension that has exactly one. */
 function onlyName(list: Buffer): string | null {
   const length = list.readUInt16BE(3);
   return list.readUInt8(2) === HOST_NAME && list.length === 5 + length && list.readUInt16BE(0) === 3 + length

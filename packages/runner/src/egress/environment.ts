@@ -1,13 +1,13 @@
 import { EGRESS_PORT } from '../protocol.ts';
 
 const PROXY = `http://127.0.0.1:${EGRESS_PORT}`;
-/** What is inside of the sandbox, the model gateway among it, is reached without the proxy. */
+/** Hosts inside the sandbox, such as the model gateway, are reached without the proxy. */
 const DIRECT = '127.0.0.1,localhost,::1';
 
 /**
- * What tells programs in a sandbox of the egress proxy. curl, git, npm, pnpm, pip, cargo, go and gem read
- * the first ones, some in capitals and some not; Node's fetch does once it is told to; Yarn has variables
- * of its own (and refuses one for exceptions).
+ * Points programs in a sandbox to the egress proxy. curl, git, npm, pnpm, pip, cargo, go and gem read the
+ * first ones, some in capitals and some not; Node's fetch reads them once a variable says so; Yarn has its
+ * own variables (and has none for exceptions).
  */
 export const EGRESS_ENV: Record<string, string> = {
   HTTPS_PROXY: PROXY,

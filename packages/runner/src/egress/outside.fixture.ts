@@ -7,8 +7,8 @@ import { testCertificate } from './certificate.fixture.ts';
 export const PUBLIC = '93.184.215.14';
 
 /**
- * An internet whose names have what addresses they are given (`names` may change meanwhile), and where
- * whatever is dialled ends at one port of the loopback.
+ * An internet whose names have the given addresses (`names` may change during a test), and where every
+ * connection ends at one port of the loopback.
  */
 export interface TestOutside extends Outside {
   names: Record<string, string[] | (() => Promise<string[]>)>;
@@ -40,7 +40,7 @@ export function testOutside(port: number, names: TestOutside['names']): TestOuts
   return outside;
 }
 
-/** A TLS server on the loopback for these names, which hands each connection to `serve`. */
+/** A TLS server on the loopback for these names, which passes each connection to `serve`. */
 export async function tlsServer(
   names: string[],
   serve: (socket: TLSSocket) => void,
@@ -52,7 +52,7 @@ export async function tlsServer(
   return { port: await listening(server), cert };
 }
 
-/** Listens on a free port of the loopback until the test's end. */
+/** Listens on a free loopback port until the end of the test. */
 export async function listening(server: Server): Promise<number> {
   const open = new Set<Socket>();
   server

@@ -5,18 +5,17 @@ const LOOKUP = { timeout: 2_000, tries: 2 };
 const DIAL_MS = 10_000,
   NEXT_ADDRESS_MS = 500;
 
-/** The internet, as the proxy asks for it. */
+/** The internet as the proxy uses it. */
 export interface Outside {
-  /** All addresses of a name; none where it has none. Rejects where nobody answers. */
+  /** All addresses of a name; empty where it has none. Rejects when no name server answers. */
   resolve(name: string): Promise<string[]>;
-  /** A connection to the first of these addresses that takes one; nothing is looked up any more. */
+  /** A connection to the first of these addresses that accepts one, without a further look-up. */
   dial(addresses: string[], port: number): Promise<Socket>;
 }
 
 /**
- * Names are asked of the machine's DNS servers alone: its own hosts file tells of what is private, and its
- * look-ups (getaddrinfo) have two threads, which one task could keep busy with a name server that does not
- * answer.
+ * Only the machine's DNS servers resolve names: its hosts file may name private hosts, and getaddrinfo has
+ * two threads, which one task could block with a name server that does not answer.
  */
 export function internet(resolver = new Resolver(LOOKUP)): Outside {
   return {
@@ -38,8 +37,8 @@ const hasNone = ({ code }: NodeJS.ErrnoException): boolean => code === 'ENODATA'
 function dial(addresses: string[], port: number): Promise<Socket> {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   return new Promise((resolve, reject) => {
-    // The look-up that Node does for a connection is answered with what was checked; several addresses are
-    // tried as it does (RFC 8305).
+    // Node's look-up for the connection gets the addresses that were checked; it tries several in its usual
+    // order (RFC 8305).
     const socket = connect({
       host: 'checked',
       port,

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
 /**
- * Why a connection was refused: its name is not in the list; an address in place of a name; a port other
- * than 443; HTTP without TLS; no `host:port`; a name that leads to addresses that are not of the open
- * internet; a TLS handshake for another name, or none.
+ * Why a connection was refused: its name is not in the list; an address instead of a name; a port other than
+ * 443; HTTP without TLS; no `host:port`; a name that leads outside the open internet; a TLS handshake for
+ * another name, or none.
  */
 export type Reason =
   | 'not_listed'
@@ -16,12 +16,12 @@ export type Reason =
   | 'server_name';
 
 /**
- * Only TLS passes: what is read and changed on the way is no download to trust, and other ports lead to
- * mail, shells and databases. So a redirect from port 80 does not work; the https URL does.
+ * Only TLS passes: a download that others can read and change on the way is not to be trusted, and other
+ * ports lead to mail, shells and databases. So a redirect from port 80 does not work; the https URL does.
  */
 const TLS_PORT = 443;
 
-/** `host:port` of a CONNECT, as the HTTP parser gives it; undefined where it is none. */
+/** `host:port` of a CONNECT, as the HTTP parser returns it; undefined when the text has another form. */
 export function targetOf(text: string): { host: string; port: number } | undefined {
   const [, host, port] =
     /^(\[[^[\]]*\]|[^\s:[\]/?#@\\%]+):(\d{1,5})$/.exec(Buffer.from(text, 'latin1').toString()) ?? [];
@@ -29,14 +29,14 @@ export function targetOf(text: string): { host: string; port: number } | undefin
 }
 
 /**
- * A host name in the one form in which names are compared: punycode, small letters, no dot at its end. An
- * IPv4 address in any dress becomes `a.b.c.d`; '' is no name.
+ * A host name in the form in which names are compared: punycode, lower case, no final dot. An IPv4 address in
+ * any notation becomes `a.b.c.d`; '' is not a name.
  */
 const asciiName = (host: string): string => domainToASCII(host.replace(/\.$/, ''));
 
 /**
- * The host names that a task may reach: `example.com` is itself, `*.example.com` all below it, but not
- * itself.
+ * The host names that a task may reach: `example.com` is itself; `*.example.com` is everything below it, but
+ * not itself.
  */
 export class HostList {
   readonly #names = new Set<string>();

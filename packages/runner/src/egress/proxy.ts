@@ -18,10 +18,10 @@ const HEADER_MS = 10_000,
   HELLO_MS = 10_000,
   IDLE_MS = 5 * 60_000,
   LINGER_MS = 1_000;
-/** At once, of all tasks together; several that ask for one name are one. */
+/** Concurrent look-ups of all tasks together; several for one name count once. */
 const LOOKUPS = 256;
 
-/** `connections`: it was one too many at once, and nothing was read of it. */
+/** `connections`: the task had too many connections at once, and nothing of this one was read. */
 export interface Refused {
   host: string;
   port: number;
@@ -43,14 +43,15 @@ class Unreachable extends Error {
 }
 
 /**
- * The way out of sandboxes that may have one: an HTTP proxy on a socket of the task's, outside of its
- * sandbox. A connection goes through these gates, and ends at the first that it does not pass:
- *
- *   CONNECT name:443 → the name is in the task's list → all of its addresses are of the open internet → one
- *   of them answers → 200
- *   → the first bytes are a TLS handshake for that name → bytes, both ways, as fast as the slower end reads
- *
- * What is dialled is what was checked: a name is looked up once. Nothing inside of TLS is seen.
+ * The way out of sandboxes that may have one: an HTTP proxy on a socket of the task, outside its sandbox. A
+ * connection passes these gates in order, and the first one that it fails ends it:
+ *   CONNECT name:443
+ *   → the name is in the task's list
+ *   → all of its addresses are in the open internet
+ *   → one of them answers → 200
+ *   → the first bytes are a TLS handshake for that name
+ *   → bytes, both ways, as fast as the slower end reads
+ * The proxy dials what it checked: a name is looked up once. It sees nothing inside TLS.
  */
 export class EgressProxy {
   readonly counters: NonNullable<RunnerStatus['egress']> = { allowed: 0, refused: 0 };
@@ -84,7 +85,7 @@ export class EgressProxy {
         visitor.resume();
       },
       () => {
-        // Once: a thousand of them say no more.
+        // Once: a thousand entries would say no more.
         if (!task.isFull) onRefused({ host: '', port: 0, reason: 'connections' });
         task.isFull = true;
       },
@@ -146,7 +147,7 @@ export class EgressProxy {
     const socket = await this.#outside.dial(addresses, port).catch(() => {
       throw new Unreachable(504, `${name} does not answer.`);
     });
-    // Bytes of either direction pass through it: while it is idle, both are.
+    // Bytes of either direction pass through this socket: while it is idle, both are.
     return socket.on('error', () => socket.destroy()).setTimeout(IDLE_MS, () => socket.destroy());
   }
 
@@ -155,7 +156,7 @@ export class EgressProxy {
     onRefused(refused);
   }
 
-  /** Whatever is not CONNECT. */
+  /** Answers everything but CONNECT. */
   #answerPlain(task: Task, req: IncomingMessage, res: ServerResponse): void {
     const url = URL.parse(req.url ?? '');
     if (url) this.#refuse(task, { host: url.hostname, port: Number(url.port) || 80, reason: 'not_tls' });
@@ -173,17 +174,17 @@ export class EgressProxy {
 }
 
 /**
- * As it stands there: whatever reads a name as URLs are read takes `good.example/.other.example` for
- * `good.example`, and who routes by its end does not.
+ * Compared as the client wrote it: a URL parser would read `good.example/.other.example` as `good.example`,
+ * and a router that looks at the end of the name would not.
  */
 const plainName = (serverName: string): string => serverName.toLowerCase().replace(/\.$/, '');
 
 function join(visitor: Socket, outside: Socket, said: Buffer): void {
-  // It may have gone while the handshake was awaited.
+  // The connection may have closed during the handshake.
   if (outside.destroyed) return void visitor.destroy();
   outside.write(said);
   joinSockets(visitor, outside);
-  // The task's end closes its visitors: a server that does not read would have what they wrote wait for
+  // The task's end closes its visitors: a server that does not read would keep their last bytes waiting for
   // minutes.
   visitor.once('close', () => {
     const timer = setTimeout(() => outside.destroy(), LINGER_MS);
@@ -191,7 +192,7 @@ function join(visitor: Socket, outside: Socket, said: Buffer): void {
   });
 }
 
-/** Ends a connection with its last words; who does not read them is not waited for. */
+/** Ends a connection with its last words; does not wait for a reader. */
 function end(visitor: Socket, words: string | Buffer): void {
   const timer = setTimeout(() => visitor.destroy(), LINGER_MS);
   visitor
@@ -202,8 +203,8 @@ function end(visitor: Socket, words: string | Buffer): void {
 }
 
 /**
- * The bytes up to the end of a ClientHello, or beyond, and the name in it; null where they are none or take
- * too long, undefined where the visitor has gone before. The socket is paused afterwards.
+ * The bytes up to the end of a ClientHello, or beyond, and the name in it; null where there is none or it
+ * takes too long, undefined where the visitor left first. The socket is paused afterwards.
  */
 function helloFrom(
   visitor: Socket,

@@ -43,7 +43,7 @@ type Handler = (call: Call) => unknown;
 const CaptureOrOver = Type.Union([OverRequest, CaptureRequest]);
 
 /**
- * `METHOD /path` with :id and :part; the handler's value is the JSON answer, undefined is 204 (or an answer
+ * `METHOD /path` with :id and :part. The handler's value is the JSON answer; undefined is 204 (or an answer
  * already sent).
  */
 const ROUTES: Record<string, Handler> = {
@@ -78,7 +78,7 @@ const ROUTES: Record<string, Handler> = {
         .filter((task) => task.workspaceId === id)
         .map((task) => task.cancel()),
     );
-    // That may have taken long: another may have made it anew meanwhile.
+    // That may have taken long: another worker may have made the workspace again in the meantime.
     runner.workspaces.admit(id, fenceOf(req));
     runner.workspaces.remove(id);
   },
@@ -125,8 +125,8 @@ const ROUTES: Record<string, Handler> = {
     res.once('close', () => gone.abort());
     res.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();
     for await (const entry of journal.read(Number(query.get('from') ?? 0), gone.signal)) {
-      // Bytes: of text the response counts bytes and its socket characters, and then nobody says that it
-      // has drained.
+      // A Buffer: for strings the response counts bytes and its socket counts characters, and then `drain` is
+      // never emitted.
       if (!res.write(Buffer.from(`${JSON.stringify(entry)}\n`))) await drained(res, gone.signal);
     }
     res.end();
@@ -164,7 +164,7 @@ export async function dispatch(runner: Runner, req: IncomingMessage, res: Server
   return handler({ runner, id, part, query, req, res });
 }
 
-/** The route key of a request and its ids, which must be short and plain: they become names of folders. */
+/** The route key of a request and its ids, which must be short and plain because they become folder names. */
 export function address(req: IncomingMessage): {
   key: string;
   id: string;
@@ -182,7 +182,7 @@ export function address(req: IncomingMessage): {
   return { key, id, part, query: url.searchParams };
 }
 
-/** Fail closed: nothing enters a sandbox where the probe found none that isolates. */
+/** Fails closed: nothing enters a sandbox where the probe found none that isolates. */
 function mayRun({ status }: Runner): void {
   if (!status.ok)
     throw new RunnerError(503, 'no_sandbox', `Nothing can run here: ${status.missing.join('; ')}`);

@@ -6,13 +6,13 @@ import { joinSockets } from '@headrace/agent/join-sockets.ts';
 import { RunnerError } from '../errors.ts';
 import { address, dispatch, type Runner } from './routes.ts';
 
-/** Signs of a living worker: its last request's time, and how many are under way. */
+/** Signs of a living worker: the time of its last request, and the number of requests in progress. */
 export interface Use {
   lastAt: number;
   underWay: number;
 }
 
-/** The runner's HTTP server, and the use that is made of it. */
+/** The runner's HTTP server, and the record of its use. */
 export function makeServer(runner: Runner): { server: Server; use: Use } {
   const use: Use = { lastAt: Date.now(), underWay: 0 };
   const count = (call: EventEmitter): void => {
@@ -22,7 +22,7 @@ export function makeServer(runner: Runner): { server: Server; use: Use } {
       use.lastAt = Date.now();
     });
   };
-  // Bodies and journals take as long as they take; the peer is on this machine.
+  // Bodies and journals may take any time; the peer is on this machine.
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 10_000, keepAliveTimeout: 60_000 },
     (req, res) => {

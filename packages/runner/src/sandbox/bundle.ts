@@ -8,7 +8,8 @@ const SOURCES = dirname(createRequire(import.meta.url).resolve('@headrace/agent/
 const LOCK = fileURLToPath(new URL('../../../../package-lock.json', import.meta.url));
 
 /**
- * Names what the guest's programs are made of: their sources, the versions of what they import, this Node.
+ * A key for everything that the guest's programs are made from: their sources, the versions of their imports,
+ * this Node.
  */
 export function sourcesKey(): string {
   const hash = createHash('sha256').update(`${process.version} ${process.arch}\n`);
@@ -22,13 +23,13 @@ export function sourcesKey(): string {
 
 let underWay = 0;
 
-/** Whether packages/agent has the source of this program, a path without its ending. */
+/** Whether packages/agent has the source of this program, a path without its extension. */
 export const hasSource = (program: string): boolean => existsSync(join(SOURCES, `${program}.ts`));
 
 /**
- * Each program with all that it imports as one CommonJS file, the form that starts fastest: name → text.
- * The four small ones take 45 ms, the one with the AI SDK 350 ms, in esbuild's own process, which is loaded
- * only here: a runner that finds them made already never starts it.
+ * Each program and all its imports as one CommonJS file, the form that starts fastest: name → text. The four
+ * small ones take 45 ms, the one with the AI SDK 350 ms. esbuild runs as its own process and is loaded only
+ * here: a runner that finds the programs in the store never starts it.
  */
 export async function bundle(programs: Record<string, string>): Promise<Map<string, string>> {
   const { build, stop } = await import('esbuild');

@@ -1,7 +1,7 @@
 import { RunnerError } from '../errors.ts';
 import type { Sandbox, SandboxExit } from './driver.ts';
 
-/** What a short command in a sandbox of the runner's own printed and how it ended. */
+/** The output and the exit of a short command in one of the runner's own sandboxes. */
 export interface Collected extends SandboxExit {
   stdout: Buffer;
   stderr: string;
@@ -10,8 +10,8 @@ export interface Collected extends SandboxExit {
 const STDERR_BYTES = 16 * 1024;
 
 /**
- * Awaits a helper's end: reads stdout up to `maxBytes` (beyond it the sandbox is killed and `too_large`
- * thrown), kills it after `timeoutMs`.
+ * Waits for a helper to end: reads stdout up to `maxBytes` (beyond it kills the sandbox and throws
+ * `too_large`), and kills it after `timeoutMs`.
  */
 export async function collect(
   sandbox: Sandbox,

@@ -26,52 +26,45 @@ export interface Sandbox {
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
-  /**
-   * The init of the sandbox as this host numbers it; undefined until it is known, and where it cannot be
-   * seen.
-   */
+  /** The pid of the sandbox's init on this host; undefined until it is known, and where it cannot be seen. */
   initPid(): number | undefined;
   /**
-   * Resolves once no process of the sandbox is left. Rejects `not_confirmed` 500 when some would not go,
-   * and `no_sandbox` 503 where the engine did not start it, or did not tell its end: then nothing of it is
-   * left either.
+   * Resolves once no process of the sandbox is left. Rejects `not_confirmed` 500 when some remain, and
+   * `no_sandbox` 503 when the engine did not start it, or did not report its end: then nothing of it is left
+   * either.
    */
   exited: Promise<SandboxExit>;
-  /** Kills the whole tree; resolves as `exited`, and looks once more where that had failed. Idempotent. */
+  /** Kills the whole tree. Resolves like `exited`, and checks once more where that had failed. Idempotent. */
   kill(): Promise<SandboxExit>;
 }
 
 /**
- * What makes sandboxes. All drivers give the same view from inside: own namespaces, nothing in the network
- * but lo, a read-only system, the binds, /tmp and HOME of its own with a bounded size, an environment of
- * BASE_ENV and the spec's, a process that is nobody and gains nothing. The probe and the suite in
- * conformance.ts hold each driver to it.
+ * What makes sandboxes. All drivers give the same view from inside: new namespaces, nothing in the network
+ * but lo, a read-only system, the binds, a private /tmp and HOME of bounded size, an environment of BASE_ENV
+ * and the spec's, a process without rights and without a way to gain any. The probe and the suite in
+ * checks/drivers/conformance hold each driver to it.
  */
 export interface Driver {
   readonly name: 'bubblewrap' | 'container';
   /** What bounds memory and processes here, with warnings for a person. */
   readonly limits: RunnerStatus['limits'];
-  /** Whether folders that the runner mounts itself are seen by the sandboxes that it starts. */
+  /** Whether its sandboxes see folders that the runner mounts. */
   readonly seesMounts: boolean;
   /**
-   * The socket of the engine in which its sandboxes live on when this process is killed; null: they die
-   * with it.
+   * The socket of the engine in which its sandboxes outlive a kill of this process; null: they die with it.
    */
   readonly engine: string | null;
   /**
-   * What it lacks on this machine, each with its remedy; looked at anew each time. Empty: it can be tried.
+   * What this machine lacks for it, each with its remedy; checked again each time. Empty: it can be tried.
    */
   missing(): Promise<string[]>;
-  /**
-   * Starts a sandbox. Throws `no_sandbox` 503, `invalid_request` 400; what goes wrong later, its `exited`
-   * tells.
-   */
+  /** Starts a sandbox. Throws `no_sandbox` 503, `invalid_request` 400; `exited` reports later failures. */
   start(spec: SandboxSpec): Sandbox;
-  /** What a person does about a sandbox that ended with this on its stderr before it ran anything. */
+  /** Advice for a person about a sandbox that failed with this stderr before it ran anything. */
   remedy(stderr: string): string;
   /**
    * Ends what it keeps ready and removes what it made on this machine. Its sandboxes must be gone. Throws
-   * where one of an engine's is not.
+   * when one of an engine's is not.
    */
   close(): Promise<void>;
 }
@@ -98,7 +91,7 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 };
 /** Open files of one process; the host's own limit where that is lower. */
 export const OPEN_FILES = 65_536;
-/** The folders in memory that every sandbox has for itself: their sizes in bytes, and modes. */
+/** The private in-memory folders of every sandbox: their sizes in bytes, and modes. */
 export const MEMORY_FOLDERS = [
   { path: '/dev/shm', bytes: 256 * MEBI, mode: '1777' },
   { path: '/tmp', bytes: 1024 * MEBI, mode: '1777' },

@@ -11,9 +11,9 @@ export interface DriverChoice extends ContainerSettings {
 export const DEFAULT_CHOICE: DriverChoice = { driver: 'auto', socket: null, image: null, runtime: null };
 
 /**
- * Gives the host the driver that was asked for, or the first that isolates here: bubblewrap, then
- * containers. Fails closed: where none does, `ok` is false and nothing runs. May be called again, since
- * what is missing may be put right meanwhile.
+ * Gives the host the requested driver, or the first that isolates here: bubblewrap, then containers. Fails
+ * closed: where none does, `ok` is false and nothing runs. May be called again, since the missing parts may
+ * have been installed since.
  */
 export async function chooseDriver(host: Host, choice: DriverChoice): Promise<Probe> {
   const failures: Probe[] = [];

@@ -19,8 +19,8 @@ const NODE_MODULES = fileURLToPath(new URL('../../../../node_modules', import.me
 const UNUSED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Where made programs are kept: beside what they are made of, for all runners of this installation; in the
- * runner's own folder where that is not writable.
+ * Where the programs are stored: near their sources, for all runners of this installation; in the runner's
+ * own folder where that is not writable.
  */
 export function storeFolder(own: string): string {
   try {
@@ -32,8 +32,8 @@ export function storeFolder(own: string): string {
 }
 
 /**
- * Files made from these very sources, each whole or not there; several runners may use it at once. Where
- * nothing can be kept (no room, no right), they are made anew each time.
+ * Files made from exactly these sources, each whole or absent; several runners may use the store at once.
+ * Where nothing can be stored (no room, no right), the files are made on every start.
  */
 export class GuestStore {
   readonly #folder: string;
@@ -49,7 +49,7 @@ export class GuestStore {
     }
   }
 
-  /** What belongs to other sources and was not used for a day goes. */
+  /** Removes what belongs to other sources and was not used for a day. */
   #open(folder: string, key: string): void {
     mkdirSync(this.#folder, { recursive: true });
     utimesSync(this.#folder, new Date(), new Date());
@@ -64,7 +64,7 @@ export class GuestStore {
     return existsSync(join(this.#folder, name));
   }
 
-  /** Copies a file or folder out of it. */
+  /** Copies a file or folder out of the store. */
   copy(name: string, to: string): void {
     cpSync(join(this.#folder, name), to, { recursive: true });
   }

@@ -3,43 +3,44 @@ import { join } from 'node:path';
 import { bundle, hasSource } from './bundle.ts';
 import { GuestStore } from './guest-store.ts';
 
-/** Where the guest's programs lie inside a sandbox, each as `<name>.cjs`. */
+/** Where the guest's programs are inside a sandbox, each as `<name>.cjs`. */
 export const GUEST = '/opt/headrace/agent';
-/** Needed by nearly every sandbox: made before the runner says that it is ready. */
+/** Nearly every sandbox needs these: made before the runner reports that it is ready. */
 const SMALL = {
   scripted: 'scripted',
   'patch-tree': 'patch-tree',
   relay: 'relay',
   'port-relay': 'port-relay',
 };
-/** Made beside the start; whoever needs it waits for it. */
+/** Made in the background during the start; `ready` waits for it. */
 const BIG = { 'headrace.main': 'headrace/main' };
-/** What V8 made of the big program the last time; see warm-up.ts. */
+/** V8's compile cache of the big program; see warm-up.ts. */
 export const COMPILED = 'compiled';
 /**
- * From the process's start to its first answer, with the model SDK loaded: 139-181 ms as it is, 92 ms with
- * a compile cache, 81 ms from a snapshot (which would take 14 MB and forbid much); Node alone 33 ms. In
- * processor time, to the end: 196, 151 and, for `scripted`, 41 ms. A minified bundle is no faster. A call
- * to the module instead of NODE_COMPILE_CACHE, which every Node that the agent starts would inherit.
+ * Loads the big program through the compile cache. From the start of the process to its first answer, with
+ * the model SDK loaded: 139-181 ms without the cache, 92 ms with it, 81 ms from a snapshot (which would take
+ * 14 MB and forbid much); Node alone 33 ms. In processor time, to the end: 196, 151 and, for `scripted`, 41
+ * ms. A minified bundle is no faster. It calls the module because every Node that the agent starts would
+ * inherit NODE_COMPILE_CACHE.
  */
 const ENTRY = `require('node:module').enableCompileCache(__dirname + '/${COMPILED}');\nrequire('./headrace.main.cjs');\n`;
 
 /** The programs that run inside sandboxes (packages/agent), in a folder that all of them see read-only. */
 export interface Guest {
   folder: string;
-  /** Folder of the compile cache, the sandboxes' user's to write; all but one see it read-only. */
+  /** The folder of the compile cache. Only one sandbox, the warm-up, may write it. */
   compiled: string;
-  /** False when the compile cache has been taken over from an earlier runner. */
+  /** False when the compile cache of an earlier runner was copied. */
   isCold: boolean;
-  /** Keeps the compile cache for later runners. No sandbox may be writing it. */
+  /** Stores the compile cache for later runners. No sandbox may be writing it. */
   keepCompiled(): void;
-  /** Resolves when `<name>.cjs` is there; false when there is no such program. */
+  /** Resolves when `<name>.cjs` exists; false when there is no such program. */
   ready(name: string): Promise<boolean>;
 }
 
 /**
- * Writes the programs into a new `folder`. What was made is kept in `cache`, so that later starts only copy
- * it (4 ms).
+ * Writes the programs into a new `folder`. They are stored in `cache`, so that later starts only copy them (4
+ * ms).
  */
 export async function installGuest(folder: string, uid: number | null, cache: string): Promise<Guest> {
   const store = new GuestStore(cache);

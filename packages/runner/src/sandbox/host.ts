@@ -28,13 +28,12 @@ import { lives, processStat } from './processes.ts';
 import { installGuest, type Guest } from './guest.ts';
 
 /**
- * What every sandbox of this runner shares: its folder on this machine, the identity it runs under, and the
- * files it mounts.
+ * What all sandboxes of this runner share: its folder on this machine, the identity that they run under, and
+ * the files that they mount.
  */
 export interface Host {
   /**
-   * The runner's own folder, 0711, on a tmpfs where there is one; holds only what may vanish with the
-   * runner.
+   * The runner's own folder, 0711, on a tmpfs where there is one; holds only what may vanish with the runner.
    */
   base: string;
   /**
@@ -46,18 +45,20 @@ export interface Host {
   node: string;
   etc: string;
   guest: Guest;
-  /** What makes sandboxes; undefined while nothing isolates here. */
+  /** Makes the sandboxes; undefined while nothing isolates here. */
   driver: Driver | undefined;
 }
 
-/** No account has it; a program that escaped its namespaces would own nothing but the sandboxes' files. */
+/**
+ * No account has this id: a program that escaped its namespaces would own nothing but the sandboxes' files.
+ */
 const SANDBOX_UID = 59_876;
 const ENOUGH_MEMORY = 1024 ** 3;
 const OWNER_FILE = 'owner.json';
 
 /**
- * Builds the runner's folder, for whichever driver is chosen then (drivers.ts). What takes long to make is
- * kept in `cache` for the next runner.
+ * Builds the runner's folder, for any driver that is chosen later (drivers.ts). Results that take long to
+ * make are stored in `cache` for the next runner.
  */
 export async function prepareHost(cache: string): Promise<Host> {
   closeInherited();
@@ -81,9 +82,8 @@ export async function prepareHost(cache: string): Promise<Host> {
 }
 
 /**
- * Closes what the service was started with beside its stdio: all that is not marked to be closed by the
- * programs it starts would be open in every sandbox. Node marks what it opens itself, and what it inherits
- * up to the first gap.
+ * Closes inherited descriptors other than stdio: those without close-on-exec would be open in every sandbox.
+ * Node sets the flag on what it opens itself, and on inherited descriptors up to the first gap.
  */
 function closeInherited(): void {
   const CLOSES_ON_EXEC = 0o2000000;
@@ -107,7 +107,7 @@ export async function releaseHost(host: Host): Promise<void> {
   if (unmountBelow(host.base)) removeAll(host.base);
 }
 
-/** An agent may have closed folders to its own user, which is the runner's where that is not root. */
+/** An agent may have closed folders to its own user, which is the runner's unless that is root. */
 function removeAll(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
@@ -132,8 +132,8 @@ export function makeSandboxFolder(host: Host, name: string): string {
 }
 
 /**
- * Mass creation of files is slow on many root file systems (17-22 s for 10,000 where 0.2 s is usual):
- * prefer memory.
+ * Prefers memory: creating many files is slow on many root file systems (17-22 s for 10,000 where 0.2 s is
+ * usual).
  */
 function parentFolder(): string {
   const memory = '/dev/shm';
@@ -148,7 +148,7 @@ function parentFolder(): string {
 }
 
 /**
- * Folders of runners that were killed: their sandboxes died with them, or were removed
+ * Removes the folders of killed runners: their sandboxes died with them, or were removed
  * (container/left-behind.ts).
  */
 export function sweepDeadRunners(): void {
@@ -180,7 +180,7 @@ function sweepCgroup(folder: string): void {
   spawnSync('/bin/rmdir', [folder], { env: {} });
 }
 
-/** The binary may lie below a folder that only root enters: then the sandbox's user gets a copy (120 MB). */
+/** The binary may be in a folder that only root enters: then the sandbox's user gets a copy (120 MB). */
 function reachableNode(base: string, uid: number | null): string {
   const binary = realpathSync(process.execPath);
   if (uid === null) return binary;
@@ -193,8 +193,8 @@ function reachableNode(base: string, uid: number | null): string {
 }
 
 /**
- * An /etc that names no one: two accounts, localhost, the links that Debian's tools go through (awk, cc,
- * …), and whose certificates to trust.
+ * An /etc that reveals nobody: two accounts, localhost, the links that Debian's tools go through (awk, cc,
+ * …), and the trusted certificates.
  */
 function writeEtc(folder: string): void {
   mkdirSync(folder);

@@ -5,8 +5,8 @@ const V1 = '/sys/fs/cgroup/memory';
 const V2 = '/sys/fs/cgroup';
 
 /**
- * Bytes that this machine (or the control group that the service is in) has, and that are free now: what
- * caches hold counts as free.
+ * The total and the free bytes of this machine, or of the control group that the service is in; memory held
+ * by caches counts as free.
  */
 export function memoryLoad(): { memoryBytes: number; freeBytes: number } {
   const machine = ofMachine();
@@ -26,10 +26,7 @@ function ofMachine(): { memoryBytes: number; freeBytes: number } {
   return { memoryBytes: bytes('MemTotal') ?? totalmem(), freeBytes: bytes('MemAvailable') ?? freemem() };
 }
 
-/**
- * In a container the group's root is mounted as if it were the host's; where it is the host's it has no
- * limit.
- */
+/** In a container the group's root is mounted where the host's would be; the host's own has no limit. */
 function ofGroup(
   folder: string,
   files: { limit: string; used: string },

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * Takes every mount below a folder away, so that nothing is deleted through one. False when one would not
- * go: leave the folder alone then.
+ * Unmounts everything below a folder, so that nothing is deleted through a mount. False when a mount stays:
+ * leave the folder alone then.
  */
 export function unmountBelow(folder: string): boolean {
   const mounts = mountsBelow(folder);

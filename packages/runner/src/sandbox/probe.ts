@@ -6,7 +6,7 @@ import { makeSandboxFolder, type Host } from './host.ts';
 
 export type Probe = Pick<RunnerStatus, 'driver' | 'ok' | 'missing' | 'limits'>;
 
-/** Prints one fact per line; each must be as `EXPECTED` says for work to be admitted. */
+/** Prints one fact per line; work is admitted only when each is as in `EXPECTED`. */
 const SCRIPT = `echo uid=$( [ "$(id -u)" -ne 0 ] && echo user || echo root)
 echo caps=$(sed -n 's/^CapEff:[^0-9a-f]*//p' /proc/self/status)
 echo seccomp=$(sed -n 's/^Seccomp:[^0-9]*//p' /proc/self/status)
@@ -28,10 +28,7 @@ const EXPECTED: Record<string, string> = {
   node: 'true',
 };
 
-/**
- * Runs a real sandbox of this driver and checks from inside that it isolates; nothing runs where it does
- * not.
- */
+/** Runs a real sandbox of this driver and checks from inside that it isolates; otherwise nothing runs. */
 export async function probe(host: Host, driver: Driver): Promise<Probe> {
   const missing =
     process.platform === 'linux'

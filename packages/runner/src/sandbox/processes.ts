@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Processes of this host, read from /proc. */
+/** A process of this host, read from /proc. */
 interface ProcessStat {
   pid: number;
   parent: number;
@@ -28,8 +28,8 @@ export function processStat(pid: number): ProcessStat | undefined {
 }
 
 /**
- * Whether the process of that pid and start does anything still: one that only nobody has waited for is as
- * good as gone.
+ * Whether the process of that pid and start still does anything: a zombie that nobody has waited for does
+ * not.
  */
 export function lives(pid: number, startTime: string | undefined): boolean {
   const stat = processStat(pid);
@@ -37,8 +37,8 @@ export function lives(pid: number, startTime: string | undefined): boolean {
 }
 
 /**
- * The processes below a pid, itself included. Orphans in a pid namespace hang below its init, so none is
- * missed.
+ * The processes below a pid, itself included. In a pid namespace orphans become children of its init, so none
+ * is missed.
  */
 export function processTree(root: number): ProcessStat[] {
   const children = new Map<number, ProcessStat[]>();
@@ -65,7 +65,7 @@ export function kill(pid: number): void {
   }
 }
 
-/** Waits until `done` says so, looking every 2 ms; false after `timeoutMs`. */
+/** Polls `done` every 2 ms; false after `timeoutMs`. */
 export async function settled(done: () => boolean, timeoutMs: number): Promise<boolean> {
   for (const deadline = Date.now() + timeoutMs; !done();) {
     if (Date.now() > deadline) return false;

@@ -11,8 +11,9 @@ export const SOCKETS = '/run/headrace';
 
 /**
  * The unix sockets on which the runner listens for one task's sandbox, in a folder that the sandbox sees
- * read-only. The runner never dials in: a path in there could lead anywhere on the host. The folder is the
- * sandbox's: any account of the machine may read in /proc where its sockets are, and may use none.
+ * read-only. The runner never dials in: a path in the sandbox could lead anywhere on the host. The folder
+ * belongs to the sandbox's user: other accounts of the machine can see in /proc where its sockets are, but
+ * cannot use them.
  */
 export class TaskSockets {
   readonly #host: Host;
@@ -24,14 +25,14 @@ export class TaskSockets {
     this.#host = host;
   }
 
-  /** What makes them visible inside; nothing where none listens. */
+  /** The mount that makes the sockets visible inside; none while nothing listens. */
   get binds(): Bind[] {
     return this.#folder !== undefined ? [{ host: this.#folder, inside: SOCKETS, readOnly: true }] : [];
   }
 
   /**
-   * Listens on SOCKETS/name. A visitor comes paused, and is destroyed with the task; those above
-   * `maxConnections` are closed, which `onDropped` is told.
+   * Listens on SOCKETS/name. A visitor arrives paused, and is destroyed with the task. Visitors above
+   * `maxConnections` are closed, and `onDropped` is called.
    */
   async listen(
     name: string,
@@ -63,7 +64,7 @@ export class TaskSockets {
 }
 
 /**
- * Waits until the relay listens (or died) before the command begins: a command's first connection would
+ * Waits until the relay listens (or died) before the command begins: otherwise its first connection would
  * come too early.
  */
 const WITH_PORTS = `ready=$(mktemp -u)
@@ -75,10 +76,7 @@ unset ready said
 shift
 exec "$@"`;
 
-/**
- * The command, with ports on its loopback that are joined to sockets of its task: port → name of the
- * socket.
- */
+/** The command, with loopback ports that are joined to sockets of its task: port → name of the socket. */
 export function withPorts(command: string[], ports: Record<number, string>): string[] {
   const pairs = Object.entries(ports).map(([port, name]) => `${port} ${SOCKETS}/${name}`);
   return pairs.length === 0 ? command : ['/bin/sh', '-c', WITH_PORTS, 'sh', pairs.join(' '), ...command];

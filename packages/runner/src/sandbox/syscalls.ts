@@ -1,8 +1,8 @@
 /**
- * System calls that a sandbox may not make, by architecture: what container engines refuse to a container
- * without capabilities (mounting, namespaces, keys, tracing, modules, clocks, NUMA) and the newer surfaces
- * with a history of kernel bugs (io_uring, userfaultfd, bpf, perf). Each row: name, x64 number, arm64
- * number; null where the architecture has no such call.
+ * System calls that a sandbox may not make, by architecture: those that container engines refuse to a
+ * container without capabilities (mounting, namespaces, keys, tracing, modules, clocks, NUMA) and newer
+ * interfaces with a history of kernel bugs (io_uring, userfaultfd, bpf, perf). Each row: name, x64 number,
+ * arm64 number; null where the architecture has no such call.
  */
 type Row = readonly [name: string, x64: number | null, arm64: number | null];
 
@@ -80,7 +80,7 @@ export const DENIED: readonly Row[] = [
   ['listmount', 458, 458],
 ];
 
-/** The calls whose arguments the filter looks at. */
+/** The calls whose arguments the filter inspects. */
 export const INSPECTED = {
   x64: { audit: 0xc000003e, clone: 56, clone3: 435, socket: 41, socketpair: 53, ioctl: 16, personality: 135 },
   arm64: {
@@ -97,8 +97,8 @@ export const INSPECTED = {
 /** Every CLONE_NEW* but CLONE_NEWTIME, whose bit is part of the exit signal in clone(2). */
 export const NEW_NAMESPACES = 0x7e020000;
 /**
- * Families of sockets that may be opened (of netlink only NETLINK_ROUTE, number 0: listing one's own
- * interfaces), and the types that no internet socket may have.
+ * The socket families that may be opened (of netlink only NETLINK_ROUTE, number 0: listing one's own
+ * interfaces), and the types that internet sockets may not have.
  */
 export const AF_UNIX = 1,
   AF_INET = 2,
@@ -107,17 +107,17 @@ export const AF_UNIX = 1,
   SOCK_RAW = 3,
   SOCK_PACKET = 10;
 /**
- * The internet's: what the type says, ICMP, TCP, UDP, ICMPv6. Others would have the kernel load modules
- * that nobody here has use for.
+ * Protocols of internet sockets: the type's default, ICMP, TCP, UDP, ICMPv6. Others would make the kernel
+ * load modules that no sandbox needs.
  */
 export const INET_PROTOCOLS = [0, 1, 6, 17, 58] as const;
-/** Writing into a terminal's input. */
+/** Writes into a terminal's input. */
 export const TIOCSTI = 0x5412,
   TIOCLINUX = 0x541c;
 export const QUERY_PERSONALITY = 0xffffffff;
 
 /**
- * Calls above this number are newer than this table and answered ENOSYS, so that programs take their older
+ * Calls above this number are newer than this table. They answer ENOSYS, so that programs use their older
  * path.
  */
 export const NEWEST_KNOWN = 462;

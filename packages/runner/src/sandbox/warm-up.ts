@@ -11,7 +11,7 @@ const MESSAGES = [
 
 /**
  * Lets V8 compile the built-in model agent once, in a sandbox that may write the compile cache and sees
- * nothing of anybody's; all others see the cache read-only. Called beside the runner's start.
+ * nobody's files; all others see the cache read-only. Runs in the background during the runner's start.
  */
 export async function warmUp(host: Host): Promise<void> {
   if (!host.guest.isCold || !(await host.guest.ready('headrace'))) return;

@@ -7,8 +7,8 @@ export interface Params {
 }
 
 /**
- * What the agent says of its own accord. What these throw ends the connection, but for an RpcError, which
- * is the answer to a request.
+ * Handles what the agent sends unasked. An error that these throw ends the connection, except an RpcError,
+ * which becomes the answer to a request.
  */
 export interface AcpHandlers {
   notified(method: string, params: Params): void;
@@ -21,16 +21,18 @@ interface Pending {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Lines that are no messages are passed over up to here: agents' libraries print a warning now and then. */
+/**
+ * Up to this many lines that are not messages are ignored: agents' libraries print a warning now and then.
+ */
 const STRAY_LINES = 100,
   STRAY_CHARACTERS = 500;
-/** Answers that the agent has not read; above, nothing more is read from it. */
+/** Bytes of answers that the agent has not read; above this, nothing more is read from it. */
 const UNREAD_BYTES = 1024 ** 2;
 
 /**
- * The client's side of the Agent Client Protocol's wire: JSON-RPC 2.0, a message a line. Not the SDK's:
- * that one queues without bound what an agent floods or does not read, and prints what it does not
- * understand. Everything in here has a limit.
+ * The client's side of the Agent Client Protocol's wire: JSON-RPC 2.0, one message per line. It replaces the
+ * SDK's, which queues without bound what an agent sends or does not read, and prints what it does not
+ * understand. Everything here has a limit.
  */
 export class AcpConnection {
   readonly #input: Readable;
@@ -50,7 +52,7 @@ export class AcpConnection {
   }
 
   /**
-   * The agent's answer. Throws RpcError as the agent answered, AcpFault when the connection ends or
+   * The agent's answer. Throws RpcError with the agent's error, AcpFault when the connection ends or
    * `withinMs` have passed.
    */
   request(method: string, params: object, withinMs?: number): Promise<Params> {
@@ -73,7 +75,7 @@ export class AcpConnection {
     });
   }
 
-  /** Whatever waits is rejected with the error. Idempotent. */
+  /** Rejects everything that waits with this error. Idempotent. */
   close(error: Error): void {
     if (this.#fault) return;
     this.#fault = error;
@@ -166,7 +168,7 @@ function messageOf(line: string): Params | undefined {
   }
 }
 
-/** Agents put the real reason into `data` as often as not. */
+/** Agents often put the real reason into `data`. */
 function wordsOf(error: Params): string {
   const { message, data } = error;
   const details = isObject(data) ? (data['details'] ?? data['message']) : data;

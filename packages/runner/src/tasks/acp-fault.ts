@@ -1,17 +1,17 @@
 /**
- * What an agent did against the protocol or a limit, as a sentence for a person; it ends the turn as
+ * A violation of the protocol or of a limit by the agent, as a sentence for a person; it ends the turn as
  * `agent_error`.
  */
 export class AcpFault extends Error {
   override readonly name: string = 'AcpFault';
 }
 
-/** The agent's stdout has ended, or its process. */
+/** The agent's stdout has ended, or its process has. */
 export class AgentGone extends AcpFault {
   override readonly name = 'AgentGone';
 }
 
-/** An error that the agent answered a request with, or that is answered to its own. */
+/** An error in the agent's answer to a request, or in the answer to one of its own. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;

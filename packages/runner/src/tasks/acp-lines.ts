@@ -4,12 +4,12 @@ import { checkShape } from './json-shape.ts';
 
 const LINE_BYTES = 8 * 1024 ** 2,
   FIRST_BYTES = 64 * 1024;
-/** All that one agent may say in a turn; what a long turn says is a tenth of it. */
+/** All that one agent may print in a turn; a long turn prints a tenth of it. */
 const TOTAL_BYTES = 256 * 1024 ** 2;
 
 /**
- * Lines of an agent's stdout as they come, the last one also without its end. Throws AcpFault for one that
- * is too long or too costly to read, and for too many.
+ * Lines of an agent's stdout as they arrive, the last one also without a line end. Throws AcpFault for a line
+ * that is too long or too costly to read, and for too many bytes.
  */
 export async function* linesOf(input: Readable): AsyncGenerator<string> {
   let held = Buffer.alloc(FIRST_BYTES),

@@ -4,21 +4,21 @@ import { WORKSPACE } from '../sandbox/driver.ts';
 import { isObject, type AcpConnection, type Params } from './acp-connection.ts';
 import { AcpFault, RPC, RpcError } from './acp-fault.ts';
 
-/** How long an agent may take to answer; starting its tools is part of opening a session. */
+/** How long an agent may take to answer; opening a session includes starting its tools. */
 export const ANSWER_MS = { initialize: 60_000, session: 120_000, other: 30_000 };
 const PROTOCOL_VERSION = 1;
 
 export interface Session {
   id: string;
-  /** Whether it goes on with an earlier one. */
+  /** Whether the session resumes an earlier one. */
   isLoaded: boolean;
   takes: { image: boolean; embeddedContext: boolean };
   steerable: boolean;
 }
 
 /**
- * Initializes the agent and opens its session: the one of before, where there is one that it can load, else
- * a new one. Throws AcpFault, RpcError.
+ * Initializes the agent and opens its session: the previous one if the agent can load it, otherwise a new
+ * one. Throws AcpFault, RpcError.
  */
 export async function openSession(
   connection: AcpConnection,
@@ -66,7 +66,7 @@ export async function openSession(
   };
 }
 
-/** Undefined where the agent no longer has it. */
+/** Undefined when the agent no longer has the session. */
 async function load(connection: AcpConnection, params: { sessionId: string }): Promise<Params | undefined> {
   return connection.request('session/load', params, ANSWER_MS.session).catch((error: unknown) => {
     if (error instanceof RpcError) return undefined;
@@ -74,7 +74,7 @@ async function load(connection: AcpConnection, params: { sessionId: string }): P
   });
 }
 
-/** By what needs no person: a method that goes by a key which the configuration gives. */
+/** Signs in without a person: by a method that uses a key from the configuration. */
 async function authenticate(
   connection: AcpConnection,
   offered: unknown,

@@ -14,9 +14,9 @@ interface AgentCommand {
 }
 
 /**
- * How an agent is started inside its sandbox, looked up before: a sandbox that finds no command would tell
- * less. Folders come from the operator's configuration. Throws TaskFailure `not_configured` where something
- * is not there, with the command that installs it.
+ * How an agent is started inside its sandbox. It is checked beforehand, because a sandbox without the command
+ * would report less. Folders come from the operator's configuration. Throws TaskFailure `not_configured`,
+ * with the command that installs it, when something is missing.
  */
 export async function agentCommand(host: Host, agent: TurnAgent): Promise<AgentCommand> {
   if (agent.command === null) {
@@ -36,7 +36,7 @@ export async function agentCommand(host: Host, agent: TurnAgent): Promise<AgentC
   };
 }
 
-/** Below a folder that only root enters, bubblewrap, which is not root, could not mount it. */
+/** bubblewrap, which is not root, cannot mount a folder below one that only root enters. */
 async function checkFolder(host: Host, agent: TurnAgent, folder: string): Promise<void> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw missing(agent, `its folder ${folder} is not there`);

@@ -5,9 +5,9 @@ import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
 import type { Trees } from '../workspaces/trees.ts';
 
 /**
- * The agent's HOME in this workspace, with the configured files in it. It lives as long as the workspace,
- * so that the agent finds its sessions again. Files are written from inside a sandbox: after its first turn
- * an agent may have put links anywhere in there.
+ * The agent's HOME in this workspace, with the configured files in it. It lives as long as the workspace, so
+ * that the agent finds its sessions again. The files are written from inside a sandbox: after its first turn
+ * an agent may have put links anywhere in its HOME.
  */
 export async function agentHome(
   trees: Trees,

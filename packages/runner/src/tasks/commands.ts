@@ -11,8 +11,7 @@ import { journalOutput } from './output.ts';
 import { Task, type TaskSpec, type WorkEnd } from './task.ts';
 
 /**
- * Waits for a command's exit; its output goes to the journal. What it left in the background dies with its
- * sandbox.
+ * Waits for a command to exit; its output goes to the journal. Its background processes die with the sandbox.
  */
 export async function runCommand(task: Task, sandbox: Sandbox, stdin = ''): Promise<WorkEnd> {
   const written = journalOutput(task.journal, sandbox);
@@ -48,8 +47,8 @@ export class ExecTask extends Task {
 }
 
 /**
- * A command on a source of its own, whose output folder can be read after its end. Starts when the source
- * is there.
+ * A command on a separate copy of a source, whose output folder can be read after its end. Starts when the
+ * source has arrived.
  */
 export class BuildTask extends Task {
   declare readonly request: BuildRequest;

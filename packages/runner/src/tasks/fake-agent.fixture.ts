@@ -1,8 +1,8 @@
 import type { TurnAgent } from '../protocol.ts';
 
 /**
- * Lines of JavaScript that fakes of agents begin with: `say`, `update`, `ask`, `on.<method>(params, id)`,
- * whose value is the answer.
+ * The JavaScript prelude of fake agents: `say`, `update`, `ask`, `on.<method>(params, id)`, whose value is
+ * the answer.
  */
 const PRELUDE = `
 const say = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n');
@@ -27,7 +27,7 @@ process.stdin.setEncoding('utf8').on('data', (part) => {
 }).on('end', () => process.exit());
 `;
 
-/** An agent that is a small script; it speaks ACP as its code says. */
+/** An agent that is a small script and speaks ACP as its code says. */
 export function fakeAgent(code: string, more: Partial<TurnAgent> = {}): TurnAgent {
   return {
     name: 'fake',

@@ -12,7 +12,7 @@ const NAME = 'gateway';
 export const GATEWAY_SOCKET = `${SOCKETS}/${NAME}`;
 
 /**
- * Opens one task's way to the model gateway; each connection is joined to a worker and told whose it is.
+ * Opens a task's way to the model gateway. Each connection is joined to a worker, which learns the task's id.
  * Returns the socket's name.
  */
 export async function openGateway(sockets: TaskSockets, taskId: string, gateways: Gateways): Promise<string> {
@@ -20,7 +20,7 @@ export async function openGateway(sockets: TaskSockets, taskId: string, gateways
   return NAME;
 }
 
-/** A visitor waits, unread, until a worker is there. */
+/** A visitor waits, unread, until a worker answers. */
 async function join(visitor: Socket, taskId: string, gateways: Gateways): Promise<void> {
   for (
     const deadline = Date.now() + WAIT_MS;

@@ -2,8 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { RunnerError } from '../errors.ts';
 
 /**
- * A worker that has not been heard of for so long serves no gateway any more; it says each second that it
- * does.
+ * A worker that was silent for this long no longer serves a gateway; it announces its gateway every second.
  */
 const SILENT_MS = 5_000;
 const DIAL_TIMEOUT_MS = 2_000;
@@ -13,7 +12,7 @@ const LONGEST_SOCKET_PATH = 107;
 export class Gateways {
   readonly #byId = new Map<string, { socketPath: string; seenAt: number }>();
 
-  /** A sign of life; the first one of a socket makes it the newest. Throws `invalid_request` 400. */
+  /** Records a sign of life; the first one for a socket makes it the newest. Throws `invalid_request` 400. */
   register(id: string, socketPath: string): void {
     if (!socketPath.startsWith('/') || Buffer.byteLength(socketPath) > LONGEST_SOCKET_PATH)
       throw new RunnerError(400, 'invalid_request', 'socketPath is no path of a unix socket.');
@@ -25,7 +24,7 @@ export class Gateways {
     }
   }
 
-  /** A connection to the newest gateway that takes one; undefined while none does. */
+  /** A connection to the newest gateway that accepts one; undefined when none does. */
   async dial(): Promise<Socket | undefined> {
     for (const [id, { seenAt }] of this.#byId) if (Date.now() - seenAt > SILENT_MS) this.#byId.delete(id);
     for (const { socketPath } of [...this.#byId.values()].toReversed()) {

@@ -1,6 +1,6 @@
 import type { JournalEntry, TaskEnd } from '../protocol.ts';
 
-/** An entry before it has its offset and time. */
+/** An entry before it gets its offset and time. */
 type NewEntry = JournalEntry extends infer E
   ? E extends JournalEntry
     ? Omit<E, 'offset' | 'at'>
@@ -8,7 +8,8 @@ type NewEntry = JournalEntry extends infer E
   : never;
 
 /**
- * Un-acknowledged bytes above which outputs are cut, and entries above which only the end is still written.
+ * Above this number of unacknowledged bytes outputs are cut; above this number of entries only the end is
+ * still written.
  */
 const BYTES = 16 * 1024 * 1024,
   ENTRIES = 20_000;
@@ -17,9 +18,9 @@ const TEXT_BYTES = 1024 * 1024;
 const SHORT = 1024;
 
 /**
- * What happened in one task, in order, until a worker has acknowledged it. Kept in memory: it dies with the
- * sandboxes that it tells of. A new `text` replaces the one before it, also for later readers; offsets only
- * grow but may have gaps.
+ * The events of one task, in order, until a worker has acknowledged them. It is in memory and dies with the
+ * sandboxes. A new `text` replaces the previous one, also for later readers; offsets only grow but may have
+ * gaps.
  */
 export class Journal {
   #entries: JournalEntry[] = [];
@@ -44,14 +45,14 @@ export class Journal {
     this.#push(this.#bytes > BYTES ? shortened(entry) : entry);
   }
 
-  /** The reply so far; written at most every 100 ms, the last one always. */
+  /** Records the reply so far: at most every 100 ms, the final one always. */
   text(content: string): void {
     this.#pendingText = content.length > TEXT_BYTES ? content.slice(0, TEXT_BYTES) : content;
     this.#textTimer ??= setTimeout(() => this.#flushText(), TEXT_INTERVAL_MS);
     if (!this.#hasText) this.#flushText(true);
   }
 
-  /** Entries from this offset on as they come, until the end entry was given or the signal fires. */
+  /** Entries from this offset on as they arrive, until the end entry was given or the signal fires. */
   async *read(from: number, signal: AbortSignal): AsyncGenerator<JournalEntry> {
     let next = from;
     while (!signal.aborted) {
@@ -68,7 +69,7 @@ export class Journal {
   }
 
   /**
-   * Entries up to and including the offset may be forgotten; the end entry is kept, so that a late reader
+   * Allows it to forget entries up to and including the offset; it keeps the end entry, so that a late reader
    * still ends.
    */
   ack(offset: number): void {
@@ -82,7 +83,7 @@ export class Journal {
     return last?.type === 'end' ? last : undefined;
   }
 
-  /** Place of the first entry at or after an offset; offsets ascend. */
+  /** Index of the first entry at or after an offset; offsets ascend. */
   #indexOf(offset: number): number {
     let low = 0,
       high = this.#entries.length;

@@ -1,6 +1,6 @@
 import { AcpFault } from './acp-fault.ts';
 
-/** Messages shorter than this cost no time, whatever is in them. */
+/** Shorter messages are cheap, whatever they contain. */
 const SMALL_BYTES = 2048;
 const LEVELS = 500,
   VALUES = 250_000;
@@ -11,7 +11,7 @@ const OPENING = new Set([0x5b, 0x7b]),
   CLOSING = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses JSON that would hold up every other task while it is read: 8 MB of nested brackets take 4 s to
+ * Refuses JSON that would block every other task while it is parsed: 8 MB of nested brackets take 4 s to
  * parse and 25 s to write, 8 MB of empty objects 2 s; a string of 8 MB takes 30 ms. Throws AcpFault.
  */
 export function checkShape(json: Buffer): void {
@@ -32,7 +32,7 @@ export function checkShape(json: Buffer): void {
   }
 }
 
-/** Place of the quote that ends the string which begins at `start`; the text's end where none does. */
+/** Position of the quote that ends the string which begins at `start`; the text's end when there is none. */
 function endOfString(json: Buffer, start: number): number {
   for (let at = json.indexOf(QUOTE, start + 1); at >= 0; at = json.indexOf(QUOTE, at + 1)) {
     let backslashes = 0;

@@ -3,12 +3,12 @@ import { StringDecoder } from 'node:string_decoder';
 import { finished } from 'node:stream/promises';
 import type { Journal } from './journal.ts';
 
-/** Longest text of one entry, and how long small pieces wait for more. */
+/** The longest text of one entry, and how long small pieces wait for more. */
 const ENTRY_BYTES = 64 * 1024,
   COALESCE_MS = 20;
 /** In UTF-16 units, each of which takes up to three bytes of UTF-8. */
 const PIECE = Math.floor(ENTRY_BYTES / 3);
-/** Kept per stream and task; what comes after is read and dropped, so that the command never blocks on it. */
+/** Kept per stream and task; later output is read and dropped, so that the command never blocks. */
 const STREAM_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -53,7 +53,7 @@ export async function journalOutput(
   flush();
 }
 
-/** Cuts a text into pieces without parting a surrogate pair. */
+/** Cuts a text into pieces without splitting a surrogate pair. */
 function* pieces(text: string): Generator<string> {
   for (let at = 0; at < text.length;) {
     let end = Math.min(at + PIECE, text.length);

@@ -16,20 +16,22 @@ const DIAL_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 1024;
 const NAME = 'visitors';
 
-/** Starts the relay beside the command. */
+/** Starts the relay in the background, then the command. */
 const SCRIPT = `node ${GUEST}/relay.cjs ${SOCKETS}/${NAME} "$2" </dev/null >/dev/null 2>&1 &
 exec /bin/sh -c "$1"`;
 
 /**
- * A server in a sandbox of its own. Visitors reach it through a relay inside that dials out to a socket of
- * the runner's: the runner itself never opens a path that a sandbox could have replaced.
+ * A server in its own sandbox. Visitors reach it through a relay inside that dials out to a socket of the
+ * runner: the runner itself never opens a path that a sandbox could have replaced.
  */
 export class PreviewTask extends Task {
   declare readonly request: PreviewRequest;
   readonly #trees: Trees;
   readonly #visitors = new Map<string, (socket: Socket | undefined) => void>();
   #tree: Tree | undefined;
-  /** On which the relay is told of visitors; the first connection that says that it is the relay. */
+  /**
+   * The connection on which the relay learns of visitors: the first one that identifies itself as the relay.
+   */
   #control: Socket | undefined;
 
   constructor(host: Host, id: string, request: PreviewRequest, trees: Trees) {
@@ -95,8 +97,8 @@ export class PreviewTask extends Task {
   }
 
   /**
-   * The relay's first line says that it is the relay, or names the visitor that it dialled for; whatever
-   * else may connect in there gets nothing.
+   * The relay's first line identifies it, or names the visitor that it dialled for; any other connection gets
+   * nothing.
    */
   #arrived(socket: Socket): void {
     const timer = setTimeout(() => socket.destroy(), DIAL_TIMEOUT_MS);
@@ -125,7 +127,7 @@ export class PreviewTask extends Task {
     answer?.(undefined);
   }
 
-  /** The relay says one thing: that something listens. */
+  /** The relay reports one thing: that something listens. */
   #controlled(socket: Socket): void {
     this.#control = socket;
     socket

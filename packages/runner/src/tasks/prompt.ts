@@ -2,15 +2,15 @@ import type { ContentBlock } from '@agentclientprotocol/sdk';
 import type { Attachment, TurnRequest } from '../protocol.ts';
 import type { Session } from './acp-session.ts';
 
-/** Of a long conversation the newest part; the agent's own session, where it has one, holds all of it. */
+/** The newest part of a long conversation; the agent's own session, if any, has all of it. */
 const HISTORY_CHARACTERS = 200_000;
 const TEXT = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|toml|[\w.-]+\+(?:json|xml)))/i;
 const INTERRUPTED =
   '[The turn before this message was interrupted and did not complete. Its last request is not to be carried on unless this message says so.]';
 
 /**
- * What the agent is sent: what it has to know of before, the message, and its attachments as far as it
- * takes them.
+ * What the agent receives: the earlier conversation if it needs it, the message, and the attachments that it
+ * accepts.
  */
 export function promptBlocks(
   { prompt, attachments = [], history = [] }: TurnRequest,
@@ -21,7 +21,7 @@ export function promptBlocks(
   return [...before.map(text), ...messageBlocks(prompt, attachments, session)];
 }
 
-/** A message and its attachments as far as the agent takes them. */
+/** A message and the attachments that the agent accepts. */
 export const messageBlocks = (
   prompt: string,
   attachments: Attachment[],

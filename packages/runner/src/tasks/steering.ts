@@ -3,22 +3,22 @@ import type { SteerRequest } from '../protocol.ts';
 
 const ANSWER_MS = 10_000;
 
-/** Messages that are handed to a turn under way, each id once; asking again joins the first answer. */
+/** Hands messages to a running turn, each id once; a repeated request joins the first answer. */
 export class Steering {
   readonly #handed = new Map<string, Promise<boolean>>();
   #hand: ((message: SteerRequest) => Promise<boolean>) | undefined;
 
   /**
-   * From here messages go to the agent by `hand`, which answers whether it took the message; without it the
-   * turn takes none (any more).
+   * From now on `hand` passes messages to the agent and returns whether it took them; without it the turn
+   * takes none (any more).
    */
   open(hand: ((message: SteerRequest) => Promise<boolean>) | undefined): void {
     this.#hand = hand;
   }
 
   /**
-   * Resolves when the agent took it. Throws `not_steerable` 409; `no_answer` 504 while it is not known: ask
-   * again.
+   * Resolves when the agent took it. Throws `not_steerable` 409; `no_answer` 504 while the outcome is
+   * unknown: ask again.
    */
   async steer(message: SteerRequest): Promise<void> {
     const { id } = message;
@@ -27,7 +27,7 @@ export class Steering {
       if (!this.#hand) throw notSteerable();
       handed = this.#hand(message).catch(() => false);
       this.#handed.set(id, handed);
-      // What was not taken may be offered again.
+      // A message that was not taken may be offered again.
       void handed.then((isTaken) => isTaken || this.#handed.delete(id));
     }
     let timer: NodeJS.Timeout | undefined;

@@ -10,16 +10,16 @@ import { watchSandbox } from '../sandbox/watchdog.ts';
 import { Journal } from './journal.ts';
 import { TaskSockets, withPorts } from '../sandbox/sockets.ts';
 
-/** How the work itself ended, before time-outs, cancels and lost sandboxes are looked at. */
+/** How the work itself ended, regardless of time-outs, cancels and lost sandboxes. */
 export type WorkEnd = Pick<TaskEnd, 'outcome' | 'exitCode' | 'signal' | 'error'>;
 
-/** `ports`: what its command finds on its loopback: port → name of one of the task's sockets. */
+/** `ports`: loopback ports of the command → name of the task's socket behind each. */
 export type TaskSpec = Omit<SandboxSpec, 'limits'> & { ports?: Record<number, string> };
 
 /**
- * One task: preparing → running → ended. Subclasses say what runs; this class owns its sandbox, its
- * time-out, its limits and its end. The end entry is written only after no process of the sandbox is left,
- * or where that cannot be confirmed: `ended`, the output and a cancel tell that.
+ * One task: preparing → running → ended. Subclasses decide what runs; this class owns its sandbox, its
+ * time-out, its limits and its end. The end entry is written once no process of the sandbox is left, or when
+ * that cannot be confirmed: then `ended`, the output and a cancel reject.
  */
 export abstract class Task {
   readonly id: string;
@@ -29,11 +29,11 @@ export abstract class Task {
   protected readonly sockets: TaskSockets;
   status: TaskState['status'] = 'preparing';
   /**
-   * Called once nothing of its sandbox is left, before its end can be read: what it used is free from then
-   * on.
+   * Called once nothing of its sandbox is left, before its end can be read: from then on the resources that
+   * it used are free.
    */
   onGone: (end?: WorkEnd) => void | Promise<void> = () => {};
-  /** Its sandbox's way out, where its request has hosts; without it there is none. */
+  /** Its sandbox's way out, if its request has hosts. */
   egress: EgressProxy | undefined;
   /** Resolves when it has ended; rejects when its sandbox's end could not be confirmed. */
   readonly ended: Promise<void>;
@@ -77,7 +77,7 @@ export abstract class Task {
   protected abstract spec(): Promise<TaskSpec>;
   /** Drives the sandbox until its work has ended; the sandbox is killed afterwards. */
   protected abstract work(sandbox: Sandbox): Promise<WorkEnd>;
-  /** The folders whose size together the watchdog bounds. */
+  /** The folders whose total size the watchdog bounds. */
   protected abstract folders(): string[];
 
   /** Runs it to its end; never rejects. */
@@ -231,7 +231,7 @@ export abstract class Task {
   }
 }
 
-/** Thrown where a task cannot be started for a reason of its own. */
+/** Thrown when a task cannot be started for a known reason. */
 export class TaskFailure extends Error {
   readonly code: NonNullable<TaskEnd['error']>['code'];
 
@@ -249,7 +249,7 @@ function failureOf(error: unknown): WorkEnd {
   return lost(error instanceof RunnerError ? error.message : 'The sandbox could not be started.');
 }
 
-/** Of a task whose sandbox did not do its part. */
+/** The end of a task whose sandbox failed. */
 export function lost(message: string): WorkEnd {
   return { outcome: 'failed', exitCode: null, signal: null, error: { code: 'sandbox_lost', message } };
 }

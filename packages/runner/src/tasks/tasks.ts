@@ -10,16 +10,16 @@ import { PreviewTask } from './preview.ts';
 import type { Task } from './task.ts';
 import { TurnTask } from './turn.ts';
 
-/** Ended tasks that no worker deleted are forgotten above this number, the oldest first. */
+/** Above this number the oldest ended tasks that no worker deleted are forgotten. */
 const KEPT = 2000;
 /**
- * Ids of builds and previews that were removed: a start that was long on its way finds its own among them.
+ * Ids of removed builds and previews that are remembered, so that a delayed start finds its own among them.
  */
 const REMOVED = 10_000;
 
 /**
- * All tasks of this runner by id. A second POST never starts one again; nor a first one a build or preview
- * that was removed meanwhile, known or not: whoever removed it told that nothing of it lives.
+ * All tasks of this runner by id. A second POST never starts a task again. A build or preview that was
+ * removed before its first POST arrived never starts: its remover was promised that nothing of it lives.
  */
 export class Tasks {
   readonly #host: Host;
@@ -64,8 +64,8 @@ export class Tasks {
   }
 
   /**
-   * Ends and forgets it. Idempotent. Throws when its end cannot be confirmed; it is then kept, to be tried
-   * again.
+   * Ends and forgets it. Idempotent. Throws when its end cannot be confirmed; it is then kept for another
+   * try.
    */
   async remove(id: string): Promise<void> {
     const task = this.#byId.get(id);
@@ -111,9 +111,10 @@ export class Tasks {
           })
         : new ExecTask(this.#host, id, request, workspace);
     task.egress = this.egress;
-    // A sandbox whose end is not confirmed keeps its workspace: nothing may read or write beside it.
+    // A sandbox whose end is not confirmed keeps its workspace: nothing may read or write there at the same
+    // time.
     task.onGone = async (end) => {
-      // What was broken off may be half installed.
+      // An interrupted command may have left a partial install.
       if (end?.outcome === 'completed' && end.signal === null)
         await takeOver(this.#host, this.#workspaces.trees, workspace);
       this.#workspaces.release(workspace, id);

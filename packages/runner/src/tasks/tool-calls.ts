@@ -5,8 +5,8 @@ import type { Journal } from './journal.ts';
 
 type ToolEntry = Omit<Extract<JournalEntry, { type: 'tool' }>, 'offset' | 'at' | 'type'>;
 /**
- * A call, and the bytes of its output that came in pieces: no summary of the result (an exit code) replaces
- * these.
+ * A call, and the number of bytes of its output that came in pieces: a summary of the result (an exit code)
+ * does not replace these.
  */
 interface Call extends ToolEntry {
   streamed: number;
@@ -18,23 +18,23 @@ const STATUS: Record<string, ToolEntry['status']> = {
   completed: 'completed',
   failed: 'failed',
 };
-/** Databases bound how deeply JSON is nested; nothing that a person wants to read is. */
+/** Databases limit the nesting of JSON; nothing that a person wants to read is nested this deeply. */
 const INPUT_CHARACTERS = 64 * 1024,
   INPUT_LEVELS = 64;
 const ID_CHARACTERS = 500,
   NAME_CHARACTERS = 200,
   TITLE_CHARACTERS = 1000;
 /**
- * Calls of a turn, changes of their status, and calls under way at once; an agent that makes more has lost
- * its way.
+ * Limits on the calls of a turn, the changes of their status, and the concurrent calls; an agent above them
+ * is out of control.
  */
 const CALLS = 5_000,
   CHANGES = 16_000,
   OPEN_CALLS = 256;
 
 /**
- * The tool calls of one turn: merges ACP's partial updates and journals each change of status. Nothing is
- * taken on trust; wrong shapes count as absent.
+ * The tool calls of one turn: merges ACP's partial updates and journals each change of status. Trusts
+ * nothing; a wrong shape counts as absent.
  */
 export class ToolCalls {
   readonly #journal: Journal;
@@ -46,7 +46,7 @@ export class ToolCalls {
     this.#journal = journal;
   }
 
-  /** The call as it is now. Throws AcpFault over a limit. */
+  /** The call in its present state. Throws AcpFault over a limit. */
   update(update: Params): Readonly<ToolEntry> {
     const toolCallId = words(update['toolCallId']).slice(0, ID_CHARACTERS);
     if (toolCallId === '') throw new AcpFault('The agent told of a tool call without an id.');
@@ -102,7 +102,7 @@ export class ToolCalls {
   }
 }
 
-/** Of a call until its agent says more. */
+/** The name of a call until its agent gives one. */
 const UNNAMED = 'tool';
 
 function merged(before: Call, update: Params): Call {
@@ -117,7 +117,7 @@ function merged(before: Call, update: Params): Call {
   };
 }
 
-/** ACP has no field for a tool's name: agents tell it in _meta, else the kind has to do. */
+/** ACP has no field for a tool's name: agents put it into _meta; otherwise the kind has to do. */
 function nameOf(update: Params): string {
   const meta = metaOf(update),
     { claudeCode } = meta;
@@ -130,8 +130,8 @@ function nameOf(update: Params): string {
 }
 
 /**
- * What an update says of the output: all of it, or a further piece. Agents tell the result in `rawOutput`
- * too, which counts where there is nothing better.
+ * The output after an update, which carries all of it or a further piece. Agents also send the result in
+ * `rawOutput`, which counts when there is nothing better.
  */
 function outputAfter(before: Call, update: Params): Partial<Call> {
   const text = textOf(update['content']),
@@ -155,7 +155,7 @@ function textOf(content: unknown): string | undefined {
   return parts.length > 0 ? parts.join('\n') : undefined;
 }
 
-/** What a command printed since the last update: Codex and pi tell it so, each under a name of its own. */
+/** What a command printed since the last update: Codex and pi report it under different names. */
 function pieceOf(meta: Params): string | undefined {
   const piece = ['terminal_output_delta', 'terminal_output'].map((name) => meta[name]).find(isObject)?.[
     'data'
@@ -163,7 +163,7 @@ function pieceOf(meta: Params): string | undefined {
   return typeof piece === 'string' && piece !== '' ? piece : undefined;
 }
 
-/** Bytes are counted by the piece: to measure the whole each time would take quadratic time. */
+/** Bytes are counted per piece: measuring the whole each time would take quadratic time. */
 function joined({ output, truncated, streamed }: Call, piece: string): Partial<Call> {
   if (streamed > 0 && truncated) return {};
   const before = streamed > 0 ? (output ?? '') : '',

@@ -5,15 +5,15 @@ import { AcpFault, RPC, RpcError } from './acp-fault.ts';
 import type { Journal } from './journal.ts';
 import { ToolCalls } from './tool-calls.ts';
 
-/** What is shown of a reply, and what an agent may say before it is taken for a flood. */
+/** The part of a reply that is shown, and the length at which an agent counts as flooding. */
 const REPLY_CHARACTERS = 512 * 1024,
   SAID_CHARACTERS = 8 * 1024 ** 2;
-/** With the tool calls' own limit these fit into a journal that nobody has acknowledged yet. */
+/** Together with the limit of tool calls these fit into a journal that nobody has acknowledged yet. */
 const QUESTIONS = 2_000;
 
 /**
- * What an agent tells and asks during a turn: its reply, its tool calls and its questions go to the
- * journal. Thoughts and plans do not.
+ * The agent's messages during a turn: its reply, tool calls and questions go to the journal. Thoughts and
+ * plans do not.
  */
 export class TurnUpdates implements AcpHandlers {
   readonly #journal: Journal;
@@ -32,12 +32,12 @@ export class TurnUpdates implements AcpHandlers {
     this.#tools = new ToolCalls(journal);
   }
 
-  /** What is told before is not of this turn. */
+  /** Earlier updates do not belong to this turn. */
   begin(): void {
     this.#hasBegun = true;
   }
 
-  /** Title of the call that was denied, while the agent has told of no other since. */
+  /** The title of the call that was denied, until the agent reports another. */
   get denied(): string | null {
     return this.#denied?.title ?? null;
   }
@@ -64,8 +64,8 @@ export class TurnUpdates implements AcpHandlers {
   }
 
   /**
-   * Questions go to the worker where the turn is to ask, and wait for its answer; a cancel ends the wait
-   * with the sandbox.
+   * Passes questions to the worker when the turn is set to ask, and waits for its answer; a cancel ends the
+   * wait together with the sandbox.
    */
   async asked(method: string, { toolCall, options }: Params): Promise<object> {
     if (method !== 'session/request_permission')
@@ -109,7 +109,7 @@ export class TurnUpdates implements AcpHandlers {
   }
 }
 
-/** Never an option that allows what was not asked for. */
+/** Never picks an option that allows more than was asked. */
 function choose(options: Params[], isAllowed: boolean): Params | undefined {
   const of = (kind: string): Params | undefined => options.find((option) => option['kind'] === kind);
   return isAllowed ? of('allow_once') : (of('reject_once') ?? of('reject_always'));

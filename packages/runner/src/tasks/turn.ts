@@ -25,14 +25,12 @@ const STDERR_BYTES = 4096,
 const EXIT_MS = 2_000;
 const SECRET = /key|token|secret|auth|password/i,
   SECRET_CHARACTERS = 8;
-/**
- * The scripted agent says with this key in a response's _meta that a block failed; its value is the reason.
- */
+/** The scripted agent sets this key in a response's _meta when a block failed; its value is the reason. */
 const SCRIPT_FAILED = 'headrace/scriptFailed';
 
 /**
- * One turn of an ACP agent. The runner is its client and offers it nothing: no files, no terminals; the
- * agent has its own sandbox.
+ * One turn of an ACP agent. The runner is its client and offers it nothing: no files, no terminals; the agent
+ * has its own sandbox.
  */
 export class TurnTask extends Task {
   declare readonly request: TurnRequest;
@@ -87,7 +85,7 @@ export class TurnTask extends Task {
     };
     if (!gateway) return { ...common, env };
     const name = await openGateway(this.sockets, this.id, this.#gateways);
-    // The built-in agent speaks HTTP over the socket itself, which spares it a process and a hop.
+    // The built-in agent speaks HTTP over the socket itself, which saves a process and a hop.
     return agent.command === null
       ? { ...common, env: { ...env, HEADRACE_GATEWAY_SOCKET: GATEWAY_SOCKET } }
       : { ...common, env, ports: { [GATEWAY_PORT]: name } };
@@ -128,7 +126,7 @@ export class TurnTask extends Task {
       home.sessionId = session.id;
       home.wasInterrupted = true;
     }
-    // What came before was an earlier conversation, told again.
+    // Everything so far was a replay of an earlier conversation.
     this.#updates.begin();
     const answered = connection.request('session/prompt', { sessionId: session.id, prompt });
     if (session.steerable) this.#steering.open((message) => this.#steer(connection, session, message));
@@ -150,7 +148,7 @@ export class TurnTask extends Task {
     return taken === true;
   }
 
-  /** A dead agent's own last words tell more than that its pipe was closed. */
+  /** A dead agent's last output says more than that its pipe was closed. */
   async #failureOf(error: Error, sandbox: Sandbox): Promise<WorkEnd> {
     if (error instanceof RunnerError) return lost(error.message);
     const words = this.#stderr.trim().slice(-LAST_WORDS);
@@ -168,7 +166,7 @@ export class TurnTask extends Task {
     );
   }
 
-  /** Agents print their settings when they fail; the keys among them are for nobody to read. */
+  /** Agents print their settings when they fail; this removes the keys among them. */
   #discreet(end: WorkEnd): WorkEnd {
     if (!end.error) return end;
     const secrets = Object.entries(this.request.agent.env).flatMap(([name, value]) =>
@@ -207,7 +205,7 @@ export class TurnTask extends Task {
   }
 }
 
-/** `denied`: the title of the call that was denied last, if nothing came after it. */
+/** `denied`: the title of the last denied call, if nothing came after it. */
 function endOf({ stopReason, _meta: meta }: Params, denied: string | null): WorkEnd {
   const reason = (meta as Params | undefined | null)?.[SCRIPT_FAILED];
   if (typeof reason === 'string')

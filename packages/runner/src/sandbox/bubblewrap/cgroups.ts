@@ -4,17 +4,13 @@ import type { SandboxLimits } from '../../protocol.ts';
 import { kill, settled } from '../processes.ts';
 
 /**
- * Memory and process limits by control groups: version 1 as root, version 2 as root or with a delegated
- * subtree. One group per sandbox; where none can be made, the sandbox falls back to rlimits and the
- * watchdog.
+ * Memory and process limits through control groups: version 1 as root, version 2 as root or with a delegated
+ * subtree. One group per sandbox; where none can be made, the sandbox falls back to rlimits and the watchdog.
  */
 export interface CgroupParent {
   version: 1 | 2;
   folders: string[];
-  /**
-   * Version 1: the group of all sandboxes together for their share of the processors, where one can be
-   * made.
-   */
+  /** Version 1: the group that holds the processor share of all sandboxes together, where one can be made. */
   cpu?: string;
   /** Whether all sandboxes together have a bounded share of the processors. */
   boundsCpu: boolean;
@@ -28,20 +24,20 @@ export interface Cgroup {
   procs: string[];
   pids(): number[];
   oomKilled(): boolean;
-  /** Kills what is left and removes the group; false when something would not go. */
+  /** Kills what is left and removes the group; false when something stays. */
   remove(): Promise<boolean>;
 }
 
 const V1 = '/sys/fs/cgroup';
 
 /**
- * All sandboxes together weigh as half of one process of the service: 50 agents that start at once would
- * each get as much time as the API (measured on 2 cores: /health p99 1.2 s). They get what nobody else
- * takes, which is all of it where nobody does.
+ * All sandboxes together weigh half as much as one process of the service: otherwise 50 agents that start at
+ * once would each get as much time as the API (measured on 2 cores: /health p99 1.2 s). They get the time
+ * that nobody else uses, which may be all of it.
  */
 const CPU = { shares: '512', weight: '50' };
 
-/** Makes the runner's own parent group(s), or answers undefined where this host does not let it. */
+/** Makes the runner's own parent group(s); undefined where this host does not allow it. */
 export function cgroupParent(name: string): CgroupParent | undefined {
   return versionOne(name) ?? versionTwo(name);
 }
@@ -76,8 +72,8 @@ function versionTwo(name: string): CgroupParent | undefined {
     if (own === undefined || !readFileSync(`${V1}/cgroup.controllers`, 'utf8').includes('memory'))
       return undefined;
     const base = join(V1, own);
-    // A group with processes of its own may not hand controllers down (but the root group): the runner
-    // moves into a leaf first.
+    // A group with processes of its own, other than the root group, may not delegate controllers: the runner
+    // first moves into a leaf.
     if (own !== '/') {
       mkdirSync(join(base, `${name}-self`), { recursive: true });
       writeFileSync(join(base, `${name}-self`, 'cgroup.procs'), String(process.pid));
@@ -124,15 +120,15 @@ export function makeCgroup(parent: CgroupParent, id: string, limits: SandboxLimi
   return cgroup;
 }
 
-/** Sets the limits; a group that is empty but for its launcher can take any. */
+/** Sets the limits; a group that holds only its launcher accepts any. */
 export function limitCgroup({ version, memory, pidsFolder }: Cgroup, limits: SandboxLimits): void {
   const bytes = String(limits.memoryBytes);
   if (version === 1) {
-    // The limit with swap must not be below the one without, in whichever direction they move.
+    // The limit with swap must never be below the one without, in whichever direction they move.
     optionally(join(memory, 'memory.memsw.limit_in_bytes'), '-1');
     writeFileSync(join(memory, 'memory.limit_in_bytes'), bytes);
     optionally(join(memory, 'memory.memsw.limit_in_bytes'), bytes);
-    // Buffers of TCP are counted apart there: with no limit of their own they would be all that the host
+    // Version 1 counts TCP buffers separately: without a limit of their own they could take all that the host
     // allows to everyone.
     optionally(join(memory, 'memory.kmem.tcp.limit_in_bytes'), String(Math.floor(limits.memoryBytes / 8)));
   } else {
@@ -142,7 +138,7 @@ export function limitCgroup({ version, memory, pidsFolder }: Cgroup, limits: San
   writeFileSync(join(pidsFolder, 'pids.max'), String(limits.processes));
 }
 
-/** Removes the runner's own parent groups; what is still used stays. */
+/** Removes the runner's own parent groups; those still in use stay. */
 export function removeCgroupParent(parent: CgroupParent): void {
   [...parent.folders, ...(parent.cpu === undefined ? [] : [parent.cpu])].forEach(removed);
 }
@@ -156,7 +152,7 @@ function removed(folder: string): boolean {
   }
 }
 
-/** False where the file is missing: swap accounting, for one, is off on many kernels. */
+/** False where the file is missing: many kernels have swap accounting off, for example. */
 function optionally(file: string, value: string): boolean {
   try {
     writeFileSync(file, value);

@@ -14,8 +14,8 @@ const NO_CGROUPS =
   'no control groups can be made here: memory and processes are bounded by rlimits and a watchdog; delegate a cgroup (systemd-run --user --scope -p Delegate=yes) or run as root';
 
 /**
- * Sandboxes by bwrap, as the host's unprivileged user, with an empty environment, each inside its own
- * cgroup where there are any.
+ * Sandboxes by bwrap, as the host's unprivileged user, with an empty environment, each inside its own cgroup
+ * where cgroups are available.
  */
 export class BubblewrapDriver implements Driver {
   readonly name = 'bubblewrap';
@@ -55,7 +55,7 @@ export class BubblewrapDriver implements Driver {
       { ...env, [COMMAND_VARIABLE]: commandLine(command) },
       FD,
     );
-    // NUL parts the arguments: with one inside, a command could set bwrap's options.
+    // NUL separates the arguments: a command with one inside could set bwrap's options.
     if (settings.some((arg) => arg.includes('\0')))
       throw new RunnerError(400, 'invalid_request', 'A command or variable holds a NUL character.');
     return startLaunch(launches.take(limits), settings);
@@ -74,7 +74,7 @@ export class BubblewrapDriver implements Driver {
     if (this.cgroups) removeCgroupParent(this.cgroups);
   }
 
-  /** It may be installed while the runner runs. */
+  /** bwrap may be installed while the runner runs. */
   #prepared(): Launches | undefined {
     const bwrap = this.#launches ? undefined : findBwrap();
     if (bwrap !== undefined)

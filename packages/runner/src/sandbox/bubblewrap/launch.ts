@@ -5,17 +5,17 @@ import type { SandboxLimits } from '../../protocol.ts';
 import { DEFAULT_LIMITS, OPEN_FILES } from '../driver.ts';
 import { limitCgroup, makeCgroup, type Cgroup, type CgroupParent } from './cgroups.ts';
 
-/** What every launch needs of this machine. */
+/** What every launch needs from this machine. */
 interface LaunchSetup {
   bwrap: string;
   /** The file of the compiled seccomp filter. */
   seccomp: string;
-  /** The user that root becomes; null: none needed. */
+  /** The user that root becomes; null: none is needed. */
   uid: number | null;
   cgroups: CgroupParent | undefined;
 }
 
-/** A bwrap that has entered its cgroup and dropped root, and waits for its arguments. */
+/** A bwrap that has entered its cgroup, dropped root, and waits for its arguments. */
 export interface Launch {
   child: ChildProcess;
   cgroup: Cgroup | undefined;
@@ -25,13 +25,13 @@ export interface Launch {
 }
 
 /**
- * Descriptors of bwrap: 0-2 the command's own, then these; what the command inherits of them it closes
- * (COMMAND).
+ * Descriptors of bwrap: 0-2 are the command's own, then these; COMMAND closes those that the command
+ * inherits.
  */
 export const FD = { args: 3, seccomp: 4, info: 5 };
 /**
- * The command line comes by the arguments' pipe too, as a variable that it unsets: no process list shows
- * it.
+ * The command line also comes through the arguments' pipe, as a variable that the command unsets: no process
+ * list shows it.
  */
 export const COMMAND_VARIABLE = 'HEADRACE_COMMAND';
 const COMMAND = ['/bin/sh', '-c', `eval "$${COMMAND_VARIABLE}"`];
@@ -55,7 +55,7 @@ export class Launches {
 
   /** A launch with these limits. */
   take(limits: SandboxLimits): Launch {
-    // The file size limit is the process's own and cannot be raised afterwards.
+    // The file size limit belongs to the process and cannot be raised afterwards.
     const isUsual =
       limits.diskBytes === DEFAULT_LIMITS.diskBytes &&
       (this.#setup.cgroups !== undefined || limits.processes === DEFAULT_LIMITS.processes);
@@ -70,7 +70,7 @@ export class Launches {
     return warm;
   }
 
-  /** Ends what waits; resolves when it is gone. */
+  /** Ends the waiting launches; resolves when they are gone. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -119,7 +119,7 @@ export class Launches {
         .once('error', () => {
           launch.hasExited = true;
         });
-      // Where descriptors have run out, the child has no pipes, and an error to come.
+      // Where descriptors have run out, the child has no pipes, and an error follows.
       if (!(child.stdio as unknown))
         throw new Error('No further process can be started: too many open files.');
       for (const stream of child.stdio)
@@ -170,7 +170,10 @@ function openFiles(): number {
   return Math.min(own, OPEN_FILES);
 }
 
-/** What COMMAND evaluates: closes the descriptor that is not the command's and becomes it. */
+/**
+ * The text that COMMAND evaluates: closes the one descriptor that the command must not have and becomes the
+ * command.
+ */
 export function commandLine(command: string[]): string {
   return `unset ${COMMAND_VARIABLE}; exec ${FD.info}>&-; exec ${command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`;
 }

@@ -18,7 +18,7 @@ import {
 
 /**
  * Assembles the sandbox's seccomp filter (classic BPF, struct sock_filter[]), which bwrap reads from a
- * descriptor. A library would be a native dependency; the program is about 110 instructions.
+ * descriptor. A library would be a native dependency; the program has about 110 instructions.
  */
 const LOAD = 0x20,
   JUMP_EQUAL = 0x15,
@@ -63,7 +63,7 @@ function program(architecture: Architecture): Instruction[] {
     { code: JUMP_EQUAL, value: at.audit, no: 'kill' },
     { code: LOAD, value: AT_NUMBER },
     { code: JUMP_GREATER, value: NEWEST_KNOWN, yes: 'enosys' }, // also every x32 call
-    // glibc falls back to clone(2), whose flags can be seen here; clone3's lie behind a pointer.
+    // glibc falls back to clone(2), whose flags the filter can see; clone3's lie behind a pointer.
     when(at.clone3, 'enosys'),
     when(at.clone, 'clone'),
     when(at.socket, 'socket'),

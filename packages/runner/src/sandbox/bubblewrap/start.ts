@@ -8,7 +8,7 @@ import type { Launch } from './launch.ts';
 
 const GONE_TIMEOUT_MS = 10_000;
 
-/** Gives a waiting launch its arguments, from where it is a sandbox. */
+/** Gives a waiting launch its arguments; from then on it is a sandbox. */
 export function startLaunch({ child, cgroup, args, info }: Launch, settings: string[]): Sandbox {
   args.end(settings.map((arg) => `${arg}\0`).join(''));
   const init = initOf(info);
@@ -35,8 +35,8 @@ export function startLaunch({ child, cgroup, args, info }: Launch, settings: str
     initPid: init.pid,
     exited,
     async kill() {
-      // Its init first: with it the kernel ends every process of the namespace. Before bwrap has told it
-      // there is only bwrap itself.
+      // Kills the init first: with it the kernel ends every process of the namespace. Before bwrap has
+      // reported it there is only bwrap itself.
       await Promise.race([init.known, ended]);
       const pid = init.pid();
       if (pid !== undefined && processStat(pid)?.startTime === init.startTime()) kill(pid);

@@ -1,7 +1,7 @@
 /**
- * Every call of x64 and arm64 up to NEWEST_KNOWN that is neither denied nor looked at (../syscalls.ts). A
- * profile of an engine names calls, and its library leaves out what it does not know: only a list of what
- * is allowed keeps calls away that are newer than it.
+ * Every call of x64 and arm64 up to NEWEST_KNOWN that is neither denied nor inspected (../syscalls.ts). An
+ * engine's profile names calls, and its library ignores names that it does not know: only a list of allowed
+ * calls keeps out those newer than the library.
  */
 export const ALLOWED: readonly string[] = `
   read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn pread64 pwrite64 readv writev

@@ -7,7 +7,7 @@ import { EngineError, type Engine } from './engine.ts';
 import { Frames } from './frames.ts';
 import { initOf, type Init } from './init.ts';
 
-/** How long an engine may take to prove that a container is gone; how often it is asked. */
+/** How long an engine may take to prove that a container is gone, and how often it is asked. */
 const GONE_MS = 10_000,
   CALL_MS = 5_000;
 const ASK_AGAIN_MS = [2, 5, 10, 20, 40, 80, 160, 250];
@@ -25,11 +25,9 @@ interface State {
 
 /**
  * One container from its creation to its removal:
- *
  *   create → attach → start → (ends by itself | kill) → inspect → remove → proved gone
- *
- * It is named by the runner, so that it can be removed whatever became of the answer to its creation. A
- * kill is heard between any two steps.
+ * The runner chooses its name, so that it can be removed even when the answer to its creation is lost. A kill
+ * is noticed between any two steps.
  */
 export class Container implements Sandbox {
   readonly stdin: Writable;
@@ -96,11 +94,11 @@ export class Container implements Sandbox {
     return this.#exit;
   }
 
-  /** Returns when it has ended or is to be killed. */
+  /** Returns when it has ended or must be killed. */
   async #run(spec: object): Promise<void> {
     await this.#engine.ask('POST', `/containers/create?name=${this.#name}`, { body: spec });
     if (this.#isKilled) return;
-    // No keys detach: binary input would hold them.
+    // No detach keys: binary input could contain them.
     const { socket, head } = await this.#engine.upgrade(
       `/containers/${this.#name}/attach?stream=1&stdin=1&stdout=1&stderr=1&detachKeys=`,
     );
@@ -108,7 +106,7 @@ export class Container implements Sandbox {
       /* its end says so */
     });
     this.#frames.attach(socket, head);
-    // A process that reads no more is not waited for: what is written goes nowhere.
+    // Does not wait for a process that no longer reads: further input is dropped.
     this.#input.pipe(socket.once('close', () => this.#input.resume()));
     if (this.#isKilled) return;
     await this.#engine.ask('POST', `/containers/${this.#name}/start`, { also: [304] });
@@ -117,7 +115,7 @@ export class Container implements Sandbox {
     await this.#ended();
   }
 
-  /** What is known of it while it lives. */
+  /** Reads what can only be known while it lives. */
   async #look(): Promise<void> {
     try {
       this.#init = initOf((await this.#state())?.Pid);
@@ -127,12 +125,12 @@ export class Container implements Sandbox {
   }
 
   /**
-   * Its streams' end is the first sign of its end; a process that closed them lives on, and then the engine
-   * tells it.
+   * The end of its streams is the first sign of its end; a process that closed them lives on, and then the
+   * engine reports its end.
    */
   async #ended(): Promise<void> {
     const told = new AbortController();
-    // Docker gives its last words two seconds to be taken, before it tells its end.
+    // Docker waits two seconds for a reader of the last output before it reports the end.
     const watch = setInterval(() => {
       if (this.#init?.isAlive() === false) this.#frames.release();
     }, LOOK_MS);
@@ -154,7 +152,7 @@ export class Container implements Sandbox {
     }
   }
 
-  /** Of one that has ended; of one that lives still: as it is after the kill that comes with its removal. */
+  /** The exit of an ended container; one that still lives is reported as killed, which its removal does. */
   async #exitOf(): Promise<SandboxExit> {
     const cgroup = this.#init?.wasOutOfMemory() ?? false;
     const state = await this.#state().catch((error: unknown) => {
@@ -182,8 +180,8 @@ export class Container implements Sandbox {
   }
 
   /**
-   * Kills and removes it. Throws `not_confirmed` 500 where the engine does not say that it is gone, or its
-   * first process is seen alive.
+   * Kills and removes it. Throws `not_confirmed` 500 where the engine does not report it gone, or its first
+   * process is seen alive.
    */
   async #remove(): Promise<void> {
     for (const deadline = Date.now() + GONE_MS; Date.now() < deadline; await sleep(100)) {

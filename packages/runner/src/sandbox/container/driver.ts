@@ -15,13 +15,13 @@ import { seccompProfile } from './seccomp.ts';
 import { containerSpec, type Setup } from './spec.ts';
 import { usersFor } from './users.ts';
 
-/** How containers are made; null: what is found, or the engine's own. */
+/** How containers are made; null: what is found, or the engine's default. */
 export interface ContainerSettings {
-  /** Unix socket of the engine's API (Docker or Podman). */
+  /** The unix socket of the engine's API (Docker or Podman). */
   socket: string | null;
-  /** Image that sandboxes start from; null: an empty one, into which the host's own /usr is mounted. */
+  /** The image that sandboxes start from; null: an empty one, into which the host's own /usr is mounted. */
   image: string | null;
-  /** OCI runtime by the engine's name for it: runc, crun, runsc, kata. */
+  /** The OCI runtime by the engine's name for it: runc, crun, runsc, kata. */
   runtime: string | null;
 }
 
@@ -36,10 +36,10 @@ export function containerDriver(host: Host, settings: ContainerSettings): Driver
   return new ContainerDriver(host, settings);
 }
 
-/** Sandboxes as containers of Docker or Podman, one each, over the engine's API. */
+/** Sandboxes as containers of Docker or Podman, one each, through the engine's API. */
 class ContainerDriver implements Driver {
   readonly name = 'container';
-  /** The engine may live in a mount namespace of its own. */
+  /** The engine may live in another mount namespace. */
   readonly seesMounts = false;
   readonly #host: Host;
   readonly #settings: ContainerSettings;
@@ -123,7 +123,7 @@ class ContainerDriver implements Driver {
     return [];
   }
 
-  /** Whether a container can be started as things are. */
+  /** Whether a container can be started with the present settings. */
   async #works(): Promise<boolean> {
     const sandbox = this.start({ command: ['true'], binds: [], limits: DEFAULT_LIMITS });
     try {
@@ -143,7 +143,7 @@ class ContainerDriver implements Driver {
   }
 }
 
-/** The runner's own environment is empty: DOCKER_HOST says nothing here. */
+/** The runner's own environment is empty, so DOCKER_HOST is not available. */
 function usualSockets(): string[] {
   return [
     '/var/run/docker.sock',

@@ -1,13 +1,13 @@
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What an engine answered: status and parsed JSON, `{}` where there is none. */
+/** An engine's answer: status and parsed JSON, `{}` where there is none. */
 export interface Answer {
   status: number;
   body: unknown;
 }
 
-/** Thrown where an engine did not answer, or not with what was asked for; `status` 0: no answer. */
+/** Thrown when an engine does not answer (`status` 0), or answers with an error. */
 export class EngineError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -20,9 +20,8 @@ const CALL_MS = 30_000;
 const ANSWER_BYTES = 16 * 1024 ** 2;
 
 /**
- * The few calls of the Docker Engine API that sandboxes need, over a unix socket. The client library in
- * wide use brings gRPC and SSH along, and its demultiplexer reads on whether or not anybody takes what it
- * read.
+ * The few calls of the Docker Engine API that sandboxes need, over a unix socket. The popular client library
+ * brings gRPC and SSH along, and its demultiplexer reads on even when nobody takes what it read.
  */
 export class Engine {
   readonly socket: string;
@@ -32,8 +31,8 @@ export class Engine {
   }
 
   /**
-   * One call with a JSON or tar body. Throws EngineError 0 where no answer came in `timeoutMs` (0: however
-   * long it takes).
+   * One call with a JSON or tar body. Throws EngineError 0 when no answer arrives within `timeoutMs` (0: no
+   * limit).
    */
   call(
     method: string,
@@ -69,7 +68,8 @@ export class Engine {
   }
 
   /**
-   * As `call`; throws EngineError with the engine's own sentence unless the status is 2xx or one of `also`.
+   * Like `call`, but throws EngineError with the engine's own message unless the status is 2xx or one of
+   * `also`.
    */
   async ask(
     method: string,
@@ -81,7 +81,7 @@ export class Engine {
     throw new EngineError(answer.status, messageOf(answer.body));
   }
 
-  /** A raw byte pipe, such as the one of a container's streams. Throws EngineError. */
+  /** A raw byte pipe, such as that of a container's streams. Throws EngineError. */
   upgrade(path: string): Promise<{ socket: Socket; head: Buffer }> {
     return new Promise((resolve, reject) => {
       const req = this.#request('POST', path, { connection: 'Upgrade', upgrade: 'tcp' });
@@ -129,7 +129,8 @@ function messageOf(body: unknown): string {
 }
 
 /**
- * Engines send JSON, plain text (errors of old ones) or lines of JSON (progress): of those the whole text.
+ * Engines send JSON, plain text (errors of old ones) or lines of JSON (progress): for the last two the whole
+ * text.
  */
 async function answerOf(res: IncomingMessage): Promise<Answer> {
   const parts: Buffer[] = [];

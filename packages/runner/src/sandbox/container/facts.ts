@@ -2,22 +2,22 @@ import { existsSync } from 'node:fs';
 import type { RunnerStatus } from '../../protocol.ts';
 import type { Engine } from './engine.ts';
 
-/** What decides how containers are made, as the engine tells it. */
+/** The facts about an engine that decide how containers are made. */
 export interface EngineFacts {
   kind: 'docker' | 'podman';
   /** For a person, e.g. `Podman 4.3.1`. */
   name: string;
   version: number[];
-  /** Of the API that it speaks. */
+  /** The version of the API that it speaks. */
   api: string;
   isRootless: boolean;
-  /** Whether it can bound memory and processes. */
+  /** Whether it can limit memory and processes. */
   hasMemory: boolean;
   hasProcesses: boolean;
   hasCpu: boolean;
   hasSelinux: boolean;
   hasSeccomp: boolean;
-  /** Runtimes by name → the file that it starts, where that is told. */
+  /** Runtimes by name → the file that it starts, where the engine reports it. */
   runtimes: Record<string, string | undefined>;
   defaultRuntime: string | undefined;
 }
@@ -41,14 +41,14 @@ interface Info {
 /** Docker 19.03 and Podman 3. */
 const OLDEST_API = [1, 40];
 
-/** Throws EngineError where it does not answer. */
+/** Throws EngineError when the engine does not answer. */
 export async function engineFacts(engine: Engine): Promise<EngineFacts> {
   const version = (await engine.ask('GET', '/version')).body as Version;
   const info = (await engine.ask('GET', '/info')).body as Info;
   const options = (info.SecurityOptions ?? []).join(' ');
   const kind = version.Components?.some(({ Name }) => /podman/i.test(Name ?? '')) ? 'podman' : 'docker';
   const isRootless = info.Rootless === true || /rootless/.test(options);
-  // There it takes limits and ignores them.
+  // In this case it accepts limits and ignores them.
   const canLimit = !(isRootless && info.CgroupVersion === '1');
   return {
     kind,
@@ -66,7 +66,7 @@ export async function engineFacts(engine: Engine): Promise<EngineFacts> {
   };
 }
 
-/** What keeps this engine from being used, each with its remedy. */
+/** What prevents the use of this engine, each with its remedy. */
 export function engineFaults(facts: EngineFacts, runtime: string | null): string[] {
   const faults: string[] = [];
   if (!isAtLeast(numbers(facts.api), OLDEST_API))
@@ -83,7 +83,7 @@ export function engineFaults(facts: EngineFacts, runtime: string | null): string
       `${facts.name} runs as another user than the service: start \`podman system service\` as the user that runs the service`,
     );
   const path = runtime === null ? undefined : facts.runtimes[runtime];
-  // It takes the name with each container, and does not look at it.
+  // Podman accepts the name with each container and ignores it.
   if (runtime !== null && facts.kind === 'podman' && facts.defaultRuntime !== runtime)
     return [
       ...faults,
@@ -96,7 +96,7 @@ export function engineFaults(facts: EngineFacts, runtime: string | null): string
   return faults;
 }
 
-/** What bounds memory and processes, and what a person should know of it. */
+/** What bounds memory and processes, with warnings for a person. */
 export function engineLimits(
   { name, isRootless, hasMemory, hasProcesses, hasCpu }: EngineFacts,
   shares: string | null,

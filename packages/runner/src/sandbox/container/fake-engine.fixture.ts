@@ -5,15 +5,15 @@ import { join } from 'node:path';
 type Reply = { status?: number; body?: unknown } | 'cut';
 
 /**
- * As much of an engine as one container needs, on a socket: it answers by the book unless a test says
- * otherwise.
+ * As much of an engine as one container needs, on a socket. It answers correctly unless a test overrides an
+ * answer.
  */
 export class FakeEngine {
   readonly socket: string;
   readonly calls: string[] = [];
-  /** Whether a container of the one name is there, and how it does. */
+  /** The state of its one container; null when there is none. */
   state: { Running: boolean; ExitCode: number; OOMKilled?: boolean } | null = null;
-  /** `METHOD /part-of-path` → what is answered instead. */
+  /** `METHOD /part-of-path` → the answer that replaces the usual one. */
   readonly replies = new Map<string, Reply | Promise<Reply>>();
   containers: { Id: string; Labels: Record<string, string> }[] = [];
   version: object = { ApiVersion: '1.43', Version: '24.0.1', Components: [{ Name: 'Engine' }] };
@@ -60,7 +60,7 @@ export class FakeEngine {
     });
   }
 
-  /** As one that was killed: connections break, nobody answers; containers live on. */
+  /** Behaves like a killed engine: connections break, nobody answers, containers live on. */
   async die(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       this.#server?.close(() => resolve());

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
 
-/** Bytes that wait for a reader, per stream, before the container has to. */
+/** Bytes per stream that may wait for a reader before the container has to. */
 const WAITING_BYTES = 256 * 1024;
 const HEADER_BYTES = 8;
 
@@ -12,14 +12,14 @@ interface Outputs {
 }
 
 /**
- * Parts what comes out of an attached container: frames of one byte for the stream (1 stdout, 2 stderr),
- * three of nothing, four for the length (big endian), then the bytes. Reads no further than the slower
- * reader, until `release`.
+ * Splits the output of an attached container into streams: frames of one byte for the stream (1 stdout, 2
+ * stderr), three zero bytes, four for the length (big endian), then the bytes. Until `release` it reads no
+ * further than the slower reader.
  */
 export class Frames implements Outputs {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when nothing more will come. */
+  /** Resolves when no more output can come. */
   readonly ended: Promise<void>;
   #socket: Socket | undefined;
   #header = Buffer.alloc(0);
@@ -38,7 +38,7 @@ export class Frames implements Outputs {
     });
   }
 
-  /** Reads from here on; the socket's end is the streams' end. */
+  /** Starts reading; the socket's end is the streams' end. */
   attach(socket: Socket, head: Buffer): void {
     this.#socket = socket;
     socket
@@ -48,9 +48,7 @@ export class Frames implements Outputs {
     if (head.length > 0) this.#take(head);
   }
 
-  /**
-   * Takes what is still under way whether or not anybody reads: no more than the engine's own buffers hold.
-   */
+  /** Takes the remaining output whether or not anybody reads: no more than the engine's own buffers hold. */
   release(): void {
     this.#isReleased = true;
     this.#socket?.resume();
@@ -88,7 +86,7 @@ export class Frames implements Outputs {
     if (this.#full.size > 0 && !this.#isReleased) this.#socket?.pause();
   }
 
-  /** Returns how many bytes belonged to the header. */
+  /** Returns how many bytes belong to the header. */
   #readHeader(part: Buffer): number {
     const wanted = HEADER_BYTES - this.#header.length;
     this.#header = Buffer.concat([this.#header, part.subarray(0, wanted)]);

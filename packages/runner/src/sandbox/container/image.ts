@@ -29,13 +29,13 @@ const FOLDERS = [
 const IMPORT_MS = 60_000;
 
 /**
- * The engine's name for an image with nothing in it but folders to mount on, and links where this machine
- * has links (/bin → usr/bin): it is made here and sent to the engine where it is not there yet, so that no
- * registry is needed. Throws EngineError.
+ * The engine's name for an image that holds nothing but folders to mount on, and links where this machine has
+ * links (/bin → usr/bin). It is built here and sent to the engine when missing there, so that no registry is
+ * needed. Throws EngineError.
  */
 export async function emptyImage(engine: Engine): Promise<string> {
   const archive = await emptyRoot();
-  // Podman takes no tag with it.
+  // Podman accepts no tag with it.
   const name = `${REPOSITORY}-${createHash('sha256').update(archive).digest('hex').slice(0, 16)}`;
   const { status } = await engine.ask('GET', `/images/${name}:latest/json`, { also: [404] });
   if (status === 404)
@@ -50,7 +50,7 @@ export async function emptyImage(engine: Engine): Promise<string> {
 async function emptyRoot(): Promise<Buffer> {
   const archive = pack(),
     mtime = new Date(0);
-  // runc gives a folder in memory the mode of the one that it hides.
+  // runc gives a folder in memory the mode of the folder that it hides.
   for (const name of FOLDERS)
     archive.entry({
       name: `${name}/`,

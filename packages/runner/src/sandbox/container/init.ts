@@ -7,15 +7,15 @@ export interface Init {
   pid: number;
   isAlive(): boolean;
   /**
-   * Whether the kernel has ended a process of its control group for memory; false where the group cannot be
+   * Whether the kernel has killed a process of its control group for memory; false where the group cannot be
    * read (any more).
    */
   wasOutOfMemory(): boolean;
 }
 
 /**
- * Undefined where the engine's number is of no process here that is the first of a namespace: it may be a
- * number of another machine's.
+ * Undefined when the engine's pid is not the first process of a namespace here: it may be a pid of another
+ * machine.
  */
 export function initOf(pid: number | undefined): Init | undefined {
   const startTime = pid === undefined ? undefined : processStat(pid)?.startTime;
@@ -42,8 +42,8 @@ export function initOf(pid: number | undefined): Init | undefined {
 }
 
 /**
- * With control groups of version 1, buffers of TCP are counted apart, and no engine bounds them any more:
- * an eighth of the memory, as under bubblewrap.
+ * Control groups of version 1 count TCP buffers separately, and no engine limits them any more: sets an
+ * eighth of the memory, as under bubblewrap.
  */
 function boundTcp(group: string): void {
   try {

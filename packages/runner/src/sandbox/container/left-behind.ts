@@ -8,7 +8,7 @@ import { removeOrphans } from './orphans.ts';
 const TRY_MS = 10_000,
   TRY_AGAIN_MS = 500;
 const noteFile = (stateDir: string): string => join(stateDir, 'engine.json');
-/** Containers do not outlive this machine's start. */
+/** Containers do not survive a restart of this machine. */
 const boot = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 
 interface Note {
@@ -19,8 +19,8 @@ interface Note {
 }
 
 /**
- * Keeps in the runner's state on which engine its containers are, for the runner that comes after it,
- * whichever driver that one has.
+ * Records in the runner's state which engine holds its containers, for the next runner, whichever driver that
+ * one has.
  */
 export function noteEngine(stateDir: string, socket: string, pid = process.pid): void {
   const note: Note = {
@@ -32,15 +32,15 @@ export function noteEngine(stateDir: string, socket: string, pid = process.pid):
   writeFileSync(noteFile(stateDir), JSON.stringify(note));
 }
 
-/** Nothing of this runner is left on its engine. */
+/** Removes the record: nothing of this runner is left on its engine. */
 export function forgetEngine(stateDir: string): void {
   rmSync(noteFile(stateDir), { force: true });
 }
 
 /**
- * Removes the containers of the runner that was here before, when it was killed; waits for one that is
- * about to end. Whoever asks a runner for a task that it does not know takes the task's sandbox for gone:
- * so none may answer while this has not succeeded. Throws with a sentence for a person.
+ * Removes the containers that the previous runner left when it was killed; waits for one that is about to
+ * end. A caller that asks a runner for an unknown task concludes that the task's sandbox is gone, so no
+ * runner may answer before this has succeeded. Throws with a sentence for a person.
  */
 export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promise<void> {
   const note = noted(stateDir);

@@ -4,14 +4,14 @@ import type { Bind } from '../driver.ts';
 import { GUEST } from '../guest.ts';
 import type { Host } from '../host.ts';
 
-/** Beside /usr, what a machine may have of its system: links into /usr, or folders. */
+/** The folders of a system outside /usr: links into /usr, or real folders. */
 export const SYSTEM_FOLDERS = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin'];
 /**
- * Files that an engine would write for each container, with this machine's name servers in one of them,
- * unless something is mounted there.
+ * Files that an engine would write for each container, with this machine's name servers among them, unless
+ * something is mounted there.
  */
 const ENGINE_FILES = ['hosts', 'hostname', 'resolv.conf', 'passwd', 'group'];
-/** What an image of its own gets of the sandboxes' /etc: who it is and where. */
+/** The files of the sandboxes' /etc that an image with a system of its own gets: identity and host name. */
 const OWN_FILES = [...ENGINE_FILES, 'gitconfig'];
 
 /** The sandboxes' /etc for containers, where the account may have another number: returns its folder. */
@@ -28,7 +28,7 @@ export function containerEtc(host: Host, uid: number): string {
   return folder;
 }
 
-/** What every container of this runner sees read-only. `hasSystem`: its image brings a system of its own. */
+/** What every container of this runner sees read-only. `hasSystem`: its image brings its own system. */
 export function systemBinds(host: Host, etc: string, hasSystem: boolean): Bind[] {
   const seen = (from: string, inside: string): Bind => ({ host: from, inside, readOnly: true });
   const system = hasSystem

@@ -16,13 +16,13 @@ interface Listed {
   Labels?: Record<string, string>;
 }
 
-/** By which a later runner knows whose a container is. */
+/** Labels by which a later runner knows whose a container is. */
 export function ownerLabels(host: Host): Record<string, string> {
   return { [LABEL]: basename(host.base), [OWNER]: ownerOf(process.pid) ?? 'unknown' };
 }
 
 /**
- * Process and its start, within this pid namespace: another runner's that shares the engine from elsewhere
+ * A process and its start, within this pid namespace: a runner that shares the engine from another namespace
  * is not judged.
  */
 function ownerOf(pid: number): string | undefined {
@@ -31,17 +31,20 @@ function ownerOf(pid: number): string | undefined {
 }
 
 /**
- * Kills and removes the containers of runners that have died: nothing of theirs goes on beside this one.
- * Throws EngineError, also where they do not go.
+ * Kills and removes the containers of dead runners, so that nothing of theirs runs alongside this one. Throws
+ * EngineError, also where they cannot be removed.
  */
 export const removeOrphans = (engine: Engine): Promise<void> =>
   removeAll(engine, ({ Labels }) => isOrphan(Labels?.[OWNER] ?? ''));
 
-/** The same for what may still be there of this runner. */
+/** The same for what may still exist of this runner. */
 export const removeOwn = (engine: Engine, host: Host): Promise<void> =>
   removeAll(engine, ({ Labels }) => Labels?.[LABEL] === basename(host.base));
 
-/** Until the engine lists them no more: that a removal was asked for, or is under way, proves nothing. */
+/**
+ * Repeats until the engine no longer lists them: a removal that was requested or is in progress proves
+ * nothing.
+ */
 async function removeAll(engine: Engine, isMeant: (container: Listed) => boolean): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ label: [LABEL] }));
   for (const deadline = Date.now() + GONE_MS; ; await sleep(ASK_AGAIN_MS)) {

@@ -61,9 +61,9 @@ const bits = (mask: number): number[] =>
     .filter((bit) => (mask & bit) !== 0);
 
 /**
- * The rules of ../syscalls.ts as a profile that engines take (the OCI's form). What no rule names is ENOSYS
- * (old Docker: EPERM), calls newer than the engine's library among it. Rules of one call must not overlap
- * where they differ: where a call is allowed but for some arguments, all the others are listed.
+ * The rules of ../syscalls.ts as a profile that engines accept (the OCI's form). Calls without a rule answer
+ * ENOSYS (old Docker: EPERM), including calls newer than the engine's library. Rules for one call must not
+ * overlap where they differ: where only some arguments of a call are denied, all others are listed.
  */
 export function seccompProfile(architecture: string): string {
   const names = architecture === 'x64' ? ['SCMP_ARCH_X86_64'] : ['SCMP_ARCH_AARCH64'];
@@ -115,8 +115,8 @@ function socket(): Rule[] {
 }
 
 /**
- * The kernel looks at 32 bits of 64: all that differ from both numbers above their last four bits, and of
- * those that do not, all but the two.
+ * The kernel compares 32 of 64 bits: allowed are all requests that differ from both numbers above their last
+ * four bits, and, of the others, all but the two.
  */
 function ioctl(): Rule[] {
   const low = 0xf,

@@ -7,9 +7,9 @@ export interface Setup {
   facts: EngineFacts;
   image: string;
   runtime: string | null;
-  /** The profile as the engine takes it: the text, or the path of its file. */
+  /** The profile in the form that the engine takes: the text, or the path of its file. */
   seccomp: string;
-  /** The account inside, as the sandbox sees it. */
+  /** The number of the account inside, as the sandbox sees it. */
   user: number;
   usernsMode: string;
   labels: Record<string, string>;
@@ -17,14 +17,14 @@ export interface Setup {
 }
 
 /**
- * PID 1 of a container: takes in orphans (the shell waits for whatever ends), tells a death by signal as
- * 128 + n, and says nothing of its own. The command comes as words, so that nothing is quoted.
+ * PID 1 of a container: adopts orphans (the shell waits for whatever ends), reports a death by signal as 128
+ * + n, and prints nothing itself. The command comes as words, so that nothing needs quoting.
  */
 const INIT = (unset: string[]): string =>
   `unset ${unset.join(' ')}; exec 3>&2 2>/dev/null; "$@" 2>&3 3>&-; exit $?`;
 /** What engines put into every environment. */
 const ENGINE_VARIABLES = ['HOSTNAME', 'container'];
-/** As all sandboxes of bubblewrap together weigh; here each (bubblewrap/cgroups.ts). */
+/** The weight that all sandboxes of bubblewrap have together; here each has it (bubblewrap/cgroups.ts). */
 const CPU_SHARES = 512;
 const SHM = '/dev/shm';
 const IPV6 = '/proc/sys/net/ipv6';
@@ -56,7 +56,7 @@ export function containerSpec(setup: Setup, { command, binds, env = {}, limits }
       CgroupnsMode: 'private',
       UsernsMode: setup.usernsMode,
       ...(setup.runtime !== null && { Runtime: setup.runtime }),
-      // Docker takes ::1 away from a network of nothing but lo.
+      // Docker removes ::1 from a network that has only lo.
       ...(existsSync(IPV6) && {
         Sysctls: { 'net.ipv6.conf.all.disable_ipv6': '0', 'net.ipv6.conf.lo.disable_ipv6': '0' },
       }),
@@ -84,13 +84,13 @@ export function containerSpec(setup: Setup, { command, binds, env = {}, limits }
         ReadOnly: bind.readOnly,
         BindOptions: { Propagation: 'rprivate' },
       })),
-      // An engine that kept what sandboxes print would fill its disk.
+      // An engine that kept the sandboxes' output would fill its disk.
       LogConfig: { Type: 'none', Config: {} },
     },
   };
 }
 
-/** Podman takes no owner by number, but the container's own user. */
+/** Podman accepts no owner by number, only the container's own user. */
 function tmpfs({ user, facts }: Setup, bytes: number, mode: string): string {
   const owner =
     mode === '1777'
@@ -100,8 +100,8 @@ function tmpfs({ user, facts }: Setup, bytes: number, mode: string): string {
 }
 
 /**
- * Engines set what is not said, to more than some machines allow: what the runner itself has is what it
- * gives on.
+ * Engines raise the limits that are not set, beyond what some machines allow: passes on the runner's own
+ * limits.
  */
 function ulimits(
   fileBytes: number,

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { Host } from '../host.ts';
 import { isAtLeast, type EngineFacts } from './facts.ts';
 
-/** As whom sandboxes run. */
+/** The identity that sandboxes run under. */
 export interface User {
-  /** Number of the account inside, as the sandbox sees it. */
+  /** The number of the account inside, as the sandbox sees it. */
   user: number;
   usernsMode: string;
   /**
-   * Why the container has no user namespace of its own, in words that follow the engine's name; null: it
+   * Why the container has no user namespace of its own, in words that follow the engine's name; null when it
    * has one.
    */
   shares: string | null;
@@ -18,10 +18,10 @@ const INSIDE = 1000;
 const RANGES = '/etc/subuid and /etc/subgid';
 
 /**
- * The sandboxes' files belong to the host's unprivileged user, so the account inside has to be that one:
- * what may be tried, the best first. Podman maps it to 1000 in a user namespace of the container's own,
- * where this machine has numbers for that and its storage can; Docker has one map for all containers or
- * none, in which that user is not.
+ * The users to try, the best first. The sandboxes' files belong to the host's unprivileged user, so the
+ * account inside has to be that user. Podman maps it to 1000 in a user namespace per container, where this
+ * machine has id ranges for that and its storage can do it; Docker has one map for all containers or none,
+ * and that user is not in it.
  */
 export function usersFor(host: Host, { kind, isRootless, version }: EngineFacts): User[] {
   const outside = host.uid ?? process.getuid!();
@@ -45,7 +45,7 @@ export function usersFor(host: Host, { kind, isRootless, version }: EngineFacts)
   ];
 }
 
-/** Podman takes the numbers of such namespaces from the lines of the user `containers`. */
+/** Podman takes the id ranges of such namespaces from the lines of the user `containers`. */
 function hasRangesOfIds(): boolean {
   return ['/etc/subuid', '/etc/subgid'].every((file) => {
     try {
