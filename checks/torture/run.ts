@@ -23,6 +23,7 @@ import { failureText, lineOf, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
 import { accessPart } from './access/index.ts';
 import { appliesPart } from './applies/index.ts';
+import { faultsPart } from './faults/index.ts';
 import { logPart } from './log/index.ts';
 import { mergesPart } from './merges/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
@@ -37,6 +38,7 @@ const PARTS: Part[] = [
   requestsPart,
   accessPart,
   mergesPart,
+  faultsPart,
 ];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;

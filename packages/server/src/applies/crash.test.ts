@@ -7,6 +7,7 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { rowsOf } from '../fault-tables.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { draftsOf, P } from './applies.fixture.ts';
@@ -137,43 +138,55 @@ async function expectAppliedOnce(draft: Clash, id: string): Promise<void> {
   ]);
 }
 
-describe.each(STEPS)('%s', (_, step) => {
-  test('its worker is gone', async () => {
-    const draft = await clash();
-    const end = vi.fn(async () => {
-      await loseWorker(draft.appId);
-      await new Promise(() => {});
-    });
-    step(end);
-    await expectAppliedOnce(draft, (await d.queue(draft)).id);
-    expect(end).toHaveBeenCalledTimes(1);
-  });
+/** What becomes of the worker at a step. */
+const WAYS: [name: string, end: (step: Step) => Promise<void>][] = [
+  [
+    'its worker is gone',
+    async (step) => {
+      const draft = await clash();
+      const end = vi.fn(async () => {
+        await loseWorker(draft.appId);
+        await new Promise(() => {});
+      });
+      step(end);
+      await expectAppliedOnce(draft, (await d.queue(draft)).id);
+      expect(end).toHaveBeenCalledTimes(1);
+    },
+  ],
+  [
+    'its worker comes back late',
+    async (step) => {
+      const draft = await clash();
+      const isDone = Promise.withResolvers<void>();
+      const isBack = Promise.withResolvers<void>();
+      step(async () => {
+        await loseWorker(draft.appId);
+        await isDone.promise;
+        isBack.resolve();
+      });
+      const { id } = await d.queue(draft);
+      await expectAppliedOnce(draft, id);
+      isDone.resolve();
+      await isBack.promise;
+      const next = await d.draft(draft.appId, draft.base, { c: 'c\n' });
+      expect(await d.finish(next)).toMatchObject({ status: 'applied' });
+      expect((await d.head(draft.appId)).revision).toBe(4);
+    },
+  ],
+  [
+    'it fails',
+    async (step) => {
+      const draft = await clash();
+      const end = vi.fn(() => Promise.reject(new Error('This step fails.')));
+      step(end);
+      await expectAppliedOnce(draft, (await d.queue(draft)).id);
+      expect(end).toHaveBeenCalledTimes(1);
+    },
+  ],
+];
 
-  test('its worker comes back late', async () => {
-    const draft = await clash();
-    const isDone = Promise.withResolvers<void>();
-    const isBack = Promise.withResolvers<void>();
-    step(async () => {
-      await loseWorker(draft.appId);
-      await isDone.promise;
-      isBack.resolve();
-    });
-    const { id } = await d.queue(draft);
-    await expectAppliedOnce(draft, id);
-    isDone.resolve();
-    await isBack.promise;
-    const next = await d.draft(draft.appId, draft.base, { c: 'c\n' });
-    expect(await d.finish(next)).toMatchObject({ status: 'applied' });
-    expect((await d.head(draft.appId)).revision).toBe(4);
-  });
-
-  test('it fails', async () => {
-    const draft = await clash();
-    const end = vi.fn(() => Promise.reject(new Error('This step fails.')));
-    step(end);
-    await expectAppliedOnce(draft, (await d.queue(draft)).id);
-    expect(end).toHaveBeenCalledTimes(1);
-  });
+describe.each(STEPS.map(([name, step], turn) => ({ name, step, turn })))('$name', ({ step, turn }) => {
+  test.each(rowsOf(WAYS, turn))('%s', (_, end) => end(step));
 });
 
 describe('in the last transaction', () => {

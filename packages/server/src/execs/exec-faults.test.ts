@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { RunnerError } from '@headrace/runner/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseFrames } from '../events/events.fixture.ts';
+import { rowsOf } from '../fault-tables.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newBench, ok, refusal, sh, until } from '../threads/threads.fixture.ts';
@@ -53,7 +54,7 @@ async function expectOnce(b: Bench, answer: ReturnType<typeof exec>): Promise<vo
   expect((await ok(exec(b, 'cat log.txt'))).exec).toMatchObject({ stdout: 'x\n', sourceId: null });
 }
 
-test.each(STEPS)('%s: the call fails', async (step) => {
+test.each(rowsOf(STEPS, 0))('%s: the call fails', async (step) => {
   const b = await newBench(s);
   const act = vi.fn(() => Promise.reject(away(step)));
   faultAt(step, act);
@@ -61,7 +62,7 @@ test.each(STEPS)('%s: the call fails', async (step) => {
   expect(act).toHaveBeenCalledTimes(1);
 });
 
-test.each<Step>([...STEPS, 'after startTask'])('%s: its worker is gone', async (step) => {
+test.each(rowsOf<Step>(['after startTask', ...STEPS], 0))('%s: its worker is gone', async (step) => {
   const b = await newBench(s);
   const isOver = Promise.withResolvers<void>();
   const act = vi.fn(async () => {
@@ -189,7 +190,7 @@ describe('while the store is away', () => {
 });
 
 // Last: it takes the runner away from everything that is there.
-test.each<Step>(['before capture', 'after capture', 'before blobs'])(
+test.each(rowsOf<Step>(['before capture', 'after capture', 'before blobs'], 0))(
   'its runner dies when it has ended, %s: it is told as lost, once, and not run again',
   async (step) => {
     const b = await newBench(s);

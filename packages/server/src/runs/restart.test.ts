@@ -17,6 +17,7 @@ import { startModelServer } from '../../../../checks/harness/model-server/index.
 import { makeServiceKey } from '../accounts/index.ts';
 import { draftsOf, P } from '../applies/applies.fixture.ts';
 import { createTestDatabase } from '../db/database.fixture.ts';
+import { rowsOf } from '../fault-tables.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { newBench, ok, sh, until } from '../threads/threads.fixture.ts';
 
@@ -59,6 +60,7 @@ async function place(env: Record<string, string> = {}) {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: {
           PATH: process.env.PATH,
+          NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
           HEADRACE_PORT: '0',
           HEADRACE_DATA_DIR: dataDir,
           DATABASE_URL: `postgresql:///${name}?${new URLSearchParams({ host, port: String(port), user }).toString()}`,
@@ -99,8 +101,7 @@ async function place(env: Record<string, string> = {}) {
   };
 }
 
-/** What a run published, in order. */
-/** Once the run's end is published: the log shows it a moment after the run itself does. */
+/** What a run published, in order, once its end is published: the log shows it a moment after the run does. */
 async function eventsOf(s: TestServer, app: string, runId: string): Promise<string[]> {
   const read = async () => (await ok(s.call('GET', `${app}/events?limit=500&runId=${runId}`))).events;
   await until('the end of the run in the log', async () =>
@@ -117,7 +118,9 @@ const WORK = sh(
   'echo one; while [ ! -e /tmp/go ]; do sleep 0.1; i=$((i+1)); [ $i -lt 40 ] || touch /tmp/go; done; echo two > two.txt',
 );
 
-describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of a run', (signal) => {
+const SIGNALS = ['SIGTERM', 'SIGKILL'] as const;
+
+describe.each(rowsOf(SIGNALS, 0))('%s in the middle of a run', (signal) => {
   test('the runner goes on with it; the next start reads its journal again and doubles nothing', async () => {
     const at = await place();
     let s = await at.start();
@@ -154,98 +157,112 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of a run', (sig
   });
 });
 
-describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of a run by a model', (signal) => {
-  const script = (steps: unknown[]) => `Please.\n\n\`\`\`model\n${JSON.stringify(steps)}\n\`\`\``;
-  const bash = (command: string) => ({ call: [{ tool: 'bash', input: { command } }] });
+describe.each(SIGNALS.map((signal, turn) => ({ signal, turn })))(
+  '$signal in the middle of a run by a model',
+  ({ signal, turn }) => {
+    const script = (steps: unknown[]) => `Please.\n\n\`\`\`model\n${JSON.stringify(steps)}\n\`\`\``;
+    const bash = (command: string) => ({ call: [{ tool: 'bash', input: { command } }] });
 
-  async function modelled() {
-    const models = await startModelServer();
-    opened.push(() => models.close());
-    const folder = await mkdtemp(join(tmpdir(), 'headrace-models-'));
-    opened.push(() => rm(folder, { recursive: true, force: true }));
-    await writeFile(
-      join(folder, 'config.json'),
-      JSON.stringify({
-        providers: { local: { baseUrl: `${models.url}/v1`, wires: ['anthropic'], key: 'none' } },
-        prices: { 'local/*': { inputMicros: 1_000_000, outputMicros: 1_000_000 } },
-      }),
-    );
-    return { models, at: await place({ HEADRACE_CONFIG_FILE: join(folder, 'config.json') }) };
-  }
+    async function modelled() {
+      const models = await startModelServer();
+      opened.push(() => models.close());
+      const folder = await mkdtemp(join(tmpdir(), 'headrace-models-'));
+      opened.push(() => rm(folder, { recursive: true, force: true }));
+      await writeFile(
+        join(folder, 'config.json'),
+        JSON.stringify({
+          providers: { local: { baseUrl: `${models.url}/v1`, wires: ['anthropic'], key: 'none' } },
+          prices: { 'local/*': { inputMicros: 1_000_000, outputMicros: 1_000_000 } },
+        }),
+      );
+      return { models, at: await place({ HEADRACE_CONFIG_FILE: join(folder, 'config.json') }) };
+    }
 
-  test('in a run that messages have joined: each is read once, and told once', async () => {
-    const { models, at } = await modelled();
-    let s = await at.start();
-    const b = await newBench(s, { thread: { modelId: 'local/model' } });
-    const { run } = await b.send(script([bash('sleep 1'), bash('sleep 4'), { say: 'Done.' }]));
-    const tools = async () => (await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools as unknown[];
-    await until('the first command', async () => (await tools()).length === 1);
-    await b.send('First thought.');
-    await until('the second command', async () => (await tools()).length === 2);
-    await b.send('Second thought.');
-    await at.end(signal);
-    s = await at.start();
-    expect((await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run).toMatchObject({
-      status: 'completed',
-      error: null,
-    });
-    expect((await ok(s.call('GET', `${b.at}/runs`))).runs).toHaveLength(1);
-    const last = JSON.stringify(models.calls.at(-1)!.body);
-    expect(['First thought.', 'Second thought.'].map((text) => last.split(text).length - 1)).toEqual([1, 1]);
-    const { events } = await ok(s.call('GET', `${b.app}/events?limit=500&types=tool.updated`));
-    const told = (events as { data: { id: string; status: string } }[]).map(
-      ({ data }) => `${data.id} ${data.status}`,
+    test.each(rowsOf(['in a run that messages have joined'], turn + 1))(
+      '%s: each is read once, and told once',
+      async () => {
+        const { models, at } = await modelled();
+        let s = await at.start();
+        const b = await newBench(s, { thread: { modelId: 'local/model' } });
+        const { run } = await b.send(script([bash('sleep 1'), bash('sleep 4'), { say: 'Done.' }]));
+        const tools = async () =>
+          (await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools as unknown[];
+        await until('the first command', async () => (await tools()).length === 1);
+        await b.send('First thought.');
+        await until('the second command', async () => (await tools()).length === 2);
+        await b.send('Second thought.');
+        await at.end(signal);
+        s = await at.start();
+        expect((await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run).toMatchObject({
+          status: 'completed',
+          error: null,
+        });
+        expect((await ok(s.call('GET', `${b.at}/runs`))).runs).toHaveLength(1);
+        const last = JSON.stringify(models.calls.at(-1)!.body);
+        expect(['First thought.', 'Second thought.'].map((text) => last.split(text).length - 1)).toEqual([
+          1, 1,
+        ]);
+        const { events } = await ok(s.call('GET', `${b.app}/events?limit=500&types=tool.updated`));
+        const told = (events as { data: { id: string; status: string } }[]).map(
+          ({ data }) => `${data.id} ${data.status}`,
+        );
+        expect(told).toEqual([...new Set(told)]);
+      },
     );
-    expect(told).toEqual([...new Set(told)]);
-  });
 
-  test.each([
-    [
-      'while a command runs',
-      [bash('sleep 3; echo b > b.txt'), { say: 'Done.' }],
-      (tools: unknown[]) => tools.length === 1,
-    ],
-    [
-      'while the model speaks',
-      [bash('echo b > b.txt'), { chunks: 60, delayMs: 50 }, { say: 'Done.' }],
-      (tools: { status: string }[]) => tools[0]?.status === 'completed',
-    ],
-  ])('%s: it goes on, and every call is settled', async (_, steps, isThere) => {
-    const { models, at } = await modelled();
-    let s = await at.start();
-    const b = await newBench(s, { thread: { modelId: 'local/model' } });
-    const { run } = await b.send(script(steps));
-    await until('the moment', async () =>
-      isThere((await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools),
+    const MOMENTS: [string, object[], (tools: { status: string }[]) => boolean][] = [
+      [
+        'while a command runs',
+        [bash('sleep 3; echo b > b.txt'), { say: 'Done.' }],
+        (tools) => tools.length === 1,
+      ],
+      [
+        'while the model speaks',
+        [bash('echo b > b.txt'), { chunks: 60, delayMs: 50 }, { say: 'Done.' }],
+        (tools) => tools[0]?.status === 'completed',
+      ],
+    ];
+    test.each(rowsOf(MOMENTS, turn))(
+      '%s: it goes on, and every call is settled',
+      async (_, steps, isThere) => {
+        const { models, at } = await modelled();
+        let s = await at.start();
+        const b = await newBench(s, { thread: { modelId: 'local/model' } });
+        const { run } = await b.send(script(steps));
+        await until('the moment', async () =>
+          isThere((await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools),
+        );
+        await until('the model to be asked', () => models.calls.length === (steps.length === 3 ? 2 : 1));
+        await at.end(signal);
+        // The dead process's lease, over at once.
+        await at.sql((db) => db.query("update model_calls set lease_until = now() where status = 'open'"));
+        s = await at.start();
+        const ended = (await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run;
+        expect([ended.status, ended.error]).toEqual(['completed', null]);
+        const contents = await ok(
+          s.call('GET', `${b.app}/sources/${ended.resultSourceId as string}/file?path=b.txt`),
+        );
+        expect(contents.file.content).toBe('b\n');
+        await until(
+          'no call to be open',
+          async () =>
+            (await at.sql((db) => db.query("select 1 from model_calls where status = 'open'"))).rows
+              .length === 0,
+          40_000,
+        );
+        const {
+          rows: [spending],
+        } = await at.sql((db) =>
+          db.query<{ spent: string; reserved: string; called: string }>(
+            'select spent_micros as spent, reserved_micros as reserved, (select sum(cost_micros) from model_calls) as called from spending where scope_id = $1',
+            [b.threadId],
+          ),
+        );
+        expect(spending).toEqual({ spent: spending!.called, reserved: '0', called: spending!.called });
+      },
     );
-    await until('the model to be asked', () => models.calls.length === (steps.length === 3 ? 2 : 1));
-    await at.end(signal);
-    // The dead process's lease, over at once.
-    await at.sql((db) => db.query("update model_calls set lease_until = now() where status = 'open'"));
-    s = await at.start();
-    const ended = (await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run;
-    expect([ended.status, ended.error]).toEqual(['completed', null]);
-    const contents = await ok(
-      s.call('GET', `${b.app}/sources/${ended.resultSourceId as string}/file?path=b.txt`),
-    );
-    expect(contents.file.content).toBe('b\n');
-    await until(
-      'no call to be open',
-      async () =>
-        (await at.sql((db) => db.query("select 1 from model_calls where status = 'open'"))).rows.length === 0,
-      40_000,
-    );
-    const {
-      rows: [spending],
-    } = await at.sql((db) =>
-      db.query<{ spent: string; reserved: string; called: string }>(
-        'select spent_micros as spent, reserved_micros as reserved, (select sum(cost_micros) from model_calls) as called from spending where scope_id = $1',
-        [b.threadId],
-      ),
-    );
-    expect(spending).toEqual({ spent: spending!.called, reserved: '0', called: spending!.called });
-  });
-});
+  },
+);
 
 describe('a service that is away', () => {
   const REPORT = `echo '${JSON.stringify({ status: 'resolved', summary: 'Both.', checks: [] })}' > .hoplite/repair/report.json`;

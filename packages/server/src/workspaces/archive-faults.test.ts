@@ -8,6 +8,7 @@ import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StorageUnavailableError } from '../storage/object-store.ts';
+import { rowsOf } from '../fault-tables.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newBench, ok, sh, until } from '../threads/threads.fixture.ts';
@@ -87,19 +88,19 @@ async function expectPutAway(b: Bench, reason: string): Promise<void> {
   expect(sources).toHaveLength(2);
 }
 
-const SCENES: [string, string, (b: Bench) => Promise<unknown>][] = [
-  ['its idle time is over', 'idle', () => Promise.resolve(pass(s, 20))],
-  ['its thread is archived', 'thread archived', (b) => ok(s.call('PATCH', b.at, { archived: true }))],
+const SCENES: [string, number, string, (b: Bench) => Promise<unknown>][] = [
+  ['its idle time is over', 0, 'idle', () => Promise.resolve(pass(s, 20))],
+  ['its thread is archived', 1, 'thread archived', (b) => ok(s.call('PATCH', b.at, { archived: true }))],
 ];
 
-describe.each(SCENES)('%s', (_, reason, putAway) => {
+describe.each(SCENES)('%s', (_, turn, reason, putAway) => {
   const begun = async () => {
     const b = await newBench(s);
     await leaveUnsaved(s, b);
     return b;
   };
 
-  test.each(STEPS)('and the call fails: %s', async (step) => {
+  test.each(rowsOf(STEPS, turn, 3))('and the call fails: %s', async (step) => {
     const b = await begun();
     const act = vi.fn(() => Promise.reject(away(step)));
     faultAt(step, act);
@@ -108,7 +109,7 @@ describe.each(SCENES)('%s', (_, reason, putAway) => {
     expect(act).toHaveBeenCalledTimes(1);
   });
 
-  test.each(reason === 'idle' ? STEPS : [])(
+  test.each(reason === 'idle' ? rowsOf(STEPS, 2, 3) : [])(
     'and its worker is gone, and comes back late: %s',
     async (step) => {
       const b = await begun();
@@ -328,7 +329,7 @@ describe('its runner dies', () => {
     return b;
   };
 
-  test.each<Step>(['before tasks', 'before capture', 'after capture'])(
+  test.each(rowsOf<Step>(['before tasks', 'before capture', 'after capture'], 0))(
     'before the work was read, %s: it is lost, and told as that',
     async (step) => {
       const b = await begun();
@@ -346,7 +347,7 @@ describe('its runner dies', () => {
     },
   );
 
-  test.each<Step>(['before put', 'after put', 'before deleteWorkspace', 'after deleteWorkspace'])(
+  test.each(rowsOf<Step>(['before put', 'after put', 'before deleteWorkspace', 'after deleteWorkspace'], 1))(
     'when the work was read, %s: it is kept',
     async (step) => {
       const b = await begun();

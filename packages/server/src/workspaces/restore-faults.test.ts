@@ -5,6 +5,7 @@
  */
 import { RunnerError } from '@headrace/runner/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { rowsOf } from '../fault-tables.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newBench, ok, sh } from '../threads/threads.fixture.ts';
@@ -72,7 +73,7 @@ async function expectRestored(b: Bench, runId: string): Promise<void> {
   expect(await recoveries(b)).toEqual([]);
 }
 
-test.each(STEPS)('the call fails: %s', async (step) => {
+test.each(rowsOf(STEPS, 0))('the call fails: %s', async (step) => {
   const b = await expired();
   const act = vi.fn(() => Promise.reject(away(step)));
   faultAt(step, act);
@@ -98,7 +99,7 @@ test('a request of a dead worker is still in it: it is waited for', async () => 
   expect(tries).toBe(4);
 });
 
-test.each(STEPS)('its worker is gone: %s', async (step) => {
+test.each(rowsOf(STEPS, 1))('its worker is gone: %s', async (step) => {
   const b = await expired();
   const isOver = Promise.withResolvers<void>();
   const act = vi.fn(async () => {
@@ -112,7 +113,7 @@ test.each(STEPS)('its worker is gone: %s', async (step) => {
   isOver.resolve();
 });
 
-test.each<Step>(['before tasks', 'before putWorkspace', 'after putWorkspace', 'before startTask'])(
+test.each(rowsOf<Step>(['before tasks', 'before putWorkspace', 'after putWorkspace', 'before startTask'], 1))(
   'its worker comes back while another restores it: %s',
   async (step) => {
     const b = await expired();
@@ -234,7 +235,7 @@ describe('a workspace that an archive cut off, of a thread that is unarchived be
     await expectTold(s, b);
   };
 
-  test.each(BRING)('the call fails: %s', async (step) => {
+  test.each(rowsOf(BRING, 0))('the call fails: %s', async (step) => {
     const b = await cutOff();
     const act = vi.fn(() => Promise.reject(away(step)));
     faultAt(step, act);

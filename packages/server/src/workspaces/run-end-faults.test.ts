@@ -4,6 +4,7 @@
  * the next use of its workspace or its end.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { rowsOf } from '../fault-tables.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newBench, ok, sh, until } from '../threads/threads.fixture.ts';
@@ -45,11 +46,13 @@ const STEPS: Step[] = [
 ];
 const BACK: Step[] = ['before patch', 'after patch'];
 
+type Fault = (b: Bench, step: Step) => { act: () => Promise<void>; over: () => void };
 /** Fails the first step, or loses the worker there; `over` lets the lost one end. */
-const FAULTS: [string, (b: Bench, step: Step) => { act: () => Promise<void>; over: () => void }][] = [
-  ['the call fails', (_, step) => ({ act: () => Promise.reject(away(step)), over: () => {} })],
+const FAULTS: [string, number, Fault][] = [
+  ['the call fails', 0, (_, step) => ({ act: () => Promise.reject(away(step)), over: () => {} })],
   [
     'its worker is gone',
+    1,
     (b) => {
       const isOver = Promise.withResolvers<void>();
       return {
@@ -71,8 +74,8 @@ const endsOf = async (b: Bench, runId: string): Promise<string[]> =>
       /^(run\.(completed|failed|cancelled)|platform\.source\.imported|checkpoint\.created)$/.test(type),
     );
 
-describe.each(FAULTS)('%s', (_, fault) => {
-  test.each(STEPS)('%s: a run that completed has its result, once', async (step) => {
+describe.each(FAULTS)('%s', (_, turn, fault) => {
+  test.each(rowsOf(STEPS, turn))('%s: a run that completed has its result, once', async (step) => {
     const b = await newBench(s);
     const { act, over } = fault(b, step);
     const met = vi.fn(act);
@@ -91,7 +94,7 @@ describe.each(FAULTS)('%s', (_, fault) => {
     expect(await recoveries(b)).toEqual([]);
   });
 
-  test.each([...STEPS, ...BACK])(
+  test.each(rowsOf([...STEPS, ...BACK], turn + 1))(
     '%s: of a run that failed the last result stays, and what it had changed is kept, once',
     async (step) => {
       const b = await newBench(s);

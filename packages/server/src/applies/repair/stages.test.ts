@@ -1,6 +1,7 @@
 /** What may happen to an apply at each step of its way, repairs above all. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rowsOf } from '../../fault-tables.fixture.ts';
 import { startTestServer } from '../../service.fixture.ts';
 import type { TestServer } from '../../service.fixture.ts';
 import { ok, sh, until, wordsDuring } from '../../threads/threads.fixture.ts';
@@ -105,43 +106,48 @@ const STAGES: Record<string, () => Promise<Stage>> = {
   },
 };
 
-describe.each(Object.entries(STAGES))('%s', (_, stage) => {
-  test.each<[string, (draft: Draft) => Promise<unknown>]>([
-    [
-      'archiving its thread',
-      ({ appId, threadId }) =>
-        ok(server.call('PATCH', `${P}/apps/${appId}/threads/${threadId}`, { archived: true })),
-    ],
-    [
-      'deleting its thread',
-      ({ appId, threadId }) => ok(server.call('DELETE', `${P}/apps/${appId}/threads/${threadId}`)),
-    ],
-  ])('%s cancels it; others go on', async (__, end) => {
-    const { draft, id, release } = await stage();
-    await end(draft);
-    const apply = await readApply(draft.appId, id);
-    expect(apply).toMatchObject({
-      status: 'failed',
-      error: expect.stringMatching(/^cancelled: /),
-      conflicts: [],
-      resultSourceId: null,
+const ENDS: [string, (draft: Draft) => Promise<unknown>][] = [
+  [
+    'archiving its thread',
+    ({ appId, threadId }) =>
+      ok(server.call('PATCH', `${P}/apps/${appId}/threads/${threadId}`, { archived: true })),
+  ],
+  [
+    'deleting its thread',
+    ({ appId, threadId }) => ok(server.call('DELETE', `${P}/apps/${appId}/threads/${threadId}`)),
+  ],
+];
+
+describe.each(Object.entries(STAGES).map(([name, stage], turn) => ({ name, stage, turn })))(
+  '$name',
+  ({ stage, turn }) => {
+    test.each(rowsOf(ENDS, turn))('%s cancels it; others go on', async (_, end) => {
+      const { draft, id, release } = await stage();
+      await end(draft);
+      const apply = await readApply(draft.appId, id);
+      expect(apply).toMatchObject({
+        status: 'failed',
+        error: expect.stringMatching(/^cancelled: /),
+        conflicts: [],
+        resultSourceId: null,
+      });
+      await release?.();
+      const next = await r.finish(await r.draft(draft.appId, draft.base, { next: 'n\n' }));
+      expect(next.status).toBe('applied');
+      expect(Object.keys(await r.files(draft.appId, next.resultSourceId!))).not.toContain('new.txt');
+      expect(await readApply(draft.appId, id)).toEqual(apply);
+      const { db } = server.service.ctx;
+      expect(
+        await db.selectFrom('repair_candidates').select('run_id').where('apply_id', '=', id).execute(),
+      ).toEqual([]);
+      await until('its runs to have ended', async () =>
+        (
+          await db.selectFrom('runs').select('status').where('thread_id', '=', draft.threadId).execute()
+        ).every(({ status }) => status === 'cancelled' || status === 'completed'),
+      );
     });
-    await release?.();
-    const next = await r.finish(await r.draft(draft.appId, draft.base, { next: 'n\n' }));
-    expect(next.status).toBe('applied');
-    expect(Object.keys(await r.files(draft.appId, next.resultSourceId!))).not.toContain('new.txt');
-    expect(await readApply(draft.appId, id)).toEqual(apply);
-    const { db } = server.service.ctx;
-    expect(
-      await db.selectFrom('repair_candidates').select('run_id').where('apply_id', '=', id).execute(),
-    ).toEqual([]);
-    await until('its runs to have ended', async () =>
-      (await db.selectFrom('runs').select('status').where('thread_id', '=', draft.threadId).execute()).every(
-        ({ status }) => status === 'cancelled' || status === 'completed',
-      ),
-    );
-  });
-});
+  },
+);
 
 describe('what is published', () => {
   /** The events of an app while `act` is done and until the apply has ended, without those of workspaces. */

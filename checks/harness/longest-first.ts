@@ -1,0 +1,48 @@
+/**
+ * The order of test files: the long ones first, so that no core is idle while the last one ends. Vitest knows
+ * durations only from earlier runs, and a fresh clone has none.
+ */
+import { relative, sep } from 'node:path';
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
+
+/** Files that take ten seconds or more, the longest first. */
+const LONG = [
+  'checks/drivers/escape/escape.test.ts',
+  'packages/runner/src/tasks/agents.test.ts',
+  'checks/drivers/conformance/conformance.test.ts',
+  'packages/cli/src/storage.test.ts',
+  'packages/agent/src/headrace/wires.test.ts',
+  'checks/proof/replay/replay.test.ts',
+  'checks/proof/differences/replay.test.ts',
+  'checks/proof/differences/hunks.test.ts',
+  'packages/server/src/runs/restart.test.ts',
+  'packages/server/src/applies/repair/repairs.test.ts',
+  'packages/server/src/runs/model-agent.test.ts',
+  'packages/server/src/runs/fifty-threads.test.ts',
+  'packages/server/src/applies/repair/stages.test.ts',
+  'packages/server/src/workspaces/archive-faults.test.ts',
+  'packages/server/src/workspaces/restore-faults.test.ts',
+  'packages/server/src/workspaces/idle.test.ts',
+  'packages/server/src/workspaces/run-end-faults.test.ts',
+  'packages/server/src/applies/resolutions.test.ts',
+  'packages/server/src/db/embedded/embedded-postgres.test.ts',
+  'packages/server/src/jobs/worker.test.ts',
+  'packages/server/src/limits/limiter.test.ts',
+  'packages/server/src/threads/threads.test.ts',
+  'packages/server/src/receipts/outside.test.ts',
+  'packages/server/src/processes.test.ts',
+];
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project, moduleId }: TestSpecification) => {
+      const place = LONG.indexOf(relative(project.config.root, moduleId).replaceAll(sep, '/'));
+      return place < 0 ? LONG.length : place;
+    };
+    // Files that share a process stay together: one of another kind between them would end it.
+    const order = (spec: TestSpecification) =>
+      (spec.project.config.isolate ? 0 : LONG.length + 1) + rank(spec);
+    return (await super.sort(files)).toSorted((a, b) => order(a) - order(b));
+  }
+}
