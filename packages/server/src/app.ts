@@ -1,38 +1,35 @@
 /** The API's composition: with worker.ts the only file that imports every domain. */
 import type { FastifyInstance } from 'fastify';
-import { accountRoutes, createAuthenticator } from './accounts/index.ts';
-import { routes as applyRoutes } from './applies/index.ts';
+import { createAuthenticator } from './accounts/index.ts';
+import { routes as accountRoutes } from './accounts/routes.ts';
+import { routes as applyRoutes } from './applies/routes.ts';
 import { routes as approvalRoutes } from './approvals/routes.ts';
-import { routes as auditRoutes } from './audit/index.ts';
+import { routes as auditRoutes } from './audit/routes.ts';
 import { routes as checkpointRoutes } from './checkpoints/routes.ts';
 import { routes as buildRoutes } from './builds/routes.ts';
 import type { Context } from './context.ts';
 import { routes as editRoutes } from './edits/routes.ts';
-import { eventRoutes } from './events/index.ts';
+import { routes as eventRoutes } from './events/routes.ts';
 import { routes as execRoutes } from './execs/routes.ts';
 import { routes as healthRoutes } from './health/routes.ts';
 import type { Route } from './http/operation.ts';
 import { createHttpServer } from './http/server.ts';
-import { routes as mcpServerRoutes } from './mcp-servers/index.ts';
+import { routes as mcpServerRoutes } from './mcp-servers/routes.ts';
 import { routes as messageRoutes } from './messages/routes.ts';
 import { routes as operationRoutes } from './operations/routes.ts';
 import { HostProxy } from './previews/proxy.ts';
 import { routes as previewRoutes } from './previews/routes.ts';
-import { projectRoutes } from './projects/index.ts';
-import type { ProjectDependents } from './projects/index.ts';
+import { routes as projectRoutes } from './projects/routes.ts';
 import { routes as runRoutes } from './runs/routes.ts';
-import { routes as settingsRoutes } from './settings/index.ts';
-import { expireObjects, routes as sourceRoutes } from './sources/index.ts';
-import { cancelProjectWork } from './threads/cancel-work.ts';
+import { routes as settingsRoutes } from './settings/routes.ts';
+import { routes as sourceRoutes } from './sources/routes.ts';
 import { routes as threadRoutes } from './threads/routes.ts';
-import { routes as usageRoutes } from './usage/index.ts';
+import { routes as usageRoutes } from './usage/routes.ts';
 import { routes as workspaceRoutes } from './workspaces/routes.ts';
-
-const dependents: ProjectDependents = { cancelWork: cancelProjectWork, expireObjects };
 
 /** Every route of the service, in the order of the document. */
 export const routes: Route[] = [
-  ...projectRoutes(dependents),
+  ...projectRoutes,
   ...sourceRoutes,
   ...threadRoutes,
   ...messageRoutes,
@@ -50,7 +47,7 @@ export const routes: Route[] = [
   ...operationRoutes,
   ...usageRoutes,
   ...mcpServerRoutes,
-  ...accountRoutes(dependents),
+  ...accountRoutes,
   ...auditRoutes,
   ...healthRoutes,
 ];

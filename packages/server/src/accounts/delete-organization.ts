@@ -1,58 +1,51 @@
 import { audit } from '../audit/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
-import type { Operation } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { deleteMcpServersOf } from '../mcp-servers/index.ts';
-import { deleteProjectRow } from '../projects/index.ts';
-import type { ProjectDependents } from '../projects/index.ts';
+import { deleteProjectRow } from '../teardown/index.ts';
 import { deleteModelKeysOf } from '../usage/index.ts';
 import { loadOrganization, requireOrganization } from './policy.ts';
 import { Organization, organizationView } from './sessions.ts';
 import { markOrganizationDeleted } from './store.ts';
 
-/**
- * `dependents` is handed over by app.ts, since the domains behind it import accounts.
- */
-export const deleteOrganization = (dependents: ProjectDependents): Operation =>
-  write({
-    name: 'accounts.deleteOrganization',
-    summary: 'Delete an organization',
-    description:
-      'Requires an owner. All its keys stop working, its stored secrets and its projects are deleted, and nobody can act in it again. While one of its builds still has a sandbox: 409 `build_busy`.',
-    access: { session: 'user' },
-    responses: { 200: Ok({ organization: Organization }) },
-    async handle(tx, call) {
-      const { principal, params, address } = call;
-      requireOrganization(principal);
-      const organization = await loadOrganization(tx.db, principal, params.organizationId!, 'update');
-      if (organization.role !== 'owner')
-        throw new ApiError('forbidden', 'This takes the role owner in the organization.');
-      // In the order of their ids, so that two deletions meet in one order.
-      const projects = await tx.db
-        .selectFrom('projects')
-        .selectAll()
-        .where('org_id', '=', organization.id)
-        .where('deleted_at', 'is', null)
-        .orderBy('id')
-        .forUpdate()
-        .execute();
-      for (const project of projects)
-        await deleteProjectRow(tx, project, dependents, call.ctx.config.cleanupGraceSeconds);
-      // Secrets of others that it gave us go at once.
-      await deleteModelKeysOf(tx, organization.id);
-      await deleteMcpServersOf(tx, organization.id);
-      await markOrganizationDeleted(tx, organization.id);
-      await audit(
-        tx,
-        { principal: { orgId: organization.id, actorId: principal.actorId }, address },
-        'organization.deleted',
-        organization.id,
-      );
-      tx.wake('accounts', organization.id);
-      return {
-        status: 200,
-        body: { ok: true, organization: organizationView(organization, organization.role) },
-      };
-    },
-  });
+export const deleteOrganization = write({
+  name: 'accounts.deleteOrganization',
+  summary: 'Delete an organization',
+  description:
+    'Requires an owner. All its keys stop working, its stored secrets and its projects are deleted, and nobody can act in it again. While one of its builds still has a sandbox: 409 `build_busy`.',
+  access: { session: 'user' },
+  responses: { 200: Ok({ organization: Organization }) },
+  async handle(tx, call) {
+    const { principal, params, address } = call;
+    requireOrganization(principal);
+    const organization = await loadOrganization(tx.db, principal, params.organizationId!, 'update');
+    if (organization.role !== 'owner')
+      throw new ApiError('forbidden', 'This takes the role owner in the organization.');
+    // In the order of their ids, so that two deletions meet in one order.
+    const projects = await tx.db
+      .selectFrom('projects')
+      .selectAll()
+      .where('org_id', '=', organization.id)
+      .where('deleted_at', 'is', null)
+      .orderBy('id')
+      .forUpdate()
+      .execute();
+    for (const project of projects) await deleteProjectRow(tx, project, call.ctx.config.cleanupGraceSeconds);
+    // Secrets of others that it gave us go at once.
+    await deleteModelKeysOf(tx, organization.id);
+    await deleteMcpServersOf(tx, organization.id);
+    await markOrganizationDeleted(tx, organization.id);
+    await audit(
+      tx,
+      { principal: { orgId: organization.id, actorId: principal.actorId }, address },
+      'organization.deleted',
+      organization.id,
+    );
+    tx.wake('accounts', organization.id);
+    return {
+      status: 200,
+      body: { ok: true, organization: organizationView(organization, organization.role) },
+    };
+  },
+});

@@ -2,5 +2,4 @@ export { onAccessChanged, recheck } from './access.ts';
 export { createAuthenticator } from './authenticate.ts';
 export { firstStart } from './first-start.ts';
 export { isServiceKey, makeServiceKey } from './keys.ts';
-export { accountRoutes } from './routes.ts';
 export { setOrganizationSettings, setPlatformApi } from './store.ts';

@@ -1,6 +1,5 @@
 import { directRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
-import type { ProjectDependents } from '../projects/index.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { createOrganization } from './create-organization.ts';
 import { createServiceAccount } from './create-service-account.ts';
@@ -21,13 +20,13 @@ import { switchOrganization } from './switch-organization.ts';
 import { updateMember } from './update-member.ts';
 import { updateServiceAccount } from './update-service-account.ts';
 
-export const accountRoutes = (dependents: ProjectDependents): Route[] => [
+export const routes: Route[] = [
   directRoute('POST', '/auth/sign-in/email', signIn),
   directRoute('POST', '/auth/sign-out', signOut),
   directRoute('GET', '/session', getSession),
   directRoute('PUT', '/session/organization', switchOrganization),
   directRoute('POST', '/organizations', createOrganization),
-  directRoute('DELETE', '/organizations/:organizationId', deleteOrganization(dependents)),
+  directRoute('DELETE', '/organizations/:organizationId', deleteOrganization),
   directRoute('GET', '/members', listMembers),
   directRoute('POST', '/members', inviteMember),
   directRoute('PATCH', '/members/:userId', updateMember),

@@ -2,4 +2,3 @@ export { cancelApply } from './end-apply.ts';
 export { mergeApplies } from './merge-apply.job.ts';
 export { reconcileApplies } from './reconcile-applies.ts';
 export { repairs } from './repair/repairs.ts';
-export { routes } from './routes.ts';

@@ -1,3 +1,2 @@
 export { audit } from './record.ts';
 export type { Actor } from './record.ts';
-export { routes } from './routes.ts';

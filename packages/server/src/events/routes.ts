@@ -10,7 +10,7 @@ import { streamAllAppEvents } from './stream-all-app-events.ts';
 import { streamAppEvents } from './stream-app-events.ts';
 import { streamEvents } from './stream-events.ts';
 
-export const eventRoutes: Route[] = [
+export const routes: Route[] = [
   ...platformRoute('GET', '/apps/:appId/events', listAppEvents),
   ...platformRoute('GET', '/apps/:appId/events/head', appEventsHead),
   ...platformRoute('GET', '/apps/:appId/events/stream', streamAppEvents),

@@ -1,4 +1,3 @@
 export { mcpServersOf, mcpTarget } from './of-project.ts';
 export { publicConnector } from './public-connector.ts';
-export { routes } from './routes.ts';
 export { deleteMcpServersOf } from './store.ts';

@@ -1,15 +1,8 @@
-import { ApiError } from '../http/errors.ts';
 import { read } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
-import { loadProject } from './policy.ts';
+import { headNotInitialized, loadProject } from './policy.ts';
 import { Head } from './schemas.ts';
 import { headView } from './view.ts';
-
-export const headNotInitialized = () =>
-  new ApiError(
-    'head_not_initialized',
-    'The app has no head yet. Import a source and initialize the head with it.',
-  );
 
 export const getHead = read({
   name: 'projects.getHead',

@@ -8,7 +8,7 @@ import { seesProject } from '../http/principal.ts';
 import type { Db } from '../db/database.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
-import { notFound } from '../http/errors.ts';
+import { ApiError, notFound } from '../http/errors.ts';
 
 interface Asked {
   principal: Principal;
@@ -48,3 +48,9 @@ export const scopeOf = (project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>): Ev
   projectId: project.id,
   feed: project.kind,
 });
+
+export const headNotInitialized = () =>
+  new ApiError(
+    'head_not_initialized',
+    'The app has no head yet. Import a source and initialize the head with it.',
+  );

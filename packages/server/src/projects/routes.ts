@@ -3,7 +3,6 @@ import type { Route } from '../http/operation.ts';
 import { createApp } from './create-app.ts';
 import { createProject } from './create-project.ts';
 import { deleteApp, deleteProject } from './delete-project.ts';
-import type { ProjectDependents } from './delete-project.ts';
 import { getApp } from './get-app.ts';
 import { getHead } from './get-head.ts';
 import { getProject } from './get-project.ts';
@@ -14,12 +13,12 @@ import { listProjects } from './list-projects.ts';
 import { updateApp } from './update-app.ts';
 import { updateProject } from './update-project.ts';
 
-export const projectRoutes = (dependents: ProjectDependents): Route[] => [
+export const routes: Route[] = [
   ...platformRoute('POST', '/apps', createApp),
   ...platformRoute('GET', '/apps', listApps),
   ...platformRoute('GET', '/apps/:appId', getApp),
   ...platformRoute('PATCH', '/apps/:appId', updateApp),
-  ...platformRoute('DELETE', '/apps/:appId', deleteApp(dependents)),
+  ...platformRoute('DELETE', '/apps/:appId', deleteApp),
   ...platformRoute('POST', '/apps/:appId/source-head/initialize', initializeHead),
   ...platformRoute('GET', '/apps/:appId/source-head', getHead),
   ...platformRoute('GET', '/apps/:appId/source-head/history', listHeadHistory),
@@ -27,5 +26,5 @@ export const projectRoutes = (dependents: ProjectDependents): Route[] => [
   directRoute('GET', '/projects', listProjects),
   directRoute('GET', '/projects/:projectId', getProject),
   directRoute('PATCH', '/projects/:projectId', updateProject),
-  directRoute('DELETE', '/projects/:projectId', deleteProject(dependents)),
+  directRoute('DELETE', '/projects/:projectId', deleteProject),
 ];

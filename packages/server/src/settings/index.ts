@@ -1,4 +1,3 @@
 export { effectiveSettings, resolveSettings } from './effective.ts';
 export type { EffectiveSettings } from './effective.ts';
 export { egressHosts, egressOf, logRefusal, REGISTRIES } from './egress.ts';
-export { routes } from './routes.ts';

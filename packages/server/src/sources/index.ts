@@ -13,7 +13,6 @@ export { abandon, missingBlobs, stageBlobs } from './stage.ts';
 export type { Contents, Staged } from './stage.ts';
 export { repackProject } from './repack/repack.job.ts';
 export { reconcileRepacks } from './repack/reconcile-repacks.ts';
-export { routes } from './routes.ts';
 export { loadSource } from './store.ts';
 export type { SourceRow } from './store.ts';
 export { loadTree, sameTree } from './load-tree.ts';

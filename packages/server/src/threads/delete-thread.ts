@@ -2,7 +2,7 @@ import { audit } from '../audit/index.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
-import { cancelPreparation, cancelThreadWork } from './cancel-work.ts';
+import { cancelPreparation, cancelThreadWork } from '../teardown/index.ts';
 import { changeThread } from './change-thread.ts';
 import { lockThread } from './policy.ts';
 import { Thread } from './schemas.ts';

@@ -19,6 +19,7 @@ export { ErrorTrackerIssue, ExecutionTarget } from './schemas.ts';
 export {
   clearActiveBuild,
   delayArchive,
+  markThreadDeleted,
   nextMessageSequence,
   setInitializationPhase,
   setWorkspaceSource,

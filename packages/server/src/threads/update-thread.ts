@@ -6,7 +6,7 @@ import { ApiError, invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Counter, Enum, Micros, Nullable, Ok, Text } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
-import { cancelPreparation, cancelThreadWork } from './cancel-work.ts';
+import { cancelPreparation, cancelThreadWork } from '../teardown/index.ts';
 import { changeThread } from './change-thread.ts';
 import type { ThreadChange } from './store.ts';
 import { Title } from './create-thread.ts';

@@ -1,5 +1,4 @@
 export { openModelKey, unsealModelKey } from './model-keys.ts';
 export { costOf, dearestRates, micros, pricesOf } from './prices.ts';
 export type { ModelPrices, Rates, TokenUsage } from './prices.ts';
-export { routes } from './routes.ts';
 export { deleteModelKeysOf } from './store.ts';

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ProjectRow } from '../../db/schema.ts';
-import { deleteProjectRow } from '../../projects/index.ts';
+import { deleteProjectRow } from '../../teardown/index.ts';
 import { transaction } from '../../db/transaction.ts';
 import { LostJob } from '../../jobs/job.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { StorageUnavailableError } from '../../storage/object-store.ts';
 import { cleanUp } from '../cleanup.ts';
 import { readBlobs, tarOf } from '../contents.ts';
-import { expireObjects } from '../objects.ts';
 import { sha256Of, sourceSha256 } from '../../trees/manifest.ts';
 import { decodeIndex } from '../../trees/pack.ts';
 import { enqueueRepacks } from './reconcile-repacks.ts';
@@ -481,9 +480,7 @@ describe('beside others', () => {
     const { project } = await projectWithVersions();
     const store = storeWith({
       put: async (key, content) => {
-        await transaction(ctx, (tx) =>
-          deleteProjectRow(tx, project, { cancelWork: async () => {}, expireObjects }, 600),
-        );
+        await transaction(ctx, (tx) => deleteProjectRow(tx, project, 600));
         await ctx.store.put(key, content);
       },
     });
@@ -497,9 +494,7 @@ describe('beside others', () => {
   test('a project that is deleted after it keeps neither new nor old objects after the grace', async () => {
     const { project } = await projectWithVersions();
     await repack(project);
-    await transaction(ctx, (tx) =>
-      deleteProjectRow(tx, project, { cancelWork: async () => {}, expireObjects }, 600),
-    );
+    await transaction(ctx, (tx) => deleteProjectRow(tx, project, 600));
     await makeDue(project);
     await ctx.db
       .updateTable('projects')

@@ -4,12 +4,9 @@ import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { stopThreadPreviews } from '../previews/index.ts';
 import { cancelRuns } from '../runs/index.ts';
+import { initializationChange, lockThreadById, markThreadDeleted } from '../threads/index.ts';
+import type { LoadedThread, ThreadChange } from '../threads/index.ts';
 import { changeWorkspace, enqueueArchive } from '../workspaces/index.ts';
-import { initializationChange } from './initialization.ts';
-import { lockThreadById } from './policy.ts';
-import type { LoadedThread } from './policy.ts';
-import { markThreadDeleted } from './store.ts';
-import type { ThreadChange } from './store.ts';
 
 /**
  * Ends what is under way in a locked thread (archive, delete): its runs, its queued apply, its build.

@@ -1,0 +1,32 @@
+import type { ProjectRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { ApiError } from '../http/errors.ts';
+import { markProjectDeleted } from '../projects/index.ts';
+import { expireObjects } from '../sources/index.ts';
+import { cancelProjectWork } from './cancel-work.ts';
+
+/**
+ * Deletes a locked project: its work is cancelled in this transaction, its objects are deleted after the
+ * grace. A build whose sandbox lives refuses the deletion (409 `build_busy`).
+ */
+export async function deleteProjectRow(
+  tx: Tx,
+  project: ProjectRow,
+  graceSeconds: number,
+): Promise<ProjectRow> {
+  const building = await tx.db
+    .selectFrom('builds')
+    .select('id')
+    .where('project_id', '=', project.id)
+    .where('status', '=', 'building')
+    .limit(1)
+    .executeTakeFirst();
+  if (building)
+    throw new ApiError(
+      'build_busy',
+      'A build of this app still has a sandbox. Cancel the build and retry once it has ended.',
+    );
+  await cancelProjectWork(tx, project);
+  await expireObjects(tx, project.id, graceSeconds);
+  return markProjectDeleted(tx, project.id);
+}
