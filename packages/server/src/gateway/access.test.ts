@@ -7,7 +7,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerAll, KEY, newGatewayBench, PATHS, request, WIRES } from './gateway.fixture.ts';
 import type { GatewayBench } from './gateway.fixture.ts';
-import { runToken } from './token.ts';
+import { runToken } from '../runs/index.ts';
 
 let b: GatewayBench;
 const logged: string[] = [];

@@ -18,7 +18,7 @@ import type { TestServer } from '../service.fixture.ts';
 import { sealModelKey } from '../usage/model-keys.ts';
 import { startGateway } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
-import { runToken } from './token.ts';
+import { runToken } from '../runs/index.ts';
 
 export const KEY = 'sk-the-organizations-secret';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sealModelKey } from '../usage/model-keys.ts';
 import { answerAll, newGatewayBench, PATHS, request, sse } from './gateway.fixture.ts';
 import type { GatewayBench, Run } from './gateway.fixture.ts';
-import { runToken } from './token.ts';
+import { runToken } from '../runs/index.ts';
 
 let b: GatewayBench;
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import { isCalling, keepPrices } from '../runs/index.ts';
 import { pricesOf } from '../usage/index.ts';
 import type { ModelPrices } from '../usage/index.ts';
 import type { Bound } from './bounds.ts';
-import { isReached, leavesTooLittle, readLimits, unpriced } from './spending.ts';
-import type { Limit } from './spending.ts';
+import { isReached, leavesTooLittle, readLimits, unpriced } from '../usage/index.ts';
+import type { Limit } from '../usage/index.ts';
 import { lockSpending, openCall, openCallAtOnce } from './store.ts';
 import type { NewCall, OpenCall } from './store.ts';
 

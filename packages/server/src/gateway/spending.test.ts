@@ -7,7 +7,7 @@ import type { GatewayBench, Run } from './gateway.fixture.ts';
 import { reserve } from './reserve.ts';
 import type { Reservation } from './reserve.ts';
 import { settle } from './settle.ts';
-import { spendRefusal } from './spend-refusal.ts';
+import { spendRefusal } from '../usage/index.ts';
 import { sweepCalls } from './sweep.ts';
 
 let b: GatewayBench;

@@ -16,8 +16,8 @@ import type { ModelCallRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { addCallToRun, callingRuns } from '../runs/index.ts';
 import type { CallCost } from '../runs/index.ts';
-import { SCOPES, scopeIds } from './spending.ts';
-import type { Limit, Scoped } from './spending.ts';
+import { SCOPES, scopeIds } from '../usage/index.ts';
+import type { Limit, Scoped } from '../usage/index.ts';
 
 export interface NewCall extends Scoped {
   runId: string;

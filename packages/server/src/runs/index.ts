@@ -9,3 +9,4 @@ export { runToJoin } from './steering.ts';
 export { addCallToRun, addFailureToRun, callingRuns, keepPrices, openRuns } from './store.ts';
 export type { CallCost, CallFailure } from './store.ts';
 export { runView, toolView } from './view.ts';
+export { hasToken, runToken } from './token.ts';

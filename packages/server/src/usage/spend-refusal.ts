@@ -1,7 +1,7 @@
 import type { Db } from '../db/database.ts';
 import type { RunRow } from '../db/schema.ts';
 import type { FileConfig } from '../config-file.ts';
-import { dearestRates, pricesOf } from '../usage/index.ts';
+import { dearestRates, pricesOf } from './prices.ts';
 import { isReached, readLimits, scopeIds } from './spending.ts';
 
 /**
