@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { runToken } from '../../../packages/server/src/gateway/index.ts';
+import { runToken } from '../../../packages/server/src/runs/index.ts';
 import { runnerSocket } from '../../../packages/server/src/runner/link.ts';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import type { Benchmark } from '../lib/benchmark.ts';

@@ -20,6 +20,7 @@ import { routes as operationRoutes } from './operations/routes.ts';
 import { HostProxy } from './previews/proxy.ts';
 import { routes as previewRoutes } from './previews/routes.ts';
 import { routes as projectRoutes } from './projects/routes.ts';
+import { writeClaimed, writeOnce } from './receipts/receipts.ts';
 import { routes as runRoutes } from './runs/routes.ts';
 import { routes as settingsRoutes } from './settings/routes.ts';
 import { routes as sourceRoutes } from './sources/routes.ts';
@@ -56,6 +57,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
   return createHttpServer(ctx, {
     routes,
     authenticate: createAuthenticator(ctx).authenticate,
+    receipts: { writeClaimed, writeOnce },
     preview: new HostProxy(ctx),
   });
 }

@@ -3,9 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from '../context.ts';
 import { preparedAs } from '../db/prepared.ts';
 import type { RunRow } from '../db/schema.ts';
-import { isCalling } from '../runs/index.ts';
+import { hasToken, isCalling } from '../runs/index.ts';
 import { runOfSocket } from './accept.ts';
-import { hasToken } from '../runs/index.ts';
 import { GatewayError } from './wire-errors.ts';
 
 export type CallingRun = Pick<RunRow, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'model_id' | 'prices'>;

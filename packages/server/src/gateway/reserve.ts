@@ -6,11 +6,9 @@ import type { Context } from '../context.ts';
 import type { Prices } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import { isCalling, keepPrices } from '../runs/index.ts';
-import { pricesOf } from '../usage/index.ts';
-import type { ModelPrices } from '../usage/index.ts';
+import { isReached, leavesTooLittle, pricesOf, readLimits, unpriced } from '../usage/index.ts';
+import type { Limit, ModelPrices } from '../usage/index.ts';
 import type { Bound } from './bounds.ts';
-import { isReached, leavesTooLittle, readLimits, unpriced } from '../usage/index.ts';
-import type { Limit } from '../usage/index.ts';
 import { lockSpending, openCall, openCallAtOnce } from './store.ts';
 import type { NewCall, OpenCall } from './store.ts';
 

@@ -1,6 +1,6 @@
 /** Answers on the wire: what reads reply, and what writes and their replays answer. */
 import type { FastifyReply } from 'fastify';
-import type { Answer } from '../receipts/write-request.ts';
+import type { Answer } from './write-request.ts';
 import type { Reply } from './operation.ts';
 import { retryHeaders } from './rate-limit.ts';
 

@@ -6,9 +6,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { isId, NO_ID } from '../ids.ts';
-import { fingerprint } from '../receipts/fingerprint.ts';
-import { writeClaimed, writeOnce } from '../receipts/receipts.ts';
-import type { Answer, WriteRequest } from '../receipts/write-request.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { Answer, Receipts, WriteRequest } from './write-request.ts';
 import { sendAnswer, sendReply } from './answer.ts';
 import type { AnswerHeaders } from './answer.ts';
 import { authorize, requireSameOrigin } from './authorize.ts';
@@ -43,17 +42,19 @@ type RateHeadersOf = (request: FastifyRequest) => Record<string, string>;
 export class Endpoint {
   readonly #ctx: Context;
   readonly #route: Route;
+  readonly #receipts: Receipts;
   readonly #rateHeadersOf: RateHeadersOf;
   readonly #api: 'platform' | 'direct';
   readonly #permissions: string[];
   readonly #checkQuery: (query: unknown) => Field[];
   readonly #checkBody: (body: unknown) => Field[];
 
-  constructor(ctx: Context, route: Route, rateHeadersOf: RateHeadersOf) {
+  constructor(ctx: Context, route: Route, parts: { receipts: Receipts; rateHeadersOf: RateHeadersOf }) {
     const { access, query, body, rawBody } = route.operation;
     this.#ctx = ctx;
     this.#route = route;
-    this.#rateHeadersOf = rateHeadersOf;
+    this.#receipts = parts.receipts;
+    this.#rateHeadersOf = parts.rateHeadersOf;
     this.#api = route.path.startsWith(PLATFORM) ? 'platform' : 'direct';
     this.#permissions = typeof access === 'object' && 'permissions' in access ? [...access.permissions] : [];
     this.#checkQuery = compile(query ?? Body({}), 'query');
@@ -135,11 +136,15 @@ export class Endpoint {
     const key = idempotencyKeyOf(this.#route, call, legacyKeysOf(call.body, operation.legacyKeys), faults);
     const prepared = await operation.before?.(call);
     let headers: AnswerHeaders | undefined;
-    const answer = await writeOnce(this.#ctx, this.#writeRequest(call, key), async (tx, receipt) => {
-      const result = await operation.handle(tx, call, receipt, prepared);
-      headers = result.headers;
-      return result;
-    });
+    const answer = await this.#receipts.writeOnce(
+      this.#ctx,
+      this.#writeRequest(call, key),
+      async (tx, receipt) => {
+        const result = await operation.handle(tx, call, receipt, prepared);
+        headers = result.headers;
+        return result;
+      },
+    );
     return { ...answer, ...(headers && !answer.replayed ? { headers } : {}) };
   }
 
@@ -151,7 +156,7 @@ export class Endpoint {
     const { bodyDigest, legacyKey = [], prepared, ...claim } = await operation.prepare(call);
     const key = idempotencyKeyOf(this.#route, call, [...legacyKeys, ...legacyKey], []);
     const { mode, publishesPending } = operation;
-    return writeClaimed(
+    return this.#receipts.writeClaimed(
       this.#ctx,
       this.#writeRequest(call, key, bodyDigest),
       { mode, publishesPending, ...claim },

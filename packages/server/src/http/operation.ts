@@ -9,7 +9,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Principal } from './principal.ts';
 import type { Context } from '../context.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
-import type { Claim, Receipt, WriteResult } from '../receipts/write-request.ts';
+import type { Claim, Receipt, WriteResult } from './write-request.ts';
 
 /**
  * Who may call it. `permissions`: all of them, by key or session. `session`: a browser session of at least

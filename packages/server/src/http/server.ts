@@ -17,6 +17,7 @@ import { Endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import type { Route } from './operation.ts';
 import { sendClientError, sendError } from './send-error.ts';
+import type { Receipts } from './write-request.ts';
 
 const BODY_LIMIT = 64 * 1024 * 1024;
 const CLOSE_IDLE_MS = 20;
@@ -30,7 +31,7 @@ export interface PreviewProxy {
 
 export async function createHttpServer(
   ctx: Context,
-  parts: { routes: Route[]; authenticate: Authenticate; preview?: PreviewProxy },
+  parts: { routes: Route[]; authenticate: Authenticate; receipts: Receipts; preview?: PreviewProxy },
 ): Promise<FastifyInstance> {
   const admission = new Admission(ctx, parts.authenticate);
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
@@ -73,7 +74,11 @@ export async function createHttpServer(
   addRoutes(
     app,
     parts.routes,
-    (route) => new Endpoint(ctx, route, (request) => admission.headersOf(request)),
+    (route) =>
+      new Endpoint(ctx, route, {
+        receipts: parts.receipts,
+        rateHeadersOf: (request) => admission.headersOf(request),
+      }),
   );
   return app;
 }

@@ -26,7 +26,7 @@ import {
 import type { Outside } from './receipts.fixture.ts';
 import { maintainReceipts } from './maintain.ts';
 import { actOutside } from './outside.ts';
-import { makeUncertain, writeClaimed } from './receipts.ts';
+import { makeUncertain, writeClaimed, writeOnce } from './receipts.ts';
 
 let s: TestServer;
 let ctx: Context;
@@ -46,6 +46,7 @@ beforeAll(async () => {
   app = await createHttpServer(ctx, {
     routes: [directRoute('POST', '/things', thingOf(outside.url))],
     authenticate: createAuthenticator(ctx).authenticate,
+    receipts: { writeClaimed, writeOnce },
   });
   base = await app.listen({ host: '127.0.0.1', port: 0 });
 });

@@ -22,7 +22,7 @@ import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { OutcomeUnknown, settle } from './receipts.ts';
-import type { Claim, WriteResult } from './write-request.ts';
+import type { Claim, WriteResult } from '../http/write-request.ts';
 
 /**
  * What an effect is known by: `operationId` goes along with it, so that it can be found again; stop at

@@ -14,7 +14,7 @@ import { ApiError } from '../http/errors.ts';
 import { Body, Id, Ok, Text } from '../http/schemas.ts';
 import { outsideWrite } from './outside-write.ts';
 import type { Effect } from './outside.ts';
-import type { WriteRequest } from './write-request.ts';
+import type { WriteRequest } from '../http/write-request.ts';
 
 interface Target extends Record<string, unknown> {
   url: string;

@@ -14,7 +14,7 @@ import { digest, requestOf, startProcess } from './receipts.fixture.ts';
 import { holdLease } from './lease.ts';
 import { maintainReceipts } from './maintain.ts';
 import { settle, writeClaimed, writeOnce } from './receipts.ts';
-import type { Claim, WriteRequest, WriteResult } from './write-request.ts';
+import type { Claim, WriteRequest, WriteResult } from '../http/write-request.ts';
 
 const P = '/api/platform/v1';
 let s: TestServer;

@@ -31,7 +31,14 @@ import { inTurn } from './rivals.ts';
 import { sealAnswer } from './sealed-answer.ts';
 import { inProgress, takeKey } from './take-key.ts';
 import type { Found } from './take-key.ts';
-import type { Answer, Claim, Receipt, WriteRequest, WriteResult } from './write-request.ts';
+import type {
+  Answer,
+  Claim,
+  Receipt,
+  WriteRequest,
+  WriteResult,
+  ClaimOptions,
+} from '../http/write-request.ts';
 
 /** As of a write in one transaction (db/transaction.ts). */
 const RESERVED = sql<Date>`now() + interval '8 days'`;
@@ -142,20 +149,6 @@ async function refuse(
     tx.receipt = settledReceipt(ctx, request, operationId, result);
     return { status: error.status, text, operationId, replayed: false };
   });
-}
-
-export interface ClaimOptions {
-  mode: 'staged' | 'job' | 'outside';
-  scope?: EventScope | undefined;
-  /** `operation.updated` with `pending` at the claim. */
-  publishesPending: boolean;
-  /** Runs in the claim's transaction (for the job that will settle it); may refuse. */
-  onClaim?: ((tx: Tx, operationId: string) => Promise<EventScope | undefined>) | undefined;
-  /**
-   * Mode `outside`: whose look settles it when this process dies, and what it looks for. Stored; no
-   * secrets.
-   */
-  look?: { name: string; target: Record<string, unknown> } | undefined;
 }
 
 /** Thrown by the work of an `outside` claim: the effect may have happened or not. */

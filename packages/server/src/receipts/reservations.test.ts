@@ -12,7 +12,7 @@ import type { TestServer } from '../service.fixture.ts';
 import { digest, requestOf } from './receipts.fixture.ts';
 import { maintainReceipts } from './maintain.ts';
 import { writeClaimed, writeOnce } from './receipts.ts';
-import type { WriteRequest, WriteResult } from './write-request.ts';
+import type { WriteRequest, WriteResult } from '../http/write-request.ts';
 
 let s: TestServer;
 let ctx: Context;

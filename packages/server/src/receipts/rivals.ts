@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { ApiError } from '../http/errors.ts';
 import { conflict, inProgress, RIVAL_MS } from './take-key.ts';
-import type { WriteRequest } from './write-request.ts';
+import type { WriteRequest } from '../http/write-request.ts';
 
 interface UnderWay {
   fingerprint: Buffer;

@@ -1,7 +1,7 @@
 /** Answers with a secret that their replays repeat: sealed at rest, bound to the key of their receipt. */
 import type { Context } from '../context.ts';
 import { seal, unseal } from '../sealing.ts';
-import type { WriteRequest } from './write-request.ts';
+import type { WriteRequest } from '../http/write-request.ts';
 
 const PURPOSE = 'headrace receipts';
 const placeOf = ({ principal, key }: WriteRequest) => `${principal.orgId} ${principal.actorId} ${key}`;

@@ -14,7 +14,7 @@ import type { OperationRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { unsealAnswer } from './sealed-answer.ts';
-import type { Answer, WriteRequest } from './write-request.ts';
+import type { Answer, WriteRequest } from '../http/write-request.ts';
 
 const LOCK_TRIES = 50;
 const LOCK_RETRY_MS = 20;

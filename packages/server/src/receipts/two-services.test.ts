@@ -10,7 +10,7 @@ import { digest, requestOf } from './receipts.fixture.ts';
 import { writeClaimed, writeOnce } from './receipts.ts';
 import { inTurn } from './rivals.ts';
 import { inProgress, RIVAL_MS } from './take-key.ts';
-import type { WriteResult } from './write-request.ts';
+import type { WriteResult } from '../http/write-request.ts';
 
 const P = '/api/platform/v1';
 let services: TestServer[];

@@ -7,12 +7,11 @@ import { turnAgent } from '../agents/index.ts';
 import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
 import type { MessageRow, ProjectRow, RunRow } from '../db/schema.ts';
-import { runToken } from './token.ts';
-import { spendRefusal } from '../usage/index.ts';
 import { mcpServersOf } from '../mcp-servers/index.ts';
 import { egressOf } from '../settings/index.ts';
-import { openModelKey } from '../usage/index.ts';
+import { openModelKey, spendRefusal } from '../usage/index.ts';
 import type { RunError } from './schemas.ts';
+import { runToken } from './token.ts';
 
 /** The runner's own limit on a turn; longer ones end as failed. */
 export const TURN_LIMIT_MS = 60 * 60_000;

@@ -15,11 +15,10 @@ import { acceptMessage, ClientMessageId, Content, Message, messageView, ModelId 
 import { headNotInitialized, loadProject, Metadata, scopeOf } from '../projects/index.ts';
 import { queueRun, Run, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
-import { ErrorTrackerIssue, ExecutionTarget, Thread } from './schemas.ts';
+import { ErrorTrackerIssue, ExecutionTarget, Thread, Title } from './schemas.ts';
 import { insertThread, writeThread } from './store.ts';
 import { viewThread } from './view.ts';
 
-export const Title = Text('Overdue reminders', { maxLength: 500 });
 const FirstMessage = Body({ content: Content, clientMessageId: Type.Optional(ClientMessageId) });
 
 const PlatformBody = Body({

@@ -107,3 +107,5 @@ export const Thread = Type.Object({
   sealedAt: NullableTime,
   metadata: Type.Record(Type.String(), Type.String(), { examples: [{ ticket: 'AB-12' }] }),
 });
+
+export const Title = Text('Overdue reminders', { maxLength: 500 });

@@ -9,9 +9,8 @@ import { scopeOf } from '../projects/index.ts';
 import { cancelPreparation, cancelThreadWork } from '../teardown/index.ts';
 import { changeThread } from './change-thread.ts';
 import type { ThreadChange } from './store.ts';
-import { Title } from './create-thread.ts';
 import { lockThread } from './policy.ts';
-import { Thread } from './schemas.ts';
+import { Thread, Title } from './schemas.ts';
 import { viewThread } from './view.ts';
 
 const UpdateBody = Body({

@@ -1,5 +1,6 @@
 /** What an idempotent write asks, does and answers. */
-import type { Principal } from '../http/principal.ts';
+import type { Principal } from './principal.ts';
+import type { Context } from '../context.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
 
 export interface WriteRequest {
@@ -51,4 +52,33 @@ export interface Claim {
    * Settles the receipt in the caller's last transaction. Throws when the claim is not this one's any more.
    */
   settle(tx: Tx, result: WriteResult): Promise<void>;
+}
+
+export interface ClaimOptions {
+  mode: 'staged' | 'job' | 'outside';
+  scope?: EventScope | undefined;
+  /** `operation.updated` with `pending` at the claim. */
+  publishesPending: boolean;
+  /** Runs in the claim's transaction (for the job that will settle it); may refuse. */
+  onClaim?: ((tx: Tx, operationId: string) => Promise<EventScope | undefined>) | undefined;
+  /**
+   * Mode `outside`: whose look settles it when this process dies, and what it looks for. Stored; no
+   * secrets.
+   */
+  look?: { name: string; target: Record<string, unknown> } | undefined;
+}
+
+/** Makes writes idempotent. Implemented by receipts/receipts.ts, which app.ts hands over. */
+export interface Receipts {
+  writeOnce: (
+    ctx: Context,
+    request: WriteRequest,
+    write: (tx: Tx, receipt: Receipt) => Promise<WriteResult>,
+  ) => Promise<Answer>;
+  writeClaimed: (
+    ctx: Context,
+    request: WriteRequest,
+    options: ClaimOptions,
+    work: (claim: Claim) => Promise<WriteResult>,
+  ) => Promise<Answer>;
 }
