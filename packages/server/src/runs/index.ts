@@ -1,7 +1,7 @@
 export { cancelRuns, failQueuedRuns } from './cancel-runs.ts';
 export { queueRun, threadKey } from './queue-run.ts';
 export { hasMarkers } from './repair/markers.ts';
-export type { Attempt, RepairResult, Repairs } from './repair/repair.ts';
+export type { Attempt, RepairResult, Repairs } from './repair/attempt.ts';
 export { resumeRun } from './resume-run.ts';
 export { Run, Tool } from './schemas.ts';
 export { isCalling } from './state.ts';

@@ -39,6 +39,29 @@ export async function insertRun(tx: Tx, run: Omit<Insertable<RunsTable>, 'status
     .executeTakeFirstOrThrow();
 }
 
+/** Locks a run that has not ended. */
+export async function lockOpenRun(tx: Tx, runId: string): Promise<RunRow | undefined> {
+  return tx.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('id', '=', runId)
+    .where(openRuns)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Whether a run is under way; it cannot end before this transaction does. */
+export async function keepActive(tx: Tx, runId: string): Promise<boolean> {
+  const active = await tx.db
+    .selectFrom('runs')
+    .select('id')
+    .where('id', '=', runId)
+    .where(activeRuns)
+    .forShare()
+    .executeTakeFirst();
+  return active !== undefined;
+}
+
 /** Every change of a run's status. Undefined when the run's status is none that the event needs. */
 async function moveRun(
   tx: Tx,

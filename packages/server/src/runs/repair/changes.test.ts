@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changedBeside, unnamed } from './changes.ts';
+import { changedElsewhere, unnamed } from './changes.ts';
 
 const tree = (files: Record<string, string>) =>
   new Map(
@@ -14,8 +14,8 @@ const left = (paths: string[], summary: string, ...checks: string[]) =>
 test('new, changed, removed files and modes are changes; what was in conflict is none', () => {
   const begun = tree({ a: '1', b: '1', c: '1', d: '1', same: '1' });
   const made = tree({ a: '2', b: '2', d: '1+x', same: '1', é: '1', z: '1', '\u{1f600}': '1', '\uff5e': '1' });
-  expect(changedBeside(begun, made, ['a', 'z'])).toEqual(['b', 'c', 'd', 'é', '\uff5e', '\u{1f600}']);
-  expect(changedBeside(begun, begun, [])).toEqual([]);
+  expect(changedElsewhere(begun, made, ['a', 'z'])).toEqual(['b', 'c', 'd', 'é', '\uff5e', '\u{1f600}']);
+  expect(changedElsewhere(begun, begun, [])).toEqual([]);
 });
 
 describe('a report names a path', () => {

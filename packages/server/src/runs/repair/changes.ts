@@ -1,7 +1,6 @@
 /**
- * What a repair changed besides the conflicts. Whoever reads its report has to hear of it: a repair that
- * settles a clash of two drafts may have to touch other files too (a caller, a test, a lock file), but
- * never in silence.
+ * What a repair changed besides the conflicts. A repair may have to change other files too (a caller, a
+ * test, a lock file), but its report has to name them.
  */
 import type { Repair } from '../../db/schema.ts';
 import { sameEntry } from '../../trees/tree.ts';
@@ -9,10 +8,10 @@ import { comparePaths } from '../../trees/paths.ts';
 import type { Tree } from '../../trees/tree.ts';
 
 /**
- * Paths of `made` that are not as the repair found them (new, changed, removed) and were not in conflict;
- * sorted by their bytes.
+ * Paths of `made` that the repair added, changed or removed and that were not in conflict, sorted by their
+ * bytes.
  */
-export function changedBeside(begun: Tree, made: Tree, conflicts: string[]): string[] {
+export function changedElsewhere(begun: Tree, made: Tree, conflicts: string[]): string[] {
   const free = new Set(conflicts);
   return [...new Set([...begun.keys(), ...made.keys()])]
     .filter((path) => !free.has(path) && !sameEntry(begun.get(path), made.get(path)))
@@ -20,8 +19,8 @@ export function changedBeside(begun: Tree, made: Tree, conflicts: string[]): str
 }
 
 /**
- * Those of `paths` that a report does not name: by themselves or by a folder above them, with its slash, in
- * the summary or a check.
+ * Those of `paths` that a report names neither in its summary nor in a check. A path is named by itself, or
+ * by a folder above it with its slash.
  */
 export function unnamed(paths: string[], { summary, checks }: NonNullable<Repair['report']>): string[] {
   const words = [summary, ...checks].join('\n').normalize('NFC');

@@ -3,31 +3,25 @@ import type { ThreadRow } from '../../db/schema.ts';
 import { readBlobs } from '../../sources/index.ts';
 import type { Entry, Tree } from '../../trees/tree.ts';
 import { readCaptured } from '../../workspaces/index.ts';
+import type { Attempt } from './attempt.ts';
 
-/**
- * A line that begins with seven of them, and then a space or nothing: what merges leave and agents forget.
- */
+/** A conflict marker: a line of seven, and then a space or nothing. Merges leave them and agents forget them. */
 const MARKER = /^(?:<{7}|>{7})(?: |\r?$)/m;
 
 export const hasMarkers = (content: Buffer): boolean => MARKER.test(content.toString('latin1'));
 
-/** What a repair starts from, as far as markers go (`Attempt`). */
-interface Begun {
-  files: Tree;
-  made: ReadonlyMap<string, Buffer>;
-  unmarked: string[];
-}
+/** The parts of what a repair starts from that markers may be in. */
+type Begun = Pick<Attempt, 'files' | 'made' | 'unmarked'>;
 
 /**
- * Paths of a capture in which a repair left conflict markers: of those in conflict, and of what it
- * `changed` beside, where there were none before.
+ * Paths of a capture in which a repair left conflict markers: those in conflict, and the other ones that it
+ * `changed`, where there were none before.
  */
 export async function leftMarkers(
   ctx: Context,
   thread: ThreadRow,
   begun: Begun,
-  captured: Tree,
-  changed: string[],
+  { captured, changed }: { captured: Tree; changed: string[] },
 ): Promise<string[]> {
   const marked = await withMarkers(captured, [...begun.unmarked, ...changed], (present) =>
     readCaptured(
@@ -36,11 +30,11 @@ export async function leftMarkers(
       new Map([...present].map(([path, { sha256, byteSize }]) => [sha256, { path, byteSize }])),
     ),
   );
-  const beside = new Set(changed);
+  const others = new Set(changed);
   const before = new Set(
     await withMarkers(
       begun.files,
-      marked.filter((path) => beside.has(path)),
+      marked.filter((path) => others.has(path)),
       async (present) => {
         const shas = [...new Set([...present.values()].map(({ sha256 }) => sha256))];
         return new Map([

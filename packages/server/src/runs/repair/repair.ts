@@ -1,7 +1,7 @@
 /**
  * A run that repairs the conflicts of an apply. It starts from files that are no source, and what it leaves
- * is none: the apply decides on it and publishes it. This domain works the run; what an attempt is and what
- * becomes of its end is told by `Repairs`.
+ * is none: the apply decides on it and publishes it. This domain works the run; `Repairs` says what it
+ * starts from, and is given its result.
  *
  *   workspace at the draft --> put to the attempt's files --> turn --> captured, report read --> run ended
  *   with its result --> back to the draft
@@ -9,14 +9,11 @@
 import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../../context.ts';
 import { clean } from '../../db/clean-text.ts';
-import type { Repair, RunRow, ThreadRow } from '../../db/schema.ts';
-import type { Tx } from '../../db/transaction.ts';
-import type { Job } from '../../jobs/job.ts';
+import type { Repair, ThreadRow } from '../../db/schema.ts';
+import type { Holder } from '../../runner/await-runner.ts';
 import { loadTree } from '../../sources/index.ts';
 import { sourceSha256 } from '../../trees/manifest.ts';
-import type { Staged } from '../../sources/index.ts';
 import type { Tree } from '../../trees/tree.ts';
-import type { LoadedThread } from '../../threads/index.ts';
 import {
   captureWorkspace,
   packPatch,
@@ -25,60 +22,22 @@ import {
   WorkspaceChanged,
 } from '../../workspaces/index.ts';
 import type { Capture } from '../../workspaces/index.ts';
-import type { Holder } from '../../runner/await-runner.ts';
+import type { LostCode, StartedRun } from '../claimed-run.ts';
 import type { RunEnd } from '../finish-run.ts';
 import type { JudgedEnd } from '../model-failure.ts';
-import { changedBeside, unnamed } from './changes.ts';
+import type { Attempt, RepairResult } from './attempt.ts';
+import { changedElsewhere, unnamed } from './changes.ts';
 import { leftMarkers } from './markers.ts';
 import { readReport } from './report.ts';
 
-/** The folder of what a repair finds and reports; never part of a source. */
+/** The folder of a repair's evidence and report; never part of a source. */
 const FOLDER = '.hoplite/repair';
-/** Paths that an error names. */
+/** At most so many paths are in an error. */
 const SHOWN = 10;
 
-export interface Evidence {
-  path: string;
-  content: string;
-  encoding: 'utf8' | 'base64';
-}
-
 /**
- * What a repair starts from. The same for every worker that takes the run: it is made of sources that never
- * change.
- */
-export interface Attempt {
-  /** The clean merge; what is in conflict as in the draft. */
-  files: Tree;
-  /** Contents of it that the project does not have, by SHA-256. */
-  made: ReadonlyMap<string, Buffer>;
-  evidence: Evidence[];
-  /** What it is to resolve. */
-  conflicts: string[];
-  /** Those of them in which a conflict marker is left over, not somebody's text. */
-  unmarked: string[];
-}
-
-export interface RepairResult {
-  /** Why it is no candidate; null for one, and for a report that says unresolved. */
-  error: string | null;
-  report: Repair['report'];
-  /** SHA-256 of the files it left; null when they could not be read. */
-  fingerprint: string | null;
-  /** What may be applied. */
-  candidate: { tree: Tree; staged: Staged } | null;
-}
-
-/** The domain of applies, which this one does not know. */
-export interface Repairs {
-  attempt(ctx: Context, run: RunRow): Promise<Attempt>;
-  /** In the transaction that ends the run. `result` is null when it was stopped. */
-  ended(tx: Tx, loaded: LoadedThread, run: RunRow, result: RepairResult | null): Promise<void>;
-}
-
-/**
- * Puts a workspace that holds the draft to the attempt's files, without what an earlier one left. Does so
- * again after a worker that died at it.
+ * Changes a workspace from the draft to the attempt's files, without what an earlier attempt left. Repeated
+ * after a worker died here.
  */
 export async function beginAttempt(
   ctx: Context,
@@ -86,7 +45,7 @@ export async function beginAttempt(
   thread: ThreadRow,
   { files, made }: Attempt,
 ): Promise<void> {
-  // From here it holds no source: who finds it so, after whatever end, puts it back.
+  // From here it holds no source, and its next use puts it back, however this attempt ends.
   await recordWorkspaceSource(ctx, job, thread.id, null);
   await ctx.runner.patch(
     thread.id,
@@ -102,8 +61,7 @@ export async function beginAttempt(
 }
 
 /**
- * Puts it back to the draft, whatever the repair came to: also one that somebody else ended. No task may
- * live in it.
+ * Changes a workspace back to the draft, however the repair ended. No task may live in it.
  */
 export async function endAttempt(
   ctx: Context,
@@ -131,53 +89,30 @@ async function draftOf(ctx: Context, thread: ThreadRow): Promise<Tree> {
   return thread.latest_source_id === null ? new Map() : loadTree(ctx, thread.latest_source_id);
 }
 
-export interface Worked {
+/** The run of a repair. */
+export type RepairRun = StartedRun & { repair: Attempt };
+
+/** How its agent's turn ended: by itself, or, by a code for its run, with its sandbox. */
+export interface RepairTurn {
+  end: JudgedEnd | LostCode;
+  text: string;
+}
+
+interface Worked {
   end: RunEnd;
   result: RepairResult | null;
   /** Null when the workspace could not be read. */
   capture: Capture | null;
 }
 
-/** How its agent's turn ended: by itself, or, by a code for its run, with its sandbox. */
-export interface RepairTurn {
-  end: JudgedEnd | 'sandbox_lost' | 'worker_lost';
-  text: string;
-}
-
-/** What a repair's turn came to. Throws what is to be tried again. */
-export async function whatRepairMade(
-  ctx: Context,
-  job: Job,
-  run: RunRow,
-  thread: ThreadRow,
-  attempt: Attempt,
-  { end, text }: RepairTurn,
-): Promise<Worked> {
+/** What a repair's turn made. Throws what is to be tried again. */
+export async function whatRepairMade(started: RepairRun, { end, text }: RepairTurn): Promise<Worked> {
   if (typeof end === 'string')
     return failed(null, text, { code: end, message: 'The sandbox of this repair was lost.' });
   try {
-    const read =
-      end.outcome === 'completed'
-        ? await readReport(ctx, job, run, `${FOLDER}/report.json`)
-        : { report: null, fault: null };
-    const capture = await captureWorkspace(ctx, thread, attempt.files);
-    if (end.outcome === 'cancelled')
-      return {
-        end: { status: 'cancelled', reply: text ? `${text}\n\n[interrupted]` : '[interrupted]' },
-        result: null,
-        capture,
-      };
-    if (end.outcome === 'failed')
-      return failed(capture, text, {
-        code: end.error?.code ?? 'agent_error',
-        message: end.timedOut
-          ? 'The repair took longer than an hour.'
-          : clean(end.error?.message ?? 'The agent failed.').slice(0, 4000),
-      });
-    return await judged(ctx, thread, attempt, text, capture, read);
+    return await readTurn(started, end, text);
   } catch (error) {
-    const isSandboxs = error instanceof WorkspaceChanged || error instanceof RunnerError;
-    if (!isSandboxs || (job.failures === 0 && (error as RunnerError).status !== 404)) throw error;
+    if (!isUnreadable(started, error)) throw error;
     if (end.outcome === 'cancelled')
       return { end: { status: 'cancelled', reply: '[interrupted]' }, result: null, capture: null };
     return failed(null, text, {
@@ -187,54 +122,74 @@ export async function whatRepairMade(
   }
 }
 
-/** A turn that ended well: resolved, unresolved, or no candidate after all. */
-async function judged(
-  ctx: Context,
-  thread: ThreadRow,
-  attempt: Attempt,
-  text: string,
-  capture: Capture,
-  { report, fault }: { report: Repair['report']; fault: string | null },
-): Promise<Worked> {
-  const end: RunEnd = { status: 'completed', reply: text || 'Done.', warnings: capture.warnings };
-  const result: RepairResult = {
-    error: null,
-    report,
-    fingerprint: sourceSha256(capture.tree),
-    candidate: null,
-  };
-  const refused = (error: string): Worked => ({ end, result: { ...result, error }, capture });
-  if (capture.fault !== null)
+/** Whether what the repair left cannot be read for good; anything else is tried again. */
+function isUnreadable({ job }: RepairRun, error: unknown): boolean {
+  if (error instanceof RunnerError) return job.failures > 0 || error.status === 404;
+  return error instanceof WorkspaceChanged && job.failures > 0;
+}
+
+async function readTurn(started: RepairRun, end: JudgedEnd, text: string): Promise<Worked> {
+  const { ctx, job, run, thread, repair } = started;
+  const read =
+    end.outcome === 'completed'
+      ? await readReport(ctx, job, run, `${FOLDER}/report.json`)
+      : { report: null, fault: null };
+  const capture = await captureWorkspace(ctx, thread, repair.files);
+  if (end.outcome === 'cancelled')
     return {
-      ...failed(
-        capture,
-        text,
-        { code: 'invalid_result', message: `The result breaks a rule for sources: ${capture.fault}` },
-        report,
-      ),
+      end: { status: 'cancelled', reply: text ? `${text}\n\n[interrupted]` : '[interrupted]' },
+      result: null,
       capture,
     };
-  if (report === null) return refused(`invalid_report: ${fault}`);
+  if (end.outcome === 'failed')
+    return failed(capture, text, {
+      code: end.error?.code ?? 'agent_error',
+      message: end.timedOut
+        ? 'The repair took longer than an hour.'
+        : clean(end.error?.message ?? 'The agent failed.').slice(0, 4000),
+    });
+  return judge(started, { text, capture, ...read });
+}
+
+/** Judges a turn that ended well: resolved, unresolved, or no candidate after all. */
+async function judge(
+  started: RepairRun,
+  {
+    text,
+    capture,
+    report,
+    fault,
+  }: { text: string; capture: Capture; report: Repair['report']; fault: string | null },
+): Promise<Worked> {
+  if (capture.fault !== null) {
+    const message = `The result breaks a rule for sources: ${capture.fault}`;
+    return failed(capture, text, { code: 'invalid_result', message }, report);
+  }
+  const end: RunEnd = { status: 'completed', reply: text || 'Done.', warnings: capture.warnings };
+  const fingerprint = sourceSha256(capture.tree);
+  const result: RepairResult = { error: null, report, fingerprint, candidate: null };
+  if (report === null) return { end, result: { ...result, error: `invalid_report: ${fault}` }, capture };
   if (report.status === 'unresolved') return { end, result, capture };
-  const changed = changedBeside(attempt.files, capture.tree, attempt.conflicts);
-  const marked = await leftMarkers(ctx, thread, attempt, capture.tree, changed);
-  if (marked.length) return refused(`conflict_markers: Conflict markers are left in ${shown(marked)}.`);
+  const error = await faultOf(started, capture, report);
+  if (error !== null) return { end, result: { ...result, error }, capture };
+  const { ctx, thread } = started;
+  const staged = await stageCapture(ctx, thread, capture, thread.latest_source_id);
+  return { end, result: { ...result, candidate: { tree: capture.tree, staged } }, capture };
+}
+
+/** Why what a repair left is no candidate, whatever its report says; null for a candidate. */
+async function faultOf(
+  { ctx, thread, repair }: RepairRun,
+  { tree }: Capture,
+  report: NonNullable<Repair['report']>,
+): Promise<string | null> {
+  const changed = changedElsewhere(repair.files, tree, repair.conflicts);
+  const marked = await leftMarkers(ctx, thread, repair, { captured: tree, changed });
+  if (marked.length) return `conflict_markers: Conflict markers are left in ${shown(marked)}.`;
   const silent = unnamed(changed, report);
   if (silent.length)
-    return refused(
-      `undeclared_changes: Not in conflict, but changed without a word in the report: ${shown(silent)}. Put it back, or name it in the summary or a check.`,
-    );
-  return {
-    end,
-    result: {
-      ...result,
-      candidate: {
-        tree: capture.tree,
-        staged: await stageCapture(ctx, thread, capture, thread.latest_source_id),
-      },
-    },
-    capture,
-  };
+    return `undeclared_changes: Not in conflict, but changed without a word in the report: ${shown(silent)}. Put it back, or name it in the summary or a check.`;
+  return null;
 }
 
 const shown = (paths: string[]) =>

@@ -1,0 +1,85 @@
+import { transaction } from '../db/transaction.ts';
+import { awaitRunner } from '../runner/await-runner.ts';
+import { effectiveSettings } from '../settings/index.ts';
+import { lockThreadById } from '../threads/index.ts';
+import type { ClaimedRun, LostCode, StartedRun } from './claimed-run.ts';
+import { ensureTask, isTaskThere } from './ensure-task.ts';
+import { judgeEnd } from './model-failure.ts';
+import { endAttempt } from './repair/repair.ts';
+import { settleFailure } from './settle-failure.ts';
+import { settleRepair } from './settle-repair.ts';
+import { settleTurn } from './settle-turn.ts';
+import { driveTurn } from './turn.ts';
+import type { TurnEnd } from './turn.ts';
+
+const READS = 3;
+
+/** Drives an active run to its end. False when that is left to another worker. */
+export async function driveRun(claimed: ClaimedRun, lostCode: LostCode): Promise<boolean> {
+  const started = await load(claimed);
+  if (!started) return false;
+  const turn: TurnEnd = (await ensureTask(started)) ? await readTurn(started) : { kind: 'lost', text: '' };
+  if (turn.kind === 'left') return false;
+  await settleEnd(started, turn, lostCode);
+  await cleanUp(started);
+  return true;
+}
+
+/** Undefined when the thread was deleted. */
+async function load(claimed: ClaimedRun): Promise<StartedRun | undefined> {
+  const { ctx, repairs, run } = claimed;
+  const loaded = await transaction(ctx, (tx) => lockThreadById(tx, run.thread_id));
+  if (!loaded) return undefined;
+  const rules = (await effectiveSettings(ctx.db, run)).approvals ?? [];
+  const repair = run.kind === 'repair' ? await repairs.attempt(ctx, run) : null;
+  return { ...claimed, ...loaded, rules, repair };
+}
+
+/**
+ * Reads the turn from the runner's journal. A connection that broke is no lost sandbox: where the runner
+ * still has the task, its journal is read again.
+ */
+async function readTurn(started: StartedRun): Promise<TurnEnd> {
+  for (let reads = 1; ; reads++) {
+    const turn = await driveTurn(started);
+    if (turn.kind !== 'lost' || reads === READS) return turn;
+    const isThere = await awaitRunner(started.ctx).then(
+      () => isTaskThere(started),
+      () => false,
+    );
+    if (!isThere) return turn;
+  }
+}
+
+async function settleEnd(
+  started: StartedRun,
+  turn: Exclude<TurnEnd, { kind: 'left' }>,
+  lostCode: LostCode,
+): Promise<void> {
+  const { ctx, run, repair } = started;
+  if (turn.kind === 'gone') return;
+  const end = turn.kind === 'ended' ? await judgeEnd(ctx, run, turn.end) : null;
+  const { text } = turn;
+  if (repair) await settleRepair({ ...started, repair }, { end: end ?? lostCode, text });
+  else if (end) await settleTurn(started, end, text);
+  else
+    await settleFailure(started, {
+      status: 'failed',
+      reply: text || '[interrupted]',
+      error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' },
+    });
+}
+
+/** Only after the end is recorded: until then a worker after this one has to find the task. */
+async function cleanUp({ ctx, job, run, thread, repair }: StartedRun): Promise<void> {
+  await ctx.runner
+    .deleteTask(run.id, job.claimedAt)
+    .catch((err: unknown) =>
+      ctx.log.debug({ err, run: run.id }, 'a task was not removed; the runner forgets it'),
+    );
+  if (!repair) return;
+  // Where this fails, the next use of the workspace does it.
+  await endAttempt(ctx, job, thread, repair).catch((err: unknown) =>
+    ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'),
+  );
+}

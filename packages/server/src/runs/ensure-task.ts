@@ -1,0 +1,36 @@
+import { RunnerError } from '@headrace/runner/client';
+import { awaitRunner } from '../runner/await-runner.ts';
+import type { ClaimedRun, StartedRun } from './claimed-run.ts';
+import { beginAttempt } from './repair/repair.ts';
+import { turnRequest } from './turn-request.ts';
+
+/**
+ * Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say
+ * whether it ran.
+ */
+export async function ensureTask(started: StartedRun): Promise<boolean> {
+  const { ctx, job, project, run, thread, rules, repair } = started;
+  const runnerId = await awaitRunner(ctx).catch(() => null);
+  if (runnerId === null) return false;
+  if (await isTaskThere(started)) return true;
+  if (thread.runner_id !== runnerId || !(await ctx.runner.workspaceExists(thread.id))) return false;
+  if (repair) await beginAttempt(ctx, job, thread, repair);
+  const request = await turnRequest(ctx, project, run, rules);
+  await ctx.runner.startTask(
+    run.id,
+    { ...request, ...(repair ? { evidence: repair.evidence } : {}) },
+    job.claimedAt,
+  );
+  return true;
+}
+
+/** Throws where the runner does not say: that is tried again. */
+export async function isTaskThere({ ctx, run }: ClaimedRun): Promise<boolean> {
+  return ctx.runner.task(run.id).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof RunnerError && error.status === 404) return false;
+      throw error;
+    },
+  );
+}

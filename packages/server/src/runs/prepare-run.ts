@@ -1,0 +1,44 @@
+import { RunnerError } from '@headrace/runner/client';
+import { ApiError } from '../http/errors.ts';
+import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
+import { prepareWorkspace } from '../workspaces/index.ts';
+import type { ClaimedRun } from './claimed-run.ts';
+import { settleRun } from './settle-run.ts';
+
+/**
+ * How often a workspace that no sandbox can hold is tried; and one that fails otherwise (its source cannot
+ * be read), before the job is given up.
+ */
+const WORKSPACE_ATTEMPTS = 3;
+const LAST_ATTEMPTS = 7;
+
+/** Prepares the workspace of a queued run. `failed`: the run has ended; `gone`: its thread is. */
+export async function prepareRun(claimed: ClaimedRun): Promise<'ready' | 'failed' | 'gone'> {
+  const { ctx, job, run } = claimed;
+  try {
+    return (await prepareWorkspace(ctx, job, run.thread_id, { reason: 'run', runId: run.id }))
+      ? 'ready'
+      : 'gone';
+  } catch (error) {
+    if (job.failures + 1 < (isUnavailable(error) ? WORKSPACE_ATTEMPTS : LAST_ATTEMPTS)) throw error;
+    ctx.log.error({ err: error, run: run.id }, 'the workspace of a run could not be prepared');
+    const message =
+      error instanceof WorkspaceUnavailable
+        ? error.message
+        : 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.';
+    await settleRun(
+      claimed,
+      { status: 'failed', reply: null, error: { code: 'workspace_unavailable', message } },
+      { leftover: 'not restored' },
+    );
+    return 'failed';
+  }
+}
+
+/**
+ * Whether no sandbox can hold the workspace. Where its source could not be read, the runner only saw the
+ * archive break off; a busy one (409) still has a dead worker's last request.
+ */
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof WorkspaceUnavailable ||
+  (error instanceof RunnerError && error.status !== 409 && !(error.cause instanceof ApiError));

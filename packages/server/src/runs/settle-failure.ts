@@ -1,0 +1,63 @@
+import { RunnerError } from '@headrace/runner/client';
+import { captureWorkspace, resetWorkspace, stageCapture, WorkspaceChanged } from '../workspaces/index.ts';
+import type { Capture } from '../workspaces/index.ts';
+import type { StartedRun } from './claimed-run.ts';
+import type { RunEnd } from './finish-run.ts';
+import { settleRun } from './settle-run.ts';
+import type { Leftover } from './settle-run.ts';
+
+/** Whether the runner cannot read a workspace for good: not because it, or the store, is away or busy. */
+export const isSandboxFault = (error: unknown): boolean =>
+  error instanceof WorkspaceChanged ||
+  (error instanceof RunnerError && error.status !== 409 && error.status !== 503);
+
+interface Recovery {
+  /** Null where the workspace could not be read, or its contents could not be kept. */
+  capture: Capture | null;
+  /** What is kept as a `recovery` source. */
+  source?: RunEnd['source'];
+  leftover: Leftover;
+}
+
+/**
+ * Settles a run that failed or was stopped: what had changed is kept as a `recovery` source where it may be
+ * one, then the source files are put back. The run is settled first: a worker that dies in between would
+ * find the workspace put back, and nothing to keep. The end does not wait for what cannot be kept now: the
+ * workspace stays as it is, and its next use or its own end keeps it. `known`: the workspace as it was
+ * captured already.
+ */
+export async function settleFailure(started: StartedRun, end: RunEnd, known?: Capture): Promise<void> {
+  const { ctx, job, run, thread } = started;
+  const { capture, source, leftover } = await recover(started, known);
+  const settled = await settleRun(started, source ? { ...end, source } : end, { leftover });
+  if (settled !== 'ended' || !capture || capture.isUnchanged) return;
+  // Where this fails, the next use of the workspace does it.
+  await resetWorkspace(ctx, job, thread, { sourceId: run.base_source_id, present: capture.tree }).catch(
+    (err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'),
+  );
+}
+
+async function recover({ ctx, run, thread }: StartedRun, known?: Capture): Promise<Recovery> {
+  const { base_source_id: baseSourceId } = run;
+  try {
+    const capture = known ?? (await captureWorkspace(ctx, thread, baseSourceId));
+    if (capture.isUnchanged) return { capture, leftover: 'at base' };
+    if (capture.fault !== null) return { capture, leftover: 'changed' };
+    const staged = await stageCapture(ctx, thread, capture, baseSourceId);
+    const parents = baseSourceId === null ? [] : [baseSourceId];
+    return {
+      capture,
+      source: { tree: capture.tree, staged, origin: 'recovery', parents },
+      leftover: 'changed',
+    };
+  } catch (err) {
+    const leftover = isSandboxFault(err) ? 'unknown' : 'changed';
+    ctx.log.warn(
+      { err, run: run.id },
+      leftover === 'unknown'
+        ? 'a workspace could not be read; it is restored anew'
+        : 'what a run had changed could not be kept yet',
+    );
+    return { capture: null, leftover };
+  }
+}

@@ -1,0 +1,83 @@
+import type { Tx } from '../db/transaction.ts';
+import { transaction } from '../db/transaction.ts';
+import { changeThread, lockThreadById } from '../threads/index.ts';
+import type { LoadedThread, ThreadChange } from '../threads/index.ts';
+import { changeWorkspace, freshDeadline, giveUpRestore } from '../workspaces/index.ts';
+import type { ClaimedRun } from './claimed-run.ts';
+import { finishRun } from './finish-run.ts';
+import type { RunEnd } from './finish-run.ts';
+import type { RepairResult } from './repair/attempt.ts';
+import { queueUntaken } from './steering.ts';
+import { lockOpenRun } from './store.ts';
+
+/**
+ * What the workspace holds when a run has ended: its base, something else, or nobody knows. Or it could not
+ * be made for the run.
+ */
+export type Leftover = 'at base' | 'changed' | 'unknown' | 'not restored';
+
+interface Settling {
+  leftover?: Leftover;
+  /** A repair's result; null when it was stopped. */
+  repaired?: RepairResult | null;
+}
+
+/**
+ * The run's last transaction. Nothing is written when the run was ended by its thread meanwhile (`gone`), or
+ * when a stop was accepted before it completed (`stopped`).
+ */
+export async function settleRun(
+  { ctx, job, repairs, run }: ClaimedRun,
+  end: RunEnd,
+  { leftover = 'at base', repaired = null }: Settling = {},
+): Promise<'ended' | 'stopped' | 'gone'> {
+  return transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const now = await lockThreadById(tx, run.thread_id);
+    if (!now) return 'gone';
+    const open = await lockOpenRun(tx, run.id);
+    if (!open) return 'gone';
+    if (end.status === 'completed' && open.cancel_requested_at) return 'stopped';
+    const sourceId = await finishRun(tx, now, open, end);
+    await queueUntaken(tx, ctx.config, now, { run: open, isCancelled: end.status === 'cancelled' });
+    const { workspace_status } = now.thread;
+    const idle =
+      workspace_status === 'ready' ? { idle_expires_at: await freshDeadline(ctx, tx.db, now.thread) } : {};
+    const change = {
+      ...(open.kind === 'repair' ? {} : { last_run_failed: end.status === 'failed' }),
+      ...sourcesAfter(end, sourceId, leftover),
+      ...idle,
+    };
+    const thread = await changeThread(tx, now, change, 'always');
+    await settleWorkspace(tx, { ...now, thread }, run.id, leftover);
+    if (open.kind === 'repair') await repairs.ended(tx, now, open, repaired);
+    return 'ended';
+  });
+}
+
+/** The thread's source, and the one that its workspace holds. */
+function sourcesAfter(end: RunEnd, sourceId: string | null, leftover: Leftover): ThreadChange {
+  const isNewest = end.status === 'completed' && sourceId !== null;
+  // A restore writes no workspace: the next use of it does.
+  const isHeld = leftover === 'changed' || (isNewest && end.source!.origin === 'run');
+  return {
+    ...(isNewest ? { latest_source_id: sourceId } : {}),
+    ...(isHeld ? { workspace_source_id: sourceId } : {}),
+  };
+}
+
+async function settleWorkspace(
+  tx: Tx,
+  loaded: LoadedThread,
+  runId: string,
+  leftover: Leftover,
+): Promise<void> {
+  if (leftover === 'unknown' && loaded.thread.workspace_status === 'ready')
+    await changeWorkspace(tx, loaded, {
+      event: 'vanish',
+      reason: 'the runtime vanished',
+      runId,
+      change: { idle_expires_at: null },
+    });
+  if (leftover === 'not restored') await giveUpRestore(tx, loaded, runId);
+}

@@ -1,0 +1,76 @@
+/** Which run of a thread is next, and whether it may start: limits of concurrency hold some back. */
+import { hasPlace, passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../capacity/index.ts';
+import type { Db } from '../db/database.ts';
+import type { RunRow } from '../db/schema.ts';
+import { appendEvent, transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
+import { enqueue } from '../jobs/enqueue.ts';
+import { scopeOf } from '../projects/index.ts';
+import { changeThread, lockThreadById } from '../threads/index.ts';
+import type { ClaimedRun } from './claimed-run.ts';
+import { threadKey } from './queue-run.ts';
+import { activeFirst, holdRun, openRuns, startRun } from './store.ts';
+
+/** The thread's active run, else its oldest queued one. */
+export async function nextRun(db: Db, threadId: string): Promise<RunRow | undefined> {
+  return db
+    .selectFrom('runs')
+    .selectAll()
+    .where('thread_id', '=', threadId)
+    .where(openRuns)
+    .orderBy(activeFirst)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+const projectOf = (run: RunRow) => ({ id: run.project_id, org_id: run.org_id });
+
+/** Spares preparing a workspace for a run that has no place; `takeRun` decides. */
+export async function isHeldBack({ ctx, job, run }: ClaimedRun): Promise<boolean> {
+  if (await hasPlace(ctx.db, 'runs', run.id, projectOf(run))) return false;
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await holdBack(tx, run);
+  });
+  return true;
+}
+
+/**
+ * queued → running: one active run per thread, recorded before the agent starts. Undefined when the run was
+ * ended meanwhile, `held` when another one took the last place.
+ */
+export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<RunRow | 'held' | undefined> {
+  return transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const now = await lockThreadById(tx, run.thread_id);
+    if (!now || now.thread.archived_at) return undefined;
+    if (!(await takePlace(tx, 'runs', run.id, projectOf(run)))) {
+      await holdBack(tx, run);
+      return 'held';
+    }
+    const started = await startRun(tx, run.id, now.thread.latest_source_id);
+    if (!started) return undefined;
+    appendEvent(
+      tx,
+      scopeOf(now.project),
+      'run.running',
+      { id: run.id, status: 'running' },
+      { threadId: run.thread_id, runId: run.id },
+    );
+    await changeThread(tx, now, { stop_requested_at: null }, 'always');
+    return started;
+  });
+}
+
+/** Marks a run that is beyond a limit, and looks at it again when another run has ended. */
+async function holdBack(tx: Tx, run: RunRow): Promise<void> {
+  await holdRun(tx, run.id);
+  await enqueue(
+    tx,
+    'run.work',
+    { threadId: run.thread_id },
+    { key: threadKey(run.thread_id), fairKey: run.project_id, delaySeconds: PUT_OFF_SECONDS },
+  );
+  await passPlaceOn(tx, 'runs', projectOf(run));
+}
