@@ -1,14 +1,14 @@
 /**
  * How many runs and builds may be under way at once (`concurrency`): a project's setting bounds the
- * project, its organization's all of its projects together, and each of them that sets none.
+ * project; its organization's bounds all of its projects together, and each of them that sets none.
  *
- *   queued --takePlace: a place is free, and nobody's turn before--> under way --ended: passPlaceOn--> the
- *   next ones' jobs are due
- *   queued --none is free--> its job is put off, and holds no worker meanwhile
+ *   queued --takePlace: a place is free, and it is its turn--> under way --ended: passPlaceOn--> the next
+ *   ones' jobs are due
+ *   queued --no place is free--> its job is delayed, and holds no worker meanwhile
  *
- * Whose turn it is: of the projects with something queued the one that has the fewest under way, of equals
- * the one that began something longest ago; there what was queued first. Where a limit is raised, or a
- * worker died, `fillPlaces` finds the free place.
+ * Of the projects with something queued, it is the turn of the one that has the fewest under way; of equals,
+ * of the one that started something longest ago; there, of what was queued first. Where a limit is raised,
+ * or a worker died, `fillPlaces` finds the free place.
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -23,10 +23,10 @@ import { effectiveSettings } from '../settings/index.ts';
 export type Work = 'runs' | 'builds';
 type In = Pick<ProjectRow, 'id' | 'org_id'>;
 
-/** Nothing depends on it: a job is made due when its place is free. To look at a thousand of them costs. */
+/** Only a fallback, as a job is made due when its place is free: looking at a thousand of them costs. */
 export const PUT_OFF_SECONDS = 120;
 const EVERY_MS = 2_000;
-/** Jobs that one look makes due. */
+/** At most so many jobs are made due at once. */
 const BATCH = 100;
 
 const KINDS = {
@@ -36,7 +36,7 @@ const KINDS = {
     active: sql`status in ('running', 'waiting')`,
     waits: sql`w.status = 'queued' and w.held`,
     key: sql`'thread:' || w.thread_id`,
-    // A thread's runs have one job at a time: the first of them asks for all.
+    // A thread's runs have one job at a time: the first of them asks for all of them.
     comes: (asking: string | null) =>
       sql`not exists (select from runs e where e.thread_id = w.thread_id and e.status = 'queued' and e.held and e.id < w.id and e.id is distinct from ${asking})`,
   },
@@ -50,29 +50,29 @@ const KINDS = {
   },
 } as const;
 
-/** Whether the queued one may begin now. Another may take the place meanwhile: takePlace decides. */
+/** Whether queued work may start now. Another may take the place meanwhile: takePlace decides. */
 export async function hasPlace(db: Db | Tx['db'], work: Work, id: string, project: In): Promise<boolean> {
   const limits = await limitsOf(db, work, project);
-  return !limits || isNext(db, work, id, project, limits);
+  return !limits || isNext(db, work, { id, project }, limits);
 }
 
 /**
- * As hasPlace; where limits hold, the place is the caller's if its transaction puts it under way. Asked
- * last of all locks but the work's own row.
+ * As hasPlace; where limits hold, the place is the caller's if its transaction starts the work. Its lock is
+ * the last one before the work's own row.
  */
 export async function takePlace(tx: Tx, work: Work, id: string, project: In): Promise<boolean> {
   const limits = await limitsOf(tx.db, work, project);
   if (!limits) return true;
-  // One at a time counts and begins: two that count at once would both take the last place.
+  // Only one counts and starts at a time: two that count at once would both take the last place.
   await sql`select pg_advisory_xact_lock(hashtextextended(${`${work} of ${project.org_id}`}, 0))`.execute(
     tx.db,
   );
-  return isNext(tx.db, work, id, project, limits);
+  return isNext(tx.db, work, { id, project }, limits);
 }
 
 /**
- * After work of the project has ended, or has left its turn to another, in this transaction: whoever's turn
- * it is is due.
+ * Makes the next jobs due, after work of the project has ended, or has left its turn to another, in this
+ * transaction.
  */
 export async function passPlaceOn(tx: Tx, work: Work, project: In): Promise<void> {
   const limits = await limitsOf(tx.db, work, project);
@@ -90,6 +90,11 @@ export function fillPlaces(ctx: Context): void {
   });
 }
 
+interface Asking {
+  id: string;
+  project: In;
+}
+
 type Limits = { own: number | null; organization: number | null };
 
 /** Undefined where there is none. */
@@ -101,7 +106,7 @@ async function limitsOf(db: Db | Tx['db'], work: Work, { id }: In): Promise<Limi
   return own === null && organization === null ? undefined : { own, organization };
 }
 
-/** Asked first: where thousands wait, to put them in order costs more. */
+/** Checked first: where thousands wait, ordering them costs more. */
 async function isFull(
   db: Db | Tx['db'],
   work: Work,
@@ -121,11 +126,11 @@ async function isFull(
 }
 
 /**
- * The queued ones that have a place, of one organization or of all. One whose job is under way (its
- * workspace is being prepared) keeps its turn; `asking` has one in any case. What failed keeps its time,
- * and nobody waits for it.
+ * The queued work that has a place, of one organization or of all. Work whose job is under way (its
+ * workspace is being prepared) keeps its turn; `asking` has one in any case. A job that failed keeps its
+ * time, and nothing waits for it.
  */
-function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & { project: In }) {
+function withPlaces(work: Work, orgId: string | null, asking?: Asking) {
   const { table, job, active, waits, key, comes } = KINDS[work];
   const others = sql`${waits} and w.id is distinct from ${asking?.id ?? null}`;
   return sql`
@@ -152,24 +157,16 @@ function withPlaces(work: Work, orgId: string | null, asking?: { id: string } & 
     ), next as (select * from turns where organization_most is null or turn <= organization_most)`;
 }
 
-async function isNext(
-  db: Db | Tx['db'],
-  work: Work,
-  id: string,
-  project: In,
-  limits: Limits,
-): Promise<boolean> {
+async function isNext(db: Db | Tx['db'], work: Work, asking: Asking, limits: Limits): Promise<boolean> {
+  const { id, project } = asking;
   if (await isFull(db, work, project, limits)) return false;
   const { rows } =
-    await sql`with ${withPlaces(work, project.org_id, { id, project })} select from next where oldest = ${id}`.execute(
+    await sql`with ${withPlaces(work, project.org_id, asking)} select from next where oldest = ${id}`.execute(
       db,
     );
   return rows.length > 0;
 }
 
-async function makeDue(tx: Tx, work: Work, orgId: string | null): Promise<void> {
-  await makeJobsDue(
-    tx,
-    sql`with ${withPlaces(work, orgId)} select job from next order by turn limit ${BATCH}`,
-  );
-}
+/** Makes the jobs due whose work has a place, of one organization or of all. */
+const makeDue = (tx: Tx, work: Work, orgId: string | null): Promise<void> =>
+  makeJobsDue(tx, sql`with ${withPlaces(work, orgId)} select job from next order by turn limit ${BATCH}`);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HeldJob } from '../jobs/job.ts';
 import { runCapacity } from './worker-capacity.ts';
-import type { Holding } from './worker-capacity.ts';
 
 const GiB = 1024 ** 3;
 const NOW = 1_000_000;
@@ -13,7 +12,7 @@ const jobs = (count: number, fields: Partial<HeldJob> = {}): HeldJob[] =>
     ...fields,
   }));
 const young = { since: NOW - 1_000 };
-const capacity = (fields: Partial<Holding>) =>
+const capacity = (fields: Partial<Parameters<typeof runCapacity>[0]>) =>
   runCapacity({ kind: 'run.work', limit: 10, held: [], load: undefined, now: NOW, ...fields });
 /** 20 GiB have a reserve of 2. */
 const free = (freeGiB: number) => ({ memoryBytes: 20 * GiB, freeBytes: freeGiB * GiB, sandboxes: 0 });

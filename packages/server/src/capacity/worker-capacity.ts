@@ -1,7 +1,7 @@
 /**
  * How many jobs with a sandbox a worker may hold: by number, and by the memory that the runner measured
- * last. What waits for a person works as little as one that is queued, but has its memory: it takes no
- * place, up to a bound.
+ * last. A job that waits for a person takes no place, up to a bound: it works as little as a queued one, but
+ * has its memory.
  */
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { JobKind } from '../jobs/enqueue.ts';
@@ -11,10 +11,10 @@ const MiB = 1024 * 1024;
 /** Free memory that new sandboxes leave to the service, its database and the sandboxes that grow. */
 const RESERVE_PART = 0.1;
 const LEAST_RESERVE_BYTES = 512 * MiB;
-/** What a sandbox may come to take that has just begun, and shows little of it yet. */
+/** The memory that a new sandbox may take, of which it shows little yet. */
 const SANDBOX_BYTES = 256 * MiB;
 const YOUNG_MS = 5_000;
-/** Running and waiting ones together, of the number that may run. */
+/** Running and waiting jobs together, as a multiple of the number that may run. */
 const MOST_HELD = 4;
 
 const SANDBOXES: ReadonlySet<JobKind> = new Set<JobKind>([
@@ -24,21 +24,21 @@ const SANDBOXES: ReadonlySet<JobKind> = new Set<JobKind>([
   'preview.work',
 ]);
 
-export interface Holding {
+interface Holding {
   kind: JobKind;
   /** The most that may run at once. */
   limit: number;
-  /** All that this worker holds. */
+  /** All jobs that this worker holds. */
   held: readonly HeldJob[];
-  /** What the runner said last; without it the number alone decides. */
+  /** The runner's last measurement; without one the number alone decides. */
   load: RunnerStatus['load'];
   /** On this process's clock, ms. */
   now: number;
 }
 
 /**
- * How many jobs of that kind this worker may hold now, those that wait among them. At least one that runs,
- * however little memory is free: nothing waits for ever.
+ * How many jobs of that kind this worker may hold now, waiting ones included. One may always run, however
+ * little memory is free: nothing waits for ever.
  */
 export function runCapacity({ kind, limit, held, load, now }: Holding): number {
   const own = held.filter((h) => h.kind === kind);
