@@ -1,5 +1,5 @@
 /**
- * Which agent speaks for a model, and how it is started. `scripted` and `headrace` are built in; further
+ * Which agent works with a model, and how it is started. `scripted` and `headrace` are built in; further
  * ones come from the configuration file and speak ACP.
  */
 import { GATEWAY_URL } from '@headrace/runner/protocol';
@@ -10,8 +10,8 @@ import { matches } from '../patterns.ts';
 export type Registry = Pick<FileConfig, 'agents' | 'aliases' | 'providers'>;
 
 /**
- * The agent of a model: the first entry with a pattern that fits, else the built-in one. `target` (an
- * executionTarget's provider) goes before.
+ * The agent of a model: the alias of `target` (an executionTarget's provider), else the first entry with a
+ * pattern that fits, else the built-in one.
  */
 export function agentOf({ agents, aliases }: Registry, modelId: string, target?: string): string {
   if (target !== undefined && aliases[target] !== undefined) return aliases[target];
@@ -31,7 +31,7 @@ export function modelOf(modelId: string): { provider: string; model: string } {
     : { provider: modelId.slice(0, slash), model: modelId.slice(slash + 1) };
 }
 
-/** How to start a run's agent; `missing`: what the operator has to configure first. */
+/** How to start a run's agent. `missing` says what the operator has to configure first. */
 export function turnAgent(
   { agents, providers }: Registry,
   { agent, modelId, token, asks }: { agent: string; modelId: string; token: string; asks: boolean },

@@ -1,4 +1,4 @@
-/** The runner's line before an agent's own bytes: `task <run id>`. */
+/** The runner's line before an agent's bytes: `task <run id>`. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -8,12 +8,12 @@ const LINE = /^task (run_[0-9a-z]{26})$/;
 
 const runs = new WeakMap<Socket, string>();
 
-/** The run whose sandbox a connection comes from. */
+/** The run from whose sandbox a connection comes. */
 export const runOfSocket = (socket: Socket): string | undefined => runs.get(socket);
 
 /**
- * Reads the line and hands the rest to the HTTP server. A connection without a line in 5 s, or with another
- * one, is closed.
+ * Reads the line and passes the rest to the HTTP server. A connection without such a line within 5 s is
+ * closed.
  */
 export function acceptTask(socket: Socket, server: Server): void {
   let head = Buffer.alloc(0);

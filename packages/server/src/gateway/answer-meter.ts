@@ -1,6 +1,4 @@
-/**
- * Reads from an answer what it used: the usage that it tells, and bounds of its output where it tells none.
- */
+/** Reads from an answer what it used: the usage that it reports, and bounds of its output where it has none. */
 import type { Wire } from '../config-file.ts';
 import type { TokenUsage } from '../usage/index.ts';
 import { isObject } from './body.ts';
@@ -8,22 +6,19 @@ import { isObject } from './body.ts';
 type Json = Record<string, unknown>;
 
 export interface AnswerMeter {
-  /** One event of a stream; what is no event of this wire changes nothing. */
+  /** One event of a stream; an event of another wire changes nothing. */
   event(data: string): void;
   /** A whole answer of so many bytes. */
   whole(body: Json, bytes: number): void;
-  /** The last that was told; `isFinal`: with all output of the answer. Null: nothing yet. */
+  /** The last reported usage; null before the first. `isFinal`: it includes all output of the answer. */
   usage(): { usage: TokenUsage; isFinal: boolean } | null;
-  /**
-   * No token has less than a byte of text; beginnings of blocks and calls of tools have some tokens of
-   * their own.
-   */
+  /** A token has at least a byte of text; each start of a block and each tool call adds some tokens. */
   mostTokens(): number;
-  /** Each piece that was told has a token at least, and few tokens have more than 16 bytes. */
+  /** Each piece has at least one token, and few tokens have more than 16 bytes. */
   leastTokens(): number;
-  /** The answer came to its own end. */
+  /** Whether the answer is complete. */
   isEnded(): boolean;
-  /** What the provider said went wrong inside of an answer that had begun. */
+  /** The provider's error within an answer that had started. */
   failure(): string | null;
 }
 
@@ -36,7 +31,7 @@ const part = (value: unknown): Json => (isObject(value) ? value : {});
 
 export function meterAnswer(wire: Wire): AnswerMeter {
   const state: State = {
-    told: {},
+    reported: {},
     isFinal: false,
     isEnded: false,
     failure: null,
@@ -62,13 +57,13 @@ export function meterAnswer(wire: Wire): AnswerMeter {
     },
     whole(body, bytes) {
       state.bytes += bytes;
-      state.told = part(body.usage);
+      state.reported = part(body.usage);
       state.isFinal = isObject(body.usage);
       state.isEnded = true;
       if (isObject(body.error)) state.failure = sayError(body.error);
     },
     usage() {
-      const usage = usageOf(wire, state.told);
+      const usage = usageOf(wire, state.reported);
       return usage && { usage, isFinal: state.isFinal };
     },
     mostTokens: () => state.bytes + state.blocks * BLOCK_TOKENS,
@@ -79,8 +74,8 @@ export function meterAnswer(wire: Wire): AnswerMeter {
 }
 
 interface State {
-  /** The provider's own usage object; later tellings go over earlier ones. */
-  told: Json;
+  /** The provider's usage object; later reports replace earlier ones. */
+  reported: Json;
   isFinal: boolean;
   isEnded: boolean;
   failure: string | null;
@@ -101,12 +96,12 @@ function piece(state: State, said: unknown): void {
 function readAnthropic(state: State, event: Json): void {
   switch (event.type) {
     case 'message_start':
-      state.told = { ...part(part(event.message).usage) };
+      state.reported = { ...part(part(event.message).usage) };
       break;
     case 'message_delta':
       if (isObject(event.usage)) {
-        state.told = {
-          ...state.told,
+        state.reported = {
+          ...state.reported,
           ...Object.fromEntries(Object.entries(event.usage).filter(([, value]) => value !== null)),
         };
         state.isFinal = true;
@@ -133,8 +128,8 @@ function readAnthropic(state: State, event: Json): void {
 function readChat(state: State, event: Json): void {
   if (isObject(event.error)) state.failure = sayError(event.error);
   if (isObject(event.usage)) {
-    state.told = event.usage;
-    // Some tell it with each piece: it is the last one that counts.
+    state.reported = event.usage;
+    // Some report it with each piece: the last one counts.
     state.isFinal = true;
   }
   for (const choice of Array.isArray(event.choices) ? (event.choices as unknown[]) : []) {
@@ -164,15 +159,15 @@ function readResponses(state: State, event: Json): void {
   } else if (type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed') {
     const response = part(event.response);
     state.isEnded = true;
-    if (isObject(response.usage)) [state.told, state.isFinal] = [response.usage, true];
+    if (isObject(response.usage)) [state.reported, state.isFinal] = [response.usage, true];
     if (type === 'response.failed') state.failure = sayError(part(response.error));
   } else if (type === 'error') state.failure = sayError(isObject(event.error) ? event.error : event);
 }
 
-function usageOf(wire: Wire, told: Json): TokenUsage | null {
-  const usage = wire === 'anthropic' ? ofAnthropic(told) : ofOpenAi(wire, told);
+function usageOf(wire: Wire, reported: Json): TokenUsage | null {
+  const usage = wire === 'anthropic' ? ofAnthropic(reported) : ofOpenAi(wire, reported);
   if (usage === null) return null;
-  // Parts are never more than the whole, whatever was told.
+  // Parts never exceed the whole, whatever the provider reports.
   const cachedTokens = Math.min(usage.cachedTokens, usage.inputTokens);
   const cacheWriteLongTokens = Math.min(usage.cacheWriteLongTokens, usage.inputTokens - cachedTokens);
   return {
@@ -186,14 +181,14 @@ function usageOf(wire: Wire, told: Json): TokenUsage | null {
   };
 }
 
-function ofAnthropic(told: Json): TokenUsage | null {
-  const [plain, outputTokens] = [count(told.input_tokens), count(told.output_tokens)];
+function ofAnthropic(reported: Json): TokenUsage | null {
+  const [plain, outputTokens] = [count(reported.input_tokens), count(reported.output_tokens)];
   if (plain === null || outputTokens === null) return null;
-  const cachedTokens = count(told.cache_read_input_tokens) ?? 0;
-  const written = count(told.cache_creation_input_tokens) ?? 0;
+  const cachedTokens = count(reported.cache_read_input_tokens) ?? 0;
+  const written = count(reported.cache_creation_input_tokens) ?? 0;
   const cacheWriteLongTokens = Math.min(
     written,
-    count(part(told.cache_creation).ephemeral_1h_input_tokens) ?? 0,
+    count(part(reported.cache_creation).ephemeral_1h_input_tokens) ?? 0,
   );
   return {
     inputTokens: plain + cachedTokens + written,
@@ -204,17 +199,17 @@ function ofAnthropic(told: Json): TokenUsage | null {
   };
 }
 
-/** Some tell thinking apart from the output, and within the total only. */
-function ofOpenAi(wire: Wire, told: Json): TokenUsage | null {
+/** Some report thinking apart from the output: only the total includes it. */
+function ofOpenAi(wire: Wire, reported: Json): TokenUsage | null {
   const isChat = wire === 'openai-chat';
-  const inputTokens = count(isChat ? told.prompt_tokens : told.input_tokens);
-  const output = count(isChat ? told.completion_tokens : told.output_tokens);
+  const inputTokens = count(isChat ? reported.prompt_tokens : reported.input_tokens);
+  const output = count(isChat ? reported.completion_tokens : reported.output_tokens);
   if (inputTokens === null || output === null) return null;
-  const details = part(isChat ? told.prompt_tokens_details : told.input_tokens_details);
-  const total = count(told.total_tokens) ?? 0;
+  const details = part(isChat ? reported.prompt_tokens_details : reported.input_tokens_details);
+  const total = count(reported.total_tokens) ?? 0;
   return {
     inputTokens,
-    cachedTokens: count(details.cached_tokens) ?? count(told.prompt_cache_hit_tokens) ?? 0,
+    cachedTokens: count(details.cached_tokens) ?? count(reported.prompt_cache_hit_tokens) ?? 0,
     cacheWriteTokens: count(details.cache_write_tokens) ?? 0,
     cacheWriteLongTokens: 0,
     outputTokens: Math.max(output, total - inputTokens),

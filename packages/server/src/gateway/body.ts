@@ -5,35 +5,35 @@ import { GatewayError } from './wire-errors.ts';
 
 const MIB = 1024 * 1024;
 const BODY_BYTES = 32 * MIB;
-/** What a body may have that does not say how long it is. */
-const UNTOLD_BYTES = 4 * MIB;
+/** For a body without a content-length. */
+const UNSIZED_BYTES = 4 * MIB;
 /**
- * Parsing costs by the value, not by the byte: 20 million empty objects fit into 64 MiB, and hold up the
- * process for half a minute. A long conversation with all its tools has some ten thousand.
+ * Parsing costs by the value, not by the byte: 20 million empty objects fit into 64 MiB, and block the
+ * process for half a minute. A long conversation with all its tools has about ten thousand values.
  */
 const MOST_VALUES = 200_000;
-/** Writing JSON again recurses. */
+/** Serializing JSON recurses. */
 const DEEPEST = 500;
 
-/** How long the body is said to be; null: not said. */
+/** The body's content-length; null without one. */
 export const bodyLength = ({ headers }: IncomingMessage): number | null =>
   headers['content-length'] === undefined ? null : Number(headers['content-length']);
 
 /** The body as an object. Throws a GatewayError of 400 or 413, and when `signal` ends it. */
 export async function readBody(req: IncomingMessage, signal: AbortSignal): Promise<Record<string, unknown>> {
-  const told = bodyLength(req);
-  const limit = told === null ? UNTOLD_BYTES : BODY_BYTES;
+  const length = bodyLength(req);
+  const limit = length === null ? UNSIZED_BYTES : BODY_BYTES;
   const tooLarge = () =>
     new GatewayError(
       413,
-      `The body has more than ${limit / MIB} MiB${told === null ? ', and no content-length' : ''}.`,
+      `The body has more than ${limit / MIB} MiB${length === null ? ', and no content-length' : ''}.`,
     );
-  if (told !== null && told > limit) throw tooLarge();
+  if (length !== null && length > limit) throw tooLarge();
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new GatewayError(400, 'A body with a content-encoding is not read here.');
   const chunks: Buffer[] = [];
   let size = 0;
-  // The connection has to live on, or nobody is told that this is too large.
+  // The connection stays open, so that the agent can be answered that this is too large.
   for await (const chunk of addAbortSignal(signal, req).iterator({
     destroyOnReturn: false,
   }) as AsyncIterable<Buffer>) {
@@ -57,7 +57,7 @@ const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT
   (one) => one.charCodeAt(0),
 );
 
-/** Counts what stands outside of strings, at some 1 ms a MiB. */
+/** Counts values and levels outside of strings, at about 1 ms a MiB. */
 function checkShape(bytes: Buffer): void {
   let values = 0;
   let depth = 0;

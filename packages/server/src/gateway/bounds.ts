@@ -1,10 +1,10 @@
 /**
- * What a call can cost at most, before it is made.
+ * The most that a call can cost, before it is made.
  *
  * Input: byte-level tokenizers make at most one token of a byte, and the body holds all input but two
- * things: what the provider adds by itself (the frame of messages is shorter than its JSON; the prompt that
- * explains tools, descriptions of the provider's own tools), which the constants below cover with room, and
- * images, whose tokens depend on their size and have a maximum with each provider.
+ * things. One is what the provider adds (the frame of messages, which is shorter than its JSON; the prompt
+ * that explains tools; descriptions of the provider's tools): the constants below cover it with room. The
+ * other is images, whose tokens depend on their size and have a maximum with each provider.
  */
 import type { Wire } from '../config-file.ts';
 import { dearestRates, micros } from '../usage/index.ts';
@@ -23,11 +23,11 @@ const IMAGE_TOKENS: Record<Wire, number> = {
   'openai-responses': 50_000,
 };
 /**
- * Output that is expected of a call which says no maximum, where no limit holds; and the maximum that it
- * gets where one holds.
+ * The expected output of a call without a maximum where no limit holds, and the maximum that it gets where
+ * one holds.
  */
 const DEFAULT_OUTPUT = 32_768;
-/** An answer with less room than this is of no use, unless less was asked for. */
+/** An answer with less room than this is useless, unless less was asked for. */
 const LEAST_OUTPUT = 256;
 
 /**
@@ -36,7 +36,7 @@ const LEAST_OUTPUT = 256;
  */
 export type Caching = 'none' | 'short' | 'long';
 
-/** OpenAI caches unasked. `text`: the body as it is sent, in which no name can hide behind escapes. */
+/** OpenAI always caches. `text`: the body as it is sent, in which no name can hide behind escapes. */
 export const cachingOf = (wire: Wire, text: string): Caching =>
   wire !== 'anthropic'
     ? 'short'
@@ -50,7 +50,7 @@ export interface Bound {
   inputTokens: number;
   /** Output of all choices together. */
   outputTokens: number;
-  /** What one answer may have. */
+  /** Output of one answer. */
   maxOutput: number;
   micros: number;
 }
@@ -63,7 +63,7 @@ export const mostInput = (shaped: ShapedRequest, bodyBytes: number): number =>
 
 /**
  * The bound of a call when `remaining` micro-units are left (null: no limit holds), with its output cut to
- * what they pay for. Null when they do not pay for the input and an answer worth having.
+ * what they pay for. Null when they do not pay for the input and a useful answer.
  */
 export function boundCall(
   shaped: ShapedRequest,
@@ -101,16 +101,17 @@ export function boundCall(
 }
 
 /**
- * Tokens of a call that did not tell all that it used: what it told, else the most that it can have been.
+ * Tokens of a call that did not report all that it used: what it reported, else the most that it can have
+ * used.
  * `output`: of all choices.
  */
 export function mostUsage(
   { inputTokens }: Bound,
-  told: TokenUsage | null,
+  reported: TokenUsage | null,
   output: number,
   caching: Caching,
 ): TokenUsage {
-  if (told) return { ...told, outputTokens: Math.max(told.outputTokens, output) };
+  if (reported) return { ...reported, outputTokens: Math.max(reported.outputTokens, output) };
   return {
     inputTokens,
     cachedTokens: 0,

@@ -1,8 +1,8 @@
 /**
- * What the messages of a call hold beside text. Text has at most a token per byte, whatever the tokenizer;
- * images are counted apart, and what has no bound in the body is refused: ids of stored files, addresses
- * that the provider would fetch (also a way out of the sandbox), recordings; tools that the provider would
- * carry out; documents where a limit holds.
+ * The parts of a call's messages that are not text. Text has at most a token per byte, with any tokenizer;
+ * images are counted apart. What has no bound in the body is refused: ids of stored files, addresses that
+ * the provider would fetch (also a way out of the sandbox), recordings, tools that the provider would run,
+ * and documents where a limit holds.
  */
 import { GatewayError } from './wire-errors.ts';
 import { isObject } from './body.ts';
@@ -36,7 +36,7 @@ function visit(value: unknown, content: Content, depth: number): void {
   }
   const part = value as Record<string, unknown>;
   judge(part, content);
-  // A tool's own input and answer may be any JSON: their text counts, and nothing in them is fetched.
+  // A tool's input and answer may be any JSON: their text counts, and nothing in them is fetched.
   visit(part.content, content, depth + 1);
   visit(part.output, content, depth + 1);
   if (isObject(part.source)) visit(part.source.content, content, depth + 1);
@@ -61,9 +61,9 @@ function judge(part: Record<string, unknown>, content: Content): void {
     case 'container_upload':
       return refuse('container_upload needs a container of the provider.');
     case 'image':
-      return ofSource(part, content, true);
+      return imageSource(part, content);
     case 'document':
-      return ofSource(part, content, false);
+      return documentSource(part, content);
     case 'image_url':
       return image(isObject(part.image_url) ? part.image_url.url : part.image_url, content);
     case 'input_image':
@@ -76,13 +76,19 @@ function judge(part: Record<string, unknown>, content: Content): void {
   }
 }
 
-/** Anthropic's `source`. */
-function ofSource({ source }: Record<string, unknown>, content: Content, isImage: boolean): void {
-  if (!isObject(source)) return;
+function imageSource({ source }: Record<string, unknown>, content: Content): void {
+  if (isObject(source)) counted(inBody(source).data, content);
+}
+
+function documentSource({ source }: Record<string, unknown>, content: Content): void {
+  if (isObject(source) && inBody(source).type === 'base64') content.hasDocuments = true;
+}
+
+/** Anthropic's `source`, whose bytes have to be in the body. */
+function inBody(source: Record<string, unknown>): Record<string, unknown> {
   if (source.type === 'url' || source.type === 'file')
     refuse(`A source of type ${source.type} is not in the body: send its bytes.`);
-  if (isImage) counted(source.data, content);
-  else if (source.type === 'base64') content.hasDocuments = true;
+  return source;
 }
 
 function image(url: unknown, content: Content): void {

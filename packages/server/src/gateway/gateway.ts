@@ -1,7 +1,7 @@
 /**
  * The model gateway: where agents in sandboxes, which have no network and no keys, reach models and MCP
- * servers. It listens on a unix socket; the runner joins each connection of a sandbox to it, with a line
- * that says whose it is.
+ * servers. It listens on a unix socket. The runner joins each connection of a sandbox to it, with a line
+ * that names the run.
  */
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -23,7 +23,7 @@ import { GatewayError, sendError } from './wire-errors.ts';
 
 export interface Gateway {
   socketPath: string;
-  /** Ends the calls under way, settles them, and removes the socket. */
+  /** Ends and settles the calls under way, and removes the socket. */
   close(): Promise<void>;
 }
 
@@ -32,16 +32,16 @@ type GatewayContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'secretKey
 const SWEEP_MS = 5_000;
 const RENEW_MS = 5_000;
 const HEADERS_MS = 30_000;
-/** A body that waits for its turn is not read meanwhile: longer than calls may wait. */
+/** Longer than calls may wait, as a body is not read while its call waits for its turn. */
 const REQUEST_MS = 300_000;
 const MOST_CONNECTIONS = 4_096;
 /**
- * A run has at most 64 connections; a client that does not wait for answers could ask for any number of
- * them on each.
+ * A run has at most 64 connections, but a client that does not wait for answers could send any number of
+ * requests on each.
  */
 const MOST_OF_RUN = 128;
 
-/** `requestMs`: for a request to arrive. */
+/** `requestMs`: until a request has arrived. */
 type GatewayTimes = UpstreamTimes & { requestMs: number };
 const TIMES: GatewayTimes = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000, requestMs: REQUEST_MS };
 
@@ -57,7 +57,7 @@ export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTi
     },
     bounded((req, res) => answer(ctx, calls, req, res)),
   );
-  // It listens nowhere itself, and would begin to look after slow requests when it does.
+  // Node checks for slow requests once a server listens, which this one does not.
   http.emit('listening');
   const sockets = new Set<Socket>();
   const listener = createServer((socket) => {

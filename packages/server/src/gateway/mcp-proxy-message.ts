@@ -1,12 +1,12 @@
-/** What of an MCP call passes, and what is said where none does. */
+/** The headers and bodies of MCP calls that pass, and the answer to those that do not. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const BODY_MS = 60_000;
 
 /**
- * MCP's own, with what later versions of it add (`mcp-…`). Neither credentials nor cookies, nor anything of
- * the connection.
+ * MCP's headers, with those that later versions add (`mcp-…`). No credentials, no cookies, no headers of the
+ * connection.
  */
 const isOfMcp = (name: string) =>
   name === 'accept' || name === 'content-type' || name === 'last-event-id' || name.startsWith('mcp-');
@@ -53,7 +53,7 @@ export async function readBody(req: IncomingMessage): Promise<Buffer> {
   try {
     const parts: Buffer[] = [];
     let size = 0;
-    // The connection has to live on, or nobody is told that this is too large.
+    // The connection stays open, so that the agent can be answered that this is too large.
     for await (const part of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += part.length;
       if (size > MAX_BODY_BYTES) throw tooLarge();
@@ -65,7 +65,7 @@ export async function readBody(req: IncomingMessage): Promise<Buffer> {
   }
 }
 
-/** Where an answer has begun, it is cut. The connection ends: a body may be under way still. */
+/** Refuses the call; an answer that has started is cut. The connection ends, as a body may still arrive. */
 export function refuse(res: ServerResponse, { status, code, message }: McpFailure): void {
   if (res.headersSent) return void res.destroy();
   if (res.destroyed) return;

@@ -1,7 +1,7 @@
 /**
- * Calls of a run's agent to its MCP servers (streamable HTTP). Only MCP's own headers pass, in both
- * directions; the server's stored headers are added here, so that they are in no sandbox. What the server
- * answers is relayed as it comes, as fast as the agent reads it.
+ * Calls of a run's agent to its MCP servers (streamable HTTP). Only MCP's headers pass, in both directions;
+ * the server's stored headers are added here, so that they are in no sandbox. The answer is relayed as it
+ * arrives, as fast as the agent reads it.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -14,17 +14,14 @@ import { mcpTarget, publicConnector } from '../mcp-servers/index.ts';
 import { McpFailure, readBody, refuse, requestHeaders, responseHeaders } from './mcp-proxy-message.ts';
 
 const CONNECT_MS = 10_000;
-/**
- * A tool may think for long before it answers, and a stream of notifications may be silent; a client
- * reconnects to the latter.
- */
+/** A tool may work for long before it answers; a client reconnects to a silent stream of notifications. */
 const LIMITS = { headersTimeout: 5 * 60_000, bodyTimeout: 15 * 60_000 };
-/** One agent's calls and streams at once, over all its servers. */
+/** One agent's calls and streams at once, to all its servers. */
 const OPEN_OF_RUN = 64;
 const METHODS = ['POST', 'GET', 'DELETE'];
 
 interface Asked {
-  /** Whom the gateway has authenticated. */
+  /** The run that the gateway has authenticated. */
   run: Pick<RunRow, 'id' | 'org_id' | 'project_id'>;
   serverId: string;
   /** Milliseconds until an answer begins, and between its parts. */
@@ -32,7 +29,7 @@ interface Asked {
 }
 
 const open = new Map<string, number>();
-/** By whether private addresses are allowed. Redirects are followed by neither. */
+/** By whether private addresses are allowed. Neither follows redirects. */
 const dispatchers = new Map<boolean, Agent>();
 
 function dispatcher(allowPrivate: boolean): Agent {
@@ -44,8 +41,8 @@ function dispatcher(allowPrivate: boolean): Agent {
 }
 
 /**
- * Answers `req` on `res`, whatever happens; resolves when the answer has ended. A call ends with the
- * agent's connection, and with the process.
+ * Answers `req` on `res` in any case; resolves when the answer has ended. A call ends with the agent's
+ * connection, and with the process.
  */
 export async function proxyMcp(
   ctx: Pick<Context, 'db' | 'secretKey' | 'log' | 'config' | 'shutdown'>,
@@ -54,7 +51,7 @@ export async function proxyMcp(
   res: ServerResponse,
 ): Promise<void> {
   const gone = new AbortController();
-  // An abort costs an exception with its stack: none where the answer has ended.
+  // An abort costs an exception with its stack, so there is none where the answer has ended.
   res.once('close', () => {
     if (!res.writableFinished) gone.abort();
   });
@@ -76,7 +73,7 @@ export async function proxyMcp(
     );
   } catch (error) {
     const failure = error instanceof McpFailure ? error : failureOf(error);
-    // Causes may name addresses and hold what a server said: the log is told their kind alone.
+    // Causes may contain addresses and a server's words: only their kind is logged.
     if (!gone.signal.aborted && failure.status >= 500)
       ctx.log.warn(
         { runId: run.id, mcpServerId: serverId, status: failure.status, reason: codeOf(error) },
@@ -107,21 +104,18 @@ async function relay(
   });
   const refusal = refusalOf(answer.statusCode);
   if (refusal) {
-    // Read on for a little, so that the connection can be used again; what is longer is cut.
+    // A short body is read to its end, so that the connection can be used again.
     await answer.body.dump({ limit: 65_536, signal }).catch(() => undefined);
     throw refusal;
   }
   res.writeHead(answer.statusCode, responseHeaders(answer.headers));
-  // Events may be long in coming; any other body goes out together with its headers.
+  // Events may take long; any other body is sent together with its headers.
   if (isStream(answer.headers)) res.flushHeaders();
-  // A stream that breaks is cut at the agent's end as well: pipeline destroys both.
+  // A stream that breaks is cut for the agent as well: pipeline destroys both.
   await pipeline(answer.body, res).catch(() => undefined);
 }
 
-/**
- * Answers that mean something to the service alone: the agent has no other address and no other credential
- * to try.
- */
+/** Answers that only the service can act on: the agent has no other address and no other credential to try. */
 function refusalOf(status: number): McpFailure | null {
   if (status === 401)
     return new McpFailure(

@@ -1,4 +1,4 @@
-/** A call that costs: reserved before it is made, settled when it ended, however it ended. */
+/** A call that costs: its money is reserved before it is made, and settled however it ends. */
 import { costOf } from '../usage/index.ts';
 import type { TokenUsage } from '../usage/index.ts';
 import { meterAnswer } from './answer-meter.ts';
@@ -82,7 +82,7 @@ async function reserveCall(ctx: CallContext, call: ModelCall, shaped: ShapedRequ
   if (reserved.kind === 'over') throw overBudget(shaped.wire, reserved.message);
   const { reservation } = reserved;
   if (reservation.isLimited && shaped.maxOutput !== reservation.bound.maxOutput) {
-    limitOutput(shaped, reservation.bound.maxOutput, isOpenAi(provider));
+    limitOutput(shaped, { tokens: reservation.bound.maxOutput, isOpenAi: isOpenAi(provider) });
     text = JSON.stringify(shaped.body);
   }
   return { call, shaped, text, caching, reservation, meter: meterAnswer(shaped.wire) };

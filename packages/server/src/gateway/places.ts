@@ -1,13 +1,13 @@
 /**
- * A bounded number of calls at once for each run, where large ones count as several; a bounded number of
- * others wait for a bounded time.
+ * A bounded number of calls at once for each run, where large ones count as several. A bounded number of
+ * further calls wait, for a bounded time.
  */
 import { GatewayError } from './wire-errors.ts';
 
 export interface Places {
   /**
-   * Resolves to what gives `size` places (at most `atOnce`) back. Throws a GatewayError of 429 when too
-   * many wait or the time is over.
+   * Takes `size` places (at most `atOnce`); the function that it resolves to gives them back. Throws a
+   * GatewayError of 429 when too many wait or the time is over.
    */
   take(runId: string, size: number, signal: AbortSignal): Promise<() => void>;
 }
@@ -32,7 +32,7 @@ export function openPlaces({
   waitMs: number;
 }): Places {
   const queues = new Map<string, Queue>();
-  /** Lets in who waits, in their order: a large call is not overtaken for ever. */
+  /** Lets waiting calls in, in their order: a large call is not overtaken for ever. */
   const advance = (runId: string, queue: Queue) => {
     for (const next of queue.waiting) {
       if (queue.taken + next.size > atOnce) return;

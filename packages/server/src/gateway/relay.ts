@@ -1,7 +1,4 @@
-/**
- * Passes a provider's answer on to the agent, piece by piece as it comes, and reads on the way what it
- * used.
- */
+/** Relays a provider's answer to the agent, piece by piece as it arrives, and reads from it what it used. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -15,13 +12,11 @@ import { errorBody, errorEvent, sendError } from './wire-errors.ts';
 
 export interface Relayed {
   outcome: CallEnd['outcome'];
-  /** What the provider did wrong, as a sentence goes on after its name; null: nothing. */
+  /** What the provider did wrong, as a sentence that starts with its name continues; null: nothing. */
   problem: string | null;
-  /** The provider may have made output that the meter has not seen: it is charged at its most. */
+  /** The provider may have made output that the meter has not seen: the most that it can be is charged. */
   isUncounted?: boolean;
-  /**
-   * Ends the answer. Called when the call is settled: the agent's next call then finds what this one left.
-   */
+  /** Ends the answer. Called when the call is settled: the agent's next call then finds what this one left. */
   end(): void;
 }
 
@@ -29,7 +24,7 @@ type Answer = Dispatcher.ResponseData;
 
 const WHOLE_BYTES = 32 * 1024 * 1024;
 const ERROR_BYTES = 64 * 1024;
-/** Pieces that a stream may have beyond its maximum: ends of words, which some cut off. */
+/** A stream may have so many pieces beyond its maximum: some providers cut words. */
 const SLACK_TOKENS = 16;
 
 const contentType = ({ headers }: Answer): string => {
@@ -40,7 +35,7 @@ const contentType = ({ headers }: Answer): string => {
 export interface RelayTo {
   res: ServerResponse;
   wire: Wire;
-  /** How errors name the provider. */
+  /** The provider's name. */
   provider: string;
   signal: AbortSignal;
 }
@@ -49,7 +44,7 @@ interface Relaying {
   streams: boolean;
   /** Output tokens after which a stream is cut; null: no limit holds. */
   most: number | null;
-  /** An agent that reads nothing for so long has gone away: it holds a connection to the provider. */
+  /** An agent that reads nothing for this long is cut off: it holds a connection to the provider. */
   stallMs: number;
 }
 
@@ -102,7 +97,7 @@ async function relayStream(
       end: () => res.end(errorEvent(wire, `The model provider ${provider} ${problem}.`)),
     };
   };
-  // While the agent reads nothing, nothing is read of the provider either, which goes on.
+  // While the agent reads nothing, nothing is read from the provider either, which continues.
   let isBehind = false;
   try {
     for await (const chunk of answer.body as AsyncIterable<Buffer>) {
@@ -184,7 +179,7 @@ async function relayWhole(answer: Answer, meter: AnswerMeter, to: RelayTo): Prom
   };
 }
 
-/** An answer that is no success. The key is taken out of it, should the provider repeat it. */
+/** Relays an answer that is no success, without the key, should the provider repeat it. */
 export async function relayRefusal(
   answer: Answer,
   { res, wire, provider }: RelayTo,

@@ -1,4 +1,4 @@
-/** The paths that an agent may call, and no others. */
+/** The paths that an agent may call. */
 import type { Wire } from '../config-file.ts';
 
 export type Endpoint = 'messages' | 'messages/count_tokens' | 'chat/completions' | 'responses' | 'models';
@@ -31,11 +31,11 @@ const WIRES: Record<Exclude<Endpoint, 'models'>, Wire> = {
   responses: 'openai-responses',
 };
 
-/** The wire of an endpoint; a list of models is told as the provider's first one tells it. */
+/** The wire of an endpoint; a list of models has the form of the provider's first wire. */
 export const wireOf = (endpoint: Endpoint, wires: readonly Wire[]): Wire =>
   endpoint === 'models' ? (wires[0] ?? 'openai-chat') : WIRES[endpoint];
 
-/** The wire whose errors somebody understands who called by a path that says nothing. */
+/** The wire of the errors for a call whose path does not name an endpoint. */
 export const guessWire = (url: string, headers: Record<string, unknown>): Wire =>
   url.includes('/messages') || headers['anthropic-version'] !== undefined
     ? 'anthropic'

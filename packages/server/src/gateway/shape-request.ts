@@ -1,6 +1,6 @@
 /**
- * From what the agent asks to what the provider is asked: nothing that is stored there, costs apart from
- * tokens, or has no bound.
+ * Turns the agent's request into the provider's: nothing in it is stored there, costs more than its tokens,
+ * or has no bound.
  */
 import type { Wire } from '../config-file.ts';
 import { isObject } from './body.ts';
@@ -14,22 +14,19 @@ export interface ShapedRequest extends Content {
   body: Record<string, unknown>;
   model: string;
   streams: boolean;
-  /** Answers that are asked for at once (`n`). */
+  /** The number of answers (`n`). */
   choices: number;
-  /** Output tokens of one answer, at most; null: not said. */
+  /** The most output tokens of one answer; null: not given. */
   maxOutput: number | null;
   /** Anthropic: tokens for thinking, a part of maxOutput. */
   thinkingBudget: number | null;
-  /** Tools whose description is the provider's own. */
+  /** Tools that the provider describes. */
   ownTools: number;
-  /** Whether output may be charged that the stream does not show. */
+  /** Whether the provider may charge for output that the stream does not show. */
   hidesOutput: boolean;
 }
 
-/**
- * Dearer or faster service, other models than the one that was asked for, hosted tools, state of the
- * provider.
- */
+/** Dearer or faster service, other models than the requested one, hosted tools, state at the provider. */
 const REMOVED = [
   'service_tier',
   'speed',
@@ -52,7 +49,7 @@ const MODEL = /^[!-~]{1,200}$/;
 const MOST_TOKENS = 10_000_000;
 const MOST_CHOICES = 128;
 
-/** Takes over `body`. Throws a GatewayError of 400 that says what is not passed on. */
+/** Takes over `body`. Throws a GatewayError of 400 that names what is not passed on. */
 export function shapeRequest(wire: Wire, body: Record<string, unknown>): ShapedRequest {
   const { model } = body;
   if (typeof model !== 'string' || !MODEL.test(model))
@@ -80,7 +77,7 @@ export function shapeRequest(wire: Wire, body: Record<string, unknown>): ShapedR
     wire === 'anthropic' && isObject(body.thinking) && body.thinking.type === 'enabled'
       ? whole(body.thinking, 'budget_tokens', MOST_TOKENS)
       : null;
-  // With interleaved thinking the provider would take it, and the maximum would be one no more.
+  // With interleaved thinking the provider would accept it, and the maximum would no longer bound the output.
   if (thinkingBudget !== null && maxOutput !== null && thinkingBudget >= maxOutput)
     throw new GatewayError(400, 'thinking.budget_tokens: has to be less than max_tokens.');
   const streams = body.stream === true;
@@ -111,23 +108,25 @@ const OUTPUT_FIELDS: Record<Wire, string[]> = {
 };
 
 function outputAsked(wire: Wire, body: Record<string, unknown>): number | null {
-  const told = OUTPUT_FIELDS[wire]
+  const asked = OUTPUT_FIELDS[wire]
     .map((field) => whole(body, field, MOST_TOKENS))
     .filter((value) => value !== null);
-  return told.length ? Math.max(...told) : null;
+  return asked.length ? Math.max(...asked) : null;
 }
 
-/** Sets the limit on output where one was said, else as this provider says it. */
-export function limitOutput({ wire, body }: ShapedRequest, tokens: number, speaksNew: boolean): void {
+/** Limits the output: in the fields that the request has, else in the one that the provider knows best. */
+export function limitOutput(
+  { wire, body }: ShapedRequest,
+  { tokens, isOpenAi }: { tokens: number; isOpenAi: boolean },
+): void {
   const fields = OUTPUT_FIELDS[wire];
-  const said = fields.filter((field) => typeof body[field] === 'number');
-  for (const field of said) body[field] = Math.min(body[field] as number, tokens);
-  // Servers that only follow OpenAI know the older name better; OpenAI's newer models take the newer one
-  // alone.
-  if (said.length === 0) body[wire === 'openai-chat' && !speaksNew ? 'max_tokens' : fields[0]!] = tokens;
+  const given = fields.filter((field) => typeof body[field] === 'number');
+  for (const field of given) body[field] = Math.min(body[field] as number, tokens);
+  // Servers that imitate OpenAI know the older name better; OpenAI's newer models take only the newer one.
+  if (given.length === 0) body[wire === 'openai-chat' && !isOpenAi ? 'max_tokens' : fields[0]!] = tokens;
 }
 
-/** A positive whole number; null where it is left out. */
+/** A positive whole number; null where the field is missing. */
 function whole(of: Record<string, unknown>, field: string, most: number): number | null {
   const value = of[field] ?? null;
   if (value === null) {
@@ -139,7 +138,7 @@ function whole(of: Record<string, unknown>, field: string, most: number): number
   return value;
 }
 
-/** Summaries that the provider makes by itself are calls of the model that no bound of this one covers. */
+/** Removes the provider's own summaries: they are further calls of the model, which no bound covers. */
 function withoutCompaction(wire: Wire, body: Record<string, unknown>): void {
   if (wire !== 'anthropic') delete body.context_management;
   const management = body.context_management;
@@ -150,8 +149,8 @@ function withoutCompaction(wire: Wire, body: Record<string, unknown>): void {
 }
 
 /**
- * Thinking is charged whole and streamed in part or not at all. Where it cannot be told, it is taken to be
- * hidden.
+ * Whether the request may have hidden output: thinking is charged whole, and streamed in part or not at all.
+ * A model that is not known counts as one that thinks.
  */
 function hides(wire: Wire, body: Record<string, unknown>, model: string): boolean {
   if (wire === 'anthropic') return isObject(body.thinking) && body.thinking.type !== 'disabled';

@@ -1,4 +1,4 @@
-/** Where a worker's gateway listens: a short path, as a unix socket's has at most 107 bytes. */
+/** Where a worker's gateway listens: a short path, as that of a unix socket has at most 107 bytes. */
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
@@ -6,10 +6,7 @@ import { join } from 'node:path';
 
 let made = 0;
 
-/**
- * A path that nobody has yet. Removes sockets that processes of this data folder left when they were
- * killed.
- */
+/** Returns a path that is free. Removes sockets that killed processes of this data folder left. */
 export async function socketPlace(dataDir: string): Promise<string> {
   const { uid } = userInfo();
   const folder = join(tmpdir(), `headrace-${uid}`);
@@ -24,7 +21,7 @@ export async function socketPlace(dataDir: string): Promise<string> {
   }
   made++;
   const path = join(folder, `${name}-${process.pid}-${made}.gateway`);
-  // A process of that number may have been there before.
+  // An earlier process may have had this number.
   await rm(path, { force: true });
   return path;
 }

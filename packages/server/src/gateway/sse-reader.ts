@@ -1,8 +1,6 @@
-/**
- * Server-sent events as they come in: hands over the data of each, whatever the pieces that it arrives in.
- */
+/** Reads server-sent events: passes on the data of each event, in whatever pieces it arrives. */
 
-/** An event with more than this is none. */
+/** The longest event. */
 const EVENT_CHARACTERS = 32 * 1024 * 1024;
 
 interface SseReader {
@@ -13,7 +11,7 @@ interface SseReader {
 
 export function readSse(onData: (data: string) => void): SseReader {
   const decoder = new TextDecoder();
-  /** Pieces of a line without its end yet: joined once, or a long line would be copied with each piece. */
+  /** Pieces of an unfinished line, joined once: else a long line would be copied with each piece. */
   let pieces: string[] = [];
   let size = 0;
   let data: string[] = [];
@@ -39,7 +37,7 @@ export function readSse(onData: (data: string) => void): SseReader {
   };
   return {
     write: (chunk) => take(decoder.decode(chunk, { stream: true })),
-    /** An event whose empty line is missing counts: its data is whole when the stream ended well. */
+    /** An event without its empty line counts: its data is whole when the stream ended well. */
     end() {
       take(decoder.decode());
       if (pieces.length) line(pieces.join(''));

@@ -1,7 +1,7 @@
 /**
- * Tools that the agent itself carries out are passed on. Those that the provider carries out (search,
- * fetch, code, containers, connectors) cost beside tokens and reach out of the sandbox: they are taken
- * away, and the model does without.
+ * Tools that the agent runs are passed on. Those that the provider runs (search, fetch, code, containers,
+ * connectors) cost more than tokens and reach out of the sandbox: they are removed, and the model does
+ * without.
  */
 import type { Wire } from '../config-file.ts';
 import { isObject } from './body.ts';
@@ -10,8 +10,8 @@ const ANTHROPIC = /^(custom|(bash|text_editor|memory|computer|tool_search_tool)_
 const OPENAI = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'tool_search']);
 
 /**
- * Changes `tools` and `tool_choice` of the body. Returns how many are left whose description is the
- * provider's own, not in the body.
+ * Removes the provider's tools from `tools` and `tool_choice`. Returns how many of the rest the provider
+ * describes: their descriptions are not in the body.
  */
 export function keepOwnTools(wire: Wire, body: Record<string, unknown>): number {
   if (!Array.isArray(body.tools)) {
@@ -26,10 +26,7 @@ export function keepOwnTools(wire: Wire, body: Record<string, unknown>): number 
     .length;
 }
 
-/**
- * Whether the agent carries out all of what these name: an item of a conversation may hand over tools that
- * it has found.
- */
+/** Whether the agent runs all of these tools: an item of a conversation may add tools that it has found. */
 export const areOwnTools = (tools: readonly unknown[]): boolean =>
   tools.every((tool) =>
     isObject(tool) && tool.type === 'namespace'
@@ -57,7 +54,7 @@ function own(wire: Wire, tool: unknown): Record<string, unknown> | null {
   return OPENAI.has(String(tool.type)) ? tool : null;
 }
 
-/** Whether a choice can be made of what is left: a word as `auto`, or a tool by its name. */
+/** Whether a choice still holds for the tools that are left: a word such as `auto`, or a tool's name. */
 function isPossible(choice: unknown, kept: Record<string, unknown>[]): boolean {
   if (kept.length === 0) return false;
   if (!isObject(choice)) return true;

@@ -1,13 +1,10 @@
-/**
- * The call as the provider gets it: its address, the headers that are passed on, and the organization's
- * key.
- */
+/** The call as the provider gets it: its address, the headers that pass, and the organization's key. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProviderEntry, Wire } from '../config-file.ts';
 import type { Endpoint } from './route.ts';
 
 const PASSED = ['accept', 'anthropic-version', 'user-agent'];
-/** Betas whose use costs beside tokens, or reaches what is stored at the provider. */
+/** Betas that cost more than tokens, or reach what is stored at the provider. */
 const PAID_BETA =
   /^(fast-mode|code-execution|mcp-client|web-fetch|web-search|files-api|skills|advisor|managed-agents|compact|server-side-fallback)/;
 const LONGEST_HEADER = 2_000;
@@ -42,7 +39,7 @@ export function upstreamHeaders(
   if (key === null) return headers;
   const isAnthropic = wire === 'anthropic';
   if (isAnthropic) headers['x-api-key'] = key;
-  // Others that speak Anthropic's wire want the key as either.
+  // Others that speak Anthropic's wire want the key in either form.
   if (!isAnthropic || !/(^|\.)anthropic\.com$/.test(new URL(provider.baseUrl).hostname))
     headers.authorization = `Bearer ${key}`;
   return headers;
@@ -50,7 +47,7 @@ export function upstreamHeaders(
 
 const ANSWERED = ['content-type', 'request-id', 'x-request-id', 'retry-after'];
 
-/** What of the answer's headers the agent gets: nothing that tells of the organization's account. */
+/** The answer's headers that the agent gets: none that reveals the organization's account. */
 export function answerHeaders(
   upstream: Record<string, string | string[] | undefined>,
 ): Record<string, string> {

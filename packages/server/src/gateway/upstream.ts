@@ -1,13 +1,11 @@
-/**
- * Calls to providers: one pool of kept connections, bounded waits, few repetitions, no redirects followed.
- */
+/** Calls to providers: one pool of kept connections, bounded waits, few repetitions, no redirects. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { Dispatcher } from 'undici';
 
 export interface UpstreamTimes {
   connectMs: number;
-  /** Until the answer begins: whole answers begin at their end. */
+  /** Until the answer starts: a whole answer starts when it is complete. */
   headersMs: number;
   /** Between two pieces of an answer. */
   idleMs: number;
@@ -25,8 +23,8 @@ export interface UpstreamPool {
   /** Between two pieces of an answer, in ms. */
   idleMs: number;
   /**
-   * The provider's answer, after at most two repetitions. Throws what undici throws; `isUnreached` tells
-   * whether the provider can have seen the call.
+   * The provider's answer, after at most two repetitions. Throws what undici throws; `isUnreached` says
+   * whether the provider has not seen the call.
    */
   send(call: UpstreamCall): Promise<Dispatcher.ResponseData>;
   close(): Promise<void>;
@@ -36,7 +34,7 @@ const REPEATED = new Set([429, 500, 502, 503, 504, 529]);
 const REPETITIONS = 2;
 const BACKOFF_MS = 250;
 const LONGEST_WAIT_MS = 5_000;
-/** Not fewer than agents have: one that keeps its calls open may not hold up the others. */
+/** As many as agents have: one that keeps its calls open may not block the others. */
 const CONNECTIONS = 4_096;
 
 export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): UpstreamPool {
@@ -57,13 +55,12 @@ export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): U
         let waitMs = BACKOFF_MS * 2 ** attempt * (0.5 + Math.random());
         try {
           const answer = await request(url, { ...options, dispatcher });
-          // Who reads it hears of errors by reading; one that comes when nobody does any more would end the
-          // process.
+          // A reader gets errors by reading; one that comes when nothing reads any more would end the process.
           answer.body.on('error', () => {});
-          const told = waitTold(answer.headers['retry-after']);
-          if (isLast || !REPEATED.has(answer.statusCode) || told > LONGEST_WAIT_MS) return answer;
+          const asked = retryAfterMs(answer.headers['retry-after']);
+          if (isLast || !REPEATED.has(answer.statusCode) || asked > LONGEST_WAIT_MS) return answer;
           await answer.body.dump({ limit: 64 * 1024 }).catch(() => {});
-          waitMs = Math.max(waitMs, told);
+          waitMs = Math.max(waitMs, asked);
         } catch (error) {
           if (isLast || !isUnreached(error)) throw error;
         }
@@ -76,7 +73,7 @@ export function openUpstream({ connectMs, headersMs, idleMs }: UpstreamTimes): U
   };
 }
 
-/** Ended before the first attempt or between two: the one before was refused, or did not arrive. */
+/** Ended before the first attempt or between two: the last one was refused, or did not arrive. */
 const BETWEEN = 'BETWEEN_ATTEMPTS';
 const between = () => Object.assign(new Error('no call was under way'), { code: BETWEEN });
 const UNREACHED = new Set([
@@ -104,7 +101,7 @@ export function isUnreached(error: unknown): boolean {
 }
 
 /** `retry-after` in ms: seconds, or a date. */
-function waitTold(header: string | string[] | undefined): number {
+function retryAfterMs(header: string | string[] | undefined): number {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined) return 0;
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();

@@ -1,7 +1,4 @@
-/**
- * Errors as the provider of each wire would say them: agents know those, and which of them are worth a
- * repetition.
- */
+/** Errors in the form of each wire's provider: agents know those, and which of them to repeat. */
 import type { ServerResponse } from 'node:http';
 import type { Wire } from '../config-file.ts';
 
@@ -9,7 +6,7 @@ export class GatewayError extends Error {
   readonly status: number;
   /** OpenAI's `code`. */
   readonly code: string | null;
-  /** What the run is told had failed; null: nothing that counts as a failure of the model. */
+  /** What failed, as the run records it; null: nothing that counts as a failure of the model. */
   readonly failure: 'model_error' | 'spend_limit_reached' | null;
   constructor(
     status: number,
@@ -18,17 +15,13 @@ export class GatewayError extends Error {
   ) {
     super(message);
     this.name = 'GatewayError';
-    Object.assign(this, { status, code, failure });
     this.status = status;
     this.code = code;
     this.failure = failure;
   }
 }
 
-/**
- * Where money ends. 402 is the status that agents of these wires do not repeat; of Responses it is 429 with
- * this code.
- */
+/** No money is left. Agents do not repeat a 402, or, on the wire of Responses, a 429 with this code. */
 export const overBudget = (wire: Wire, message: string) =>
   new GatewayError(wire === 'openai-responses' ? 429 : 402, message, {
     code: 'insufficient_quota',
@@ -78,7 +71,7 @@ export function errorEvent(wire: Wire, message: string): string {
   return `event: error\ndata: ${JSON.stringify({ type: 'error', code: 'upstream_error', message, param: null, sequence_number: 0 })}\n\n`;
 }
 
-/** `x-should-retry: false`: whatever is worth repeating was repeated here. */
+/** `x-should-retry: false`: what is worth repeating has been repeated here. */
 export function sendError(
   res: ServerResponse,
   wire: Wire,
@@ -86,7 +79,7 @@ export function sendError(
 ): void {
   if (res.headersSent || res.destroyed) return void res.destroy();
   const body = errorBody(wire, error);
-  // What is left of a body that was not read is not waited for.
+  // The rest of an unread body is not waited for.
   res.writeHead(error.status, {
     ...(res.req.complete ? {} : { connection: 'close' }),
     'content-type': 'application/json',

@@ -1,16 +1,13 @@
 /**
- * Which run is calling: the runner says it of the connection, and the token proves that the agent of that
- * run speaks.
+ * Which run is calling: the runner names the run of a connection, and the token proves that the run's agent
+ * is the caller.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 const PURPOSE = 'headrace run token';
 
-/**
- * What the agent of a run shows to the gateway. It is good for that run's own connections only, and as long
- * as the run is active.
- */
+/** The token of a run's agent. It is valid for that run's connections only, and as long as the run is active. */
 export const runToken = (secretKey: Buffer, runId: string): string =>
   createHmac('sha256', secretKey).update(`${PURPOSE} ${runId}`).digest('base64url');
 

@@ -5,9 +5,9 @@ import { dearestRates, pricesOf } from './prices.ts';
 import { isReached, readLimits, scopeIds } from './spending.ts';
 
 /**
- * Before a run starts: the limit that leaves it nothing to spend, if its model costs anything. With the
- * configuration, models that it makes free are known to be; a model of an unknown price counts as one that
- * costs.
+ * The refusal of a run, before it starts, whose limit leaves it nothing to spend; null where its model is
+ * free or money is left. Only the configuration says that a model is free: one of an unknown price counts
+ * as one that costs.
  */
 export async function spendRefusal(
   db: Db,
