@@ -29,8 +29,8 @@ async function question(b: Bench) {
 const answer = (b: Bench, id: string, body: object) => s.call('POST', `${b.at}/approvals/${id}`, body);
 
 /**
- * A call is shown `running` before or behind its question, as the agent tells it: the order of the rest is
- * what counts.
+ * Agents report a call as `running` before or after its question: only the order of the other events
+ * counts.
  */
 const withoutCalls = (words: string[]) => words.filter((w) => !/^tool\.updated:(pending|running)$/.test(w));
 
@@ -125,7 +125,7 @@ describe('a call that a rule asks about', () => {
     expect(await refusal(answer(b, asked.id, { decision: 'approve' }))).toBe('409 approval_resolved');
   });
 
-  test('is answered once for the same command where the answer is remembered, in this thread only; a deny rule goes before', async () => {
+  test('is answered once for the same command where the answer is remembered, in this thread only; a deny rule wins', async () => {
     const b = await asking();
     const { run } = await b.send(
       [sh('echo x >> x.txt'), sh('echo x >> x.txt'), sh('echo y >> x.txt')].join('\n\n'),

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { approvalChange } from './state.ts';
-import type { ApprovalStatus, Resolution } from './state.ts';
+import type { ApprovalRow } from '../db/schema.ts';
+import type { Resolution } from './state.ts';
+
+type ApprovalStatus = ApprovalRow['status'];
 
 /** What each resolution leaves; undefined: nothing changes. */
 const TABLE: Record<ApprovalStatus, Record<Resolution, ApprovalStatus | undefined>> = {

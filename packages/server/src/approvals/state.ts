@@ -7,7 +7,7 @@
  */
 import type { ApprovalRow } from '../db/schema.ts';
 
-export type ApprovalStatus = ApprovalRow['status'];
+type ApprovalStatus = ApprovalRow['status'];
 export type Resolution = 'approve' | 'deny' | 'expire';
 
 const TRANSITIONS = {

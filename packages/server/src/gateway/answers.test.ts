@@ -103,8 +103,8 @@ describe.each(WIRES)('%s', (wire) => {
       },
       outcomes: ['cut'],
     });
-    // Anthropic tells the input at once, and thinks aloud when it was not asked to think: the text's bytes
-    // and the begin of its block. The others may have thought unseen.
+    // Anthropic reports the input at once, and hides no thinking that was not asked for: what counts is the
+    // text's bytes and the start of its block. The others may have thought unseen.
     if (wire === 'anthropic')
       expect(look.run).toMatchObject({ input_tokens: 100, output_tokens: 64 + 5, cost_micros: 100 + 2 * 69 });
     else expect(look.run).toMatchObject({ output_tokens: 300, cost_micros: look.thread.spent });
@@ -170,7 +170,7 @@ describe.each(WIRES)('%s', (wire) => {
   });
 });
 
-/** The begin of a stream of each wire: what Anthropic tells of the input, and a text of five bytes. */
+/** The start of a stream of each wire: the input that Anthropic reports, and a text of five bytes. */
 const PIECES: Record<(typeof WIRES)[number], unknown[]> = {
   anthropic: [
     { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } },

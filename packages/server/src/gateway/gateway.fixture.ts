@@ -1,5 +1,5 @@
 /**
- * A gateway of a test's own: a service, a provider that the test answers for, and threads with runs that
+ * A gateway for one test file: a service, a provider for which the test answers, and threads with runs that
  * call it through the socket.
  */
 import { request as httpRequest } from 'node:http';
@@ -17,16 +17,15 @@ import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { sealModelKey } from '../usage/model-keys.ts';
 import { startGateway } from './gateway.ts';
-import type { Gateway } from './gateway.ts';
 import { runToken } from '../runs/index.ts';
 
 export const KEY = 'sk-the-organizations-secret';
 
-/** What the provider was asked. */
+/** A request that the provider got. */
 export interface Seen {
   path: string;
   headers: IncomingMessage['headers'];
-  // Tests reach into bodies by name; a wrong name fails the test.
+  // Tests read fields of bodies by name; a wrong name fails the test.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
 }
@@ -36,7 +35,7 @@ export type Answering = (res: ServerResponse, seen: Seen, calls: number) => unkn
 export interface Upstream {
   baseUrl: string;
   seen: Seen[];
-  /** How it answers from now on. */
+  /** Sets how it answers from now on. */
   answers(answering: Answering): void;
   close(): void;
 }
@@ -76,7 +75,7 @@ export interface Answer {
   text: string;
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
-  /** Whether the answer came to its end. */
+  /** Whether the answer was complete. */
   complete: boolean;
 }
 
@@ -84,18 +83,18 @@ export interface CallOptions {
   method?: string;
   token?: string | null;
   headers?: Record<string, string>;
-  /** Where this run's connections say they come from. */
+  /** The run that the connection names; default: this one. */
   as?: string;
-  /** Called with each piece of the answer; true goes away. */
+  /** Called with the answer so far, at each piece; true ends the connection. */
   onPiece?: (text: string) => boolean | void;
 }
 
 export interface GatewayBench {
   s: TestServer;
   upstream: Upstream;
-  gateway: Gateway;
+  gateway: Awaited<ReturnType<typeof startGateway>>;
   orgId: string;
-  /** A running run of a thread of its own. */
+  /** Makes a running run in a new thread. */
   run(options?: {
     modelId?: string;
     limit?: number | null;
@@ -103,7 +102,7 @@ export interface GatewayBench {
     settings?: StoredSettings;
   }): Promise<Run>;
   call(run: Pick<Run, 'id'>, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
-  /** What the database says of a run: its money, its thread's, its calls. */
+  /** What the database holds about a run: its money, its thread's and project's, its calls. */
   look(run: Run): Promise<{
     run: Pick<RunRow, 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'cost_micros' | 'model_failure'>;
     thread: { spent: number; reserved: number };
@@ -314,7 +313,7 @@ export const PATHS: Record<Wire, string> = {
 };
 export const WIRES = ['anthropic', 'openai-chat', 'openai-responses'] as const;
 
-/** A call of each wire; `more` goes over its members. */
+/** A call of each wire; `more` replaces its members. */
 export function request(
   wire: Wire,
   maxOutput: number,
@@ -331,8 +330,8 @@ export function request(
 }
 
 /**
- * Answers whatever is asked on each wire, whole or streamed, telling 100 tokens of input, 40 of them
- * cached, and 50 of output.
+ * Answers any call on each wire, whole or streamed, and reports 100 tokens of input, 40 of them cached, and
+ * 50 of output.
  */
 export function answerAll(res: ServerResponse, { path, body }: Pick<Seen, 'path' | 'body'>): void {
   const whole = (value: unknown) =>
@@ -385,5 +384,5 @@ export function answerAll(res: ServerResponse, { path, body }: Pick<Seen, 'path'
   res.end();
 }
 
-/** What `answerAll` costs with PRICE. */
+/** The cost of a call that `answerAll` answers, with PRICE. */
 export const COST = 60 + 20 + 100;

@@ -21,7 +21,7 @@ import { renewLeases, sweepCalls } from './sweep.ts';
 import type { UpstreamTimes } from './upstream.ts';
 import { GatewayError, sendError } from './wire-errors.ts';
 
-export interface Gateway {
+interface Gateway {
   socketPath: string;
   /** Ends and settles the calls under way, and removes the socket. */
   close(): Promise<void>;

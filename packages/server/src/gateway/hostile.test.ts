@@ -1,4 +1,4 @@
-/** Agents and providers that mean harm, or behave as if they did. */
+/** Agents and providers that are hostile, or behave as if they were. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -31,7 +31,7 @@ const post = (run: Run, body: unknown) => {
 
 interface Open {
   socket: Socket;
-  /** What had come when the connection ended. */
+  /** What had arrived when the connection ended. */
   closed: Promise<string>;
 }
 

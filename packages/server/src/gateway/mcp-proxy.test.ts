@@ -1,4 +1,4 @@
-/** Calls of MCP servers through the gateway: a real server behind, a real client before. */
+/** Calls of MCP servers through the gateway, with a real server and a real client. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -31,10 +31,10 @@ let behind: Server;
 let front: Server;
 let handler: Handler;
 let seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
-/** How often something has connected to the server behind. */
+/** How often something has connected to the server. */
 let connections: number;
 let allowPrivate: boolean;
-/** What the proxy has told the log. */
+/** What the proxy has logged. */
 let logged: unknown[];
 let limits: { headersTimeout: number; bodyTimeout: number } | undefined;
 
@@ -115,7 +115,7 @@ const create = async (body: Record<string, unknown> = {}) =>
     ),
     201,
   ).body.mcpServer.id as string;
-/** As one of whom the API would not take it. */
+/** Stores a server that the API would refuse. */
 const createAt = async (url: string) => {
   const id = await create();
   await s.service.ctx.db.updateTable('mcp_servers').set({ url }).where('id', '=', id).execute();
@@ -265,7 +265,7 @@ describe('200', () => {
     const agent = request(`http://127.0.0.1:${portOf(front)}/mcp/${id}`, { method: 'GET' });
     agent.end();
     const [answer] = (await once(agent, 'response')) as [IncomingMessage];
-    // Buffers on the way are full once the count stands still.
+    // The buffers on the way are full once the count stops growing.
     let before = -1;
     await expect
       .poll(
@@ -380,7 +380,7 @@ describe('502', () => {
       expect(await refusal(await call(await createAt(url))), url).toBe('502 mcp_server_refused');
     }
     expect(connections).toBe(0);
-    // The connection that an allowing service has kept is not one for the other.
+    // A connection that a service with private addresses has kept is not used by one without.
     allowPrivate = true;
     const id = await createAt(`http://localhost:${port}/`);
     expect((await call(id)).status).toBe(200);

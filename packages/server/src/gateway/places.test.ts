@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openPlaces } from './places.ts';
 
 const never = new AbortController().signal;
-/** Says in `log` what got its places. */
+/** Writes to `log` what got its places. */
 const taking =
   (places: ReturnType<typeof openPlaces>, log: string[]) =>
   (name: string, size: number, signal = never) =>

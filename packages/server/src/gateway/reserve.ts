@@ -13,7 +13,7 @@ import { lockSpending, openCall, openCallAtOnce } from './store.ts';
 import type { NewCall, OpenCall } from './store.ts';
 
 /** `known`: the run's prices as they were read last. A price that a run has never changes. */
-export type PricedCall = NewCall & { known?: Record<string, Prices> };
+type PricedCall = NewCall & { known?: Record<string, Prices> };
 
 export interface Reservation extends NewCall, OpenCall {
   prices: ModelPrices;

@@ -277,7 +277,7 @@ describe('bounds', () => {
           }
           expect(bound.micros).toBeLessThanOrEqual(remaining);
           expect(bound.maxOutput).toBeGreaterThanOrEqual(least);
-          // One token more, and it would be too much; or it is all that was asked for.
+          // One token more would be too much, or it is all that was asked for.
           if (bound.maxOutput < asked)
             expect(
               Math.ceil((input * inputMicros + (bound.maxOutput + 1) * n * outputMicros) / 1e6),

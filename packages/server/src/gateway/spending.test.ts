@@ -373,7 +373,7 @@ test('whatever calls come at once, and however they end: what is spent and reser
           await b.run({ projectId, limit, settings: { budgetMicros: budget } }),
           await b.run({ projectId, limit: limit * 2 }),
         ];
-        // The rows are there from now on: what is paid as it was asked for takes the short way.
+        // The rows exist from now on: a call that no limit cuts is reserved in one statement.
         const ofRun = (run: Run) => ({
           org_id: b.orgId,
           project_id: projectId,

@@ -6,7 +6,7 @@ export class GatewayError extends Error {
   readonly status: number;
   /** OpenAI's `code`. */
   readonly code: string | null;
-  /** What failed, as the run records it; null: nothing that counts as a failure of the model. */
+  /** The failure that the run records; null: none that counts as its model's. */
   readonly failure: 'model_error' | 'spend_limit_reached' | null;
   constructor(
     status: number,

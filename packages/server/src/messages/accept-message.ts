@@ -8,7 +8,7 @@ import { nextMessageSequence } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { assignRun, insertUserMessage, joinRun } from './store.ts';
 
-export interface NewMessage {
+interface NewMessage {
   content: string;
   clientMessageId?: string | undefined;
   attachments?: { mediaType: string; data: string }[] | undefined;

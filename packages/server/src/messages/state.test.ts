@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { deliveryChange } from './state.ts';
-import type { Delivery, DeliveryEvent } from './state.ts';
+import type { MessageRow } from '../db/schema.ts';
+
+type Delivery = MessageRow['steering'];
+type DeliveryEvent = Parameters<typeof deliveryChange>[0];
 
 const DELIVERIES: Delivery[] = [null, 'sent', 'taken'];
 /** What each event leaves of `null`, `sent` and `taken`; undefined: nothing changes. */

@@ -8,8 +8,8 @@
  */
 import type { MessageRow } from '../db/schema.ts';
 
-export type Delivery = MessageRow['steering'];
-export type DeliveryEvent = 'join' | 'take' | 'return';
+type Delivery = MessageRow['steering'];
+type DeliveryEvent = 'join' | 'take' | 'return';
 
 const TRANSITIONS = {
   join: { from: null, to: 'sent' },

@@ -1,5 +1,5 @@
 /**
- * Many agents at once in one process: nobody else is held up, runs that wait for answers hold no place,
+ * Many agents at once in one process: they block nothing else, runs that wait for answers hold no place, and
  * projects take turns.
  */
 import { spawn } from 'node:child_process';
@@ -15,8 +15,8 @@ vi.setConfig({ testTimeout: 180_000 });
 const PROJECTS = 5;
 const THREADS = 50;
 /**
- * The figures are the benchmark's; here a core may be shared with other tests. What would stall the loop,
- * as work for each of all the others, is far beyond.
+ * The benchmark measures the figures; here a core may be shared with other tests. Work that stalls the loop
+ * (for each run a part of all the others) takes far longer than this.
  */
 const STALL_MS = 500;
 const STARTING_MS = 120_000;
@@ -63,7 +63,7 @@ async function approve(server: TestServer, { at }: Thread): Promise<void> {
   await ok(server.call('POST', `${at}/approvals/${asked.id as string}`, { decision: 'approve' }));
 }
 
-/** Asks /health from a process of its own, 50 times a second; the latencies in ms when it is told to end. */
+/** Requests /health from another process, 50 times a second, until `end`, which gives the latencies in ms. */
 function askHealth(base: string): { end(): Promise<number[]> } {
   const child = spawn(process.execPath, ['-e', ASKING, `${base}/health`], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -114,7 +114,7 @@ describe('fifty threads of one process', () => {
         ),
       ),
     );
-    // Every agent is there, and waits: from here on they work at one time.
+    // Every agent has started and waits: from here on they all work at the same time.
     await until(
       'all of them to be under way',
       async () =>
@@ -166,7 +166,7 @@ describe('a worker with one place', () => {
         async () => (await statusOf(server, thread, waiting.at(-1)!)) === 'waiting',
       );
     }
-    // The fourth place of all: it works, and gives it back.
+    // It takes the fourth place of all, works, and gives it back.
     expect((await ended(server, threads[3]!, await send(server, threads[3]!, sh('echo free')))).status).toBe(
       'completed',
     );
@@ -176,7 +176,7 @@ describe('a worker with one place', () => {
       async () => (await statusOf(server, threads[4]!, waiting[3]!)) === 'waiting',
     );
     const sixth = await send(server, threads[5]!, sh('echo free'));
-    // Long enough for the worker to have looked again; answering one makes room for it.
+    // Long enough for the worker to look again. Answering one makes room for it.
     await expect(
       until('nothing', async () => (await statusOf(server, threads[5]!, sixth)) !== 'queued', 1_500),
     ).rejects.toThrow('did not happen');

@@ -1,4 +1,4 @@
-/** The organization's limit of runs over all its apps; an app's own is tested with the runs. */
+/** The organization's limit of runs over all its apps; an app's limit is tested in runs.test.ts. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { signedIn } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
@@ -30,7 +30,7 @@ describe.skipIf(s.service.ctx.runnerStatus()?.ok !== true)("the organization's l
       async () => (await ok(s.call('GET', `${a.at}/approvals`))).approvals[0],
     );
     const [sameApp, otherApp] = [await newThread(a), await newThread(b)];
-    // The last one is of the thread whose run has the place: its own worker would go on with it at once.
+    // The last one belongs to the thread whose run has the place: its worker would start it at once.
     const waiting = [
       [sameApp, await send(sameApp, 'true')],
       [otherApp, await send(otherApp, 'true')],

@@ -22,7 +22,7 @@ import { queueUntaken } from './steering.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-agents-'));
-/** An agent that says what a call is to do only as it asks about it. */
+/** An agent that says what a call does only when it asks about it. */
 const LATE = `on['session/prompt'] = async () => {
   update({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Read', status: 'in_progress' });
   const { outcome } = await ask('session/request_permission', { toolCall: { toolCallId: 'c', kind: 'read', status: 'pending', rawInput: { command: 'cat secret' } }, options: [{ optionId: 'yes', kind: 'allow_once' }, { optionId: 'no', kind: 'reject_once' }] });
@@ -222,7 +222,7 @@ describe('a message during a run', () => {
     await ok(s.call('POST', `${b.at}/stop`, {}));
     expect((await b.ended(run.id)).status).toBe('cancelled');
     expect(Date.now() - from).toBeLessThan(4_000);
-    // A stop is for what joined as well.
+    // A stop also cancels the messages that joined.
     expect([await b.list('runs'), (await b.thread()).status]).toMatchObject([[{ id: run.id }], 'ready']);
   });
 
@@ -271,7 +271,7 @@ describe('what goes wrong at the model is named', () => {
     const run = await b.work(`${mark} ${say(WRITE, fault)}`, 'failed');
     expect(run.error).toEqual({ code: 'model_error', message: expect.stringMatching(message) as string });
     expect(callsOf(b.threadId).length).toBeLessThanOrEqual(12);
-    // What it had done is kept, and put back.
+    // What it had changed is kept as a source, and the files are put back.
     expect(await b.list('checkpoints')).toMatchObject([{ kind: 'recovery', runId: run.id }]);
     expect((await b.thread()).latestSourceId).toBe(b.sourceId);
   });
@@ -408,7 +408,7 @@ describe('approvals of an agent that tells late what a call is to do', () => {
 });
 
 describe('MCP servers of the project', () => {
-  /** Answers initialize, tools/list and tools/call; `said` is the tool's whole answer. */
+  /** Answers initialize, tools/list and tools/call; `said` is the tool's answer. */
   const answer = (
     message: { id?: number; method: string; params?: { protocolVersion?: string } },
     said: string,

@@ -1,25 +1,22 @@
 /**
- * What the model gateway knows of a run's calls goes before what its agent says of its turn: agents end
- * turns in peace whose last words were a provider's refusal.
+ * What the model gateway knows about a run's calls overrides its agent's account of the turn: agents end a
+ * turn as completed whose last words were a provider's refusal.
  */
 import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import type { ModelFailure, RunRow } from '../db/schema.ts';
 import type { RunError } from './schemas.ts';
 
-/** So many failed calls in a row end a run: agents' own retries may go on for an hour. */
+/** So many failed calls in a row end a run: an agent may retry for an hour. */
 const FAILURES = 3;
 
 export const isHopeless = (failure: ModelFailure | null): boolean =>
   failure !== null && failure.count >= FAILURES;
 
-/** A turn's end with a code that a run may have. */
+/** The end of a turn, with an error code of runs. */
 export type JudgedEnd = Omit<TaskEnd, 'error'> & { error: { code: RunError; message: string } | null };
 
-/**
- * The turn's end as the run's: failed when its last model call failed, unless it was stopped or lost its
- * sandbox.
- */
+/** The turn's end as the run's: failed when its last model call failed, unless it was stopped or lost. */
 export async function judgeEnd(ctx: Context, run: RunRow, end: TaskEnd): Promise<JudgedEnd> {
   if (
     run.agent === 'scripted' ||

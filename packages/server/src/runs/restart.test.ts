@@ -1,5 +1,5 @@
 /**
- * The service as a process of its own on one database and data folder: stopped, or killed, in the middle of
+ * The service as a separate process on one database and data folder: stopped, or killed, in the middle of
  * work, and started again.
  */
 import { spawn } from 'node:child_process';
@@ -21,7 +21,7 @@ import { rowsOf } from '../fault-tables.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { newBench, ok, sh, until } from '../threads/threads.fixture.ts';
 
-// Each starts the whole service two or three times.
+// Each test starts the whole service two or three times.
 vi.setConfig({ testTimeout: 90_000 });
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close();
 });
 
-/** A data folder with a database; `start` gives the service that works on them now. */
+/** A data folder with a database; `start` starts a service on them. */
 async function place(env: Record<string, string> = {}) {
   const database = await createTestDatabase();
   opened.push(() => database.drop());
@@ -45,11 +45,11 @@ async function place(env: Record<string, string> = {}) {
     child.kill(signal);
     await over;
   };
-  // Its runner leaves by itself when nobody has asked it for half a minute.
+  // Its runner exits by itself when it has had no request for half a minute.
   opened.push(() => end('SIGTERM'));
   return {
     end,
-    /** Runs `work` on a connection of its own. */
+    /** Runs `work` on a separate connection. */
     async sql<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
       const client = new pg.Client(database.connection);
       await client.connect();
@@ -101,7 +101,7 @@ async function place(env: Record<string, string> = {}) {
   };
 }
 
-/** What a run published, in order, once its end is published: the log shows it a moment after the run does. */
+/** A run's events in order, once its end is among them: the log shows it a moment after the run does. */
 async function eventsOf(s: TestServer, app: string, runId: string): Promise<string[]> {
   const read = async () => (await ok(s.call('GET', `${app}/events?limit=500&runId=${runId}`))).events;
   await until('the end of the run in the log', async () =>
@@ -234,7 +234,7 @@ describe.each(SIGNALS.map((signal, turn) => ({ signal, turn })))(
         );
         await until('the model to be asked', () => models.calls.length === (steps.length === 3 ? 2 : 1));
         await at.end(signal);
-        // The dead process's lease, over at once.
+        // Ends the dead process's lease at once.
         await at.sql((db) => db.query("update model_calls set lease_until = now() where status = 'open'"));
         s = await at.start();
         const ended = (await ok(s.call('GET', `${b.at}/runs/${run.id}?waitSeconds=30`))).run;
@@ -266,7 +266,7 @@ describe.each(SIGNALS.map((signal, turn) => ({ signal, turn })))(
 
 describe('a service that is away', () => {
   const REPORT = `echo '${JSON.stringify({ status: 'resolved', summary: 'Both.', checks: [] })}' > .hoplite/repair/report.json`;
-  /** A conflict under repair by these commands, the first of which asks. */
+  /** A conflict that these commands repair; the first of them asks. */
   async function repairing(s: TestServer, ...commands: string[]) {
     const d = draftsOf(s);
     const draft = await d.diverged(
@@ -293,7 +293,7 @@ describe('a service that is away', () => {
             (a: { id: string; status: string }) => a.status === 'pending' && a.id !== asked.id,
           ),
         ),
-      /** Its end: the head has moved once by it. */
+      /** Waits for its end: it has moved the head once. */
       async applied(now: TestServer) {
         const apply = await until(
           'the end of the apply',

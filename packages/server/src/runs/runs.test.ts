@@ -15,7 +15,7 @@ const ACCEPTED = ['message.persisted:user', 'run.queued', 'thread.updated:queued
 const STARTED = ['run.running', 'thread.updated:running'];
 const TOOL = ['tool.updated:pending', 'tool.updated:running'];
 
-/** A tool call is recorded with the status it has when it is first seen. */
+/** A tool call is recorded with the status that it has when it is first seen. */
 const withoutPending = (words: string[]) => words.filter((w) => w !== 'tool.updated:pending');
 
 describe('a completed run', () => {
@@ -228,7 +228,7 @@ describe('stop', () => {
     const { ctx } = s.service;
     const { run } = await b.send(sh('echo b > b.txt; sleep 0.3'));
     await b.working(run.id);
-    // As a stop whose wake-up comes too late for the agent.
+    // Like a stop whose wake-up comes too late for the agent.
     await ctx.db
       .updateTable('runs')
       .set({ cancel_requested_at: new Date() })

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { Counter, Enum, Id, Micros, Nullable, Text, Time } from '../http/schemas.ts';
 import { RUN_STATUSES } from '../threads/index.ts';
 
-export const RUN_ERRORS = [
+const RUN_ERRORS = [
   'script_failed',
   'agent_error',
   'model_error',

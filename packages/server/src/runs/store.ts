@@ -15,7 +15,7 @@ const hasStatus = (statuses: readonly RunStatus[]): RawBuilder<boolean> =>
 /** Runs that have not ended. */
 export const openRuns = hasStatus(OPEN);
 /** Runs under way; a thread has at most one. */
-export const activeRuns = hasStatus(ACTIVE);
+const activeRuns = hasStatus(ACTIVE);
 /** Runs that have not started. */
 export const queuedRuns = hasStatus(runChange('start').from);
 /** Runs under way that nobody has stopped: their agents may call models. */

@@ -1,7 +1,4 @@
-/**
- * What the runner is asked to do for a run: which agent, with what, and what it is told of the thread so
- * far.
- */
+/** The runner's request for a run: the agent, its prompt and tools, and the thread's earlier messages. */
 import type { TurnRequest } from '@headrace/runner/protocol';
 import { turnAgent } from '../agents/index.ts';
 import type { Rules } from '../approvals/index.ts';
@@ -13,18 +10,18 @@ import { openModelKey, spendRefusal } from '../usage/index.ts';
 import type { RunError } from './schemas.ts';
 import { runToken } from './token.ts';
 
-/** The runner's own limit on a turn; longer ones end as failed. */
+/** The runner's limit on a turn; a longer one fails. */
 export const TURN_LIMIT_MS = 60 * 60_000;
-/** Of what was said before: for an agent that has lost its session, or never had one. */
-const HISTORY_MESSAGES = 100,
-  HISTORY_CHARACTERS = 200_000;
+/** Of earlier messages, for an agent that has lost its session, or never had one. */
+const HISTORY_MESSAGES = 100;
+const HISTORY_CHARACTERS = 200_000;
 
-export interface Refusal {
+interface Refusal {
   code: RunError;
   message: string;
 }
 
-/** What a run is refused for before its agent starts: money that is spent, or an agent that is not there. */
+/** Why a run is refused before its agent starts: its money is spent, or its agent is not configured. */
 export async function refusalOf(ctx: Context, run: RunRow, rules: Rules): Promise<Refusal | null> {
   if (run.agent === 'scripted') return null;
   const spent = await spendRefusal(ctx.db, run, ctx.config);
@@ -50,7 +47,7 @@ export async function refusalOf(ctx: Context, run: RunRow, rules: Rules): Promis
 
 const asksFor = (rules: Rules): boolean => rules.some((rule) => rule.decision !== 'allow');
 
-/** Throws when the run's agent is not configured: `refusalOf` comes first. */
+/** Throws when the run's agent is not configured; `refusalOf` finds that first. */
 export async function turnRequest(
   ctx: Context,
   project: ProjectRow,
@@ -84,8 +81,8 @@ export async function turnRequest(
 }
 
 /**
- * What a run is asked. A retry of a message that had joined a run repeats what that run was begun with,
- * too: its work is gone as well.
+ * The messages that a run answers. A retry of a message that had joined a run repeats the messages of that
+ * run too, as its work is gone as well.
  */
 async function messagesOf(
   ctx: Context,

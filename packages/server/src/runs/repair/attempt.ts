@@ -1,4 +1,4 @@
-/** What the domain of applies tells runs about a repair, and what it is given when the repair ends. */
+/** What a repair starts from, and what it leaves: the domain of applies gives the one and takes the other. */
 import type { Context } from '../../context.ts';
 import type { Repair, RunRow } from '../../db/schema.ts';
 import type { Tx } from '../../db/transaction.ts';

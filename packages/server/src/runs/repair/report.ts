@@ -1,4 +1,4 @@
-/** The report of a repair: read inside of the sandbox, where no link leads out, and believed in nothing. */
+/** A repair's report. It is read inside the sandbox, where no link leads out, and all of it is checked. */
 import Type from 'typebox';
 import { Value } from 'typebox/value';
 import { RunnerError } from '@headrace/runner/client';
@@ -20,16 +20,13 @@ const Report = Type.Object({
   checks: Type.Array(Type.String({ maxLength: CHECK }), { maxItems: CHECKS }),
 });
 
-export interface ReadReport {
+interface ReadReport {
   report: Repair['report'];
   /** Why there is none. */
   fault: string | null;
 }
 
-/**
- * Reads a repair's report out of its thread's workspace, in which nothing may be live. Rejects with
- * RunnerError.
- */
+/** Reads a repair's report from its thread's workspace, in which no task may live. Rejects with RunnerError. */
 export async function readReport(ctx: Context, job: Holder, run: RunRow, path: string): Promise<ReadReport> {
   const taskId = `${run.id}-report`;
   const parts: string[] = [];
@@ -58,7 +55,7 @@ export async function readReport(ctx: Context, job: Holder, run: RunRow, path: s
   }
 }
 
-export function parseReport(text: string, path: string): ReadReport {
+function parseReport(text: string, path: string): ReadReport {
   if (Buffer.byteLength(text) > MAX_BYTES) return { report: null, fault: `${path} is too long.` };
   let value: unknown;
   try {
