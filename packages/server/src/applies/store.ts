@@ -5,6 +5,7 @@ import type { Db } from '../db/database.ts';
 import { json } from '../db/schema.ts';
 import type { AppliesTable, ApplyRow, Database, Repair, RepairCandidatesTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { openRuns } from '../runs/index.ts';
 import type { QueuedApply } from './outcome.ts';
 import { applyChange, OPEN } from './state.ts';
 import type { ApplyEvent, ApplyStatus } from './state.ts';
@@ -15,7 +16,7 @@ const hasStatus = (statuses: readonly ApplyStatus[]): RawBuilder<boolean> =>
 /** Applies that have not ended: queued, or under repair. */
 const openApplies = hasStatus(OPEN);
 /** Applies whose repair's run has not ended. */
-const underRepair = sql<boolean>`exists (select from runs where runs.apply_id = applies.id and runs.status in ('queued', 'running', 'waiting'))`;
+const underRepair = sql<boolean>`exists (select from runs where runs.apply_id = applies.id and ${openRuns})`;
 /** Applies that wait for their merge. */
 const queuedApplies = sql<boolean>`${openApplies} and not ${underRepair}`;
 

@@ -54,7 +54,7 @@ export async function reserve(
   boundOf: BoundOf,
 ): Promise<Reserved> {
   const reservation = await reserveAtOnce(ctx, call, boundOf);
-  return reservation ? { kind: 'reserved', reservation } : reserveWithin(ctx, call, boundOf);
+  return reservation ? { kind: 'reserved', reservation } : reserveWithinLimits(ctx, call, boundOf);
 }
 
 /** Null when the call is a new one for its run, or cannot go as it was asked for. */
@@ -74,7 +74,7 @@ async function reserveAtOnce(
 }
 
 /** Reserves within the limits that hold, with the call's bound cut to what they leave. */
-async function reserveWithin(
+async function reserveWithinLimits(
   ctx: Pick<Context, 'db' | 'bus' | 'config'>,
   call: PricedCall,
   boundOf: BoundOf,

@@ -1,12 +1,11 @@
 /**
  * The tables `spending` and `model_calls`.
  *
- * Spending is counted for a run's call in three rows: its organization and its project in a UTC month, its
- * thread for its life. They are locked in this order, after the call's own row and before the run's. `spent
- * + reserved` is never above a limit.
+ * A run's call counts in three rows of spending: its organization's and its project's of a UTC month, and its
+ * thread's. They are locked in this order, after the call's row and before the run's. `spent + reserved` is
+ * never above a limit.
  *
- * A call is `open` while it is relayed and `settled` once, with what it cost. Its lease is renewed by the
- * process that relays it, so an open call whose lease is over is lost.
+ * The process that relays a call renews its lease, so an open call whose lease is over is lost.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -18,6 +17,7 @@ import { addCallToRun, callingRuns } from '../runs/index.ts';
 import type { CallCost } from '../runs/index.ts';
 import { SCOPES, scopeIds } from '../usage/index.ts';
 import type { Limit, Scoped } from '../usage/index.ts';
+import { callChange } from './state.ts';
 
 export interface NewCall extends Scoped {
   runId: string;
@@ -25,10 +25,11 @@ export interface NewCall extends Scoped {
   model: string;
 }
 
-/** A lease begins when the rows of its money are locked, not when the wait for them did. */
+/** A lease starts when the rows of its money are locked, not when the wait for them did. */
 const LEASE_SECONDS = 20;
 const newLease = sql<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'`;
-const openCalls = sql<boolean>`model_calls.status = 'open'`;
+const { from: OPEN, to: SETTLED } = callChange('settle');
+const openCalls = sql<boolean>`model_calls.status = ${sql.lit(OPEN)}`;
 const lostCalls = sql<boolean>`${openCalls} and model_calls.lease_until < now()`;
 
 const spendingRows = (of: Scoped, period: string) =>
@@ -89,7 +90,7 @@ export async function openCall(tx: Tx, call: NewCall, period: string, micros: nu
       run_id: call.runId,
       provider: call.provider,
       model: call.model,
-      status: 'open',
+      status: OPEN,
       period,
       reserved_micros: micros,
       lease_until: newLease,
@@ -126,7 +127,7 @@ export async function openCallAtOnce(
       update spending set reserved_micros = reserved_micros + ${micros} where ${spendingRows(scoped, period)} and exists (select from paid)
     ), opened as (
       insert into model_calls (org_id, project_id, thread_id, run_id, provider, model, status, period, reserved_micros, lease_until)
-      select ${org}, ${project}, ${thread}, ${runId}, ${provider}, ${model}, 'open', ${period}, ${micros}, ${newLease} from paid returning id
+      select ${org}, ${project}, ${thread}, ${runId}, ${provider}, ${model}, ${sql.lit(OPEN)}, ${period}, ${micros}, ${newLease} from paid returning id
     )
     select opened.id, paid.limited from opened, paid`;
   const [opened] = await runAlone(db, 'reserve_call', query);
@@ -148,7 +149,7 @@ export async function settleOpenCall(
 ): Promise<boolean> {
   const query = sql<{ settled: number }>`
     with call as (
-      update model_calls set status = 'settled', outcome = ${outcome}, cost_micros = ${cost.micros}, input_tokens = ${cost.inputTokens},
+      update model_calls set status = ${sql.lit(SETTLED)}, outcome = ${outcome}, cost_micros = ${cost.micros}, input_tokens = ${cost.inputTokens},
         output_tokens = ${cost.outputTokens}, cached_tokens = ${cost.cachedTokens}, settled_at = now()
       where id = ${call.id} and ${openCalls} returning reserved_micros
     ), locked as (${lockedRows(call, call.period)}
