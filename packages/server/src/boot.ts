@@ -101,7 +101,7 @@ async function boot(
     pool,
     merger,
     runner: runner.client,
-    runnerStatus: runner.status,
+    runnerStatus: () => runner.status(),
     processId,
     version: VERSION,
     listening: { port: config.port },

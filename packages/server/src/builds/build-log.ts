@@ -10,13 +10,13 @@ import type { Build } from './store.ts';
 const EVERY_MS = 500;
 const MARK = '\n[The rest of the output was cut off.]\n';
 
-/** The first `bytes` bytes of a text in UTF-8, without half a character. */
+/** The first `bytes` bytes of a text in UTF-8, or a few less: no character is cut. */
 const firstBytes = (text: string, bytes: number) =>
   new StringDecoder('utf8').write(Buffer.from(text).subarray(0, bytes));
 
 /**
- * Stores a build's output in pieces, each with its place in the runner's journal: the worker after this one
- * continues behind it.
+ * Stores a build's output in pieces, each with its place in the runner's journal: the next worker continues
+ * there.
  */
 export class BuildLog {
   readonly #ctx: Context;
@@ -25,7 +25,7 @@ export class BuildLog {
   readonly #onFault: () => void;
   #byteSize: number;
   #isTruncated: boolean;
-  /** Pieces that are not stored yet, up to that journal entry. */
+  /** Pieces that are not stored yet; the last of them is the journal's entry `#through`. */
   #pending: string[] = [];
   #through = -1;
   #timer: NodeJS.Timeout | undefined;
@@ -43,8 +43,8 @@ export class BuildLog {
   }
 
   /**
-   * Takes a piece of output; stored within half a second, cut at the log's limit. Throws what storing an
-   * earlier piece threw.
+   * Takes a piece of output, cuts it at the log's limit, and stores it within half a second. Throws what
+   * storing an earlier piece threw.
    */
   add(offset: number, text: string): void {
     if (this.#fault) throw this.#fault;
@@ -67,7 +67,7 @@ export class BuildLog {
     if (this.#fault) throw this.#fault;
   }
 
-  /** One piece is stored after the other. */
+  /** Stores what is pending once the piece before is stored. */
   #storeNext(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -94,7 +94,7 @@ export class BuildLog {
       await this.#job.fence(tx);
       await appendLog(tx, piece, size);
     });
-    // Only spares the runner's memory.
+    // Frees memory of the runner; nothing depends on it.
     await this.#ctx.runner.ack(piece.build_id, piece.journal_offset).catch(() => {});
   }
 }

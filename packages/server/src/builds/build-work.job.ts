@@ -31,11 +31,11 @@ import { buildEventData } from './view.ts';
 
 type BuildJob = Job<'build.work'>;
 
-/** Without a runner here, or while the sandbox may live at another machine's runner. */
+/** Delay while there is no runner here, or while the sandbox may live at another machine's runner. */
 const RETRY_SECONDS = 1;
 /** After so many failed attempts on a runner that answers, the build is given up. */
 const ATTEMPTS = 6;
-/** Over the command's own time, after which another machine's runner has certainly ended it. */
+/** Added to the command's own time: by then another machine's runner has certainly ended it. */
 const ELSEWHERE_SECONDS = 120;
 
 export async function workBuilds(ctx: Context, job: BuildJob): Promise<void> {
@@ -51,7 +51,7 @@ export async function workBuilds(ctx: Context, job: BuildJob): Promise<void> {
   }
 }
 
-/** From the start of its command to its end. */
+/** Works on a started build until it has ended. */
 async function carryOn(ctx: Context, job: BuildJob, build: Build, how: 'start' | 'attach'): Promise<void> {
   if (build.outcome === null) {
     const outcome = await findOutcome(ctx, job, build, how);
@@ -70,7 +70,7 @@ async function start(ctx: Context, job: BuildJob, build: Build): Promise<Build |
   const runner = ctx.runnerStatus();
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
-    // Against the project's deletion, which a building build refuses.
+    // Locked against the project's deletion, which a building build refuses.
     const project = await tx.db
       .selectFrom('projects')
       .selectAll()
@@ -105,7 +105,7 @@ async function postpone(tx: Tx, job: BuildJob, build: Build, delaySeconds: numbe
   });
 }
 
-/** Whether its sandbox may live at another machine's runner, whose own workers have to find it. */
+/** Whether the build's sandbox may live at another machine's runner, whose own workers have to find it. */
 async function isElsewhere(ctx: Context, build: Build): Promise<boolean> {
   const { id } = ctx.runnerStatus() ?? (await ctx.runner.status());
   if (build.runner_id?.split(':')[0] === id) return false;
@@ -128,7 +128,7 @@ async function findOutcome(
     const run = await runCommand(ctx, job, build, how);
     if (run.kind === 'left') return undefined;
     if (run.kind === 'unknown') return lost('The sandbox of this build was lost. Submit the build again.');
-    // A store that stays away must not keep it from being cancelled.
+    // A store that stays away must not keep the build from being cancelled.
     if (build.cancel_requested_at !== null)
       return { status: 'failed', exitCode: null, code: 'cancelled', message: 'The build was cancelled.' };
     return outcomeOfEnd(run.end, build) ?? { status: 'ready', artifact: await storeArtifact(ctx, build) };
@@ -142,7 +142,7 @@ async function findOutcome(
   }
 }
 
-/** Whether the runner, the store or this worker's hold on the job failed: no reason to give a build up. */
+/** Whether the runner or the store is away, or the job was taken over: no reason to give a build up. */
 function isAway(error: unknown): boolean {
   return (
     error instanceof LostJob ||
@@ -158,7 +158,7 @@ const lost = (message: string): Outcome => ({
   message,
 });
 
-/** What the command's end means; undefined for one that succeeded, whose output counts then. */
+/** The outcome that the command's end decides; undefined after success, when the output decides. */
 function outcomeOfEnd(end: TaskEnd, build: Build): Outcome | undefined {
   const failed = (code: 'timed_out' | 'command_failed', message: string): Outcome => ({
     status: 'failed',
@@ -166,8 +166,7 @@ function outcomeOfEnd(end: TaskEnd, build: Build): Outcome | undefined {
     code,
     message,
   });
-  // A cancellation that was asked for prevails in any case (end-build.ts); without one the runner itself has
-  // stopped.
+  // A requested cancellation prevails in any case (end-build.ts); without one the runner itself has stopped.
   if (end.outcome === 'cancelled')
     return lost('The sandbox of this build was ended. Submit the build again.');
   if (end.timedOut)

@@ -135,11 +135,11 @@ describe.skipIf(!status?.ok)('a build', () => {
     expect((await bench.ended((await bench.submit('mkdir dist')).id)).status).toBe('ready');
   });
 
-  test('whose journal breaks off is attached to again: nothing is told twice, nothing run twice', async () => {
+  test('whose journal breaks off is attached to again: nothing is logged twice, nothing run twice', async () => {
     const bench = await newBench(server);
     let reads = 0;
     withRunner({
-      // Nothing is forgotten: the next reader has to ask from the right place.
+      // The runner forgets nothing: the next reader has to ask from the right offset.
       ack: async () => {},
       async *journal(id, from, signal) {
         reads++;
@@ -210,7 +210,7 @@ describe.skipIf(!status?.ok)('a build', () => {
     });
     const { id } = await bench.submit('mkdir dist');
     await until(async () => (await rowOf(id)).outcome === 'ready');
-    // As after its last attempt.
+    // As after the last attempt of its job.
     await until(
       async () =>
         (

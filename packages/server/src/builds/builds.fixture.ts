@@ -1,4 +1,4 @@
-/** What the build tests share: apps with a source and a thread, and waiting for a build's end, over HTTP. */
+/** Apps with a source and a thread, and waiting for the end of their builds, over HTTP. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { TestServer } from '../service.fixture.ts';
@@ -24,7 +24,7 @@ export async function newThread(server: TestServer, url: string): Promise<string
   return body.thread.id;
 }
 
-/** An app, a thread, and what a test does with its builds. */
+/** Makes an app and a thread, with functions that work on their builds. */
 export async function newBench(server: TestServer, files?: Files) {
   const app = await newApp(server, files);
   const threadId = await newThread(server, app.url);
@@ -54,7 +54,7 @@ export async function newBench(server: TestServer, files?: Files) {
       until(
         async () => (await server.call('GET', `${app.url}/builds/${id}`)).body.build.status === 'building',
       ),
-    /** Types and data of the app's events that the test asks for, in order. */
+    /** Types and data of the app's events of these types, in order. */
     events: async (): Promise<{ type: string; data: Record<string, unknown>; threadId: string | null }[]> =>
       (await server.call('GET', `${app.url}/events?limit=200`)).body.events,
   };

@@ -92,7 +92,7 @@ describe.skipIf(!status?.ok)('a build', () => {
     const bench = await newBench(server);
     const build = await bench.ended((await bench.submit(command, fields)).id);
     expect(build).toMatchObject({ status: 'failed', error: { code }, artifactSha256: null, fileCount: null });
-    // A shell that a signal ended is told as 128 + n.
+    // A shell reports a command that a signal ended as 128 + n.
     if (code !== 'command_failed' || exitCode !== null) expect(build.exitCode).toBe(exitCode);
     expect(build.error.message).toMatch(message);
   });
@@ -228,7 +228,7 @@ describe.skipIf(!status?.ok)('a build', () => {
       await bench.submit('mkdir dist', {}, `${bench.url}/threads/${threads[0]}`),
       await bench.submit('mkdir dist', {}, `${bench.url}/threads/${threads[1]}`),
     ];
-    // Its job has looked and was put off.
+    // Its job has run and was postponed.
     await until(
       async () =>
         (

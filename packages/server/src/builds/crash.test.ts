@@ -1,6 +1,6 @@
 /**
- * Builds whose worker, runner or answers are lost. A command that ran twice would have made two numbers:
- * one told, another one kept.
+ * Builds whose worker, runner or answers are lost. A command that ran twice would leave two numbers: one in
+ * its log, another in its output.
  */
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import type { Bench } from './builds.fixture.ts';
 
 const away = () => new RunnerError(503, 'unavailable', 'the answer was lost');
 const NUMBER = 'mkdir dist; read n < /proc/sys/kernel/random/uuid; echo "$n" | tee dist/number';
-/** The number that was kept, of a build that told the same one, once. */
+/** The number in the output of a build whose log has the same one, once. */
 async function numberOf(server: TestServer, bench: Bench, id: string): Promise<string> {
   const artifact = await fetch(`${server.base}${bench.url}/builds/${id}/artifact`, {
     headers: { 'x-api-key': server.key },
@@ -120,7 +120,7 @@ describe('answers that are lost', async () => {
       });
       const { id } = await bench.submit(NUMBER);
       await bench.started(id);
-      // Its job is another's now.
+      // Another worker has its job now.
       await ctx.db
         .updateTable('jobs')
         .set({ status: 'queued', worker_id: null, run_at: new Date(0) })
@@ -140,7 +140,7 @@ describe('answers that are lost', async () => {
   );
 });
 
-/** Host processes whose command line names it. */
+/** The host's processes whose command line contains the text. */
 const alive = (mark: string) =>
   readdirSync('/proc')
     .filter((pid) => /^\d+$/.test(pid))

@@ -56,7 +56,7 @@ async function readyColumns(tx: Tx, { key, sha256, byteSize, files }: Artifact) 
 export async function endBuild(ctx: Context, job: Job, buildId: string, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
-    // A deleted thread's build ends too.
+    // The build of a deleted thread ends too.
     const thread = await tx.db
       .selectFrom('threads')
       .selectAll()
@@ -87,7 +87,7 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
   });
 }
 
-/** What an accepted cancellation changes of a build: it keeps no artifact. */
+/** The columns that a requested cancellation overwrites. A cancelled build keeps no artifact. */
 async function cancelledColumns(tx: Tx, build: Build) {
   if (build.cancel_requested_at === null) return {};
   if (build.artifact_key !== null)

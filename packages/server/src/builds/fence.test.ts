@@ -1,6 +1,6 @@
 /**
- * While a build may still be alive nothing else happens in its thread, and its project and organization
- * stay.
+ * While a build may be alive, its thread takes no other work, and its project and organization cannot be
+ * deleted.
  */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { RunnerError } from '@headrace/runner/client';
@@ -21,7 +21,7 @@ afterEach(() => {
   Object.assign(ctx, { runner });
 });
 
-/** Until it is called, no sandbox's end is confirmed. */
+/** Keeps the runner from confirming that a sandbox is gone; returns how to end that. */
 function stickSandboxes(): { free(): void; tries: () => number } {
   let [isStuck, tries] = [true, 0];
   ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
@@ -42,7 +42,7 @@ const outcomeOf = async (id: string) =>
   (await ctx.db.selectFrom('builds').select('outcome').where('id', '=', id).executeTakeFirstOrThrow())
     .outcome;
 
-/** What each kind of work in the thread is answered. */
+/** The answer to each kind of work in the thread. */
 async function refusals({ thread, sourceId }: Bench): Promise<Record<string, string>> {
   const work: [string, object][] = [
     ['edits', { expectedSourceId: sourceId, changes: [{ path: 'b.txt', content: 'b' }] }],
@@ -84,7 +84,7 @@ describe.skipIf(!status?.ok)('a thread with a build', () => {
     expect([(await bench.read(id)).status, await refusals(bench)]).toEqual(['queued', BUSY]);
     const stuck = stickSandboxes();
     await server.call('POST', `${bench.url}/builds/${before.id}/cancel`);
-    // The place is not free before the sandbox is gone.
+    // The place is taken until the sandbox is gone.
     await until(async () => stuck.tries() >= 2);
     expect((await bench.read(id)).status).toBe('queued');
     stuck.free();
@@ -116,7 +116,7 @@ describe.skipIf(!status?.ok)('a thread with a build', () => {
       const answer = await server.call('DELETE', path, undefined, as);
       return [answer.status, answer.body.error?.code];
     };
-    // Also once it is cancelled: the row ends by its sandbox.
+    // A cancelled build counts too: its row ends with its sandbox.
     for (const cancels of [false, true]) {
       if (cancels)
         expect(

@@ -1,4 +1,4 @@
-/** How many builds are under way at once, and whose turn it is. */
+/** How many builds are under way at once, and which one is next. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { signedIn } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
@@ -28,11 +28,11 @@ afterEach(() => organization(null));
 
 const FOREVER = 'while true; do sleep 0.1; done';
 type Bench = Awaited<ReturnType<typeof newBench>>;
-/** In a thread of its own. */
+/** Each build has its own thread. */
 const submit = async (bench: Bench, command: string): Promise<string> =>
   (await bench.submit(command, {}, `${bench.url}/threads/${await newThread(server, bench.url)}`)).id;
 const cancel = (bench: Bench, id: string) => server.call('POST', `${bench.url}/builds/${id}/cancel`);
-/** Until its job has looked for a place and was put off. */
+/** Waits until the build's job has found no place and was postponed. */
 const isPutOff = (id: string) =>
   until(
     async () =>
@@ -64,7 +64,7 @@ describe.skipIf(!status?.ok)("the organization's limit", () => {
     async () => {
       const [a, b] = [await newBench(server), await newBench(server)];
       await organization(1);
-      // More than the organization's for itself, which gives it none of the others' places.
+      // More than the organization's limit, which gives the app none of the others' places.
       await server.call('PATCH', `${a.url}/settings`, { concurrency: { builds: 5 } });
       const first = await submit(a, FOREVER);
       await a.started(first);
@@ -98,7 +98,7 @@ describe.skipIf(!status?.ok)("the organization's limit", () => {
                 .executeTakeFirstOrThrow()
             ).status === 'ready',
         );
-      // b, which had none yet, then by turns.
+      // First b, which had none yet, then by turns.
       expect(await startsOf(waiting)).toEqual([2, 0, 3, 1]);
       const rows = await ctx.db
         .selectFrom('builds')
@@ -112,7 +112,7 @@ describe.skipIf(!status?.ok)("the organization's limit", () => {
     },
   );
 
-  test("raised or taken back lets waiting ones start; the app's own is kept beside it", async () => {
+  test("raised or taken back lets waiting ones start; the app's own limit is kept", async () => {
     const [a, b] = [await newBench(server), await newBench(server)];
     await organization(2);
     await server.call('PATCH', `${a.url}/settings`, { concurrency: { builds: 1 } });

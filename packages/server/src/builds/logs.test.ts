@@ -1,6 +1,4 @@
-/**
- * What is kept of a command's output: in order, valid text wherever it is cut, and no command waits for it.
- */
+/** A build's log is in order, and valid text wherever it is cut; no command waits for it. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import { newBench, until } from './builds.fixture.ts';
@@ -16,7 +14,7 @@ const MARK = '\n[The rest of the output was cut off.]\n';
 describe.skipIf(!status?.ok)('the log', () => {
   test('is cut between characters, at its size', async () => {
     const bench = await newBench(server);
-    // Three bytes each: the limit is within one of them.
+    // Characters of three bytes: the limit is within one of them.
     const { id } = await bench.submit('head -c 720000 /dev/zero | sed "s/\\x00/€/g"; mkdir dist');
     expect((await bench.ended(id)).status).toBe('ready');
     const { text, byteSize, truncated } = await bench.logs(id);
@@ -46,7 +44,7 @@ describe.skipIf(!status?.ok)('the log', () => {
     ]);
   });
 
-  test('holds up no command, however much that prints; what it is told of is in it alone', async () => {
+  test('holds up no command, however much that prints; the output is in the log alone', async () => {
     const bench = await newBench(server);
     const { id } = await bench.submit(
       'yes 0123456789 | head -c 60000000; yes failed | head -c 60000000 >&2; mkdir dist',

@@ -1,6 +1,5 @@
 /**
- * What a build's command leaves, through real sandboxes: what is refused and how it is named, and what the
- * artifact's bytes depend on.
+ * Outputs of commands in real sandboxes: which are refused and why, and what the artifact's bytes depend on.
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';

@@ -8,8 +8,8 @@ import { findProjectBuild } from './store.ts';
 import type { Build } from './store.ts';
 
 /**
- * The build that the path names, of the app that it names; it outlives its thread. 404 where either is not
- * for the caller to see.
+ * The build and the app that the path names; a build outlives its thread. 404 where the caller may not see
+ * either.
  */
 export async function loadBuild(
   db: Db | Tx['db'],
@@ -21,7 +21,7 @@ export async function loadBuild(
   return { build, project };
 }
 
-/** 409 `build_not_ready` for what only a ready build has. */
+/** Throws 409 `build_not_ready`. */
 export function requireReady(build: Build): void {
   if (build.status !== 'ready')
     throw new ApiError(

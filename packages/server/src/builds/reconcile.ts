@@ -11,9 +11,9 @@ const BATCH = 100;
 export const buildKey = (buildId: string) => `build:${buildId}`;
 
 /**
- * Gives open builds without a job one (its attempts were used up): a build ends by its own row, however
- * often that takes. Removes what a runner still has of ended ones: a start whose answer came too late. Safe
- * in every process at once.
+ * Enqueues a job for open builds that have none, since its attempts were used up: a build ends by its own
+ * row, however many jobs that takes. Removes the tasks of ended builds that a runner still has, such as one
+ * whose start was answered too late. Safe in every process at once.
  */
 export function reconcileBuilds(ctx: Context): void {
   every(EVERY_MS, () => Promise.all([enqueueForgotten(ctx), removeLeftOver(ctx)]), {

@@ -110,7 +110,7 @@ test.each<[string, Entry[], RegExp]>([
 test('a name that is not UTF-8 is output_invalid', async () => {
   const tar = await tarOf([{ name: './x', content: 'a' }]);
   tar[2] = 0xff;
-  // The header's checksum, with the changed byte.
+  // The header's checksum has to fit the changed byte.
   const sum = tar.subarray(0, 512).reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 0x20 : byte), 0);
   tar.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   await expect(repack(tar)).rejects.toMatchObject({ code: 'output_invalid' });

@@ -1,7 +1,7 @@
 /**
- * The output directory, as the runner packed it, into the artifact's tar: checked entry by entry while it
- * comes, since strangers' code wrote it. The runner packs sorted by name, and the headers know neither
- * times nor owners: equal files give equal bytes.
+ * Turns the output directory, as the runner packed it, into the artifact's tar. Each entry is checked as it
+ * comes, since untrusted code wrote it. The runner packs sorted by name, and the headers hold neither times
+ * nor owners: equal files give equal bytes.
  */
 import { createHash } from 'node:crypto';
 import { TAR_END, tarHeader, tarPadding } from '@headrace/runner/tar';
@@ -13,16 +13,16 @@ import type { BuildError } from './schemas.ts';
 
 const MAX_FILES = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Folders count for nothing else, but somebody has to read their names. */
+/** Folders are in no artifact, but reading their names takes time. */
 const MAX_FOLDERS = 100_000;
 /**
- * Small files travel together; what is longer is hashed and compressed in slices, so that it does not hold
- * the event loop.
+ * Small files are passed on together; a longer one is hashed and compressed in slices, so that it does not
+ * block the event loop.
  */
 const CHUNK_BYTES = 256 * 1024;
 const SHOWN = 500;
 
-/** What an output breaks. */
+/** A rule for outputs that a build's output breaks. */
 export class OutputFault extends Error {
   readonly code: Extract<BuildError, 'output_missing' | 'output_invalid' | 'output_too_large'>;
   constructor(code: OutputFault['code'], message: string) {
@@ -32,7 +32,7 @@ export class OutputFault extends Error {
   }
 }
 
-/** What a sandbox said, for a message: control characters in a name could write over a reader's terminal. */
+/** Text from a sandbox, for a message: control characters could write over a reader's terminal. */
 export const shown = (text: string) =>
   clean(text).replace(/\p{Cc}/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
@@ -40,8 +40,8 @@ const invalidPath = (path: string, fault: string) =>
   new OutputFault('output_invalid', `The output "${shown(path.slice(0, SHOWN))}" ${fault}.`);
 
 /**
- * Chunks of a tar of the regular files, each of which is added to `files`. Throws OutputFault, or what the
- * reading of `tar` throws.
+ * Yields chunks of a tar of the regular files, each of which is added to `files`. Throws OutputFault, or what
+ * reading `tar` throws.
  */
 export async function* repackOutput(
   tar: AsyncIterable<Uint8Array>,

@@ -14,12 +14,12 @@ import { isCancelRequested } from './store.ts';
 import type { Build } from './store.ts';
 
 /**
- * Over the command's own time, which the runner bounds: for the source's way into the sandbox and a busy
- * machine.
+ * Added to the command's own time, which the runner bounds: for sending the source to the sandbox, and for a
+ * busy machine.
  */
 const MARGIN_MS = 120_000;
 
-/** `left`: this worker stops, another goes on. `unknown`: nobody knows what it did, since the runner lost it. */
+/** `left`: this worker stops, another goes on. `unknown`: the runner lost the command. */
 export type Run = Exclude<Followed, { kind: 'broken' }> | { kind: 'unknown' };
 
 /**
@@ -37,7 +37,7 @@ export async function runCommand(
   try {
     const task = how === 'start' ? await startTask(ctx, build) : await findTask(ctx, build.id);
     if (!task) return { kind: 'unknown' };
-    // Without its source it does not begin.
+    // The command starts when its source is there.
     if (task.status === 'preparing') await putSource(ctx, build);
     return await storeOutput(ctx, job, build);
   } finally {
@@ -64,7 +64,7 @@ async function putSource(ctx: Context, build: Build): Promise<void> {
       });
     return ctx.runner.putSource(build.id, tar, origin);
   }).catch((error: unknown) => {
-    // 409: it has its source already, or was cancelled before.
+    // 409: it has its source already, or was cancelled.
     if (error instanceof RunnerError && error.status === 409) return;
     throw fault ?? error;
   });
@@ -87,7 +87,7 @@ async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
     if (followed.kind === 'broken') throw followed.error;
     return followed;
   } finally {
-    // What had come before a break is kept; a log that could not be stored is why the reading stopped.
+    // Keeps the output that came before a break, and throws what kept the log from being stored.
     await log.flush();
   }
 }

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { Counter, Enum, Id, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
 
-export const BUILD_STATUSES = ['queued', 'building', 'ready', 'failed'] as const;
-export const BUILD_ERRORS = [
+const BUILD_STATUSES = ['queued', 'building', 'ready', 'failed'] as const;
+const BUILD_ERRORS = [
   'command_failed',
   'timed_out',
   'output_missing',
@@ -14,8 +14,8 @@ export const BUILD_ERRORS = [
 export type BuildError = (typeof BUILD_ERRORS)[number];
 
 /**
- * What is kept of a command's output, in bytes of UTF-8; below what the runner hands over of one stream, so
- * that a cut is always known.
+ * The part of a command's output that is kept, in bytes of UTF-8. The runner hands over more of one stream,
+ * so that a cut is always known.
  */
 export const LOG_BYTES = 2 * 1024 * 1024;
 export const MAX_TIMEOUT_SECONDS = 600;

@@ -19,7 +19,7 @@ export interface Artifact {
 
 /**
  * Reads the output of an ended build from its runner, checks it, and stores it as tar.gz. The object is
- * registered before it is put, so that cleanup finds what an interruption leaves. Throws OutputFault, or
+ * registered before it is put, so that the clean-up finds it after an interruption. Throws OutputFault, or
  * what runner and store throw.
  */
 export async function storeArtifact(ctx: Context, build: Build): Promise<Artifact> {
@@ -69,7 +69,7 @@ async function put(ctx: Context, output: Readable, artifact: Artifact): Promise<
   artifact.sha256 = hash.digest('hex');
 }
 
-/** The runner's own refusals to pack a directory. */
+/** An OutputFault where the runner refused to pack the directory; else the error itself. */
 function faultOf(error: unknown): unknown {
   if (!(error instanceof RunnerError) || (error.code !== 'output_missing' && error.code !== 'output_invalid'))
     return error;

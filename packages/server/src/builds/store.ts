@@ -1,4 +1,6 @@
-/** The only writer of `builds` and `build_logs`. Rows of deleted projects are removed by sources/cleanup.ts. */
+/**
+ * The only writer of `builds` and `build_logs`. Rows of deleted projects are removed by sources/cleanup.ts.
+ */
 import { sql } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
 import type { Db } from '../db/database.ts';
@@ -46,7 +48,7 @@ const COLUMNS = [
 const openBuilds = hasStatus('builds', OPEN);
 /** Builds that have ended. */
 const endedBuilds = hasStatus('builds', ENDED);
-/** Builds that have a sandbox, or had one a moment ago. */
+/** Builds that have a sandbox, or whose sandbox was just removed. */
 const runningBuilds = hasStatus('builds', ['building']);
 
 export async function insertBuild(tx: Tx, build: Omit<Insertable<BuildsTable>, 'status'>): Promise<Build> {
@@ -155,7 +157,7 @@ export const cancelQueuedBuild = (tx: Tx, buildId: string): Promise<Build | unde
     finished_at: now,
   });
 
-/** Ends a building build with the outcome that is stored; `change` is what a cancellation makes of it. */
+/** Ends a building build; `change` holds the columns that a cancellation overwrites. */
 export const finishBuild = (
   tx: Tx,
   buildId: string,
@@ -163,7 +165,7 @@ export const finishBuild = (
   change: Updateable<BuildsTable>,
 ): Promise<Build | undefined> => moveBuild(tx, buildId, event, { ...change, finished_at: now });
 
-/** Marks a building build; it fails once its sandbox is gone. */
+/** Requests the cancellation of a building build, which fails once its sandbox is gone. */
 export async function requestCancel(tx: Tx, buildId: string): Promise<void> {
   await tx.db
     .updateTable('builds')
@@ -199,19 +201,19 @@ export async function storeOutcome(
     .execute();
 }
 
-/** Adds a piece to a build's log; `state` is the whole log's size behind it. */
+/** Adds a piece to a build's log; `log` is the size of the whole log with it. */
 export async function appendLog(
   tx: Tx,
   piece: BuildLogsTable,
-  state: { byteSize: number; isTruncated: boolean },
+  log: { byteSize: number; isTruncated: boolean },
 ): Promise<void> {
   await tx.db.insertInto('build_logs').values(piece).execute();
   await tx.db
     .updateTable('builds')
     .set({
       journal_offset: piece.journal_offset,
-      logs_byte_size: state.byteSize,
-      logs_truncated: state.isTruncated,
+      logs_byte_size: log.byteSize,
+      logs_truncated: log.isTruncated,
     })
     .where('id', '=', piece.build_id)
     .execute();

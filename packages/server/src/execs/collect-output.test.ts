@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { OutputCollector, STREAM_BYTES } from './collect-output.ts';
+import { OutputCollector } from './collect-output.ts';
+
+const STREAM_BYTES = 1024 * 1024;
 
 describe('OutputCollector', () => {
   test('keeps both streams apart, in order', () => {
@@ -29,7 +31,7 @@ describe('OutputCollector', () => {
       const { stdout } = output.output();
       expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(STREAM_BYTES);
       expect(stdout).not.toContain('\u{fffd}');
-      // What comes after a cut would stand in the wrong place.
+      // Text after a cut would be in the wrong place.
       if (output.output().truncated) expect(output.add('stdout', 'z')).toBe('');
     }
   });

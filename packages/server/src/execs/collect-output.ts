@@ -1,39 +1,39 @@
-/** Both streams of a command, each cut at 1 MiB by itself. */
-export const STREAM_BYTES = 1024 * 1024;
+/** What is kept of each stream of a command. */
+const STREAM_BYTES = 1024 * 1024;
 
-export interface Output {
+interface Output {
   stdout: string;
   stderr: string;
   truncated: boolean;
 }
 
 export class OutputCollector {
-  private readonly parts = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
-  private readonly sizes = { stdout: 0, stderr: 0 };
-  private truncated = false;
+  readonly #parts = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  readonly #sizes = { stdout: 0, stderr: 0 };
+  #isTruncated = false;
 
-  /** Returns what of the text was kept: a stream's listener sees the same as the result. */
+  /** Returns the part of the text that was kept: a stream's listener sees the same as the result. */
   add(stream: 'stdout' | 'stderr', text: string): string {
     const bytes = Buffer.from(text);
-    const room = STREAM_BYTES - this.sizes[stream];
-    if (bytes.length > room) this.truncated = true;
+    const room = STREAM_BYTES - this.#sizes[stream];
+    if (bytes.length > room) this.#isTruncated = true;
     if (room <= 0) return '';
     const kept = bytes.length > room ? wholeCharacters(bytes.subarray(0, room)) : bytes;
-    this.sizes[stream] += bytes.length > room ? room : kept.length;
-    this.parts[stream].push(kept);
+    this.#sizes[stream] += bytes.length > room ? room : kept.length;
+    this.#parts[stream].push(kept);
     return kept.toString('utf8');
   }
 
   output(): Output {
     return {
-      stdout: Buffer.concat(this.parts.stdout).toString('utf8'),
-      stderr: Buffer.concat(this.parts.stderr).toString('utf8'),
-      truncated: this.truncated,
+      stdout: Buffer.concat(this.#parts.stdout).toString('utf8'),
+      stderr: Buffer.concat(this.#parts.stderr).toString('utf8'),
+      truncated: this.#isTruncated,
     };
   }
 }
 
-/** Without a character that the cut went through. */
+/** Drops a last character that the cut went through. */
 function wholeCharacters(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && (bytes[end - 1]! & 0xc0) === 0x80) end--;

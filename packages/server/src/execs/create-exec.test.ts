@@ -336,7 +336,7 @@ describe('409', () => {
 });
 
 describe('a thread that changes while its workspace is made', () => {
-  /** Does this once, in the midst of making a workspace. */
+  /** Runs `change` once, while a workspace is made. */
   const meanwhile = (change: () => Promise<unknown>) => {
     const { runner } = s.service.ctx;
     const { workspaceExists, putWorkspace } = runner;

@@ -1,4 +1,4 @@
-/** The end of a command: one transaction moves its row on, sets its thread free and settles its receipt. */
+/** The end of a command: one transaction changes its status, frees its thread and settles its receipt. */
 import type { TaskEnd } from '@headrace/runner/protocol';
 import { recordCheckpoint } from '../checkpoints/index.ts';
 import type { Context } from '../context.ts';
@@ -102,7 +102,7 @@ async function insertChanges(tx: Tx, now: LoadedThread, changed: NonNullable<Cha
   return id;
 }
 
-/** The thread takes other work again, on the command's source where there is one. */
+/** Lets the thread take other work again, based on the command's source where there is one. */
 async function freeThread(ctx: Context, tx: Tx, now: LoadedThread, sourceId: string | null): Promise<void> {
   const idle =
     now.thread.workspace_status === 'ready'
@@ -126,17 +126,16 @@ const NO_SANDBOX = new ApiError(
   'No sandbox could be made for this command. Retry in a moment.',
 );
 
-/**
- * Why a command was not started: its thread was deleted or archived meanwhile, or no sandbox could be made.
- */
+/** Why a command did not start: its thread was deleted or archived meanwhile, or no sandbox could be made. */
 function notStarted(thread: ThreadRow | undefined): ApiError {
   if (!thread) return notFound('thread');
   return thread.archived_at ? archived() : NO_SANDBOX;
 }
 
 /**
- * `lost`: nobody knows what the command did; the refusal is stored, so that a retry does not run it again.
- * `not started`: where that may change by itself its key is free again. Without `job` the write is not fenced.
+ * Ends a command without a result. `lost`: nobody knows what the command did; the error is stored, so that a
+ * retry does not run it again. `not started`: its key is free again, unless the reason is there to stay.
+ * Without `job` the write is not fenced.
  */
 export async function failExec(
   ctx: Context,

@@ -1,6 +1,6 @@
 /**
- * A command, and something breaks at each step of its way. It runs once; what it changed is stored once,
- * and its caller gets the stored result; where nobody can know what it did, that is told once.
+ * Something breaks at each step of a command. It runs once, what it changed is stored once, and its caller
+ * gets the stored result; where nobody can know what it did, one error says so.
  */
 import { randomUUID } from 'node:crypto';
 import { RunnerError } from '@headrace/runner/client';
@@ -76,7 +76,7 @@ test.each(rowsOf<Step>(['after startTask', ...STEPS], 0))('%s: its worker is gon
   isOver.resolve();
 });
 
-test('before it is started its worker is gone: nobody can know that it was not, so it is told as lost, and not run', async () => {
+test('before it is started its worker is gone: nobody can know that it was not, so it is lost, and not run', async () => {
   const b = await newBench(s);
   const isOver = Promise.withResolvers<void>();
   faultAt('before startTask', async () => {
@@ -92,7 +92,7 @@ test('before it is started its worker is gone: nobody can know that it was not, 
   isOver.resolve();
 });
 
-test('its journal breaks off while its sandbox lives: it is read again, and all of it told', async () => {
+test('its journal breaks off while its sandbox lives: it is read again, and all of the output arrives', async () => {
   const b = await newBench(s);
   const { runner } = s.service.ctx;
   const { journal } = runner;
@@ -160,7 +160,7 @@ describe('while the store is away', () => {
     await expectOnce(b, answer);
   });
 
-  test('given up after an hour it is told as lost; what it changed is in the workspace, and not run again', async () => {
+  test('given up after an hour it is lost; what it changed is in the workspace, and not run again', async () => {
     const b = await newBench(s);
     faultAt('before put', () => Promise.reject(away('before put')), 'always');
     const answer = exec(b, ONCE);
@@ -189,9 +189,9 @@ describe('while the store is away', () => {
   });
 });
 
-// Last: it takes the runner away from everything that is there.
+// Last in the file: it kills the runner that all threads use.
 test.each(rowsOf<Step>(['before capture', 'after capture', 'before blobs'], 0))(
-  'its runner dies when it has ended, %s: it is told as lost, once, and not run again',
+  'its runner dies when it has ended, %s: it is lost, and not run again',
   async (step) => {
     const b = await newBench(s);
     const before = s.service.ctx.runnerStatus()!.pid;

@@ -20,7 +20,7 @@ import { isEnded } from './state.ts';
 import { changeExec, findExec, isOpenAndYoung } from './store.ts';
 
 const PREPARE_TRIES = 3;
-/** How often, and how long, a result that cannot be stored is tried again. */
+/** The interval at which a result that cannot be stored is tried again, and for how long. */
 const RETRY_SECONDS = 20;
 const GIVE_UP_SECONDS = 60 * 60;
 
@@ -97,8 +97,8 @@ async function prepareThread(ctx: Context, job: Holder, threadId: string): Promi
 }
 
 /**
- * The job failed too often. A result that storage does not take yet is kept for an hour; then the thread is
- * set free.
+ * Handles a job that failed too often. A result that storage does not take yet is kept for an hour; then the
+ * thread is freed.
  */
 export async function execDied(ctx: Context, execId: string, error: unknown): Promise<void> {
   const exec = await findExec(ctx.db, execId);
@@ -112,7 +112,7 @@ export async function execDied(ctx: Context, execId: string, error: unknown): Pr
 async function keepExec(ctx: Context, exec: ExecRow): Promise<boolean> {
   return transaction(ctx, async (tx) => {
     if (!(await isOpenAndYoung(tx, exec.id, GIVE_UP_SECONDS))) return false;
-    // Nobody knows whether it was started: it is not started again.
+    // A job that failed this often is not trusted to have started nothing: the command counts as started.
     await changeExec(tx, exec.id, 'start');
     await enqueue(
       tx,

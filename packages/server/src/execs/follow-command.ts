@@ -20,8 +20,7 @@ export type Outcome =
 const READS = 3;
 
 /**
- * Whether a runner that answers has the task. A connection that broke says nothing about it: throws while no
- * runner answers.
+ * Whether the runner has the task. Throws while no runner answers: a broken connection says nothing about it.
  */
 export async function hasTask(ctx: Context, taskId: string): Promise<boolean> {
   await awaitRunner(ctx);
@@ -29,8 +28,8 @@ export async function hasTask(ctx: Context, taskId: string): Promise<boolean> {
 }
 
 /**
- * Collects what the command prints. A connection that broke is no lost sandbox: where the runner still has
- * the task, its journal is read again from the start.
+ * Collects the command's output. A broken connection is not a lost sandbox: while the runner has the task,
+ * its journal is read again from the start.
  */
 export async function followCommand(ctx: Context, job: Job<'exec.work'>, exec: ExecRow): Promise<Outcome> {
   const { operation_id: taskId, thread_id: thread, project_id: project } = exec;

@@ -2,8 +2,8 @@
  * The status of a command:
  *
  *   queued            start      running     its workspace is ready; committed before the command starts, so
- *                                            that it never starts twice. Also where nobody can say whether
- *                                            it was started
+ *                                            that it never starts twice. Also when its job failed too often
+ *                                            to trust that nothing was started
  *   running           complete   completed   it ended, and what it changed is stored
  *   queued, running   fail       failed      no workspace could be made, its thread was archived or deleted,
  *                                            its sandbox was lost, or its result could not be stored

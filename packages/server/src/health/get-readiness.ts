@@ -8,7 +8,7 @@ import { Ok } from '../http/schemas.ts';
 
 const LIMIT_MS = 3_000;
 
-/** Parts that do not work now, by name. */
+/** Names of the parts that do not work now. */
 async function failingParts(ctx: Context): Promise<string[]> {
   const checks: [string, Promise<unknown>][] = [
     ['database', sql`select 1`.execute(ctx.db)],
@@ -25,8 +25,8 @@ async function failingParts(ctx: Context): Promise<string[]> {
     })),
   );
   const failing = results.filter((r) => !r.works).map((r) => r.name);
-  // A process that only answers has no runner to know of: its runs are the workers'. Elsewhere what was
-  // said a second ago at most, judged by what the configuration demands of the sandboxes' limits.
+  // A process that only answers HTTP needs no runner: workers do its runs. Elsewhere the runner's status,
+  // which is a second old at most, counts; it covers the sandbox limits that the configuration demands.
   const isApiAlone = !ctx.config.roles.has('worker') && !ctx.config.roles.has('runner');
   return isApiAlone || ctx.runnerStatus()?.ok ? failing : [...failing, 'sandbox'];
 }

@@ -1,4 +1,4 @@
-/** How many previews there are at once, and what becomes of them with their runner. */
+/** How many previews may be open at once, and what happens to them when their runner dies. */
 import pino from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startService } from '../boot.ts';
@@ -34,8 +34,8 @@ describe.skipIf(!status?.ok)('previews', () => {
     const [, , id] = made.find(([code]) => code === 201)!;
     await server.call('DELETE', `${bench.url}/previews/${id}`);
     expect((await post())[0]).toBe(201);
-    // Rows as if they were open, with jobs that are not due: their sandboxes would be too many for this
-    // machine. One place is left.
+    // Open rows whose jobs are not due: so many sandboxes would be too many for the machine. One place is
+    // left.
     const threads = await Promise.all(
       Array.from(
         { length: 3 },
@@ -106,27 +106,31 @@ describe.skipIf(!status?.ok)('previews', () => {
     expect((await bench.ready()).status).toBe('ready');
   });
 
-  test('are not started anew by a service that comes back to a new runner', { timeout: 60_000 }, async () => {
-    const first = await startTestServer();
-    const bench = await newBench(first);
-    const { id } = await bench.ready();
-    const { pid } = first.service.ctx.runnerStatus()!;
-    await first.service.stop();
-    process.kill(pid, 'SIGKILL');
-    const next = await startService(
-      { ...first.service.ctx.config, port: Number(new URL(first.base).port) },
-      pino({ level: 'silent' }),
-    );
-    try {
-      expect(
-        await until(async () => {
-          const preview = await bench.read(id);
-          return preview.status !== 'ready' && preview;
-        }, 'its end'),
-      ).toMatchObject({ status: 'failed', error: { code: 'sandbox_lost' } });
-    } finally {
-      await next.stop();
-      await first.close();
-    }
-  });
+  test(
+    'are not started again by a service that comes back to a new runner',
+    { timeout: 60_000 },
+    async () => {
+      const first = await startTestServer();
+      const bench = await newBench(first);
+      const { id } = await bench.ready();
+      const { pid } = first.service.ctx.runnerStatus()!;
+      await first.service.stop();
+      process.kill(pid, 'SIGKILL');
+      const next = await startService(
+        { ...first.service.ctx.config, port: Number(new URL(first.base).port) },
+        pino({ level: 'silent' }),
+      );
+      try {
+        expect(
+          await until(async () => {
+            const preview = await bench.read(id);
+            return preview.status !== 'ready' && preview;
+          }, 'its end'),
+        ).toMatchObject({ status: 'failed', error: { code: 'sandbox_lost' } });
+      } finally {
+        await next.stop();
+        await first.close();
+      }
+    },
+  );
 });

@@ -12,8 +12,8 @@ const treeOf = async (ctx: Context, sourceId: string | null): Promise<Tree> =>
   sourceId === null ? new Map() : loadTree(ctx, sourceId);
 
 /**
- * Gives a prepared sandbox the thread's latest source, with which its command starts. The row names it
- * first: a task that runs holds what the row says.
+ * Gives a prepared sandbox the thread's latest source, with which its command starts. The row names the
+ * source first, so that a task that runs always holds the row's source.
  */
 export async function bringFirst(ctx: Context, preview: PreviewSources): Promise<void> {
   await setSource(ctx.db, preview.id, preview.latest_source_id);
@@ -25,10 +25,7 @@ export async function bringFirst(ctx: Context, preview: PreviewSources): Promise
     );
 }
 
-/**
- * Writes a newer source over the running sandbox; done twice it changes nothing. What the server itself
- * wrote stays.
- */
+/** Writes a newer source into the running sandbox; idempotent. Files that the server itself wrote stay. */
 export async function bringNewer(ctx: Context, preview: PreviewSources): Promise<void> {
   const [from, to] = [await treeOf(ctx, preview.source_id), await treeOf(ctx, preview.latest_source_id)];
   await ctx.runner.putSource(preview.id, await packPatch(ctx, { projectId: preview.project_id, from, to }));

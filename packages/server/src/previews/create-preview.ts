@@ -18,7 +18,10 @@ import { previewView } from './view.ts';
 /** 128 random bits as a DNS label: the address is the secret. */
 const newToken = () => base32(randomBytes(16));
 
-/** 409 where the thread or its project shows as many as it may. Until the commit nobody else counts. */
+/**
+ * Throws 409 where the thread or its project has as many previews as it may. No rival counts before the
+ * commit.
+ */
 async function requireRoom(tx: Tx, { thread, project }: LoadedThread): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`previews of ${project.id}`}, 0))`.execute(tx.db);
   const open = await countOpen(tx, project.id, thread.id);

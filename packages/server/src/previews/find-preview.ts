@@ -10,8 +10,8 @@ const KEPT_MS = 1_000;
 const MAX_KEPT = 1_000;
 
 /**
- * Finds previews by their token; what was found (or not) is kept for a second, and forgotten at once where
- * a preview changes.
+ * Finds previews by their token. Keeps the answer, also that there is none, for a second; a change of any
+ * preview clears all.
  */
 export class PreviewFinder {
   readonly #ctx: Context;

@@ -13,13 +13,13 @@ import { pause } from './pause.ts';
 import type { PreviewError } from './schemas.ts';
 import type { PreviewNow } from './store.ts';
 
-/** How long a runner that does not answer is waited for. */
+/** How often, and at which interval, a runner that does not answer is asked. */
 const RUNNER_TRIES = 20;
 const RUNNER_RETRY_MS = 1_000;
 /** The end of what the command printed, kept for its error. */
 const TAIL = 1_000;
 
-/** Makes the preview ready when its server listens; a preview whose command ends has failed. */
+/** Makes the preview ready when its server listens, and returns the error of a command that ended. */
 export async function followPreview(
   ctx: Context,
   job: Job,
@@ -42,7 +42,10 @@ export async function followPreview(
   return { kind: 'failed', error: followed.kind === 'ended' ? errorOfEnd(followed.end, tail) : LOST };
 }
 
-/** Whether the runner still has it; one that does not answer is being started again. */
+/**
+ * Whether the runner still has the preview. Waits for a runner that does not answer: it is being started
+ * again.
+ */
 async function isAlive(ctx: Context, previewId: string, signal: AbortSignal): Promise<boolean> {
   for (let tries = 0; tries < RUNNER_TRIES && !signal.aborted; tries++) {
     try {

@@ -7,8 +7,8 @@ import { loadProject } from '../projects/index.ts';
 import { findProjectPreview } from './store.ts';
 
 /**
- * The preview that the path names, of the app that it names; it outlives its thread. 404 where either is
- * not for the caller to see.
+ * The preview and the app that the path names; a preview outlives its thread. 404 where the caller may not
+ * see either.
  */
 export async function loadPreview(
   db: Db | Tx['db'],

@@ -32,8 +32,8 @@ export async function workPreview(ctx: Context, job: Job<'preview.work'>): Promi
 }
 
 /**
- * After its last attempt: it could not be started, or not be followed. Its sandbox is removed by the
- * reconciler.
+ * Fails a preview whose job failed too often: it could not be started or followed. The reconciler removes its
+ * sandbox.
  */
 export async function previewDied(ctx: Context, previewId: string): Promise<void> {
   const preview = await findPreviewNow(ctx.db, previewId);
@@ -49,7 +49,7 @@ export async function previewDied(ctx: Context, previewId: string): Promise<void
   );
 }
 
-/** Until the command's end, or the row's, whichever is first. */
+/** Serves the preview until its command ends or its row is over, whichever is first. */
 async function show(ctx: Context, job: Job<'preview.work'>, preview: PreviewNow): Promise<Outcome> {
   if (preview.is_late) return { kind: 'failed', error: LATE };
   if (!(await ensureTask(ctx, preview))) return { kind: 'failed', error: LOST };
@@ -69,7 +69,7 @@ async function ensureTask(ctx: Context, preview: PreviewNow): Promise<boolean> {
   requireRunner(ctx);
   let task = await findTask(ctx, preview.id);
   if (!task && preview.status === 'ready') return false;
-  // The runner's own limit is behind ours, for a service that does not come back.
+  // The runner's limit is later than the row's: it is for a service that does not come back.
   task ??= await ctx.runner.startTask(preview.id, {
     kind: 'preview',
     command: preview.command,

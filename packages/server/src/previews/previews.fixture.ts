@@ -1,4 +1,4 @@
-/** For tests: a thread with a server to preview, and visits to it by its Host name. */
+/** A thread with a server to preview, and visits to that by its Host name. */
 import { request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -38,12 +38,13 @@ export interface Visit {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  /** Of an upgrade. */
+  /** After an upgrade only. */
   socket?: Duplex;
 }
 
 /**
- * One request to the service's address with a preview's name as Host. Rejects where the answer breaks off.
+ * Sends one request to the service's address with a preview's name as Host. Rejects where the answer breaks
+ * off.
  */
 export function visit(
   server: TestServer,

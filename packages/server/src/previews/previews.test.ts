@@ -27,7 +27,7 @@ const bench = status?.ok ? await newBench(server) : undefined!;
 const shared = status?.ok ? await bench.ready() : undefined!;
 
 describe.skipIf(!status?.ok)('a preview', () => {
-  test('is ready under an address of its own, and one write makes one', async () => {
+  test('is ready under its own address, and one write makes one preview', async () => {
     expect(shared).toMatchObject({
       status: 'ready',
       error: null,
@@ -320,7 +320,7 @@ describe.skipIf(!status?.ok)('a service that starts again', () => {
           resolve(null);
         });
       });
-      // And of a body that nobody waits for any more.
+      // The same goes for a body that nobody waits for any more.
       const upload = request({
         host: hostname,
         port,

@@ -1,6 +1,6 @@
 /**
- * What passes between a visitor and a preview: nothing of the service's own, and nothing that belongs to
- * one connection only.
+ * The headers that pass between a visitor and a preview: none of the service, and none that belong to one
+ * connection only.
  */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { isServiceKey } from '../accounts/index.ts';
@@ -17,12 +17,12 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 const SESSION_COOKIE = /^\s*headrace_session\s*=/;
-/** What one host may say of others: to log their visitors out, or to ask for them elsewhere. */
+/** Headers by which one host affects others: logs their visitors out, or sends them elsewhere. */
 const BEYOND_ITS_HOST = new Set(['clear-site-data', 'alt-svc']);
 
 /**
- * Never of one connection only, whatever it says: without its length a body would be read as a request of
- * its own.
+ * Headers that pass even where `Connection` names them: without its length a body would be read as another
+ * request.
  */
 const END_TO_END = new Set(['content-length', 'host']);
 
@@ -34,8 +34,7 @@ function hopsOf(connection: string | undefined): Set<string> {
 const namesKey = (text: string) => text.split(/[\s,]+/).some(isServiceKey);
 
 /**
- * A request's headers for the preview's server. Its body's framing is kept, an upgrade only where it is a
- * WebSocket's.
+ * A request's headers for the preview's server. The body's framing is kept; an upgrade only for a WebSocket.
  */
 export function toPreview(
   request: IncomingMessage,
@@ -54,14 +53,14 @@ export function toPreview(
     .join('; ');
   if (cookie) sent.cookie = cookie;
   if (headers['transfer-encoding'] !== undefined) {
-    // One framing only: Node takes a length beside chunks for an attack, and so would others.
+    // One framing only: Node, like other servers, takes a length together with chunks for an attack.
     delete sent['content-length'];
     sent['transfer-encoding'] = 'chunked';
   }
   if (isUpgrade) for (const name of ['content-length', 'transfer-encoding']) delete sent[name];
   Object.assign(sent, forwarded(request));
-  // Not `close`, though it will be: a server that answers before it has read the body would reset the
-  // connection, and its answer with it.
+  // Not `close`, although the connection is closed: a server that answers before it has read the body would
+  // reset the connection, and lose its answer.
   return {
     ...sent,
     connection: isUpgrade ? 'Upgrade' : 'keep-alive',
@@ -82,10 +81,10 @@ function forwarded({ headers, socket }: IncomingMessage): IncomingHttpHeaders {
 }
 
 /**
- * A preview's answer for its visitor. Its cookies are its own host's: none may reach the service's, nor
- * another preview's. The address is the secret: what the app does not say of referrers keeps it from other
- * hosts. Where `frameAncestors` is set it decides who may frame the preview, and nothing that the app says
- * of that; null leaves it to the app.
+ * The headers of a preview's answer for its visitor. Cookies are for the preview's own host: none may reach
+ * the service or another preview. The address is a secret: unless the app sets a referrer policy, no other
+ * host sees it. `frameAncestors` decides who may frame the preview, whatever the app says; null leaves that
+ * to the app.
  */
 export function toVisitor(
   answer: IncomingMessage,
@@ -102,7 +101,7 @@ export function toVisitor(
   sent['referrer-policy'] ??= ['same-origin'];
   if (frameAncestors) {
     delete sent['x-frame-options'];
-    // A further policy: all of them hold.
+    // Added as another policy: all of them apply.
     sent['content-security-policy'] = [
       ...(sent['content-security-policy'] ?? []).map(withoutAncestors).filter(Boolean),
       `frame-ancestors ${frameAncestors.length ? frameAncestors.join(' ') : "'none'"}`,
@@ -111,7 +110,7 @@ export function toVisitor(
   return sent;
 }
 
-/** A header of policies (`,`) of directives (`;`), but for what they say of ancestors. */
+/** Removes `frame-ancestors` from a header of policies, separated by `,`, of directives, separated by `;`. */
 const withoutAncestors = (header: string) =>
   header
     .split(',')

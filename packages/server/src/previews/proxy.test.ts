@@ -1,6 +1,6 @@
 /**
- * What passes through the proxy and what does not: WebSockets, framing, cookies, slow and rude servers,
- * requests within requests.
+ * What passes through the proxy and what does not: WebSockets, framing, cookies, slow and misbehaving
+ * servers, requests within requests.
  */
 import { createServer, request } from 'node:http';
 import type { ClientRequest } from 'node:http';
@@ -22,8 +22,7 @@ const bench = status?.ok ? await newBench(server) : undefined!;
 const shared = status?.ok ? await bench.ready() : undefined!;
 
 /**
- * A server of WebSockets by RFC 6455: answers each text in capitals, says `hello` first, and keeps small
- * frames only.
+ * A WebSocket server by RFC 6455: says `hello`, answers each text in capitals, and takes small frames only.
  */
 const ECHO = `import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -49,7 +48,7 @@ createServer().on('upgrade', (req, socket, head) => {
 }).listen(3210);
 `;
 
-/** Everything that comes back over one raw connection until it is closed. */
+/** Sends text over one raw connection; returns all that comes back until it is closed. */
 async function raw(text: string): Promise<string> {
   const socket = connect(Number(new URL(server.base).port), '127.0.0.1')
     .setEncoding('latin1')
@@ -137,7 +136,7 @@ describe.skipIf(!status?.ok)('a preview', () => {
     await server.call('PATCH', `${bench.url}/settings`, { preview: null });
   });
 
-  test('sets no cookie beyond its own host, says nothing of other hosts, and its address is told to none', async () => {
+  test('sets no cookie beyond its own host, affects no other host, and no other host sees its address', async () => {
     const { headers } = await visit(server, shared.url, '/beyond');
     expect(headers['set-cookie']).toEqual(['a=1;Path=/;HttpOnly', 'b=domain', '__Host-c=3; Path=/; Secure']);
     expect([headers['clear-site-data'], headers['alt-svc'], headers['referrer-policy']]).toEqual([
@@ -164,7 +163,7 @@ describe.skipIf(!status?.ok)('a preview', () => {
       })
       .write(`POST /early HTTP/1.1\r\nHost: ${host()}\r\nContent-Length: 20000000\r\n\r\n`);
     await until(async () => said.includes('too large'), 'the answer');
-    // Sent on, as a client does that has begun.
+    // The request goes on, as that of a client that has started to send.
     socket.write(Buffer.alloc(20_000_000));
     socket.write(`GET /file HTTP/1.1\r\nHost: ${host()}\r\n\r\n`);
     await until(async () => said.includes('first'), 'the next answer');
@@ -237,7 +236,7 @@ describe.skipIf(!status?.ok)('a preview', () => {
       `POST /outer HTTP/1.1\r\nHost: ${host()}\r\nContent-Length: ${inner.length}\r\n\r\n${inner}GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
     );
     expect(two.match(/"url":"[^"]*"|"status":"ok"/g)).toEqual(['"url":"/outer"', '"status":"ok"']);
-    // A length is the whole way's, also where the visitor calls it this connection's.
+    // A length passes, even where the visitor's `Connection` names it.
     for (const method of ['GET', 'DELETE', 'POST']) {
       const hop = await raw(
         `${method} /outer HTTP/1.1\r\nHost: ${host()}\r\nConnection: close, Content-Length, Host\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`,

@@ -13,7 +13,7 @@ import { refuseRequest, refuseUpgrade } from './refuse-visit.ts';
 import { RequestVisit, UpgradeVisit } from './visits.ts';
 import type { Patience, Visit } from './visits.ts';
 
-/** Long within an answer: event streams pause. */
+/** The time within an answer is long, since event streams pause. */
 const PATIENCE: Patience = { answerMs: 120_000, idleMs: 15 * 60_000 };
 const TOKEN = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
@@ -29,7 +29,7 @@ export class HostProxy implements PreviewProxy {
     this.#patience = patience;
     this.#suffix = `.${ctx.config.previewDomain.toLowerCase()}`;
     this.#connections = new Connections(ctx);
-    // A stream to a visitor would keep the listener from closing.
+    // Open streams would keep the listener from closing.
     ctx.shutdown.addEventListener('abort', () => {
       for (const visit of this.#visits) visit.end();
     });

@@ -1,4 +1,4 @@
-/** What a visitor gets where no preview answers. */
+/** Answers a visitor where no preview can. */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream';
 import type { ApiError } from '../http/errors.ts';
 
 /**
- * A page for a browser, which looks again by itself while the preview starts; the error's usual shape for
- * all others.
+ * Sends browsers a page, which reloads itself while the preview starts, and everybody else the error's usual
+ * shape.
  */
 export function refuseRequest(request: IncomingMessage, response: ServerResponse, error: ApiError): void {
   if (response.headersSent || response.destroyed) return void response.destroy();

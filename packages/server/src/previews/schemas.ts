@@ -1,20 +1,20 @@
 import Type from 'typebox';
 import { Enum, Id, Nullable, Text, Time } from '../http/schemas.ts';
 
-export const PREVIEW_STATUSES = ['starting', 'ready', 'failed', 'stopped'] as const;
-export const PREVIEW_ERRORS = ['command_ended', 'start_timed_out', 'sandbox_lost'] as const;
+const PREVIEW_STATUSES = ['starting', 'ready', 'failed', 'stopped'] as const;
+const PREVIEW_ERRORS = ['command_ended', 'start_timed_out', 'sandbox_lost'] as const;
 
 export interface PreviewError {
   code: (typeof PREVIEW_ERRORS)[number];
   message: string;
 }
 
-/** How long something has to listen on the port after the creation. */
+/** How long after its creation a preview may start, until something listens on its port. */
 export const START_SECONDS = 60;
 /** A preview's whole life. */
 export const LIFE_SECONDS = 8 * 3600;
 
-/** Previews that are open at once. */
+/** How many previews may be open at once. */
 export const MAX_OF_THREAD = 10;
 export const MAX_OF_PROJECT = 50;
 

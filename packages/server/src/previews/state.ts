@@ -4,15 +4,15 @@
  *   starting                  listen   ready     something listens on its port
  *   starting, ready           fail     failed    its command ended, its sandbox was lost, or nothing listened
  *                                                for 60 s
- *   starting, ready, failed   stop     stopped   it was deleted; also an open one whose life is over, or whose
- *                                                thread or app is archived or deleted
+ *   starting, ready, failed   stop     stopped   it was deleted, its life is over, or its thread or app was
+ *                                                archived or deleted
  */
 import type { PreviewRow } from '../db/schema.ts';
 
 export type PreviewStatus = PreviewRow['status'];
 export type PreviewEvent = 'listen' | 'fail' | 'stop';
 
-/** Previews that have a sandbox, or are to get one. */
+/** Previews that have a sandbox, or will get one. */
 export const OPEN = ['starting', 'ready'] as const satisfies PreviewStatus[];
 export const OVER = ['failed', 'stopped'] as const satisfies PreviewStatus[];
 

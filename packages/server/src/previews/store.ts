@@ -12,9 +12,9 @@ import type { PreviewEvent } from './state.ts';
 
 type AnyDb = Db | Tx['db'];
 
-/** Previews that have a sandbox, or are to get one. */
+/** Previews that have a sandbox, or will get one. */
 const openPreviews = hasStatus('previews', OPEN);
-/** Previews whose sandbox is to be removed. */
+/** Previews whose sandbox is removed. */
 const previewsOver = hasStatus('previews', OVER);
 /** Previews that no job works on. */
 const unattended = sql<boolean>`not exists (select 1 from jobs j where j.key = 'preview:' || previews.id)`;

@@ -11,7 +11,7 @@ import type { Connection } from './connections.ts';
 import { toPreview, toVisitor } from './proxy-headers.ts';
 import { refuseRequest } from './refuse-visit.ts';
 
-/** A server that is silent for so long is taken for dead: before its answer, and within it. */
+/** A server that is silent for this long counts as dead: before its answer, and within it. */
 export interface Patience {
   answerMs: number;
   idleMs: number;
@@ -22,7 +22,7 @@ export interface Visit {
   end(): void;
 }
 
-/** An open WebSocket may be silent; a visitor who is gone without a word is found by this. */
+/** Finds visitors who left without closing: an open WebSocket may be silent for long. */
 const KEEPALIVE_MS = 30_000;
 
 export class RequestVisit implements Visit {
@@ -56,8 +56,7 @@ export class RequestVisit implements Visit {
     const asked = ask(request, this.#connection.upstream, { isUpgrade: false });
     const dead = () => this.#breakOff();
     asked.setTimeout(this.#patience.answerMs, dead);
-    // An answer that is no answer to this request (an upgrade nobody asked for) ends in `close` without
-    // `response`.
+    // An answer that does not fit the request, such as an upgrade, ends in `close` without `response`.
     asked.once('error', dead).once('close', () => {
       if (!this.#response.headersSent) dead();
     });
@@ -65,8 +64,7 @@ export class RequestVisit implements Visit {
       asked.setTimeout(this.#patience.idleMs, dead);
       this.#answer(answer);
     });
-    // The body may be long in coming, or wait for the answer: Node would keep the head back for its first
-    // bytes.
+    // Node would send the head with the body's first bytes, which may come late, or wait for the answer.
     if (request.headers['content-length'] ?? request.headers['transfer-encoding']) asked.flushHeaders();
     request.pipe(asked);
   }
@@ -75,8 +73,8 @@ export class RequestVisit implements Visit {
     const request = this.#request;
     this.#response.once('close', () => {
       this.#connection.upstream.destroy();
-      // What is left of a body that the answer did not wait for is read and dropped: the connection would
-      // stay as it is, for the next request and for the listener's end.
+      // The rest of a body that the answer did not wait for is read and dropped. Otherwise the connection
+      // would be stuck, for the next request and for the listener's end.
       request.unpipe().resume();
       if (request.complete || request.closed) onGone();
       else request.once('close', onGone);
@@ -123,7 +121,7 @@ export class UpgradeVisit implements Visit {
     this.#socket.destroy();
   }
 
-  /** `head`: what the visitor has sent behind the request. `onGone` is called when the visit is over. */
+  /** `head` is what the visitor sent after the request. `onGone` is called when the visit is over. */
   relay(request: IncomingMessage, head: Buffer, { answerMs }: Patience, onGone: () => void): void {
     const { upstream } = this.#connection;
     const end = () => this.end();
@@ -156,8 +154,8 @@ export class UpgradeVisit implements Visit {
   }
 
   /**
-   * The preview's refusal as it is, and then an end, so that nothing further on this connection is read as
-   * the preview's.
+   * Passes the preview's refusal on and ends the connection, so that nothing more on it is sent to the
+   * preview.
    */
   #refuse(answer: IncomingMessage): void {
     answer.once('error', () => this.end());
@@ -181,7 +179,7 @@ function ask(request: IncomingMessage, upstream: Duplex, kind: { isUpgrade: bool
   });
 }
 
-/** A request may name its target in full: the Host header has decided already. */
+/** The path alone: a request may name its target in full, but the Host header has decided already. */
 const pathOf = (url: string) => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/');
 
 const headOf = (answer: IncomingMessage, headers: Record<string, string[]>) =>

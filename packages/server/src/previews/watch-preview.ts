@@ -10,7 +10,7 @@ import { isOpen } from './state.ts';
 import { findPreviewNow } from './store.ts';
 import type { PreviewNow } from './store.ts';
 
-/** Wake-ups come at once; without them it looks this often. */
+/** The interval without wake-ups. */
 const LOOK_MS = 2_000;
 
 export async function watchPreview(

@@ -4,19 +4,19 @@ import type { Job } from '../jobs/job.ts';
 import { WorkspaceUnavailable } from './workspace-unavailable.ts';
 
 /**
- * The job that has the thread's key. One that was taken over meanwhile changes nothing any more, here or at
- * the runner.
+ * The job that has the thread's key. A job that was taken over changes nothing any more, here or at the
+ * runner.
  */
 export type Holder = Pick<Job, 'claimedAt' | 'fence'>;
 
-/** A runner that died is started anew within a second or two. */
+/** A runner that died is started again within a second or two. */
 const WAIT_MS = 10_000;
 const LOOK_MS = 100;
 
 /**
- * The runner that answers now, as `<id>:<pid>`: another pid is another runner, and what the one before held
- * is gone. What it said a second ago is not enough: a workspace noted under a dead runner would count as
- * vanished. Throws WorkspaceUnavailable.
+ * The runner that answers now, as `<id>:<pid>`: with another pid the workspaces of the one before are gone.
+ * The status of a second ago is not enough: a workspace recorded under a dead runner would count as vanished.
+ * Throws WorkspaceUnavailable.
  */
 export async function awaitRunner(ctx: Context): Promise<string> {
   const deadline = Date.now() + WAIT_MS;
@@ -35,8 +35,8 @@ export async function awaitRunner(ctx: Context): Promise<string> {
 }
 
 /**
- * Ends what an attempt before this one left running in a workspace. The caller holds the thread's key, so
- * no task there is anybody's.
+ * Ends the tasks that an earlier attempt left running in a workspace. The caller holds the thread's key, so
+ * no other job needs them.
  */
 export async function endTasks(ctx: Context, job: Holder, threadId: string): Promise<void> {
   for (const task of await ctx.runner.tasks())

@@ -2,9 +2,10 @@
  * Follows a task at the runner to its end, for runs, commands, builds and previews. The task outlives the
  * connection that its journal is read by, and the worker that reads it:
  *
- *   reading --the end entry--> ended
- *   reading --`signal` fires--> left       another worker reads on
- *   reading --the connection breaks, the runner dies, `limitMs` pass--> `resumeFrom` decides: reading | broken
+ *   reading   the end entry came                       ended
+ *   reading   `signal` fired                           left: another worker reads on
+ *   reading   the connection broke, the runner died,   reading again, or broken: `resumeFrom` decides
+ *             or `limitMs` passed
  */
 import { RunnerError } from '@headrace/runner/client';
 import type { JournalEntry, TaskEnd } from '@headrace/runner/protocol';
@@ -18,18 +19,18 @@ export type Followed =
 export interface FollowOptions {
   /** Offset of the first entry to read; the journal's first by default. */
   from?: number;
-  /** Fires when this worker stops, or reads for nothing. */
+  /** Fires when this worker stops reading: it ends, or has no use for more entries. */
   signal: AbortSignal;
   /** How long one connection is read. */
   limitMs?: number;
   /**
    * Takes the entries before the end, one after the other. A RunnerError that it throws counts as a broken
-   * connection; anything else is thrown on.
+   * connection; any other error ends the reading.
    */
   onEntry(this: void, entry: Exclude<JournalEntry, TaskEnd>): void | Promise<void>;
   /**
-   * The offset to read on from after so many broken connections; null when the task is lost. `next` follows
-   * the last entry that `onEntry` was given. By default the first break is the last.
+   * Returns the offset to read on from after the connection broke for the `breaks`th time, or null when the
+   * task is lost. `next` is the offset after the last entry. Without it the first break is the last.
    */
   resumeFrom?(this: void, next: number, breaks: number): Promise<number | null>;
 }

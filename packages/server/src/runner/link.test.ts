@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RunnerStatus } from '@headrace/runner/protocol';
-import { judged } from './link.ts';
+import { judgeStatus } from './link.ts';
 
 const none = { socket: null, image: null, runtime: null };
 const cgroup = { memory: 'cgroup', processes: 'cgroup', cpu: 'cgroup', warnings: [] } as const;
@@ -55,7 +55,7 @@ describe('a runner that was started with other settings', () => {
       /HEADRACE_SANDBOX_DRIVER/,
     ],
   ])('is refused: %s', (_name, status, settings, expected) => {
-    const { ok, missing } = judged(status, settings);
+    const { ok, missing } = judgeStatus(status, settings);
     expect(ok).toBe(false);
     expect(missing.join('; ')).toMatch(expected);
   });
@@ -73,13 +73,13 @@ describe('a runner that was started with other settings', () => {
       runner('bubblewrap', {}),
       service('auto', { runtime: 'runsc' }),
     ],
-    ['one that does not tell', runner('container'), service('container', { runtime: 'runc' })],
+    ['one that does not say', runner('container'), service('container', { runtime: 'runc' })],
   ])('is taken: %s', (_name, status, settings) => {
-    expect(judged(status, settings)).toBe(status);
+    expect(judgeStatus(status, settings)).toBe(status);
   });
 
-  test('what a runner misses that was asked for the same is told as it is', () => {
-    expect(judged(runner(null, { driver: 'container' }), service('container'))).toMatchObject({
+  test('what a runner misses that was started with the same settings is reported unchanged', () => {
+    expect(judgeStatus(runner(null, { driver: 'container' }), service('container'))).toMatchObject({
       ok: false,
       missing: ['install bubblewrap'],
     });
@@ -93,11 +93,11 @@ describe('limits that are required', () => {
       ...status,
       limits: { ...status.limits, [name]: name === 'memory' ? 'watchdog' : 'rlimit' },
     };
-    expect(judged(weak, service('auto', {}, 'required'))).toMatchObject({
+    expect(judgeStatus(weak, service('auto', {}, 'required'))).toMatchObject({
       ok: false,
       missing: [expect.stringContaining('control groups') as string],
     });
-    expect(judged(weak, service('auto'))).toBe(weak);
-    expect(judged(status, service('auto', {}, 'required'))).toBe(status);
+    expect(judgeStatus(weak, service('auto'))).toBe(weak);
+    expect(judgeStatus(status, service('auto', {}, 'required'))).toBe(status);
   });
 });

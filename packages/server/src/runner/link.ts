@@ -1,6 +1,6 @@
 /**
- * The runner of this host's data folder: found or started, kept alive by a sign of life, started again when
- * it died.
+ * The link to the runner of this host's data folder: finds or starts it, keeps it alive by a sign of life,
+ * and starts it again when it died.
  */
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -20,19 +20,9 @@ const SETTING = {
   runtime: 'HEADRACE_CONTAINER_RUNTIME',
 };
 
-export interface RunnerLink {
-  client: RunnerClient;
-  /**
-   * What the runner said of itself last; null while none answers. A new `pid` is a new runner: what the old
-   * one held is gone.
-   */
-  status(): RunnerStatus | null;
-  close(): void;
-}
-
 /**
- * Where the runner of a data folder listens. A unix socket's path has at most 107 bytes, a data folder's
- * any number.
+ * Where the runner of a data folder listens. The path does not contain the data folder's, which may be longer
+ * than the 107 bytes that a unix socket's path has.
  */
 export const runnerSocket = (dataDir: string): string =>
   join(
@@ -41,11 +31,8 @@ export const runnerSocket = (dataDir: string): string =>
     `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`,
   );
 
-/**
- * What the runner says of itself, as this service's settings take it: `ok` only where the sandboxes are
- * what they ask for.
- */
-export function judged(
+/** The runner's status under this service's settings: `ok` only where its sandboxes meet them. */
+export function judgeStatus(
   status: RunnerStatus,
   { sandboxDriver, sandboxLimits, container }: Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container'>,
 ): RunnerStatus {
@@ -72,8 +59,8 @@ export function judged(
 }
 
 /**
- * A runner outlives restarts, with the settings that it was started with: what was asked for by name is
- * never replaced by another. Null where nothing is.
+ * Which settings of this service the runner was started without: it outlives restarts, and a driver or engine
+ * that is named is never replaced by another. Null when there are none.
  */
 function otherSettings(
   { driver, asked }: RunnerStatus,
@@ -84,7 +71,7 @@ function otherSettings(
   const differing = (['driver', 'socket', 'image', 'runtime'] as const).filter(
     (name) => asked && asked[name] !== wanted[name],
   );
-  // Of one that found no driver everything counts: what it misses is not what this service would.
+  // For a runner that found no driver every setting counts: this service may need something else.
   const counting =
     driver === null ? differing : differing.filter((name) => driver === 'container' && name !== 'driver');
   return counting.length === 0
@@ -92,70 +79,92 @@ function otherSettings(
     : `the runner that runs was started with another ${counting.map((name) => SETTING[name]).join(', ')}`;
 }
 
-/**
- * `starts`: whether this process may start a runner (roles worker and runner). `sandboxLimits`: whether
- * memory and processes have to be bounded by cgroups.
- */
-export async function openRunner({
-  config,
-  starts,
-  log,
-}: {
+interface LinkOptions {
   config: Pick<Config, 'dataDir' | 'sandboxDriver' | 'sandboxLimits' | 'container'>;
+  /** Whether this process may start a runner (roles worker and runner). */
   starts: boolean;
   log: Logger;
-}): Promise<RunnerLink> {
-  const { dataDir, sandboxDriver: driver } = config;
-  const stateDir = join(dataDir, 'runner');
-  const socketPath = runnerSocket(dataDir);
-  await mkdir(dirname(socketPath), { recursive: true, mode: 0o700 });
-  const client = createRunnerClient(socketPath);
-  let last: RunnerStatus | null = null;
-  let isBusy = false;
-  let isClosed = false;
+}
 
-  const ensure = async () => {
+class RunnerLink {
+  readonly client: RunnerClient;
+  readonly #options: LinkOptions;
+  readonly #socketPath: string;
+  #last: RunnerStatus | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #isBusy = false;
+  #isClosed = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#socketPath = runnerSocket(options.config.dataDir);
+    this.client = createRunnerClient(this.#socketPath);
+  }
+
+  /**
+   * What the runner last said of itself; null while none answers. A new `pid` is a new runner: what the old
+   * one held is gone.
+   */
+  status(): RunnerStatus | null {
+    return this.#last;
+  }
+
+  /** Finds or starts the runner, logs what it lacks, and looks for its sign of life from then on. */
+  async open(): Promise<void> {
+    const { starts, log } = this.#options;
+    await mkdir(dirname(this.#socketPath), { recursive: true, mode: 0o700 });
+    await this.#ensure().catch((err: unknown) => {
+      if (starts) this.#logNoRunner(err);
+    });
+    if (this.#last && !this.#last.ok)
+      log.error(
+        { missing: this.#last.missing },
+        'no sandbox can be made: runs, builds and commands are refused',
+      );
+    for (const warning of this.#last?.limits.warnings ?? []) log.warn(warning);
+    this.#timer = setInterval(() => void this.#beat(), SIGN_OF_LIFE_MS);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.client.close();
+  }
+
+  async #ensure(): Promise<void> {
+    const { config, starts } = this.#options;
     if (starts)
       (
         await ensureRunner({
-          stateDir,
-          socketPath,
+          stateDir: join(config.dataDir, 'runner'),
+          socketPath: this.#socketPath,
           nodePath: process.execPath,
-          sandboxes: { driver, ...config.container },
+          sandboxes: { driver: config.sandboxDriver, ...config.container },
         })
       ).close();
-    last = judged(await client.status(), config);
-  };
-  const beat = async () => {
-    if (isBusy || isClosed) return;
-    isBusy = true;
+    this.#last = judgeStatus(await this.client.status(), config);
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#isBusy || this.#isClosed) return;
+    this.#isBusy = true;
     try {
-      last = judged(await client.status(), config);
+      this.#last = judgeStatus(await this.client.status(), this.#options.config);
     } catch {
-      last = null;
-      if (!isClosed)
-        await ensure().catch((err: unknown) =>
-          log.error({ err }, 'no runner can be started: runs, builds and commands wait'),
-        );
+      this.#last = null;
+      if (!this.#isClosed) await this.#ensure().catch((err: unknown) => this.#logNoRunner(err));
     } finally {
-      isBusy = false;
+      this.#isBusy = false;
     }
-  };
-  await ensure().catch((err: unknown) => {
-    if (starts) log.error({ err }, 'no runner can be started: runs, builds and commands wait');
-  });
-  const status = last as RunnerStatus | null;
-  if (status && !status.ok)
-    log.error({ missing: status.missing }, 'no sandbox can be made: runs, builds and commands are refused');
-  for (const warning of status?.limits.warnings ?? []) log.warn(warning);
-  const timer = setInterval(() => void beat(), SIGN_OF_LIFE_MS);
-  return {
-    client,
-    status: () => last,
-    close() {
-      isClosed = true;
-      clearInterval(timer);
-      client.close();
-    },
-  };
+  }
+
+  #logNoRunner(err: unknown): void {
+    this.#options.log.error({ err }, 'no runner can be started: runs, builds and commands wait');
+  }
+}
+
+export async function openRunner(options: LinkOptions): Promise<RunnerLink> {
+  const link = new RunnerLink(options);
+  await link.open();
+  return link;
 }

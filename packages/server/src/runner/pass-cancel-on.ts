@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Cancels a task at the runner once `isCancelled` says so: asked at once, on wake-ups of `wakeId`, and once a
+ * Cancels a task at the runner once `isCancelled` says so: asks at once, on wake-ups of `wakeId`, and every
  * second.
  */
 export function passCancelOn(

@@ -1,5 +1,5 @@
 /**
- * No sandbox can hold the workspace now: `source_workspace_unavailable` for a caller,
- * `workspace_unavailable` on a run.
+ * No sandbox can hold the workspace now: `source_workspace_unavailable` to a caller, `workspace_unavailable`
+ * on a run.
  */
 export class WorkspaceUnavailable extends Error {}
