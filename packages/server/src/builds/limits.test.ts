@@ -33,7 +33,7 @@ const submit = async (bench: Bench, command: string): Promise<string> =>
   (await bench.submit(command, {}, `${bench.url}/threads/${await newThread(server, bench.url)}`)).id;
 const cancel = (bench: Bench, id: string) => server.call('POST', `${bench.url}/builds/${id}/cancel`);
 /** Waits until the build's job has found no place and was postponed. */
-const isPutOff = (id: string) =>
+const untilPostponed = (id: string) =>
   until(
     async () =>
       (
@@ -74,7 +74,7 @@ describe.skipIf(!status?.ok)("the organization's limit", () => {
         await submit(b, 'mkdir dist; sleep 0.2'),
         await submit(b, 'mkdir dist'),
       ];
-      for (const id of waiting) await isPutOff(id);
+      for (const id of waiting) await untilPostponed(id);
       expect(
         await ctx.db.selectFrom('builds').select('id').where('status', '=', 'building').execute(),
       ).toEqual([{ id: first }]);
@@ -120,7 +120,7 @@ describe.skipIf(!status?.ok)("the organization's limit", () => {
     await a.started(running[0]!);
     await b.started(running[1]!);
     const [ofA, ofB] = [await submit(a, 'mkdir dist'), await submit(b, 'mkdir dist')];
-    for (const id of [ofA, ofB]) await isPutOff(id);
+    for (const id of [ofA, ofB]) await untilPostponed(id);
     await organization(3);
     expect((await b.ended(ofB)).status).toBe('ready');
     expect((await a.read(ofA)).status).toBe('queued');

@@ -33,11 +33,11 @@ export class OutputFault extends Error {
 }
 
 /** Text from a sandbox, for a message: control characters could write over a reader's terminal. */
-export const shown = (text: string) =>
+export const escapeControls = (text: string) =>
   clean(text).replace(/\p{Cc}/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const invalidPath = (path: string, fault: string) =>
-  new OutputFault('output_invalid', `The output "${shown(path.slice(0, SHOWN))}" ${fault}.`);
+  new OutputFault('output_invalid', `The output "${escapeControls(path.slice(0, SHOWN))}" ${fault}.`);
 
 /**
  * Yields chunks of a tar of the regular files, each of which is added to `files`. Throws OutputFault, or what

@@ -6,7 +6,7 @@ import type { ManifestFile } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 import { discardObject, gzipChunks, registerObject } from '../sources/index.ts';
 import { sortByPath } from '../trees/paths.ts';
-import { OutputFault, repackOutput, shown } from './repack-output.ts';
+import { OutputFault, repackOutput, escapeControls } from './repack-output.ts';
 import type { Build } from './store.ts';
 
 /** A stored object that only its registration names yet. */
@@ -73,5 +73,5 @@ async function put(ctx: Context, output: Readable, artifact: Artifact): Promise<
 function faultOf(error: unknown): unknown {
   if (!(error instanceof RunnerError) || (error.code !== 'output_missing' && error.code !== 'output_invalid'))
     return error;
-  return new OutputFault(error.code, shown(error.message.slice(0, 2000)));
+  return new OutputFault(error.code, escapeControls(error.message.slice(0, 2000)));
 }

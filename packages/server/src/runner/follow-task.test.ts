@@ -25,24 +25,24 @@ const END: JournalEntry = {
 };
 const away = () => new RunnerError(503, 'unavailable', 'The journal broke off.');
 
-/** Each connection gives its entries, and then throws its error, waits for its signal, or just ends. */
-type Connection = { entries: JournalEntry[]; then?: Error | 'wait' };
+/** Each connection gives its entries, and then throws its fault, waits for its signal, or just ends. */
+type Connection = { entries: JournalEntry[]; fault?: Error | 'wait' };
 
 /** Follows a task whose runner answers so; says which offsets were asked for and which entries came. */
 function follow(connections: Connection[], options: Partial<FollowOptions> = {}) {
   const asked: number[] = [];
   const came: number[] = [];
   async function* journal(_id: string, from = 0, signal?: AbortSignal): AsyncGenerator<JournalEntry> {
-    const { entries, then } = connections[asked.push(from) - 1]!;
+    const { entries, fault } = connections[asked.push(from) - 1]!;
     yield* entries;
-    if (then === 'wait') {
+    if (fault === 'wait') {
       await new Promise((resolve) => {
         if (signal!.aborted) resolve(null);
         signal!.addEventListener('abort', resolve);
       });
       throw away();
     }
-    if (then) throw then;
+    if (fault) throw fault;
   }
   const followed = followTask(
     { runner: { journal } } as unknown as Parameters<typeof followTask>[0],
@@ -80,9 +80,9 @@ describe('ended', () => {
     const resumeFrom = vi.fn((next: number) => Promise.resolve(next));
     const { followed, asked, came } = follow(
       [
-        { entries: [output(0)], then: away() },
+        { entries: [output(0)], fault: away() },
         { entries: [output(5)] },
-        { entries: [], then: away() },
+        { entries: [], fault: away() },
         { entries: [END] },
       ],
       { resumeFrom },
@@ -101,7 +101,7 @@ describe('ended', () => {
 
   test('reads again from wherever it is asked to', async () => {
     const { followed, came } = follow(
-      [{ entries: [output(0)], then: away() }, { entries: [output(0), output(1), END] }],
+      [{ entries: [output(0)], fault: away() }, { entries: [output(0), output(1), END] }],
       { resumeFrom: () => Promise.resolve(0) },
     );
     await followed;
@@ -112,12 +112,15 @@ describe('ended', () => {
 describe('broken', () => {
   test('at the first break, without a way to resume', async () => {
     const error = away();
-    expect(await follow([{ entries: [output(0)], then: error }]).followed).toEqual({ kind: 'broken', error });
+    expect(await follow([{ entries: [output(0)], fault: error }]).followed).toEqual({
+      kind: 'broken',
+      error,
+    });
   });
 
   test('when the task is lost', async () => {
     const error = away();
-    const { followed, asked } = follow([{ entries: [], then: error }], {
+    const { followed, asked } = follow([{ entries: [], fault: error }], {
       resumeFrom: () => Promise.resolve(null),
     });
     expect([await followed, asked]).toEqual([{ kind: 'broken', error }, [0]]);
@@ -137,7 +140,7 @@ describe('broken', () => {
   });
 
   test('by a connection that takes longer than its limit', async () => {
-    const { followed } = follow([{ entries: [], then: 'wait' }], { limitMs: 10 });
+    const { followed } = follow([{ entries: [], fault: 'wait' }], { limitMs: 10 });
     expect(await followed).toMatchObject({ kind: 'broken' });
   });
 });
@@ -146,7 +149,7 @@ describe('left', () => {
   test('when the worker stops while it reads', async () => {
     const stop = new AbortController();
     const resumeFrom = vi.fn();
-    const { followed } = follow([{ entries: [output(0)], then: 'wait' }], {
+    const { followed } = follow([{ entries: [output(0)], fault: 'wait' }], {
       signal: stop.signal,
       resumeFrom,
     });
@@ -157,7 +160,7 @@ describe('left', () => {
 
   test('when the worker stops while the runner is looked for', async () => {
     const stop = new AbortController();
-    const { followed } = follow([{ entries: [], then: away() }], {
+    const { followed } = follow([{ entries: [], fault: away() }], {
       signal: stop.signal,
       resumeFrom() {
         stop.abort();
