@@ -181,7 +181,7 @@ describe.skipIf(!status?.ok)('a build', () => {
       'worker_lost',
       /could not be started/,
     ],
-  ])('%s is told as such, and nothing of its output is kept', async (_, change, code, message) => {
+  ])('%s is reported as such, and nothing of its output is kept', async (_, change, code, message) => {
     const bench = await newBench(server);
     withRunner({
       async *journal(id, from, signal) {

@@ -221,7 +221,7 @@ describe('processes that are killed', () => {
       if (!server.service.ctx.runnerStatus()?.ok) skip();
       const bench = await newBench(server);
       const id = await submit(bench, '600.0718');
-      const told = (await bench.logs(id)).text;
+      const logged = (await bench.logs(id)).text;
       expect(alive('600.0718').length).toBeGreaterThan(0);
       process.kill(runnerPid, 'SIGKILL');
       const ended = await bench.ended(id);
@@ -232,11 +232,11 @@ describe('processes that are killed', () => {
         error: { code: 'worker_lost' },
         artifactSha256: null,
       });
-      expect((await bench.logs(id)).text).toBe(told);
+      expect((await bench.logs(id)).text).toBe(logged);
       runnerPid = await newRunner(runnerPid);
       const again = await bench.submit(NUMBER);
       expect((await bench.ended(again.id)).status).toBe('ready');
-      expect(await numberOf(server, bench, again.id)).not.toBe(told);
+      expect(await numberOf(server, bench, again.id)).not.toBe(logged);
     },
   );
 });

@@ -1,4 +1,4 @@
--- A command in a thread's workspace is a row of its own; its job carries the row's id only.
+-- A command in a thread's workspace has its own row; its job carries only the row's id.
 create table execs (
   org_id text not null,
   id text primary key,
