@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { every } from '../jobs/every.ts';
 
 const LOOK_MS = 1_000;
 
@@ -13,29 +14,23 @@ export function passCancelOn(
   isCancelled: () => Promise<boolean>,
 ): { stop(): void } {
   let isPassedOn = false;
-  let isLooking = false;
   const look = async () => {
-    if (isPassedOn || isLooking) return;
-    isLooking = true;
-    try {
-      if (!(await isCancelled())) return;
-      await ctx.runner.cancel(taskId);
-      isPassedOn = true;
-    } catch (err) {
-      ctx.log.debug({ err, task: taskId }, 'looking after a task failed; the next look is in a second');
-    } finally {
-      isLooking = false;
-    }
+    if (isPassedOn || !(await isCancelled())) return;
+    await ctx.runner.cancel(taskId);
+    isPassedOn = true;
   };
-  const unlisten = ctx.bus.listen('control', (id) => {
-    if (id === wakeId) void look();
+  const loop = every(LOOK_MS, look, {
+    onFailure: (err) =>
+      ctx.log.debug({ err, task: taskId }, 'looking after a task failed; the next look is in a second'),
   });
-  const timer = setInterval(() => void look(), LOOK_MS);
-  void look();
+  const unlisten = ctx.bus.listen('control', (id) => {
+    if (id === wakeId) loop.runNow();
+  });
+  loop.runNow();
   return {
     stop() {
       unlisten();
-      clearInterval(timer);
+      void loop.stop();
     },
   };
 }
