@@ -1,7 +1,4 @@
-/**
- * The settings of docs/guides/agents.md as they are written there, on the folder where this machine keeps
- * the agents.
- */
+/** Reads the settings in docs/guides/agents.md, adapted to the folder where this machine keeps the agents. */
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +15,7 @@ export interface GuideAgent {
   entry: { folder: string; install: string; wire: string; models: string[] };
 }
 
-/** Throws when a shown install command is not the entry's. */
+/** Throws when a documented install command differs from the entry's. */
 export function agentsOfGuide(): GuideAgent[] {
   const guide = readFileSync(GUIDE, 'utf8');
   const files = [...guide.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(

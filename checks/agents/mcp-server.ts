@@ -1,4 +1,4 @@
-/** A small MCP server over streamable HTTP with one tool, `jot`, that keeps what it is told. */
+/** A small MCP server over streamable HTTP with one tool, `jot`, which records its input. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -15,25 +15,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Engine } from '../../packages/runner/src/sandbox/container/engine.ts';
 import { kill, processTree } from '../../packages/runner/src/sandbox/processes.ts';
 
-/** One way to make sandboxes that can be tried on this machine. */
+/** A way to make sandboxes that can be tried on this machine. */
 export interface Candidate {
   name: string;
   /** The Debian packages that it needs, by one program of each. */
   needs: Record<string, string>;
   /**
-   * Starts its engine with everything of its own in this folder; absent: it has none. Returns the process;
-   * its API is on `<folder>/api.sock`.
+   * Starts its engine with all its files in this folder; absent: it has no engine. Returns the process; its
+   * API is on `<folder>/api.sock`.
    */
   engine?: (folder: string) => ChildProcess;
   runtime?: string;
   /**
-   * Set where old versions are known not to pass the probe: then nothing runs in them, which is no fault of
+   * Set where old versions are known to fail the probe: then nothing runs in them, which is not a fault of
    * the driver.
    */
   mayNotIsolate?: boolean;
-  /** As which user the tests run, where not as this one. */
+  /** The user that the tests run as; absent: this one. */
   uid?: number;
-  /** Why it is not for this user; null: it is. */
+  /** Why this user cannot use it; null: it can. */
   refuses?: () => string | null;
 }
 
@@ -78,7 +78,7 @@ export const CANDIDATES: Candidate[] = [
   },
 ];
 
-/** The programs of a candidate that are not installed, as packages. */
+/** The packages of a candidate whose programs are not installed. */
 export function packagesOf({ needs }: Candidate): string[] {
   return Object.entries(needs).flatMap(([program, name]) =>
     PATH.split(':').some((folder) => existsSync(join(folder, program))) ? [] : [name],
@@ -86,8 +86,8 @@ export function packagesOf({ needs }: Candidate): string[] {
 }
 
 /**
- * Starts the candidate's engine. Throws with what it said where it does not answer in time, or where
- * `signal` says to stop.
+ * Starts the candidate's engine. Throws with its output when it does not answer in time, or when `signal`
+ * fires.
  */
 export async function startEngine({ engine }: Candidate, signal?: AbortSignal): Promise<Started> {
   if (!engine) return { socket: null, end: () => Promise.resolve() };
@@ -117,7 +117,7 @@ export async function startEngine({ engine }: Candidate, signal?: AbortSignal): 
 }
 
 /**
- * crun wants no controllers of version 2 beside those of version 1: the service gets a mount namespace
+ * crun refuses controllers of version 2 next to those of version 1: the service gets a mount namespace
  * without them.
  */
 function podman(runtime: string): (folder: string) => ChildProcess {
@@ -160,8 +160,8 @@ function podman(runtime: string): (folder: string) => ChildProcess {
 }
 
 /**
- * With no network and no firewall rules of its own. gVisor keeps its own rules, to the profile's as well,
- * and may join sockets of this machine.
+ * Runs Docker without networks and firewall rules. gVisor enforces the profile's rules (--oci-seccomp) in
+ * addition to its own, and may join sockets of this machine.
  */
 function docker(folder: string): ChildProcess {
   const runsc = {
@@ -191,7 +191,7 @@ function docker(folder: string): ChildProcess {
   return spawn('dockerd', ['--config-file', join(folder, 'daemon.json')], options({ HOME: folder }));
 }
 
-/** In a group of its own: a Ctrl-C is for the tests, which end it when it is empty. */
+/** Its own process group: a Ctrl-C reaches only the tests, which stop the engine once it is empty. */
 const options = (env: Record<string, string>) => ({
   env: { PATH, ...env },
   cwd: '/',
@@ -218,7 +218,7 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<boole
   return false;
 }
 
-/** Containers that live when an engine ends may outlive it. */
+/** Waits until the engine has no containers: those that live when it ends may outlive it. */
 async function emptied(engine: Engine): Promise<void> {
   const { body } = await engine.ask('GET', '/containers/json?all=true', { timeoutMs: END_MS });
   for (const { Id } of body as { Id: string }[])
@@ -229,8 +229,8 @@ async function emptied(engine: Engine): Promise<void> {
 }
 
 /**
- * What an engine that was killed has left: monitors and shims, whose command line names its folder, with
- * the containers below them.
+ * Kills what a killed engine left behind: monitors and shims, whose command lines name its folder, with the
+ * containers below them.
  */
 function killAllOf(folder: string): void {
   for (const pid of readdirSync('/proc')
@@ -246,7 +246,7 @@ function killAllOf(folder: string): void {
   }
 }
 
-/** What an engine left mounted in its folder, innermost first. */
+/** Unmounts what an engine left mounted in its folder, innermost first. */
 function unmountBelow(folder: string): void {
   const { stdout } = spawnSync('findmnt', ['-rno', 'TARGET'], { encoding: 'utf8' });
   for (const target of (stdout ?? '')

@@ -23,7 +23,7 @@ const TESTS_MS = 30 * 60_000,
   SAID_CHARACTERS = 20_000,
   SETTLE_MS = 500;
 
-/** What a driver's probe says where its sandboxes are none (packages/runner/src/sandbox/probe.ts). */
+/** The message of a driver's probe whose sandboxes do not isolate (packages/runner/src/sandbox/probe.ts). */
 const NO_PROBE = /the sandbox does not (isolate|start):/;
 
 interface Outcome {
@@ -145,7 +145,7 @@ async function tests(candidate: Candidate, socket: string | null): Promise<Outco
   };
   const startedAt = performance.now();
   try {
-    // Configurations are bundled beside themselves otherwise, where another user may not write.
+    // By default the configuration is bundled in its own folder, where another user may not write.
     const { isOk, said } = await ranOut(
       [
         ...as,
@@ -178,8 +178,8 @@ async function tests(candidate: Candidate, socket: string | null): Promise<Outco
 }
 
 /**
- * Runs the tests in a group of processes of their own, of which nothing is left afterwards, however they
- * end. Returns what they said at last.
+ * Runs the tests in their own process group and leaves none of it running, however they end. Returns the end
+ * of their output.
  */
 async function ranOut(
   [program, ...args]: string[],
@@ -221,8 +221,8 @@ async function ranOut(
 }
 
 /**
- * Counts of vitest's report. A file that could not be loaded, no report, and an end that the report does
- * not explain (an error beside the tests) are failures.
+ * The counts of vitest's report. A file that could not be loaded, a missing report, and an exit that the
+ * report does not explain (an error outside the tests) are failures.
  */
 function counts(
   report: string,

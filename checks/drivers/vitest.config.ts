@@ -1,8 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * What the runner does with sandboxes, over the driver that HEADRACE_TEST_ENGINES names
- * (checks/drivers/run.ts).
+ * The tests that make sandboxes, over the driver that HEADRACE_TEST_ENGINES names (checks/drivers/run.ts).
  */
 export default defineConfig({
   test: {

@@ -15,9 +15,9 @@ export function limitCases({ bench, start, run, said }: Subject): void {
   });
 
   test('a fork bomb stays within its processes, and ends with a kill', async () => {
-    // Without control groups the limit may count everything that this user runs, these tests among it.
+    // Without control groups the limit may count everything that this user runs, including these tests.
     const processes = bound === 'cgroup' ? 64 : DEFAULT_LIMITS.processes;
-    // Not a shell: one that cannot fork ends, and the bomb with it.
+    // Not a shell: a shell that cannot fork ends, and the bomb with it.
     const bomb =
       "for (let i = 0; i < 600; i++) require('child_process').spawn('sleep', ['60']).on('error', () => {}); setInterval(() => {}, 60000)";
     const sandbox = start(['node', '-e', bomb], { limits: { processes } });

@@ -10,16 +10,14 @@ import {
 } from '../../../packages/runner/src/sandbox/driver.ts';
 import { makeSandboxFolder, startSandbox } from '../../../packages/runner/src/sandbox/host.ts';
 
-/** Sandboxes of the driver that is tested. */
+/** Starts sandboxes of the driver under test. */
 export interface Subject {
   bench: Bench;
-  /**
-   * A sandbox with a workspace of its own; `command` is a line for the shell, or words. Its stdin is open.
-   */
+  /** A sandbox with its own workspace; `command` is a line for the shell, or words. Its stdin is open. */
   start(command: string | string[], options?: Options): Sandbox;
-  /** As `start`, to its end, without any input. */
+  /** Like `start`, without any input, and waits for its end. */
   run(command: string | string[], options?: Options): Promise<Collected>;
-  /** What it printed, without the spaces around it. */
+  /** The trimmed stdout. */
   said(command: string | string[], options?: Options): Promise<string>;
 }
 

@@ -17,11 +17,11 @@ import { outputOf, tarStream, type Bench } from '../../../packages/runner/src/ru
 import type { Canaries } from './canaries.ts';
 import type { Result } from './probe.ts';
 
-/** A probe that has a place to itself, and code outside that works beside it. */
+/** A probe that needs a place of its own, with code outside that works along with it. */
 export interface AloneProbe {
   name: string;
   theme: string;
-  /** Whether it got what it wanted, and what it said. Absent: it cannot be tried here. */
+  /** Whether it succeeded, and its output. Undefined: it cannot be tried here. */
   attempt(ground: Ground): Promise<{ succeeded: boolean; said: string } | undefined>;
 }
 
@@ -33,9 +33,9 @@ export interface Ground {
   isControl: boolean;
   host: Host;
   canaries: Canaries;
-  /** A command with limits as a task has them; what it printed. */
+  /** Runs a command with a task's limits; returns its output. */
   run(command: string, limits: SandboxLimits): Promise<string>;
-  /** A command that goes on. */
+  /** Starts a command that keeps running. */
   start(command: string, folder?: string): Sandbox;
 }
 
@@ -60,7 +60,7 @@ export function sandboxGround(bench: Bench, canaries: Canaries): Ground {
   };
 }
 
-/** The same functions over no sandbox: commands run in the folder that would be their workspace. */
+/** The same functions without a sandbox: commands run in the folder that would be their workspace. */
 export function controlGround(host: Host, canaries: Canaries): Ground {
   const bare: Host = {
     ...host,
@@ -94,8 +94,8 @@ const starter =
   };
 
 /**
- * Runs commands as they are; with `unshare`'s options, so that what is left ends with them, else with
- * nothing around them at all.
+ * Runs commands without a sandbox: under `unshare` with these options, so that leftovers end with it, or else
+ * directly.
  */
 function bareDriver(host: Host, options: string[] | undefined): Driver {
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
@@ -141,10 +141,10 @@ function bareDriver(host: Host, options: string[] | undefined): Driver {
   };
 }
 
-/** Without control groups the limit of processes counts all that this user runs. */
+/** Without control groups the limit of processes counts everything that this user runs. */
 const atOnce = ({ host }: Ground): number => (host.driver?.limits.processes === 'cgroup' ? 5 : 1);
 
-/** Runs them, some at once. */
+/** Runs the probes, some of them at once. */
 export async function runAlone(ground: Ground, probes: AloneProbe[]): Promise<Result[]> {
   const left = [...probes],
     results: Result[] = [];

@@ -2,11 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import type { Probe, Result } from './probe.ts';
 
-/** A started inside.py. */
+/** A running inside.py. */
 export interface Harness {
   stdin: Writable;
   stdout: Readable;
-  /** Ends all of it. */
+  /** Ends it with everything in it. */
   stop(): Promise<void>;
 }
 
@@ -15,13 +15,13 @@ export interface Place {
   /** Starts inside.py with these probes. */
   start(probes: (Probe & { victim?: number })[]): Promise<Harness>;
   secret: string;
-  /** Looks from outside whether a probe did what it wanted; called while its place still stands. */
+  /** Checks from outside whether a probe succeeded; called while its place still exists. */
   isDone(probe: Probe & { victim?: number }): Promise<boolean>;
 }
 
 const KEPT = 200;
 
-/** Runs the probes; where one ends the place itself, the others go on in a new one. */
+/** Runs the probes; when one ends the place itself, the others continue in a new one. */
 export async function runBatch(place: Place, probes: Probe[]): Promise<Result[]> {
   let victims = 0;
   let left: (Probe & { victim?: number })[] = probes.map((probe) =>
@@ -44,7 +44,7 @@ export async function runBatch(place: Place, probes: Probe[]): Promise<Result[]>
   return results;
 }
 
-/** One start of the harness; answers how many probes it dealt with, at least one. */
+/** Starts the harness once; returns how many probes it dealt with, at least one. */
 async function once(
   place: Place,
   probes: (Probe & { victim?: number })[],

@@ -25,23 +25,21 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 export const PYTHON = '/usr/bin/python3';
 
 /**
- * What probes are after, planted for one run of them: each thing holds the secret or must stay as it is.
- * The probes know where all of it is.
+ * What probes are after, planted for one run of them: each thing holds the secret or must stay unchanged. The
+ * probes know where all of it is.
  */
 export interface Canaries {
   id: string;
   secret: string;
-  /**
-   * On the file system of the workspaces; open to everyone, so that nothing but the sandbox is in the way.
-   */
+  /** On the file system of the workspaces; open to everyone, so that only the sandbox is in the way. */
   folder: string;
   /** Another thread's workspace and HOME as the runner makes them. */
   other: string;
   otherHome: string;
   neighbourPort: number;
-  /** What the probes are told; no secret. */
+  /** What the probes know; no secret. */
   grounds: Record<string, unknown>;
-  /** Planted things that only a message tells of as touched. */
+  /** Planted things whose access shows only in a message. */
   touched: Set<string>;
   close(): Promise<void>;
 }
@@ -132,7 +130,7 @@ function writeFiles(folder: string, secret: string): void {
   chmodSync(join(tools, 'set-uid'), 0o4755);
 }
 
-/** Copies of what all sandboxes share, for attempts without any sandbox. */
+/** Copies of what all sandboxes share, for attempts without a sandbox. */
 export function copyShared(host: Host, folder: string): { guest: string; etc: string; node: string } {
   const to = { guest: join(folder, 'guest'), etc: join(folder, 'etc'), node: join(folder, 'node') };
   cpSync(host.guest.folder, to.guest, { recursive: true });
@@ -141,7 +139,7 @@ export function copyShared(host: Host, folder: string): { guest: string; etc: st
   return to;
 }
 
-/** Servers of this host that tell the secret to whoever comes. */
+/** Servers of this host that give the secret to anybody. */
 async function serve(
   secret: string,
   paths: string[],
@@ -188,7 +186,7 @@ async function serve(
   };
 }
 
-/** Where the host asks for names: not a sandbox's to know. */
+/** The host's name servers, which a sandbox must not learn. */
 const resolverLines = (): string[] =>
   (existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8') : '')
     .split('\n')

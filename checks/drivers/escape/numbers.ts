@@ -1,7 +1,7 @@
 import { DENIED, INSPECTED, type Architecture } from '../../../packages/runner/src/sandbox/syscalls.ts';
 
 /**
- * System calls that the probes make beside those of the sandboxes' own table: name, x64 number, arm64
+ * System calls that the probes make in addition to those of the sandboxes' own table: name, x64 number, arm64
  * number.
  */
 const OTHERS: readonly (readonly [string, number, number])[] = [

@@ -16,8 +16,8 @@ const VICTIMS = 16;
 type Shared = ReturnType<typeof copyShared>;
 
 /**
- * In a sandbox of the host's driver, with what a task's has; `holes` are binds that no task has. A
- * neighbour lives in another one.
+ * A sandbox of the host's driver, equipped like a task's; `holes` are binds that no task has. A neighbour
+ * lives in another sandbox.
  */
 export async function sandboxPlace(
   host: Host,
@@ -83,9 +83,9 @@ export async function sandboxPlace(
 }
 
 /**
- * Without any sandbox, as this process's user: with all its rights, the host's network, /dev, /sys and root
- * folder. Only mounts, process numbers and the host name are its own, so that it can do no harm there; as
- * an ordinary user it is root in a user namespace of its own.
+ * No sandbox: runs as this process's user, with all its rights, the host's network, /dev, /sys and root
+ * folder. Only mounts, process numbers and the host name are its own, so that it can do no harm; an ordinary
+ * user is root in a new user namespace.
  */
 export function controlPlace(host: Host, canaries: Canaries): Place {
   const shared = copyShared(host, canaries.folder);

@@ -1,6 +1,6 @@
 /**
- * One attempt to get out of a sandbox, or to harm what is outside. It runs inside; nothing in it says that
- * it may fail.
+ * An attempt to get out of a sandbox, or to harm what is outside. It runs inside and does not say whether it
+ * may fail.
  */
 export interface Probe {
   name: string;
@@ -9,16 +9,16 @@ export interface Probe {
   python?: string;
   sh?: string;
   /**
-   * What has to be true outside after a success; absent: its output says `ESCAPED`, or holds the canaries'
+   * What must be true outside after a success; absent: its output says `ESCAPED`, or holds the canaries'
    * secret.
    */
   outside?: OutsideCheck;
 }
 
-/** Things that only this probe attacks, looked at from outside after the probes have run. */
+/** Things that only this probe attacks, checked from outside after the probes have run. */
 export type OutsideCheck =
   | { victim: 'dead' | 'stopped' | 'reniced' | 'relimited' | 'rewritten' | 'pinned' | 'rescheduled' }
-  /** The file of the canaries' folder, or of a place that sandboxes share, has been changed. */
+  /** A file in the canaries' folder, or in a place that sandboxes share, has changed. */
   | {
       changed: 'target' | 'guest' | 'etc' | 'node' | 'neighbour' | 'neighbourHome' | 'pty' | 'shm' | 'linked';
     };
@@ -27,7 +27,7 @@ export interface Result {
   name: string;
   theme: string;
   succeeded: boolean;
-  /** The end of what it printed, for a person. */
+  /** The end of its output, for a person. */
   said: string;
 }
 

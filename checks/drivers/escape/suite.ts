@@ -22,15 +22,15 @@ const isRoot = process.getuid?.() === 0;
 const LIMIT_MS = 240_000;
 const LEAST_PROBES = 110,
   LEAST_IN_CONTROL = 80;
-/** Stands for a key of the service: where it gets into a sandbox, so would a real one. */
+/** Plays a key of the service: if it gets into a sandbox, a real one would too. */
 const OF_SERVICE = 'HEADRACE_ESCAPE_KEY';
 
 let control: Promise<Result[]> | undefined;
 
 /**
- * Tries with every probe to get out of sandboxes of this bench's driver: none may succeed. The same probes
- * without a sandbox are the control: what does not succeed there either (the machine lacks it, or the
- * runner's own code is in the way too) shows nothing, and is told.
+ * Tries every probe in sandboxes of this bench's driver: none may succeed. The same probes without a sandbox
+ * are the control: what fails there too (the machine lacks it, or the runner's own code prevents it) proves
+ * nothing, and is reported.
  */
 export function escapes(engine: string, bench: Bench | undefined): void {
   if (!existsSync(PYTHON)) process.stderr.write(`SKIPPED, the escape suite needs ${PYTHON}\n`);

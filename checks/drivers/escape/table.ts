@@ -1,8 +1,8 @@
 import type { Result } from './probe.ts';
 
 /**
- * For a person: by theme, how many probes succeeded without and with a sandbox; then what succeeded inside,
- * and what shows nothing here.
+ * A table for a person: by theme, how many probes succeeded without and with a sandbox; then those that
+ * succeeded inside, and those that prove nothing here.
  */
 export function table(engine: string, control: Result[], sandbox: Result[]): string {
   const succeeded = new Set(control.filter((result) => result.succeeded).map((result) => result.name));

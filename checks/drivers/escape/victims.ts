@@ -15,9 +15,9 @@ export interface Victims {
 const HELD = 9;
 
 /**
- * Processes of the host for probes to attack, one each; the first is nobody's and shows how an untouched
- * one looks. They run as the same user as the sandboxes do, the secret in their environment, an open file
- * and their folder: so only the namespaces are in the way.
+ * Processes of the host for probes to attack, one for each; no probe attacks the first, which shows how an
+ * untouched one looks. They run as the sandboxes' user, with the secret in their environment, in an open file
+ * and in their folder: so only the namespaces are in the way.
  */
 export function startVictims(host: Host, canaries: Canaries, count: number): Victims {
   const identity = host.uid === null ? {} : { uid: host.uid, gid: host.uid };
@@ -44,7 +44,7 @@ export function startVictims(host: Host, canaries: Canaries, count: number): Vic
 export const victimsLine = (count: number): string =>
   `V=; i=0; while [ $i -lt ${count} ]; do env -i CANARY_SECRET="$S" /bin/sleep 300 ${HELD}<"$CANARY/secret.txt" >/dev/null & V="$V,$!"; i=$((i+1)); done; V="[\${V#,}]"`;
 
-/** This host's pids of processes that a namespace below `root` numbers so; 0 for one that is gone. */
+/** This host's pids of processes with these numbers in a namespace below `root`; 0 for one that is gone. */
 export function pidsOnHost(root: number, inner: number[]): number[] {
   const outer = new Map(
     processTree(root).map(({ pid }) => [Number(/^NSpid:.*\t(\d+)$/m.exec(read(pid, 'status'))?.[1]), pid]),

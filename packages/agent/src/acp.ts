@@ -7,9 +7,9 @@ import type {
 } from '@agentclientprotocol/sdk';
 
 /**
- * The agent's side of the Agent Client Protocol over stdio: the five messages that an agent without
- * sessions to load needs. Types are the SDK's; its code is not loaded here, because importing it takes 140
- * ms, more than the rest of a turn.
+ * The agent's side of the Agent Client Protocol over stdio: the five messages that an agent without loadable
+ * sessions needs. Only the SDK's types are used: importing its code takes 140 ms, more than the rest of a
+ * turn.
  */
 export interface Turn {
   prompt: string;
@@ -30,7 +30,7 @@ const PROTOCOL_VERSION = 1;
 const METHOD_NOT_FOUND = -32601,
   INTERNAL_ERROR = -32603;
 
-/** Serves stdin until it ends; `take` does one prompt and answers how its turn stopped. */
+/** Serves stdin until it ends; `take` runs one prompt and returns how its turn stopped. */
 export function serveAgent(take: (turn: Turn) => Promise<PromptResponse>): void {
   const waiting = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
   let lastId = 0,

@@ -2,13 +2,13 @@ import { chmodSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync
 import { dirname, join, relative } from 'node:path';
 import { below, PathError, statOf } from './paths.ts';
 
-/** Contents are latin1 strings: one character per byte, so that files which are no UTF-8 survive. */
+/** Contents are latin1 strings: one character per byte, so that files which are not UTF-8 survive. */
 interface DraftFile {
   content: string;
   executable: boolean;
 }
 
-/** Changes to files below a root that are held back until all of them are known to be possible. */
+/** Changes to files below a root, held back until all of them are known to be possible. */
 export class DraftTree {
   readonly #root: string;
   readonly #drafts = new Map<string, DraftFile | null>();
@@ -18,8 +18,8 @@ export class DraftTree {
   }
 
   /**
-   * Undefined when there is no such file. Throws PathError for what is no regular file, and for paths that
-   * leave the root.
+   * Undefined when there is no such file. Throws PathError for anything but a regular file, and for paths
+   * that leave the root.
    */
   read(path: string): DraftFile | undefined {
     const file = insideOf(this.#root, path);
@@ -54,8 +54,8 @@ export class DraftTree {
 }
 
 /**
- * The real place of a path below the root: links on the way are followed, and PathError is thrown where
- * they lead out or nowhere.
+ * The real location of a path below the root: follows links, and throws PathError where they lead out or
+ * nowhere.
  */
 export function insideOf(root: string, path: string): string {
   const top = realpathSync(root);

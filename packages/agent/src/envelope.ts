@@ -48,7 +48,7 @@ function applySection(tree: DraftTree, section: Section): string {
   return moveTo === undefined ? `changed ${path}` : `renamed ${path} to ${moveTo}`;
 }
 
-/** Chunks stand in the order of the file; each is looked for after the one before, below its anchors. */
+/** Chunks are in the order of the file; each is searched for after the previous one, below its anchors. */
 function update(content: string, chunks: Chunk[], path: string): string {
   const isTerminated = content === '' || content.endsWith('\n');
   const lines = (isTerminated ? content.slice(0, -1) : content).split('\n');
@@ -77,7 +77,7 @@ function update(content: string, chunks: Chunk[], path: string): string {
   return result.length === 0 ? '' : result.join('\n') + (isTerminated ? '\n' : '');
 }
 
-/** Exactly, else without regard to space at the ends of lines, which models lose. */
+/** Exactly, or else without regard to whitespace at the ends of lines, which models lose. */
 function find(lines: string[], wanted: string[], from: number, atEnd: boolean): number | undefined {
   for (const same of [
     (a: string, b: string) => a === b,
@@ -131,7 +131,7 @@ function addLine(section: Section | undefined, line: string): void {
   const current = section.chunks.at(-1);
   if (line.startsWith('@@')) {
     const anchor = line.slice(2).replace(/^ /, '');
-    // Two @@ lines in a row narrow the place down: class, then method.
+    // Two consecutive @@ lines narrow the place down: class, then method.
     if (current && current.old.length === 0 && current.new.length === 0) {
       if (anchor.trim() !== '') current.anchors.push(anchor);
       return;

@@ -5,14 +5,14 @@ export interface Fence {
 }
 
 /**
- * Opening: up to three spaces, three or more of one mark; the info string of a backtick fence holds no
- * backtick.
+ * An opening line: up to three spaces, three or more of one mark; the info string of a backtick fence holds
+ * no backtick.
  */
 const OPENING = /^( {0,3})(?:(`{3,})([^`]*)|(~{3,})(.*))$/s;
 
 /**
- * The fenced blocks of a text in order. A longer fence may hold shorter ones; one that is never closed runs
- * to the end.
+ * The fenced blocks of a text in order. A longer fence may hold shorter ones; an unclosed one runs to the
+ * end.
  */
 export function fencesOf(text: string): Fence[] {
   const fences: Fence[] = [];
@@ -44,7 +44,7 @@ function closes(line: string, mark: string): boolean {
   return found !== null && found[1]![0] === mark[0] && found[1]!.length >= mark.length;
 }
 
-/** A fence around text that may hold fences itself. */
+/** A fence around text that may itself hold fences. */
 export function fenced(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const mark = '`'.repeat(longest + 1);

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * Pipes two sockets (allowHalfOpen) into each other. When one is closed, the other is closed after what is
- * left for it.
+ * Pipes two sockets (allowHalfOpen) into each other. When one closes, the other closes after its remaining
+ * bytes.
  */
 export function joinSockets(one: Socket, other: Socket): void {
   for (const [from, to] of [

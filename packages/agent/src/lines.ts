@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /**
- * Lines that end with "\n" and nothing else. Not node:readline: it ends lines at U+2028 and U+2029 too,
- * which stand unescaped in JSON, so that one such character in a command's output broke its journal.
+ * Lines that end with "\n" and nothing else. node:readline also ends lines at U+2028 and U+2029, which are
+ * unescaped in JSON, so that one such character in a command's output broke its journal.
  */
 export async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');

@@ -4,9 +4,9 @@ import { below, makeWay, statOf } from './paths.ts';
 import { tarFiles } from './tar.ts';
 
 /**
- * Writes the tar on stdin over the tree at the working folder. Its first entry `.headrace-patch.json` may
- * name what to delete first: { delete: string[] }. Runs inside the sandbox, so that links which an agent
- * planted lead nowhere; it follows none all the same.
+ * Writes the tar on stdin over the tree in the working folder. Its first entry `.headrace-patch.json` may
+ * name what to delete first: { delete: string[] }. It runs inside the sandbox, so that links which an agent
+ * planted lead nowhere; it still follows none.
  */
 const root = process.cwd();
 
@@ -28,13 +28,13 @@ function foldersAbove(file: string): string[] {
   return folders;
 }
 
-/** An agent may have taken the right to write away from its folders. */
+/** An agent may have removed the write permission from its folders. */
 function openUp(folder: string): void {
   const stat = statOf(folder);
   if (stat?.isDirectory() && (stat.mode & 0o700) !== 0o700) chmodSync(folder, stat.mode | 0o700);
 }
 
-/** Removes whatever stands at a path; where folders in there are closed, they are opened first. */
+/** Removes any entry at a path; opens closed folders inside first. */
 function clear(file: string): void {
   try {
     rmSync(file, { recursive: true, force: true });

@@ -1,13 +1,14 @@
 import { chmodSync, lstatSync, mkdirSync, rmSync, type Stats } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
-/** Thrown where a path may not be used; the message names it. */
+/** Thrown when a path may not be used; the message names it. */
 export class PathError extends Error {
   override readonly name = 'PathError';
 }
 
 /**
- * The path below `root`, or PathError when it is absolute, empty or leaves `root`. Links are not looked at.
+ * The path below `root`. Throws PathError when it is absolute, empty or leaves `root`. Does not look at
+ * links.
  */
 export function below(root: string, path: string): string {
   const clean = posix.normalize(path);
@@ -30,8 +31,8 @@ export function statOf(file: string): Stats | undefined {
 }
 
 /**
- * Makes the folders above a file below `root`; whatever stands in their way that is no folder (a link above
- * all) is removed.
+ * Makes the folders above a file below `root`; removes anything in their way that is not a folder, links
+ * above all.
  */
 export function makeWay(root: string, file: string): void {
   const parent = dirname(file);

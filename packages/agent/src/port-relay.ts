@@ -2,9 +2,9 @@ import { connect, createServer } from 'node:net';
 import { joinSockets } from './join-sockets.ts';
 
 /**
- * Runs beside a command: `port-relay.cjs <port> <unix socket of the runner> [<port> <socket> …]`. Listens
- * on the loopback of this network namespace and joins each connection to the socket of its port, behind
- * which is the model gateway or the egress proxy. Prints `listening` once all ports do.
+ * Runs alongside a command: `port-relay.cjs <port> <unix socket of the runner> [<port> <socket> …]`. Listens
+ * on the loopback of this network namespace and joins each connection to the socket of its port, behind which
+ * is the model gateway or the egress proxy. Prints `listening` once all ports do.
  */
 const pairs = process.argv.slice(2);
 const ports = Array.from({ length: pairs.length / 2 }, (_, i) => ({

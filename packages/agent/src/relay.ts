@@ -2,11 +2,11 @@ import { connect, type Socket } from 'node:net';
 import { joinSockets } from './join-sockets.ts';
 
 /**
- * Runs beside a preview's command: `relay.cjs <unix socket of the runner> <port>`. Its first connection to
- * the socket begins with the line `relay`; on it comes one word per line, a visitor. For each it dials the
- * port on the loopback of this network namespace, then the runner's socket, says `<word>+` (joined) or
- * `<word>-` (nothing listens) in a line, and pipes. The runner never dials in: a path in here could lead
- * anywhere on the host. Says `listening` once something accepts on the port.
+ * Runs alongside a preview's command: `relay.cjs <unix socket of the runner> <port>`. Its first connection to
+ * the socket begins with the line `relay`; the runner sends one word per line on it, a visitor. For each the
+ * relay dials the port on the loopback of this network namespace, then the runner's socket, writes the line
+ * `<word>+` (joined) or `<word>-` (nothing listens), and pipes. The runner never dials in: a path in here
+ * could lead anywhere on the host. The relay writes `listening` once something accepts on the port.
  */
 const [socketPath = '', port = ''] = process.argv.slice(2);
 const RETRY_MS = 50;

@@ -8,9 +8,9 @@ import { runShell } from './shell.ts';
 import { applyUnifiedDiff, parseUnifiedDiff } from './unified-diff.ts';
 
 /**
- * The agent without a model: it does what a message's fenced blocks say, in order, up to the first that
- * fails. `sh` blocks are tool calls, asked for one by one; `patch` and `file PATH` change the workspace at
- * once. Other blocks and all other text are left alone.
+ * The agent without a model: it executes a message's fenced blocks in order, up to the first that fails. `sh`
+ * blocks are tool calls, each with its own permission; `patch` and `file PATH` change the workspace at once.
+ * It ignores other blocks and all other text.
  */
 const ROOT = process.cwd();
 const SHOWN_BYTES = 8 * 1024;
@@ -18,7 +18,7 @@ const TITLE_CHARACTERS = 120;
 const NO_BLOCKS =
   'There was nothing to run: this thread uses the scripted agent, which only does what fenced blocks (sh, patch, file PATH) in a message say. To have messages understood, configure a model: store a key with PUT /api/model-keys/{provider} and set modelId in the settings, for example to anthropic/<model>.\n';
 
-/** A block that did not work out; the message is for the reply. */
+/** A block that failed; the message is for the reply. */
 class BlockFailure extends Error {}
 
 interface Block {
@@ -43,7 +43,7 @@ function write(path: string, content: string): string {
   return `Wrote ${path}.`;
 }
 
-/** All of a patch or nothing of it. */
+/** Applies all of a patch or nothing of it. */
 function patch(text: string): string {
   const tree = new DraftTree(ROOT);
   const bytes = Buffer.from(text).toString('latin1');
@@ -95,7 +95,7 @@ async function shell(turn: Turn, command: string, number: number): Promise<strin
   return `Ran \`${title}\`${shown}`;
 }
 
-/** The beginning and the end: a failure's reason is mostly last. */
+/** The beginning and the end: the reason of a failure is usually last. */
 function shortened(output: string, isCut: boolean): string {
   if (output.length <= SHOWN_BYTES) return isCut ? `${output}\n[cut]` : output;
   return `${output.slice(0, SHOWN_BYTES / 2)}\n[… ${output.length - SHOWN_BYTES} characters left out …]\n${output.slice(-SHOWN_BYTES / 2)}`;

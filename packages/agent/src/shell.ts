@@ -8,15 +8,15 @@ interface ShellResult {
   truncated: boolean;
 }
 
-/** What a tool call keeps of its output. */
+/** The part of its output that a tool call keeps. */
 const OUTPUT_BYTES = 64 * 1024;
 /** A longer command does not fit into one argument (the kernel's limit is 128 KiB). */
 const ARGUMENT_BYTES = 100 * 1024;
 const DRAIN_ROUNDS = 64;
 
 /**
- * Runs a command by `sh -e` with empty stdin, both streams in one pipe so that their order is kept.
- * Resolves when sh exits: what it started in the background may hold the pipe for as long as it likes.
+ * Runs a command by `sh -e` with empty stdin; both output streams share one pipe, which keeps their order.
+ * Resolves when sh exits: its background processes may hold the pipe for as long as they like.
  */
 export function runShell(command: string, cwd: string): Promise<ShellResult> {
   const isLong = Buffer.byteLength(command) > ARGUMENT_BYTES;
@@ -50,8 +50,8 @@ export function runShell(command: string, cwd: string): Promise<ShellResult> {
             .replace(/\uFFFD$/, ''),
           truncated: size > OUTPUT_BYTES,
         });
-      // What sh itself wrote is in the pipe by now: two turns of the event loop without data mean that it
-      // has been read.
+      // sh's own output is in the pipe by now: two turns of the event loop without data mean that it has been
+      // read.
       const drain = (rounds: number, before: number): void => {
         if (rounds === 0) return end();
         setImmediate(() => setImmediate(() => (seen === before ? end() : drain(rounds - 1, seen))));

@@ -1,7 +1,7 @@
 /**
- * Reads regular files from a tar archive: ustar, pax paths and sizes, GNU long names. Entries of other
- * types are passed over. Small on purpose: it runs inside sandboxes, where every module costs start time,
- * and reads first entries outside.
+ * Reads regular files from a tar archive: ustar, pax paths and sizes, GNU long names. Skips entries of other
+ * types. Small on purpose: it runs inside sandboxes, where every module costs start time, and reads first
+ * entries outside.
  */
 interface TarFile {
   path: string;

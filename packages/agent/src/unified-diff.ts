@@ -18,8 +18,7 @@ interface FileDiff {
 }
 
 /**
- * Reads plain and git-style unified diffs from a latin1 string; text between files is passed over. Throws
- * PatchError.
+ * Reads plain and git-style unified diffs from a latin1 string; skips text between files. Throws PatchError.
  */
 export function parseUnifiedDiff(text: string): FileDiff[] {
   const lines = linesOf(text);
@@ -73,8 +72,8 @@ function applyFile(tree: DraftTree, { oldPath, newPath, isCopy, executable, hunk
 }
 
 /**
- * Each hunk goes where its old lines stand: at the line it names, moved by what came before, else at the
- * nearest place after the last.
+ * Applies each hunk where its old lines are: at the line that it names, shifted by earlier hunks, or else at
+ * the nearest place after the previous hunk.
  */
 function applyHunks(content: string, hunks: Hunk[], path: string): string {
   const lines = linesOf(content);
@@ -112,7 +111,7 @@ function plainFile(lines: string[], at: number): { file: FileDiff; next: number 
   );
   const { hunks, next } = readHunks(lines, at + 2);
   if (hunks.length === 0) throw new PatchError(`${newPath ?? oldPath}: no hunk`);
-  // Without git's header a new name is no rename; it names the file, as patch(1) takes it.
+  // Without git's header a new name is not a rename; it names the file, as patch(1) takes it.
   return {
     file: {
       oldPath: oldPath === null ? null : (newPath ?? oldPath),
@@ -201,7 +200,7 @@ function readHunks(lines: string[], start: number): { hunks: Hunk[]; next: numbe
   return { hunks, next: at };
 }
 
-/** `--- a/x` and `+++ b/x` without their first segment where both have git's prefixes. */
+/** `--- a/x` and `+++ b/x` without their first segment when both have git's prefixes. */
 function stripped(oldPath: string | null, newPath: string | null): [string | null, string | null] {
   const hasPrefix = (path: string | null, prefix: string): boolean =>
     path === null || path.startsWith(prefix);
@@ -218,8 +217,8 @@ function headerPath(text: string): string | null {
 }
 
 /**
- * `diff --git a/x b/x`: with one name twice, it can be split in the middle; other headers carry their names
- * in further lines.
+ * `diff --git a/x b/x`: when both names are equal, the header is split in the middle; other headers repeat
+ * their names in further lines.
  */
 function pathsOfGitHeader(header: string): [string, string] {
   const text = header.slice('diff --git '.length);
@@ -233,7 +232,7 @@ function pathsOfGitHeader(header: string): [string, string] {
 
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v' };
 
-/** Git's C-style quoting; octal escapes are bytes. The result is UTF-8 decoded, as paths are. */
+/** Undoes git's C-style quoting; octal escapes are bytes. The result is decoded as UTF-8, as paths are. */
 function unquoted(text: string): string {
   const inner = /^"(.*)"$/s.exec(text)?.[1];
   const bytes =

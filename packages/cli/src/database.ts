@@ -5,7 +5,7 @@ import { embeddedConnection } from '@headrace/server/db/embedded/index.ts';
 
 type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
-/** The database of a service that runs, or an external one. Throws what `databaseAway` tells. */
+/** The database of a running service, or an external one. Throws the error of `databaseAway`. */
 export function openServiceDatabase({ databaseUrl, dataDir }: Where, connections: number): DatabaseHandle {
   return openDatabase(
     databaseUrl === null ? embeddedConnection(dataDir) : { connectionString: databaseUrl },
@@ -13,7 +13,7 @@ export function openServiceDatabase({ databaseUrl, dataDir }: Where, connections
   );
 }
 
-/** What the operator is told of it. */
+/** The error for the operator when the database cannot be reached. */
 export function databaseAway(error: unknown, { dataDir }: Where): Error {
   return new Error(
     `the database does not answer (${(error as Error).message}): start the service on ${dataDir}, or set DATABASE_URL`,

@@ -1,6 +1,6 @@
 /**
- * What this host offers, found the way the service finds it: a runner is started and says whether its
- * sandbox isolates.
+ * Reports what this host offers, found as the service finds it: starts a runner, which reports whether its
+ * sandboxes isolate.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,18 +16,18 @@ import { runnerSocket } from '@headrace/server/runner/link.ts';
 interface Finding {
   name: string;
   ok: boolean;
-  /** What is there, or what to do. */
+  /** What was found, or what to do. */
   detail: string;
-  /** Works, but not as well as it could. */
+  /** It works, but not as well as it could. */
   warnings: string[];
 }
 
 const COMMAND_LIMIT_MS = 10_000;
 const NODE_MAJOR = 26;
-/** `git merge-tree --write-tree` came with 2.38. */
+/** `git merge-tree --write-tree` exists since 2.38. */
 const GIT_MINIMUM = [2, 38] as const;
 
-/** Prints what was found; returns 1 where something needed is missing. */
+/** Prints the findings; returns 1 when something required is missing. */
 export async function doctor(asJson: boolean): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), 'headrace-doctor-'));
   try {
@@ -93,7 +93,7 @@ async function postgres(scratch: string): Promise<Omit<Finding, 'name'>> {
   return { ok: true, detail: stdout.trim(), warnings: [] };
 }
 
-/** With the driver and engine that the service would use in this environment. */
+/** Uses the driver and engine that the service would use in this environment. */
 async function sandbox(scratch: string): Promise<Omit<Finding, 'name'>> {
   const { sandboxDriver: driver, container } = readConfig(process.env, () => true);
   const client = await ensureRunner({
@@ -123,7 +123,7 @@ function bounds({ driver, limits, restore }: RunnerStatus): string {
   return `${driver}; memory by ${limits.memory}, processes by ${limits.processes}, ${cpu}, size and number of open files by rlimit, size of a workspace by watchdog${restore === undefined ? '' : `; sources are ${restore === 'overlay' ? 'mounted' : 'unpacked'}`}`;
 }
 
-/** The one that runs for this data folder, if one does. */
+/** The live runner for this data folder, if there is one. */
 async function runner(): Promise<Omit<Finding, 'name'>> {
   const client = createRunnerClient(runnerSocket(readConfig(process.env, () => true).dataDir));
   try {

@@ -15,7 +15,7 @@ const HELP = `headrace <command>
                       read and hash everything that is stored, and report damage; details: \`storage verify --help\`
   --help              print this help`;
 
-/** The exit code. Throws UsageError, and Error with a message for the operator. */
+/** Returns the exit code. Throws UsageError, and Error with a message for the operator. */
 async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parsed(argv);
   const command = positionals.join(' ');

@@ -17,7 +17,7 @@ export async function setOrganization(
   let database: DatabaseHandle | undefined;
   try {
     database = openServiceDatabase(config, 1);
-    // What is set is noticed within a second.
+    // The service notices the change within a second.
     const isKnown = await setPlatformApi(database.db, id, platformApi === 'true');
     console.log(isKnown ? `Platform API access of ${id}: ${platformApi}` : `There is no organization ${id}.`);
     return isKnown ? 0 : 1;

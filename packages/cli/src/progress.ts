@@ -4,7 +4,10 @@ const TERMINAL_MS = 200;
 const LINE_MS = 10_000;
 const ERASE_LINE = '\r\u001b[K';
 
-/** Tells on stderr how far it is: in place on a terminal, else a line every 10 s. Returns what ends it. */
+/**
+ * Shows progress on stderr: in place on a terminal, otherwise a line every 10 s. Returns the function that
+ * stops it.
+ */
 export function showProgress(tally: Tally): () => void {
   const { stderr } = process;
   const timer = setInterval(

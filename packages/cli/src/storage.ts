@@ -23,7 +23,7 @@ export const STORAGE_HELP = `headrace storage verify [--project ID] [--concurren
 
 const DEFAULT_CONCURRENCY = 4;
 const MAX_CONCURRENCY = 16;
-/** A project's own, and an object's. */
+/** One for a project, and one for an object. */
 const CONNECTIONS_EACH = 2;
 const DAMAGED = 1;
 const NOT_FINISHED = 3;
@@ -34,7 +34,7 @@ interface StorageArguments {
   json?: boolean;
 }
 
-/** The exit code. Throws UsageError. */
+/** Returns the exit code. Throws UsageError. */
 export async function verifyStored({
   project,
   concurrency,

@@ -1,6 +1,6 @@
 /**
- * A downloaded artifact against its manifest: nothing of it is believed, or written anywhere, before all of
- * it is checked.
+ * Checks a downloaded artifact against its manifest: nothing of it is trusted or written before all of it is
+ * checked.
  */
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
@@ -17,8 +17,8 @@ const BLOCK = 512;
 const INFLATED_LIMIT = 96 * 1024 * 1024;
 
 /**
- * The files of a build. Throws Error where the artifact is not what its manifest says, or a path would
- * leave the folder it is unpacked to.
+ * The files of a build. Throws Error when the artifact does not match its manifest, or a path would leave the
+ * folder that it is unpacked to.
  */
 export function readArtifact(artifact: Uint8Array, manifest: Manifest): ArtifactFile[] {
   if (sha256(artifact) !== manifest.artifactSha256)
@@ -40,7 +40,7 @@ export function readArtifact(artifact: Uint8Array, manifest: Manifest): Artifact
   return files;
 }
 
-/** Regular files alone; a POSIX extended header gives the name of the entry behind it. */
+/** Regular files only; a POSIX extended header gives the name of the next entry. */
 function entriesOf(tar: Buffer): ArtifactFile[] {
   const files: ArtifactFile[] = [];
   let longName: string | null = null;

@@ -1,5 +1,5 @@
 /**
- * The Platform API's main job, typed: an app's sources and head, threads and their runs, applies, builds,
+ * The core of the Platform API, typed: an app's sources and head, threads and their runs, applies, builds,
  * previews, events.
  */
 import { randomUUID } from 'node:crypto';
@@ -46,7 +46,7 @@ const EXEC_MARGIN_MS = 150_000;
 const DOWNLOAD_MS = 10 * 60_000;
 const RUN_ENDS: readonly string[] = ['completed', 'failed', 'cancelled'];
 
-/** Calls throw HeadraceError. Each write makes its own Idempotency-Key and keeps it over retries. */
+/** Calls throw HeadraceError. Each write generates an Idempotency-Key and keeps it over retries. */
 export function createClient(options: ClientOptions) {
   const http = createHttp(options);
   return {
@@ -159,7 +159,7 @@ function sourceCalls(http: Http) {
           query: { path },
         })
       ).file,
-    /** A tar.gz, a function of the files alone. */
+    /** A tar.gz that depends on the files alone. */
     archive: (appId: string, sourceId: string, o: CallOptions = {}) =>
       http.bytes(appPath(appId, 'sources', sourceId, 'archive'), {
         ...o,
@@ -212,7 +212,7 @@ interface ThreadChange {
 
 function threadCalls(http: Http) {
   return {
-    /** `message` and `run` are there when a message was sent along. */
+    /** `message` and `run` are present when a message was sent. */
     create: (appId: string, body: NewThread = {}, o: CallOptions = {}) =>
       http.json<{ thread: Thread; message?: Message; run?: Run }>('POST', appPath(appId, 'threads'), {
         ...o,
@@ -285,7 +285,7 @@ function runCalls(http: Http) {
       (await http.json<{ run: Run }>('POST', threadPath(appId, threadId, 'stop'), { ...o, body: {} })).run,
     retry: async (appId: string, threadId: string, o: CallOptions = {}) =>
       (await http.json<{ run: Run }>('POST', threadPath(appId, threadId, 'retry'), { ...o, body: {} })).run,
-    /** The ended run, however it ended. */
+    /** The ended run, whatever its outcome. */
     wait: (appId: string, threadId: string, runId: string, o?: WaitOptions) =>
       waitUntil(
         'The run',
@@ -332,7 +332,7 @@ function applyCalls(http: Http) {
       ).preview,
     list: (appId: string, o: PageOptions & { threadId?: string } = {}) =>
       page<Apply>(http, appPath(appId, 'applies'), 'applies', withQuery(o, 'threadId')),
-    /** The ended apply, however it ended. A repair may take 15 minutes. */
+    /** The ended apply, whatever its outcome. A repair may take 15 minutes. */
     wait: (appId: string, applyId: string, o?: WaitOptions) =>
       waitUntil(
         'The apply',

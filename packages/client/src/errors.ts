@@ -1,4 +1,4 @@
-/** What the service refused, or what kept an answer from coming. */
+/** A field that the service refused. */
 export interface Field {
   /** JSON pointer into the body, or `/query/…`, `/headers/…`, `/params/…`. */
   path: string;
@@ -6,12 +6,11 @@ export interface Field {
 }
 
 /**
- * An answer that is not a success. `code` is the stable name to decide by; 0 as `status` means that no
- * answer came at all.
+ * An unsuccessful answer. `code` is the stable name to decide by; `status` 0 means that no answer arrived.
  */
 export class HeadraceError extends Error {
   readonly status: number;
-  /** Of the service, or `network_error` and `invalid_response` where it did not speak. */
+  /** From the service, or `network_error` and `invalid_response` when it did not answer properly. */
   readonly code: string;
   readonly fields: readonly Field[];
   readonly requestId: string | null;
@@ -39,7 +38,7 @@ export class HeadraceError extends Error {
   }
 }
 
-/** A waiter's time is over; the work itself goes on. */
+/** The waiting time is over; the work itself continues. */
 export class WaitTimeoutError extends Error {
   constructor(what: string, milliseconds: number) {
     super(
@@ -49,7 +48,7 @@ export class WaitTimeoutError extends Error {
   }
 }
 
-/** The error in an answer's body; also of a proxy's answer that is no JSON. */
+/** The error in an answer's body, including a proxy's answer that is not JSON. */
 export function errorOf(status: number, requestId: string | null, text: string): HeadraceError {
   try {
     const { error } = JSON.parse(text) as {

@@ -1,4 +1,4 @@
-/** The feeds: of one app, or of all apps that the key reads. Cursors are bound to a feed and its filters. */
+/** The feeds: of one app, or of all apps that the key reads. A cursor belongs to one feed and its filters. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadraceError } from './errors.ts';
 import { backoff } from './http.ts';
@@ -194,7 +194,7 @@ function resetCode(error: unknown): 'cursor_expired' | 'cursor_scope_changed' | 
   return error.code === 'cursor_expired' || error.code === 'cursor_scope_changed' ? error.code : null;
 }
 
-/** The newest ids, oldest forgotten first. */
+/** The newest ids; the oldest are forgotten first. */
 class RecentIds {
   readonly #ids = new Set<string>();
 

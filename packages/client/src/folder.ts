@@ -1,12 +1,12 @@
-/** A folder as files of an import, and the SHA-256 that the service has to give them. */
+/** A folder as files of an import, and the SHA-256 that the service must report for them. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { FileInput } from './types.ts';
 
 /**
- * Every regular file below `folder`, by path: text as UTF-8, all else as base64. `.git` and `node_modules`
- * are left out.
+ * Every regular file below `folder`, by path: text as UTF-8, everything else as base64. Skips `.git` and
+ * `node_modules`.
  */
 export async function readFolder(folder: string): Promise<FileInput[]> {
   const files: FileInput[] = [];
@@ -27,7 +27,7 @@ function contentOf(bytes: Buffer): Pick<FileInput, 'content' | 'encoding'> {
     : { content: bytes.toString('base64'), encoding: 'base64' };
 }
 
-/** `source.sha256` of these files, computed here: what was stored is what was sent. */
+/** `source.sha256` of these files, computed here to check that the service stored what was sent. */
 export function sourceSha256(files: readonly FileInput[]): string {
   const lines = files.map(({ path, content, encoding = 'utf8', executable = false }) => {
     const bytes = Buffer.from(content, encoding);

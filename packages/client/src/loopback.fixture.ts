@@ -1,4 +1,6 @@
-/** A small HTTP server for the client's tests: answers each request by a function, remembers what came. */
+/**
+ * A small HTTP server for the client's tests: answers each request by a function and records the requests.
+ */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

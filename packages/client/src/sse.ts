@@ -2,8 +2,8 @@ import { createParser } from 'eventsource-parser';
 import type { EventSourceMessage } from 'eventsource-parser';
 
 /**
- * The frames of a response's body, until it ends. Throws when nothing at all arrives for `silenceMs`, or
- * the connection is lost.
+ * The frames of a response's body, until it ends. Throws when nothing arrives for `silenceMs`, or the
+ * connection is lost.
  */
 export async function* framesOf(
   body: ReadableStream<Uint8Array>,

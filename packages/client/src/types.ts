@@ -1,6 +1,5 @@
 /**
- * What the service answers; docs/openapi.json has every field's meaning. Times are ISO 8601, money is
- * micro-units of USD.
+ * The service's answers; openapi.json documents every field. Times are ISO 8601, money is micro-units of USD.
  */
 export interface App {
   id: string;
@@ -146,7 +145,7 @@ export interface Tool {
 
 export interface Change {
   path: string;
-  /** null deletes. */
+  /** null deletes the file. */
   content?: string | null;
   encoding?: 'utf8' | 'base64';
   executable?: boolean;
@@ -284,7 +283,7 @@ export interface Preview {
 }
 
 export interface HeadraceEvent {
-  /** Deduplicate by this. */
+  /** Deduplicate by this id. */
   id: string;
   type: string;
   sequence: string;
@@ -297,7 +296,7 @@ export interface HeadraceEvent {
   data: Record<string, unknown>;
   occurredAt: string;
   publishedAt: string;
-  /** Resume behind this event. */
+  /** Resume after this event. */
   cursor: string;
 }
 

@@ -7,10 +7,10 @@ export interface WaitOptions extends CallOptions {
 }
 
 const TIMEOUT_MS = 15 * 60_000;
-/** What the service holds a read open; below the 30 s that it allows, and below usual proxies' limits. */
+/** How long the service holds a read open; below the 30 s that it allows, and below usual proxies' limits. */
 const WAIT_SECONDS = 25;
 
-/** Reads until `isEnded`, each read waiting in the service. Throws WaitTimeoutError. */
+/** Repeats a read that waits in the service until `isEnded`. Throws WaitTimeoutError. */
 export async function waitUntil<T>(
   what: string,
   read: (waitSeconds: number, options: CallOptions) => Promise<T>,

@@ -6,19 +6,17 @@ import { PYTHON } from '../canaries.ts';
 
 const MEBI = 1024 ** 2;
 const LIMITS: SandboxLimits = { memoryBytes: 128 * MEBI, processes: 64, diskBytes: 32 * MEBI };
-/** Each stops by itself a little over what it may have, so that it is harmless without a sandbox too. */
+/** Each probe stops by itself slightly above its limit, so that it is harmless without a sandbox too. */
 const MORE = 1.5;
-/** What no kernel limit bounds is looked at every few seconds: an overrun that lasts longer is a success. */
+/** What no kernel limit bounds is checked every few seconds: an overrun that lasts longer is a success. */
 const LASTS_SECONDS = 15;
 
-/**
- * The limit of processes is one of the whole user's where there are no control groups: the usual one then.
- */
+/** Without control groups the limit of processes applies to the whole user: then the usual limit is used. */
 function limitsOf({ host }: Ground, own: Partial<SandboxLimits>): SandboxLimits {
   return { ...LIMITS, ...(host.driver?.limits.processes !== 'cgroup' && { processes: 512 }), ...own };
 }
 
-/** What is taken faster than a watchdog looks, or cannot be looked at: docs/guides/security.md says so. */
+/** Grows faster than a watchdog looks, or cannot be seen by one: docs/guides/security.md says so. */
 const BY_KERNEL_ALONE = /^memory-|^disk-deleted-files$/;
 
 function bomb(name: string, script: string, own: Partial<SandboxLimits> = {}): AloneProbe {
@@ -207,12 +205,12 @@ won(len(kept), total) if total >= MEMORY else print(total)`,
   }),
 ];
 
-/** With nothing beside it. */
+/** Runs with no other probe. */
 export const PROCESSORS: AloneProbe = { name: 'processors', theme: 'resources', attempt: processors };
 
 /**
- * Eight busy processes against one of the host, all on one processor: they must not get several times its
- * share.
+ * Eight busy processes compete with one of the host, all on one processor: they must not get several times
+ * its share.
  */
 async function processors(ground: Ground): Promise<{ succeeded: boolean; said: string } | undefined> {
   const { cpu } = ground.host.driver!.limits as { cpu?: string };

@@ -1,9 +1,8 @@
 import { python, sh, themed, type Probe } from '../probe.ts';
 
 /**
- * `admitted` is enough of a success here: the kernel looked at what the caller said. Where a real success
- * would harm this machine the arguments are ones that it must find fault with (a magic number, a flag, a
- * file), or ask for what is already so.
+ * `admitted` counts as a success here: the kernel looked at the arguments. Where a real success would harm
+ * this machine the arguments are invalid (a magic number, a flag, a file), or ask for the present state.
  */
 const SURFACE = themed('kernel surface', [
   python('bpf', "admitted('bpf', 0, struct.pack('IIII', 99, 4, 4, 1), 16)"),

@@ -23,7 +23,7 @@ function marked(mark: string): number[] {
     });
 }
 
-/** A process that wants to outlive its sandbox; it ends by itself after some seconds. */
+/** A process that tries to outlive its sandbox; it ends by itself after some seconds. */
 function stays(name: string, script: string, ending: 'exits' | 'is killed'): AloneProbe {
   return {
     name,
@@ -60,7 +60,7 @@ def daemon():
 `;
 const WAITS = 'while time.time() < END: time.sleep(0.1)';
 
-/** Its pid is another one every moment: what it does shows that it is there. */
+/** Its pid changes all the time: only its effects show that it runs. */
 async function forksAway(ground: Ground): Promise<{ succeeded: boolean; said: string }> {
   const folder = makeSandboxFolder(ground.host, randomUUID()),
     beat = join(folder, 'beat');

@@ -150,7 +150,8 @@ const SIGNALS = themed('signals and priorities', [
 export const PROCESSES: Probe[] = [...PROC, ...TRACING, ...SIGNALS];
 
 /**
- * In a place of its own, for it signals all that it reaches; the harness and its shell ignore this signal.
+ * Needs a place of its own, because it signals all that it reaches; the harness and its shell ignore this
+ * signal.
  */
 export const SIGNAL_EVERYONE: Probe[] = themed('signals and priorities', [
   python('signal-everyone', 'os.kill(-1, signal.SIGUSR1)', { victim: 'dead' }),

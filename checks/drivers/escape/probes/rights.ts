@@ -50,7 +50,7 @@ const DEVICES = themed('devices', [
   ),
 ]);
 
-/** Starts a program with its output blocked, and looks whose rights it has. */
+/** Starts a program with its output blocked, and reads whose rights it has. */
 const SET_UID = `def set_uid(path, *args):
     r, w = os.pipe(); fcntl.fcntl(w, fcntl.F_SETFL, os.O_NONBLOCK)
     try:

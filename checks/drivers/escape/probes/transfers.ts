@@ -33,8 +33,8 @@ const workspaceOf = (tree: Tree): Workspace => ({
 });
 
 /**
- * Exchanges what stands at a name for a link to something of the host, as fast as it can, while the
- * runner's own functions look at the tree.
+ * Exchanges the entry at a name for a link to something of the host, as fast as it can, while the runner's
+ * own functions read the tree.
  */
 async function race(
   ground: Ground,

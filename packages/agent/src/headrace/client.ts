@@ -4,7 +4,7 @@ import type {
   SessionNotification,
 } from '@agentclientprotocol/sdk';
 
-/** What the agent tells and asks whoever drives it, for one session. */
+/** What the agent sends to its client and asks it, for one session. */
 export interface Client {
   update(update: SessionNotification['update']): void;
   /** False when it was denied, or nobody could be asked. */
@@ -16,7 +16,7 @@ export const PERMISSION_OPTIONS: PermissionOption[] = [
   { optionId: 'reject', name: 'Deny', kind: 'reject_once' },
 ];
 
-/** Says a turn's text: what different steps say is kept apart by a blank line. */
+/** Sends a turn's text, with a blank line between the texts of different steps. */
 export class Speech {
   readonly #client: Client;
   /** The last two characters. */

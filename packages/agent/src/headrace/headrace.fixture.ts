@@ -26,7 +26,7 @@ export async function bundleAgent(folder: string): Promise<string> {
   return outfile;
 }
 
-/** A folder for a test, a model server, and agents that are started and ended with it. */
+/** A test's folder and model server, and agents that end with the test. */
 export class Bench {
   readonly folder = mkdtempSync(join(tmpdir(), 'headrace-agent-'));
   readonly agents: Agent[] = [];
@@ -124,10 +124,10 @@ interface ToolRecord {
 export class Agent {
   readonly child: ChildProcess;
   readonly updates: Update[] = [];
-  /** Tool calls that were asked for, in order; `allow` answers. */
+  /** Tool calls that asked for permission, in order; `allow` answers. */
   readonly asked: Update[] = [];
   allow: (toolCall: Update) => boolean = () => true;
-  /** Errors that answered no request of ours. */
+  /** Errors that answered none of our requests. */
   readonly strays: { code: number; message: string }[] = [];
   stderr = '';
   sessionId = '';
@@ -207,7 +207,7 @@ export class Agent {
     return [...records.values()];
   }
 
-  /** Resolves when what the agent has said so far fulfils a condition. */
+  /** Resolves when the agent's output so far meets a condition. */
   until(isMet: () => boolean, what: string): Promise<void> {
     let watcher = (): void => undefined;
     const met = new Promise<void>((resolve) => {
@@ -277,6 +277,6 @@ export async function limited<T>(work: Promise<T>, what: string): Promise<T> {
   }
 }
 
-/** A message whose answers are written in it; see checks/harness/model-server. */
+/** A message that contains its own answers; see checks/harness/model-server. */
 export const script = (steps: object[], text = 'Do it.'): string =>
   `${text}\n\`\`\`\`model\n${JSON.stringify(steps)}\n\`\`\`\`\n`;

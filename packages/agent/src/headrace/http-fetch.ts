@@ -6,8 +6,8 @@ export type Fetch = typeof globalThis.fetch;
 
 /**
  * A fetch for http: URLs; with `socketPath` over that unix socket, whatever host the URL names. Answers
- * stream, an abort closes the connection. Nothing is retried and no redirect followed. https: URLs go to
- * Node's own.
+ * stream, and an abort closes the connection. It does not retry or follow redirects. https: URLs go to Node's
+ * own fetch.
  */
 export function httpFetch(socketPath?: string): Fetch {
   return async (input, init = {}) => {
@@ -39,12 +39,12 @@ export function httpFetch(socketPath?: string): Fetch {
 }
 
 /**
- * The other side went away before the answer was whole: it did not say anything about the call. A
- * TypeError, as fetch has it.
+ * The peer closed the connection before the answer was complete, so the call's outcome is unknown. A
+ * TypeError, as in fetch.
  */
 export class ConnectionLost extends TypeError {}
 
-/** With a cause: the SDK knows by that what a failed connection is. */
+/** With a cause: the SDK recognizes a failed connection by it. */
 const connectionFault = (cause: Error, url: URL): ConnectionLost =>
   new ConnectionLost(`no connection to ${url.host}: ${cause.message}`, { cause });
 

@@ -19,8 +19,8 @@ const PROMPT = `You are a coding agent. You work on one app, whose root is the w
 - Say briefly, in the user's language, what you did and what you could not do. Do not print whole files.`;
 
 /**
- * The system prompt with the app's own instructions. `missing`: MCP servers that do not answer, each with
- * its reason.
+ * The system prompt with the app's own instructions. `missing`: MCP servers that do not answer, each with its
+ * reason.
  */
 export function instructionsOf(root: string, missing: string[]): string {
   const own = readOwn(root);

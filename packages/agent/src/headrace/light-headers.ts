@@ -1,6 +1,6 @@
 /**
- * A Headers that is enough for the model SDK. The first use of Node's own loads undici whole: 75 ms,
- * measured, more than all of the SDK takes. Names are lower case; one value a name.
+ * A Headers with what the model SDK needs. The first use of Node's own loads all of undici: 75 ms, measured,
+ * more than the whole SDK takes. Names are lower case, with one value each.
  */
 export class LightHeaders {
   readonly #values = new Map<string, string>();
@@ -45,8 +45,8 @@ export class LightHeaders {
 }
 
 /**
- * Puts it in the place of the global one; before the SDK is loaded. By assignment: to define the property
- * anew loads what is there.
+ * Replaces the global Headers; call it before the SDK is loaded. It assigns, because redefining the property
+ * would load the original.
  */
 export function useLightHeaders(): void {
   (globalThis as { Headers: unknown }).Headers = LightHeaders;

@@ -15,8 +15,8 @@ import { runTurn } from './turn.ts';
 
 /**
  * The built-in agent of models: an ACP agent on stdio, in a sandbox, with the app's files as its working
- * folder. It reaches its model and MCP servers through the gateway that the environment names. `initialize`
- * is answered before the model SDK is loaded.
+ * folder. It reaches its model and MCP servers through the gateway that the environment names. It answers
+ * `initialize` before it loads the model SDK.
  */
 const PROTOCOL_VERSION = 1,
   CLOSE_MS = 1500;
@@ -91,7 +91,7 @@ function serve(): void {
   serveSessions(handlers, () => void end(0));
 }
 
-/** Told apart from the thread's other sessions. Not by node:crypto, which takes 13 ms to load. */
+/** Unique among the thread's sessions. node:crypto would take 13 ms to load. */
 const newSessionId = () => `session-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 12)}`;
 const settings = () => readSettings(process.env);
 

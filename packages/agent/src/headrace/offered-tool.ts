@@ -1,7 +1,7 @@
 import type { ToolKind } from '@agentclientprotocol/sdk';
 import type { ToolResult } from './tools/tool.ts';
 
-/** A tool as the model and the turn know it, of our own or of an MCP server. */
+/** A tool as the model and the turn know it: a built-in one or one of an MCP server. */
 export interface OfferedTool {
   name: string;
   description: string;

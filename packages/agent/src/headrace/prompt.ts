@@ -10,7 +10,7 @@ interface Block {
   resource?: { text?: unknown; uri?: unknown };
 }
 
-/** A user message of ACP's content blocks, or of plain text. Undefined when there is nothing in it. */
+/** A user message from ACP's content blocks, or from plain text. Undefined when it is empty. */
 export function userMessage(prompt: unknown): Extract<ModelMessage, { role: 'user' }> | undefined {
   const blocks =
     typeof prompt === 'string'

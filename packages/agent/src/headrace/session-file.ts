@@ -10,7 +10,7 @@ interface Saved {
   messages: ModelMessage[];
 }
 
-/** Replaces the file at once: whoever is killed leaves the one before. */
+/** Replaces the file atomically: after a kill the previous one is still there. */
 export function saveSession(file: string, sessionId: string, messages: ModelMessage[]): void {
   mkdirSync(dirname(file), { recursive: true });
   const saved: Saved = { version: VERSION, sessionId, messages };
@@ -19,8 +19,8 @@ export function saveSession(file: string, sessionId: string, messages: ModelMess
 }
 
 /**
- * Undefined when there is none, it is another session's, or it cannot be read: the client then tells the
- * conversation anew.
+ * Undefined when the file is missing, unreadable, or another session's: the client then sends the
+ * conversation again.
  */
 export function loadSession(file: string, sessionId: string): ModelMessage[] | undefined {
   try {
@@ -34,8 +34,7 @@ export function loadSession(file: string, sessionId: string): ModelMessage[] | u
 }
 
 /**
- * A turn that was killed left a question without an answer; the model would answer it now, before what it
- * is asked next.
+ * A killed turn left a question without an answer; the model would answer it now, before the next request.
  */
 function closed(messages: ModelMessage[]): ModelMessage[] {
   const last = messages.at(-1);

@@ -3,15 +3,15 @@ import { linesOf } from '../lines.ts';
 import { PERMISSION_OPTIONS, type Client } from './client.ts';
 
 /**
- * The agent's side of the Agent Client Protocol over stdio, with sessions that can be loaded. Like
- * ../acp.ts it is written by hand and takes the SDK's types only: importing the SDK takes 140 ms.
+ * The agent's side of the Agent Client Protocol over stdio, with sessions that can be loaded. Like ../acp.ts
+ * it is written by hand and uses only the SDK's types: importing the SDK takes 140 ms.
  */
 export type Handlers = Record<
   string,
   (params: Record<string, unknown>, client: (sessionId: string) => Client) => unknown
 >;
 
-/** Is sent as a JSON-RPC error with its code. */
+/** Sent as a JSON-RPC error with its code. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: number;
@@ -43,7 +43,7 @@ interface Waiter {
 }
 
 /**
- * Serves stdin until it ends, then calls `end`. A line that is no message is answered with an error and
+ * Serves stdin until it ends, then calls `end`. A line that is not a message is answered with an error and
  * changes nothing else.
  */
 export function serveSessions(handlers: Handlers, end: () => void): void {
@@ -112,7 +112,7 @@ export function serveSessions(handlers: Handlers, end: () => void): void {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Undefined: no JSON. Null: JSON that is no message. */
+/** Undefined: not JSON. Null: JSON that is not a message. */
 function parsed(line: string): Message | null | undefined {
   try {
     const value: unknown = JSON.parse(line);

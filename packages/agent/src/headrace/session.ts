@@ -8,10 +8,7 @@ import { Steering } from './steering.ts';
 import { builtInTools } from './tools/index.ts';
 import type { Workplace } from './tools/tool.ts';
 
-/**
- * A conversation and what it works with. It is kept in HOME, so that the thread's next turn goes on with
- * it.
- */
+/** A conversation and its tools. It is saved in HOME, so that the thread's next turn resumes it. */
 export class Session {
   readonly id: string;
   readonly workplace: Workplace;
@@ -36,7 +33,7 @@ export class Session {
     }));
   }
 
-  /** False when there is no such session to go on with. */
+  /** False when there is no such session to resume. */
   load(): boolean {
     const messages = loadSession(this.#file, this.id);
     this.messages = messages ?? [];

@@ -1,6 +1,6 @@
 export type Wire = 'anthropic' | 'openai-chat' | 'openai-responses';
 
-/** What the agent is told by its environment. */
+/** The agent's settings from its environment. */
 export interface Settings {
   wire: Wire;
   model: string;
@@ -22,13 +22,13 @@ const CONTEXT_TOKENS: Record<Wire, number> = {
   'openai-responses': 200_000,
 };
 /**
- * Anthropic's wire demands a number, and the SDK's own is 4,096 for models that it does not know: less than
- * a long file takes.
+ * Anthropic's wire requires a number, and the SDK's default for models that it does not know is 4,096: too
+ * little for a long file.
  */
 const MAX_OUTPUT_TOKENS: Partial<Record<Wire, number>> = { anthropic: 16_000 };
 const LEAST_CONTEXT_TOKENS = 2000;
 
-/** Throws an Error that names the variable that is missing or wrong. */
+/** Throws an Error that names the missing or wrong variable. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const needed = (name: string): string => {
     const value = env[name];
@@ -60,7 +60,7 @@ function numberOf(env: NodeJS.ProcessEnv, name: string): number | undefined {
   return value;
 }
 
-/** The environment of what the agent starts: its own without what is meant for it alone. */
+/** The environment of child processes: the agent's own without its private settings. */
 export function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !name.startsWith('HEADRACE_') && name !== 'NODE_COMPILE_CACHE'),

@@ -1,11 +1,9 @@
 /**
- * Messages that arrive while a turn is under way.
- *
+ * Messages that arrive during a turn.
  *   offered ──take()──▶ taken (answered true once the conversation that holds it is saved)
  *      │
  *      └──close()─────▶ refused (answered false): the turn is over
- *
- * An id that was offered before gets the first one's answer, so that a message is taken at most once.
+ * A repeated id gets the first offer's answer, so that a message is taken at most once.
  */
 interface Steer {
   id: string;
@@ -16,7 +14,7 @@ interface Offer extends Steer {
   answer: (isTaken: boolean) => void;
 }
 
-/** Messages that wait at once, and ids that are remembered. */
+/** Messages that may wait at once, and ids that are remembered. */
 const WAITING = 100,
   REMEMBERED = 10_000;
 
@@ -46,7 +44,7 @@ export class Steering {
     return this.#waiting.length > 0;
   }
 
-  /** Hands out all that wait; whoever takes them calls `confirm` when they are kept. */
+  /** Hands out all waiting messages; the caller calls `confirm` once they are saved. */
   take(): { steers: Steer[]; confirm: () => void } {
     const taken = this.#waiting;
     this.#waiting = [];
@@ -58,7 +56,7 @@ export class Steering {
     };
   }
 
-  /** Refuses what waits. A refused message may be offered again to a later turn. */
+  /** Refuses the waiting messages. A refused message may be offered again to a later turn. */
   close(): void {
     this.#isOpen = false;
     for (const { id, answer } of this.#waiting) {

@@ -5,9 +5,9 @@ import type { OfferedTool } from './offered-tool.ts';
 import { clip } from './tools/clip.ts';
 import type { Image, ToolResult } from './tools/tool.ts';
 
-/** What a record of a tool call keeps of its output. */
+/** The part of its output that a record of a tool call keeps. */
 const SHOWN_BYTES = 64 * 1024;
-/** Begins a message that is not the user's own. */
+/** Marks a message that does not come from the user. */
 export const IMAGES_HEAD = '[The images of the results above]';
 const TITLE_CHARACTERS = 200,
   PARALLEL = 8,
@@ -15,7 +15,7 @@ const TITLE_CHARACTERS = 200,
 const DENIED =
   'This call was denied by the user or the policy. Do not try it again in another way; go on without it, or say what you would need.';
 
-/** A call that has been told to the client. */
+/** A call that the client knows of. */
 export interface AnnouncedCall {
   id: string;
   call: ModelCall;
@@ -34,8 +34,8 @@ export class ToolBatch {
   }
 
   /**
-   * Tells the client of a call as soon as the model has made it. Ids are ours: some providers begin anew at
-   * each step.
+   * Announces a call to the client as soon as the model has made it. Ids are ours: some providers restart
+   * theirs at each step.
    */
   announce(call: ModelCall): AnnouncedCall {
     const tool = this.#tools.get(call.name);
@@ -50,9 +50,8 @@ export class ToolBatch {
   }
 
   /**
-   * Makes a step's calls and answers with the messages that go back to the model: reading ones side by
-   * side, those with effects one by one, each in its turn. `room`: characters that all outputs together may
-   * have.
+   * Makes a step's calls and returns the messages for the model: reading calls run concurrently, those with
+   * effects one by one, in order. `room`: the most characters of all outputs together.
    */
   async run(calls: AnnouncedCall[], room: number): Promise<ModelMessage[]> {
     const results: ToolResult[] = [];
@@ -76,7 +75,7 @@ export class ToolBatch {
     return [{ role: 'tool', content }, ...imageMessage(results.flatMap(({ images = [] }) => images))];
   }
 
-  /** Ends calls that were told to the client, of an answer that never came to its end. */
+  /** Ends announced calls of an answer that was never completed. */
   abandon(calls: AnnouncedCall[]): void {
     for (const call of calls)
       this.#end(call, { text: 'The connection was lost before the answer was whole.', isError: true });
@@ -86,7 +85,7 @@ export class ToolBatch {
     const { call, tool } = announced;
     if (call.fault !== undefined || !tool)
       return this.#end(announced, { text: call.fault ?? `There is no tool ${call.name}.`, isError: true });
-    // Also for reading: whether a rule is about it, only the other side knows.
+    // Also for reading: only the client knows whether a rule covers it.
     if (!(await this.#client.isAllowed(headOf(announced))))
       return this.#end(announced, { text: DENIED, isError: true });
     this.#client.update({
@@ -140,7 +139,7 @@ function headOf({ id, call, tool }: AnnouncedCall): {
   };
 }
 
-/** Images go in a message after the results: not every wire has room for them inside. */
+/** Images go in a message after the results: not every wire can carry them inside. */
 function imageMessage(images: Image[]): UserModelMessage[] {
   if (images.length === 0) return [];
   return [

@@ -12,11 +12,11 @@ import type { Session } from './session.ts';
 import { ToolBatch, type AnnouncedCall } from './tool-batch.ts';
 
 const STEPS = 200;
-/** Calls in a row that could not be read: a model that sends more has lost its way. */
+/** Consecutive calls that cannot be read: a model that makes more is out of control. */
 const FAULTS = 3;
 /**
- * The gateway goes away with its process, and comes back with the next: so often it is asked again, each
- * time after a longer while.
+ * The gateway disappears with its process and comes back with the next: the number of retries, with growing
+ * pauses.
  */
 const LOSSES = 4,
   LOSS_MS = 250;
@@ -32,8 +32,8 @@ export interface TurnRequest {
 }
 
 /**
- * One turn: the model is asked, its calls are made, and so on until it makes none. After every step the
- * conversation is saved. Throws ModelFailure when the model cannot be asked or answers nonsense.
+ * One turn: asks the model, makes its calls, and repeats until it makes none. Saves the conversation after
+ * every step. Throws ModelFailure when the model cannot be asked or its answers make no sense.
  */
 export const runTurn = (request: TurnRequest): Promise<PromptResponse> => new Turn(request).run();
 
@@ -59,7 +59,7 @@ class Turn {
       this.#takeSteers();
       const { answer, calls } = await this.#ask();
       await this.#keep(answer, calls);
-      // Nothing is awaited between this look and the end: a message comes before it and is taken, or after
+      // Nothing is awaited between this check and the end: a message arrives before it and is taken, or after
       // it and is refused.
       if (calls.length === 0 && !this.#session.steering.isWaiting) return this.#end(answer.finish);
     }
@@ -158,8 +158,8 @@ class Turn {
   }
 
   /**
-   * Adds the answer and the results of its calls, together: a call without its result would spoil every
-   * later request.
+   * Adds the answer and the results of its calls together: a call without its result would spoil every later
+   * request.
    */
   async #keep(answer: Answer, calls: AnnouncedCall[]): Promise<void> {
     const session = this.#session;

@@ -7,8 +7,8 @@ import { charactersOf, Meter, sizeOf, sizeOfAll } from './measure.ts';
 import { trim } from './trim.ts';
 
 /**
- * Shares of the window: above the first, room is made; trimming is enough when it comes below the second;
- * the newest messages that stay take the third.
+ * Shares of the window: above the first, room is made; trimming suffices when it gets below the second; the
+ * newest messages that stay take the third.
  */
 const FULL = 0.7,
   ENOUGH = 0.5,
@@ -29,9 +29,9 @@ interface Room {
 }
 
 /**
- * Makes room in a conversation that nears the model's window: old tool outputs go first, then old messages
- * become one summary, by the model. Calls and their results are never parted. `isForced`: the provider has
- * said that it is too long, whatever we count.
+ * Makes room in a conversation that nears the model's window: old tool outputs go first, then the model turns
+ * old messages into one summary. Calls and their results stay together. `isForced`: the provider called it
+ * too long, whatever we count.
  */
 export async function makeRoom({
   messages,
@@ -50,7 +50,7 @@ export async function makeRoom({
 }): Promise<Room> {
   const before = meter.tokens(messages, overhead);
   if (!isForced && before <= contextTokens * FULL) return { messages, note: undefined };
-  // What the provider refuses is full, however large the window was said to be.
+  // What the provider refuses is full, however large the window is said to be.
   const window = isForced ? Math.min(contextTokens, before) : contextTokens;
   meter.forget();
   const from = keptFrom(messages, charactersOf(window * KEPT));
@@ -70,8 +70,8 @@ export async function makeRoom({
 }
 
 /**
- * The index from which messages stay: the newest that fit into `room` characters, at least the last with
- * its calls. Never a result without its call.
+ * The index from which messages stay: the newest that fit into `room` characters, at least the last with its
+ * calls. Never a result without its call.
  */
 function keptFrom(messages: ModelMessage[], room: number): number {
   let from = messages.length,
@@ -84,7 +84,10 @@ function keptFrom(messages: ModelMessage[], room: number): number {
   return from;
 }
 
-/** Of the messages that go; undefined when a question of the user is among those that stay. */
+/**
+ * The last request among the messages that go; undefined when a question of the user is among those that
+ * stay.
+ */
 function lastRequest(messages: ModelMessage[], from: number): string | undefined {
   return messages.slice(from).some((message) => requestOf(message) !== undefined)
     ? undefined
@@ -94,7 +97,7 @@ function lastRequest(messages: ModelMessage[], from: number): string | undefined
         .findLast((text) => text !== undefined);
 }
 
-/** What the user said, also where it stands in an earlier summary. */
+/** The user's request, also when an earlier summary quotes it. */
 function requestOf({ role, content }: ModelMessage): string | undefined {
   if (role !== 'user') return undefined;
   const text =

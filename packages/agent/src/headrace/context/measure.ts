@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 
 const CHARACTERS_PER_TOKEN = 4;
-/** What an image costs, roughly; never its base64. */
+/** The rough cost of an image; its base64 does not count. */
 const IMAGE_CHARACTERS = 6000;
 
 /** Characters of a message as the model reads them. */
@@ -27,17 +27,17 @@ export const sizeOfAll = (messages: ModelMessage[]): number =>
   messages.reduce((sum, message) => sum + sizeOf(message), 0);
 
 /**
- * How many tokens a conversation takes: what the provider counted at the last call, and an estimate for
- * what came after. Characters are counted as quarter tokens; where the provider counted more than that
- * (code, other scripts), its ratio is kept.
+ * The number of tokens of a conversation: the provider's count at the last call, plus an estimate for what
+ * followed. Four characters count as a token; when the provider counted more than that (code, other scripts),
+ * its ratio is kept.
  */
 export class Meter {
   #known: { count: number; tokens: number } | undefined;
   #ratio = 1;
 
   /**
-   * `tokens`: as the provider counted the first `count` messages. `overhead`: characters of instructions
-   * and tools.
+   * `tokens`: the provider's count of the first `count` messages. `overhead`: characters of instructions and
+   * tools.
    */
   note(messages: ModelMessage[], tokens: number | undefined, overhead: number): void {
     if (tokens === undefined) return;
@@ -51,7 +51,7 @@ export class Meter {
     return known.tokens + this.#guess(messages.slice(known.count), 0) * this.#ratio;
   }
 
-  /** The messages were changed: what was counted is no longer theirs. */
+  /** The messages were changed: the count no longer applies. */
   forget(): void {
     this.#known = undefined;
   }

@@ -4,8 +4,8 @@ const OUTPUT_CHARACTERS = 1000,
   INPUT_CHARACTERS = 2000;
 
 /**
- * The messages before `until` without their large tool outputs, inputs and images, which is mostly what
- * makes conversations long.
+ * The messages before `until` without their large tool outputs, inputs and images, which are most of a long
+ * conversation.
  */
 export function trim(messages: ModelMessage[], until: number): ModelMessage[] {
   return messages.map((message, i) => (i < until ? trimmed(message) : message));
@@ -52,7 +52,7 @@ function shortOutput(output: Output): Output {
   };
 }
 
-/** A call's input stays an object of the same fields. */
+/** A call's input stays an object with the same fields. */
 function shortInput(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || JSON.stringify(input).length <= INPUT_CHARACTERS)
     return input;

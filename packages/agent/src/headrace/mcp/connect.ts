@@ -19,7 +19,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Connects and asks for the tools. Throws where that fails or takes longer than 10 s. */
+/** Connects and lists the tools. Throws when that fails or takes longer than 10 s. */
 export async function connectServer(server: McpServer, settings: Settings): Promise<Connection> {
   const signal = AbortSignal.timeout(CONNECT_MS);
   const started = createMCPClient({
@@ -97,7 +97,7 @@ function offer(client: MCPClient, server: string, { name, description, inputSche
   };
 }
 
-/** All three wires take these characters in names. */
+/** All three wires accept these characters in names. */
 const clean = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_');
 
 function resultOf(result: Awaited<ReturnType<MCPClient['callTool']>>): ToolResult {

@@ -6,7 +6,7 @@ export type McpServer =
 
 const SERVERS = 20;
 
-/** The `mcpServers` of session/new and session/load. What has no known form is left out. */
+/** The `mcpServers` of session/new and session/load, without entries of an unknown form. */
 export function mcpServersOf(value: unknown): McpServer[] {
   return (Array.isArray(value) ? (value as Record<string, unknown>[]) : [])
     .slice(0, SERVERS)
@@ -28,7 +28,7 @@ export function mcpServersOf(value: unknown): McpServer[] {
     });
 }
 
-/** ACP has lists of { name, value }. */
+/** ACP uses lists of { name, value }. */
 function pairs(value: unknown): Record<string, string> {
   return Object.fromEntries(
     (Array.isArray(value) ? (value as { name?: unknown; value?: unknown }[]) : []).map((pair) => [
@@ -40,7 +40,7 @@ function pairs(value: unknown): Record<string, string> {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Only what goes to the gateway goes over its socket. */
+/** Only requests to the gateway use its socket. */
 export function socketFor(url: string, { gateway, socketPath }: Settings): string | undefined {
   return new URL(url).origin === new URL(gateway).origin ? socketPath : undefined;
 }

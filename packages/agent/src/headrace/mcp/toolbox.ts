@@ -6,7 +6,7 @@ import type { McpServer } from './servers.ts';
 const TOOLS = 100,
   REASON_CHARACTERS = 300;
 
-/** The tools of a session's MCP servers. Connecting begins at once and is waited for by the first turn. */
+/** The tools of a session's MCP servers. Connecting begins at once; the first turn waits for it. */
 export class McpToolbox {
   readonly #connections: Promise<Connection[]>;
   /** Servers that do not answer, each with its reason. */
@@ -16,7 +16,7 @@ export class McpToolbox {
     this.#connections = servers.length === 0 ? Promise.resolve([]) : this.#connect(servers, settings);
   }
 
-  /** Never fails; names that are taken already are left out. */
+  /** Never fails; leaves out names that are already taken. */
   async tools(taken: Iterable<string>): Promise<OfferedTool[]> {
     const names = new Set(taken);
     const all = (await this.#connections).flatMap((connection) => connection.tools);

@@ -1,17 +1,14 @@
 import { ConnectionLost } from '../http-fetch.ts';
 
 /**
- * The model could not be asked, or did not answer; the message says so to a person, in the provider's words
- * where it has some.
+ * The model could not be asked, or did not answer. The message is for a person, in the provider's words where
+ * there are any.
  */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   /** Whether the conversation was too long for the model. */
   readonly isTooLong: boolean;
-  /**
-   * Whether the gateway went away, so that nobody said anything about the call: another one may be there in
-   * a moment.
-   */
+  /** Whether the gateway disappeared without an answer: another one may be there in a moment. */
   readonly isLost: boolean;
   constructor(message: string, isTooLong = false, cause?: unknown) {
     super(message, { cause });
@@ -45,7 +42,7 @@ const TOO_LONG =
   /context[_ -]?(?:length|window|size)|maximum context|prompt is too long|input (?:is|length|tokens?)[^.]*(?:too long|exceed)|too many (?:input )?tokens|request_too_large|exceeds the (?:available|model's) context/i;
 const SHOWN = 600;
 
-/** Whatever the SDK threw or streamed as an error. */
+/** A ModelFailure from anything that the SDK threw or streamed as an error. */
 export function modelFailure(error: unknown): ModelFailure {
   if (error instanceof ModelFailure) return error;
   const { statusCode, responseBody } = (
@@ -57,15 +54,15 @@ export function modelFailure(error: unknown): ModelFailure {
     (statusCode === undefined || [400, 413, 422].includes(Number(statusCode)));
   if (typeof statusCode === 'number' && statusCode >= 400)
     return new ModelFailure(`The model's provider answered ${statusCode}: ${words}`, isTooLong, error);
-  // Status 200, and then no stream of the wire, or none to its end.
+  // Status 200 without a complete stream of the wire's form.
   if (typeof statusCode === 'number' || isUnreadable(error))
     return new ModelFailure(`The model's answer broke off or cannot be read: ${words}`, isTooLong, error);
   return new ModelFailure(`The model did not answer: ${words}`, isTooLong, error);
 }
 
 /**
- * Events that are none of the wire's: the SDK has a class for each way to be wrong, and for one of them
- * words only.
+ * Events that do not belong to the wire: the SDK has several error classes for this, and one case shows only
+ * in a message.
  */
 function isUnreadable(error: unknown): boolean {
   return (

@@ -15,9 +15,9 @@ import type { OfferedTool } from '../offered-tool.ts';
 import { modelFailure, ModelFailure } from './failure.ts';
 
 /**
- * One call of the model: everything of the AI SDK is behind this file, so that it can be loaded while the
- * client is still saying hello. The loop over steps is turn.ts: between two steps it saves, steers, asks
- * for permission and makes room, which the SDK's own loop has no place for.
+ * One call of the model. Only this file uses the AI SDK, so that it can load during the client's handshake.
+ * The loop over steps is turn.ts: between two steps it saves, steers, asks for permission and makes room,
+ * which the SDK's own loop does not allow.
  */
 export interface Question {
   instructions: string;
@@ -43,15 +43,15 @@ export interface Answer {
   text: string;
   calls: ModelCall[];
   finish: string;
-  /** Of this call, input and output together; undefined when the provider told none. */
+  /** Tokens of this call, input and output together; undefined when the provider reports none. */
   tokens: number | undefined;
 }
 
 export type Ask = (question: Question, listener: Listener) => Promise<Answer>;
 
-/** The providers of the other wires are not loaded. */
+/** Loads only the provider of this wire. */
 export async function connectModel(settings: Settings): Promise<Ask> {
-  // The SDK prints its warnings on stdout, which is the protocol's.
+  // The SDK prints its warnings on stdout, which belongs to the protocol.
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
   const fetch = httpFetch(settings.socketPath);
   const model = await modelOf(settings, fetch);
@@ -84,7 +84,7 @@ async function ask(
     maxRetries: 0,
     maxOutputTokens,
     onError: () => undefined,
-    // Nothing is kept at the provider: the conversation is the thread's.
+    // The provider stores nothing: the conversation belongs to the thread.
     providerOptions: { openai: { store: false } },
   });
   const answer: Answer = { messages: [], text: '', calls: [], finish: 'unknown', tokens: undefined };
@@ -123,7 +123,7 @@ async function ask(
   return answer;
 }
 
-/** Without parts that only one provider knows: the thread's next turn may have a model of another. */
+/** Removes parts that only one provider knows: the thread's next turn may use another provider's model. */
 function portable(message: AssistantModelMessage): AssistantModelMessage {
   return typeof message.content === 'string'
     ? message
@@ -149,7 +149,7 @@ function toolSet(tools: OfferedTool[]): ToolSet {
   );
 }
 
-/** The SDK's words go around the cause that helps: the schema's fault, or where the JSON breaks. */
+/** The SDK's message wraps the cause that helps: the schema's fault, or where the JSON breaks. */
 function faultText(error: unknown): string {
   const messages: string[] = [];
   for (let at = error; at instanceof Error && messages.length < 5; at = at.cause) messages.push(at.message);
@@ -158,7 +158,7 @@ function faultText(error: unknown): string {
 
 const CACHED = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
-/** Marks the newest message: all before it is read from the provider's cache at the next step. */
+/** Marks the newest message: at the next step the provider reads everything before it from its cache. */
 function withCache(messages: ModelMessage[]): ModelMessage[] {
   const last = messages.at(-1);
   return last

@@ -17,7 +17,9 @@ const LIVE = 16,
   UNREAD_BYTES = 30_000,
   LONGEST_WAIT_S = 60;
 
-/** Commands that go on beside the conversation. They end with the sandbox, at the end of the turn. */
+/**
+ * Commands that run in the background of the conversation. They end with the sandbox, at the end of the turn.
+ */
 export class Backgrounds {
   readonly #all = new Map<string, Background>();
   #started = 0;

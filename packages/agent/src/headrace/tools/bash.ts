@@ -6,11 +6,11 @@ import type { Tool, ToolResult, Workplace } from './tool.ts';
 
 const TIMEOUT_S = 120,
   LONGEST_S = 600;
-/** Bytes of the beginning and of the end that are kept. */
+/** Bytes that are kept of the beginning and of the end. */
 const KEPT_BYTES = 15_000;
 const DRAIN_ROUNDS = 64;
 
-/** `bash`, and the two that look after what it started in the background. */
+/** `bash`, and the two tools that watch its background commands. */
 export function bashTools(backgrounds: Backgrounds): Tool[] {
   const bash: Tool = {
     name: 'bash',
@@ -43,7 +43,10 @@ export function bashTools(backgrounds: Backgrounds): Tool[] {
   return [bash, ...backgrounds.tools()];
 }
 
-/** Resolves when the shell exits: what it started with `&` may hold the pipe for as long as it likes. */
+/**
+ * Resolves when the shell exits: processes that it started with `&` may hold the pipe for as long as they
+ * like.
+ */
 async function run(command: string, seconds: number, { root, processes }: Workplace): Promise<ToolResult> {
   const child = processes.start(command, root);
   const output = new HeadAndTail(KEPT_BYTES);
@@ -82,8 +85,8 @@ function exitOf(child: Child): Promise<string> {
 }
 
 /**
- * What the shell itself wrote is in the pipe when it exits: two turns of the event loop without data mean
- * that it has been read.
+ * The shell's own output is in the pipe when it exits: two turns of the event loop without data mean that it
+ * has been read.
  */
 async function drained(count: () => number): Promise<void> {
   for (let round = 0, seen = -1; round < DRAIN_ROUNDS && seen !== count(); round++) {

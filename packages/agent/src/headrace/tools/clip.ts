@@ -1,6 +1,6 @@
 /**
- * The beginning and the end of a text that is longer than `limit` characters: a failure's reason is mostly
- * last.
+ * The beginning and the end of a text that is longer than `limit` characters: the reason of a failure is
+ * usually last.
  */
 export function clip(text: string, limit: number): { text: string; isCut: boolean } {
   if (text.length <= limit) return { text, isCut: false };
@@ -11,7 +11,7 @@ export function clip(text: string, limit: number): { text: string; isCut: boolea
   };
 }
 
-/** What a command printed: its first and its last bytes; what is between is counted and forgotten. */
+/** A command's output: its first and its last bytes; the bytes between are counted and dropped. */
 export class HeadAndTail {
   readonly #limit: number;
   #head: Buffer[] = [];

@@ -44,8 +44,8 @@ export const edit: Tool = {
 };
 
 /**
- * The file around the places of the old text, byte by byte; a file with CRLF line ends is met by text with
- * LF too. Throws when there is no place.
+ * The file around the occurrences of the old text, byte by byte; text with LF also matches a file with CRLF.
+ * Throws when there is no occurrence.
  */
 function split(
   content: string,

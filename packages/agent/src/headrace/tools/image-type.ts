@@ -1,4 +1,4 @@
-/** The media type of an image that models read, known by its first bytes; undefined for anything else. */
+/** The media type of an image that models can read, by its first bytes; undefined for anything else. */
 export function imageTypeOf(bytes: Buffer): string | undefined {
   const starts = (text: string, at = 0): boolean =>
     bytes.subarray(at, at + text.length).equals(Buffer.from(text, 'latin1'));

@@ -10,7 +10,7 @@ export type Child = ChildProcessByStdio<null, Readable, null>;
 const ARGUMENT_BYTES = 100 * 1024;
 const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
-/** The commands that live, each in a process group of its own. */
+/** The live commands, each in its own process group. */
 export class Processes {
   readonly #env: NodeJS.ProcessEnv;
   readonly #live = new Set<Child>();
@@ -20,10 +20,7 @@ export class Processes {
     this.#env = env;
   }
 
-  /**
-   * Starts a shell command with empty stdin; both its streams come in one pipe, so that their order is
-   * kept.
-   */
+  /** Starts a shell command with empty stdin; both output streams share one pipe, which keeps their order. */
   start(command: string, cwd: string): Child {
     const script =
       Buffer.byteLength(command) > ARGUMENT_BYTES
@@ -45,7 +42,10 @@ export class Processes {
     return child;
   }
 
-  /** Kills a command with all that it started, also what left its group, as long as its parents live. */
+  /**
+   * Kills a command with everything that it started, including what left its group, as long as its parents
+   * live.
+   */
   kill(child: Child): void {
     if (child.pid === undefined) return;
     const descendants = descendantsOf(child.pid);
@@ -82,7 +82,7 @@ function descendantsOf(pid: number): number[] {
   return found;
 }
 
-/** The name in a stat line stands in brackets and may hold anything. */
+/** The name in a stat line is in parentheses and may contain anything. */
 function parentOf(pid: string): number | undefined {
   try {
     return Number(/^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);

@@ -1,6 +1,6 @@
 /**
- * The part of JSON Schema that the built-in tools use. Tools of MCP servers bring any; those check their
- * input themselves.
+ * The part of JSON Schema that the built-in tools use. Tools of MCP servers may use all of it; those servers
+ * check their input themselves.
  */
 export interface Schema {
   type: 'object';
@@ -17,8 +17,8 @@ interface Property {
 }
 
 /**
- * What is wrong with an input, in words for the model; undefined when it fits. Null stands for a field that
- * is left out, as some models send it.
+ * What is wrong with an input, in words for the model; undefined when it is valid. Null means that a field is
+ * absent, because some models send it so.
  */
 export function faultOf(schema: Schema, input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null || Array.isArray(input))

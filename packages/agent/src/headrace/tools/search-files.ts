@@ -17,7 +17,7 @@ const MATCHES = 300,
   LINE_CHARACTERS = 300,
   SNIFFED_BYTES = 8000;
 
-/** What the program does in a search's thread. */
+/** What the program does in a search thread. */
 export async function answerSearch(): Promise<void> {
   const { parentPort, workerData } = await import('node:worker_threads');
   parentPort!.postMessage(searchFiles(workerData as SearchRequest), []);

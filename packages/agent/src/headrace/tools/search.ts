@@ -3,7 +3,7 @@ import { textOf } from './schema.ts';
 import type { Tool, ToolResult } from './tool.ts';
 import { workspacePath } from './workspace-path.ts';
 
-/** A pattern may take for ever on some text: the thread that runs it is ended then. */
+/** A pattern may run forever on some text: then its thread is ended. */
 const SEARCH_MS = 20_000;
 /** The program's argument in such a thread. */
 export const SEARCH_THREAD = 'search-thread';
@@ -37,7 +37,7 @@ export const search: Tool = {
       glob: textOf(input, 'glob'),
       ignoreCase: input['ignore_case'] === true,
     };
-    // A wrong expression is told here, where its message is not wrapped.
+    // Reports an invalid expression here, where its message is not wrapped.
     void new RegExp(request.pattern);
     return inThread(program, request);
   },

@@ -8,12 +8,12 @@ export interface Image {
 }
 
 export interface ToolResult {
-  /** What the model reads. */
+  /** The text for the model. */
   text: string;
   isError?: boolean;
-  /** Whether the tool left something of its output out. */
+  /** Whether the tool left out part of its output. */
   isCut?: boolean;
-  /** Shown to the model beside the text. */
+  /** Shown to the model after the text. */
   images?: Image[];
 }
 
@@ -21,7 +21,7 @@ export interface Workplace {
   /** The workspace's folder, absolute and without links. */
   root: string;
   processes: Processes;
-  /** The agent's own program, which knows how to search in a thread. */
+  /** The agent's own program, which can search in a thread. */
   program: string;
 }
 
@@ -30,10 +30,10 @@ export interface Tool {
   description: string;
   schema: Schema;
   kind: ToolKind;
-  /** Has effects: it goes one at a time and in order. Others run side by side. */
+  /** Has effects: runs alone and in order. Others run concurrently. */
   hasEffects: boolean;
-  /** For a person, in a line. */
+  /** For a person, in one line. */
   title(input: Record<string, unknown>): string;
-  /** Throws an Error whose message is told to the model. */
+  /** Throws an Error whose message goes to the model. */
   run(input: Record<string, unknown>, workplace: Workplace): Promise<ToolResult> | ToolResult;
 }

@@ -1,7 +1,7 @@
 import { readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 
-/** Folders that are not looked into unless they are named themselves. */
+/** Folders that are skipped, except as the start. */
 const IGNORED = new Set(['.git', 'node_modules']);
 
 export interface Found {
@@ -11,7 +11,7 @@ export interface Found {
 }
 
 /**
- * What lies below a folder, by name, each folder before what is in it; links are named and not followed.
+ * Entries below a folder, sorted by name, each folder before its contents; links are listed and not followed.
  * Stops after `limit` entries.
  */
 export function* walk(
