@@ -1,6 +1,6 @@
 /**
- * The guide's agents through the whole service: sandbox, relay, gateway, and a model server that does what
- * the message says.
+ * Runs the guide's agents through the whole service: sandbox, relay, gateway, and a model server that follows
+ * the message.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,13 +22,13 @@ const SLOW_MS = 90_000;
 
 interface Traits {
   modelId: string;
-  /** Names of the tools that it reports for a file's change and for a command. */
+  /** Names of the tools that it reports for a file change and for a command. */
   tools: { edit: string; command: string };
-  /** What its commands need beside their text to be asked about; null: it asks about none. */
+  /** What its commands need, in addition to their text, to ask for permission; null: it asks for none. */
   asked: Record<string, unknown> | null;
-  /** How a turn ends one of whose calls was denied, and whether the model hears of it. */
+  /** How a turn with a denied call ends, and whether the model learns of it. */
   denied: { status: 'completed' | 'failed'; goesOn: boolean };
-  /** How its model calls the tool `jot` of the MCP server `notes`; null: it takes no such servers. */
+  /** How its model calls the tool `jot` of the MCP server `notes`; null: it supports no such servers. */
   jot: object[] | null;
 }
 
@@ -158,7 +158,7 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
     runId: string,
   ): Promise<{ name: string; status: string; output: string | null }[]> =>
     (await ok(s.call('GET', `${b.at}/runs/${runId}/tools`))).tools;
-  /** Whether the model was told both at once: the newest message, and one of before. */
+  /** Whether one request to the model contained all of them: the newest message and an earlier one. */
   const heard = (...texts: string[]) =>
     models.calls.some(({ body }) => texts.every((text) => JSON.stringify(body ?? null).includes(text)));
 

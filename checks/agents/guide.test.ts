@@ -1,7 +1,4 @@
-/**
- * What the guide shows is a configuration that the service takes. Needs no agent: this one is a part of
- * `npm test`.
- */
+/** The configuration in the guide is valid for the service. Needs no agent, so it is part of `npm test`. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,8 @@
-"""Runs probes one after the other, each in a process of its own, and prints one line of JSON for each: its name and what it printed.
+"""Runs probes one after the other, each in its own process, and prints one line of JSON for each: its name
+and its output.
 
-Arguments: the file of the probes. Then waits for its stdin to end, so that what they did can be looked at from outside.
-All that a probe may know of the host is in GROUNDS, which holds no secret.
+Argument: the file of the probes. Afterwards it waits for its stdin to end, so that their effects can be
+checked from outside. All that a probe may know of the host is in GROUNDS, which holds no secret.
 """
 import os, stat
 INHERITED = []

@@ -1,7 +1,8 @@
-"""Plants what only system calls can plant on this host: shared memory, a message queue, a terminal, a file handle of the canary.
+"""Plants what only system calls can plant on this host: shared memory, a message queue, a terminal, a file
+handle of the canary.
 
-Its stdin gives { secret, file, numbers } as one line; prints { shm, messages, terminal, handleType, handle } and then `terminal` or `shm` when one of them
-is written to. Removes all at the end of its stdin.
+Reads { secret, file, numbers } as one line from stdin; prints { shm, messages, terminal, handleType, handle },
+and then `terminal` or `shm` when one of them is written to. Removes everything at the end of its stdin.
 """
 import ctypes, json, os, select, sys, tty
 

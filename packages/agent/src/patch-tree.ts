@@ -14,7 +14,7 @@ function remove(path: string): void {
   const file = below(root, path);
   const way = foldersAbove(file);
   for (const folder of way) {
-    if (!statOf(folder)?.isDirectory()) return; // a link or file in its way: the path is not of this tree
+    if (!statOf(folder)?.isDirectory()) return; // a link or file in its way: not a path of this tree
     openUp(folder);
   }
   clear(file);

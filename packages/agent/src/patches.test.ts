@@ -29,7 +29,7 @@ function tree(files: Record<string, string | Buffer>): string {
   return root;
 }
 
-/** { path: content }, an executable one with a * behind its name. */
+/** { path: content }, with a * after the path of an executable file. */
 function read(root: string): Record<string, string> {
   const files = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((e) => e.isFile())

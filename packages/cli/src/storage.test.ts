@@ -1,4 +1,4 @@
-/** The command as an operator or cron starts it, beside a service that has sources, applies and a build. */
+/** Runs the command as an operator or cron does, against a live service with sources, applies and a build. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rename, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

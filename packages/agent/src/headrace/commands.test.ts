@@ -19,7 +19,7 @@ async function made(...call: object[]) {
   return agent.calls.slice(before);
 }
 
-/** Processes whose command line has this word in it. */
+/** Processes whose command line contains this word. */
 function processesWith(word: string): string[] {
   return readdirSync('/proc').filter(
     (pid) =>

@@ -35,8 +35,8 @@ async function start(
 }
 
 /**
- * Every call has its result in the next message, and no result stands without its call: the providers
- * refuse anything else.
+ * Every call has its result in the next message, and every result its call: the providers refuse anything
+ * else.
  */
 function expectPaired(messages: { role: string; content: unknown }[]): void {
   const ids = (message: { content: unknown } | undefined, type: string, key: string) =>
@@ -119,7 +119,7 @@ describe('a long conversation', () => {
   });
 });
 
-/** In front of the model server: refuses so many requests that offer tools as too long. */
+/** A proxy of the model server that refuses this many requests with tools as too long. */
 const refusing = { url: '', refuse: 0, close: () => undefined as unknown };
 beforeAll(async () => {
   const server = createServer((incoming, response) => {
@@ -203,7 +203,7 @@ describe('a session', () => {
         ),
       ).toEqual({ stopReason: 'end_turn' });
     }
-    // Once in the script, and once as said.
+    // Once in the script, and once as the answer.
     for (const part of ['One.', 'Two.', 'By openai-responses.', 'By openai-chat.', 'By anthropic.'])
       expect(JSON.stringify(bodies().at(-1)).split(part)).toHaveLength(3);
   });

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bench, script } from './headrace.fixture.ts';
 
-/** A small MCP server on stdio: one JSON message a line. `answer` is shared with the one on HTTP. */
+/** A small MCP server on stdio: one JSON message per line. The HTTP server shares `answer`. */
 const ANSWER = `function answer({ id, method, params }) {
   const tool = (name) => ({ name, description: 'The tool ' + name, inputSchema: { type: 'object', properties: { text: { type: 'string' } } } });
   const results = {

@@ -83,7 +83,8 @@ export function serveSessions(handlers: Handlers, end: () => void): void {
     if (message === null) return fail(null, ERRORS.invalidRequest, 'That is no request.');
     const { id, method, params } = message;
     if (method === undefined) return answer(message);
-    if (id === undefined) return; // a notification, like session/cancel: a cancelled turn ends with its sandbox
+    // A notification, like session/cancel: a cancelled turn ends with its sandbox.
+    if (id === undefined) return;
     const handler =
       typeof method === 'string' && Object.hasOwn(handlers, method) ? handlers[method] : undefined;
     if (!handler)

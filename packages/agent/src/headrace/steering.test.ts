@@ -18,7 +18,7 @@ describe('a message during a turn', () => {
     expect(await agent.steer('early', 'Too early.')).toEqual({ taken: false });
     await agent.prompt('Hello');
     expect(await agent.steer('late', 'Too late.')).toEqual({ taken: false });
-    // What was refused may come to a later turn.
+    // A refused message may be offered to a later turn.
     const turn = agent.prompt(
       script([{ call: [{ tool: 'bash', input: { command: 'sleep 0.3' } }] }, { say: 'Done.' }]),
     );
@@ -82,7 +82,7 @@ it('takes or refuses each of many messages, never both and never neither', async
   for (let round = 0; round < 12; round++) {
     const turn = agent.prompt(script([{ chunks: 3, delayMs: 3 }], `Round ${round}.`));
     const offers = Array.from({ length: 5 }, async (_, i) => {
-      // Spread over the turn and its end by the answers of other requests.
+      // The answers of other requests spread the offers over the turn and its end.
       for (let wait = 0; wait < i * 4; wait++) await agent.request('session/none', {}).catch(() => undefined);
       const id = `r${round}-${i}`;
       if ((await agent.steer(id, `<${id}>`)).taken) taken.push(id);

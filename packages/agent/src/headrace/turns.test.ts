@@ -16,7 +16,7 @@ const PIXEL =
 describe('calls', () => {
   it('reads side by side, and does what has effects in order', async () => {
     const agent = await (await bench.start()).open();
-    // What had ended when a call was asked for.
+    // The number of calls that had ended when a call asked for permission.
     const endedBefore = new Map<string, number>();
     agent.allow = ({ toolCallId }) => {
       endedBefore.set(
@@ -50,7 +50,7 @@ describe('calls', () => {
     ]);
     expect(agent.calls[2]!.output).toBe('    1\tone');
     expect(agent.calls[5]!.output).toBe('    1\tone\n    2\ttwo\n    3\tthree');
-    // All are told before the first begins.
+    // All are announced before the first begins.
     const statuses = agent.updates
       .filter(({ toolCallId }) => toolCallId !== undefined)
       .map(({ status }) => status);

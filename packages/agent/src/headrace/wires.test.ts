@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-/** What a request has to say on each wire: what the provider is to keep, or not. */
+/** The part of a request that says what the provider may store, for each wire. */
 const KEPT = {
   anthropic: { max_tokens: 16_000, system: [{ cache_control: { type: 'ephemeral' } }] },
   'openai-chat': { stream_options: { include_usage: true } },
@@ -57,7 +57,7 @@ describe.each(['anthropic', 'openai-chat', 'openai-responses'] as const)('on the
       stream: true,
       ...KEPT[wire],
     });
-    // Once in the script, and once as said.
+    // Once in the script, and once as the answer.
     for (const part of ['I look first.', 'It is green.']) expect(sent.split(part)).toHaveLength(3);
     expect(sent).toContain('And now?');
     expect(next.stderr + agent.stderr).toBe('');

@@ -13,7 +13,7 @@ import { blobs, capture } from './capture.ts';
 const bench = await makeBench();
 let counter = 0;
 
-/** A workspace with these files in which the command has run. */
+/** A workspace with these files, after the command has run in it. */
 async function worked(files: Files, command: string): Promise<Workspace> {
   const id = `thr_${++counter}`;
   await bench!.workspaces.put(id, tarStream(files));

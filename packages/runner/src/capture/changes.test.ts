@@ -60,7 +60,7 @@ async function work(workspace: Workspace, script: string): Promise<void> {
   ).toMatchObject({ outcome: 'completed', exitCode: 0 });
 }
 
-/** The files that a capture beside a source tree tells of, where the worker knows that tree. */
+/** The whole source, from a capture relative to a source tree that the worker knows. */
 function whole({ files, over: beside }: CaptureResult, base: Files): CapturedFile[] {
   const known = new Map(
     Object.entries(base).map(([path, file]): [string, CapturedFile] => {
@@ -86,7 +86,7 @@ function whole({ files, over: beside }: CaptureResult, base: Files): CapturedFil
 const sorted = <T extends { path: string }>(entries: T[]): T[] =>
   entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 
-/** Captures in both ways; they must say the same. Returns what the quick one had to hash. */
+/** Captures in both ways, which must agree. Returns what the quick way had to hash. */
 async function compared(
   workspace: Workspace,
   key: string,

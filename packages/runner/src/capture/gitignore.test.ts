@@ -14,7 +14,7 @@ function ignored(files: Record<string, string>, paths: string[]): string[] {
   return paths.filter((path) => ignore.ignores(path));
 }
 
-/** What git itself says of files at these paths. */
+/** git's own verdict on files at these paths. */
 function ignoredByGit(files: Record<string, string>, paths: string[]): string[] {
   const root = mkdtempSync(join(repositories, 'r'));
   const git = (args: string[], input = ''): string =>

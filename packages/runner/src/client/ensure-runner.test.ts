@@ -26,7 +26,7 @@ const gone = (pid: number): Promise<void> =>
     { timeout: 15_000, interval: 20 },
   );
 
-/** Folders that this runner made for itself. */
+/** Folders that this runner made. */
 const foldersOf = (pid: number): string[] =>
   ['/dev/shm', tmpdir()]
     .filter((parent) => existsSync(parent))

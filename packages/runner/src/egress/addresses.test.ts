@@ -78,7 +78,7 @@ test("a URL's host, in whatever way an address is written", () => {
   expect([...wrong, ...right].filter((url) => isPrivateHost(host(url)))).toEqual(wrong);
 });
 
-/** What a look-up gives for a name that resolves to `addresses`. */
+/** The result of a look-up for a name that resolves to `addresses`. */
 function found(addresses: string[], all: boolean): Promise<unknown> {
   const lookup = publicLookup((_name, _options, callback) => {
     callback(

@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 import { expect, test } from 'vitest';
 import { serverNameOf } from './client-hello.ts';
 
-/** What Node's own client says first. */
+/** The first bytes from Node's own client. */
 async function helloOf(options: {
   servername?: string;
   maxVersion?: 'TLSv1.2';
@@ -32,7 +32,7 @@ async function helloOf(options: {
   }
 }
 
-/** The one record as several of so many bytes. */
+/** The one record, split into several of this size. */
 function parted(hello: Buffer, size: number): Buffer {
   const message = hello.subarray(5);
   const records: Buffer[] = [];
@@ -79,7 +79,7 @@ test('names none where there are two, an empty one, or lengths that lie', () => 
   expect(serverNameOf(withBytes(at + 4, 0, 3))).toBe(null); // the list's
   expect(serverNameOf(withBytes(at + 6, 1))).toBe(null); // another kind of name
   expect(serverNameOf(withBytes(at + 7, 0, 11))).toBe(null); // the name's
-  // A second extension of that kind, in place of one that every client has.
+  // A second extension of that kind, replacing one that every client has.
   const versions = HELLO.indexOf(Buffer.from([0, 43, 0]));
   expect(versions).toBeGreaterThan(at);
   expect(serverNameOf(withBytes(versions, 0, 0))).toBe(null);

@@ -11,7 +11,7 @@ const A = 1,
   SERVER_FAILURE = 2;
 type Answers = (name: string, type: number) => { code?: number; data?: Buffer[] } | undefined;
 
-/** A DNS server on the loopback; undefined is no answer. */
+/** A DNS server on the loopback; undefined means that it stays silent. */
 async function dns(answers: Answers): Promise<string> {
   const socket = createSocket('udp4', (query, from) => {
     let name = '',

@@ -37,10 +37,7 @@ async function open(
   return { path: join(sockets.binds[0]!.host, name), refused, proxy, outside, sockets };
 }
 
-/**
- * Nothing is there to be reached: whoever gets as far as dialling has got too far, or is told that nobody
- * answers.
- */
+/** An internet without hosts: whoever reaches a dial got too far, or learns that nobody answers. */
 const nowhere = (
   names: TestOutside['names'] = {
     'good.example': [PUBLIC],
@@ -57,7 +54,7 @@ function visit({ path }: Way): Socket {
   return socket;
 }
 
-/** All that comes back for these bytes until the connection ends. */
+/** Everything that arrives after these bytes until the connection ends. */
 async function said(way: Way, ...parts: (string | Buffer)[]): Promise<string> {
   const socket = visit(way);
   for (const part of parts) socket.write(part);
@@ -76,7 +73,7 @@ async function told(socket: Socket): Promise<string> {
 
 const ask = (target: string): string => `CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`;
 
-/** A tunnel that the proxy has agreed to. */
+/** A tunnel that the proxy has accepted. */
 async function tunnel(way: Way, target: string): Promise<Socket> {
   const socket = visit(way);
   socket.write(ask(target));
@@ -105,7 +102,7 @@ describe('a listed name', () => {
       tls.once('readable', resolve);
     });
     expect(String(tls.read())).toBe('xxxxx');
-    // Nobody reads: what is under way stays in the sockets' buffers.
+    // Nobody reads: these bytes stay in the sockets' buffers.
     tls.write(sent);
     await expect
       .poll(() => way.outside.sockets[0]!.readableLength + way.outside.sockets[0]!.writableLength)
@@ -215,7 +212,7 @@ describe('refused, without a look-up', () => {
   ])('%s: %s', async (target, reason) => {
     const way = await open(nowhere());
     const answer = await said(way, ask(target));
-    // What no request line can hold is no HTTP at all.
+    // What cannot be in a request line is not HTTP at all.
     if (!answer.startsWith('HTTP/1.1 400 Bad Request\r\n')) {
       expect(answer).toMatch(
         /^HTTP\/1.1 403 Refused by the egress policy\r\ncontent-type: text\/plain; charset=utf-8\r\n.*\r\n\r\nRefused by the egress policy of this project\. .*\n$/s,
@@ -280,7 +277,7 @@ test.each([
 });
 
 describe('a tunnel in which is', () => {
-  /** What a server that would answer anything gets to see of a tunnel. */
+  /** Records what a server that would answer anything receives through a tunnel. */
   async function silentServer(): Promise<{ way: Way; seen: () => string }> {
     let seen = '';
     const port = await listening(
@@ -345,7 +342,7 @@ describe('a tunnel in which is', () => {
     const socket = await tunnel(way, 'good.example:443');
     socket.write(bytes);
     expect(await told(socket)).toBe(ALERT);
-    // In one piece with the CONNECT, too.
+    // Also when it arrives in one piece with the CONNECT.
     expect(await said(way, Buffer.concat([Buffer.from(ask('good.example:443')), Buffer.from(bytes)]))).toBe(
       `HTTP/1.1 200 Connection established\r\n\r\n${ALERT}`,
     );

@@ -144,10 +144,11 @@ const ROUTES: Record<string, Handler> = {
     const task = runner.tasks.get(id);
     await task.steer(await readBody(req, SteerRequest));
   },
-  'PUT /tasks/:id/source': ({ runner, id, query, req }) =>
-    runner.tasks
-      .get(id)
-      .putSource(hasTar(req) ? req : undefined, { ...originOf(req, query), warm: undefined }), // exactly that source
+  'PUT /tasks/:id/source': ({ runner, id, query, req }) => {
+    // A task runs on exactly that source, without warm dependencies.
+    const origin = { ...originOf(req, query), warm: undefined };
+    return runner.tasks.get(id).putSource(hasTar(req) ? req : undefined, origin);
+  },
   'GET /tasks/:id/output': async ({ runner, id, res }) => {
     await pipeline(await runner.tasks.get(id).output(), tarAnswer(res));
   },

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { lives, processStat, settled } from './processes.ts';
 
 test('a process lives until it has ended, whether or not anybody waits for it; another one of its number is not it', async () => {
-  // A parent that waits for nobody.
+  // A parent that never waits for its child.
   const parent = spawn(
     'python3',
     [

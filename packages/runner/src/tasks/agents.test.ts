@@ -40,7 +40,7 @@ const reply = async (more: Partial<TurnRequest>, id?: string): Promise<string> =
 const failure = async (more: Partial<TurnRequest>): Promise<{ code: string; message: string } | null> =>
   endOf(await turn(more)).error;
 
-/** Replies with what it was asked, as JSON. */
+/** Replies with its prompt, as JSON. */
 const ECHO =
   "on['session/prompt'] = ({ prompt }) => { text(JSON.stringify(prompt)); return { stopReason: 'end_turn' }; };";
 const capable = (capabilities: object): string =>

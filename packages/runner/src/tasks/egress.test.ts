@@ -17,8 +17,8 @@ type Wanted =
   | { kind: 'turn'; code: string; egress?: string[] };
 
 /**
- * A runner's tasks, whose internet is one TLS server on the loopback that answers each request with its
- * host's name and what it was sent.
+ * A runner's tasks, whose internet is one TLS server on the loopback that answers each request with its host
+ * name and the request.
  */
 async function inside(
   names: Record<string, string[]> = { 'good.example': [PUBLIC], 'a.wild.example': [PUBLIC] },
@@ -128,7 +128,7 @@ describe.skipIf(!bench)('a sandbox with hosts', () => {
       return { stopReason: 'end_turn' };
     };`;
     const entries = await entriesOf(await start({ kind: 'turn', code, egress: ['good.example'] }));
-    // The agent trusts no test's certificate: that far it came.
+    // The connection got as far as the certificate, which the agent does not trust.
     expect(entries.flatMap((e) => (e.type === 'text' ? [e.content] : [])).at(-1)).toMatch(
       /^model (DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT\w*) \w+$/,
     );

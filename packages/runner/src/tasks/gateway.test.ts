@@ -10,7 +10,9 @@ const bench = await makeBench();
 const folder = scratch();
 let counter = 0;
 
-/** A worker's gateway: answers each connection's first bytes by `answer`, and tells what came before them. */
+/**
+ * A worker's gateway: answers each connection's first bytes by `answer`, and records the line before them.
+ */
 async function gateway(
   answer: (socket: Socket, said: string) => void,
 ): Promise<{ path: string; server: Server }> {
@@ -40,7 +42,7 @@ const ok = (socket: Socket, body: string): void => {
     `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 };
-/** Fetches at its prompt and replies with what it got. */
+/** Fetches at its prompt and replies with the answer. */
 const FETCH =
   "on['session/prompt'] = async () => { const r = await fetch('http://127.0.0.1:4401/x/v1/messages', { method: 'POST', body: 'question' }); text(await r.text()); return { stopReason: 'end_turn' }; };";
 

@@ -53,7 +53,7 @@ export abstract class Task {
       this.#settle = { resolve, reject };
     });
     this.ended.catch(() => {
-      /* DELETE tells it */
+      /* DELETE reports it */
     });
   }
 

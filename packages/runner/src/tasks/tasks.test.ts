@@ -49,7 +49,7 @@ const toolsOf = (entries: JournalEntry[]): string[] =>
 const filesOf = async (id: string): Promise<string[]> =>
   (await capture(bench!.host, bench!.workspaces.get(id), [])).files.map((f) => f.path).sort();
 
-/** Reads until an entry passes; what the task does later stays in its journal. */
+/** Reads until an entry is accepted; what the task does later stays in its journal. */
 async function until(task: Task, accept: (entry: JournalEntry) => boolean): Promise<JournalEntry> {
   for await (const entry of task.journal.read(0, AbortSignal.timeout(20_000)))
     if (accept(entry)) return entry;
@@ -316,7 +316,7 @@ describe.skipIf(!bench)('a build', () => {
     await task.putSource(tarStream(files));
     return { task, entries: await entriesOf(task) };
   }
-  /** { path: type } as the tar's headers have it. */
+  /** { path: type } from the tar's headers. */
   const typesIn = (archive: Buffer): Record<string, string> => {
     const types: Record<string, string> = {};
     for (

@@ -21,7 +21,7 @@ async function workspace(files: Files, isKept = true): Promise<Workspace> {
   return bench!.workspaces.get(id);
 }
 
-/** What a command printed in the workspace; it must succeed. */
+/** The output of a command in the workspace; it must succeed. */
 async function sh({ id }: Workspace, command: string): Promise<string> {
   const entries = await bench!.run(`op_${++counter}`, {
     kind: 'exec',
@@ -33,7 +33,7 @@ async function sh({ id }: Workspace, command: string): Promise<string> {
   return outputOf(entries);
 }
 
-/** What an agent of this name answers: the output of the command that it runs. */
+/** The reply of an agent of this name: the output of its command. */
 async function agent({ id }: Workspace, command: string, name = 'one'): Promise<string> {
   const code = `on['session/prompt'] = () => { text(require('child_process').execSync(${JSON.stringify(command)}).toString()); return { stopReason: 'end_turn' }; };`;
   const entries = await entriesOf(

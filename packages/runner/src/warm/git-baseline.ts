@@ -30,7 +30,8 @@ const known = new WeakMap<Tree, Known>();
  * files has theirs already.
  */
 export function noteSource({ tree }: Workspace, basePaths: string[]): void {
-  if (known.get(tree)?.isDone) return; // nobody will ask again
+  // Nobody asks again after the baseline.
+  if (known.get(tree)?.isDone) return;
   known.set(tree, { paths: () => tree.over?.source.listing.paths ?? basePaths });
 }
 
@@ -52,7 +53,8 @@ export async function gitBaseline(
   if (!workspace.evidence.includes('.git')) workspace.evidence = [...workspace.evidence, '.git'];
   if (before.isDone || cancelled.aborted) return;
   known.set(tree, { isDone: true });
-  if (lstatSync(join(tree.folder, '.git'), { throwIfNoEntry: false })) return; // nothing is live there, and a link is not followed
+  // Safe from the host: nothing is live there, and lstat follows no link.
+  if (lstatSync(join(tree.folder, '.git'), { throwIfNoEntry: false })) return;
   const signal = AbortSignal.any([cancelled, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
     const { over } = tree;
@@ -67,10 +69,13 @@ export async function gitBaseline(
       signal,
     });
   } catch (error) {
-    if (cancelled.aborted) known.set(tree, before); // the next turn has it made
+    // The next turn tries again.
+    if (cancelled.aborted) known.set(tree, before);
     else
       process.stderr.write(
-        `The workspace ${workspace.id} has no git baseline: ${signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} seconds` : (error as Error).message}\n`,
+        `The workspace ${workspace.id} has no git baseline: ${
+          signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} seconds` : (error as Error).message
+        }\n`,
       );
     await clear(host, tree);
   }

@@ -17,7 +17,7 @@ let counter = 0;
 const next = (kind: string): string => `${kind}_${++counter}`;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-/** A lock file of one package, which `install` installs, and the record that npm keeps of it. */
+/** A lock file of one package, which `install` installs, and npm's record of it. */
 const lockOf = (name: string): string =>
   JSON.stringify({
     lockfileVersion: 3,
@@ -211,7 +211,7 @@ describe.skipIf(!canMount)('what is not kept:', () => {
       if (entry.type === 'output') break;
     await task.cancel();
     expect(first.tree.over!.dependencies).toBe(undefined);
-    // Whole it is all the same: a command that ends by itself says so.
+    // The folder is complete all the same, as a command that ends by itself shows.
     await sh(first, 'true');
     expect(await sh(await open({ group, files }), LOOK)).toBe('dep\n');
   });

@@ -42,7 +42,7 @@ test.skipIf(!ok)(
     if ((await client.status()).restore !== 'overlay') skip();
     const [mount] = mountsOf(pid);
     expect(existsSync(mount!)).toBe(true);
-    // Its mounts are its own: not even its folder is seen as one from here.
+    // Its mounts are private: from here not even its folder is a mount.
     expect(mountsOf('self')).toEqual([]);
     process.kill(pid, 'SIGKILL');
     await vi.waitFor(

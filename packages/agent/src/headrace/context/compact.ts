@@ -25,7 +25,8 @@ const SUMMARY_PROMPT = `You are given the transcript of a coding agent's work so
 
 interface Room {
   messages: ModelMessage[];
-  /** What was done, for a person; undefined: nothing. */ note: string | undefined;
+  /** What was done, for a person; undefined: nothing. */
+  note: string | undefined;
 }
 
 /**

@@ -35,7 +35,8 @@ export interface ModelCall {
   id: string;
   name: string;
   input: unknown;
-  /** Why the call cannot be made, for the model. */ fault: string | undefined;
+  /** Why the call cannot be made, for the model. */
+  fault: string | undefined;
 }
 
 export interface Answer {

@@ -7,7 +7,8 @@ interface Background {
   child: Child;
   parts: Buffer[];
   size: number;
-  /** Bytes that were forgotten unread. */ lost: number;
+  /** Bytes that were dropped unread. */
+  lost: number;
   end: string | undefined;
   changed: () => void;
 }

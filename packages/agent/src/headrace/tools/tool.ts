@@ -4,7 +4,8 @@ import type { Schema } from './schema.ts';
 
 export interface Image {
   mediaType: string;
-  /** Base64. */ data: string;
+  /** Base64. */
+  data: string;
 }
 
 export interface ToolResult {

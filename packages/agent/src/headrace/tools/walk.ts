@@ -5,7 +5,8 @@ import { join } from 'node:path';
 const IGNORED = new Set(['.git', 'node_modules']);
 
 export interface Found {
-  /** Relative to the start. */ path: string;
+  /** Relative to the start. */
+  path: string;
   isFolder: boolean;
   depth: number;
 }

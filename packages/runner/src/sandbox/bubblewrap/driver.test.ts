@@ -10,7 +10,7 @@ import { makeSandboxFolder, startSandbox } from '../host.ts';
 import { probe } from '../probe.ts';
 import { BubblewrapDriver } from './driver.ts';
 
-/** What all drivers have in common is in ../conformance.test.ts. */
+/** checks/drivers/conformance tests what all drivers have in common. */
 const bench = await makeBench({ ...DEFAULT_CHOICE, driver: 'bubblewrap' });
 const cgroups = bench?.host.driver instanceof BubblewrapDriver ? bench.host.driver.cgroups : undefined;
 
@@ -51,7 +51,7 @@ describe.skipIf(!bench)('a sandbox of bubblewrap', () => {
     expect(Number(readFileSync(join(cpu!, 'cpu.shares'), 'utf8'))).toBeLessThan(1024);
     const sandbox = start('echo up; sleep 60');
     await once(sandbox.stdout, 'data');
-    // A launch that is being made enters one group after the other.
+    // A launch under construction enters one group after the other.
     await vi.waitFor(() => {
       const inside = readdirSync(folders.at(-1)!, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())

@@ -92,7 +92,7 @@ export class Launches {
       this.#warm.push(this.#start(DEFAULT_LIMITS));
     } catch {
       return;
-    } // short of descriptors or memory: the next one who takes tells it
+    } // short of descriptors or memory: the next `take` reports it
     this.#timer = setTimeout(() => this.#refill(), REFILL_MS);
   }
 

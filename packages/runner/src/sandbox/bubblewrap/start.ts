@@ -26,7 +26,7 @@ export function startLaunch({ child, cgroup, args, info }: Launch, settings: str
   };
   const exited = confirm();
   exited.catch(() => {
-    /* whoever awaits it sees it */
+    /* its awaiters see it */
   });
   return {
     stdin: child.stdin!,

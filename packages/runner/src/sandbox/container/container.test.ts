@@ -22,7 +22,7 @@ async function started(
   return { engine, container: new Container(new Engine(engine.socket), 'headrace-x', {}) };
 }
 
-/** Not expect.poll, which loses its test where tests run at once. */
+/** expect.poll loses its test when tests run concurrently. */
 const until = async (done: () => boolean): Promise<void> => {
   expect(await settled(done, 10_000)).toBe(true);
 };

@@ -54,7 +54,7 @@ export class Container implements Sandbox {
     this.exited = this.#live(spec);
     this.exited.catch(() => {
       this.#hasFailed = true;
-    }); // whoever awaits it sees it
+    }); // its awaiters see it
   }
 
   initPid(): number | undefined {
