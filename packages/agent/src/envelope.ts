@@ -58,7 +58,7 @@ function update(content: string, chunks: Chunk[], path: string): string {
   for (const chunk of chunks) {
     let from = done;
     for (const anchor of chunk.anchors) {
-      const at = find(lines, [anchor], from, false);
+      const at = find(lines, [anchor], { from });
       if (at === undefined) throw new PatchError(`${path}: the line after @@ is not there: ${utf8(anchor)}`);
       from = at + 1;
     }
@@ -67,7 +67,7 @@ function update(content: string, chunks: Chunk[], path: string): string {
         ? chunk.anchors.length > 0 && !chunk.atEnd
           ? from
           : lines.length
-        : find(lines, chunk.old, from, chunk.atEnd);
+        : find(lines, chunk.old, { from, atEnd: chunk.atEnd });
     if (place === undefined)
       throw new PatchError(`${path}: these lines are not there:\n${utf8(chunk.old.join('\n'))}`);
     out.push(...lines.slice(done, place), ...chunk.new);
@@ -78,7 +78,11 @@ function update(content: string, chunks: Chunk[], path: string): string {
 }
 
 /** Exactly, or else without regard to whitespace at the ends of lines, which models lose. */
-function find(lines: string[], wanted: string[], from: number, atEnd: boolean): number | undefined {
+function find(
+  lines: string[],
+  wanted: string[],
+  { from, atEnd = false }: { from: number; atEnd?: boolean },
+): number | undefined {
   for (const same of [
     (a: string, b: string) => a === b,
     (a: string, b: string) => a.trimEnd() === b.trimEnd(),

@@ -16,7 +16,10 @@ const ROOT = process.cwd();
 const SHOWN_BYTES = 8 * 1024;
 const TITLE_CHARACTERS = 120;
 const NO_BLOCKS =
-  'There was nothing to run: this thread uses the scripted agent, which only does what fenced blocks (sh, patch, file PATH) in a message say. To have messages understood, configure a model: store a key with PUT /api/model-keys/{provider} and set modelId in the settings, for example to anthropic/<model>.\n';
+  'There was nothing to run: this thread uses the scripted agent, which only does what fenced blocks ' +
+  '(sh, patch, file PATH) in a message say. To have messages understood, configure a model: store a ' +
+  'key with PUT /api/model-keys/{provider} and set modelId in the settings, for example to ' +
+  'anthropic/<model>.\n';
 
 /** A block that failed; the message is for the reply. */
 class BlockFailure extends Error {}
@@ -98,7 +101,10 @@ async function shell(turn: Turn, command: string, number: number): Promise<strin
 /** The beginning and the end: the reason of a failure is usually last. */
 function shortened(output: string, isCut: boolean): string {
   if (output.length <= SHOWN_BYTES) return isCut ? `${output}\n[cut]` : output;
-  return `${output.slice(0, SHOWN_BYTES / 2)}\n[… ${output.length - SHOWN_BYTES} characters left out …]\n${output.slice(-SHOWN_BYTES / 2)}`;
+  return (
+    `${output.slice(0, SHOWN_BYTES / 2)}\n[… ${output.length - SHOWN_BYTES} characters left out …]\n` +
+    `${output.slice(-SHOWN_BYTES / 2)}`
+  );
 }
 
 serveAgent(async (turn) => {

@@ -124,16 +124,21 @@ function plainFile(lines: string[], at: number): { file: FileDiff; next: number 
   };
 }
 
+const GIT_FIELD = new RegExp(
+  `^(${[
+    ...['new file mode', 'deleted file mode', 'old mode', 'new mode'],
+    ...['rename from', 'rename to', 'copy from', 'copy to'],
+    ...['similarity index', 'dissimilarity index', 'index'],
+  ].join('|')}) (.*)$`,
+);
+
 function gitFile(lines: string[], start: number): { file: FileDiff; next: number } {
   const header = bare(lines[start]!);
   const seen: Record<string, string> = {};
   let at = start + 1;
   for (; at < lines.length; at++) {
     const line = bare(lines[at]!);
-    const found =
-      /^(new file mode|deleted file mode|old mode|new mode|rename from|rename to|copy from|copy to|similarity index|dissimilarity index|index) (.*)$/.exec(
-        line,
-      );
+    const found = GIT_FIELD.exec(line);
     if (!found) break;
     seen[found[1]!] = found[2]!;
   }

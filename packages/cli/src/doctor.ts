@@ -120,7 +120,11 @@ async function sandbox(scratch: string): Promise<Omit<Finding, 'name'>> {
 
 function bounds({ driver, limits, restore }: RunnerStatus): string {
   const cpu = limits.cpu === 'cgroup' ? 'a share of the processors by cgroup' : 'no share of the processors';
-  return `${driver}; memory by ${limits.memory}, processes by ${limits.processes}, ${cpu}, size and number of open files by rlimit, size of a workspace by watchdog${restore === undefined ? '' : `; sources are ${restore === 'overlay' ? 'mounted' : 'unpacked'}`}`;
+  return (
+    `${driver}; memory by ${limits.memory}, processes by ${limits.processes}, ${cpu}, size and number of ` +
+    'open files by rlimit, size of a workspace by watchdog' +
+    `${restore === undefined ? '' : `; sources are ${restore === 'overlay' ? 'mounted' : 'unpacked'}`}`
+  );
 }
 
 /** The live runner for this data folder, if there is one. */
@@ -130,7 +134,10 @@ async function runner(): Promise<Omit<Finding, 'name'>> {
     const { pid, driver, load, egress } = await client.status();
     return {
       ok: true,
-      detail: `pid ${pid}, ${driver ?? 'no driver'}; ${load?.sandboxes ?? 0} sandboxes; egress: ${egress?.allowed ?? 0} connections let through, ${egress?.refused ?? 0} refused since it started`,
+      detail:
+        `pid ${pid}, ${driver ?? 'no driver'}; ${load?.sandboxes ?? 0} sandboxes; egress: ` +
+        `${egress?.allowed ?? 0} connections let through, ${egress?.refused ?? 0} refused since it ` +
+        'started',
       warnings: [],
     };
   } catch {

@@ -10,7 +10,8 @@ const HELP = `headrace <command>
   keys generate       print a new service key, generated offline, for HEADRACE_BOOTSTRAP_KEY
   doctor [--json]     report what this host offers: Node, git, database, sandbox; exit 1 if a requirement is missing
   organizations set --id ORG --platform-api=true|false
-                      grant or revoke an organization's access to the Platform API; reads DATABASE_URL or HEADRACE_DATA_DIR like the service
+                      grant or revoke an organization's access to the Platform API; \
+reads DATABASE_URL or HEADRACE_DATA_DIR like the service
   storage verify [--project ID] [--concurrency N] [--json]
                       read and hash everything that is stored, and report damage; details: \`storage verify --help\`
   --help              print this help`;

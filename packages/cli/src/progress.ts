@@ -21,7 +21,10 @@ export function showProgress(tally: Tally): () => void {
 }
 
 function progressLine({ projects, sources, contents, bytes, totalBytes }: Tally): string {
-  return `verified ${mebibytes(bytes)} of about ${mebibytes(totalBytes)}: ${projects} projects, ${sources} sources, ${contents} contents`;
+  return (
+    `verified ${mebibytes(bytes)} of about ${mebibytes(totalBytes)}: ${projects} projects, ${sources} ` +
+    `sources, ${contents} contents`
+  );
 }
 
 export const mebibytes = (bytes: number) => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;

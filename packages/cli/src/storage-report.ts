@@ -9,8 +9,10 @@ export function reportLines(report: StorageReport): string[] {
     ...unlisted('damage ', damage - findings.length),
     ...warningFindings.flatMap((finding) => findingLines('warning', finding)),
     ...unlisted('warning', warnings - warningFindings.length),
-    `${report.projects} projects, ${report.sources} sources, ${report.packs} packs, ${report.contents} contents, ${report.artifacts} artifacts`,
-    `${mebibytes(report.bytes)} read, ${mebibytes(report.hashedBytes)} hashed in ${report.seconds} s: ${report.mibPerSecond} MiB/s`,
+    `${report.projects} projects, ${report.sources} sources, ${report.packs} packs, ${report.contents} ` +
+      `contents, ${report.artifacts} artifacts`,
+    `${mebibytes(report.bytes)} read, ${mebibytes(report.hashedBytes)} hashed in ${report.seconds} s: ` +
+      `${report.mibPerSecond} MiB/s`,
     ...(warnings === 0 ? [] : [`${warnings} warnings, ${mebibytes(warningBytes)} that nothing needs`]),
     report.sound
       ? 'Everything that is stored is sound.'

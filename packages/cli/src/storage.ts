@@ -114,6 +114,8 @@ function reasonOf(error: unknown, config: Config): string {
   if (!(error instanceof StorageUnavailableError)) return (error as Error).message;
   const { message } = (error.cause ?? error) as Error;
   return config.s3
-    ? `the bucket ${config.s3.bucket} does not serve requests (${message}): see that HEADRACE_S3_BUCKET, HEADRACE_S3_ENDPOINT and HEADRACE_S3_REGION name it, and that the credentials may read and list it`
-    : `the folder of the objects cannot be read (${message}): see that HEADRACE_DATA_DIR is the service's own and its volume is there, and start it again as a user who may read it`;
+    ? `the bucket ${config.s3.bucket} does not serve requests (${message}): see that HEADRACE_S3_BUCKET, ` +
+        'HEADRACE_S3_ENDPOINT and HEADRACE_S3_REGION name it, and that the credentials may read and list it'
+    : `the folder of the objects cannot be read (${message}): see that HEADRACE_DATA_DIR is the ` +
+        `service's own and its volume is there, and start it again as a user who may read it`;
 }

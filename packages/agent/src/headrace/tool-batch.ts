@@ -13,7 +13,8 @@ const TITLE_CHARACTERS = 200,
   PARALLEL = 8,
   IMAGES = 10;
 const DENIED =
-  'This call was denied by the user or the policy. Do not try it again in another way; go on without it, or say what you would need.';
+  'This call was denied by the user or the policy. Do not try it again in another way; go on without ' +
+  'it, or say what you would need.';
 
 /** A call that the client knows of. */
 export interface AnnouncedCall {

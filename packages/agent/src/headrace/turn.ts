@@ -98,7 +98,7 @@ class Turn {
   }
 
   async #ask(): Promise<{ answer: Answer; calls: AnnouncedCall[] }> {
-    await this.#makeRoom(false);
+    await this.#makeRoom();
     let isTooLong = false;
     for (let losses = 0; ;) {
       try {
@@ -108,7 +108,7 @@ class Turn {
         if (error.isLost && losses < LOSSES) await this.#lost(++losses);
         else if (error.isTooLong && !isTooLong) {
           isTooLong = true;
-          await this.#makeRoom(true);
+          await this.#makeRoom({ isForced: true });
         } else throw error;
       }
     }
@@ -141,7 +141,7 @@ class Turn {
     }
   }
 
-  async #makeRoom(isForced: boolean): Promise<void> {
+  async #makeRoom({ isForced = false } = {}): Promise<void> {
     const { session, ask, contextTokens } = this.#request;
     const room = await makeRoom({
       messages: session.messages,
@@ -178,7 +178,8 @@ class Turn {
       this.#faults = call.fault === undefined && tool ? 0 : this.#faults + 1;
     if (this.#faults >= FAULTS)
       throw new ModelFailure(
-        `The model made ${this.#faults} tool calls in a row that could not be read. The last: ${calls.at(-1)?.call.fault ?? 'an unknown tool'}`,
+        `The model made ${this.#faults} tool calls in a row that could not be read. The last: ` +
+          `${calls.at(-1)?.call.fault ?? 'an unknown tool'}`,
       );
   }
 }

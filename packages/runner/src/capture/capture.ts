@@ -119,7 +119,9 @@ interface Way {
 
 function seeAll(base: ReadonlySet<string>): Way {
   const pruned = prunedBy(base).tests;
-  const command = `find . -mindepth 1 -type d \\( ${pruned} \\) -prune -printf '${FIND_FORMAT}' -o -mindepth 1 -printf '${FIND_FORMAT}'; ${END_LISTING}`;
+  const command =
+    `find . -mindepth 1 -type d \\( ${pruned} \\) -prune -printf '${FIND_FORMAT}' -o -mindepth 1 -printf ` +
+    `'${FIND_FORMAT}'; ${END_LISTING}`;
   return {
     command,
     binds: [],

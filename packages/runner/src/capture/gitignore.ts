@@ -36,17 +36,17 @@ export class Gitignore {
    * `too_large` 413 when all answers together took too long.
    */
   ignores(path: string): boolean {
-    return this.#matches(path, false);
+    return this.#matches(path, 'file');
   }
 
   /** Whether a whole folder is ignored: git never looks inside, so negations there have no effect. */
   ignoresFolder(path: string): boolean {
     let known = this.#folders.get(path);
-    if (known === undefined) this.#folders.set(path, (known = this.#matches(path, true)));
+    if (known === undefined) this.#folders.set(path, (known = this.#matches(path, 'folder')));
     return known;
   }
 
-  #matches(path: string, isFolder: boolean): boolean {
+  #matches(path: string, kind: 'file' | 'folder'): boolean {
     const parent = parentOf(path);
     if (parent !== '' && this.ignoresFolder(parent)) return true;
     // The nearest file with a matching pattern decides; in one file, the last pattern.
@@ -67,7 +67,9 @@ export class Gitignore {
       const relative = bytesOf(folder === '' ? path : path.slice(folder.length + 1));
       const name = relative.slice(relative.lastIndexOf('/') + 1);
       const decisive = rules.find(
-        (r) => (isFolder || !r.foldersOnly) && matchesGlob(r.glob, r.byName ? name : relative, this.#budget),
+        (r) =>
+          (kind === 'folder' || !r.foldersOnly) &&
+          matchesGlob(r.glob, r.byName ? name : relative, this.#budget),
       );
       if (decisive) return !decisive.isNegated;
     }

@@ -147,7 +147,7 @@ function bracket(text: string): { table: Uint8Array; length: number } | undefine
     at = to.next;
     ranges += from.char + to.char;
   }
-  return { table: tableOf(ranges, isNegated), length: at + 1 };
+  return { table: tableOf(ranges, { isNegated }), length: at + 1 };
 }
 
 function member(text: string, at: number): { char: string; next: number } | undefined {
@@ -157,7 +157,7 @@ function member(text: string, at: number): { char: string; next: number } | unde
 }
 
 /** The bytes except the slash that lie in one of these ranges, or in none of them. */
-function tableOf(ranges: string, isNegated: boolean): Uint8Array {
+function tableOf(ranges: string, { isNegated }: { isNegated: boolean }): Uint8Array {
   const table = new Uint8Array(256).fill(isNegated ? 1 : 0);
   for (let at = 0; at < ranges.length; at += 2)
     table.fill(isNegated ? 0 : 1, ranges.charCodeAt(at), ranges.charCodeAt(at + 1) + 1);
@@ -165,4 +165,4 @@ function tableOf(ranges: string, isNegated: boolean): Uint8Array {
   return table;
 }
 
-const NO_SLASH = tableOf('', true);
+const NO_SLASH = tableOf('', { isNegated: true });

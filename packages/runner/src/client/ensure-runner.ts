@@ -13,7 +13,9 @@ const POLL_MS = 20;
  * As root the runner gets its own mount namespace, where that is allowed: its mounts vanish with it, even
  * when it is killed.
  */
-const IN_OWN_MOUNTS = `unshare --mount --propagation slave true 2>/dev/null && exec unshare --mount --propagation slave "$@"; exec "$@"`;
+const IN_OWN_MOUNTS =
+  'unshare --mount --propagation slave true 2>/dev/null && exec unshare --mount --propagation slave ' +
+  '"$@"; exec "$@"';
 const LONGEST_SOCKET_PATH = 107;
 
 interface EnsureOptions {

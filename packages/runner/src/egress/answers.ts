@@ -2,7 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Reason } from './policy.ts';
 
 const SETTING =
-  'The hosts are a setting of the project: PATCH /api/platform/v1/apps/{appId}/settings with {"egress": {"mode": "list", "hosts": ["…"]}} (mode "registries" adds the package registries).';
+  'The hosts are a setting of the project: PATCH /api/platform/v1/apps/{appId}/settings with ' +
+  '{"egress": {"mode": "list", "hosts": ["…"]}} (mode "registries" adds the package registries).';
 
 const TEXTS: Record<Reason, (host: string) => string> = {
   not_listed: (host) => `${host} is not in the list of hosts that this project may reach. ${SETTING}`,
@@ -23,5 +24,8 @@ export const refusalText = (reason: Reason, host: string): string =>
 /** An HTTP answer to a CONNECT, which also ends the connection. */
 export function answer(status: number, text: string): string {
   const phrase = status === 403 ? 'Refused by the egress policy' : STATUS_CODES[status]!;
-  return `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`;
+  return (
+    `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ` +
+    `${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`
+  );
 }

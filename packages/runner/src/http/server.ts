@@ -35,7 +35,8 @@ export function makeServer(runner: Runner): { server: Server; use: Use } {
     connect(runner, req, socket).catch((error: unknown) => {
       const { status, body } = refusalOf(error);
       socket.end(
-        `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+        `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ` +
+          `${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
       );
     });
   });

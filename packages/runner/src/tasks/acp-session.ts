@@ -36,7 +36,8 @@ export async function openSession(
   );
   if (told['protocolVersion'] !== PROTOCOL_VERSION)
     throw new AcpFault(
-      `The agent speaks version ${JSON.stringify(told['protocolVersion'] ?? null)} of the Agent Client Protocol, not ${PROTOCOL_VERSION}.`,
+      `The agent speaks version ${JSON.stringify(told['protocolVersion'] ?? null)} of the Agent Client ` +
+        `Protocol, not ${PROTOCOL_VERSION}.`,
     );
   const can = field(told, 'agentCapabilities'),
     takes = field(can, 'promptCapabilities');
@@ -100,7 +101,8 @@ async function authenticate(
     .join(', ')
     .slice(0, 300);
   throw new AcpFault(
-    `The agent wants to be signed in (${refusal.message})${names && `; it offers ${names}`}. Give it its key by \`env\` or \`home\` in the configuration.`,
+    `The agent wants to be signed in (${refusal.message})${names && `; it offers ${names}`}. Give it ` +
+      'its key by `env` or `home` in the configuration.',
   );
 }
 
@@ -125,7 +127,9 @@ async function setMode(
   );
   if (!modes.includes(mode))
     throw new AcpFault(
-      `The agent has no mode ${mode}${modes.length > 0 ? `; it has ${modes.join(', ').slice(0, 300)}` : ''}. Change \`mode\` in the configuration.`,
+      `The agent has no mode ${mode}` +
+        `${modes.length > 0 ? `; it has ${modes.join(', ').slice(0, 300)}` : ''}. Change \`mode\` in the ` +
+        'configuration.',
     );
   await connection.request('session/set_mode', { sessionId, modeId: mode }, ANSWER_MS.other);
 }

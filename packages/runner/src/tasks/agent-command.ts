@@ -54,7 +54,9 @@ async function checkFolder(host: Host, agent: TurnAgent, folder: string): Promis
   if (code !== 0)
     throw new TaskFailure(
       'not_configured',
-      `The agent ${agent.name} cannot be started: the sandboxes' user (${host.uid ?? "the runner's own"}) may not read ${folder}. Open it and the folders above it: chmod o+rx.`,
+      `The agent ${agent.name} cannot be started: the sandboxes' user (` +
+        `${host.uid ?? "the runner's own"}) may not read ${folder}. Open it and the folders above it: ` +
+        'chmod o+rx.',
     );
 }
 

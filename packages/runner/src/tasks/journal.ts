@@ -49,7 +49,7 @@ export class Journal {
   text(content: string): void {
     this.#pendingText = content.length > TEXT_BYTES ? content.slice(0, TEXT_BYTES) : content;
     this.#textTimer ??= setTimeout(() => this.#flushText(), TEXT_INTERVAL_MS);
-    if (!this.#hasText) this.#flushText(true);
+    if (!this.#hasText) this.#writeText();
   }
 
   /** Entries from this offset on as they arrive, until the end entry was given or the signal fires. */
@@ -95,11 +95,13 @@ export class Journal {
     return low;
   }
 
-  #flushText(keepsTimer = false): void {
-    if (!keepsTimer) {
-      clearTimeout(this.#textTimer);
-      this.#textTimer = undefined;
-    }
+  #flushText(): void {
+    clearTimeout(this.#textTimer);
+    this.#textTimer = undefined;
+    this.#writeText();
+  }
+
+  #writeText(): void {
     if (this.#pendingText === undefined) return;
     const content = this.#pendingText;
     this.#pendingText = undefined;

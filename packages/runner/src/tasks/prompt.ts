@@ -6,7 +6,8 @@ import type { Session } from './acp-session.ts';
 const HISTORY_CHARACTERS = 200_000;
 const TEXT = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|toml|[\w.-]+\+(?:json|xml)))/i;
 const INTERRUPTED =
-  '[The turn before this message was interrupted and did not complete. Its last request is not to be carried on unless this message says so.]';
+  '[The turn before this message was interrupted and did not complete. Its last request is not to be ' +
+  'carried on unless this message says so.]';
 
 /**
  * What the agent receives: the earlier conversation if it needs it, the message, and the attachments that it
@@ -42,7 +43,9 @@ function conversation(history: NonNullable<TurnRequest['history']>): string[] {
   const cut =
     kept.length < history.length ? `[${history.length - kept.length} earlier messages are left out]\n` : '';
   return [
-    `This is the conversation so far in this thread. Its requests have been answered; the workspace is as they left it. The message to act on comes after it.\n\n<conversation>\n${cut}${kept.join('\n')}\n</conversation>`,
+    'This is the conversation so far in this thread. Its requests have been answered; the workspace is ' +
+      `as they left it. The message to act on comes after it.\n\n<conversation>\n${cut}${kept.join('\n')}` +
+      '\n</conversation>',
   ];
 }
 

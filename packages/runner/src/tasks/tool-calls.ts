@@ -136,15 +136,14 @@ function nameOf(update: Params): string {
 function outputAfter(before: Call, update: Params): Partial<Call> {
   const text = textOf(update['content']),
     piece = pieceOf(metaOf(update));
-  if (text !== undefined) return { ...cut(text, metaOf(update)['headrace/truncated'] === true), streamed: 0 };
+  if (text !== undefined) return { ...cut(text, { wasCut: isCutBy(update) }), streamed: 0 };
   if (piece !== undefined) return joined(before, piece);
   const { rawOutput } = update;
   if (before.streamed > 0 || rawOutput === undefined || rawOutput === null) return {};
-  return cut(
-    typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput),
-    metaOf(update)['headrace/truncated'] === true,
-  );
+  return cut(typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput), { wasCut: isCutBy(update) });
 }
+
+const isCutBy = (update: Params): boolean => metaOf(update)['headrace/truncated'] === true;
 
 function textOf(content: unknown): string | undefined {
   const parts = (Array.isArray(content) ? content : []).flatMap((part) =>
@@ -170,10 +169,10 @@ function joined({ output, truncated, streamed }: Call, piece: string): Partial<C
     bytes = streamed + Buffer.byteLength(piece);
   return bytes <= TOOL_OUTPUT_BYTES
     ? { output: before + piece, truncated: false, streamed: bytes }
-    : { ...cut(before + piece, true), streamed: bytes };
+    : { ...cut(before + piece, { wasCut: true }), streamed: bytes };
 }
 
-function cut(text: string, wasCut: boolean): Pick<ToolEntry, 'output' | 'truncated'> {
+function cut(text: string, { wasCut }: { wasCut: boolean }): Pick<ToolEntry, 'output' | 'truncated'> {
   if (Buffer.byteLength(text) <= TOOL_OUTPUT_BYTES) return { output: text, truncated: wasCut };
   return {
     output: Buffer.from(text)

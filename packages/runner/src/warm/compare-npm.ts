@@ -14,7 +14,7 @@ for (const [path, wanted] of Object.entries(lock)) {
   if (!path.startsWith(top)) { check(!path.includes(top)); continue; }
   const has = found[path];
   if (!has && (wanted.optional || wanted.devOptional)) continue;
-  check(has && has.version === wanted.version && has.integrity === wanted.integrity && has.resolved === wanted.resolved && has.link === wanted.link);
+  check(has && ['version', 'integrity', 'resolved', 'link'].every((name) => has[name] === wanted[name]));
 }
 for (const [path, { link }] of Object.entries(found)) {
   if (!path.startsWith(top)) continue;
@@ -22,6 +22,8 @@ for (const [path, { link }] of Object.entries(found)) {
   const is = fs.lstatSync(path);
   check(link ? is.isSymbolicLink() : is.isDirectory() && is.mtimeMs <= at);
 }
-const named = (path) => fs.readdirSync(path).filter((name) => !name.startsWith('.')).map((name) => path + '/' + name);
-for (const path of named('node_modules').flatMap((one) => (one.startsWith(top + '@') ? named(one) : [one]))) check(found[path]);
+const visible = (path) => fs.readdirSync(path).filter((name) => !name.startsWith('.'));
+const named = (path) => visible(path).map((name) => path + '/' + name);
+const scoped = (path) => (path.startsWith(top + '@') ? named(path) : [path]);
+for (const path of named('node_modules').flatMap(scoped)) check(found[path]);
 `;

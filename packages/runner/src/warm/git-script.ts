@@ -34,7 +34,9 @@ const prune = [...RESERVED].map((name) => `-iname '${name}'`).join(' -o ');
 
 const BEGIN = `set -e
 command -v git >/dev/null || exit ${EXIT.noGit}
-export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=source GIT_AUTHOR_EMAIL=source@localhost GIT_COMMITTER_NAME=source GIT_COMMITTER_EMAIL=source@localhost
+export GIT_CONFIG_GLOBAL=/dev/null
+export GIT_AUTHOR_NAME=source GIT_AUTHOR_EMAIL=source@localhost
+export GIT_COMMITTER_NAME=source GIT_COMMITTER_EMAIL=source@localhost
 fast() { git -c core.compression=1 -c core.bigFileThreshold=1 "$@"; }`;
 
 /** Attributes in the tree change no bytes. */

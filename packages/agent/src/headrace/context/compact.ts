@@ -1,4 +1,4 @@
-import type { ModelMessage } from 'ai';
+import type { ModelMessage, ToolResultPart } from 'ai';
 import { ModelFailure } from '../model/failure.ts';
 import type { Ask } from '../model/model.ts';
 import { IMAGES_HEAD } from '../tool-batch.ts';
@@ -21,7 +21,11 @@ const SUMMARY_SHARE = 0.4,
 const SUMMARY_HEAD = '[The conversation before this point, summarised]',
   REQUEST_HEAD = "[The user's last message, as it was]";
 
-const SUMMARY_PROMPT = `You are given the transcript of a coding agent's work so far; it will go on with your summary in its place. Write what it needs to know: what the user asked for and decided, in their words where that matters; what was done, with paths and names; what was found out (commands, errors, facts about the code); what is still to be done. No introduction, no opinion.`;
+const SUMMARY_PROMPT =
+  "You are given the transcript of a coding agent's work so far; it will go on with your summary in its " +
+  'place. Write what it needs to know: what the user asked for and decided, in their words where that ' +
+  'matters; what was done, with paths and names; what was found out (commands, errors, facts about the ' +
+  'code); what is still to be done. No introduction, no opinion.';
 
 interface Room {
   messages: ModelMessage[];
@@ -63,7 +67,11 @@ export async function makeRoom({
     return { messages: trimmed, note: 'Old outputs were left out of the conversation to make room.' };
   const summary = await summarise(trimmed.slice(0, from), charactersOf(window * SUMMARY_SHARE), ask);
   const request = lastRequest(messages, from);
-  const content = `${SUMMARY_HEAD}\n\n${summary}${request === undefined ? '' : `\n\n${REQUEST_HEAD}\n\n${clip(request, Math.min(REQUEST_CHARACTERS, charactersOf(window * REQUEST_SHARE))).text}`}`;
+  const requestCharacters = Math.min(REQUEST_CHARACTERS, charactersOf(window * REQUEST_SHARE));
+  const content = [
+    ...[SUMMARY_HEAD, summary],
+    ...(request === undefined ? [] : [REQUEST_HEAD, clip(request, requestCharacters).text]),
+  ].join('\n\n');
   return {
     messages: [{ role: 'user', content }, ...messages.slice(from)],
     note: 'Older messages were summarised to make room.',
@@ -131,6 +139,10 @@ async function summarise(messages: ModelMessage[], room: number, ask: Ask): Prom
   return clip(transcript, FALLBACK_CHARACTERS).text;
 }
 
+function outputText(output: ToolResultPart['output']): string {
+  return 'value' in output && typeof output.value === 'string' ? output.value : JSON.stringify(output);
+}
+
 function lineOf({ role, content }: ModelMessage): string {
   const parts =
     typeof content === 'string'
@@ -138,8 +150,7 @@ function lineOf({ role, content }: ModelMessage): string {
       : content.map((part) => {
           if (part.type === 'text') return part.text;
           if (part.type === 'tool-call') return `[calls ${part.toolName} ${JSON.stringify(part.input)}]`;
-          if (part.type === 'tool-result')
-            return `[result of ${part.toolName}: ${'value' in part.output && typeof part.output.value === 'string' ? part.output.value : JSON.stringify(part.output)}]`;
+          if (part.type === 'tool-result') return `[result of ${part.toolName}: ${outputText(part.output)}]`;
           return '';
         });
   return `${role}: ${parts.filter((part) => part !== '').join('\n')}`;

@@ -48,7 +48,9 @@ function shortOutput(output: Output): Output {
     return output;
   return {
     ...output,
-    value: `${output.value.slice(0, OUTPUT_CHARACTERS / 2)}\n[… the rest was left out to save room; call the tool again if you need it]`,
+    value:
+      `${output.value.slice(0, OUTPUT_CHARACTERS / 2)}\n[… the rest was left out to save room; call the ` +
+      'tool again if you need it]',
   };
 }
 

@@ -38,8 +38,18 @@ interface ProviderError {
   error?: unknown;
 }
 
-const TOO_LONG =
-  /context[_ -]?(?:length|window|size)|maximum context|prompt is too long|input (?:is|length|tokens?)[^.]*(?:too long|exceed)|too many (?:input )?tokens|request_too_large|exceeds the (?:available|model's) context/i;
+const TOO_LONG = new RegExp(
+  [
+    'context[_ -]?(?:length|window|size)',
+    'maximum context',
+    'prompt is too long',
+    'input (?:is|length|tokens?)[^.]*(?:too long|exceed)',
+    'too many (?:input )?tokens',
+    'request_too_large',
+    "exceeds the (?:available|model's) context",
+  ].join('|'),
+  'i',
+);
 const SHOWN = 600;
 
 /** A ModelFailure from anything that the SDK threw or streamed as an error. */

@@ -144,7 +144,9 @@ function unread(one: Background): ToolResult {
   Object.assign(one, { parts: [], size: 0, lost: 0 });
   const state = one.end === undefined ? '[it runs]' : `[${one.end}]`;
   return {
-    text: `${lost > 0 ? `[${lost} bytes before were forgotten]\n` : ''}${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${state}`,
+    text:
+      `${lost > 0 ? `[${lost} bytes before were forgotten]\n` : ''}${text}` +
+      `${text === '' || text.endsWith('\n') ? '' : '\n'}${state}`,
     isCut: lost > 0,
   };
 }

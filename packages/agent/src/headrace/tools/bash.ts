@@ -14,7 +14,10 @@ const DRAIN_ROUNDS = 64;
 export function bashTools(backgrounds: Backgrounds): Tool[] {
   const bash: Tool = {
     name: 'bash',
-    description: `Runs a command by the shell in the workspace, with empty stdin. It is killed after timeout_seconds (${TIMEOUT_S} when left out). With background it goes on beside you, such as a server: the answer is its id at once, for bash_output and bash_kill. There is no network.`,
+    description:
+      'Runs a command by the shell in the workspace, with empty stdin. It is killed after ' +
+      `timeout_seconds (${TIMEOUT_S} when left out). With background it goes on beside you, such as a ` +
+      'server: the answer is its id at once, for bash_output and bash_kill. There is no network.',
     schema: {
       type: 'object',
       required: ['command'],

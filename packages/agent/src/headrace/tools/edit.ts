@@ -6,7 +6,9 @@ import { workspacePath } from './workspace-path.ts';
 export const edit: Tool = {
   name: 'edit',
   description:
-    'Replaces one piece of text in a file. old_string has to be in the file exactly once, letter by letter with its spaces and line ends and without the line numbers that read shows: take enough lines around it. With replace_all every place is replaced.',
+    'Replaces one piece of text in a file. old_string has to be in the file exactly once, letter by ' +
+    'letter with its spaces and line ends and without the line numbers that read shows: take enough ' +
+    'lines around it. With replace_all every place is replaced.',
   schema: {
     type: 'object',
     required: ['path', 'old_string', 'new_string'],
@@ -35,7 +37,8 @@ export const edit: Tool = {
     const places = pieces.length - 1;
     if (places > 1 && input['replace_all'] !== true)
       throw new Error(
-        `${path}: old_string was found ${places} times. Take more of the lines around the place that is meant, or set replace_all. Nothing was changed.`,
+        `${path}: old_string was found ${places} times. Take more of the lines around the place that ` +
+          'is meant, or set replace_all. Nothing was changed.',
       );
     tree.write(path, { content: pieces.join(added), executable: file.executable });
     tree.commit();
@@ -62,7 +65,8 @@ function split(
     if (pieces.length > 1) return { pieces, added: bytes(form(newText)) };
   }
   throw new Error(
-    `${path}: old_string was found 0 times${nearMiss(content, bytes(oldText))}. Read the file and try again. Nothing was changed.`,
+    `${path}: old_string was found 0 times${nearMiss(content, bytes(oldText))}. Read the file and try ` +
+      'again. Nothing was changed.',
   );
 }
 

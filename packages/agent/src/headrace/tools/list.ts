@@ -12,7 +12,10 @@ const SHOWN = 500,
 
 export const list: Tool = {
   name: 'list',
-  description: `Lists files and folders by path (folders end in "/"), at most ${SHOWN}. With pattern, a glob such as "**/*.ts" that is matched with paths below the folder, all depths are looked at. .git and node_modules are not entered.`,
+  description:
+    `Lists files and folders by path (folders end in "/"), at most ${SHOWN}. With pattern, a glob such ` +
+    'as "**/*.ts" that is matched with paths below the folder, all depths are looked at. .git and ' +
+    'node_modules are not entered.',
   schema: {
     type: 'object',
     additionalProperties: false,

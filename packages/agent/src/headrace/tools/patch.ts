@@ -7,7 +7,9 @@ import type { Tool } from './tool.ts';
 export const patch: Tool = {
   name: 'patch',
   description:
-    'Applies a patch to one or more files, all of it or nothing: a unified diff, or an envelope from "*** Begin Patch" to "*** End Patch" with "*** Add File: path", "*** Delete File: path" and "*** Update File: path" sections.',
+    'Applies a patch to one or more files, all of it or nothing: a unified diff, or an envelope from ' +
+    '"*** Begin Patch" to "*** End Patch" with "*** Add File: path", "*** Delete File: path" and "*** ' +
+    'Update File: path" sections.',
   schema: {
     type: 'object',
     required: ['patch'],

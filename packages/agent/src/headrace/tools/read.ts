@@ -14,7 +14,10 @@ const FILE_BYTES = 16 * 1024 ** 2,
 
 export const read: Tool = {
   name: 'read',
-  description: `Reads a file. Text comes with line numbers and a tab before each line (they are not part of the file), at most ${LINES} lines at once; use offset and limit for more. Images (PNG, JPEG, GIF, WebP) are shown to you.`,
+  description:
+    'Reads a file. Text comes with line numbers and a tab before each line (they are not part of the ' +
+    `file), at most ${LINES} lines at once; use offset and limit for more. Images (PNG, JPEG, GIF, WebP) ` +
+    'are shown to you.',
   schema: {
     type: 'object',
     required: ['path'],
@@ -68,9 +71,9 @@ function numbered(lines: string[], offset: number, limit: number): ToolResult {
     at = offset - 1;
   for (; at < lines.length && out.length < limit && size < CHARACTERS; at++) {
     const line = lines[at]!;
-    out.push(
-      `${String(at + 1).padStart(5)}\t${line.length > LINE_CHARACTERS ? `${line.slice(0, LINE_CHARACTERS)}[… ${line.length - LINE_CHARACTERS} more characters]` : line}`,
-    );
+    const more = line.length - LINE_CHARACTERS;
+    const shown = more > 0 ? `${line.slice(0, LINE_CHARACTERS)}[… ${more} more characters]` : line;
+    out.push(`${String(at + 1).padStart(5)}\t${shown}`);
     size += out.at(-1)!.length + 1;
   }
   const isCut = at < lines.length;

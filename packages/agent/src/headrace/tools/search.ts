@@ -11,7 +11,8 @@ export const SEARCH_THREAD = 'search-thread';
 export const search: Tool = {
   name: 'search',
   description:
-    'Searches the lines of text files with a JavaScript regular expression; answers "path:line: text". .git and node_modules are not entered, binary and very large files are passed over.',
+    'Searches the lines of text files with a JavaScript regular expression; answers "path:line: text". ' +
+    '.git and node_modules are not entered, binary and very large files are passed over.',
   schema: {
     type: 'object',
     required: ['pattern'],

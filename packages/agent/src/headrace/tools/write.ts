@@ -6,7 +6,8 @@ import { workspacePath } from './workspace-path.ts';
 export const write: Tool = {
   name: 'write',
   description:
-    'Writes a whole file, new or in place of the one there; folders above it are made. To change a part of a file use edit or patch.',
+    'Writes a whole file, new or in place of the one there; folders above it are made. To change a ' +
+    'part of a file use edit or patch.',
   schema: {
     type: 'object',
     required: ['path', 'content'],

@@ -11,7 +11,8 @@ import { seccompFilter } from './seccomp.ts';
 import { startLaunch } from './start.ts';
 
 const NO_CGROUPS =
-  'no control groups can be made here: memory and processes are bounded by rlimits and a watchdog; delegate a cgroup (systemd-run --user --scope -p Delegate=yes) or run as root';
+  'no control groups can be made here: memory and processes are bounded by rlimits and a watchdog; ' +
+  'delegate a cgroup (systemd-run --user --scope -p Delegate=yes) or run as root';
 
 /**
  * Sandboxes by bwrap, as the host's unprivileged user, with an empty environment, each inside its own cgroup
@@ -65,7 +66,11 @@ export class BubblewrapDriver implements Driver {
     if (/disable-userns|Unknown option/i.test(stderr))
       return `install bubblewrap 0.8 or newer (this one said: ${stderr})`;
     if (/permission|not permitted|user namespace|No space left/i.test(stderr))
-      return `allow unprivileged user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 user.max_user_namespaces=15000 (bubblewrap said: ${stderr})`;
+      return (
+        'allow unprivileged user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 ' +
+        'kernel.apparmor_restrict_unprivileged_userns=0 user.max_user_namespaces=15000 (bubblewrap said: ' +
+        `${stderr})`
+      );
     return `the sandbox does not start: ${stderr}`;
   }
 

@@ -66,7 +66,8 @@ class ContainerDriver implements Driver {
     const [socket] = sockets;
     if (socket === undefined)
       return [
-        'no container engine was found: install Docker or Podman (and start `podman system service --time=0`), or set HEADRACE_CONTAINER_SOCKET to the unix socket of its API',
+        'no container engine was found: install Docker or Podman (and start `podman system service ' +
+          '--time=0`), or set HEADRACE_CONTAINER_SOCKET to the unix socket of its API',
       ];
     try {
       return await this.#prepare(new Engine(socket));
@@ -74,7 +75,8 @@ class ContainerDriver implements Driver {
       if (!(error instanceof EngineError)) throw error;
       return [
         error.status === 0
-          ? `no container engine answers on ${socket} (${error.message}): start it, let the user that runs the service use the socket, or set HEADRACE_CONTAINER_SOCKET`
+          ? `no container engine answers on ${socket} (${error.message}): start it, let the user that ` +
+            'runs the service use the socket, or set HEADRACE_CONTAINER_SOCKET'
           : `the container engine on ${socket} refused: ${error.message}`,
       ];
     }

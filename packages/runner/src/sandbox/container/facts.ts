@@ -76,7 +76,8 @@ export function engineFaults(facts: EngineFacts, runtime: string | null): string
   if (!facts.hasSeccomp) faults.push(`${facts.name} has no seccomp: use one that was built with it`);
   if (facts.kind === 'docker' && facts.isRootless)
     faults.push(
-      'rootless Docker cannot give sandboxes the files of the user that runs the service: use rootless Podman, or the Docker of the system',
+      'rootless Docker cannot give sandboxes the files of the user that runs the service: use rootless ' +
+        'Podman, or the Docker of the system',
     );
   if (facts.kind === 'podman' && facts.isRootless !== (process.getuid?.() !== 0))
     faults.push(
@@ -87,11 +88,14 @@ export function engineFaults(facts: EngineFacts, runtime: string | null): string
   if (runtime !== null && facts.kind === 'podman' && facts.defaultRuntime !== runtime)
     return [
       ...faults,
-      `${facts.name} starts all containers of its API with ${facts.defaultRuntime}: start it with \`podman --runtime ${runtime} system service\`, or unset HEADRACE_CONTAINER_RUNTIME`,
+      `${facts.name} starts all containers of its API with ${facts.defaultRuntime}: start it with ` +
+        `\`podman --runtime ${runtime} system service\`, or unset HEADRACE_CONTAINER_RUNTIME`,
     ];
   if (runtime !== null && (!(runtime in facts.runtimes) || (path?.startsWith('/') && !existsSync(path))))
     faults.push(
-      `${facts.name} has no runtime ${runtime}: install it and name it in /etc/docker/daemon.json, "runtimes", or set HEADRACE_CONTAINER_RUNTIME to one of ${Object.keys(facts.runtimes).join(', ')}`,
+      `${facts.name} has no runtime ${runtime}: install it and name it in /etc/docker/daemon.json, ` +
+        '"runtimes", or set HEADRACE_CONTAINER_RUNTIME to one of ' +
+        `${Object.keys(facts.runtimes).join(', ')}`,
     );
   return faults;
 }
@@ -104,11 +108,14 @@ export function engineLimits(
   const warnings: string[] = [];
   if (!hasMemory || !hasProcesses)
     warnings.push(
-      `${name} can make no control groups${isRootless ? ' without root on this machine (they need cgroup v2 and a delegated user session)' : ''}: memory and processes are bounded by rlimits and a watchdog`,
+      `${name} can make no control groups` +
+        `${isRootless ? ' without root on this machine (they need cgroup v2 and a delegated user session)' : ''}` +
+        ': memory and processes are bounded by rlimits and a watchdog',
     );
   if (shares !== null)
     warnings.push(
-      `containers share the user namespace of this machine, for ${name} ${shares}: they run as a user that owns nothing but the sandboxes' files`,
+      `containers share the user namespace of this machine, for ${name} ${shares}: they run as a user ` +
+        `that owns nothing but the sandboxes' files`,
     );
   return {
     memory: hasMemory ? 'cgroup' : 'watchdog',

@@ -53,7 +53,8 @@ export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promis
     } catch (error) {
       if (Date.now() < deadline) continue;
       throw new Error(
-        `Containers of an earlier runner may be alive on ${note.socket} (${(error as Error).message}): start that engine, or remove ${noteFile(stateDir)} once they are gone.`,
+        `Containers of an earlier runner may be alive on ${note.socket} (${(error as Error).message}): ` +
+          `start that engine, or remove ${noteFile(stateDir)} once they are gone.`,
         { cause: error },
       );
     }
