@@ -124,13 +124,12 @@ function plainFile(lines: string[], at: number): { file: FileDiff; next: number 
   };
 }
 
-const GIT_FIELD = new RegExp(
-  `^(${[
-    ...['new file mode', 'deleted file mode', 'old mode', 'new mode'],
-    ...['rename from', 'rename to', 'copy from', 'copy to'],
-    ...['similarity index', 'dissimilarity index', 'index'],
-  ].join('|')}) (.*)$`,
-);
+const GIT_FIELDS = [
+  ['new file mode', 'deleted file mode', 'old mode', 'new mode'],
+  ['rename from', 'rename to', 'copy from', 'copy to'],
+  ['similarity index', 'dissimilarity index', 'index'],
+].flat();
+const GIT_FIELD = new RegExp(`^(${GIT_FIELDS.join('|')}) (.*)$`);
 
 function gitFile(lines: string[], start: number): { file: FileDiff; next: number } {
   const header = bare(lines[start]!);

@@ -69,7 +69,8 @@ export async function makeRoom({
   const request = lastRequest(messages, from);
   const requestCharacters = Math.min(REQUEST_CHARACTERS, charactersOf(window * REQUEST_SHARE));
   const content = [
-    ...[SUMMARY_HEAD, summary],
+    SUMMARY_HEAD,
+    summary,
     ...(request === undefined ? [] : [REQUEST_HEAD, clip(request, requestCharacters).text]),
   ].join('\n\n');
   return {

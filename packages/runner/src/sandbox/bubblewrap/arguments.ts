@@ -5,11 +5,11 @@ import type { Host } from '../host.ts';
 
 /** Every namespace is new, every capability dropped; the network namespace has nothing but lo. */
 const ISOLATION = [
-  ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
-  '--unshare-cgroup-try',
-  ...['--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
-  ...['--disable-userns', '--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--clearenv'],
-];
+  ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
+  ['--unshare-cgroup-try'],
+  ['--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
+  ['--disable-userns', '--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--clearenv'],
+].flat();
 
 /** Folders of the system that are links into /usr on most machines. */
 const SYSTEM_FOLDERS = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin'];
@@ -25,28 +25,29 @@ export function bubblewrapArguments(
   descriptors: { seccomp: number; info: number },
 ): string[] {
   return [
-    ...ISOLATION,
-    ...readOnly('/usr', '/usr'),
-    ...SYSTEM_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
+    ISOLATION,
+    readOnly('/usr', '/usr'),
+    SYSTEM_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
       lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : readOnly(path, path),
     ),
-    ...readOnly(host.etc, '/etc'),
-    ...['--proc', '/proc', '--dev', '/dev'],
-    ...MEMORY_FOLDERS.flatMap(memoryFolder),
-    ...['--dir', '/run'],
-    ...readOnly(host.node, '/opt/headrace/bin/node'),
-    ...readOnly(host.guest.folder, GUEST),
-    ...binds.flatMap((bind) => [bind.readOnly ? '--ro-bind' : '--bind', bind.host, bind.inside]),
-    ...['/dev', '/proc', '/'].flatMap((path) => ['--remount-ro', path]),
-    ...['--chdir', WORKSPACE],
-    ...Object.entries({ ...BASE_ENV, ...env }).flatMap(([name, value]) => ['--setenv', name, value]),
-    ...['--seccomp', String(descriptors.seccomp), '--info-fd', String(descriptors.info)],
-  ];
+    readOnly(host.etc, '/etc'),
+    ['--proc', '/proc', '--dev', '/dev'],
+    MEMORY_FOLDERS.flatMap(memoryFolder),
+    ['--dir', '/run'],
+    readOnly(host.node, '/opt/headrace/bin/node'),
+    readOnly(host.guest.folder, GUEST),
+    binds.flatMap((bind) => [bind.readOnly ? '--ro-bind' : '--bind', bind.host, bind.inside]),
+    ['/dev', '/proc', '/'].flatMap((path) => ['--remount-ro', path]),
+    ['--chdir', WORKSPACE],
+    Object.entries({ ...BASE_ENV, ...env }).flatMap(([name, value]) => ['--setenv', name, value]),
+    ['--seccomp', String(descriptors.seccomp), '--info-fd', String(descriptors.info)],
+  ].flat();
 }
 
 const readOnly = (outside: string, inside: string): string[] => ['--ro-bind', outside, inside];
 
-const memoryFolder = ({ path, bytes, mode }: (typeof MEMORY_FOLDERS)[number]): string[] => [
-  ...['--size', String(bytes), '--perms', mode],
-  ...['--tmpfs', path],
-];
+const memoryFolder = ({ path, bytes, mode }: (typeof MEMORY_FOLDERS)[number]): string[] =>
+  [
+    ['--size', String(bytes), '--perms', mode],
+    ['--tmpfs', path],
+  ].flat();
