@@ -41,6 +41,7 @@ function headrace(args: string[], env: Record<string, string> = {}): Promise<End
   const { databaseUrl, dataDir } = server.service.ctx.config;
   const all = {
     PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     DATABASE_URL: databaseUrl!,
     HEADRACE_DATA_DIR: dataDir,
     HEADRACE_SECRET_KEY: 'test secret of at least 32 characters',

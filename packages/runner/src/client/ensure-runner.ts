@@ -109,7 +109,11 @@ function start({
       ['-c', IN_OWN_MOUNTS, 'sh', nodePath, '--disable-warning=ExperimentalWarning', ...args],
       {
         detached: true,
-        env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+        // Nothing of the service's environment but where compiled modules are kept: two thirds of a start.
+        env: {
+          PATH: '/usr/local/bin:/usr/bin:/bin',
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        },
         cwd: '/',
         stdio: ['ignore', 'pipe', 'pipe'],
       },

@@ -2,6 +2,8 @@
  * One PostgreSQL server for all tests of a run (vitest's globalSetup), with the migrated schema as a
  * template to clone.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +29,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const compiled = compileModules();
   const parent = memoryFolder();
   await removeLeftovers(parent);
   const dataDir = join(parent, `headrace-test-${process.pid}`);
@@ -42,7 +45,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
-    await makeTemplate(server.connection);
+    await Promise.all([makeTemplate(server.connection), compiled]);
   } catch (error) {
     await teardown();
     throw error;
@@ -50,6 +53,22 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgres', server.connection);
   project.provide('template', TEMPLATE);
   return teardown;
+}
+
+/**
+ * Fills the cache of compiled modules (vitest.config.ts) in a fresh clone: a process writes it only when it
+ * ends by itself, and most of those that tests start are killed. Their start takes 0.6 instead of 1.1 s of CPU
+ * time, a runner's 0.1 instead of 0.35 s.
+ */
+async function compileModules(): Promise<void> {
+  const cache = process.env.NODE_COMPILE_CACHE;
+  if (cache === undefined || existsSync(cache)) return;
+  const mains = ['../main.ts', '../../../runner/src/main.ts'];
+  await Promise.all(
+    mains.map((main) =>
+      once(spawn(process.execPath, [join(import.meta.dirname, main), '--help'], { stdio: 'ignore' }), 'exit'),
+    ),
+  );
 }
 
 async function makeTemplate(connection: TestConnection): Promise<void> {
