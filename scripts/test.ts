@@ -1,74 +1,112 @@
 /**
- * `npm test`: lint, the API document, types, tests and a short torture, all of them even when one fails;
- * ends with the counts alone on a line.
+ * `npm test [-- <arguments of vitest>]`: formatting, lint, the API document and types at the same time, then
+ * tests and a short torture, all of them even when one fails. Ends with the counts alone on a line.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, delimiter, join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
-const scratch = mkdtempSync(join(tmpdir(), 'headrace-test-'));
-const report = join(scratch, 'report.json');
+const MINUTE_MS = 60_000;
 
-const steps: { name: string; argv: string[]; limitMinutes: number }[] = [
+interface Step {
+  name: string;
+  /** One of node_modules' commands, or a script by its path, and its arguments. */
+  argv: string[];
+  limitMinutes: number;
+}
+
+interface Outcome {
+  name: string;
+  /** `ok`, or how it failed. */
+  end: string;
+  seconds: number;
+}
+
+const CHECKS: Step[] = [
   { name: 'format', argv: ['oxfmt', '--check', '.'], limitMinutes: 2 },
   { name: 'lint', argv: ['oxlint', '--type-aware', '--deny-warnings'], limitMinutes: 5 },
   { name: 'document', argv: ['redocly', 'lint', 'openapi.json'], limitMinutes: 2 },
   { name: 'types', argv: ['tsc', '-p', 'tsconfig.json'], limitMinutes: 5 },
-  {
-    name: 'tests',
-    argv: [
-      'vitest',
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-      ...process.argv.slice(2),
-    ],
-    limitMinutes: 30,
-  },
-  { name: 'torture', argv: [join(root, 'checks/torture/run.ts'), '--seconds', '85'], limitMinutes: 10 },
 ];
 
-const summary: string[] = [];
-let failedSteps = 0;
-for (const { name, argv, limitMinutes } of steps) {
-  process.stdout.write(`\n== ${name}: ${basename(argv[0]!)}\n`);
-  const started = performance.now();
-  const end = await run(argv, limitMinutes * 60_000);
-  if (end !== 'ok') failedSteps++;
-  summary.push(`${name.padEnd(8)} ${end} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+const started = performance.now();
+const scratch = mkdtempSync(join(tmpdir(), 'headrace-test-'));
+const report = join(scratch, 'report.json');
+const tests: Step = {
+  name: 'tests',
+  argv: [
+    'vitest',
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    ...process.argv.slice(2),
+  ],
+  limitMinutes: 30,
+};
+const torture: Step = {
+  name: 'torture',
+  argv: [join(root, 'checks/torture/run.ts'), '--seconds', '85'],
+  limitMinutes: 10,
+};
+
+const outcomes = await Promise.all(CHECKS.map(runQuietly));
+for (const step of [tests, torture]) {
+  process.stdout.write(`\n== ${step.name}, after ${secondsSince(started)} s\n`);
+  outcomes.push(await run(step, 'inherit'));
 }
 const { passed, failed } = counts();
 rmSync(scratch, { recursive: true, force: true });
-process.stdout.write(`\n${summary.join('\n')}\n${passed} passed, ${failed} failed\n`);
-process.exitCode = failedSteps === 0 && failed === 0 && passed > 0 ? 0 : 1;
+for (const { name, end, seconds } of outcomes)
+  process.stdout.write(`\n${name.padEnd(8)} ${end} (${seconds.toFixed(1)} s)`);
+process.stdout.write(
+  `\n${'total'.padEnd(8)} ${secondsSince(started)} s\n${passed} passed, ${failed} failed\n`,
+);
+process.exitCode = outcomes.every(({ end }) => end === 'ok') && failed === 0 && passed > 0 ? 0 : 1;
 
-/** Runs one of node_modules' commands, or a script by its path, under this Node: `ok`, or how it ended. */
-function run([command, ...args]: string[], milliseconds: number): Promise<string> {
-  const env = {
-    ...process.env,
-    REDOCLY_TELEMETRY: 'off',
-    REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
-    PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
-  };
+function secondsSince(from: number): string {
+  return ((performance.now() - from) / 1000).toFixed(1);
+}
+
+/** Runs a step and prints what it says when it has ended, apart from what others say meanwhile. */
+async function runQuietly(step: Step): Promise<Outcome> {
+  const said: Buffer[] = [];
+  const outcome = await run(step, (part) => said.push(part));
+  process.stdout.write(`\n== ${step.name}: ${outcome.end}\n${Buffer.concat(said).toString()}`);
+  return outcome;
+}
+
+/** Runs a step under this Node. Its output is this process's, or goes to a function. */
+function run(
+  { name, argv: [command, ...args], limitMinutes }: Step,
+  output: 'inherit' | ((part: Buffer) => void),
+): Promise<Outcome> {
+  const from = performance.now();
   const child = spawn(process.execPath, [resolve(bin, command!), ...args], {
     cwd: root,
-    env,
-    stdio: 'inherit',
-    timeout: milliseconds,
+    env: {
+      ...process.env,
+      REDOCLY_TELEMETRY: 'off',
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+      PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
+    },
+    stdio: output === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+    timeout: limitMinutes * MINUTE_MS,
   });
+  if (output !== 'inherit') for (const pipe of [child.stdout!, child.stderr!]) pipe.on('data', output);
   return new Promise((done) => {
-    child.once('error', (error) => done(error.message));
-    child.once('close', (code, signal) => done(code === 0 ? 'ok' : `FAILED (${signal ?? `exit ${code}`})`));
+    const finish = (end: string) => done({ name, end, seconds: (performance.now() - from) / 1000 });
+    child.once('error', (error) => finish(error.message));
+    child.once('close', (code, signal) => finish(code === 0 ? 'ok' : `FAILED (${signal ?? `exit ${code}`})`));
   });
 }
 
 /**
- * Test counts of vitest's report. A file that could not even be loaded, or a run that did not come to its
- * tests, counts as one failure.
+ * Test counts of vitest's report. A file that could not even be loaded counts as one failure, and so does a
+ * run that ended before its tests.
  */
 function counts(): { passed: number; failed: number } {
   try {
