@@ -33,6 +33,7 @@ import { storageBenchmark } from './benchmarks/storage.ts';
 import { threadsBenchmark } from './benchmarks/threads.ts';
 import { workspaceBenchmark } from './benchmarks/workspace.ts';
 import type { Benchmark, Outcome } from './lib/benchmark.ts';
+import { helpOf } from '../harness/help.ts';
 import { loadNow, machineOf } from '../harness/machine.ts';
 import { consoleText, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
@@ -71,8 +72,16 @@ const { values: options } = parseArgs({
     profile: { type: 'string' },
     write: { type: 'boolean', default: false },
     out: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 });
+if (options.help) {
+  console.log(helpOf(import.meta.filename));
+  console.log(
+    `\nBenchmarks: ${BENCHMARKS.map(({ name, title }) => `\n  ${name.padEnd(16)} ${title}`).join('')}`,
+  );
+  process.exit(0);
+}
 const chosen = BENCHMARKS.filter(({ name }) => options.only?.includes(name) ?? true);
 const unknown = options.only?.filter((name) => !BENCHMARKS.some((b) => b.name === name)) ?? [];
 if (unknown.length || (options.write && !options.out && chosen.length < BENCHMARKS.length)) {
@@ -125,7 +134,7 @@ async function measure(benchmark: Benchmark): Promise<Outcome> {
       },
     });
   } finally {
-    // The benchmark fails when what it runs on is taken away; the process ends when all of that is gone.
+    // The clean-up takes away what the benchmark runs on, so it fails; the process ends after the clean-up.
     if (isLeaving) await new Promise(() => {});
     await cleanUp();
   }

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL that the benchmark can reach too: the one that the service embeds, started beside it, with
- * the same settings.
+ * A PostgreSQL that the benchmark can reach too: the service's embedded one, started separately with the same
+ * settings.
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';

@@ -78,7 +78,7 @@ export function startMergeTree(
     args: ['merge-tree', '--write-tree', '--stdin'],
     unbuffered: true,
   });
-  // A commit merged with itself tells where the answer ends: with its own tree.
+  // A commit merged with itself marks the end of the answer: git prints its tree.
   const tree = execFileSync('git', ['rev-parse', `${known}^{tree}`], {
     cwd: repository,
     encoding: 'utf8',

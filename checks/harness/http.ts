@@ -30,11 +30,11 @@ export interface SendOptions {
 }
 
 export interface Caller {
-  /** One request as it is, without a key of its own. Throws only where no whole answer comes. */
+  /** Sends one request as it is, without adding a key. Throws only where no whole answer comes. */
   send(method: string, path: string, options?: SendOptions): Promise<RawAnswer>;
   /**
-   * Throws on any status but 2xx. Objects are sent as JSON, bytes with `contentType`. Each write has a key
-   * of its own.
+   * Throws on any status but 2xx. Objects are sent as JSON, bytes with `contentType`. Each write gets a new
+   * key.
    */
   call(
     method: string,

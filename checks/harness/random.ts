@@ -5,7 +5,7 @@ export interface Random {
   /** A whole number from 0 up to, not including, `end`. */
   below(end: number): number;
   pick<T>(from: readonly T[]): T;
-  /** A generator of its own, so that what several actors draw does not depend on their order. */
+  /** Makes an independent generator, so that what several actors draw does not depend on their order. */
   fork(name: string): Random;
 }
 

@@ -1,4 +1,4 @@
-/** The real service as a child process, with a data folder and a port of its own. */
+/** The real service as a child process, with its own data folder and port. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
@@ -176,7 +176,7 @@ export async function endLeftovers(dataDir: string): Promise<void> {
   await stopProcesses(placeOf(dataDir, {}, ''));
 }
 
-/** The runner has a session of its own; it is found by the folder on its command line. */
+/** The runner has its own session, so it is found by the folder on its command line. */
 async function endRunner(stateDir: string): Promise<void> {
   const isOurs = (pid: string) => {
     try {

@@ -10,9 +10,10 @@
  *   --json          prints the reports as JSON to stdout; progress always goes to stderr
  *   --help
  */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { helpOf } from '../harness/help.ts';
 import { createRandom } from '../harness/random.ts';
 import { summarize } from '../harness/statistics.ts';
 import { replay } from './replay/replay.ts';
@@ -31,9 +32,7 @@ const TOLD = 20;
 
 const { values: options, positionals } = read();
 if (options.help) {
-  console.log(
-    /\/\*\*\n([^]*?)\n \*\//.exec(readFileSync(import.meta.filename, 'utf8'))![1]!.replaceAll(/^ \* ?/gm, ''),
-  );
+  console.log(helpOf(import.meta.filename));
   process.exit(0);
 }
 const drawn = whole('reverts', options.reverts);

@@ -14,6 +14,7 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync, w
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { helpOf } from '../harness/help.ts';
 import { loadNow, machineOf } from '../harness/machine.ts';
 import { createRandom } from '../harness/random.ts';
 import { MAIN, startService } from '../harness/service.ts';
@@ -64,9 +65,7 @@ function refuse(why: string): never {
 }
 
 if (options.help) {
-  console.log(
-    /\/\*\*\n([^]*?)\n \*\//.exec(readFileSync(import.meta.filename, 'utf8'))![1]!.replaceAll(/^ \* ?/gm, ''),
-  );
+  console.log(helpOf(import.meta.filename));
   console.log(`\nParts: ${PARTS.map(({ name, title }) => `\n  ${name.padEnd(12)} ${title}`).join('')}`);
   process.exit(0);
 }
@@ -120,7 +119,7 @@ process.once(
   (error) => void leave(error instanceof Error ? (error.stack ?? error.message) : String(error)),
 );
 
-/** Runs a part within its time. What it throws is a failure of its own. */
+/** Runs a part within its time. What it throws is a failure of the part. */
 async function torture(part: Part): Promise<PartResult> {
   const own = mkdtempSync(join(scratch, `${part.name}-`));
   const limit = 3 * part.seconds * share + LEAST_LIMIT_SECONDS;

@@ -1,4 +1,4 @@
-/** The service as a process of its own, as `npm start` runs it, on a data folder of the demo. */
+/** The service as a child process, as `npm start` runs it, on the demo's data folder. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

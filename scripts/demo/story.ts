@@ -253,7 +253,7 @@ async function buildHead(
   return { artifactFolder, files };
 }
 
-/** The replay by cursor and the stream tell the same story. Returns its length. */
+/** The replay by cursor and the stream have the same events. Returns how many. */
 async function compareFeeds({ client, recorder }: Story, appId: string): Promise<number> {
   const replayed: HeadraceEvent[] = [];
   for await (const event of client.events.replay({ appId })) replayed.push(event);

@@ -1,7 +1,7 @@
 /**
- * What somebody who sends a message waits for: the agent's process, its first words, its first edit, the
- * new version. By the scripted agent, and by the built-in model agent against a model server on this
- * machine, which answers at once.
+ * What a user who sends a message waits for: the agent's process, its first words, its first edit, the new
+ * version. By the scripted agent, and by the built-in model agent against a model server on this machine,
+ * which answers at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRunnerClient } from '../../../packages/runner/src/client/runner-client.ts';

@@ -1,8 +1,8 @@
 /**
  * Many projects at once, each with a queue of drafts: 20 × 50 applies of apps of 100 files, from the first
  * POST to the last `applied`. As a second series every draft changes a line of one file, so that git merges
- * each. Beside it the same merges by git alone, as one would build it by hand: three commands an apply in
- * 20 ready repositories, 20 at once.
+ * each. For comparison, git makes the same merges alone, as one would build it by hand: three commands an
+ * apply in 20 ready repositories, 20 at once.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import { summarize } from '../../harness/statistics.ts';
 const FILES = 100;
 const BYTES = 320 * 1024;
 const SHARED = 'src/shared.ts';
-/** Unchanged lines between the drafts' lines: git tells them apart by three. */
+/** Unchanged lines between the drafts' lines: git merges changes that are three lines apart. */
 const APART = 8;
 /** Requests at a time while the drafts are prepared. */
 const LANES = 16;
@@ -48,7 +48,7 @@ interface Draft {
 
 interface Measured {
   perSecond: number;
-  /** From POST to the event that tells it, each. */
+  /** From each POST to the event of its end. */
   latencies: number[];
   loopP99: number;
   cpuMs: number;
@@ -191,8 +191,8 @@ async function applyAll(
 }
 
 /**
- * Resolves when the stream is open. `all` resolves when so many applies are told as applied, with the time
- * at which each was.
+ * Resolves when the stream is open. `all` resolves after so many events of applied applies, with the time of
+ * each.
  */
 async function openEnds(service: Caller, total: number): Promise<{ all: Promise<Map<string, number>> }> {
   const stream = await service.open(

@@ -1,6 +1,6 @@
 /**
- * A draft of one file merged into a head that has moved meanwhile, on 10,000 files, beside git's merge of
- * the same three trees.
+ * A draft of one file merged into a head that has moved meanwhile, on 10,000 files, compared with git's merge
+ * of the same three trees.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

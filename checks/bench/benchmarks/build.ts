@@ -1,6 +1,6 @@
 /**
- * What a build takes beyond its command: the way of the source into a sandbox of its own, and of one output
- * file into the store.
+ * What a build takes beyond its command: moving the source into a sandbox, and one output file into the
+ * store.
  */
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import type { Benchmark, Outcome, Row } from '../lib/benchmark.ts';
@@ -10,7 +10,7 @@ import { summarize } from '../../harness/statistics.ts';
 
 const SIZES = [100, 1_000, 10_000];
 const BYTES_EACH = 3_300;
-/** Writes one file, and tells when it began and when it ended, by this machine's clock. */
+/** Writes one file, and prints when it began and ended by this machine's clock. */
 const COMMAND =
   'echo "began $(date +%s%N)"; mkdir dist; echo built > dist/out.txt; echo "ended $(date +%s%N)"';
 

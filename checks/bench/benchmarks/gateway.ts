@@ -102,7 +102,7 @@ export const gatewayBenchmark: Benchmark = {
 
 const message = (steps: unknown[]) => `\`\`\`model\n${JSON.stringify(steps)}\n\`\`\``;
 
-/** Workers' gateways listen beside the runner, each named after its process. */
+/** Workers' gateways listen next to the runner's socket, each named after its process. */
 function gatewayOf({ dataDir, pid }: Service): string {
   const folder = dirname(runnerSocket(dataDir));
   return join(

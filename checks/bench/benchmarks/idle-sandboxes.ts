@@ -1,6 +1,6 @@
 /**
- * What sandboxes that wait cost in memory, and fifty at once in time: at a runner of its own, over its
- * socket.
+ * How much memory waiting sandboxes take, and how long fifty take to start at once: in a separate runner,
+ * over its socket.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskRequest } from '../../../packages/runner/src/protocol.ts';

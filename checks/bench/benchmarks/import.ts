@@ -1,6 +1,6 @@
 /**
- * Import of the largest bundle that the service takes, as JSON and as tar.gz, beside what git does to store
- * the same files.
+ * Import of the largest bundle that the service takes, as JSON and as tar.gz, compared with git storing the
+ * same files.
  */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * The merge engine by itself, as an apply calls it, beside git on a ready repository: nine merges, in
+ * The merge engine by itself, as an apply calls it, compared with git on a ready repository: nine merges, in
  * turns.
  */
 import { join } from 'node:path';
@@ -96,11 +96,10 @@ interface Seen {
 }
 
 /**
- * CPU: of the engine, this process's own while it merges (Node tells that of all its threads) and that of
- * its gits, which live on; of git, that of the children that ended. Both in the same turns as the wall
- * time, and none of it counts the work of starting git here. The engine is a new one, so that its git lives
- * as long as the merges: after a hundred it makes a new repository and git, between two merges, for some 50
- * ms.
+ * CPU: of the engine, this process's own while it merges (Node counts all its threads) and that of its gits,
+ * which live on; of git, that of the children that ended. Both in the same turns as the wall time, and none
+ * of it counts the work of starting git here. The engine is a new one, so that its git lives as long as the
+ * merges: after a hundred it makes a new repository and git, between two merges, for some 50 ms.
  */
 async function measure(
   setup: Setup,

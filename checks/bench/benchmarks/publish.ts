@@ -1,10 +1,10 @@
 /**
- * Events a second from their commit to the published log, beside single-row inserts of the same rows into
- * an equal table.
+ * Events a second from their commit to the published log, compared with single-row inserts of the same rows
+ * into an equal table.
  *
- * An event of the service: BEGIN, INSERT into the outbox, COMMIT by its writer, then the publisher's move
- * of a batch into `events`. A raw insert: one statement by its writer, committed by itself. Same driver,
- * pool, writers, columns, indexes and partitions; PostgreSQL syncs each commit, of both.
+ * An event of the service: BEGIN, INSERT into the outbox, COMMIT by its writer, then the publisher's move of
+ * a batch into `events`. A raw insert: one statement by its writer, committed by itself. Same driver, pool,
+ * writers, columns, indexes and partitions; PostgreSQL syncs each commit, of both.
  */
 import type { Benchmark, Row } from '../lib/benchmark.ts';
 import { startDatabase, startServiceOn } from '../../harness/database.ts';

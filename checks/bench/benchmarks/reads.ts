@@ -1,5 +1,5 @@
 /**
- * Requests a second of GET thread, beside a bare Fastify route with the same statements on the same
+ * Requests a second of GET thread, compared with a bare Fastify route with the same statements on the same
  * database.
  */
 import { spawn } from 'node:child_process';

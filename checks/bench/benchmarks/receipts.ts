@@ -1,4 +1,4 @@
-/** Idempotent PATCHes a second beside the same write without a receipt, in the same process. */
+/** Idempotent PATCHes a second, compared with the same write without a receipt, in the same process. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { newApp } from '../../harness/apps.ts';

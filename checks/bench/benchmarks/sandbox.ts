@@ -1,6 +1,6 @@
 /**
- * What a sandbox costs to start: from what is asked for to the confirmed end of a command that does
- * nothing, beside the same without one.
+ * What starting a sandbox costs: from the request to the confirmed end of a command that does nothing,
+ * compared with the same command without a sandbox.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CANDIDATES, packagesOf, startEngine } from '../../drivers/engines.ts';

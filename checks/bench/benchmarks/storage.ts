@@ -1,6 +1,6 @@
 /**
- * What 500 versions of a real history cost in store and database, before and after their packs were merged,
- * beside one git pack.
+ * What 500 versions of a real history cost in store and database, before and after their packs are merged,
+ * compared with one git pack.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';

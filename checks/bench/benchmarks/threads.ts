@@ -1,6 +1,6 @@
 /**
  * Whether many agents hold up everybody else: 50 threads of 5 projects get a message at once, and their
- * scripted agents work beside each other in one service process. Beside it the same with one thread.
+ * scripted agents work at the same time in one service process. For comparison, the same with one thread.
  * Meanwhile /health is asked 50 times a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

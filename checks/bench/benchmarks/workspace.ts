@@ -1,5 +1,5 @@
 /**
- * Restoring and capturing a workspace at the runner's own API, beside tar and git with the same files on
+ * Restoring and capturing a workspace at the runner's own API, compared with tar and git on the same files on
  * the same file system.
  */
 import { createHash } from 'node:crypto';
@@ -78,7 +78,7 @@ interface Bench {
   round: number;
 }
 
-/** The files as an archive and as a repository, beside the workspaces. */
+/** The files as an archive and as a repository, next to the workspaces. */
 async function prepare(setup: Setup, runner: BenchRunner, size: number, series: Series): Promise<Bench> {
   const folder = runner.folder();
   const files = makeFiles(size, size * BYTES_EACH);

@@ -1,11 +1,8 @@
-/**
- * CPU time of processes that are children of this one, as Linux counts it. Node tells only its own
- * process's.
- */
+/** CPU time of this process's children, as Linux counts it. Node reports only that of its own process. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Linux tells these times in hundredths of a second, whatever the kernel's own tick. Within the sum nothing
+ * Linux reports these times in hundredths of a second, whatever the kernel's own tick. Within the sum nothing
  * is lost.
  */
 const MS_PER_TICK = 10;

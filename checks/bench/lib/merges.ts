@@ -1,6 +1,6 @@
 /**
- * Merges to measure with: heads that follow each other, and a draft beside each, as sources in a local
- * store and as commits in one pack.
+ * Merges to measure with: heads that follow each other, and a draft for each, as sources in a local store and
+ * as commits in one pack.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * The model server of the fixtures as a process of its own, and a service that knows it as the provider
- * `bench`.
- */
+/** Runs the harness's model server as a process, and a service that has it as the provider `bench`. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A runner process of its own, reached over its real socket. */
+/** Starts a runner process, reached over its real socket. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';

@@ -30,8 +30,8 @@ export interface Started {
 
 export interface Sandboxes {
   /**
-   * A sandbox with an empty workspace, to its confirmed end. `isCold`: limits of its own, which no waiting
-   * launch has.
+   * A sandbox with an empty workspace, to its confirmed end. `isCold`: with limits that no waiting launch
+   * has.
    */
   run(command: string[], isCold?: boolean): Promise<Started>;
   host: Host;

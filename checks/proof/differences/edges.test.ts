@@ -1,4 +1,4 @@
-/** Differences that histories seldom show: every one as git tells it, with patches that `git apply` takes. */
+/** Differences that histories seldom show: each equal to git's, with patches that `git apply` takes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ afterAll(() => {
 
 const told = ({ patch: _patch, truncated: _truncated, ...rest }: DiffFile) => rest;
 
-/** The differences, which git has to tell in the same words and to be able to apply. */
+/** The differences, which have to be git's to the byte and which git has to be able to apply. */
 async function provenAll(pairs: [before: Literal, after: Literal][]): Promise<DiffFile[][]> {
   const blobs = new Blobs();
   const git = (args: string[], input: string | Buffer): Buffer => real.run(args, input);

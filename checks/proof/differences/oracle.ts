@@ -104,10 +104,9 @@ while [ $n -lt $2 ]; do
 done`;
 
 /**
- * Applies the patches of each attempt to an index that holds its `from`, and tells by attempt how the
- * outcome differs from `to`. What stands in the answer without patch is done by hand, as a reader of the
- * answer would: its contents are in `to`. @param repository that holds all contents, by `oidOf` their
- * SHA-256
+ * Applies the patches of each attempt to an index that holds its `from`, and returns by attempt how the
+ * outcome differs from `to`. What the answer has without a patch is done by hand, as a reader of the answer
+ * would: its contents are in `to`. @param repository that holds all contents, by `oidOf` their SHA-256
  */
 export function faultsOfPatches(
   repository: string,
@@ -154,7 +153,7 @@ export function faultsOfPatches(
   }
 }
 
-/** What the answer says of a file without patch: its content where that is told, else the new one. */
+/** What the answer says of a file without a patch: its content where the answer has it, else the new one. */
 function withoutPatch(file: DiffFile, from: Tree, to: Tree): Entry {
   const [was, is] = [from.get(file.oldPath ?? file.path), to.get(file.path)!];
   if (file.status === 'mode') return { ...was!, executable: !was!.executable };

@@ -1,6 +1,6 @@
 /**
- * Generated merges beside what git says of the whole trees in a real repository; torture/merges has the
- * many.
+ * Generated merges compared with git's merges of whole trees in a real repository; torture/merges runs many
+ * more.
  */
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ const without = (merge: Merge, isGone: (c: Conflict) => boolean, changes: Change
   return { ...merge, conflicts, changes, status: conflicts.length > 0 ? 'conflicted' : 'clean' };
 };
 
-/** Engines as others are, and what of them is told. */
+/** Other engines, and what is reported of them. */
 const FAULTS: Record<string, { engine: Engine; what: Difference['what'][] }> = {
   'the head taken where both sides changed a line': {
     what: ['verdict', 'unnamed conflict'],

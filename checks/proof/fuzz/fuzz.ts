@@ -31,7 +31,7 @@ export interface FuzzReport {
   failures: Failure[];
 }
 
-/** Of git; `aborted` where it gave up on an assertion of its own. */
+/** Of git; `aborted` where one of its assertions failed. */
 export type Verdict = 'clean' | 'conflicted' | 'aborted';
 
 export interface Judgement {
@@ -41,10 +41,7 @@ export interface Judgement {
   expected?: Files | string[];
 }
 
-/**
- * Merges `triples`, some hundreds at most, with git and with `engine`, in folders of its own below
- * `scratch`.
- */
+/** Merges `triples`, some hundreds at most, with git and with `engine`, in new folders below `scratch`. */
 export type Judge = (triples: readonly Triple[]) => Promise<Judgement[]>;
 
 export interface FuzzOptions {
@@ -59,8 +56,8 @@ export interface FuzzOptions {
 
 const BATCH = 500;
 /**
- * A busy machine is no fault of the engine's: what git has not decided in the usual time would be told as a
- * conflict.
+ * A busy machine is no fault of the engine's: what git has not decided in the usual time would be reported as
+ * a conflict.
  */
 const LIMIT_MS = 120_000;
 /** So many wrong merges are enough to look at. */
@@ -142,7 +139,7 @@ const verdictOf = (answer: GitAnswer | undefined): Verdict =>
 
 /**
  * Of merges that are in conflict anyway, seen in 3 of 160,000: a file that nobody touched, which git 2.39
- * drops when a moved folder would stand in its place.
+ * drops when a moved folder would take its place.
  */
 function isHarmless({ path, what }: Difference, { base, head, draft }: Sides): boolean {
   return (
@@ -212,8 +209,7 @@ export async function differencesOf(
 }
 
 /**
- * What git lets stand beside each other, and no source may have: told by the rules for sources, not by the
- * engine's own.
+ * Names that git allows together and no source may have: by the rules for sources, not by the engine's own.
  */
 function unnamedCollisions(merge: Merge, expected: GitAnswer): Difference[] {
   const named = new Set(merge.conflicts.map((c) => c.path));
@@ -230,11 +226,11 @@ function unnamedCollisions(merge: Merge, expected: GitAnswer): Difference[] {
 }
 
 /**
- * Beside git's own paths and names that clash there may be only what git's messages speak of, and the path
- * that a moved file had.
+ * In addition to git's own paths and names that clash, only what git's messages name may be there, and the
+ * path that a moved file had.
  */
 function unexplainedNames(merge: Merge, expected: GitAnswer, { base, head, draft }: Sides): Difference[] {
-  // Git tells of a folder alone: something has to be named all the same.
+  // Git names only a folder: something has to be named all the same.
   if (!expected.clean && expected.stages.size === 0) return [];
   const told = expected.messages
     .filter(({ type }) => type.startsWith('CONFLICT'))

@@ -1,4 +1,4 @@
-/** A worker's share of the generated merges. It tells of each batch, and of each failure as text. */
+/** A worker's share of the generated merges. It reports each batch, and each failure as text. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { fuzzWith, withJudge } from './fuzz.ts';
 import type { Failure, FuzzReport, Judge } from './fuzz.ts';

@@ -15,7 +15,7 @@ import type { File, Files, Triple } from './triple.ts';
 
 /** What git says of some merges, and the repository in which it said so. */
 export interface Reference {
-  /** Undefined where git gave up on an assertion of its own: there it has no opinion. */
+  /** Undefined where one of git's assertions failed: there it has no opinion. */
   answers: (GitAnswer | undefined)[];
   git: ReplayGit;
   /** Ends the processes and removes the repository. */
@@ -56,7 +56,7 @@ export async function askReference(triples: readonly Triple[], dir: string): Pro
 
 interface Commits {
   sides: { head: string; draft: string }[];
-  /** Merged with itself it is an answer that no other merge gives: it stands between the answers. */
+  /** Merged with itself it gives an answer that no other merge gives, which separates the answers. */
   last: string;
   lastTree: string;
 }

@@ -1,10 +1,7 @@
-/**
- * Texts as programs have them, rich in lines that are the same, and edits of them. A character stands for a
- * byte.
- */
+/** Texts as programs have them, rich in lines that are the same, and edits of them. A character is a byte. */
 import type { Random } from '../../harness/random.ts';
 
-/** Lines that a merge cannot tell apart by themselves. */
+/** Lines that a merge cannot distinguish by themselves. */
 const COMMON = ['}', '', '  }', '});', '{', '  return x;', 'end', '// note', '    break;', '\t}'];
 const INVALID = ['\xff\xfe', '\xc3', '\xed\xa0\x80', '\xef\xbb\xbf', '\x80', '\xf0\x9f\x98'];
 
@@ -12,10 +9,10 @@ export const chance = (random: Random, oneIn: number): boolean => random.below(o
 export const times = <T>(n: number, make: (i: number) => T): T[] =>
   Array.from({ length: n }, (_, i) => make(i));
 
-/** With their ends, so that a last line without one is a line of its own. */
+/** With their ends, so that a last line without one differs from one with it. */
 export const rowsOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
-/** @param common how many lines of ten are ones that stand everywhere. */
+/** @param common how many lines of ten are ones that are everywhere. */
 export function row(random: Random, common: number): string {
   return `${random.below(10) < common ? random.pick(COMMON) : `line ${random.below(60)}`}\n`;
 }

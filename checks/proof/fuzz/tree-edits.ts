@@ -71,7 +71,7 @@ export function meetingOf(tree: Files, random: Random): Meeting {
   };
 }
 
-/** @param changes the kinds that are drawn from: what stands there twice is drawn twice as often. */
+/** @param changes the kinds that are drawn from: what is in it twice is drawn twice as often. */
 export function changeTree(
   tree: Files,
   random: Random,
@@ -116,7 +116,7 @@ function move(files: Files, from: string, to: string, random: Random): void {
   put(files, to, asMoved(file, random));
 }
 
-/** What stands in the way of a path goes: a tree has no file where it has a folder. */
+/** Removes what is in the way of a path: a tree has no file where it has a folder. */
 function put(files: Files, path: string, file: File): void {
   for (const other of files.keys())
     if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other);

@@ -27,7 +27,7 @@ export const fileOf = (text: string, executable = false): File => ({
 });
 export const textOf = (file: File): string => file.content.toString('latin1');
 
-/** Without what no source may hold: bad names, and names that cannot stand beside each other. */
+/** Without what no source may hold: bad names, and names that exclude each other. */
 export function asSource(files: Files): Files {
   const paths = [...files.keys()].filter((path) => checkPath(path) === null);
   const bad = new Set(findCollisions(paths).map(({ index }) => index));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReplayGit } from './git.ts';
 
-/** Three trees that no commits stand for yet. */
+/** Three trees that have no commits yet. */
 export interface Sketch {
   trees: [base: string, head: string, draft: string];
   /** Paths, as latin1, that none of the three is to have. */

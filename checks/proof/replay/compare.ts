@@ -53,8 +53,7 @@ export async function askGit(
 
 /**
  * Verdict, conflicting paths, and id and mode of every file of the result that is not in conflict. Headrace
- * may name more than git does: the other path of a file that moved, and names that cannot stand beside each
- * other.
+ * may name more than git does: the other path of a file that moved, and names that exclude each other.
  */
 export async function compareMerge(
   merge: Merge,

@@ -117,7 +117,7 @@ function command(args: string[], input: string | Buffer = ''): Promise<Buffer> {
           ),
         );
     });
-    child.stdin.on('error', () => undefined); // the end of the process tells what was wrong
+    child.stdin.on('error', () => undefined); // the end of the process says what was wrong
     child.stdin.end(input);
   });
 }

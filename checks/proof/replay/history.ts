@@ -25,7 +25,7 @@ export interface Skipped {
   crissCross: number;
   unrelated: number;
   octopus: number;
-  /** Git stops on an assertion of its own: it has no opinion. */
+  /** One of git's assertions fails: it has no opinion. */
   aborted: number;
 }
 

@@ -3,9 +3,9 @@ import type { ReplayTrees } from './trees.ts';
 import type { Merge, Sides } from '../../../packages/server/src/merge/types.ts';
 
 /**
- * The paths that Headrace names beside git's. Git's stages tell of what file a conflict is by its base
+ * The paths that Headrace names in addition to git's. Git's stages identify the file in conflict by its base
  * contents: where that is a file of another name, its old name has to be named too, if a side still has it.
- * And nothing else may be named that no message of git's speaks of.
+ * Nothing else may be named that no message of git's names.
  */
 export function compareNames(
   merge: Merge,
@@ -15,7 +15,7 @@ export function compareNames(
   const named = new Set(merge.conflicts.map((c) => c.path));
   const oldNames = oldNamesOf(expected, trees, sides);
   const told = expected.messages.filter((m) => m.type.startsWith('CONFLICT')).flatMap((m) => m.paths);
-  // The old name of a moved file whose new name is in conflict by itself is told of by that it was merged.
+  // The old name of a moved file whose new name is in conflict by itself shows in that it was merged.
   const merged = expected.messages.filter((m) => m.type === 'Auto-merging').flatMap((m) => m.paths);
   const reasonable = new Set([
     ...told,

@@ -34,7 +34,7 @@ export interface ReplayedMerge {
 export interface ReplayOptions {
   /** A folder, a bundle or what else git can clone. */
   repository: string;
-  /** So many reverts, picks and distant merges, each, beside the real merges. */
+  /** So many reverts, picks and distant merges each, in addition to the real merges. */
   reverts?: number;
   /** Draws a whole number from 0 up to, not including, its argument. Needed for drawn merges. */
   below?: (end: number) => number;
@@ -120,7 +120,7 @@ async function replayHistory(run: Run): Promise<ReplayReport> {
 
 const none = (): ReplayReport['merges']['merge'] => ({ replayed: 0, clean: 0, conflicted: 0 });
 
-/** Real merges without anything to leave out are git's as they stand; all others get commits of their own. */
+/** Real merges with nothing to leave out are git's as they are; all others get new commits. */
 async function prepare(
   { real, trees, scratch }: Run,
   { commits }: History,

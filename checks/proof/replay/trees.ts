@@ -112,8 +112,8 @@ export function createReplayTrees(git: ReplayGit): ReplayTrees {
 }
 
 /**
- * What must be left out of all trees, so that each of them could be a source: also names that cannot stand
- * beside each other.
+ * What must be left out of all trees, so that each of them could be a source: also names that exclude each
+ * other.
  */
 export const leftOutOf = (listings: Listings): LeftOut =>
   new Map(listings.flatMap((listing) => [...listing.leftOut, ...collisionsIn(listing)]));

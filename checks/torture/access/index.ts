@@ -93,7 +93,7 @@ export const accessPart: Part = {
   },
 };
 
-/** Ids of a path that lead to somebody's resource. */
+/** Ids of a path that lead to a resource. */
 const hasIds = ({ pathParameters }: Operation) => pathParameters.some((name) => name !== 'provider');
 
 function questionOf(operation: Operation, state: State, theirs: Ids, random: Random): Question[] {
@@ -101,8 +101,8 @@ function questionOf(operation: Operation, state: State, theirs: Ids, random: Ran
   if (!actor) return [];
   const isRefusedAnyway =
     [401, 403].includes(state.status(operation)) && (hasIds(operation) || !/restricted/.test(state.name));
-  // With a right of their own, and no id in the path, they act in their own organization: reads tell
-  // nothing of the other's.
+  // With rights in their own organization, and no id in the path, they act in that one: reads show nothing
+  // of the other.
   if (!hasIds(operation) && !isRefusedAnyway && operation.method !== 'GET') return [];
   const isOwn = !hasIds(operation) && !isRefusedAnyway;
   return [

@@ -12,7 +12,7 @@ import type { Answer, Request } from '../requests/wire.ts';
 import { pathOf } from '../requests/world.ts';
 
 export interface Pair {
-  /** Which id is told apart. */
+  /** The id whose existence the answers reveal. */
   about: string;
   existing: Request;
   absent: Request;
@@ -106,8 +106,8 @@ export function positionPairs(
 }
 
 /**
- * Ids in the body and in the query, which the document's examples tell from other texts; the path is the
- * caller's own.
+ * Ids in the body and in the query, which the document's examples distinguish from other texts; the path is
+ * the caller's own.
  */
 export function inputPairs(
   operation: Operation,

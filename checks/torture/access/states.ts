@@ -52,8 +52,8 @@ export async function makeStates(
     { name: 'an expired key', actorFor: always(byKey(expired)), status: unauthorized },
     { name: 'a revoked key', actorFor: always(byKey(revoked.key)), status: unauthorized },
     { name: "a disabled account's key", actorFor: always(byKey(disabled.key)), status: unauthorized },
-    // The permission to read a receipt is that of the write that it tells of: of a receipt that is not
-    // there nobody has one.
+    // The permission to read a receipt is that of its write, so nobody has it for a receipt that does not
+    // exist.
     {
       name: 'a key without the permission',
       actorFor: (operation) =>

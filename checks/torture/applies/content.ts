@@ -55,7 +55,7 @@ export async function judgeContent(
       await wanted(judging, revision - 1, draft, repaired, contents),
     );
     merges++;
-    // From what there is, so that one fault is not told of every later head.
+    // From what there is, so that one fault is not reported for every later head.
     await judging.model.commit(
       found,
       repaired.map((path) => contents.get(path)!.toString()),

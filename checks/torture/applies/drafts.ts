@@ -3,11 +3,11 @@ import type { AppFile } from '../../harness/files.ts';
 import { PLATFORM } from '../../harness/http.ts';
 
 /**
- *   own        a file that nobody else touches: always applied
- *   shared     a line of its own in one file that all of these change: git merges it
+ * own        a file that nobody else touches: always applied
+ *   shared     a separate line of one file that all of these change: git merges it
  *   clash      manual mode; one line, file or new path that others want too: conflicted where one of them was before it
  *   collide    manual mode; a path that differs from another draft's in case alone: git sees nothing
- *   pinned     a conflict, with a resolution that holds for one head only: refused at any other, decided anew until it is applied
+ *   pinned     a conflict, with a resolution that holds for one head only: refused at any other, decided again until it is applied
  *   repair     agent mode; a conflict that the app's repair script resolves
  *   archived   as `own`, its thread being archived while the apply is queued: applied before that, or failed
  */
@@ -53,7 +53,7 @@ export const PINNED = 'pinned.txt';
 export const isRepaired = (path: string) => path.startsWith('repair/');
 
 const FILES = 50;
-/** Unchanged lines between two drafts' lines: git tells them apart by three. */
+/** Unchanged lines between two drafts' lines: git merges changes that are three lines apart. */
 const APART = 8;
 
 /**
@@ -152,7 +152,7 @@ function clash(number: number, nth: number): Change {
   };
 }
 
-/** What is sent of a draft's apply, beside its sources. */
+/** What is sent of a draft's apply, apart from its sources. */
 export const decisionOf = ({ kind }: Plan) =>
   kind === 'own' || kind === 'repair' ? {} : { conflictResolution: 'manual' };
 

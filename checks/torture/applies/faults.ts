@@ -98,7 +98,7 @@ export function startFaults(
   const over = (async () => {
     await Promise.all([killGits(), makeZombies()]);
   })();
-  // Its failure is that of whoever awaits it; until then it is nobody's.
+  // Its failure belongs to the caller that awaits it; until then nobody handles it.
   over.catch(() => {});
   return { over, done };
 }

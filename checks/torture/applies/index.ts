@@ -1,11 +1,11 @@
 /**
- * Applies of several apps at once, queued by clients that send everything twice, while processes and git
- * are killed and workers come back after their work was taken over. At the end the rows, the log and the
- * bytes of every head have to tell one story, and git the same one.
+ * Applies of several apps at once, queued by clients that send everything twice, while processes and git are
+ * killed and workers come back after their work was taken over. At the end the rows, the log and the bytes of
+ * every head have to agree with each other and with git.
  *
  * Seen to fail: decisions that hold for one head and are not compared with it again when their turn comes
  * (two of two applied on another one), an apply that moves the head in one transaction and ends in the next
- * one (each head told without its apply). What happens without the last transaction's fence, its look at
+ * one (each head published without its apply). What happens without the last transaction's fence, its look at
  * the thread and its comparison of heads is in packages/server/src/applies/crash.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +32,7 @@ import type { Draft, TortureApp } from './world.ts';
 
 const APPS = 8;
 const DRAFTS = 64;
-/** So that each kind meets another one of its own. */
+/** So that each kind meets another draft of the same kind. */
 const LEAST_DRAFTS = 14;
 /** Of an app: clients that queue at the same time. */
 const CLIENTS = 3;

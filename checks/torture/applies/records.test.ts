@@ -1,4 +1,4 @@
-/** Stories of an app that no service may tell, each with what is said of it. */
+/** Records of an app that no service may leave, each with the fault that is found. */
 import { expect, test } from 'vitest';
 import type { LoggedEvent } from '../lib/log-table.ts';
 import { plansOf } from './drafts.ts';
@@ -8,7 +8,9 @@ import type { AppRecords } from './records.ts';
 import type { TortureApp } from './world.ts';
 
 const APP = 'prj_1';
-/** The first two are the early ones; then a draft of its own file, one of a shared line and a pinned one. */
+/**
+ * The first two are the early ones; then a draft of a separate file, one of a shared line and a pinned one.
+ */
 const KINDS = ['own', 'shared', 'pinned'] as const;
 
 function story(): { app: TortureApp; records: AppRecords } {

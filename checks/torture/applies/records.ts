@@ -1,6 +1,6 @@
 /**
- * Whether the rows and the log of an app tell one story: each accepted apply ended once, and each moved
- * head is of one apply.
+ * Whether the rows and the log of an app agree: each accepted apply ended once, and each moved head is of one
+ * apply.
  */
 import type { LoggedEvent } from '../lib/log-table.ts';
 import { EARLY } from './drafts.ts';
@@ -33,7 +33,7 @@ const threadId = ({ thread }: Draft) => thread.slice(thread.lastIndexOf('/') + 1
 export const draftOf = (app: TortureApp, apply: ApplyRecord): Draft | undefined =>
   app.drafts.find((draft) => threadId(draft) === apply.threadId);
 
-/** What clients were told is what there is, no more and no less, and has ended as it had to. */
+/** What clients were answered is what there is, no more and no less, and has ended as it had to. */
 function judgeAccepted(app: TortureApp, { applies }: AppRecords): string[] {
   const faults: string[] = [];
   for (const draft of app.drafts) {
@@ -160,7 +160,7 @@ function judgeLog({ applies, heads, log }: AppRecords): string[] {
   return [...faults, ...judgeMoves(log), ...judgeOrder(ends), ...judgeVerdicts(applies, log)];
 }
 
-/** The end of an apply and its head are told by one transaction: nothing of the kind comes between. */
+/** One transaction publishes the end of an apply and its head: nothing of the kind comes between. */
 function judgeMoves(log: readonly LoggedEvent[]): string[] {
   const moves = log.filter(
     ({ type }) => type === 'platform.apply.applied' || type === 'platform.head.updated',

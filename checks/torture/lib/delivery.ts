@@ -18,7 +18,7 @@ export interface Delivered extends RawAnswer {
   unanswered: number;
 }
 
-/** What answers came beside the last ones. */
+/** Counts of the attempts whose answers were not the last ones. */
 export interface Weather {
   /** Requests that were sent, and ended without an answer. */
   unanswered: number;

@@ -1,4 +1,4 @@
-/** The log as PostgreSQL has it: what no reader can be told otherwise. */
+/** The log as PostgreSQL has it, which every reader has to agree with. */
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Setup } from './part.ts';

@@ -26,7 +26,7 @@ export interface PartResult {
   /** What was done and what was lost, in one line: the counts as they were, not as they were meant. */
   line: string;
   figures: Record<string, number>;
-  /** Each broken promise, told so that it can be looked for; none when all were kept. */
+  /** Each broken promise, in enough detail to look for it; none when all were kept. */
   failures: string[];
 }
 

@@ -78,7 +78,7 @@ export function startStorm(
   }
 
   const over = rage();
-  // Its failure is that of whoever awaits it; until then it is nobody's.
+  // Its failure belongs to the caller that awaits it; until then nobody handles it.
   over.catch(() => {});
   return {
     async step() {

@@ -1,9 +1,9 @@
 /**
- * Writers and readers over two apis, while processes are killed. Truth: what writers were told, and the
+ * Writers and readers over two apis, while processes are killed. Truth: what writers were answered, and the
  * table itself.
  *
  * Seen to fail: a publisher that leaves out one event in 300 (lost, and a gap in the sequence), a tail that
- * hands on all but one in 300 (each stream's loss is told by the event).
+ * hands on all but one in 300 (each stream's loss is reported by the event).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newWeather } from '../lib/delivery.ts';
@@ -77,13 +77,13 @@ async function write(setup: Setup, { fleet, world, readers }: Ground) {
       begun++;
       return storm.step();
     },
-    // A write publishes one event or more, but for changes of threads, which go beside: as many writes as
-    // events are enough.
+    // A write publishes at least one event, except changes of threads, which come in addition: as many
+    // writes as events are enough.
     isEnough: () => begun >= writes,
   };
   const from = performance.now();
   const reconnected = reconnect(setup, storm, readers.all, reconnects);
-  // Where the writers fail first, their failure is the one to be told.
+  // Where the writers fail first, their failure is the one to report.
   reconnected.catch(() => {});
   await Promise.all(
     Array.from({ length: WRITERS }, (_, n) => writer(n, setup.random.fork(`writer ${n}`), writing)),

@@ -15,7 +15,7 @@ export interface Told {
   firstSequence: number;
 }
 
-/** What only writers make: an event of it that no writer was told of is one too many. */
+/** What only writers make: an event of it that no writer was answered for is one too many. */
 const isWritten = (type: string) => type === 'platform.app.updated' || type === 'platform.app.created';
 
 export async function judge(

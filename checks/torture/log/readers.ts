@@ -33,7 +33,7 @@ const PAUSE_MS = 50;
 const POLL_PAUSE_MS = 200;
 /** Two heartbeats and a half: a stream that says nothing for so long is dead. */
 const SILENCE_MS = 37_500;
-/** Longer than between two heartbeats: they tell a stream that nothing is missing. */
+/** Longer than between two heartbeats, which show a stream that nothing is missing. */
 const CATCH_UP_LIMIT_MS = 20_000;
 /** Ids are kept by every reader: one string for all of them. */
 const interned = new Map<string, string>();

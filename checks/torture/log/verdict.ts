@@ -1,4 +1,4 @@
-/** Compares what writers were told and readers were given with the log. Pure. */
+/** Compares what writers were answered and readers were given with the log. Pure. */
 import type { LoggedEvent } from '../lib/log-table.ts';
 import type { Reader } from './readers.ts';
 import { markOf } from './writers.ts';
@@ -23,7 +23,7 @@ const newVerdict = (): Verdict => ({ lost: 0, doubled: 0, misordered: 0, unknown
 
 /**
  * Every acknowledged write's events are in the log once, and a write answered before another was sent
- * stands before it.
+ * precedes it.
  */
 export function judgeLog(
   log: readonly LoggedEvent[],
@@ -120,6 +120,6 @@ function note(verdict: Verdict, kind: 'lost' | 'doubled' | 'misordered' | 'unkno
   if (++verdict[kind] <= TOLD) verdict.failures.push(failure);
 }
 
-/** As it stands in a line. */
+/** As it appears in a line. */
 export const lossesOf = (v: Verdict) =>
   `${v.lost} lost, ${v.doubled} duplicates, ${v.unknown} unknown, ${v.misordered ? `${v.misordered} OUT OF ORDER` : 'one order for all readers'}`;

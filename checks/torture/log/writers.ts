@@ -1,5 +1,5 @@
 /**
- * Writers, and what they were told: each acknowledged write names the events that have to be in the log
+ * Writers, and what they were answered: each acknowledged write names the events that have to be in the log
  * just once.
  */
 import { PLATFORM } from '../../harness/http.ts';
@@ -19,7 +19,7 @@ export interface Acknowledged {
   answeredAt: number;
 }
 
-/** What tells an event from all others by what its writer was told; null where nothing does. */
+/** What distinguishes an event from all others by its writer's answer; null where nothing does. */
 export function markOf({ type, data, runId }: Pick<LoggedEvent, 'type' | 'data' | 'runId'>): string | null {
   if (type === 'platform.app.updated') return `${type} ${String(data.externalId)}`;
   if (type.startsWith('run.')) return `${type} ${String(runId)}`;

@@ -1,8 +1,8 @@
 /**
  * Generated merges of trees, by the engine and by git on whole trees in a real repository: verdict,
- * conflicting paths and the bytes of what merged have to be the same. What differs is told as rows for the
- * table of packages/server/src/merge/merge-trees.test.ts, the first ones shrunk. checks/proof/fuzz/fuzz.test.ts
- * plants faults, each of which is caught within 200 merges.
+ * conflicting paths and the bytes of what merged have to be the same. What differs is reported as rows for
+ * the table of packages/server/src/merge/merge-trees.test.ts, the first ones shrunk.
+ * checks/proof/fuzz/fuzz.test.ts plants faults, each of which is caught within 200 merges.
  */
 import { availableParallelism } from 'node:os';
 import { fuzzInWorkers } from '../../proof/fuzz/in-workers.ts';

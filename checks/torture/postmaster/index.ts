@@ -154,7 +154,7 @@ async function storm(setup: Setup, target: Target, kills: number): Promise<Outco
   };
 }
 
-/** A lost connection is told together with the process that ended, once that is known. */
+/** A lost connection is reported together with the process that ended, once that is known. */
 async function explain(error: unknown, target: Target): Promise<never> {
   await sleep(LAST_WORDS_MS);
   throw new Error([error instanceof Error ? error.message : String(error), ...target.deaths()].join('; '), {

@@ -2,8 +2,8 @@ import { placeOf } from '../../../packages/server/src/db/embedded/place.ts';
 import { findProcesses } from '../../../packages/server/src/db/embedded/processes.ts';
 
 /**
- * `kill -9` of the server of a data folder of our own. Returns what tells whether another one runs in its
- * place.
+ * `kill -9` of the server of one of our data folders. Returns a function that says whether another one runs
+ * in its place.
  */
 export function killPostmaster(dataDir: string): () => boolean {
   const place = placeOf(dataDir, {}, '');

@@ -1,5 +1,5 @@
 /**
- * Whether each key had one effect and one answer: by what the copies were told, the tables, the log and the
+ * Whether each key had one effect and one answer: by the answers to the copies, the tables, the log and the
  * API.
  */
 import type pg from 'pg';
@@ -49,7 +49,7 @@ function note(verdict: Verdict, count: 'missing' | 'doubled' | 'different', fail
   verdict.failures.push(failure);
 }
 
-/** All copies were told the same, byte for byte, and at most one of them as the first. */
+/** All copies got the same answer, byte for byte, and at most one of them as the first. */
 function judgeAnswers({ kind, write, answers }: Key, verdict: Verdict): void {
   const [first] = answers;
   const what = `${write.key} (${kind.name})`;
@@ -152,7 +152,7 @@ async function judgeGround(
   }
 }
 
-/** What the API itself tells of every key's operation. */
+/** What the API itself says of every key's operation. */
 async function judgeByApi(callers: readonly Caller[], keys: readonly Key[], verdict: Verdict): Promise<void> {
   await inLanes(LANES, keys, async ({ kind, write, answers: [answer] }, n) => {
     const { status, text } = await callers[n % callers.length]!.send(

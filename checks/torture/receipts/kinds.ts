@@ -18,11 +18,14 @@ export interface Kind {
   status: number;
   write(ground: Ground, random: Random, key: string): Omit<Write, 'key'>;
   /**
-   * Effects of each key, from the tables. The ground's rows are told by a count of all their keys: see
+   * Effects of each key, from the tables. The ground's rows are checked by a count of all their keys: see
    * `judgeGround`.
    */
   rows: string | null;
-  /** The event of the write's transaction, once for each key; null where it cannot be told from others. */
+  /**
+   * The event of the write's transaction, once for each key; null where it cannot be distinguished from
+   * others.
+   */
   event: ((event: LoggedEvent) => string | null) | null;
 }
 

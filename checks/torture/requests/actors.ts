@@ -38,7 +38,7 @@ export interface Calls {
   invite(by: Actor, role: string): Promise<{ actor: Actor; userId: string; email: string; password: string }>;
   /** A service account with a key, by an owner's or admin's session. */
   account(by: Actor, fields?: object): Promise<{ accountId: string; credentialId: string; key: string }>;
-  /** An organization of its own, and a session of its owner in it. */
+  /** A new organization, and a session of its owner in it. */
   tenant(owner: { email: string; password: string }): Promise<{ actor: Actor; organizationId: string }>;
 }
 

@@ -26,7 +26,7 @@ const COSTLY =
 /** The apps are deleted in the midst of the last requests. */
 const LAST = 0.97;
 
-/** What is there, as answers tell of it: the newest of each kind by app. */
+/** What is there, by the answers: the newest of each kind by app. */
 interface Place {
   app: string;
   threads: string[];

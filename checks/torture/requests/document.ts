@@ -1,7 +1,4 @@
-/**
- * The operations as the checked-in document tells them: what clients read, and nothing that only the
- * service knows.
- */
+/** The operations of the checked-in document: what clients read, and nothing that only the service knows. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -166,7 +163,7 @@ export function readDocument(): ApiDocument {
   return { operations, errorFaults: validatorOf(document.components.schemas.Error!) };
 }
 
-/** A feed's events, as its list tells of them. */
+/** A feed's events, as its list names them. */
 const eventOf = ({ paths }: OpenApi, list: string): Schema =>
   paths[list]!.get!.responses[200]!.content!['application/json']!.schema.properties!.events!.items!;
 
@@ -203,7 +200,7 @@ function answersOf({ paths, components }: OpenApi): Schema[] {
   return [...inPaths, ...Object.values(components.schemas)];
 }
 
-/** A client may be sent members that it does not know; but the document has to tell of all that there are. */
+/** A client may be sent members that it does not know, but the document has to list all that there are. */
 function close(schema: Schema): void {
   if (schema.properties && schema.additionalProperties === undefined && !schema.patternProperties)
     schema.additionalProperties = false;

@@ -1,6 +1,5 @@
 /**
- * What was accepted comes to an end of its own: no run, build or apply is lost, or stands still, for what a
- * request held.
+ * Everything accepted ends by itself: no run, build or apply is lost or stuck because of what a request held.
  */
 import type { Made } from './actors.ts';
 import { PLATFORM, until } from './exhibits.ts';

@@ -1,7 +1,7 @@
 /**
  * Valid and malformed requests of every operation in `openapi.json`, drawn from it: whether every answer is
- * one that the document tells of. Both kinds go at once: what is valid waits for sandboxes, what is
- * malformed is refused at the door.
+ * one that the document lists. Both kinds go at once: what is valid waits for sandboxes, what is malformed is
+ * refused at the door.
  */
 import type { Part, PartResult } from '../lib/part.ts';
 import { OWNER_ENV } from './actors.ts';
@@ -17,7 +17,7 @@ import { makeWorld } from './world.ts';
 
 const MALFORMED = 50_000;
 const VALID = 10_000;
-/** Beside the valid ones: those that meet on the same threads. */
+/** In addition to the valid ones: those that meet on the same threads. */
 const CROWDED = 3000;
 
 export const requestsPart: Part = {

@@ -364,8 +364,8 @@ async function oneMcpServer(
 }
 
 /**
- * Weights beside 1: sandboxes take a tenth of a second of a core or more, passwords too; a stream is held
- * for a quarter of a second.
+ * Weights relative to 1: sandboxes take a tenth of a second of a core or more, passwords too; a stream is
+ * held for a quarter of a second.
  */
 const COSTLY = [
   'messages.sendMessage',

@@ -31,7 +31,7 @@ export async function replay(wire: Wire, specimen: Specimen, first: Answer): Pro
   return { request, answer, faults };
 }
 
-/** The bytes, but where a secret was told once: then all else. */
+/** The bytes, except a secret that was shown once: then all else. */
 function withoutSecrets({ body }: Answer): string {
   const text = body.toString();
   if (!text.includes('"secretUnavailable":')) return text;

@@ -112,7 +112,7 @@ export function sample(schema: Schema, random: Random, richness: Richness = 'usu
   }
 }
 
-/** As it stands in a query. */
+/** As it appears in a query. */
 export function sampleText(schema: Schema, random: Random, richness?: Richness): string {
   const value = sample(schema, random, richness);
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -4,7 +4,7 @@ import type { Answer, Request } from './wire.ts';
 export interface Tally {
   count(name: string): void;
   counts: Map<string, number>;
-  /** `what` tells the kind; `example` is called for the first of a kind. */
+  /** `what` names the kind; `example` is called for the first of a kind. */
   fault(what: string, example: () => string): void;
   failures(): string[];
 }

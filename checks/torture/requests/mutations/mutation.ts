@@ -24,7 +24,7 @@ export interface Broken {
 
 export interface Mutation {
   name: string;
-  /** Of the requests of an operation that it fits, beside 1. */
+  /** Its weight among the requests of an operation that it fits, relative to 1. */
   weight?: number;
   fits(operation: Operation): boolean;
   /** Undefined where this specimen cannot be broken so. */

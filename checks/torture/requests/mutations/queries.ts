@@ -66,7 +66,7 @@ const invalid = (specimen: Specimen, name: string): Broken => ({
 });
 const withQuery = (specimen: Specimen, name: string, value: string): Broken =>
   invalid({ ...specimen, query: { ...specimen.query, [name]: value } }, name);
-/** The query as it stands, with this at its end. */
+/** The query as it is, with this at its end. */
 const withText = (specimen: Specimen, raw: string) => ({
   ...requestOf(specimen),
   target: `${targetOf(specimen)}${Object.keys(specimen.query).length ? '&' : '?'}${raw}`,

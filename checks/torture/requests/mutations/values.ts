@@ -1,4 +1,4 @@
-/** Bodies that are JSON, and off their schema by one value: the document's validator tells where. */
+/** Bodies that are JSON, and violate their schema by one value: the document's validator says where. */
 import type { Random } from '../../../harness/random.ts';
 import type { FaultsOf, Operation } from '../document.ts';
 import { text } from '../sample.ts';
@@ -52,7 +52,7 @@ const LONGEST = 120_000;
 
 const hasMembers = ({ body }: Operation) => Object.keys(body?.schema.properties ?? {}).length > 0;
 
-/** Where the schema's faults are, as clients are told. */
+/** Where the schema's faults are, as clients see them. */
 function pointersOf(faultsOf: FaultsOf, body: Json): string[] {
   return faultsOf(body).map(({ instancePath, params }) => {
     const member = (params.missingProperty ?? params.additionalProperty ?? params.propertyName) as

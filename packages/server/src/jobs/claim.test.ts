@@ -5,9 +5,11 @@ import { transaction } from '../db/transaction.ts';
 import { createClaim } from './claim.ts';
 import { enqueue } from './enqueue.ts';
 import type { EnqueueOptions } from './enqueue.ts';
-import { bus, ctx, database, handle, workers } from './jobs.fixture.ts';
+import { bus, ctx, database, handle, useJobs, workers } from './jobs.fixture.ts';
 import { startWorker } from './worker.ts';
 import type { Job, JobHandlers } from './job.ts';
+
+useJobs();
 
 /** `count` jobs of a project, named a1, a2, … */
 const add = (project: string, count: number, options: EnqueueOptions = {}) =>

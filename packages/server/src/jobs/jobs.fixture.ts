@@ -1,4 +1,4 @@
-/** For tests of jobs: a database and a bus of the file's own, and workers that end with each test. */
+/** For tests of jobs: a file's own database and bus, and workers that end with each test. */
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { openBus } from '../bus.ts';
@@ -18,17 +18,20 @@ const log = pino({ level: 'silent' });
 export const workers: JobWorker[] = [];
 export const ctx = () => ({ db: handle.db, bus, log });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  handle = openDatabase(database.connection, 8);
-  bus = await openBus(database.connection, newId('wrk'), log);
-});
-afterAll(async () => {
-  await bus?.close();
-  await handle?.close();
-  await database?.drop();
-});
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
-  await handle.db.deleteFrom('jobs').execute();
-});
+/** Each file calls it: files that share a process share this module. */
+export function useJobs(): void {
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    handle = openDatabase(database.connection, 8);
+    bus = await openBus(database.connection, newId('wrk'), log);
+  });
+  afterAll(async () => {
+    await bus?.close();
+    await handle?.close();
+    await database?.drop();
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
+    await handle.db.deleteFrom('jobs').execute();
+  });
+}

@@ -6,11 +6,13 @@ import { describe, expect, test, vi } from 'vitest';
 import { createTestDatabase } from '../db/database.fixture.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue, enqueueUnlessWaiting } from './enqueue.ts';
-import { bus, ctx, database, handle, workers } from './jobs.fixture.ts';
+import { bus, ctx, database, handle, useJobs, workers } from './jobs.fixture.ts';
 import { LostJob } from './job.ts';
 import { startWorker } from './worker.ts';
 import type { Job, JobHandlers } from './job.ts';
 import type { JobWorker } from './worker.ts';
+
+useJobs();
 
 async function start(handlers: JobHandlers): Promise<JobWorker> {
   const worker = await startWorker(ctx(), database.connection, handlers);
