@@ -19,7 +19,7 @@ export type DamageKind =
   | 'reference_missing'
   | 'artifact_damaged'
   | 'artifact_manifest';
-export type WarningKind = 'object_orphaned' | 'object_unused';
+type WarningKind = 'object_orphaned' | 'object_unused';
 
 /** A file of a source. */
 export interface Use {

@@ -17,13 +17,13 @@ export async function findOrphans(run: Verification, projectId: string | null): 
     if (Date.now() - object.modifiedAt.getTime() < MIN_AGE_MS) continue;
     batch.push(object);
     if (batch.length < BATCH) continue;
-    await tellOrphans(run, batch);
+    await warnOfOrphans(run, batch);
     batch = [];
   }
-  await tellOrphans(run, batch);
+  await warnOfOrphans(run, batch);
 }
 
-async function tellOrphans({ db, store, findings }: Verification, objects: ObjectInfo[]): Promise<void> {
+async function warnOfOrphans({ db, store, findings }: Verification, objects: ObjectInfo[]): Promise<void> {
   const { rows } = await sql<{
     key: string;
   }>`select key from objects where key = any(${objects.map((o) => o.key)}::text[])`.execute(db);

@@ -19,7 +19,7 @@ export interface PackRow {
   index: Buffer;
 }
 
-export interface PackFaults {
+interface PackFaults {
   faults: { kind: DamageKind; message: string }[];
   /** Damaged contents: what is wrong with each. */
   contents: Map<string, string>;

@@ -1,7 +1,6 @@
 /**
- * Verifies one project: the bytes of its packs, then its rows against them. What looks wrong is a suspicion
- * until the database was asked again: beside a running service packs are replaced and projects deleted
- * while it reads.
+ * Verifies one project: the bytes of its packs, then its rows against them. A fault is a suspicion until the
+ * database was asked again: a running service replaces packs and deletes projects while this reads.
  */
 import { confirmContents, confirmFindings } from './confirm.ts';
 import type { LostContent } from './confirm.ts';
@@ -13,7 +12,7 @@ import { findLostReferences, findUnregistered, isLive } from './rows.ts';
 import { forEachOf } from './run.ts';
 import type { Verification } from './run.ts';
 import { verifyCandidates, verifySource } from './sources.ts';
-import type { Suspects } from './sources.ts';
+import type { RowsVerification, Suspects } from './sources.ts';
 import { sourceIds, SourceTrees } from './trees.ts';
 
 /** Repacking brings new packs while the old ones are read. */
@@ -30,16 +29,18 @@ const OF_PACKS: ReadonlySet<Finding['kind']> = new Set([
 /** Adds to `run.findings`. Throws `StorageUnavailableError`, and what the database throws. */
 export async function verifyProject(run: Verification, projectId: string): Promise<void> {
   const suspects: Suspects = { findings: [], damaged: new Map(), missing: new Map() };
-  // Before the placements: what is stored while it works is not looked for in rows that are older.
+  // Before the placements: a source that is stored later is not looked for in older rows.
   const ids = await sourceIds(run.db, projectId);
   await verifyPacks(run, projectId, suspects);
   const trees = new SourceTrees(run.db, projectId);
-  await verifyRows(run, projectId, ids, trees, suspects);
+  const placements = await readPlacements(run.db, projectId);
+  const rows: RowsVerification = { run, projectId, trees, placements, suspects };
+  await verifyRows(rows, ids);
   suspects.findings.push(
     ...(await findUnregistered(run.db, projectId)),
     ...(await findLostReferences(run.db, projectId)),
   );
-  await tell(run, projectId, ids, trees, suspects);
+  await addConfirmed(rows, ids);
   run.tally.projects++;
 }
 
@@ -81,27 +82,17 @@ async function verifyPackRow(
   run.tally.packs++;
 }
 
-async function verifyRows(
-  run: Verification,
-  projectId: string,
-  ids: readonly string[],
-  trees: SourceTrees,
-  suspects: Suspects,
-): Promise<void> {
-  const placements = await readPlacements(run.db, projectId);
-  for (const sha256 of placements.misplaced())
-    suspects.missing.set(sha256, 'The pack that it is said to be in does not have it.');
-  for (const id of ids) await verifySource(run, projectId, id, trees, placements, suspects);
-  await verifyCandidates(run, projectId, placements, suspects);
+async function verifyRows(rows: RowsVerification, ids: readonly string[]): Promise<void> {
+  for (const sha256 of rows.placements.misplaced())
+    rows.suspects.missing.set(sha256, 'The pack that it is said to be in does not have it.');
+  for (const id of ids) await verifySource(rows, id);
+  await verifyCandidates(rows);
 }
 
-/** What is still so goes into the findings. */
-async function tell(
-  run: Verification,
-  projectId: string,
+/** Adds the suspicions that are still true to the findings. */
+async function addConfirmed(
+  { run, projectId, trees, suspects }: RowsVerification,
   ids: readonly string[],
-  trees: SourceTrees,
-  suspects: Suspects,
 ): Promise<void> {
   const confirmed = await confirmFindings(run.db, suspects.findings);
   const lost = await confirmContents(run.db, projectId, suspects);

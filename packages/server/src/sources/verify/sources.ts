@@ -8,27 +8,30 @@ import type { SourceTrees } from './trees.ts';
 import type { Placements } from './placements.ts';
 import type { Verification } from './run.ts';
 
-/** What is suspected, to be looked at again before it is told. */
+/** Suspicions, which are looked at again before they become findings. */
 export interface Suspects {
   findings: Finding[];
-  /** By pack: its damaged contents by SHA-256, with what is wrong. */
+  /** By pack: its damaged contents by SHA-256, each with its fault. */
   damaged: Map<string, ReadonlyMap<string, string>>;
-  /** Contents that are needed, and in no pack: by SHA-256, with what is wrong. */
+  /** Contents that are needed, and in no pack: by SHA-256, each with its fault. */
   missing: Map<string, string>;
+}
+
+/** The verification of one project's rows. */
+export interface RowsVerification {
+  run: Verification;
+  projectId: string;
+  trees: SourceTrees;
+  placements: Placements;
+  suspects: Suspects;
 }
 
 type Where = Pick<Finding, 'projectId' | 'sourceId' | 'applyId'>;
 
-export async function verifySource(
-  { db, tally }: Verification,
-  projectId: string,
-  sourceId: string,
-  trees: SourceTrees,
-  placements: Placements,
-  suspects: Suspects,
-): Promise<void> {
+export async function verifySource(rows: RowsVerification, sourceId: string): Promise<void> {
+  const { run, projectId, trees, suspects } = rows;
   const where = { projectId, sourceId };
-  const row = await db
+  const row = await run.db
     .selectFrom('sources')
     .select(['sha256', 'byte_size', 'file_count', 'manifest_base'])
     .where('id', '=', sourceId)
@@ -48,38 +51,29 @@ export async function verifySource(
         ...where,
       });
     }
-    checkContents(
-      tree,
-      row.manifest_base === null ? null : await trees.treeOf(row.manifest_base),
-      where,
-      placements,
-      suspects,
-    );
+    const base = row.manifest_base === null ? null : await trees.treeOf(row.manifest_base);
+    checkContents(rows, where, tree, base);
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error;
     suspects.findings.push({ kind: 'manifest_damaged', message: error.message, ...where });
   }
-  tally.sources++;
+  run.tally.sources++;
 }
 
 const sizes = (s: { sha256: string; byte_size: number; file_count: number }) =>
   `${s.file_count} files, ${s.byte_size} bytes, SHA-256 ${s.sha256}`;
 
 /** Candidates of repairs that an apply may publish have files like sources. */
-export async function verifyCandidates(
-  { db }: Verification,
-  projectId: string,
-  placements: Placements,
-  suspects: Suspects,
-): Promise<void> {
-  const { rows } = await sql<{ apply_id: string; manifest: Buffer }>`
+export async function verifyCandidates(rows: RowsVerification): Promise<void> {
+  const { run, projectId, suspects } = rows;
+  const { rows: candidates } = await sql<{ apply_id: string; manifest: Buffer }>`
     select c.apply_id, c.manifest from repair_candidates c join applies a on a.id = c.apply_id where a.project_id = ${projectId}`.execute(
-    db,
+    run.db,
   );
-  for (const { apply_id: applyId, manifest } of rows) {
+  for (const { apply_id: applyId, manifest } of candidates) {
     const where = { projectId, applyId };
     try {
-      checkContents(decodeManifest(manifest), null, where, placements, suspects);
+      checkContents(rows, where, decodeManifest(manifest), null);
     } catch (error) {
       suspects.findings.push({
         kind: 'manifest_damaged',
@@ -91,23 +85,15 @@ export async function verifyCandidates(
 }
 
 /** Entries of the base are the same objects in the tree: they were looked at with it. */
-function checkContents(
-  tree: Tree,
-  base: Tree | null,
-  where: Where,
-  placements: Placements,
-  suspects: Suspects,
-): void {
-  for (const [path, entry] of tree)
-    if (base?.get(path) !== entry) checkContent(path, entry, where, placements, suspects);
+function checkContents(rows: RowsVerification, where: Where, tree: Tree, base: Tree | null): void {
+  for (const [path, entry] of tree) if (base?.get(path) !== entry) checkContent(rows, where, path, entry);
 }
 
 function checkContent(
+  { placements, suspects: { findings, missing } }: RowsVerification,
+  where: Where,
   path: string,
   { sha256, byteSize }: Entry,
-  where: Where,
-  placements: Placements,
-  { findings, missing }: Suspects,
 ): void {
   const length = placements.lengthOf(sha256);
   if (length === undefined) missing.set(sha256, 'It is in no pack of the project.');

@@ -17,7 +17,7 @@ export { MAX_LISTED } from './findings.ts';
 export type { Finding } from './findings.ts';
 export type { Tally } from './run.ts';
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Null: all. */
   projectId: string | null;
   /** Objects, and projects, that are read at once. */
