@@ -1,6 +1,6 @@
 /** git, timed from its start to its end: the process is part of what a user of git pays. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { createGitProcess } from '../../packages/server/src/merge/git-process.ts';
+import { GitProcess } from '../../packages/server/src/merge/git-process.ts';
 
 export interface GitOptions {
   cwd: string;
@@ -73,7 +73,7 @@ export function startMergeTree(
   repository: string,
   known: string,
 ): { merge(head: string, draft: string): Promise<string>; stop(): void } {
-  const git = createGitProcess({
+  const git = new GitProcess({
     gitDir: repository,
     args: ['merge-tree', '--write-tree', '--stdin'],
     unbuffered: true,

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { GIT_ENVIRONMENT, createGitProcess } from '../../../packages/server/src/merge/git-process.ts';
+import { GIT_ENVIRONMENT, GitProcess } from '../../../packages/server/src/merge/git-process.ts';
 import { MERGE_TREE, answerOfItself } from '../../../packages/server/src/merge/merge-answer.ts';
 
 /** Git on a bare clone of the repository that is replayed: what it says is the answer that is wanted. */
@@ -37,8 +37,8 @@ export async function initReplayGit(dir: string): Promise<ReplayGit> {
 
 async function replayGitAt(dir: string): Promise<ReplayGit> {
   const run: ReplayGit['run'] = (args, input) => command(['--git-dir', dir, ...args], input);
-  const reading = createGitProcess({ gitDir: dir, args: ['cat-file', '--batch'], unbuffered: false });
-  const merging = createGitProcess({ gitDir: dir, args: MERGE_TREE, unbuffered: true });
+  const reading = new GitProcess({ gitDir: dir, args: ['cat-file', '--batch'], unbuffered: false });
+  const merging = new GitProcess({ gitDir: dir, args: MERGE_TREE, unbuffered: true });
   // The clean merge of a commit with itself ends an answer; no history has this one's tree.
   const last = await commitOf(run, END);
   const lastAnswer = answerOfItself(last.tree);

@@ -64,7 +64,7 @@ async function requireEditable(tx: Tx, loaded: LoadedThread, expectedSourceId: s
 async function parse(call: Call) {
   const edit = await faultsMapped(call.ctx.pool.parseEdit(call.bytes));
   if (!edit.ok) throw new ApiError(edit.code, edit.message, { fields: edit.fields });
-  return { edit, taken: keepUntilTaken(call, edit.handle) };
+  return { edit, take: keepUntilTaken(call, edit.handle) };
 }
 
 export const createEdit = claimedWrite({
@@ -90,9 +90,9 @@ export const createEdit = claimedWrite({
       },
     };
   },
-  async handle(call, claim, { edit, taken }) {
+  async handle(call, claim, { edit, take }) {
     const { ctx } = call;
-    taken.is = true;
+    take();
     try {
       const { thread, project } = await loadThread(ctx.db, call);
       const edited = await faultsMapped(

@@ -134,7 +134,7 @@ describe('diff', () => {
     const slow: Git = {
       ...git,
       diffTree: (...args) =>
-        asked++ < 2 ? Promise.reject(new GitFailure('late', true)) : git.diffTree(...args),
+        asked++ < 2 ? Promise.reject(new GitFailure('late', { timedOut: true })) : git.diffTree(...args),
     };
     const files = await diffTrees({
       from: blobs.tree({ a: lines(9) }),
@@ -152,7 +152,7 @@ describe('diff', () => {
       diffTree: (from, to, limitMs, renames) =>
         renames === 'identical'
           ? git.diffTree(from, to, limitMs, renames)
-          : Promise.reject(new GitFailure('late', true)),
+          : Promise.reject(new GitFailure('late', { timedOut: true })),
     };
     const files = await diffTrees({
       from: blobs.tree({ a: lines(9), b: lines(7) }),

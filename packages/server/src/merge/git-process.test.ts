@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createGitProcess } from './git-process.ts';
+import { GitProcess } from './git-process.ts';
 import { Blobs, lines } from './merge.fixture.ts';
 import { createGit } from './git.ts';
 import { mergeTrees } from './merge-trees.ts';
@@ -12,7 +12,7 @@ import { createObjectStore } from './object-store.ts';
 const dir = mkdtempSync(join(tmpdir(), 'headrace-process-'));
 const store = createObjectStore(dir);
 const alive = new Set<number>();
-const git = createGitProcess({
+const git = new GitProcess({
   gitDir: store.dir,
   args: ['cat-file', '--batch-check'],
   unbuffered: false,
@@ -37,7 +37,7 @@ test('a process that does not answer is killed in time, and the next request sta
 });
 
 test('a process that dies rejects with its last words, and the next request starts another', async () => {
-  const broken = createGitProcess({
+  const broken = new GitProcess({
     gitDir: store.dir,
     args: ['cat-file', '--no-such-option'],
     unbuffered: false,
@@ -50,7 +50,7 @@ test('a process that dies rejects with its last words, and the next request star
 });
 
 test('requests that come together are answered in order', async () => {
-  const talking = createGitProcess({
+  const talking = new GitProcess({
     gitDir: store.dir,
     args: ['cat-file', '--batch-check'],
     unbuffered: false,

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { createGitProcess } from './git-process.ts';
-import type { GitProcess } from './git-process.ts';
+import { GitProcess } from './git-process.ts';
 import { writeCommit } from './git-trees.ts';
 import { MERGE_TREE, answerOfItself } from './merge-answer.ts';
 import { createObjectStore } from './object-store.ts';
@@ -64,12 +63,13 @@ export function createGit({
 }): Git {
   mkdirSync(dir, { recursive: true });
   const store = createObjectStore(dir);
-  const processOf = (args: string[], unbuffered: boolean) =>
-    createGitProcess({ gitDir: store.dir, args, unbuffered, ...(onSpawn && { onSpawn }) });
-  const merging = processOf(MERGE_TREE, true);
-  const diffing = processOf([...DIFF, ...FOR_PEOPLE], false);
-  const identifying = processOf([...DIFF, ...IDENTICAL], false);
-  const comparing = processOf([...DIFF, ...FOR_MERGES], false);
+  const common = { gitDir: store.dir, onSpawn };
+  const differOf = (args: string[]) =>
+    new GitProcess({ ...common, args: [...DIFF, ...args], unbuffered: false });
+  const merging = new GitProcess({ ...common, args: MERGE_TREE, unbuffered: true });
+  const diffing = differOf(FOR_PEOPLE);
+  const identifying = differOf(IDENTICAL);
+  const comparing = differOf(FOR_MERGES);
   const stop = (): void => [merging, diffing, identifying, comparing].forEach((git) => git.stop());
   const clear = (): void => {
     stop();

@@ -526,7 +526,10 @@ describe('merging trees', () => {
   });
 
   test('what git has not decided in time is a conflict', async () => {
-    const tooSlow: Git = { ...git, mergeTree: () => Promise.reject(new GitFailure('late', true)) };
+    const tooSlow: Git = {
+      ...git,
+      mergeTree: () => Promise.reject(new GitFailure('late', { timedOut: true })),
+    };
     const blobs = new Blobs();
     const [base, head, draft] = [
       blobs.tree({ a: lines(9) }),
@@ -541,7 +544,7 @@ describe('merging trees', () => {
   test('what git aborts on is a conflict', async () => {
     const aborting: Git = {
       ...git,
-      mergeTree: () => Promise.reject(new GitFailure('an assertion', false, true)),
+      mergeTree: () => Promise.reject(new GitFailure('an assertion', { aborted: true })),
     };
     const blobs = new Blobs();
     const [base, head, draft] = [
@@ -565,7 +568,7 @@ describe('merging trees', () => {
     const dying: Git = {
       ...git,
       mergeTree: (...args) =>
-        asked++ === 0 ? Promise.reject(new GitFailure('died', false)) : git.mergeTree(...args),
+        asked++ === 0 ? Promise.reject(new GitFailure('died')) : git.mergeTree(...args),
     };
     const merge = await mergeTrees({ base, head, draft, readBlobs: blobs.read, git: dying });
     expect([merge.status, asked, blobs.asked.has(sha256('one side changed\n'))]).toEqual(['clean', 2, true]);

@@ -12,7 +12,7 @@ import type { Conflict, ConflictKind, Merge, ReadBlobs, Sides } from './types.ts
 import type { Changes, Entry, Tree } from '../trees/tree.ts';
 
 /** Wall time for one question to git. What it has not decided by then, or cannot, is a conflict. */
-export const GIT_LIMIT_MS = 10_000;
+const GIT_LIMIT_MS = 10_000;
 
 export interface MergeInput extends Sides {
   readBlobs: ReadBlobs;

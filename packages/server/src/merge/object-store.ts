@@ -39,7 +39,7 @@ export interface ObjectStore {
   remove(): void;
 }
 
-export interface StoredBlob {
+interface StoredBlob {
   oid: string;
   binary: boolean;
   lines: number;
@@ -155,7 +155,7 @@ function readRange({ path, offset, length }: PackPlace & { path: string }): Buff
   return bytes;
 }
 
-export const isBinary = (content: Buffer): boolean => content.subarray(0, BINARY_PROBE).includes(0);
+const isBinary = (content: Buffer): boolean => content.subarray(0, BINARY_PROBE).includes(0);
 
 export function countLines(content: Buffer): number {
   let n = 0;

@@ -4,6 +4,7 @@
  * nor storage. A thread that dies or hangs is replaced; what it had under way is tried once more, except
  * the request that took too long.
  */
+import { asBuffer } from '../buffers.ts';
 import { JobQueue, type QueueOptions } from './job-queue.ts';
 import type { TreeRef } from './job.ts';
 import type { MergeOutput } from './protocol.ts';
@@ -94,5 +95,3 @@ function once<T>(load: () => Promise<T> | T): () => Promise<T> | T {
   let value: Promise<T> | T | undefined;
   return () => (value ??= load());
 }
-
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -4,7 +4,7 @@ import { changesOf } from './merge-trees.ts';
 import type { Conflict, Merge, Resolution, Sides } from './types.ts';
 import type { Changes, Entry, Tree } from '../trees/tree.ts';
 
-export interface Resolved {
+interface Resolved {
   /** From the head to the result; what remains in conflict as in the draft. */
   changes: Changes;
   /** Conflicts without a resolution, and paths that clash because of one. Sorted by path bytes. */

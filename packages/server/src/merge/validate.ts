@@ -2,13 +2,13 @@ import { checkPath } from '../trees/paths.ts';
 import { bytesOf } from './changed-tree.ts';
 import type { Changes, Tree } from '../trees/tree.ts';
 
-export interface BundleLimits {
+interface BundleLimits {
   files: number;
   fileBytes: number;
   totalBytes: number;
 }
 
-export const BUNDLE_LIMITS: BundleLimits = {
+const BUNDLE_LIMITS: BundleLimits = {
   files: 10_000,
   fileBytes: 8 * 1024 * 1024,
   totalBytes: 32 * 1024 * 1024,

@@ -11,10 +11,9 @@ import type { Call } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
 import { loadProject, scopeOf } from '../projects/index.ts';
 import { faultsMapped } from './faults.ts';
+import { keepUntilTaken } from './import/kept-contents.ts';
 import type { ImportedSource } from './import/pool.ts';
 import { insertSource } from './insert-source.ts';
-import { keepUntilTaken } from './import/kept-contents.ts';
-import type { Taken } from './import/kept-contents.ts';
 import { ImportBody, MessageInput, Source, SourceIdInput } from './schemas.ts';
 import { abandon, stageBlobs } from './stage.ts';
 import { loadSource } from './store.ts';
@@ -26,7 +25,7 @@ const ImportQuery = Body({
 });
 type ImportQuery = Static<typeof ImportQuery>;
 
-/** In JSON these stand in the body; one place for each. */
+/** A JSON import has these in its body: one place for each. */
 function refuseQuery(query: ImportQuery): void {
   const fields = Object.keys(query).map((name) => ({
     path: `/query/${name}`,
@@ -35,7 +34,7 @@ function refuseQuery(query: ImportQuery): void {
   if (fields.length) throw invalid(...fields);
 }
 
-async function parse(call: Call<ImportQuery>): Promise<{ imported: ImportedSource; taken: Taken }> {
+async function parse(call: Call<ImportQuery>): Promise<{ imported: ImportedSource; take: () => void }> {
   const { ctx, bytes, contentType, query } = call;
   const isGzip = contentType === 'application/gzip';
   if (!isGzip) refuseQuery(query);
@@ -43,7 +42,7 @@ async function parse(call: Call<ImportQuery>): Promise<{ imported: ImportedSourc
     ctx.pool.parseImport(bytes, isGzip ? 'application/gzip' : 'application/json'),
   );
   if (!imported.ok) throw new ApiError(imported.code, imported.message, { fields: imported.fields });
-  return { imported, taken: keepUntilTaken(call, imported.handle) };
+  return { imported, take: keepUntilTaken(call, imported.handle) };
 }
 
 export const importSource = claimedWrite({
@@ -62,9 +61,9 @@ export const importSource = claimedWrite({
     const prepared = await parse(call);
     return { bodyDigest: prepared.imported.fingerprint, prepared };
   },
-  async handle(call, claim, { imported, taken }) {
+  async handle(call, claim, { imported, take }) {
     const { ctx, query } = call;
-    taken.is = true;
+    take();
     try {
       const project = await loadProject(ctx.db, call);
       const parentId = imported.parentSourceId ?? query.parentSourceId ?? null;

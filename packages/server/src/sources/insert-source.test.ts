@@ -3,7 +3,8 @@ import { transaction } from '../db/transaction.ts';
 import { readBlobs, tarOf } from './contents.ts';
 import { insertSource } from './insert-source.ts';
 import { sourceSha256 } from '../trees/manifest.ts';
-import { missingBlobs, stageBlobs } from './stage.ts';
+import { decodeIndex } from '../trees/pack.ts';
+import { stageBlobs } from './stage.ts';
 import { readTar } from '../trees/tar-reader.ts';
 import { makeProject, openTestContext, storeFiles, treeOf } from './sources.fixture.ts';
 import type { TestContext } from './sources.fixture.ts';
@@ -68,7 +69,8 @@ describe('a stored source', () => {
     const again = await stageBlobs(ctx, project, treeOf({ x: 'two', y: 'one' }).blobs);
     expect(again).toBeNull();
     const { tree, blobs } = treeOf({ a: 'one', c: 'three' });
-    expect(await missingBlobs(ctx, project.id, blobs.keys())).toEqual([tree.get('c')!.sha256]);
+    const staged = await stageBlobs(ctx, project, blobs);
+    expect([...decodeIndex(staged!.index).blobs.keys()]).toEqual([tree.get('c')!.sha256]);
     await storeFiles(ctx, project, { a: 'one', c: 'three' });
     const rows = await ctx.db
       .selectFrom('blobs')

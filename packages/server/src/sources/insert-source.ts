@@ -16,7 +16,7 @@ import type { SourceRow } from './store.ts';
 import { keepTree, loadTree } from './load-tree.ts';
 
 /** Files that the import worker has encoded and measured already. */
-export interface EncodedTree {
+interface EncodedTree {
   readonly manifest: Tree;
   manifestBytes: Buffer;
   sourceSha256: string;
@@ -24,7 +24,7 @@ export interface EncodedTree {
   fileCount: number;
 }
 
-export interface NewSource {
+interface NewSource {
   /** The files. Every content is in the project or in `staged`. */
   tree: Tree | EncodedTree;
   /** Ids of sources of the project; the manifest is stored as a delta to the first where that is smaller. */

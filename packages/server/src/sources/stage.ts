@@ -8,7 +8,7 @@ import { newId } from '../ids.ts';
 import type { Tree } from '../trees/tree.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { faultsMapped, storageUnavailable } from './faults.ts';
-import type { ExpectedFile, Handle, Packed } from './import/pool.ts';
+import type { Handle, Packed } from './import/pool.ts';
 import { discardUncommitted, registerObject, renewObject } from './objects.ts';
 import { findStored } from './store.ts';
 
@@ -25,20 +25,16 @@ export interface ProjectKey {
 }
 
 /**
- * Where the contents are: in memory by SHA-256; kept in the worker under a handle (`tree` names them; the
- * handle ends here); or in an uncompressed tar out of a sandbox that holds just `files`, which
- * `missingBlobs` named.
+ * Where the contents are: in memory by SHA-256, or kept in the worker under a handle (`tree` names them; the
+ * handle ends here).
  */
-export type Contents =
-  | Map<string, Buffer>
-  | { handle: Handle; tree: Tree }
-  | { tar: Uint8Array; files: readonly ExpectedFile[] };
+type Contents = Map<string, Buffer> | { handle: Handle; tree: Tree };
 
 /** A pack that was put; null where the project had every content already. */
 export type Staged = { packId: string; objectKey: string; byteSize: number; index: Buffer } | null;
 
 /** Those of the contents that the project does not have, each once, in the order given. */
-export async function missingBlobs(
+async function missingBlobs(
   ctx: Pick<Context, 'db'>,
   projectId: string,
   sha256s: Iterable<string>,
@@ -51,7 +47,7 @@ export async function missingBlobs(
 /**
  * Packs what the project does not have, off the event loop, and puts it into the store. No transaction may
  * be open. Throws 503 `source_storage_unavailable` where the store is away, and `ImportError`
- * `content_mismatch` where a tar is not what was expected.
+ * `content_mismatch` where a content is not what its hash says.
  */
 export async function stageBlobs(ctx: Staging, project: ProjectKey, contents: Contents): Promise<Staged> {
   const packed = await faultsMapped(pack(ctx, project.id, contents));
@@ -98,8 +94,6 @@ export async function stagePack(
 }
 
 async function pack(ctx: Staging, projectId: string, contents: Contents): Promise<Packed | null> {
-  if ('tar' in contents)
-    return contents.files.length === 0 ? null : ctx.pool.packTar(contents.tar, contents.files);
   if (contents instanceof Map) {
     const missing = await missingBlobs(ctx, projectId, contents.keys());
     return missing.length === 0

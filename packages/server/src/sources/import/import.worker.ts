@@ -7,15 +7,7 @@ import { parentPort, type Transferable } from 'node:worker_threads';
 import { parseBundle, type BundleFile } from './bundle.ts';
 import type { Refusal } from './bundle-rules.ts';
 import { applyChanges, parseEdit, type Change } from './edits.ts';
-import type {
-  Answer,
-  EncodedPack,
-  ExpectedFile,
-  Job,
-  OperationName,
-  Operations,
-  StagedSource,
-} from './protocol.ts';
+import type { Answer, EncodedPack, Job, OperationName, Operations, StagedSource } from './protocol.ts';
 import {
   decodeManifest,
   encodeManifest,
@@ -28,7 +20,6 @@ import type { Tree } from '../../trees/tree.ts';
 import { buildPack, encodeIndex, type Blob } from '../../trees/pack.ts';
 import { sortByPath } from '../../trees/paths.ts';
 import { parseTarGz } from './tar-import.ts';
-import { readTar } from '../../trees/tar-reader.ts';
 
 interface Staged {
   changes: Change[];
@@ -80,8 +71,6 @@ const handlers: Handlers = {
     return null;
   },
 
-  packTar: async ({ tar, files }) => pack(await readExpected(tar, files)),
-
   packContents({ blobs }) {
     for (const { sha256, bytes } of blobs)
       if (sha256Of(bytes) !== sha256) throw new ContentMismatch('a content is not what its hash says');
@@ -89,7 +78,7 @@ const handlers: Handlers = {
   },
 };
 
-/** The sandbox's word about a file and the file that came do not agree. */
+/** A content is not what its hash says. */
 class ContentMismatch extends Error {
   readonly code = 'content_mismatch';
 }
@@ -138,29 +127,6 @@ function blobsOf(changes: readonly Change[], manifest: Tree): Blob[] {
 function pack(blobs: Iterable<Blob>): EncodedPack {
   const { bytes, index } = buildPack(blobs);
   return { bytes, index: encodeIndex(index) };
-}
-
-/**
- * A tar out of a sandbox: every expected file once, with the content that was hashed there, and nothing
- * else.
- */
-async function readExpected(tar: Uint8Array, files: readonly ExpectedFile[]): Promise<Blob[]> {
-  const missing = new Map(files.map((f) => [f.path, f]));
-  const found: (Blob & { path: string })[] = [];
-  for await (const entry of readTar([tar])) {
-    if (entry.kind === 'folder') continue;
-    const path = entry.path?.replace(/^\.\//, '') ?? '';
-    const expected = missing.get(path);
-    if (!expected || entry.kind !== 'file' || entry.byteSize !== expected.byteSize)
-      throw new ContentMismatch('a file is not the one that was captured');
-    missing.delete(path);
-    const bytes = await entry.read();
-    if (sha256Of(bytes) !== expected.sha256)
-      throw new ContentMismatch('a file changed after it was captured');
-    found.push({ path, sha256: expected.sha256, bytes });
-  }
-  if (missing.size > 0) throw new ContentMismatch('a captured file is missing');
-  return sortByPath(found);
 }
 
 /** Whole array buffers travel without a copy; views into a shared slab must not take it along. */

@@ -1,22 +1,19 @@
 import type { Call } from '../../http/operation.ts';
 import type { Handle } from './pool.ts';
 
-/** Whether the contents of a parsed body are somebody's work now. */
-export interface Taken {
-  is: boolean;
-}
-
 /**
- * Contents of a parsed body stay in the worker until work is taken up on them (`taken.is = true`), or until
- * the request is over without: a replay, a refusal.
+ * Releases the contents of a parsed body when the request ends before work began on them: a replay, a
+ * refusal. Returns what the work calls as it begins; from then on it releases them itself.
  */
-export function keepUntilTaken({ ctx, signal }: Pick<Call, 'ctx' | 'signal'>, handle: Handle): Taken {
-  const taken = { is: false };
+export function keepUntilTaken({ ctx, signal }: Pick<Call, 'ctx' | 'signal'>, handle: Handle): () => void {
+  let isTaken = false;
   // A service that stops still answers what is under way.
   const release = () => {
-    if (!taken.is && !ctx.shutdown.aborted) ctx.pool.release(handle);
+    if (!isTaken && !ctx.shutdown.aborted) ctx.pool.release(handle);
   };
   if (signal.aborted) release();
   else signal.addEventListener('abort', release, { once: true });
-  return taken;
+  return () => {
+    isTaken = true;
+  };
 }

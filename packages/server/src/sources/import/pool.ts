@@ -3,17 +3,16 @@
  * worker stay within a bound.
  */
 import type { Worker } from 'node:worker_threads';
-import { asBuffer, owned } from '../buffers.ts';
+import { asBuffer, owned } from '../../buffers.ts';
 import type { Refusal } from './bundle-rules.ts';
-import type { EncodedPack, ExpectedFile, ParsedEdit, ParsedImport, StagedSource } from './protocol.ts';
+import type { EncodedPack, ParsedEdit, ParsedImport, StagedSource } from './protocol.ts';
 import { decodeManifest, encodeManifest } from '../../trees/manifest.ts';
 import type { Tree } from '../../trees/tree.ts';
 import type { Blob } from '../../trees/pack.ts';
 import { PoolError, WorkerQueue } from './worker-queue.ts';
 
 export type { Refusal } from './bundle-rules.ts';
-export type { ExpectedFile } from './protocol.ts';
-export { ImportError, PoolError } from './worker-queue.ts';
+export { PoolError } from './worker-queue.ts';
 
 /** Contents that the worker keeps until they are packed or released, or for two minutes. */
 export interface Handle {
@@ -27,8 +26,8 @@ type WithManifest<T> = Omit<T, 'manifest' | 'fingerprint'> & {
   manifestBytes: Buffer;
 };
 export type ImportedSource = WithManifest<ParsedImport> & { fingerprint: Buffer; handle: Handle };
-export type EditRequest = Omit<ParsedEdit, 'fingerprint'> & { fingerprint: Buffer; handle: Handle };
-export type EditedSource = WithManifest<StagedSource>;
+type EditRequest = Omit<ParsedEdit, 'fingerprint'> & { fingerprint: Buffer; handle: Handle };
+type EditedSource = WithManifest<StagedSource>;
 
 export interface Packed {
   bytes: Buffer;
@@ -43,7 +42,7 @@ declare module '../../context.ts' {
   }
 }
 
-export interface ImportPoolOptions {
+interface ImportPoolOptions {
   /** For one job in the worker. */
   timeoutMs?: number;
   /** Jobs that wait. */
@@ -159,22 +158,9 @@ export class ImportPool {
   }
 
   /**
-   * Packs the files of an uncompressed tar from a sandbox, which must hold just the expected ones, else
-   * `ImportError` `content_mismatch`. `tar` is handed over.
+   * Packs contents in the order given. Throws `ImportError` `content_mismatch` where one is not what its
+   * hash says. The bytes are copied.
    */
-  async packTar(tar: Uint8Array, files: readonly ExpectedFile[]): Promise<Packed> {
-    const own = owned(tar);
-    return buffers(
-      await this.jobs.run({
-        operation: 'packTar',
-        input: { tar: own, files },
-        transfer: [own.buffer],
-        byteSize: own.length,
-      }),
-    );
-  }
-
-  /** Packs contents in the order given after checking their hashes. The bytes are copied. */
   async packContents(blobs: readonly Blob[]): Promise<Packed> {
     return buffers(
       await this.jobs.run({

@@ -32,13 +32,6 @@ export interface EncodedPack {
   index: Uint8Array;
 }
 
-/** A file whose content a sandbox hashed and a tar brings. */
-export interface ExpectedFile {
-  path: string;
-  sha256: string;
-  byteSize: number;
-}
-
 /** Input and output of every operation of the worker. `handle` names what the worker keeps. */
 export interface Operations {
   parseImport: {
@@ -49,7 +42,6 @@ export interface Operations {
   applyEdit: { input: { handle: number; manifest: Uint8Array }; output: StagedSource | Refusal };
   packBlobs: { input: { handle: number; exclude: readonly string[] }; output: EncodedPack };
   release: { input: { handle: number }; output: null };
-  packTar: { input: { tar: Uint8Array; files: readonly ExpectedFile[] }; output: EncodedPack };
   packContents: { input: { blobs: readonly Blob[] }; output: EncodedPack };
 }
 

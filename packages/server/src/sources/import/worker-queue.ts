@@ -22,10 +22,7 @@ export class PoolError extends Error {
   }
 }
 
-/**
- * The worker threw: `content_mismatch` when a sandbox's files are not what it said, else a fault of this
- * code.
- */
+/** The worker threw: `content_mismatch` when a content is not what its hash says, else a fault of this code. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
   readonly code: string | null;

@@ -32,7 +32,7 @@ export function reconcileRepacks(ctx: Reconciling): void {
 }
 
 /** By project. */
-export type NewestPacks = ReadonlyMap<string, string>;
+type NewestPacks = ReadonlyMap<string, string>;
 
 /**
  * `known`: what the last look returned. A project whose job could do nothing gets none again before it has

@@ -17,7 +17,7 @@ import { transaction } from '../../db/transaction.ts';
 import type { Tx } from '../../db/transaction.ts';
 import type { Job } from '../../jobs/job.ts';
 import { ObjectNotFoundError } from '../../storage/object-store.ts';
-import { owned } from '../buffers.ts';
+import { owned } from '../../buffers.ts';
 import { commitPack } from '../insert-source.ts';
 import { summarizeIndex } from '../../trees/pack.ts';
 import { choosePacks, MANY_PACKS, MAX_PACK, MAX_REPACK, SOME_PACKS } from './plan.ts';

@@ -1,6 +1,6 @@
 /** Starts the thread of one step of a repacking and answers its questions. */
 import { Worker } from 'node:worker_threads';
-import { asBuffer } from '../buffers.ts';
+import { asBuffer } from '../../buffers.ts';
 import type { Packed } from '../import/pool.ts';
 import type { FromThread, Manifests, RepackWork } from './protocol.ts';
 

@@ -1,9 +1,6 @@
-/** Bytes on their way to a thread and back. */
+/** Bytes on their way to a worker thread and back. */
 
-/**
- * The bytes in an array buffer of their own, which can be handed to a thread; a view into a shared slab is
- * copied.
- */
+/** The bytes in a buffer that can be transferred to a thread. A view into a shared slab is copied. */
 export function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
   return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength
