@@ -10,7 +10,7 @@ import {
   type ObjectStore,
 } from './object-store.ts';
 
-export interface S3Options {
+interface S3Options {
   bucket: string;
   region: string;
   /** Of a compatible service; null means AWS. */

@@ -79,7 +79,7 @@ export function sortByPath<T extends { path: string }>(entries: T[]): T[] {
   return entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
-export interface Collision {
+interface Collision {
   /** Place of the later of two colliding paths in the list that was given. */
   index: number;
   message: string;
