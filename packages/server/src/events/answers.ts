@@ -1,4 +1,4 @@
-/** What the operations of all feeds answer: a page, the head, a stream. */
+/** The answers of the operations of all feeds: a page, the head, a stream. */
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { authorize } from '../http/authorize.ts';
@@ -60,8 +60,7 @@ export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply>
   const watch = call.query.waitSeconds ? call.ctx.events.watch() : null;
   try {
     for (;;) {
-      // Listened for before it is looked at: a change in between would be noticed by nobody until the wait
-      // is over.
+      // Listen first, then read: a change in between would otherwise be noticed only when the wait is over.
       const changed = new AbortController();
       const stop = watch ? call.ctx.events.onAccessChanged(call.principal, () => changed.abort()) : () => {};
       try {
@@ -123,7 +122,7 @@ export async function answerHead(call: FeedCall, name: FeedName): Promise<Reply>
 /** Opens the stream. What is wrong with it is answered as for any other call. */
 export async function answerStream(call: FeedCall, name: FeedName): Promise<Reply> {
   const { ctx, principal, headers, api, params } = call;
-  // Before the app is looked at: an app that is deleted from here on is still told so on this stream.
+  // Before the app is loaded: a deletion from here on still reaches this stream.
   const watch = ctx.events.watch();
   try {
     const { filter, binding } = await openFeed(call, name);

@@ -46,7 +46,7 @@ const OPERATION: Row = {
   projectId: null,
 };
 
-/** What the audit says of an outbox with these events alone. */
+/** The audit's answer to an outbox with these events alone. */
 async function audit(...rows: Row[]): Promise<string> {
   await sql`delete from outbox`.execute(handle.db);
   for (const row of rows) {

@@ -10,7 +10,7 @@ import { compile } from '../http/validate.ts';
 import { isId } from '../ids.ts';
 import { EVENT_DATA, EVENT_TYPES, isEventType } from './types.ts';
 
-/** An event as written, published or not, with what is known of its project and thread. */
+/** An event as written, published or not, with its project and thread. */
 type Written = Omit<EventRow, 'sequence' | 'published_at'> & {
   sequence: number | null;
   published_at: Date | null;

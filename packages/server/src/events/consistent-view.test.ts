@@ -1,6 +1,6 @@
 /**
- * The guide's example, run as it stands against a service: what it shows in the end is what the API says,
- * whatever came between.
+ * Runs the guide's example unchanged against a service: it ends with what the API answers, whatever happened
+ * in between.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -120,7 +120,7 @@ async function truth(key: string, at = s): Promise<unknown> {
   return apps;
 }
 
-/** Somebody who changes something of everything, until told to stop. */
+/** Changes something of everything until it is stopped. */
 function write(appIds: string[]) {
   const end = new AbortController();
   const ok = async (method: string, path: string, body?: unknown) => {

@@ -41,7 +41,7 @@ export class DraftShow {
     clearTimeout(this.#removal);
   }
 
-  /** To be called for each event of the thread, in order; returns the frame that follows it. */
+  /** Call it for each event of the thread, in order; returns the frame that follows the event. */
   supersede(event: EventRow): string | undefined {
     if (event.type !== 'message.persisted') return undefined;
     const messageId = event.data.id as string;

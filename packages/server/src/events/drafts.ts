@@ -94,7 +94,7 @@ type Listener = (draft: DraftRow) => void;
 
 export interface DraftFeed {
   /**
-   * `listener` gets the thread's draft as it stands now, and after each change. Returns the function that
+   * `listener` gets the thread's current draft, and the draft after each change. Returns the function that
    * ends it.
    */
   subscribe(threadId: string, listener: Listener): () => void;
@@ -116,8 +116,8 @@ export function startDraftFeed(ctx: Deps): DraftFeed {
     try {
       do {
         thread.loadAgain = false;
-        // Who subscribes while this read is under way may stand behind the message that supersedes what it
-        // found: the next read is theirs.
+        // A listener that subscribes during this read may already have the message that supersedes its draft:
+        // the next read is for it.
         const listeners = [...thread.listeners];
         const draft = await findDraft(ctx.db, threadId);
         if (draft) for (const listener of listeners) if (thread.listeners.has(listener)) listener(draft);

@@ -1,4 +1,4 @@
-/** A log of its own for a test file: database, bus, publisher and hub, without the rest of the service. */
+/** A separate log for a test file: database, bus, publisher and hub, without the rest of the service. */
 import { randomBytes } from 'node:crypto';
 import { createServer, get } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';

@@ -37,7 +37,7 @@ export interface TestPage {
 export const query = (fields: Fields) =>
   new URLSearchParams(Object.entries(fields).map(([name, value]) => [name, String(value)])).toString();
 
-/** What a stream sent of the log, without heartbeats. */
+/** The events of the log that a stream sent, without heartbeats. */
 export const framesOf = (reader: Reader) => reader.frames.filter((frame) => frame.event !== 'heartbeat');
 export const typesOn = (reader: Reader) => framesOf(reader).map((frame) => frame.event!);
 

@@ -61,14 +61,14 @@ const WAIT = {
 
 const queries = <P extends TProperties>(own: P) => ({
   list: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT, ...WAIT }),
-  // One query serves all three: what has no meaning for the head or a stream is let pass.
+  // One query serves all three: head and streams ignore the parameters that mean nothing to them.
   head: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT }),
   stream: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT }),
 });
 export const PLATFORM_QUERY = queries({});
 export const DIRECT_QUERY = queries(PROJECT);
 
-/** What the query of any of them may hold. */
+/** The query of any feed's operation. */
 type FeedQuery = Static<(typeof DIRECT_QUERY)['list']>;
 export type FeedCall = Call<FeedQuery>;
 

@@ -1,5 +1,5 @@
 /**
- * What a reader sees of the log: its feed, its credential's scope, its filters. The same rule in SQL
+ * The part of the log that a reader sees: its feed, its credential's scope, its filters. The same rule in SQL
  * (replay) and in memory (live).
  */
 import { sql } from 'kysely';
@@ -42,11 +42,11 @@ export function matches(filter: EventFilter, event: EventRow): boolean {
 }
 
 /**
- * `matches` as a condition on `events`. A run's events are found by its thread's index: there is none by
- * run. With a project, which is of this organization, the organization is left out: the planner joins its
- * index in otherwise (600,000 events: 5 ms against 0.5). Types have no index: types that 20,000 events of
- * an organization do not have take 85 ms, against 3 with one, but it would add 40% to what publishing each
- * event costs; and only a reader that begins far behind ever looks at so many.
+ * `matches` as a condition on `events`. A run's events are found by its thread's index: there is none by run.
+ * With a project, which is of this organization, the organization is left out: the planner would join its
+ * index (600,000 events: 5 ms against 0.5). Types have no index: types that 20,000 events of an organization
+ * do not have take 85 ms, against 3 with one, but an index would add 40% to the cost of publishing each
+ * event, and only a reader that begins far behind looks at that many.
  */
 export function condition(filter: EventFilter): RawBuilder<boolean> {
   const parts = [

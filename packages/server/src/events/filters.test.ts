@@ -1,6 +1,6 @@
 /**
- * Each feed with each filter, alone and together: what its pages give, what a stream replays and what it
- * shows live is what the filter keeps of all.
+ * Each feed with each filter, alone and together: its pages, its replay and its live stream have exactly the
+ * events that the filter keeps.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
-/** The filters that a feed takes, each naming what others of its feed have beside it. */
+/** The filters that a feed takes, each with a value that only some events of the feed have. */
 function filtersOf(feed: Name): Fields[] {
   const { projectId, threadId, runId } = work[feed === 'direct' ? 'direct' : 'platform'][0]!;
   const single: Fields[] = [

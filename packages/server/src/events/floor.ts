@@ -31,7 +31,7 @@ export class Floor {
     this.#lookMs = lookMs;
   }
 
-  /** To be called before a batch. */
+  /** Call it before a batch. */
   async look(client: Client): Promise<void> {
     if (performance.now() < this.#lookedAt + this.#lookMs) return;
     this.#lookedAt = performance.now();
@@ -47,7 +47,7 @@ export class Floor {
     this.#awaited = null;
   }
 
-  /** To be called after a batch that took everything it saw. */
+  /** Call it after a batch that took everything it saw. */
   rise(): void {
     this.id = Math.max(this.id, this.#settled ?? 0);
   }

@@ -1,6 +1,6 @@
 /**
- * What a process's streams and long polls share: the tail of the log, the drafts, cached frames, a bound on
- * replays, checks of access.
+ * The state that a process's streams and long polls share: the tail of the log, the drafts, cached frames, a
+ * bound on replays, checks of access.
  */
 import type { ServerResponse } from 'node:http';
 import type { PoolConfig } from 'pg';
@@ -139,8 +139,8 @@ export class EventHub implements StreamHost {
   }
 
   /**
-   * Subscribes before the caller looks at anything, so that nothing published since is missed. `done` when
-   * it comes to no stream or wait. Throws `unavailable` (503) where this process has as many readers as it
+   * Subscribes before the caller reads anything, so that nothing published since is missed. Call `done` on it
+   * when no stream or wait follows. Throws `unavailable` (503) where this process has as many readers as it
    * takes.
    */
   watch(): Watch {

@@ -28,9 +28,9 @@ const OUTBOX_POLL_MS = 200;
  */
 const PACE_MS = 5;
 /**
- * A holder whose machine is gone loses the lock in about 3 s, not in the kernel's two hours. And the outbox
- * is read by its index: it is empty whenever it is analyzed, so that the planner would walk all of its
- * pages, those of the dead rows too (50,000: 8 ms a batch against 0.3).
+ * A holder whose machine is gone loses the lock in about 3 s, not in the kernel's two hours. The outbox is
+ * read by its index: it is empty whenever it is analyzed, so the planner would walk all of its pages, those
+ * of dead rows too (50,000: 8 ms a batch against 0.3).
  */
 const SETTINGS = `
   set tcp_keepalives_idle = 1; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 2;
@@ -104,8 +104,8 @@ export class Publisher {
   }
 
   async #publish(client: Client): Promise<void> {
-    // Before the first event: what went into the default partition keeps its day out of a partition of its
-    // own. Those of the days ahead wait for no event: a dump that is being taken may hold them up.
+    // Before the first event: a row in the default partition prevents a partition for its day. The partitions
+    // of the days ahead do not delay the first event: a dump may block them.
     await createPartitions(this.#ctx.db, 0).catch((error: unknown) =>
       this.#ctx.log.warn({ err: error }, 'partitions of the log could not be made ahead'),
     );

@@ -69,7 +69,7 @@ describe('503', () => {
   });
 });
 
-/** So many events of an app in one transaction; their `data` is as long as it may be. */
+/** Writes this many events of an app in one transaction; their `data` is as long as it may be. */
 const burst = (app: string, orgId: string, count: number) =>
   transaction(s.service.ctx, async (tx) => {
     const data = {
@@ -197,7 +197,7 @@ describe('access that ends while a stream is open', () => {
     const cursor = await head(feed, {}, key);
     const { bus, db } = s.service.ctx;
     const { watch } = hub();
-    // Known as good from its admission; the change is told just before the wait is set up.
+    // The credential is known from its admission; the change is notified just before the wait is set up.
     hub().watch = function tellFirst(...args) {
       hub().watch = watch;
       bus.notify('accounts');

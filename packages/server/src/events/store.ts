@@ -1,7 +1,7 @@
 /**
- * SQL on the log (`events`, `log_state`), the outbox behind it and the drafts beside it. Rows come into the
- * outbox as transactions commit (`db/transaction.ts`). Every read of the log takes its end and the clock
- * from the same snapshot as its rows.
+ * The only writer of the log (`events`, `log_state`) and of `drafts`. Rows of `outbox` are inserted as
+ * transactions commit (`db/transaction.ts`) and deleted here. Every read of the log takes its end and the
+ * clock from the same snapshot as its rows.
  */
 import { sql } from 'kysely';
 import type { Insertable, RawBuilder } from 'kysely';
@@ -13,7 +13,9 @@ import type { Tx } from '../db/transaction.ts';
 import { condition } from './filter.ts';
 import type { EventFilter } from './filter.ts';
 
-/** A place in the log: behind `sequence`. `time` (ms, the database's clock) is when the log stood there. */
+/**
+ * A place in the log: behind `sequence`. `time` (ms, the database's clock) is when that was the log's end.
+ */
 export interface Position {
   sequence: number;
   time: number;
@@ -111,12 +113,12 @@ export const findThreadProject = (db: Db, orgId: string, threadId: string) =>
     .where('threads.org_id', '=', orgId)
     .executeTakeFirst();
 
-/** At most so many events in one batch. */
+/** The most events in one batch. */
 export const PUBLISH_BATCH = 500;
 
 /**
  * One statement, so one snapshot and one transaction. A transaction's events stay together, in their order:
- * `xmin` tells whose a row is, and its first id where it stands. A cause's rows are committed before its
+ * `xmin` says whose a row is, and its first id gives its place. A cause's rows are committed before its
  * effect's get their ids.
  */
 const PUBLISH = `

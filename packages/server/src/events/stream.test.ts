@@ -104,7 +104,7 @@ describe('the deletion of its app', () => {
   test.each([null, new Set(['run.failed'] as const)])(
     'ends the stream also where a page had it before the tail has seen it (types %s)',
     async (types) => {
-      // Without a publisher nobody tells the tail: it looks by itself, a quarter of a second later.
+      // Without a publisher nothing wakes the tail: it looks by itself, a quarter of a second later.
       const quiet = await openTestLog();
       try {
         const filter = { ...quiet.filter(newId('prj')), types };

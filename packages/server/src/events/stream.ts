@@ -45,7 +45,7 @@ export interface StreamRequest {
   allows: (principal: Principal) => void;
 }
 
-/** What the streams of a process share. */
+/** The state that the streams of a process share. */
 export interface StreamHost {
   readonly heartbeatMs: number;
   readonly retentionSeconds: number;

@@ -19,7 +19,7 @@ type Listener = (events: readonly EventRow[]) => void;
 export interface Tail {
   /**
    * `listener` gets, from now on, every event behind `position()`, in order, once. Subscribe, then read the
-   * log: what the read's snapshot does not hold comes to the listener. Returns the function that ends it.
+   * log: the listener gets what the read's snapshot does not hold. Returns the function that ends it.
    */
   subscribe(listener: Listener): () => void;
   /** How far the tail has read, with the database's time of that read. */
@@ -28,9 +28,8 @@ export interface Tail {
 }
 
 /**
- * On a connection of its own: where requests hold all of the pool's, streams go on. Its statement is
- * planned once for all partitions (0.2 ms a read, against 0.6 planned each time, several hundred times a
- * second).
+ * On a separate connection: streams go on while requests hold all of the pool's. Its statement is planned
+ * once for all partitions (0.2 ms a read, against 0.6 planned each time, several hundred times a second).
  */
 export async function startTail(ctx: Pick<Context, 'bus' | 'log'>, connection: PoolConfig): Promise<Tail> {
   const { db, close } = openDatabase({ ...connection, options: '-c plan_cache_mode=force_generic_plan' }, 1);

@@ -2,7 +2,7 @@ import type { EventRow } from '../db/schema.ts';
 import { sealPosition } from './cursor.ts';
 import type { Binding } from './cursor.ts';
 
-/** Where the log stands behind this event. */
+/** The position behind this event. */
 export const positionOf = (e: EventRow) => ({ sequence: e.sequence, time: e.published_at.getTime() });
 
 /** The envelope, with the cursor that a reader of this binding resumes with. */

@@ -1,8 +1,8 @@
 import { foldPath } from '../trees/paths.ts';
 
 /**
- * The paths that cannot stand beside each other: the same under folding, or a file where another path has a
- * folder. All sides of a clash are named. Folders alone may differ in case (`Docs/a`, `docs/b`).
+ * The paths that collide: the same under folding, or a file where another path has a folder. All sides of a
+ * clash are named. Folders alone may differ in case (`Docs/a`, `docs/b`).
  */
 export function findClashes(paths: Iterable<string>): Set<string> {
   const byFold = new Map<string, string[]>();

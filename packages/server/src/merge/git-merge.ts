@@ -17,7 +17,7 @@ export interface GitVerdict {
   files: Map<string, Entry>;
   /** Paths in conflict, with how git came to it. */
   conflicts: Map<string, GitConflict>;
-  /** Conflicting paths that stand in git's result all the same, where they may collide with others. */
+  /** Conflicting paths that are in git's result all the same, where they may collide with others. */
   standing: Set<string>;
   /** Contents that git made, by SHA-256. */
   contents: Map<string, Buffer>;
@@ -109,8 +109,8 @@ async function provide({ git, plan, readBlobs }: Work): Promise<void> {
 }
 
 /**
- * One id for one content within a merge. What git never reads has an id that stands for nothing: its hash,
- * cut to git's length.
+ * One id for one content within a merge. A content that git never reads gets an id without an object: its
+ * hash, cut to git's length.
  */
 function oidOf(git: Git, sha256: string, contents: Set<string>): string {
   if (sha256 === EMPTY_SHA256) return EMPTY_BLOB; // git takes no empty file for a rename, and knows it by its id

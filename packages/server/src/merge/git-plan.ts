@@ -4,11 +4,11 @@ import type { Sides } from './types.ts';
 import type { Tree } from '../trees/tree.ts';
 import type { TouchedPath } from './three-way.ts';
 
-/** What git has to be shown of a merge, so that it decides as it would with the whole trees. */
+/** The part of a merge that git needs to decide as it would with the whole trees. */
 export interface GitPlan {
   /**
-   * Contents that git may read: both-changed files and what may be a rename. All others stand there by name
-   * only.
+   * Contents that git may read: both-changed files and what may be a rename. The other files are there by
+   * name only.
    */
   contents: Set<string>;
   /**
@@ -55,8 +55,8 @@ export function planGit(sides: Sides, touched: TouchedPath[], contested: Touched
     ['draft', 'head'],
   ] as const) {
     if (added[side].length === 0) continue;
-    // Git compares contents only for a source that the other side edited or deleted too, or that tells
-    // where a folder went.
+    // Git compares contents only for a source that the other side edited or deleted too, or that shows where
+    // a folder went.
     const sources = deleted[side].filter((t) => whole || !sameEntry(t.base, t[other]));
     for (const t of sources) need(t.base);
     if (sources.length > 0) for (const t of added[side]) need(t[side]);

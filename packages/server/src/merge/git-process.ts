@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 
 export class GitFailure extends Error {
   readonly timedOut: boolean;
-  /** Git gave up on an assertion of its own: asked again, it does so again. */
+  /** One of git's own assertions failed: it would fail again for the same question. */
   readonly aborted: boolean;
 
   constructor(message: string, { timedOut = false, aborted = false } = {}) {

@@ -5,21 +5,20 @@ import { MERGE_TREE, answerOfItself } from './merge-answer.ts';
 import { createObjectStore } from './object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** Git over a repository of our own: what it reads there is only what we wrote. */
+/** Git over a scratch repository: it reads there only what we wrote. */
 export interface Git {
   store: ObjectStore;
   /** Answer of `git merge-tree` for two commits: see merge-answer.ts. */
   mergeTree(head: string, draft: string, limitMs: number): Promise<Buffer>;
   /**
-   * Answer of `git diff-tree` for two trees, with renames: see diff-answer.ts. `identical`: a moved file
-   * that was edited too is told as deleted and added.
+   * Answer of `git diff-tree` for two trees, with renames: see diff-answer.ts. With `identical`, a moved file
+   * that was edited too is reported as deleted and added.
    */
   diffTree(from: string, to: string, limitMs: number, renames?: 'similar' | 'identical'): Promise<Buffer>;
   /** The same without renames, line by line as a merge sees it. */
   compareTree(from: string, to: string, limitMs: number): Promise<Buffer>;
   /**
-   * To be called after each piece of work, with none under way: a repository over its bounds is dropped and
-   * made anew.
+   * Call it after each piece of work, with none under way: drops and remakes a repository over its bounds.
    */
   tidy(): void;
   /** Ends the processes and empties the repository, with no work under way. */
@@ -51,8 +50,8 @@ const FOR_MERGES = ['--no-renames', '--diff-algorithm=histogram', '--no-indent-h
 const DIFF_END = 'end of this diff\n';
 
 /**
- * @param dir a folder for this alone; made where it is not there. `onSpawn` is told of every process that
- * starts and ends.
+ * @param dir a folder for this alone; made where it does not exist. `onSpawn` is called for every process
+ * that starts and ends.
  */
 export function createGit({
   dir,
@@ -88,8 +87,8 @@ export function createGit({
   return {
     store,
     async mergeTree(head, draft, limitMs) {
-      // Merging a commit with itself is clean at once; its answer tells where the answer to the first
-      // question ends.
+      // Merging a commit with itself is clean at once: its answer marks the end of the answer to the first
+      // question.
       const tree = store.write('tree', Buffer.alloc(0));
       const end = writeCommit(store, tree, 'end');
       const mark = answerOfItself(tree);

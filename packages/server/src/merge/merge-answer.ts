@@ -1,8 +1,8 @@
 import type { GitFile } from './git-trees.ts';
 
 /**
- * What answers many merges, a line `<head> <draft>` of commits each; also of those that it calls clean it
- * tells what it met.
+ * The command that answers many merges, a line `<head> <draft>` of commits each. It prints messages also for
+ * merges that it calls clean.
  */
 export const MERGE_TREE = ['merge-tree', '--write-tree', '--messages', '--stdin'];
 
@@ -14,7 +14,7 @@ export const answerOfItself = (tree: string): Buffer => Buffer.from(`1\0${tree}\
 
 const FILE_IN_THE_WAY = 'CONFLICT (file/directory)';
 
-/** What git says of one merge. */
+/** Git's answer to one merge. */
 export interface MergeAnswer {
   /**
    * Git's word, and no conflict in its messages but of a file in a folder's way: of those it also tells

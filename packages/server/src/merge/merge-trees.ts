@@ -116,7 +116,10 @@ function kindOf(
   return base ? 'content' : 'add_add';
 }
 
-/** What none of the three sides has. An entry of head or draft is the base's, or at a touched path. */
+/**
+ * The contents that none of the three sides has. An entry of head or draft is the base's, or at a touched
+ * path.
+ */
 function withoutKnown(
   contents: Map<string, Buffer>,
   base: Tree,

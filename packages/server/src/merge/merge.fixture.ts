@@ -1,4 +1,4 @@
-/** For tests: trees from literals, and what a real git says of the same merge in a real repository. */
+/** For tests: trees from literals, and a real git's answer to the same merge in a real repository. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

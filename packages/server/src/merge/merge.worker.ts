@@ -19,7 +19,7 @@ import { withChanges } from './with-changes.ts';
 
 /** About 250 bytes each. */
 const MAX_KEPT_ENTRIES = 200_000;
-/** Contents of projects must not lie in the repository for long after their last use. */
+/** Contents of projects must not stay in the repository long after their last use. */
 const IDLE_MS = 60_000;
 
 const port = parentPort!;
@@ -44,7 +44,7 @@ function ask(job: number, what: Question): Promise<Answer> {
   return new Promise((resolve, reject) => questions.set(question, { resolve, reject }));
 }
 
-/** `near` is likely to be nearly the same: then only what differs is told. */
+/** `near` is likely to be nearly the same tree: then the answer has only the differences. */
 async function treeOf(job: number, id: string, near: { id: string; tree: Tree } | null): Promise<Tree> {
   const tree =
     trees.get(id) ??
@@ -67,8 +67,8 @@ const treeFrom = (answer: PackedTree | TreeDelta, near: Tree | undefined): Tree 
   'changes' in answer ? new ChangedTree(near!, answer.changes) : unpackTree(answer);
 
 /**
- * The base, whole: the other two are told by what they changed of it. A base that is new here was mostly
- * made from a head that is not.
+ * The base, whole: the other two come as differences to it. A base that is new here was mostly made from a
+ * head that is known.
  */
 async function baseOf(
   job: number,

@@ -16,9 +16,9 @@ import { encodePack } from './pack-file.ts';
 import type { GitObject, PackPlace } from './pack-file.ts';
 
 /**
- * A bare git repository that holds nothing but what a merge or diff needs, written by hand: no `git init`,
- * no spawn. It is thrown away and made anew when it has grown over its bounds. Synchronous on purpose: it
- * lives on a worker thread of its own.
+ * A bare git repository that holds nothing but what a merge or diff needs, written by hand: no `git init`, no
+ * spawn. It is dropped and remade when it has grown over its bounds. Synchronous on purpose: it lives on a
+ * separate worker thread.
  */
 export interface ObjectStore {
   dir: string;
@@ -26,7 +26,7 @@ export interface ObjectStore {
   blob(sha256: string): StoredBlob | undefined;
   writeBlob(sha256: string, bytes: Buffer): StoredBlob;
   write(type: 'blob' | 'tree' | 'commit', body: Buffer): string;
-  /** What was written becomes visible to git, as one pack: making a file can take a millisecond. */
+  /** Makes what was written visible to git, as one pack: making a file can take a millisecond. */
   flush(): void;
   /**
    * Body of an object that we flushed or git wrote: git writes none that is here already. Throws when it is
@@ -164,8 +164,8 @@ export function countLines(content: Buffer): number {
 }
 
 /**
- * Deleting thousands of files takes seconds on some file systems: move them aside at once, delete beside
- * the work.
+ * Deleting thousands of files takes seconds on some file systems: they are moved aside at once, and deleted
+ * while work goes on.
  */
 function discard(dir: string): void {
   const aside = `${dir}.${randomUUID()}`;

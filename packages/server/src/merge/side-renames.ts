@@ -10,10 +10,9 @@ import type { TouchedPath } from './three-way.ts';
 const EMPTY = 0;
 
 /**
- * The renames that git's merge sees on one side, new path → old path. Git tells only the new path of a
+ * The renames that git's merge sees on one side, new path → old path. Git names only the new path of a
  * conflict; without the old one a resolution could lose what the other side did there. Same hash first (any
- * source), then similar content (only sources that the other side touched too): the order of git's own
- * merge.
+ * source), then similar content (only sources that the other side touched too): the order of git's own merge.
  */
 export async function sideRenames(
   git: Git,

@@ -47,8 +47,8 @@ async function* tarChunks(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): As
     yield Buffer.concat(pending);
     pending = [];
     pendingBytes = 0;
-    // What one range read brought is thousands of files and no further wait: without a pause they would
-    // hold the event loop for 25 ms.
+    // One range read brings thousands of files, which need no further wait: without a pause they would hold
+    // the event loop for 25 ms.
     await setImmediate();
   }
   yield Buffer.concat([...pending, TAR_END]);
@@ -67,8 +67,8 @@ export async function* gzipChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator
     }
   }
   const deflate = createDeflateRaw({ level: LEVEL, chunkSize: CHUNK_BYTES });
-  // In object mode chunks arrive as they were cut. Faults of the reader destroy the compressor, which hands
-  // them on to whoever reads it.
+  // In object mode chunks arrive as they were cut. A fault of the reader destroys the compressor, which
+  // throws it below.
   pipeline(Readable.from(counted()), deflate, () => {});
   for await (const chunk of deflate as AsyncIterable<Buffer>) yield chunk;
   const trailer = Buffer.alloc(8);

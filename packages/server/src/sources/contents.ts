@@ -49,12 +49,12 @@ interface Held {
 }
 
 /**
- * A pack may be replaced between two looks, and its object be gone before a slow reader is through: then
- * the contents are looked for anew.
+ * A pack may be replaced between two look-ups, and its object deleted before a slow reader is done: then the
+ * contents are looked up again.
  */
 const LOOKUPS = 3;
 
-/** Where these contents are now. A remembered index is used only for a pack that the database names. */
+/** Finds where these contents are now. A remembered index is used only for a pack that the database names. */
 async function locate({ db }: Reading, projectId: string, wanted: string[]): Promise<Held[]> {
   for (let lookups = 1; ; lookups++) {
     const packs = await findPacks(db, projectId, wanted);

@@ -1,5 +1,5 @@
 /**
- * What goes wrong below a source, as the caller is told: storage away or damaged, or no room for the work
+ * The faults below a source as the caller sees them: storage that is away or damaged, or no room for the work
  * now.
  */
 import { ObjectNotFoundError, StorageUnavailableError } from '../storage/object-store.ts';
@@ -14,11 +14,11 @@ export const storageUnavailable = (cause: unknown) =>
     'The storage of sources is not available. Retry in a moment with the same Idempotency-Key.',
     { headers: { 'retry-after': '1', 'x-retry-after': '1' }, cause },
   );
-/** Bytes that the database knows are not there, or are others: the operator has to restore them. */
+/** Bytes that the database knows are missing or different: the operator has to restore them. */
 export const storageCorrupt = (cause: unknown) =>
   storageUnavailable(new Error('the storage of sources is corrupt', { cause }));
 
-/** The error for the caller; what comes from none of these is returned as it is. */
+/** The error for the caller; an error of another kind is returned unchanged. */
 export function sourceFault(error: unknown): unknown {
   if (error instanceof StorageUnavailableError) return storageUnavailable(error);
   if (error instanceof ObjectNotFoundError || error instanceof BlobError) return storageCorrupt(error);
@@ -37,7 +37,7 @@ export function sourceFault(error: unknown): unknown {
   return error;
 }
 
-/** Awaits work on storage, pool or merge engine; throws what `sourceFault` makes of its error. */
+/** Awaits work on storage, pool or merge engine, and maps its error by `sourceFault`. */
 export async function faultsMapped<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw sourceFault(error);

@@ -23,7 +23,7 @@ export const getArchive = read({
     const headers = { etag: `"${source.sha256}"` };
     if (matchesEtag(call.headers['if-none-match'], headers.etag)) return { status: 304, stream: '', headers };
     const tree = await loadTree(ctx, source.id);
-    // Once the stream has begun there is no status to tell that the store is away.
+    // Once the stream has begun, no status can say that the store is away.
     for (const { sha256 } of tree.values()) {
       await readBlob(ctx, source.project_id, sha256);
       break;

@@ -36,13 +36,13 @@ interface NewSource {
   staged: Staged;
 }
 
-/** Deltas from a full manifest; then a full one again. */
+/** After so many deltas a full manifest follows. */
 const MAX_DEPTH = 50;
 const HASH_BYTES = 32;
 
 /**
- * Stores a source version and publishes `platform.source.imported`. The caller holds the project row.
- * Throws 503 `source_storage_unavailable` when the staged object was cleaned up meanwhile.
+ * Stores a source version and publishes `platform.source.imported`. The caller holds the project row. Throws
+ * 503 `source_storage_unavailable` when the staged object was cleaned up before.
  */
 export async function insertSource(
   tx: Tx,
@@ -79,8 +79,7 @@ export async function insertSource(
 }
 
 /**
- * Makes staged contents the project's, before or without a source that refers to them. Throws as
- * insertSource.
+ * Makes staged contents the project's, before a source refers to them or without one. Throws as insertSource.
  */
 export async function commitStaged(
   tx: Tx,
@@ -93,7 +92,7 @@ export async function commitStaged(
 }
 
 /**
- * Makes a staged pack the project's; which contents are looked for in it is the caller's to say. Throws as
+ * Makes a staged pack the project's. The caller decides which contents are looked for in it. Throws as
  * insertSource.
  */
 export async function commitPack(
@@ -124,7 +123,7 @@ function measure(tree: Tree): MeasuredTree {
   };
 }
 
-/** Trees are in order; one that is not would get a hash that no client can compute. */
+/** Sorts a tree that is not in order: its hash would be one that no client can compute. */
 function inOrder(tree: Tree): Tree {
   let before: string | undefined;
   for (const path of tree.keys()) {
@@ -153,13 +152,13 @@ async function manifestColumns(
   if (depth >= MAX_DEPTH) return full();
   const delta = encodeDelta(parentTree, encoded.manifest);
   const asDelta = { manifest: delta, manifest_base: parentId, manifest_depth: depth + 1 };
-  // The hashes alone are that many bytes of a full one, which need not be made to be told that it is larger.
+  // A full manifest has at least this many bytes of hashes; it need not be made to know that it is larger.
   if (delta.length * 2 <= encoded.fileCount * HASH_BYTES) return asDelta;
   const whole = full();
   return delta.length * 2 > whole.manifest.length ? whole : asDelta;
 }
 
-/** A source whose contents are not all there would be found out only when somebody reads it. */
+/** A missing content would otherwise be noticed only when it is read. */
 async function assertStored(tx: Tx, projectId: string, parent: Tree, tree: Tree): Promise<void> {
   const fresh = new Set(
     [...tree].flatMap(([path, entry]) => (sameEntry(parent.get(path), entry) ? [] : [entry.sha256])),

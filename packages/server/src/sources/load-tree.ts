@@ -1,4 +1,4 @@
-/** Trees of sources, by id. A source never changes, so that what was read once is right for ever. */
+/** Trees of sources, by id. A source never changes, so a tree that was read once stays right. */
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -46,15 +46,14 @@ const cache = new TreeCache();
 const loading = new Map<string, Promise<Tree>>();
 
 /**
- * The files of a source, in order of their path bytes. Not to be changed. The source was loaded, and so
- * authorized, before: an unknown id is 404. At most 50 deltas are read; nothing when the tree was used
+ * The files of a source, in order of their path bytes; do not change them. The source was loaded, and so
+ * authorized, before: an unknown id is 404. Reads at most 50 deltas, and nothing when the tree was used
  * lately.
  */
 export async function loadTree(ctx: { db: Db | Tx['db'] }, sourceId: string): Promise<Tree> {
   const known = cache.get(sourceId);
   if (known) return known;
-  // In a transaction nobody else is waited for: their connection may be the one that waits for this one's
-  // locks.
+  // A transaction waits for no other reader: that reader's connection may wait for this transaction's locks.
   if (ctx.db.isTransaction) return read(ctx.db, sourceId);
   const rival = loading.get(sourceId);
   if (rival) return rival;
@@ -71,7 +70,7 @@ async function read(db: Db | Tx['db'], sourceId: string): Promise<Tree> {
   for (const { id, manifest, manifest_base: base } of rows) {
     // 50 deltas to 10,000 files are 100 ms in all: others get their turn between them.
     if (tree) await setImmediate();
-    // Threads begin side by side from one source: what this one is a delta to is wanted again.
+    // Several threads begin from one source: the base of this delta is wanted again.
     tree =
       base === null
         ? decodeManifest(manifest)

@@ -18,7 +18,7 @@ import type { Tx } from '../db/transaction.ts';
 /** A stored object of a project. */
 type StoredObject = Pick<ObjectsTable, 'org_id' | 'project_id' | 'key'>;
 
-/** Registers an object before it is put, so that the clean-up finds what an interruption leaves. */
+/** Registers an object before it is put: the clean-up then finds what an interruption leaves. */
 export async function registerObject(db: Db, object: StoredObject): Promise<void> {
   await db.insertInto('objects').values(object).execute();
 }

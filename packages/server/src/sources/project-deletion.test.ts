@@ -1,6 +1,6 @@
 /**
- * Everything that a project ever put into the store goes after its deletion, whoever put it and whatever
- * was interrupted.
+ * Everything that a project ever put into the store is removed after its deletion, whatever put it and
+ * whatever was interrupted.
  */
 import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

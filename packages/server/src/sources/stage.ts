@@ -1,6 +1,6 @@
 /**
- * Brings contents into the store before the transaction that refers to them. The object is registered
- * first: what an interrupted upload leaves is found and removed by cleanup.ts.
+ * Puts contents into the store before the transaction that refers to them. The object is registered first:
+ * cleanup.ts removes what an interrupted upload leaves.
  */
 import type { Context } from '../context.ts';
 import { TimedOut, within } from '../deadline.ts';
@@ -12,10 +12,7 @@ import type { Handle, Packed } from './import/pool.ts';
 import { discardUncommitted, registerObject, renewObject } from './objects.ts';
 import { findStored } from './store.ts';
 
-/**
- * A store that does not answer gives up by itself, but a folder's file system may hang. Nothing waits for
- * it for ever.
- */
+/** A store that does not answer gives up by itself, but a folder's file system may hang for ever. */
 export const PUT_MS = 180_000;
 
 type Staging = Pick<Context, 'db' | 'store' | 'pool'>;
@@ -33,7 +30,7 @@ type Contents = Map<string, Buffer> | { handle: Handle; tree: Tree };
 /** A pack that was put; null where the project had every content already. */
 export type Staged = { packId: string; objectKey: string; byteSize: number; index: Buffer } | null;
 
-/** Those of the contents that the project does not have, each once, in the order given. */
+/** The contents that the project does not have, each once, in the order given. */
 async function missingBlobs(
   ctx: Pick<Context, 'db'>,
   projectId: string,
@@ -54,7 +51,10 @@ export async function stageBlobs(ctx: Staging, project: ProjectKey, contents: Co
   return packed && packed.bytes.length > 0 ? stagePack(ctx, project, packed) : null;
 }
 
-/** A put that comes to its end after all leaves an object that nothing names: it is removed. */
+/**
+ * Puts the object within a limit. A put that ends after it leaves an object that nothing names, which is
+ * removed.
+ */
 async function putInTime(
   ctx: Pick<Context, 'db' | 'store'>,
   project: ProjectKey,
@@ -118,8 +118,8 @@ async function packKept(
 }
 
 /**
- * Has what was put removed now instead of after an hour: for work that ended without a source. Harmless
- * when it did not.
+ * Has a staged object removed now instead of after an hour, for work that ended without a source. Harmless
+ * when it was committed.
  */
 export async function abandon(ctx: Pick<Context, 'db'>, project: ProjectKey, staged: Staged): Promise<void> {
   if (!staged) return;
@@ -127,6 +127,9 @@ export async function abandon(ctx: Pick<Context, 'db'>, project: ProjectKey, sta
   await discardUncommitted(ctx.db, { org_id: project.org_id, project_id: project.id, key });
 }
 
-/** Removed while it was staged: the cleanup took it for an interrupted upload, or its project was deleted. */
+/**
+ * The object was removed while it was staged: the clean-up took it for interrupted, or its project was
+ * deleted.
+ */
 export const stagedTooLong = () =>
   storageUnavailable(new Error('the staged object was removed before its commit'));

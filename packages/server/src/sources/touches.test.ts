@@ -1,4 +1,4 @@
-/** What each use of a source takes from the store and the database: no more than it needs. */
+/** Each use of a source takes from the store and the database no more than it needs. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,7 +119,7 @@ const bytesOf = (ranges: string[]): number =>
 
 const refOf = ({ id }: SourceRow): TreeRef => ({ id, load: () => loadTree(ctx, id) });
 const read = (shas: string[]) => readBlobs(ctx, project.id, shas);
-/** What was read of the store while `work` ran. */
+/** The reads of the store while `work` ran. */
 async function rangesOf(work: () => Promise<unknown>): Promise<string[]> {
   reset();
   await work();

@@ -23,8 +23,7 @@ interface S3Options {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /**
- * Without a byte; until the answer begins, however slowly the request goes. The SDK only warns where it is
- * not told to throw.
+ * Without a byte; until the answer begins, however slowly the request goes. By default the SDK only warns.
  */
 const IDLE_TIMEOUT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 120_000;

@@ -41,7 +41,7 @@ export interface PackForm {
   level: number;
 }
 
-/** A version's own pack is made while somebody waits for it. */
+/** A version's pack is made while a caller waits for it. */
 const VERSION_FORM: PackForm = { frameBytes: 128 * 1024, level: 3 };
 const VERSION = 1;
 const SHA_BYTES = 32;

@@ -95,9 +95,9 @@ interface Group {
 }
 
 /**
- * Paths that cannot stand beside an earlier one: the same under folding, or a file where the other has a
- * folder. Folders alone may differ in case (`Docs/a`, `docs/b`). The paths must have passed `checkPath`.
- * Sorted by index, each index once.
+ * Paths that collide with an earlier one: the same under folding, or a file where the other has a folder.
+ * Folders alone may differ in case (`Docs/a`, `docs/b`). The paths must have passed `checkPath`. Sorted by
+ * index, each index once.
  */
 export function findCollisions(paths: readonly string[]): Collision[] {
   const groups = groupByFold(paths);

@@ -1,6 +1,6 @@
 /** The files of a source as they are compared, merged and stored. */
 
-/** A file of a source: what a manifest says of one path. */
+/** A file of a source as its manifest has it. */
 export interface Entry {
   /** Lower-case hex. */
   sha256: string;

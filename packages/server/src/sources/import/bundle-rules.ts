@@ -18,7 +18,7 @@ export const RULES = {
   base64: 'must be canonical base64 with padding',
 } as const;
 
-/** What a client is told about a body that is no valid source. `message` is for a person. */
+/** The answer to a client whose body is no valid source. `message` is for a person. */
 export interface Refusal {
   ok: false;
   code: 'invalid_request' | 'invalid_bundle';

@@ -142,8 +142,8 @@ function checkFiles(body: ImportBody): Bundle | Refusal {
 }
 
 /**
- * Stands for the parsed body: decoding is one to one for each encoding, so a content's hash may stand for
- * it.
+ * Represents the parsed body. Decoding is one to one for each encoding, so a content's hash represents the
+ * content.
  */
 function fingerprint(body: ImportBody, files: readonly BundleFile[]): Buffer {
   const canonical = body.files.map((f, i) => [

@@ -6,10 +6,10 @@ export interface Content {
   sha256: string;
 }
 
-/** Longest base64 text of a file that is not too large. */
+/** The longest base64 text of a file that is not too large. */
 const MAX_BASE64 = Math.ceil(MAX_FILE_BYTES / 3) * 4;
 
-/** The bytes that a `content` member stands for, or the rule that it breaks. */
+/** The bytes that a `content` member encodes, or the rule that it breaks. */
 export function decodeContent(content: string, encoding: 'utf8' | 'base64' | undefined): Content | string {
   const bytes = encoding === 'base64' ? decodeBase64(content) : decodeText(content);
   return typeof bytes === 'string' ? bytes : { bytes, sha256: sha256Of(bytes) };

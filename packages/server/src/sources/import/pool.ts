@@ -81,9 +81,9 @@ export class ImportPool {
   }
 
   /**
-   * Parses and checks an import's body: `application/gzip`, else JSON. `bytes` is handed over: do not use
-   * it afterwards. A refusal keeps nothing; otherwise pack or release `handle`. Of gzip `message` and
-   * `parentSourceId` are null (they stand in the query).
+   * Parses and checks an import's body: `application/gzip`, else JSON. `bytes` is handed over: do not use it
+   * afterwards. A refusal keeps nothing; otherwise pack or release `handle`. For gzip `message` and
+   * `parentSourceId` are null (the query has them).
    */
   async parseImport(
     bytes: Uint8Array,
@@ -102,7 +102,7 @@ export class ImportPool {
     return output.ok ? withManifest({ ...output, fingerprint: asBuffer(output.fingerprint) }) : output;
   }
 
-  /** Parses and checks an edit's body as far as that goes without its source. `bytes` is handed over. */
+  /** Parses an edit's body and checks what does not need its source. `bytes` is handed over. */
   async parseEdit(bytes: Uint8Array): Promise<EditRequest | Refusal> {
     const own = owned(bytes);
     const output = await this.#parse(own.length, (handle, start) =>

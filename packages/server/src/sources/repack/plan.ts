@@ -1,19 +1,16 @@
 /**
- * Which packs of a project become one. Geometric, as git's `repack --geometric`: of the packs in order of
- * their size, a pack is taken when it is at most twice as large as all smaller ones together, and with it
- * everything smaller. What is written is then at most three times what the packs beside the largest one
- * hold. Tried on 500 versions of a real history, 1.70 MB as they came: this one ends with 0.56 MB and
- * writes 1.75 MB; tiers of 32 equal packs end with 0.78 MB and write 0.70 MB; all packs each time, 0.53 MB
- * and 3.84 MB.
+ * Chooses the packs of a project that become one. Geometric, as git's `repack --geometric`: of the packs in
+ * order of their size, a pack is taken when it is at most twice as large as all smaller ones together, and
+ * everything smaller with it. One repacking then writes at most three times what the packs without the
+ * largest hold. Measured on 500 versions of a real history, 1.70 MB as stored: this choice ends with 0.56 MB
+ * and writes 1.75 MB; tiers of 32 equal packs end with 0.78 MB and write 0.70 MB; all packs each time, 0.53
+ * MB and 3.84 MB.
  */
 const MIB = 1024 * 1024;
 
 /** A project with fewer small packs than this stays as it is. */
 export const MANY_PACKS = 32;
-/**
- * Fewer than this are not worth the writing. Also after a backlog: the job goes on where this many fit
- * together.
- */
+/** Fewer than this are not worth a write. After a backlog the job goes on where this many fit together. */
 export const SOME_PACKS = 8;
 const GROWTH = 2;
 
@@ -34,7 +31,7 @@ export interface Candidate {
   rawBytes: number;
 }
 
-/** Those to be merged, of packs in order of their size; none when there is too little to gain. */
+/** The packs to merge, of packs in order of their size; none when there is too little to gain. */
 export function choosePacks<T extends Candidate>(packs: readonly T[]): T[] {
   let raw = 0;
   const fitting = packs.filter(

@@ -1,4 +1,4 @@
-/** What repacking and its thread say to each other. */
+/** The messages between repacking and its thread. */
 
 export interface OldPack {
   bytes: Uint8Array;
@@ -10,10 +10,10 @@ export interface OldPack {
 export type RepackWork =
   /** Each content is hashed; the thread asks for manifests to order them by. */
   | { operation: 'build'; packs: OldPack[] }
-  /** Whether the pack holds just these contents, each what its hash says. */
+  /** Checks that the pack holds exactly these contents, each with its hash. */
   | { operation: 'check'; bytes: Uint8Array; index: Uint8Array; hashes: Uint8Array };
 
-/** `more`: the next manifests are asked for. */
+/** `more` asks for the next manifests. */
 export type FromThread =
   | { more: true }
   | { packed: { bytes: Uint8Array; index: Uint8Array } | null }

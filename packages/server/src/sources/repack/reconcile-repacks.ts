@@ -8,7 +8,7 @@ import { MANY_PACKS, MAX_PACK } from './plan.ts';
 
 const EVERY_MS = 15_000;
 /**
- * An id is made before its pack is put, and seen when that is committed. A pack that takes longer is
+ * An id is made before its pack is put, and visible once that is committed. A pack that takes longer is
  * counted with the next one.
  */
 const OVERLAP_MS = 5 * 60_000;
@@ -17,8 +17,8 @@ type Reconciling = Pick<Context, 'db' | 'bus' | 'log' | 'shutdown'>;
 
 /**
  * Gives a job to projects that have many small packs: at the start it looks at all of them, then at those
- * with new packs. Safe in every process at once. Not with each import, which would count for all what one
- * in twenty needs.
+ * with new packs. Safe in every process at once. A count with each import would cost all what one in twenty
+ * needs.
  */
 export function reconcileRepacks(ctx: Reconciling): void {
   let known: NewestPacks | null = null;

@@ -57,14 +57,14 @@ interface Work {
   placed: ReadonlyMap<string, Buffer>;
 }
 
-/** Of old packs' objects at least: a restore over a slow line still reads them. */
+/** The shortest grace of old packs' objects: a restore over a slow line still reads them. */
 const GRACE_SECONDS = 300;
 const SHA_BYTES = 32;
 const MANIFESTS = 16;
-/** Contents whose path is in none of so many bytes of manifests stay in the order that they have. */
+/** Contents whose path is in none of the first 32 MiB of manifests keep their order. */
 const MANIFEST_BYTES = 32 * 1024 * 1024;
 
-/** Repacks while many packs of the project fit together. Throws what is to be tried again. */
+/** Repacks while many packs of the project fit together. Throws what is worth another attempt. */
 export async function repackProject(ctx: Repacking, job: RepackJob): Promise<void> {
   const { projectId } = job.payload;
   try {

@@ -1,6 +1,6 @@
 /**
- * The thread of one repacking: hashing, ordering and compressing of at most some hundred MiB, and then it
- * ends, and its memory with it.
+ * The thread of one repacking: it hashes, orders and compresses at most some hundred MiB, then ends and frees
+ * its memory.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { zstdDecompressSync } from 'node:zlib';

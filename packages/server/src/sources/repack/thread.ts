@@ -4,19 +4,19 @@ import { asBuffer } from '../../buffers.ts';
 import type { Packed } from '../import/pool.ts';
 import type { FromThread, Manifests, RepackWork } from './protocol.ts';
 
-/** Far beyond what the largest repacking takes (a second for 100 MB of contents). */
+/** Far beyond the largest repacking (a second for 100 MB of contents). */
 const LIMIT_MS = 5 * 60_000;
 const MAX_HEAP_MIB = 512;
 
-/** What lies in a pack is not what its hash says, or not there. */
+/** A content of a pack is missing or not what its hash says. */
 export class RepackDamage extends Error {
   override readonly name = 'RepackDamage';
 }
 
 /**
- * Runs one step in a thread of its own: imports do not wait for it. Buffers in `transfer` are handed over.
- * `nextManifests` answers with none when there are no more. Throws `RepackDamage`; rejects also when
- * `signal` is aborted.
+ * Runs one step in a separate thread: imports do not wait for it. Buffers in `transfer` are handed over.
+ * `nextManifests` answers with none when there are no more. Throws `RepackDamage`; rejects also when `signal`
+ * is aborted.
  */
 export function runRepackThread(
   work: RepackWork,

@@ -1,6 +1,6 @@
 /**
- * Asks the database again about what looked wrong: packs that were replaced meanwhile, and sources that are
- * gone, are no damage.
+ * Asks the database again about suspicions: packs that were replaced and sources that were deleted in between
+ * are no damage.
  */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';

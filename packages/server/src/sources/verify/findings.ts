@@ -1,9 +1,9 @@
 /**
- * What verification found. Everything is counted; so much is listed as an operator can read, what lost
- * bytes first.
+ * The findings of a verification. All are counted; as many are listed as an operator can read, lost bytes
+ * first.
  */
 
-/** docs/guides/operations.md says of each what it means and what to do. */
+/** docs/guides/operations.md says what each means and what to do. */
 export type DamageKind =
   | 'object_missing'
   | 'object_size'
@@ -69,7 +69,7 @@ export class Findings {
     if (this.warnings.length < MAX_LISTED) this.warnings.push(finding);
   }
 
-  /** Counts what is not listed for want of room. */
+  /** Counts a finding that is not listed. */
   count(kind: Finding['kind']): void {
     this.counts[kind] = (this.counts[kind] ?? 0) + 1;
     this.damageCount++;

@@ -1,6 +1,6 @@
 /**
- * Which files are lost with damaged contents: the newest sources that have them, so that an operator knows
- * what to bring back.
+ * Finds the files that are lost with damaged contents: in the newest sources that have them, so that an
+ * operator knows what to restore.
  */
 import { ManifestFault } from './trees.ts';
 import type { SourceTrees } from './trees.ts';

@@ -1,6 +1,6 @@
 /**
  * Objects that nothing needs: those that are registered nowhere, which nothing will ever remove, and those
- * that are kept for nobody.
+ * that are kept without a use.
  */
 import { sql } from 'kysely';
 import type { ObjectInfo } from '../../storage/object-store.ts';
@@ -8,7 +8,7 @@ import { findUnused } from './rows.ts';
 import type { Verification } from './run.ts';
 
 const BATCH = 1_000;
-/** What is younger may be a backup's or a copy's that is not finished. */
+/** A younger object may be part of a backup or copy that is not finished. */
 const MIN_AGE_MS = 60 * 60 * 1000;
 
 export async function findOrphans(run: Verification, projectId: string | null): Promise<void> {
@@ -41,7 +41,7 @@ async function warnOfOrphans({ db, store, findings }: Verification, objects: Obj
   }
 }
 
-/** One that is registered as kept has to be there, whoever needs it. */
+/** An object that is registered as kept must be there, whatever needs it. */
 export async function verifyUnused(
   { db, store, findings }: Verification,
   projectId: string | null,

@@ -40,7 +40,7 @@ export async function verifyPack(run: Verification, pack: PackRow): Promise<Pack
   if (fault) result.faults.push(fault);
   if (info)
     await readPack(run, pack, index, result).catch((error: unknown) => {
-      // Deleted meanwhile: who asked for it sees whether it is still needed.
+      // It was deleted in between: the caller sees whether it is still needed.
       if (!(error instanceof ObjectNotFoundError)) throw error;
       result.faults.push({ kind: 'object_missing', message: 'The object is not in the store.' });
       loseAll(index, 'Its pack is not in the store.', result);

@@ -1,15 +1,12 @@
 /**
- * What rows say of each other. Each check is one statement, and so of one time: what is deleted or repacked
- * meanwhile is in it whole or not at all.
+ * Checks rows against each other. Each check is one statement, and so of one time: it sees a deletion or
+ * repacking whole or not at all.
  */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { Finding } from './findings.ts';
 
-/**
- * The head, and what hangs on live threads, that names a source which is not stored. Builds:
- * verify-artifacts.ts.
- */
+/** The head and the records of live threads that name a source which is not stored. Builds: artifacts.ts. */
 export async function findLostReferences(db: Db, projectId: string): Promise<Finding[]> {
   const { rows } = await sql<{ what: string; source_id: string }>`
     with live as materialized (select id, source_id, latest_source_id, workspace_source_id from threads where project_id = ${projectId} and deleted_at is null), named as (
@@ -30,7 +27,9 @@ export async function findLostReferences(db: Db, projectId: string): Promise<Fin
   }));
 }
 
-/** Packs whose objects are not registered as kept: the next cleanup may remove them, or nothing ever will. */
+/**
+ * Packs whose objects are not registered as kept: the next clean-up may remove them, or nothing ever will.
+ */
 export async function findUnregistered(db: Db, projectId: string): Promise<Finding[]> {
   const { rows } = await sql<{ pack_id: string; key: string; is_known: boolean }>`
     select p.id as pack_id, p.object_key as key, o.key is not null as is_known from packs p left join objects o on o.key = p.object_key

@@ -1,11 +1,11 @@
-/** What the parts of one verification share. */
+/** The state that the parts of one verification share. */
 import { StorageUnavailableError } from '../../storage/object-store.ts';
 import type { ObjectInfo } from '../../storage/object-store.ts';
 import type { ReadableStore } from '../../storage/open-store.ts';
 import type { Db } from '../../db/database.ts';
 import type { Findings } from './findings.ts';
 
-/** Grows while it works, so that whoever started it can tell how far it is. */
+/** Grows while the verification works, so that the caller can report progress. */
 export interface Tally {
   projects: number;
   sources: number;
@@ -29,7 +29,7 @@ export interface Verification {
   findings: Findings;
 }
 
-/** So many objects are read at once, over all projects. */
+/** Limits the objects that are read at once, over all projects. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -52,8 +52,8 @@ export class Slots {
 }
 
 /**
- * Works on the items, so many at once. After a failure no further one is begun; it throws when all that
- * were begun have ended.
+ * Works on `atOnce` items at a time. After a failure it begins no further one, and throws when all that were
+ * begun have ended.
  */
 export async function forEachOf<T>(
   items: AsyncIterable<T> | Iterable<T>,
@@ -125,7 +125,7 @@ async function orUnreadable(
   }
 }
 
-/** What the object is, or null; a fault that is told where its size is not the registered one. */
+/** The object's size and time, or null; with a fault where its size is not the registered one. */
 export async function inspect(
   { store }: Pick<Verification, 'store'>,
   key: string,

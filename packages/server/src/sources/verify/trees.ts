@@ -1,6 +1,5 @@
 /**
- * Reads the files of a project's sources for verification: what is wrong on the way is told of the manifest
- * where it is.
+ * Reads the files of a project's sources for verification: a fault on the way is reported at its manifest.
  */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
@@ -13,7 +12,7 @@ const MAX_ENTRIES = 300_000;
 const MAX_CHAIN = 200;
 const PAGE = 1_000;
 
-/** A source's files cannot be told. */
+/** A source's manifest cannot be read. */
 export class ManifestFault extends Error {
   override readonly name = 'ManifestFault';
 }

@@ -1,6 +1,6 @@
 /**
- * Verifies everything that is stored: every object is there, every content has its hash, every source's
- * files are the ones that it was stored with. Reads only, and works beside a running service.
+ * Verifies everything that is stored: every object is there, every content has its hash, every source has the
+ * files that it was stored with. Reads only, and may run while the service does.
  */
 import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
@@ -22,7 +22,7 @@ interface VerifyOptions {
   projectId: string | null;
   /** Objects, and projects, that are read at once. */
   concurrency: number;
-  /** Is written to while it works. */
+  /** Updated while it works. */
   tally?: Tally;
 }
 
