@@ -1,7 +1,7 @@
 /**
- * Admission of an apply. Resolutions are checked against the merge, which is slow work and must not hold
- * locks: it is computed before the transaction, of sources that never change, and the transaction sees to
- * it that they are still the ones to be merged.
+ * Admits an apply. Resolutions are checked against the merge, which is slow and must not hold locks. So the
+ * merge is computed before the transaction, from sources that never change, and the transaction checks that
+ * these are still the ones to merge.
  */
 import type { ApplyRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
@@ -49,8 +49,8 @@ export const createApply = write({
 });
 
 /**
- * 400 for resolutions that the merge has no use for. Returns what refuses the apply already: then nothing
- * was checked.
+ * Refuses resolutions that do not fit the merge (400). Returns an error that refuses the apply for another
+ * reason: the resolutions are unchecked then.
  */
 async function checkResolutions(call: Call<unknown, Decision>): Promise<ApiError | null> {
   const { ctx, body } = call;
@@ -59,7 +59,7 @@ async function checkResolutions(call: Call<unknown, Decision>): Promise<ApiError
   try {
     sides = await transaction(ctx, async (tx) => requireApplicable(tx, await loadThread(tx.db, call), body));
   } catch (error) {
-    // The transaction below decides: this call may be the replay of one that was admitted.
+    // The transaction decides on it: this call may be the replay of one that was admitted.
     if (error instanceof ApiError) return error;
     throw error;
   }

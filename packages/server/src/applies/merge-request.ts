@@ -4,13 +4,13 @@ import type { Resolution } from '../merge/types.ts';
 import { loadTree, readBlobs } from '../sources/index.ts';
 import type { MergeSides } from './policy.ts';
 
-/** The base of a thread that started without a source. */
+/** The base of a thread that started without one. */
 const NOTHING: TreeRef = { id: 'nothing', load: () => new Map() };
 
-/** A source for the merge engine. */
+/** Refers the merge engine to a source. */
 export const treeOf = (ctx: Context, id: string): TreeRef => ({ id, load: () => loadTree(ctx, id) });
 
-/** Three sources of a project for the merge engine, which reads of them what it needs. */
+/** Refers the merge engine to three sources of a project, of which it reads the parts that it needs. */
 export function mergeRequest(
   ctx: Context,
   { projectId, base, head, draft }: MergeSides,
@@ -25,11 +25,11 @@ export function mergeRequest(
   };
 }
 
-/** The faults of resolutions as places in the body. */
+/** The faults of resolutions as fields of the body. */
 export const resolutionFields = (faults: { index: number; message: string }[]) =>
   faults.map(({ index, message }) => ({ path: `/resolutions/${index}/path`, message }));
 
-/** The rules for sources that a clean merge breaks, as an apply's error. */
+/** The error of an apply whose merge breaks rules for sources. */
 export function invalidResult({ invalid }: MergeResult): string {
   const shown = invalid
     .slice(0, 10)

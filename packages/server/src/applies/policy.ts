@@ -1,4 +1,4 @@
-/** What an apply and its preview refuse, and the locks under which an apply is decided. */
+/** The refusals of an apply and its preview, and the locks under which an apply is decided. */
 import type { Static } from 'typebox';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
@@ -10,7 +10,7 @@ import type { PreviewBody } from './schemas.ts';
 
 export type Decision = Static<typeof PreviewBody>;
 
-/** The sources of a merge; the base is what the draft started from. None of them ever changes. */
+/** The sources of a merge, which never change. The draft started from the base. */
 export interface MergeSides {
   projectId: string;
   base: string | null;
@@ -26,7 +26,7 @@ const staleSource = () =>
 const staleHead = () =>
   new ApiError('stale_head', 'The head has moved. Look at the new head and decide anew.');
 
-/** Throws what refuses an apply of the thread as it stands; returns what would be merged. */
+/** Refuses an apply of the thread in its present state; returns the sources to merge. */
 export async function requireApplicable(
   tx: Tx,
   { thread, project }: LoadedThread,
@@ -47,7 +47,7 @@ export async function requireApplicable(
   };
 }
 
-/** Locks project and thread, in this order; undefined when either was deleted. Authorized before. */
+/** Locks project and thread, in this order; undefined when either was deleted. Checks no permission. */
 export async function lockProjectAndThread(
   tx: Tx,
   projectId: string,

@@ -11,8 +11,8 @@ const EVERY_MS = 1_000;
 const BATCH = 100;
 
 /**
- * Gives a job to projects with queued applies and none: after one that failed too often, and after a repair
- * that was ended by others. Ends repairs whose time is over. Safe in every process at once.
+ * Ends repairs whose time is over, and enqueues the missing jobs of projects with queued applies: after a
+ * job that failed too often, and after a repair that another operation ended. Safe in every process at once.
  */
 export function reconcileApplies(ctx: Context): void {
   every(EVERY_MS, () => endOverdue(ctx).then(() => enqueueMissing(ctx)), {

@@ -1,6 +1,5 @@
 import type { ApplyRow } from '../db/schema.ts';
 
-/** An apply as the API shows it (schema `Apply`). */
 export const applyView = (a: ApplyRow) => ({
   id: a.id,
   sequence: a.sequence,

@@ -3,7 +3,7 @@ import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
-import { renewedDeadline } from './end-build.ts';
+import { renewedDeadline } from '../workspaces/index.ts';
 import { cancelThreadBuild } from './cancel-thread-build.ts';
 import { loadBuild } from './policy.ts';
 import { Build } from './schemas.ts';
@@ -30,7 +30,7 @@ export const cancelBuild = write({
       await changeThread(
         tx,
         loaded,
-        { active_build_id: null, ...(await renewedDeadline(call.ctx, tx, loaded.thread)) },
+        { active_build_id: null, ...(await renewedDeadline(call.ctx, tx.db, loaded.thread)) },
         'always',
       );
     return {

@@ -12,7 +12,7 @@ import { scopeOf } from '../projects/index.ts';
 import { passPlaceOn } from '../capacity/index.ts';
 import { commitObject, discardObject } from '../sources/index.ts';
 import { changeThread, clearActiveBuild } from '../threads/index.ts';
-import { freshDeadline } from '../workspaces/index.ts';
+import { renewedDeadline } from '../workspaces/index.ts';
 import type { BuildError } from './schemas.ts';
 import { endingEvent } from './state.ts';
 import type { Artifact } from './store-artifact.ts';
@@ -81,7 +81,7 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
       await changeThread(
         tx,
         { thread, project },
-        { active_build_id: null, ...(await renewedDeadline(ctx, tx, thread)) },
+        { active_build_id: null, ...(await renewedDeadline(ctx, tx.db, thread)) },
         'always',
       );
   });
@@ -103,11 +103,4 @@ async function cancelledColumns(tx: Tx, build: Build) {
     artifact_key: null,
     manifest: null,
   };
-}
-
-/** A workspace that waited for a build gets its whole idle time again. */
-export async function renewedDeadline(ctx: Context, tx: Tx, thread: ThreadRow) {
-  return thread.workspace_status === 'ready'
-    ? { idle_expires_at: await freshDeadline(ctx, tx.db, thread) }
-    : {};
 }

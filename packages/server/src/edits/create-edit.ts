@@ -1,9 +1,10 @@
-/** An edit by no agent: parsed and applied in a worker thread, stored as a new version of an idle thread. */
+/** An edit without an agent: parsed and applied in a worker thread, stored as the latest source of an idle thread. */
 import Type from 'typebox';
 import { recordCheckpoint } from '../checkpoints/index.ts';
+import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import { ApiError, notFound } from '../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 import { claimedWrite } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, Enum, IdInput, Nullable, Ok, Text } from '../http/schemas.ts';
@@ -13,14 +14,16 @@ import {
   faultsMapped,
   insertSource,
   keepUntilTaken,
+  loadSource,
   loadTree,
   Source,
   sourceView,
   stageBlobs,
 } from '../sources/index.ts';
+import type { EncodedTree, SourceRow, Staged } from '../sources/index.ts';
 import { changeThread, loadThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
-import { freshDeadline } from '../workspaces/index.ts';
+import { renewedDeadline } from '../workspaces/index.ts';
 
 const Change = Body(
   {
@@ -46,18 +49,12 @@ const EditBody = Body({
   message: Type.Optional(Text('Fix the answer', { maxLength: 10_000 })),
 });
 
-/** What an edit needs of its thread, in the order of refusals: archived, sealed, busy, unknown, stale. */
+/** Refuses an edit of a thread, in this order: archived, sealed, busy, source unknown, source stale. */
 async function requireEditable(tx: Tx, loaded: LoadedThread, expectedSourceId: string): Promise<void> {
   requireOpen(loaded.thread);
   await requireIdle(tx, loaded.thread);
   if (loaded.thread.latest_source_id === expectedSourceId) return;
-  const known = await tx.db
-    .selectFrom('sources')
-    .select('id')
-    .where('project_id', '=', loaded.project.id)
-    .where('id', '=', expectedSourceId)
-    .executeTakeFirst();
-  if (!known) throw notFound('source');
+  await loadSource(tx.db, loaded.project.id, expectedSourceId);
   throw new ApiError('stale_source', 'The thread has a newer source. Read it and edit that one.');
 }
 
@@ -65,6 +62,40 @@ async function parse(call: Call) {
   const edit = await faultsMapped(call.ctx.pool.parseEdit(call.bytes));
   if (!edit.ok) throw new ApiError(edit.code, edit.message, { fields: edit.fields });
   return { edit, take: keepUntilTaken(call, edit.handle) };
+}
+type ParsedEdit = Awaited<ReturnType<typeof parse>>['edit'];
+
+/** Applies the changes to the source that they expect; throws where they do not fit. */
+async function apply(ctx: Context, { handle, expectedSourceId }: ParsedEdit) {
+  const base = await loadTree(ctx, expectedSourceId);
+  const edited = await faultsMapped(ctx.pool.applyEdit(handle, base));
+  if (!edited.ok) throw new ApiError(edited.code, edited.message, { fields: edited.fields });
+  return edited;
+}
+
+/** Stores the edited files as the thread's latest source, with a checkpoint. */
+async function storeEdit(
+  ctx: Context,
+  tx: Tx,
+  loaded: LoadedThread,
+  { edit, tree, staged }: { edit: ParsedEdit; tree: EncodedTree; staged: Staged },
+): Promise<SourceRow> {
+  const source = await insertSource(tx, loaded.project, {
+    tree,
+    parents: [edit.expectedSourceId],
+    origin: 'edit',
+    threadId: loaded.thread.id,
+    runId: null,
+    message: edit.message,
+    staged,
+  });
+  await recordCheckpoint(tx, loaded, { sourceId: source.id, kind: 'edit', runId: null });
+  await changeThread(tx, loaded, {
+    latest_source_id: source.id,
+    last_run_failed: false,
+    ...(await renewedDeadline(ctx, tx.db, loaded.thread)),
+  });
+  return source;
 }
 
 export const createEdit = claimedWrite({
@@ -94,30 +125,13 @@ export const createEdit = claimedWrite({
     const { ctx } = call;
     take();
     try {
-      const { thread, project } = await loadThread(ctx.db, call);
-      const edited = await faultsMapped(
-        ctx.pool.applyEdit(edit.handle, await loadTree(ctx, edit.expectedSourceId)),
-      );
-      if (!edited.ok) throw new ApiError(edited.code, edited.message, { fields: edited.fields });
-      const staged = await stageBlobs(ctx, project, { handle: edit.handle, tree: edited.manifest });
+      const { project } = await loadThread(ctx.db, call);
+      const tree = await apply(ctx, edit);
+      const staged = await stageBlobs(ctx, project, { handle: edit.handle, tree: tree.manifest });
       return await transaction(ctx, async (tx) => {
         const loaded = await lockThread(tx, call);
         await requireEditable(tx, loaded, edit.expectedSourceId);
-        const source = await insertSource(tx, loaded.project, {
-          tree: edited,
-          parents: [edit.expectedSourceId],
-          origin: 'edit',
-          threadId: thread.id,
-          runId: null,
-          message: edit.message,
-          staged,
-        });
-        await recordCheckpoint(tx, loaded, { sourceId: source.id, kind: 'edit', runId: null });
-        const idle =
-          loaded.thread.workspace_status === 'ready'
-            ? { idle_expires_at: await freshDeadline(ctx, tx.db, loaded.thread) }
-            : {};
-        await changeThread(tx, loaded, { latest_source_id: source.id, last_run_failed: false, ...idle });
+        const source = await storeEdit(ctx, tx, loaded, { edit, tree, staged });
         const result = {
           status: 201,
           body: { ok: true, source: sourceView(source) },

@@ -17,7 +17,7 @@ import type { LoadedThread } from '../threads/index.ts';
 import type { Tree } from '../trees/tree.ts';
 import {
   captureWorkspace,
-  freshDeadline,
+  renewedDeadline,
   giveUpRestore,
   resetWorkspace,
   stageCapture,
@@ -104,16 +104,12 @@ async function insertChanges(tx: Tx, now: LoadedThread, changed: NonNullable<Cha
 
 /** Lets the thread take other work again, based on the command's source where there is one. */
 async function freeThread(ctx: Context, tx: Tx, now: LoadedThread, sourceId: string | null): Promise<void> {
-  const idle =
-    now.thread.workspace_status === 'ready'
-      ? { idle_expires_at: await freshDeadline(ctx, tx.db, now.thread) }
-      : {};
   await changeThread(tx, now, {
     active_exec_id: null,
     ...(sourceId
       ? { latest_source_id: sourceId, workspace_source_id: sourceId, last_run_failed: false }
       : {}),
-    ...idle,
+    ...(await renewedDeadline(ctx, tx.db, now.thread)),
   });
 }
 

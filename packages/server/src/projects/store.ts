@@ -126,6 +126,22 @@ export async function insertHeadRevision(tx: Tx, project: ProjectRow, applyId: s
     .execute();
 }
 
+/** Whether a source is, or was, the head of the project. */
+export async function isInHeadHistory(
+  db: Db | Tx['db'],
+  projectId: string,
+  sourceId: string,
+): Promise<boolean> {
+  const revision = await db
+    .selectFrom('head_history')
+    .select('revision')
+    .where('project_id', '=', projectId)
+    .where('source_id', '=', sourceId)
+    .limit(1)
+    .executeTakeFirst();
+  return revision !== undefined;
+}
+
 /** Live projects, newest first, behind `after`. */
 export async function listProjects(
   db: Db,

@@ -9,8 +9,8 @@ import type { LoadedThread, ThreadChange } from '../threads/index.ts';
 import { changeWorkspace, enqueueArchive } from '../workspaces/index.ts';
 
 /**
- * Ends what is under way in a locked thread (archive, delete): its runs, its queued apply, its build.
- * Returns the change to the thread's row.
+ * Ends the work of a locked thread that is archived or deleted: its runs, its queued apply, its build and
+ * its previews. Returns the change to the thread's row.
  */
 export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<ThreadChange> {
   const { thread } = loaded;
@@ -21,8 +21,8 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   if (thread.workspace_status !== null && thread.workspace_status !== 'archived')
     await enqueueArchive(tx, thread.id);
   return {
-    // Work that is cut off leaves files that no source holds: the next use of the workspace keeps them and
-    // puts the latest source back.
+    // Work that is cut off leaves files that are in no source: the next use of the workspace keeps them and
+    // resets it to the latest source.
     ...(cancelled.some((run) => run.status !== 'queued') ? { workspace_source_id: null } : {}),
     active_apply_id: null,
     ...(isBuildOver ? { active_build_id: null } : {}),
@@ -30,10 +30,7 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   };
 }
 
-/**
- * A workspace that was being prepared is cancelled with its thread: after the thread's own events, with a
- * record of its own.
- */
+/** Cancels the preparation of a workspace with its thread. Its record and event follow the thread's events. */
 export async function cancelPreparation(tx: Tx, loaded: LoadedThread): Promise<void> {
   if (loaded.thread.workspace_status === 'preparing')
     await changeWorkspace(tx, loaded, {
@@ -42,7 +39,7 @@ export async function cancelPreparation(tx: Tx, loaded: LoadedThread): Promise<v
     });
 }
 
-/** Ends the work of every thread of a project that is being deleted; its threads go with it. */
+/** Ends the work of all threads of a project that is being deleted, and marks them deleted. */
 export async function cancelProjectWork(tx: Tx, project: ProjectRow): Promise<void> {
   const threads = await tx.db
     .selectFrom('threads')

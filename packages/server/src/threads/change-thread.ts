@@ -1,27 +1,30 @@
 import { sql } from 'kysely';
-import type { ProjectRow, ThreadRow } from '../db/schema.ts';
+import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
 import { scopeOf } from '../projects/index.ts';
+import type { LoadedThread } from './policy.ts';
 import { threadStatus } from './state.ts';
 import { threadWork, writeThread } from './store.ts';
 import type { ThreadChange } from './store.ts';
 
+/** When a change is published; a deletion as `thread.deleted`, all else as `thread.updated`. */
+type Publish = 'always' | 'ifChanged' | 'asDeleted';
+
 /**
- * Writes a change to a locked thread, recomputes its status, and publishes `thread.updated`: `always` (also
- * for a change of title, archive state, project or configuration), or only when the status changed
- * (`ifChanged`). `version` and the event always move together. Returns the new row.
+ * Writes a change to a locked thread, computes its status, and publishes it. Changes of the title, the
+ * archive state and other fields that clients see are published always, others only with a new status.
+ * `version` and the event move together. Returns the new row.
  */
 export async function changeThread(
   tx: Tx,
-  { thread, project }: { thread: ThreadRow; project: ProjectRow },
+  { thread, project }: LoadedThread,
   change: ThreadChange,
-  publish: 'always' | 'ifChanged' = 'ifChanged',
-  type: 'thread.updated' | 'thread.deleted' = 'thread.updated',
+  publish: Publish = 'ifChanged',
 ): Promise<ThreadRow> {
   const work = await threadWork(tx.db, thread.id);
   const status = threadStatus({ ...thread, ...(change as Partial<ThreadRow>) }, work);
-  const isPublished = publish === 'always' || status !== thread.status;
+  const isPublished = publish !== 'ifChanged' || status !== thread.status;
   if (!isPublished && Object.keys(change).length === 0) return thread;
   const row = await writeThread(tx, thread.id, {
     ...change,
@@ -29,9 +32,11 @@ export async function changeThread(
     updated_at: sql<Date>`now()`,
     ...(isPublished ? { version: sql<number>`version + 1` } : {}),
   });
-  // Previews follow it.
+  // Previews show the latest source.
   if (row.latest_source_id !== thread.latest_source_id) tx.wake('control', row.id);
-  if (isPublished)
+  if (isPublished) {
+    const type = publish === 'asDeleted' ? 'thread.deleted' : 'thread.updated';
     appendEvent(tx, scopeOf(project), type, { id: row.id, status: row.status }, { threadId: row.id });
+  }
   return row;
 }

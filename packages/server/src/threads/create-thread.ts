@@ -1,20 +1,22 @@
 import { sql } from 'kysely';
 import Type from 'typebox';
 import type { Principal } from '../http/principal.ts';
-import type { Registry } from '../agents/index.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import type { ProjectRow } from '../db/schema.ts';
+import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
-import { ApiError, notFound } from '../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
+import type { Call } from '../http/operation.ts';
 import { Body, IdInput, Micros, Ok, Text } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { acceptMessage, ClientMessageId, Content, Message, messageView, ModelId } from '../messages/index.ts';
-import { headNotInitialized, loadProject, Metadata, scopeOf } from '../projects/index.ts';
+import { headNotInitialized, isInHeadHistory, loadProject, Metadata, scopeOf } from '../projects/index.ts';
 import { queueRun, Run, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
+import { loadSource } from '../sources/index.ts';
+import type { LoadedThread } from './policy.ts';
 import { ErrorTrackerIssue, ExecutionTarget, Thread, Title } from './schemas.ts';
 import { insertThread, writeThread } from './store.ts';
 import { viewThread } from './view.ts';
@@ -62,32 +64,21 @@ interface NewThread {
   errorTrackerIssue?: Record<string, unknown> | undefined;
 }
 
+/** Who creates a thread, and with which agents. */
+type Caller = Pick<Call, 'principal' | 'ctx'>;
+
 /** The source that a new thread starts from; a Direct project may have none. */
 async function startingSource(
   tx: Tx,
   project: ProjectRow,
-  asked: string | undefined,
+  sourceId: string | undefined,
 ): Promise<string | null> {
-  if (asked === undefined) {
+  if (sourceId === undefined) {
     if (project.head_source_id === null && project.kind === 'platform') throw headNotInitialized();
     return project.head_source_id;
   }
-  const source = await tx.db
-    .selectFrom('sources')
-    .select('id')
-    .where('project_id', '=', project.id)
-    .where('id', '=', asked)
-    .executeTakeFirst();
-  if (!source) throw notFound('source');
-  if (project.head_source_id === null) return source.id;
-  const inHistory = await tx.db
-    .selectFrom('head_history')
-    .select('revision')
-    .where('project_id', '=', project.id)
-    .where('source_id', '=', source.id)
-    .limit(1)
-    .executeTakeFirst();
-  if (!inHistory)
+  const source = await loadSource(tx.db, project.id, sourceId);
+  if (project.head_source_id !== null && !(await isInHeadHistory(tx.db, project.id, source.id)))
     throw new ApiError(
       'source_not_in_history',
       "A thread starts from a source in the head's history. Leave sourceId out to start from the head.",
@@ -95,17 +86,46 @@ async function startingSource(
   return source.id;
 }
 
-/** Inserts a thread and the job that prepares it: `thread.updated`, then the first message's rows. */
+/**
+ * Creates a thread and the job that prepares it, then its first message: `thread.updated`, then the events
+ * of the message.
+ */
+async function create(tx: Tx, caller: Caller, project: ProjectRow, input: NewThread) {
+  const settings = await effectiveSettings(tx.db, project);
+  const inserted = await startThread(tx, caller.principal, project, {
+    ...input,
+    spendLimitMicros: input.spendLimitMicros ?? settings.spendLimitMicros,
+  });
+  const scope = scopeOf(project);
+  if (!input.message)
+    return { status: 201, scope, body: { ok: true, thread: await viewThread(tx.db, inserted) } };
+  const { message, run, ...accepted } = await acceptFirstMessage(
+    tx,
+    caller,
+    { thread: inserted, project },
+    { ...input.message, modelId: input.modelId ?? settings.modelId },
+  );
+  const thread = await writeThread(tx, inserted.id, accepted.thread);
+  return {
+    status: 201,
+    scope,
+    body: {
+      ok: true,
+      thread: await viewThread(tx.db, thread),
+      message: messageView(message),
+      run: runView(run),
+    },
+  };
+}
+
 async function startThread(
   tx: Tx,
-  config: Registry,
-  project: ProjectRow,
   principal: Principal,
-  input: NewThread,
-) {
+  project: ProjectRow,
+  input: Omit<NewThread, 'spendLimitMicros'> & { spendLimitMicros: number | null },
+): Promise<ThreadRow> {
   const sourceId = await startingSource(tx, project, input.sourceId);
-  const settings = await effectiveSettings(tx.db, project);
-  const inserted = await insertThread(tx, {
+  const thread = await insertThread(tx, {
     org_id: project.org_id,
     id: newId('thr'),
     project_id: project.id,
@@ -117,7 +137,7 @@ async function startThread(
     status: 'queued',
     initialization_state: 'accepted',
     initialization_updated_at: sql<Date>`now()`,
-    spend_limit_micros: input.spendLimitMicros ?? settings.spendLimitMicros,
+    spend_limit_micros: input.spendLimitMicros,
     created_by: principal.actorId,
     participant_user_ids: principal.userId ? [principal.userId] : [],
     tracker_issue_url: input.trackerIssueUrl ?? null,
@@ -129,37 +149,29 @@ async function startThread(
     tx,
     scopeOf(project),
     'thread.updated',
-    { id: inserted.id, status: inserted.status },
-    { threadId: inserted.id },
+    { id: thread.id, status: thread.status },
+    { threadId: thread.id },
   );
-  await enqueue(tx, 'thread.initialize', { threadId: inserted.id }, { key: `thread:${inserted.id}` });
-  if (!input.message) return { thread: inserted };
-  const loaded = { thread: inserted, project };
-  const accepted = await acceptMessage(tx, loaded, {
-    ...input.message,
+  await enqueue(tx, 'thread.initialize', { threadId: thread.id }, { key: `thread:${thread.id}` });
+  return thread;
+}
+
+function acceptFirstMessage(
+  tx: Tx,
+  { ctx, principal }: Caller,
+  loaded: LoadedThread,
+  { modelId, ...message }: NonNullable<NewThread['message']> & { modelId: string },
+) {
+  return acceptMessage(tx, loaded, {
+    ...message,
     startRun: (messageId) =>
-      queueRun(tx, config, loaded, {
+      queueRun(tx, ctx.config, loaded, {
         kind: 'message',
         messageId,
-        modelId: input.modelId ?? settings.modelId,
+        modelId,
         createdBy: principal.actorId,
       }),
   });
-  const thread = await writeThread(tx, inserted.id, accepted.thread);
-  return { thread, message: accepted.message, run: accepted.run };
-}
-
-async function create(tx: Tx, config: Registry, project: ProjectRow, principal: Principal, input: NewThread) {
-  const { thread, message, run } = await startThread(tx, config, project, principal, input);
-  return {
-    status: 201,
-    scope: scopeOf(project),
-    body: {
-      ok: true,
-      thread: await viewThread(tx.db, thread),
-      ...(message && run ? { message: messageView(message), run: runView(run) } : {}),
-    },
-  };
 }
 
 const responses = { 201: Ok({ thread: Thread, message: Type.Optional(Message), run: Type.Optional(Run) }) };
@@ -172,8 +184,7 @@ export const createThread = write({
   body: PlatformBody,
   legacyKeys: ['/message/clientMessageId'],
   responses,
-  handle: async (tx, call) =>
-    create(tx, call.ctx.config, await loadProject(tx.db, call, 'share'), call.principal, call.body),
+  handle: async (tx, call) => create(tx, call, await loadProject(tx.db, call, 'share'), call.body),
 });
 
 export const createDirectThread = write({
@@ -184,11 +195,5 @@ export const createDirectThread = write({
   legacyKeys: ['/message/clientMessageId'],
   responses,
   handle: async (tx, call) =>
-    create(
-      tx,
-      call.ctx.config,
-      await loadProject(tx.db, call, 'share', call.body.projectId),
-      call.principal,
-      call.body,
-    ),
+    create(tx, call, await loadProject(tx.db, call, 'share', call.body.projectId), call.body),
 });

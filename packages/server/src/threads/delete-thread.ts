@@ -16,13 +16,7 @@ export const deleteThread = write({
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
     const change = await cancelThreadWork(tx, loaded);
-    const thread = await changeThread(
-      tx,
-      loaded,
-      { ...change, deleted_at: new Date() },
-      'always',
-      'thread.deleted',
-    );
+    const thread = await changeThread(tx, loaded, { ...change, deleted_at: new Date() }, 'asDeleted');
     await cancelPreparation(tx, { ...loaded, thread });
     await audit(tx, call, 'thread.deleted', thread.id);
     return {

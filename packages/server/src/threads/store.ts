@@ -1,4 +1,4 @@
-/** The only writer of `threads`. Its rows are locked by policy.ts. */
+/** The only writer of `threads`. policy.ts loads and locks its rows. */
 import { sql } from 'kysely';
 import type { InsertObject, RawBuilder, UpdateObject } from 'kysely';
 import type { Db } from '../db/database.ts';
@@ -6,14 +6,14 @@ import type { Database, RunRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { ThreadWork } from './state.ts';
 
-/** What a caller may change in a thread; the rest follows from it (change-thread.ts). */
+/** The columns that callers change; changeThread computes the others. */
 export type ThreadChange = Omit<UpdateObject<Database, 'threads'>, 'status' | 'version' | 'updated_at'>;
 
 export async function insertThread(tx: Tx, values: InsertObject<Database, 'threads'>): Promise<ThreadRow> {
   return tx.db.insertInto('threads').values(values).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Writes columns as they are given; changeThread is the way for all that changes the status. */
+/** Writes columns as given. Changes that affect the status go through changeThread. */
 export async function writeThread(
   tx: Tx,
   threadId: string,
@@ -27,7 +27,7 @@ export async function writeThread(
     .executeTakeFirstOrThrow();
 }
 
-/** Marks a thread deleted together with its project: without an event, which the project's stands for. */
+/** Marks a thread deleted with its project, whose event is the only one. */
 export async function markThreadDeleted(tx: Tx, threadId: string, change: ThreadChange): Promise<void> {
   await tx.db
     .updateTable('threads')
@@ -47,12 +47,12 @@ export async function nextMessageSequence(tx: Tx, threadId: string): Promise<num
   return sequence;
 }
 
-/** The build of a deleted thread has ended: nobody is told, since the thread has no events any more. */
+/** Records the end of a deleted thread's build, without an event. */
 export async function clearActiveBuild(tx: Tx, threadId: string): Promise<void> {
   await tx.db.updateTable('threads').set({ active_build_id: null }).where('id', '=', threadId).execute();
 }
 
-/** Records the source that the workspace holds; null while it holds none, or an unknown state. */
+/** Records the source that the workspace holds; null while that is no source, or unknown. */
 export async function setWorkspaceSource(
   tx: Tx,
   threadId: string,
@@ -70,7 +70,7 @@ export async function delayArchive(tx: Tx, threadId: string, retryAt: RawBuilder
     .execute();
 }
 
-/** Shows how far a preparing thread is: one statement, which needs no transaction. */
+/** Shows how far a preparation is. One statement on `db`: it needs no transaction. */
 export async function setInitializationPhase(
   db: Db,
   threadId: string,
@@ -84,7 +84,7 @@ export async function setInitializationPhase(
     .execute();
 }
 
-/** What runs and waits in a thread, in one round trip. */
+/** The open runs of a thread, in one round trip. */
 export async function threadWork(db: Db | Tx['db'], threadId: string): Promise<ThreadWork> {
   const { rows } = await sql<{ active: 'running' | 'waiting' | null; queued: number }>`
     select max(status) filter (where status in ('running', 'waiting')) as active, count(*) filter (where status = 'queued') as queued
@@ -92,7 +92,7 @@ export async function threadWork(db: Db | Tx['db'], threadId: string): Promise<T
   return { active: rows[0]!.active, queuedRuns: rows[0]!.queued };
 }
 
-/** A thread with what its response tells of its run and its open questions. */
+/** A thread with the facts of its response about its run and its open questions. */
 export interface ThreadDetails {
   thread: ThreadRow;
   run: RunRow | null;

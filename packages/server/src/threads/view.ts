@@ -67,7 +67,7 @@ export function threadView({ thread: t, run, queuedRuns, isHeld, pendingApproval
   };
 }
 
-/** The response object of one thread, as it stands in this transaction. */
+/** The response object of one thread, as this transaction sees it. */
 export async function viewThread(db: Db | Tx['db'], thread: ThreadRow) {
   return threadView((await threadDetails(db, [thread]))[0]!);
 }

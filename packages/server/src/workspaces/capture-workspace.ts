@@ -11,7 +11,7 @@ import type { Entry, Tree } from '../trees/tree.ts';
 
 const WARNINGS = 1000;
 
-/** The contents are not those that were captured: nothing in the sandbox should have been able to do that. */
+/** The contents are not those that were captured, although nothing in the sandbox should be able to change them. */
 export class WorkspaceChanged extends Error {
   constructor() {
     super('the workspace changed while it was captured');
@@ -21,18 +21,18 @@ export class WorkspaceChanged extends Error {
 export interface Capture {
   tree: Tree;
   warnings: { path: string; reason: string }[];
-  /** The bundle rule or limit that the files break, in words; null when they may be a source. */
+  /** Names the rule or limit for bundles that the files break; null when they may be a source. */
   fault: string | null;
   /** Whether the files equal `base`. */
   isUnchanged: boolean;
-  /** The source that the workspace lies over: its contents are the project's already. */
-  beside: Tree | null;
+  /** The source that the workspace is an overlay of: the project has its contents. */
+  below: Tree | null;
 }
 
 /**
- * Reads what a workspace holds, by the runner's rules for captures, beside `from`: a source, or files that
- * are none. Nothing of it may be live. Out of the sandbox: every hash is checked again when contents are
- * read.
+ * Captures the files of a workspace, by the runner's rules for captures, and compares them with `from`: a
+ * source, or files that are none. No task may live in it. The hashes come out of the sandbox, and are
+ * checked when contents are read.
  */
 export async function captureWorkspace(
   ctx: Context,
@@ -40,20 +40,20 @@ export async function captureWorkspace(
   from: string | Tree | null,
 ): Promise<Capture> {
   const base: Tree = from === null ? new Map() : typeof from === 'string' ? await loadTree(ctx, from) : from;
-  const beside = await sourceBelow(ctx, thread);
+  const below = await sourceBelow(ctx, thread);
   const result = await ctx.runner.capture(
     thread.id,
-    beside ? { over: beside.id, ...difference(beside.tree, base) } : [...base.keys()],
+    below ? { over: below.id, ...difference(below.tree, base) } : [...base.keys()],
   );
   const { warnings } = result;
-  const tree = treeOf(result, beside?.tree);
+  const tree = treeOf(result, below?.tree);
   const [fault] = checkTree(
     Array.from(tree, ([path, { byteSize }]) => ({ path, byteSize })),
     typeof from === 'string' ? base : undefined,
   );
   return {
     tree,
-    beside: beside?.tree ?? null,
+    below: below?.tree ?? null,
     warnings: warnings
       .slice(0, WARNINGS)
       .map(({ path, reason }) => ({ path: clean(path).slice(0, 4096), reason: clean(reason).slice(0, 500) })),
@@ -64,7 +64,7 @@ export async function captureWorkspace(
   };
 }
 
-/** The source whose kept files the workspace lies over, if it is one of its project. */
+/** The source of the project whose kept files the workspace is an overlay of. */
 async function sourceBelow(ctx: Context, thread: ThreadRow): Promise<{ id: string; tree: Tree } | null> {
   const id = await ctx.runner.baseOf(thread.id);
   const found =
@@ -88,33 +88,34 @@ function difference(from: Tree, to: Tree): { added: string[]; removed: string[] 
 }
 
 /**
- * All files that a capture told of, in order; of those that are as in the source below, our own record of
- * that source counts.
+ * All files of a capture, in order. The capture leaves out files that are as in the source below: they are
+ * taken from our own record of that source.
  */
-function treeOf({ files, over }: CaptureResult, beside: Tree = new Map()): Tree {
-  const told = files.map(({ path, sha256, byteSize, executable }): [string, Entry] => [
+function treeOf({ files, over }: CaptureResult, below: Tree = new Map()): Tree {
+  const listed = files.map(({ path, sha256, byteSize, executable }): [string, Entry] => [
     path,
     { sha256, byteSize, executable },
   ]);
   for (const { path, from } of over?.moved ?? []) {
-    const entry = beside.get(from);
+    const entry = below.get(from);
     if (!entry) throw new WorkspaceChanged();
-    told.push([path, entry]);
+    listed.push([path, entry]);
   }
-  told.sort(([a], [b]) => comparePaths(a, b));
+  listed.sort(([a], [b]) => comparePaths(a, b));
   const missing = new Set(over?.missing);
   const tree = new Map<string, Entry>();
   let next = 0;
-  // Both are in order: sorting 10,000 paths anew would take longer than the rest.
-  for (const [path, entry] of over ? beside : []) {
-    for (; next < told.length && comparePaths(told[next]![0], path) < 0; next++) tree.set(...told[next]!);
+  // Both are sorted, so they are merged: sorting 10,000 paths would take longer than the rest.
+  for (const [path, entry] of over ? below : []) {
+    for (; next < listed.length && comparePaths(listed[next]![0], path) < 0; next++)
+      tree.set(...listed[next]!);
     if (!missing.has(path)) tree.set(path, entry);
   }
-  for (; next < told.length; next++) tree.set(...told[next]!);
+  for (; next < listed.length; next++) tree.set(...listed[next]!);
   return tree;
 }
 
-/** Fetches the contents that `base` has not, checks their hashes, and stages them for `insertSource`. */
+/** Fetches the contents that the base does not have, checks their hashes, and stages them for `insertSource`. */
 export async function stageCapture(
   ctx: Context,
   thread: ThreadRow,
@@ -123,7 +124,7 @@ export async function stageCapture(
 ): Promise<Staged> {
   const base: Tree = baseSourceId === null ? new Map() : await loadTree(ctx, baseSourceId);
   const known = new Set(
-    [base, capture.beside].flatMap((tree) => Array.from(tree?.values() ?? [], (entry) => entry.sha256)),
+    [base, capture.below].flatMap((tree) => Array.from(tree?.values() ?? [], (entry) => entry.sha256)),
   );
   const wanted = new Map<string, { path: string; byteSize: number }>();
   for (const [path, { sha256, byteSize }] of capture.tree)
@@ -133,8 +134,8 @@ export async function stageCapture(
 }
 
 /**
- * Contents of the last capture by SHA-256, each from a path that has it. Throws WorkspaceChanged when they
- * are not what was captured.
+ * Reads contents of the last capture by SHA-256, each from a path that has it. Throws WorkspaceChanged when
+ * they are not those that were captured.
  */
 export async function readCaptured(
   ctx: Context,
@@ -146,7 +147,7 @@ export async function readCaptured(
   const blobs = new Map<string, Buffer>();
   for await (const entry of readTar(await ctx.runner.blobs(threadId, [...shaOf.keys()]))) {
     const sha256 = shaOf.get(entry.path ?? '');
-    // Told apart before it is read: a stream longer than the capture said is not taken into memory.
+    // Checked before it is read: a stream longer than the capture said is not taken into memory.
     if (sha256 === undefined || entry.byteSize !== wanted.get(sha256)!.byteSize) throw new WorkspaceChanged();
     const content = await entry.read();
     if (createHash('sha256').update(content).digest('hex') !== sha256) throw new WorkspaceChanged();

@@ -1,7 +1,7 @@
 export { captureWorkspace, readCaptured, stageCapture, WorkspaceChanged } from './capture-workspace.ts';
 export type { Capture } from './capture-workspace.ts';
 export { changeWorkspace, giveUpRestore } from './change-workspace.ts';
-export { freshDeadline } from './idle.ts';
+export { freshDeadline, renewedDeadline } from './idle.ts';
 export { packPatch } from './pack-patch.ts';
 export { prepareWorkspace, recordWorkspaceSource, resetWorkspace } from './prepare-workspace.ts';
 export { putSourceFiles } from './restore-workspace.ts';

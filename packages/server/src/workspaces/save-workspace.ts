@@ -1,6 +1,6 @@
 /**
- * What stands in a workspace and in no source: of a run that an archive cut off, or of a process that
- * outlived its command.
+ * Saves the files of a workspace that are in no source: those of a run that an archive cut off, or of a
+ * process that outlived its command.
  */
 import { RunnerError } from '@headrace/runner/client';
 import { recordCheckpoint } from '../checkpoints/index.ts';
@@ -16,25 +16,25 @@ import { captureWorkspace, stageCapture } from './capture-workspace.ts';
 
 export interface Unsaved {
   tree: Tree;
-  /** False where the files break a rule for sources, and where they are a repair's. */
+  /** Whether the files become a source: they break no rule for sources and are not a repair's. */
   isSource: boolean;
-  /** Its new contents; null where all of them are known. */
+  /** The contents that the project does not have; null for none. */
   staged: Staged;
-  /** The source that the workspace stood at when it was read. */
+  /** The source of the workspace when it was read. */
   at: string | null;
 }
 
-/** The source that a workspace was last brought to; after an archive cut its work off, its latest one. */
+/** The source that a workspace was last reset to; the latest one after an archive cut its work off. */
 const baseOf = (thread: ThreadRow) => thread.workspace_source_id ?? thread.latest_source_id;
 
 /**
- * The runner refused to read a workspace for good: it holds far more than a source may. Nothing of it can
- * be kept then.
+ * Whether the runner refuses to read a workspace, however often it is asked: it holds far more than a source
+ * may. Nothing of it can be kept then.
  */
 export const isBeyondReading = (error: unknown): boolean =>
   error instanceof RunnerError && error.status === 413;
 
-/** Reads what a thread's workspace holds beyond its source; null when nothing. */
+/** Reads the files of a thread's workspace; null when they equal its source. */
 export async function readUnsaved(ctx: Context, thread: ThreadRow): Promise<Unsaved | null> {
   const capture = await captureWorkspace(ctx, thread, baseOf(thread));
   if (capture.isUnchanged) return null;
@@ -47,7 +47,7 @@ export async function readUnsaved(ctx: Context, thread: ThreadRow): Promise<Unsa
   };
 }
 
-/** A repair was cut off in it: what it made is published by its apply or not at all. */
+/** Whether a repair was cut off in the workspace: only its apply may publish what it made. */
 async function isOfRepair(ctx: Context, thread: ThreadRow): Promise<boolean> {
   if (thread.workspace_source_id !== null) return false;
   const last = await ctx.db
@@ -62,8 +62,8 @@ async function isOfRepair(ctx: Context, thread: ThreadRow): Promise<boolean> {
 }
 
 /**
- * Keeps it as a `recovery` source with a checkpoint. The workspace stands at that source from then on:
- * nothing is kept twice, also by a worker that comes back when another has done its work.
+ * Keeps the files as a `recovery` source with a checkpoint, and records that source as the workspace's.
+ * So nothing is kept twice, not even by a worker that comes back after another has done its work.
  */
 export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved): Promise<string | null> {
   if (!unsaved.isSource) return null;

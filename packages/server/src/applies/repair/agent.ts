@@ -1,4 +1,4 @@
-/** Who repairs the conflicts of an apply, and what it is asked. */
+/** Chooses the agent that repairs the conflicts of an apply, and writes its prompt. */
 import type { Context } from '../../context.ts';
 import type { ApplyRow } from '../../db/schema.ts';
 import { effectiveSettings } from '../../settings/index.ts';
@@ -11,8 +11,8 @@ interface RepairAgent {
 }
 
 /**
- * The thread's model; null where that is the scripted agent and the app has no script for it. `failures`:
- * why earlier candidates were refused.
+ * The thread's model and its prompt; null where that is the scripted agent and the app has no script for
+ * it. `failures` says why earlier candidates were refused.
  */
 export async function repairAgent(
   ctx: Context,
@@ -32,7 +32,7 @@ export async function repairAgent(
   return script ? { modelId, prompt: asMessage(script) } : null;
 }
 
-/** A script without a fence is one of `sh` as a whole. */
+/** A script without a fence is a single `sh` block. */
 function asMessage(script: string): string {
   return /^ {0,3}(?:```|~~~)/m.test(script) ? script : `\`\`\`sh\n${script}\n\`\`\`\n`;
 }

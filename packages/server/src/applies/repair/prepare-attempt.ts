@@ -21,8 +21,8 @@ interface Piece {
 }
 
 /**
- * The merge that a repair run is to finish, with its evidence: what each side has at the paths in conflict,
- * then at all others that differ between the sides, as far as there is room; the conflicts with their
+ * Computes the merge that a repair run is to finish, with its evidence: the files of each side at the paths
+ * in conflict, then at all other paths where the sides differ, up to a limit; the conflicts with their
  * regions; why earlier candidates were refused.
  */
 export async function prepareAttempt(ctx: Context, run: RunRow): Promise<Attempt> {

@@ -1,24 +1,24 @@
 /**
- * What the end of an apply's last repair means for it:
+ * Judges an apply by the end of its last repair:
  *
  *   cancelled by a stop ---------------------------> conflicted `cancelled`
- *   refused for want of money or of its agent -----> conflicted `spend_limit_reached`, `not_configured`
+ *   out of money, or without its agent ------------> conflicted `spend_limit_reached`, `not_configured`
  *   reported unresolved ---------------------------> conflicted `unresolved`
  *   a candidate -----------------------------------> merged with the head of now
  *   no candidate, its files (or none at all) alike for the third time > conflicted `identical_candidates`
  *   no candidate, time or attempts used up --------> conflicted `budget`
- *   no candidate ----------------------------------> merged anew: another repair, unless that goes well now
+ *   no candidate ----------------------------------> merged again; with conflicts, another repair
  */
 import type { Repair, RunRow } from '../../db/schema.ts';
 
 const IDENTICAL = 3;
-/** Attempts that differ and fail at once would go on for the whole time. */
+/** Bounds attempts that differ and fail at once, which would use the whole time. */
 const MAX_REPAIRS = 50;
 
 type EndedRun = Pick<RunRow, 'status' | 'error_code' | 'error_message' | 'cancel_requested_at'>;
 
 export interface Verdict {
-  /** With the last one's error, where its run told it to nobody. */
+  /** The repairs, where the last one has the error of its run if it reported none itself. */
   repairs: Repair[];
   /** The apply's error when this ends it. */
   error: string | null;
