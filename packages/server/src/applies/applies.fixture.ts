@@ -1,4 +1,4 @@
-/** Drafts over HTTP for tests of this domain. */
+/** For tests: drafts and their applies over HTTP. */
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { MergeEngine } from '../merge/pool.ts';
@@ -33,7 +33,7 @@ export function draftsOf(server: TestServer) {
   }
 
   return {
-    /** An app with an initialized head. */
+    /** Makes an app with an initialized head. */
     async app(files: Files): Promise<{ appId: string; sourceId: string }> {
       const appId = (await ok(server.call('POST', `${P}/apps`, { name: 'Applies' }))).app.id as string;
       const sourceId = (
@@ -42,7 +42,7 @@ export function draftsOf(server: TestServer) {
       await ok(server.call('POST', `${P}/apps/${appId}/source-head/initialize`, { sourceId }));
       return { appId, sourceId };
     },
-    /** A thread from `base` with these changes (null deletes). */
+    /** Makes a thread from `base` with these changes (null deletes). */
     async draft(appId: string, base: string, changes: Record<string, string | null>): Promise<Draft> {
       const threadId = (await ok(server.call('POST', `${P}/apps/${appId}/threads`, { sourceId: base })))
         .thread.id as string;
@@ -107,7 +107,7 @@ export function draftsOf(server: TestServer) {
       );
       return Object.fromEntries(contents);
     },
-    /** An app whose head has moved on beside a draft; both from the same base. */
+    /** Makes an app with a draft whose head has moved from the same base. */
     async diverged(
       base: Files,
       head: Record<string, string | null>,
@@ -121,7 +121,7 @@ export function draftsOf(server: TestServer) {
   };
 }
 
-/** Stops every merge before its settling, until `release`. */
+/** Stops every merge before it is settled, until `release`. */
 export function holdMerges(server: TestServer) {
   const { ctx } = server.service;
   const { merger } = ctx;
@@ -133,7 +133,7 @@ export function holdMerges(server: TestServer) {
   });
   ctx.merger = { ...merger, merge };
   return {
-    /** So many of them wait. */
+    /** Waits until this many merges have stopped. */
     begun: (times = 1) => vi.waitFor(() => expect(merge).toHaveBeenCalledTimes(times), 10_000),
     release() {
       ctx.merger = merger;

@@ -1,7 +1,6 @@
 /**
- * The work on an apply ends at each of its steps: its worker is gone for good, or comes back when another
- * one has done its work, or the step fails. The next job brings it to the same end, and the head moves
- * once.
+ * The work on an apply breaks off at each of its steps: its worker is gone for good, or comes back after
+ * another has done its work, or the step fails. The next job comes to the same end, and the head moves once.
  */
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -15,7 +14,7 @@ import { draftsOf, P } from './applies.fixture.ts';
 let server: TestServer;
 let d: ReturnType<typeof draftsOf>;
 beforeAll(async () => {
-  // What was staged and not used is removed after as many seconds.
+  // Staged objects that nothing uses are removed after this many seconds.
   server = await startTestServer({ HEADRACE_CLEANUP_GRACE_SECONDS: '5' });
   d = draftsOf(server);
 });
@@ -23,12 +22,12 @@ afterAll(() => server.close());
 
 const lines = (change: Record<number, string>) =>
   Array.from({ length: 30 }, (_, i) => `${change[i] ?? i}\n`).join('');
-/** Merged by git, so that there are bytes to be staged. */
+/** Git merges these lines, so that there are bytes to stage. */
 const clash = () =>
   d.diverged({ a: lines({}) }, { a: lines({ 2: 'HEAD' }) }, { a: lines({ 25: 'DRAFT' }), b: 'b\n' });
 type Clash = Awaited<ReturnType<typeof clash>>;
 
-/** Has `at` done when the work on the next apply comes to this step for the first time. */
+/** Runs `at` when the work on the next apply reaches this step for the first time. */
 type Step = (at: () => Promise<void>) => void;
 
 const inMerger =
@@ -74,7 +73,7 @@ const STEPS: [name: string, step: Step][] = [
   ['when it was put', inStore(true)],
 ];
 
-/** The worker that has the project's job is gone: its row, and what only it knows. */
+/** Makes the worker of the project's job disappear: its row, and what only it knows. */
 const loseWorker = (projectId: string) =>
   server.service.ctx.db
     .updateTable('jobs')
@@ -83,7 +82,7 @@ const loseWorker = (projectId: string) =>
     .where('status', '=', 'active')
     .execute();
 
-/** What an apply that nothing happened to comes to. */
+/** Expects the end of an undisturbed apply. */
 async function expectAppliedOnce(draft: Clash, id: string): Promise<void> {
   expect(await d.ended(draft.appId, id)).toMatchObject({
     status: 'applied',
@@ -91,7 +90,7 @@ async function expectAppliedOnce(draft: Clash, id: string): Promise<void> {
     conflicts: [],
     error: null,
   });
-  // The job is the last to go.
+  // The job ends last.
   await vi.waitFor(
     async () =>
       expect(
@@ -138,7 +137,7 @@ async function expectAppliedOnce(draft: Clash, id: string): Promise<void> {
   ]);
 }
 
-/** What becomes of the worker at a step. */
+/** The ways in which the work breaks off at a step. */
 const WAYS: [name: string, end: (step: Step) => Promise<void>][] = [
   [
     'its worker is gone',
@@ -194,7 +193,7 @@ describe('in the last transaction', () => {
     const draft = await clash();
     const { db } = server.service.ctx;
     await sql`create sequence crashes`.execute(db);
-    // At the commit itself, once: a sequence does not roll back.
+    // Fails once, at the commit itself: a sequence does not roll back.
     await sql`create function crash() returns trigger language plpgsql as $$ begin if nextval('crashes') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return null; end $$`.execute(
       db,
     );

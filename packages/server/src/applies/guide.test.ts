@@ -1,4 +1,4 @@
-/** The guide's example and its commands, run as they stand against a service. */
+/** Runs the guide's example and its commands unchanged against a service. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-/** Runs a program to its end, which has to be a good one; returns what it printed. */
+/** Runs a program, which has to succeed; returns what it printed. */
 async function said(
   command: string,
   args: string[],
@@ -95,10 +95,7 @@ test('the guide shows the example’s own code and words', async () => {
   for (const block of words) expect(output).toContain(block);
 });
 
-/**
- * The commands of the guide are those of the README, which says how to install them; the service needs none
- * of them.
- */
+/** The guide uses the programs that the README asks to install. The service needs none of them. */
 const missing = ['curl', 'jq', 'uuidgen'].filter((command) => spawnSync(command, ['--version']).error);
 
 test.skipIf(missing.length > 0)(

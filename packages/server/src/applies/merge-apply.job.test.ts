@@ -16,7 +16,7 @@ afterAll(() => server.close());
 
 const manual = { conflictResolution: 'manual' };
 
-/** Ends an apply of a thread that nothing else happens to; returns all events meanwhile. */
+/** Applies a draft to the end, with nothing else under way; returns all events meanwhile. */
 async function eventsOf(draft: Draft, fields = {}): Promise<string[]> {
   await vi.waitFor(async () => expect((await threadOf(draft.threadId)).status).toBe('ready'), 20_000);
   const { cursor } = (await server.call('GET', `${P}/apps/${draft.appId}/events/head`)).body;
@@ -36,7 +36,7 @@ const ACCEPTED = ['platform.apply.queued', 'thread.updated:blocked'];
 const threadOf = async (threadId: string) =>
   (await server.call('GET', `/api/threads/${threadId}`)).body.thread;
 
-/** The worker that has the project's job is gone: its row, and what only it knows. */
+/** Makes the worker of the project's job disappear: its row, and what only it knows. */
 async function loseWorker(projectId: string, change: Record<string, number> = {}): Promise<void> {
   await server.service.ctx.db
     .updateTable('jobs')

@@ -1,4 +1,4 @@
-/** Every kind of conflict, as preview shows it and as resolutions decide it, either way. */
+/** Every kind of conflict, as the preview shows it and as resolutions decide it for each side. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
@@ -36,7 +36,7 @@ const sideOf = (base: Files, changes: Record<string, string | null>): Files =>
   );
 
 type Changes = Record<string, string | null>;
-/** Base, what head and draft change, and the conflicts. */
+/** The base, the changes of head and draft, and the conflicts. */
 const KINDS: Record<string, [Files, Changes, Changes, Record<string, string>]> = {
   'one line changed by both': [
     { a: lines() },

@@ -105,7 +105,7 @@ describe('deleting an app', () => {
     const { run } = await b.send(sh('sleep 60'));
     await b.working(run.id);
     await b.send('later');
-    // What was answered is published a moment later.
+    // Events are published a moment after the answer.
     const before = await until('both runs on the feed', async () => {
       const list = await allEvents(b.appId);
       return list.filter((e: { type: string }) => e.type === 'run.queued').length === 2 && list.length;

@@ -1,6 +1,6 @@
 import { cancelApply } from '../applies/index.ts';
 import { cancelThreadBuild } from '../builds/index.ts';
-import type { ProjectRow } from '../db/schema.ts';
+import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { stopThreadPreviews } from '../previews/index.ts';
 import { cancelRuns } from '../runs/index.ts';
@@ -31,12 +31,9 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
 }
 
 /** Cancels the preparation of a workspace with its thread. Its record and event follow the thread's events. */
-export async function cancelPreparation(tx: Tx, loaded: LoadedThread): Promise<void> {
-  if (loaded.thread.workspace_status === 'preparing')
-    await changeWorkspace(tx, loaded, {
-      event: 'cancel',
-      reason: 'thread archived or deleted',
-    });
+export async function cancelPreparation(tx: Tx, loaded: LoadedThread): Promise<ThreadRow> {
+  if (loaded.thread.workspace_status !== 'preparing') return loaded.thread;
+  return changeWorkspace(tx, loaded, { event: 'cancel', reason: 'thread archived or deleted' });
 }
 
 /** Ends the work of all threads of a project that is being deleted, and marks them deleted. */

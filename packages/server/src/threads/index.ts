@@ -1,5 +1,7 @@
+/** What other domains may use of threads. */
 export { changeThread } from './change-thread.ts';
-export type { ThreadChange } from './store.ts';
+export { initializationChange, reinitialize } from './initialization.ts';
+export { withParticipant } from './participants.ts';
 export {
   archived,
   isIdle,
@@ -11,11 +13,7 @@ export {
   requireUnoccupied,
 } from './policy.ts';
 export type { LoadedThread } from './policy.ts';
-export { activeDurationMs, viewThread } from './view.ts';
-export { RUN_STATUSES, Thread, WORKSPACE_STATUSES } from './schemas.ts';
-export { initializationChange, reinitialize } from './initialization.ts';
-export { withParticipant } from './participants.ts';
-export { ErrorTrackerIssue, ExecutionTarget } from './schemas.ts';
+export { RUN_STATUSES, WORKSPACE_STATUSES } from './schemas.ts';
 export {
   clearActiveBuild,
   delayArchive,
@@ -23,6 +21,6 @@ export {
   nextMessageSequence,
   setInitializationPhase,
   setWorkspaceSource,
-  threadDetails,
 } from './store.ts';
-export { threadView } from './view.ts';
+export type { ThreadChange } from './store.ts';
+export { activeDurationMs } from './view.ts';

@@ -8,7 +8,7 @@ type InitializationState = ThreadRow['initialization_state'];
 const AT = new Date();
 const STATES: InitializationState[] = ['accepted', 'preparing', 'completed', 'failed', 'cancelled'];
 
-/** Every combination of what the status depends on: 2 · 5 · 3 · 2 · 2 · 2 · 2. */
+/** Every combination of the facts that decide the status: 2 · 5 · 3 · 2 · 2 · 2 · 2. */
 const ALL = [null, AT].flatMap((archived_at) =>
   STATES.flatMap((initialization_state) =>
     [null, 'running', 'waiting'].flatMap((active) =>
@@ -33,7 +33,7 @@ const ALL = [null, AT].flatMap((archived_at) =>
 );
 type Facts = (typeof ALL)[number];
 
-/** The table of state.ts, line by line. */
+/** The first table of state.ts, line by line. */
 const TABLE: [ThreadRow['status'], (f: Facts) => boolean][] = [
   ['archived', ({ thread }) => thread.archived_at !== null],
   ['failed', ({ thread }) => thread.initialization_state === 'failed'],
@@ -66,7 +66,7 @@ describe('threadStatus', () => {
 });
 
 describe('initializationAfter', () => {
-  /** The second table of state.ts, line by line; all else is refused. */
+  /** The second table of state.ts, line by line. */
   const LINES: [InitializationState[], InitializationEvent, InitializationState][] = [
     [['accepted', 'preparing'], 'begin', 'preparing'],
     [['preparing'], 'complete', 'completed'],

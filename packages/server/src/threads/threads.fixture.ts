@@ -1,7 +1,4 @@
-/**
- * For tests: an app or Direct project with a thread on a real service, what is done in it, and exactly
- * which events that published.
- */
+/** For tests: an app with a thread on a real service, calls of it, and the exact events that they publish. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
@@ -10,7 +7,7 @@ import type { TestAnswer, TestServer } from '../service.fixture.ts';
 export const P = '/api/platform/v1';
 export type Files = Record<string, string>;
 
-/** Resolves when `look` gives something; fails after `ms`. */
+/** Resolves when `look` finds something; fails after `ms`. */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
@@ -24,14 +21,14 @@ export async function until<T>(
   }
 }
 
-/** The body of a success. */
+/** The body of a successful answer. */
 export async function ok(answer: Promise<TestAnswer>): Promise<TestAnswer['body']> {
   const { status, text, body } = await answer;
   if (status >= 300) throw new Error(`${status}: ${text}`);
   return body;
 }
 
-/** `409 thread_busy`, and where it is told: `409 thread_busy run`, `400 invalid_request /title`. */
+/** A refusal in words, with its reason or fields: `409 thread_busy run`, `400 invalid_request /title`. */
 export async function refusal(answer: Promise<TestAnswer>): Promise<string> {
   const { status, body } = await answer;
   return [
@@ -93,21 +90,20 @@ export interface Bench {
   ready(): Promise<void>;
   send(content: string, fields?: Record<string, unknown>): Promise<TestAnswer['body']>;
   ended(runId: string): Promise<TestAnswer['body']>;
-  /** Sends and waits for the end; the status has to be as said. */
+  /** Sends a message and waits for its run's end, which has to have this status. */
   work(content: string, status?: string): Promise<TestAnswer['body']>;
-  /** Waits until the run's first tool call runs. */
   /**
-   * Resolves when a tool call of the run is under way after so many others; its command may not have done
+   * Waits until a tool call of the run is under way, after this many others. Its command may not have done
    * anything yet.
    */
   working(runId: string, others?: number): Promise<void>;
   list(name: string): Promise<TestAnswer['body']>;
   files(sourceId: string): Promise<Files>;
-  /** The words of every event of the app (`only`: types that begin so) that `act` published, in order. */
+  /** The words of all events of the app that `act` publishes, in order; with `only`, of those that match. */
   during(act: () => Promise<unknown>, only?: RegExp): Promise<string[]>;
 }
 
-/** An app with one source at its head, and a thread of it whose workspace is ready. */
+/** Makes an app with one source at its head, and a thread whose workspace is ready. */
 export async function newBench(
   server: TestServer,
   {
@@ -178,8 +174,8 @@ export async function newBench(
 }
 
 /**
- * Everything on an app's feed from before `act` until after it: changes of the app mark begin and end. What
- * came before may be published later than the head was read.
+ * The words of all events on an app's feed while `act` runs. Changes of the app mark begin and end: events
+ * from before may be published after the feed's head was read.
  */
 export async function wordsDuring(
   server: TestServer,

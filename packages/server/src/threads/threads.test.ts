@@ -257,7 +257,7 @@ describe('archive and delete', () => {
       'the workspace to be put away',
       async () => (await b.thread()).workspaceStatus === 'archived',
     );
-    // What the run had made is in a recovery source.
+    // The run's files are in a recovery source.
     const [saved] = await b.list('checkpoints');
     expect([
       saved.kind,

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import type { ThreadRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Counter, Enum, Micros, Nullable, Ok, Text } from '../http/schemas.ts';
@@ -10,6 +11,7 @@ import { cancelPreparation, cancelThreadWork } from '../teardown/index.ts';
 import { changeThread } from './change-thread.ts';
 import type { ThreadChange } from './store.ts';
 import { lockThread } from './policy.ts';
+import type { LoadedThread } from './policy.ts';
 import { Thread, Title } from './schemas.ts';
 import { viewThread } from './view.ts';
 
@@ -25,12 +27,19 @@ const UpdateBody = Body({
 });
 type Update = Static<typeof UpdateBody>;
 
-/** Whether the thread shall be archived afterwards; undefined = as it is. */
+type ArchiveStep = 'archive' | 'unarchive' | null;
+
+/** Whether the caller wants the thread to be archived; undefined where it does not say. */
 function wantedArchive({ archived, status }: Update): boolean | undefined {
   const byStatus = status === undefined ? undefined : status === 'archived';
   if (archived !== undefined && byStatus !== undefined && archived !== byStatus)
     throw invalid({ path: '/status', message: 'contradicts archived' });
   return archived ?? byStatus;
+}
+
+function archiveStep(thread: ThreadRow, wanted: boolean | undefined): ArchiveStep {
+  if (wanted === undefined || wanted === (thread.archived_at !== null)) return null;
+  return wanted ? 'archive' : 'unarchive';
 }
 
 function requireExpected(thread: ThreadRow, body: Update): void {
@@ -52,6 +61,27 @@ function requireExpected(thread: ThreadRow, body: Update): void {
   });
 }
 
+/** The change of title and spend limit. */
+function fieldChange(thread: ThreadRow, { title, spendLimitMicros }: Update): ThreadChange {
+  return {
+    ...(title !== undefined && title !== thread.title
+      ? { title, title_version: sql<number>`title_version + 1` }
+      : {}),
+    ...(spendLimitMicros !== undefined && spendLimitMicros !== thread.spend_limit_micros
+      ? { spend_limit_micros: spendLimitMicros }
+      : {}),
+  };
+}
+
+/** Ends the work of a thread that is archived; returns the change. */
+async function archiveChange(tx: Tx, loaded: LoadedThread, step: ArchiveStep): Promise<ThreadChange> {
+  if (step === null) return {};
+  const archive_version = sql<number>`archive_version + 1`;
+  return step === 'archive'
+    ? { ...(await cancelThreadWork(tx, loaded)), archived_at: new Date(), archive_version }
+    : { archived_at: null, last_run_failed: false, archive_version };
+}
+
 export const updateThread = write({
   name: 'threads.updateThread',
   summary: "Change a thread's title or spend limit, archive or unarchive it",
@@ -65,33 +95,15 @@ export const updateThread = write({
     const { body } = call;
     const wanted = wantedArchive(body);
     const loaded = await lockThread(tx, call);
-    const { thread } = loaded;
-    requireExpected(thread, body);
-    const change: ThreadChange = {};
-    if (body.title !== undefined && body.title !== thread.title)
-      Object.assign(change, { title: body.title, title_version: sql<number>`title_version + 1` });
-    if (body.spendLimitMicros !== undefined && body.spendLimitMicros !== thread.spend_limit_micros)
-      change.spend_limit_micros = body.spendLimitMicros;
-    const isArchived = thread.archived_at !== null;
-    if (wanted !== undefined && wanted !== isArchived) {
-      if (wanted) Object.assign(change, await cancelThreadWork(tx, loaded), { archived_at: new Date() });
-      else Object.assign(change, { archived_at: null, last_run_failed: false });
-      change.archive_version = sql<number>`archive_version + 1`;
-    }
-    if (Object.keys(change).length === 0)
-      return {
-        status: 200,
-        body: { ok: true, thread: await viewThread(tx.db, thread) },
-        scope: scopeOf(loaded.project),
-      };
-    let row = await changeThread(tx, loaded, change, 'always');
-    if (wanted === true && !isArchived) {
-      await cancelPreparation(tx, { ...loaded, thread: row });
-      row = await tx.db.selectFrom('threads').selectAll().where('id', '=', row.id).executeTakeFirstOrThrow();
-    }
+    requireExpected(loaded.thread, body);
+    const step = archiveStep(loaded.thread, wanted);
+    const change = { ...fieldChange(loaded.thread, body), ...(await archiveChange(tx, loaded, step)) };
+    let { thread } = loaded;
+    if (Object.keys(change).length > 0) thread = await changeThread(tx, loaded, change, 'always');
+    if (step === 'archive') thread = await cancelPreparation(tx, { ...loaded, thread });
     return {
       status: 200,
-      body: { ok: true, thread: await viewThread(tx.db, row) },
+      body: { ok: true, thread: await viewThread(tx.db, thread) },
       scope: scopeOf(loaded.project),
     };
   },

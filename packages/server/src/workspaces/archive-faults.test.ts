@@ -1,7 +1,7 @@
 /**
- * A workspace with work that no source holds is put away, and something breaks at each step of it: the step
- * fails, or its worker is gone and comes back when another has done its work. The work is kept, once; each
- * change is told once; the workspace is archived in the end.
+ * A workspace with unsaved work is archived, and each step of that breaks: the step fails, or its worker is
+ * gone and comes back after another has done its work. The work is kept once, each change is published once,
+ * and the workspace is archived in the end.
  */
 import { Readable } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';
@@ -52,7 +52,7 @@ const STEPS: Step[] = [
   'after deleteWorkspace',
 ];
 
-/** The n-th try has failed, and the next one is due. */
+/** Waits until the n-th attempt has failed, and makes the next one due. */
 async function failedTry(b: Bench, n: number): Promise<void> {
   await until(
     `try ${n}`,
@@ -69,7 +69,7 @@ async function failedTry(b: Bench, n: number): Promise<void> {
   pass(s, 2);
 }
 
-/** What comes of it, whatever happened on the way. */
+/** Expects the same end, whatever broke on the way. */
 async function expectPutAway(b: Bench, reason: string): Promise<void> {
   await reached(s, b, 'archived');
   await settled(s, b);
@@ -125,7 +125,7 @@ describe.each(SCENES)('%s', (_, turn, reason, putAway) => {
       expect(act).toHaveBeenCalledTimes(1);
       isDone.resolve();
       await isBack.promise;
-      // Another's end comes behind what the late one does.
+      // The end by another worker waits for what the late one does.
       const next = await newBench(s);
       pass(s, 20);
       await reached(s, next, 'archived');
@@ -189,7 +189,7 @@ describe.each(SCENES)('%s', (_, turn, reason, putAway) => {
     const { db } = s.service.ctx;
     const crash = `crash_${name}_${reason.replaceAll(' ', '_')}`;
     await sql`create sequence ${sql.ref(crash)}`.execute(db);
-    // At the commit itself, once: a sequence does not roll back.
+    // Fails once, at the commit itself: a sequence does not roll back.
     await sql`create function ${sql.ref(crash)}() returns trigger language plpgsql as ${sql.lit(`begin if nextval('${crash}') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return null; end`)}`.execute(
       db,
     );
@@ -313,7 +313,7 @@ test('a workspace that a run has filled beyond reading begins anew with the next
   expect(await b.files(resultSourceId)).toEqual({ 'a.txt': 'a\n', 'on.txt': 'on\n' });
 });
 
-// Last: they take the runner away from everything that is there.
+// Run last: they take the runner away from all other tests.
 describe('its runner dies', () => {
   const kill = async () => {
     const { pid } = s.service.ctx.runnerStatus()!;

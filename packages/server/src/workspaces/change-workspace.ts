@@ -9,7 +9,7 @@ import { workspaceChange } from './state.ts';
 import type { WorkspaceEvent } from './state.ts';
 import { insertRecord } from './store.ts';
 
-export interface WorkspaceStep {
+interface WorkspaceStep {
   event: WorkspaceEvent;
   /** For the history. */
   reason: string;

@@ -1,6 +1,4 @@
-/**
- * The idle lifecycle of a workspace, point by point. Nobody waits: the clock that deadlines go by is moved.
- */
+/** The idle lifecycle of a workspace, point by point. No test waits: each moves the clock of the deadlines. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newBench as newPreviewBench, visit } from '../previews/previews.fixture.ts';
@@ -31,10 +29,10 @@ const report = (at: string, minutes: number, idem = randomUUID()) =>
 const deadlineOf = async (at: string): Promise<number> =>
   Date.parse((await ok(s.call('GET', `${at}/workspace/policy`))).expiresAt);
 const statusOf = async (b: Bench) => (await b.thread()).workspaceStatus;
-/** The clock that deadlines go by. */
+/** The clock of the deadlines. */
 const clock = () => Date.now() + s.service.ctx.clock.offsetMs;
 /**
- * The sweep has been round: another workspace, whose time is over, is archived. What is due by now is
+ * Waits for a whole sweep: until another workspace, whose time is over, is archived. All that is due now is
  * enqueued by then.
  */
 async function swept(): Promise<void> {
@@ -109,7 +107,7 @@ describe('2. The persisted deadline is checked, and once work drains the source 
     pass(s, 120);
     await swept();
     expect([await statusOf(b), await statusOf(c)]).toEqual(['ready', 'ready']);
-    // From outside nothing gets in beside a task: stopped, they drain.
+    // No other work gets in while a task runs: stopped tasks drain.
     await ok(s.call('POST', `${b.at}/stop`, {}));
     await b.ended(run.id);
     await b.ended(next.id);
@@ -199,7 +197,7 @@ describe('3. Completing an edit starts a fresh idle interval. Background preview
     expect((await stream).status).toBe(200);
     await ok(s.call('PATCH', at, { title: 'Watched' }));
     expect(await deadlineOf(at)).toBe(deadline);
-    // It goes on without the thread's workspace.
+    // The preview goes on without the thread's workspace.
     pass(s, 25.1);
     await until(
       'the archive',
@@ -286,8 +284,7 @@ test('a process that knows the runner by what it was a second ago takes no works
   const { runnerStatus } = ctx;
   const stale = { ...runnerStatus()!, pid: 1 };
   ctx.runnerStatus = () => stale;
-  // One sweep after the other: when the second workspace is found, all that the sweep before has found is
-  // done.
+  // Sweeps follow each other: when the second workspace is found, all that the sweep before found is done.
   for (const other of [first, second]) {
     await ctx.db
       .updateTable('threads')
@@ -300,7 +297,7 @@ test('a process that knows the runner by what it was a second ago takes no works
   expect(await history(b)).toEqual(['null preparing', 'preparing ready']);
 });
 
-// Last: it takes the runner away from everything that is there.
+// Runs last: it takes the runner away from all other tests.
 test('5. After a runtime that vanished, recovery uses the last saved source; what was not saved can be lost', async () => {
   const b = await newBench(s);
   const { resultSourceId } = await b.work(sh('echo kept > kept.txt'));

@@ -1,7 +1,7 @@
 /**
- * A workspace is restored for a message, and something breaks at each step of it. The message runs on the
- * last saved source, after whatever tries; each change is told once. What no source holds is kept before
- * the workspace is brought to another one.
+ * A workspace is restored for a message, and each step of that breaks. The message runs on the last saved
+ * source in the end, and each change is published once. Unsaved work is kept before the workspace is reset to
+ * another source.
  */
 import { RunnerError } from '@headrace/runner/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -48,7 +48,7 @@ const STEPS: Step[] = [
 ];
 const FILES = { 'a.txt': 'a\n', 'kept.txt': 'kept\n' };
 
-/** A thread whose workspace was put away. */
+/** Makes a thread whose workspace was archived. */
 async function expired(): Promise<Bench> {
   const b = await newBench(s);
   await ok(
@@ -119,7 +119,7 @@ test.each(rowsOf<Step>(['before tasks', 'before putWorkspace', 'after putWorkspa
     const b = await expired();
     const [isMet, isBack] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     faultAt(step, async () => {
-      // The other is there, and may do nothing until the late one has had its time.
+      // The other worker has the job, and waits until the late one has had its time.
       faultAt(step === 'before startTask' ? 'after startTask' : 'after putWorkspace', async () => {
         isMet.resolve();
         await isBack.promise;
@@ -212,7 +212,7 @@ describe('a workspace that an archive cut off, of a thread that is unarchived be
     'after patch',
   ];
 
-  /** Its work was cut off, and the archive was taken back before it was saved. */
+  /** Cuts off the work of a thread by an archive, and unarchives it before the work is saved. */
   async function cutOff(): Promise<Bench> {
     const b = await newBench(s);
     const { run } = await b.send(`${sh('echo late > late.txt')}\n\n${sh('sleep 60')}`);

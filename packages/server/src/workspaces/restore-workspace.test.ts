@@ -20,8 +20,8 @@ const FILES = {
 const canKeep = async () => (await s.service.ctx.runner.status()).restore === 'overlay';
 
 /**
- * What was sent for workspaces while `act` ran: `base`, `base + patch` or `keep`, with the id of its
- * source.
+ * The files that were sent for workspaces while `act` ran: `base`, `base + patch` or `keep`, with the id of
+ * their source.
  */
 async function sentDuring(
   act: () => Promise<unknown>,
@@ -45,7 +45,7 @@ async function sentDuring(
   return sent;
 }
 
-/** Its workspace is gone, as after a runner's end. */
+/** Deletes the workspace, as the end of a runner does. */
 const lose = (b: Bench) => s.service.ctx.runner.deleteWorkspace(b.threadId);
 const latest = async (b: Bench): Promise<string> => (await b.thread()).latestSourceId;
 const seen = async (b: Bench, command: string): Promise<string> =>
@@ -70,7 +70,7 @@ describe('a restore', () => {
     const expected = { ...(await b.files(draft)) };
     expect(Object.keys(expected)).toContain('moved/1.txt');
     await lose(b);
-    // Moved files are ten of 41, and ten that are gone.
+    // Ten of 41 files are new at their path, and ten are gone.
     expect(await sentDuring(() => b.work(sh('cat new.txt > again.txt')))).toEqual([`keep ${draft}`]);
     expect(await b.files(await latest(b))).toEqual({ ...expected, 'again.txt': 'new\n' });
     const next = await latest(b);

@@ -1,7 +1,7 @@
 /**
- * A run ends, and something breaks at each step of it. A completed run has its result, once; of one that
- * failed or was stopped the last result stays, and what it had changed is kept, once, at the latest with
- * the next use of its workspace or its end.
+ * A run ends, and each step of that breaks. A completed run has its result, once. After a run that failed or
+ * was stopped the last result stays, and the run's changes are kept once, at the latest with the next use of
+ * its workspace or its end.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rowsOf } from '../fault-tables.fixture.ts';
@@ -47,7 +47,7 @@ const STEPS: Step[] = [
 const BACK: Step[] = ['before patch', 'after patch'];
 
 type Fault = (b: Bench, step: Step) => { act: () => Promise<void>; over: () => void };
-/** Fails the first step, or loses the worker there; `over` lets the lost one end. */
+/** Fails the first step, or loses the worker there; `over` lets the lost worker end. */
 const FAULTS: [string, number, Fault][] = [
   ['the call fails', 0, (_, step) => ({ act: () => Promise.reject(away(step)), over: () => {} })],
   [

@@ -20,7 +20,7 @@ import type { ThreadRow } from '../db/schema.ts';
 export type WorkspaceStatus = ThreadRow['workspace_status'];
 export type WorkspaceEvent = 'prepare' | 'restore' | 'fail' | 'cancel' | 'archive' | 'detach' | 'vanish';
 
-export interface WorkspaceChange {
+interface WorkspaceChange {
   from: readonly WorkspaceStatus[];
   to: NonNullable<WorkspaceStatus>;
   setup?: NonNullable<ThreadRow['workspace_setup_status']>;

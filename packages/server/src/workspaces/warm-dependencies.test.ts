@@ -1,4 +1,4 @@
-/** Installed dependencies are no part of a source; the threads of a project find them all the same. */
+/** Installed dependencies are in no source, but the threads of a project find them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';

@@ -1,7 +1,4 @@
-/**
- * For tests: a clock to move, work that no source holds, and faults at the steps that work with runner and
- * store.
- */
+/** For tests: a clock to move, unsaved work, and faults at the steps that use runner and store. */
 import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';
 import { afterEach, expect } from 'vitest';
@@ -15,8 +12,8 @@ import { sweepIdle } from './sweep-idle.ts';
 const HURRY_MS = 50;
 
 /**
- * Due workspaces are found, and jobs begun, as soon as they are due instead of each second; what waits for
- * longer than two seconds is due now. Returns how to end that.
+ * Sweeps every 50 ms, and makes jobs due that wait for longer than two seconds. Returns a function that ends
+ * this.
  */
 export function hurry(s: TestServer): () => void {
   const { ctx } = s.service;
@@ -40,12 +37,12 @@ export function hurry(s: TestServer): () => void {
   return () => clearInterval(timer);
 }
 
-/** Moves the clock that idle deadlines go by. */
+/** Moves the clock of the idle deadlines. */
 export const pass = (s: TestServer, minutes: number): void => {
   s.service.ctx.clock.offsetMs += minutes * 60_000;
 };
 
-/** Its workspace gets to that status; the distances between tries pass in no time. */
+/** Waits until the workspace has this status; the time between attempts passes at once. */
 export async function reached(s: TestServer, b: Bench, status: string): Promise<void> {
   await until(`workspace ${status}`, async () => {
     pass(s, 0.5);
@@ -53,7 +50,7 @@ export async function reached(s: TestServer, b: Bench, status: string): Promise<
   });
 }
 
-/** Changes files as a process does of which the service knows nothing. */
+/** Changes files by a process that the service does not know. */
 export async function leaveUnsaved(s: TestServer, b: Bench, command = 'echo late > late.txt'): Promise<void> {
   const { runner } = s.service.ctx;
   const id = newId('op');
@@ -67,7 +64,7 @@ export const history = async (b: Bench): Promise<string[]> =>
     .map((r: { from: string; to: string }) => `${r.from} ${r.to}`)
     .toReversed();
 
-/** Each change is one record and one event with its id, in the same order. */
+/** Expects one record and one event with its id for each change, in the same order. */
 export async function expectTold(s: TestServer, b: Bench): Promise<void> {
   const records = (await b.list('workspace/history')).map((r: { id: string }) => r.id).toReversed();
   await until('the events of the records', async () => {
@@ -85,7 +82,7 @@ export async function recoveries(b: Bench): Promise<Record<string, string>[]> {
   return Promise.all(kept.map((c: { sourceId: string }) => b.files(c.sourceId)));
 }
 
-/** Nothing works for the thread any more. */
+/** Waits until the thread has no job. */
 export const settled = (s: TestServer, b: Bench) =>
   until(
     'the jobs of the thread to end',
@@ -99,7 +96,7 @@ export const settled = (s: TestServer, b: Bench) =>
       ).length === 0,
   );
 
-/** The worker that has the thread's job is gone: its row, and what only it knows. */
+/** Makes the worker of the thread's job disappear: its row, and what only it knows. */
 export const loseWorker = (s: TestServer, b: Bench) =>
   s.service.ctx.db
     .updateTable('jobs')
@@ -119,12 +116,12 @@ type RunnerCall =
   | 'startTask'
   | 'workspaceExists';
 type StoreCall = 'put' | 'getRange';
-/** A call of the service to its runner or store, before it is made or when it has been answered. */
+/** A call of the service to its runner or store: before it is made, or after its answer. */
 export type Step = `${'before' | 'after'} ${RunnerCall | StoreCall}`;
 
 /**
- * Has `act` done when the service comes to this step: the first time, or each until it is mended. Returns
- * how to mend it.
+ * Runs `act` when the service reaches this step: the first time, or each time until it is mended. Returns a
+ * function that mends it.
  */
 export function atStep(
   s: TestServer,
@@ -140,7 +137,7 @@ export function atStep(
     async (...args: unknown[]) => {
       const come = () => {
         if (times === 'always') return act();
-        // Another call, of what looks after all threads, may be on its way as well.
+        // A call for all threads, by a sweep, may be under way too.
         if (isMet) return;
         isMet = true;
         mend();
@@ -176,7 +173,7 @@ export function atStep(
   return mend;
 }
 
-/** Faults of a test file by `atStep`; what is not mended by then is after each test. */
+/** The faults of a test file; those that are left are mended after each test. */
 export function faultsOf(server: () => TestServer): {
   faultAt(step: Step, act: () => Promise<void>, times?: 'once' | 'always'): void;
   onMend(undo: () => void): void;
@@ -198,7 +195,7 @@ export function faultsOf(server: () => TestServer): {
   };
 }
 
-/** What a call at this step fails with while its store or runner is away. */
+/** The error of a call at this step while its store or runner is away. */
 export const away = (step: Step) =>
   /put$|getRange/.test(step)
     ? new StorageUnavailableError('The store is away.')

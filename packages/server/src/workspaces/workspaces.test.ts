@@ -101,7 +101,7 @@ describe('preparation', () => {
   });
 });
 
-// Last: they take the runner away from everything that is there.
+// Run last: they take the runner away from all other tests.
 describe('a runner that dies', () => {
   const kill = () => process.kill(s.service.ctx.runnerStatus()!.pid, 'SIGKILL');
 

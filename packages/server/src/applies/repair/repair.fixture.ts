@@ -1,4 +1,4 @@
-/** Repairs by script, for tests of this domain. */
+/** For tests: repairs by script. */
 import { expect } from 'vitest';
 import type { TestServer } from '../../service.fixture.ts';
 import { ok, sh, until } from '../../threads/threads.fixture.ts';
@@ -17,7 +17,7 @@ export interface Repaired extends TestApply {
 }
 export type Clash = Draft & { base: string; head: string };
 
-/** Longer than any test waits: the repair is ended from outside. */
+/** Longer than any test waits: the test ends the repair. */
 export const HELD = 'sleep 60';
 export const report = (status: string, summary = 'Read both sides.', checks: string[] = []) =>
   `cat > .hoplite/repair/report.json <<'END'\n${JSON.stringify({ status, summary, checks })}\nEND`;
@@ -36,8 +36,8 @@ export function repairsOf(server: TestServer) {
     thread,
     list,
     /**
-     * a.txt in conflict, m.txt merged cleanly into contents that neither side has; the head also has
-     * head.txt, the draft new.txt.
+     * Makes a draft with a.txt in conflict and m.txt merged cleanly into contents that neither side has. The
+     * head also has head.txt, the draft new.txt.
      */
     async clash(...commands: string[]): Promise<Clash> {
       const made = await d.diverged(
@@ -56,7 +56,7 @@ export function repairsOf(server: TestServer) {
       );
     },
     repair: async (draft: Draft) => (await d.finish(draft)) as Repaired,
-    /** Has every command of a repair wait for an answer. */
+    /** Makes every command of a repair wait for an answer. */
     ask: async ({ appId }: Draft) => {
       await ok(
         server.call('PATCH', `${P}/apps/${appId}/settings`, { approvals: [{ tool: 'sh', decision: 'ask' }] }),
@@ -82,7 +82,7 @@ export function repairsOf(server: TestServer) {
       ),
     stop: (draft: Draft) =>
       ok(server.call('POST', `${P}/apps/${draft.appId}/threads/${draft.threadId}/stop`, {})),
-    /** The draft takes work again, in a workspace that holds it alone. */
+    /** Expects the draft to take work again, in a workspace that holds nothing else. */
     async expectReopened(draft: Clash): Promise<void> {
       expect(await thread(draft)).toMatchObject({
         latestSourceId: draft.sourceId,

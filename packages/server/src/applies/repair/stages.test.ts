@@ -1,4 +1,4 @@
-/** What may happen to an apply at each step of its way, repairs above all. */
+/** Cancels and disturbs an apply at each of its steps, above all in repairs. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rowsOf } from '../../fault-tables.fixture.ts';
@@ -21,7 +21,7 @@ afterAll(() => server.close());
 const readApply = async (appId: string, id: string): Promise<Repaired> =>
   (await ok(server.call('GET', `${P}/apps/${appId}/applies/${id}`))).apply;
 
-/** Keeps every apply of an app from being settled, until released. */
+/** Keeps all applies of an app from being settled, until `release`. */
 async function holdSettling(appId: string) {
   const { db } = server.service.ctx;
   const held = await db.startTransaction().execute();
@@ -48,7 +48,7 @@ interface Stage {
 }
 const RESOLVES = ['echo both > a.txt', report('resolved')];
 
-/** The steps of an apply in agent mode. Each gives one that stands there. */
+/** The steps of an apply in agent mode. Each makes an apply that waits there. */
 const STAGES: Record<string, () => Promise<Stage>> = {
   async 'queued behind another'() {
     const draft = await r.clash(...RESOLVES);
@@ -150,7 +150,7 @@ describe.each(Object.entries(STAGES).map(([name, stage], turn) => ({ name, stage
 );
 
 describe('what is published', () => {
-  /** The events of an app while `act` is done and until the apply has ended, without those of workspaces. */
+  /** The events of an app from `act` until the apply has ended, without those of workspaces. */
   const during = async (draft: Draft, act: () => Promise<unknown>) =>
     (await wordsDuring(server, `${P}/apps/${draft.appId}`, act)).filter(
       (w) => w !== 'tool.updated:pending' && w !== 'workspace.recovery.updated',
