@@ -2,7 +2,7 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { GitProcess } from '../../packages/server/src/merge/git-process.ts';
 
-export interface GitOptions {
+interface GitOptions {
   cwd: string;
   env?: Record<string, string>;
   input?: string | Buffer;

@@ -20,7 +20,7 @@ export interface RawAnswer {
   text: string;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** Objects are sent as JSON, bytes as they are. */
   body?: object | Buffer;
   /** Over the caller's own; undefined leaves one out. */

@@ -4,7 +4,7 @@
  */
 import { stripVTControlCharacters, styleText } from 'node:util';
 
-export interface StepResult {
+interface StepResult {
   name: string;
   result: string;
   seconds: number;

@@ -20,7 +20,7 @@ const STOP_LIMIT_MS = 20_000;
 const LOG_CHARACTERS = 6_000;
 const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts');
 
-export class ServiceFailure extends Error {}
+class ServiceFailure extends Error {}
 
 /** The key that the demo's database was made with; a first run makes it. */
 async function keyOf(dataDir: string): Promise<string> {

@@ -25,7 +25,7 @@ const CONTESTED = {
   to: "export const THEMES = ['light', 'sepia', 'contrast'];",
 };
 
-export interface Story {
+interface Story {
   client: Client;
   output: Output;
   recorder: Recorder;
@@ -268,7 +268,7 @@ async function compareFeeds({ client, recorder }: Story, appId: string): Promise
   return replayed.length;
 }
 
-export class StoryFailure extends Error {}
+class StoryFailure extends Error {}
 
 function must(holds: boolean, what: string): void {
   if (!holds) throw new StoryFailure(`This did not hold: ${what}.`);

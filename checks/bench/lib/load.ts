@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 
 const LENGTH = /\r\ncontent-length: ?(\d+)/i;
 
-export interface LoadRequest {
+interface LoadRequest {
   method: 'GET' | 'PATCH';
   path: string;
   headers: Record<string, string>;

@@ -34,7 +34,7 @@ export interface FuzzReport {
 /** Of git; `aborted` where one of its assertions failed. */
 export type Verdict = 'clean' | 'conflicted' | 'aborted';
 
-export interface Judgement {
+interface Judgement {
   verdict: Verdict;
   differences: Difference[];
   /** What git says where there are differences: its clean result, or the paths in conflict. */
@@ -44,7 +44,7 @@ export interface Judgement {
 /** Merges `triples`, some hundreds at most, with git and with `engine`, in new folders below `scratch`. */
 export type Judge = (triples: readonly Triple[]) => Promise<Judgement[]>;
 
-export interface FuzzOptions {
+interface FuzzOptions {
   seed: number;
   /** Triples `from` to `from + count - 1` of the seed. */
   from?: number;

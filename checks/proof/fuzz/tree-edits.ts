@@ -7,7 +7,7 @@ import { fileOf, textOf } from './triple.ts';
 import type { File, Files } from './triple.ts';
 
 /** What both sides of a merge are drawn to. */
-export interface Meeting {
+interface Meeting {
   paths: string[];
   folders: string[];
   /** Names of folders and of files that things are moved to. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ReplayGit } from './git.ts';
 
 /** Three trees that have no commits yet. */
-export interface Sketch {
+interface Sketch {
   trees: [base: string, head: string, draft: string];
   /** Paths, as latin1, that none of the three is to have. */
   leftOut: ReadonlyMap<string, unknown>;

@@ -6,7 +6,7 @@ import type { ReadBlobs, Sides } from '../../../packages/server/src/merge/types.
 import type { Entry } from '../../../packages/server/src/trees/tree.ts';
 
 /** What one tree of the repository holds. */
-export interface Listing {
+interface Listing {
   /** The files that a source may hold, by path in byte order. */
   files: Map<string, RepositoryFile>;
   /**

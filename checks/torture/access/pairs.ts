@@ -29,7 +29,7 @@ const EXHIBIT: Record<string, string> = {
   org: 'organizationId',
 };
 
-export const absentIds = (ids: Ids): Ids =>
+const absentIds = (ids: Ids): Ids =>
   Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, isAnId(id) ? absentId(id) : id]));
 const namesOf = ({ pathParameters, isPlatform }: Operation) =>
   pathParameters

@@ -20,7 +20,7 @@ export interface Applying {
   stale: number;
 }
 
-export interface EndedApply {
+interface EndedApply {
   id: string;
   status: string;
   error: string | null;

@@ -7,7 +7,7 @@ import type { Fleet, Member } from '../lib/fleet.ts';
 import type { Setup } from '../lib/part.ts';
 import type { Storm } from '../lib/storm.ts';
 
-export interface FaultOptions {
+interface FaultOptions {
   gits: number;
   zombies: number;
   /** The worker that is being made a zombie is put in: it is not to be killed. */

@@ -20,7 +20,7 @@ const LOOK_MS = 10;
 /** So that a killed process can have begun to start again. */
 const LEAST_GAP_MS = 300;
 
-export interface StormOptions {
+interface StormOptions {
   /** Steps of work, and processes to be killed over them. */
   total: number;
   kills: number;

@@ -114,7 +114,7 @@ export function createCalls(wire: Wire, base: string): Calls {
   return calls;
 }
 
-export const jsonRequest = (
+const jsonRequest = (
   actor: Actor,
   method: string,
   target: string,

@@ -23,7 +23,7 @@ const WITHOUT_RECEIPT = new Set([
   'idempotency_conflict',
 ]);
 
-export interface ErrorOf {
+interface ErrorOf {
   code: string;
   message: string;
   requestId: string;

@@ -10,7 +10,7 @@ import { requestOf, withKey } from './specimen.ts';
 import type { Specimen } from './specimen.ts';
 import type { Answer, Request, Wire } from './wire.ts';
 
-export interface Replayed {
+interface Replayed {
   request: Request;
   answer: Answer;
   faults: string[];

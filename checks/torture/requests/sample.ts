@@ -75,7 +75,7 @@ function fits(one: string, { pattern, format, minLength = 0, maxLength = Infinit
 }
 
 /** How much of what is not required is there; `plain`: nothing, and nothing at its limit. */
-export type Richness = 'plain' | 'usual' | 'rich';
+type Richness = 'plain' | 'usual' | 'rich';
 const OPTIONAL_SHARE: Record<Richness, number> = { plain: 0, usual: 0.4, rich: 0.9 };
 
 export function sample(schema: Schema, random: Random, richness: Richness = 'usual'): Json {

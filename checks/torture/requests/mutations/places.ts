@@ -34,7 +34,7 @@ const below = (value: Json, schema: Schema, pointer: string, set: (to: Json) => 
   ...placesOf(value, schema, pointer),
 ];
 
-export function memberSchema(schema: Schema, name: string): Schema {
+function memberSchema(schema: Schema, name: string): Schema {
   return (
     schema.properties?.[name] ??
     (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {})

@@ -84,7 +84,7 @@ function wrongValue({ schema }: Parameter, random: Random): string | undefined {
     : text(random, schema.maxLength + 1).replaceAll(/[^\x20-\x7e]/g, 'a');
 }
 
-export const hasCursor = ({ query }: Operation) => query.some(({ name }) => name === 'cursor');
+const hasCursor = ({ query }: Operation) => query.some(({ name }) => name === 'cursor');
 
 /**
  * Cursors: made up, of another list, of another organization, and this list's own with one character
