@@ -70,11 +70,23 @@ export interface Operation {
   responses: Map<number, Response>;
 }
 
+interface Reference {
+  $ref: string;
+}
 interface Media {
   schema: Schema;
 }
+interface DocumentParameter {
+  name: string;
+  in: string;
+  required: boolean;
+  schema: Schema;
+}
+interface DocumentBody {
+  required: boolean;
+  content: Record<string, Media>;
+}
 interface DocumentResponse {
-  $ref?: string;
   headers?: Record<string, unknown>;
   content?: Record<string, Media>;
 }
@@ -82,13 +94,37 @@ interface DocumentOperation {
   operationId: string;
   description: string;
   security: Record<string, unknown>[];
-  parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
-  requestBody?: { required: boolean; content: Record<string, Media> };
-  responses: Record<string, DocumentResponse>;
+  parameters?: (DocumentParameter | Reference)[];
+  requestBody?: DocumentBody | Reference;
+  responses: Record<string, DocumentResponse | Reference>;
 }
 interface OpenApi {
   paths: Record<string, Record<string, DocumentOperation>>;
   components: { schemas: Record<string, Schema>; responses: Record<string, DocumentResponse> };
+}
+
+const isReference = (value: unknown): value is Reference =>
+  value !== null && typeof value === 'object' && '$ref' in value;
+
+/** What a reference into the document names; the value itself where it is none. */
+function resolve<T>(document: OpenApi, value: T | Reference): T {
+  if (!isReference(value)) return value;
+  const named = value.$ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], document);
+  return resolve(document, named as T | Reference);
+}
+
+/** The schema with what it refers to in its place. */
+function inlined(document: OpenApi, schema: Schema): Schema {
+  const visit = (value: unknown): unknown => {
+    const found = resolve(document, value);
+    if (Array.isArray(found)) return found.map(visit);
+    if (found === null || typeof found !== 'object') return found;
+    return Object.fromEntries(Object.entries(found).map(([key, part]) => [key, visit(part)]));
+  };
+  return visit(schema) as Schema;
 }
 
 export interface ApiDocument {
@@ -105,7 +141,6 @@ export function readDocument(): ApiDocument {
   const validatorOf = createValidators(document.components.schemas);
 
   function responseOf(answer: DocumentResponse): Response {
-    if (answer.$ref) return responseOf(document.components.responses[answer.$ref.split('/').at(-1)!]!);
     const content = Object.entries(answer.content ?? {}).map(
       ([type, { schema }]) => [type, type === 'application/json' ? validatorOf(schema) : null] as const,
     );
@@ -114,9 +149,12 @@ export function readDocument(): ApiDocument {
 
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, told]): Operation => {
-      const parameters = told.parameters ?? [];
+      const parameters = (told.parameters ?? []).map((one) => resolve(document, one));
+      const answers = Object.entries(told.responses).map(
+        ([status, answer]) => [Number(status), resolve(document, answer)] as const,
+      );
       const schemes = told.security.flatMap((one) => Object.keys(one));
-      const { required, content } = told.requestBody ?? {};
+      const { required, content } = resolve<Partial<DocumentBody>>(document, told.requestBody ?? {});
       const schema = content?.['application/json']?.schema;
       return {
         id: told.operationId,
@@ -129,13 +167,13 @@ export function readDocument(): ApiDocument {
           .map((p) => ({
             name: p.name,
             required: p.required,
-            schema: p.schema,
+            schema: inlined(document, p.schema),
             faultsOf: validatorOf(p.schema),
           })),
         body: schema
           ? {
               required: required ?? false,
-              schema,
+              schema: inlined(document, schema),
               faultsOf: validatorOf(schema),
               types: Object.keys(content ?? {}),
             }
@@ -148,15 +186,13 @@ export function readDocument(): ApiDocument {
           ...(/Permission: (.*)\.$/m.exec(told.description)?.[1] ?? '').matchAll(/`(\w+:\w+)`/g),
         ].map(([, permission]) => permission!),
         needsAdmin: /browser session of an owner/.test(told.description),
-        isStream: Object.values(told.responses).some(
-          (r) => r.content?.['text/event-stream'] && Object.keys(r.content).length === 1,
+        isStream: answers.some(
+          ([, { content }]) => content?.['text/event-stream'] && Object.keys(content).length === 1,
         ),
         eventFaults: path.endsWith('/events/stream')
           ? validatorOf(eventOf(document, path.replace(/\/stream$/, '')))
           : null,
-        responses: new Map(
-          Object.entries(told.responses).map(([status, answer]) => [Number(status), responseOf(answer)]),
-        ),
+        responses: new Map(answers.map(([status, answer]) => [status, responseOf(answer)])),
       };
     }),
   );
@@ -164,8 +200,9 @@ export function readDocument(): ApiDocument {
 }
 
 /** A feed's events, as its list names them. */
-const eventOf = ({ paths }: OpenApi, list: string): Schema =>
-  paths[list]!.get!.responses[200]!.content!['application/json']!.schema.properties!.events!.items!;
+const eventOf = (document: OpenApi, list: string): Schema =>
+  resolve(document, document.paths[list]!.get!.responses[200]!).content!['application/json']!.schema
+    .properties!.events!.items!;
 
 /**
  * Compiled when first used, and equal schemas once: compiled one by one, the whole document takes ten
@@ -191,13 +228,13 @@ function createValidators(named: Record<string, Schema>): (schema: Schema) => Fa
   };
 }
 
-function answersOf({ paths, components }: OpenApi): Schema[] {
-  const inPaths = Object.values(paths)
+function answersOf(document: OpenApi): Schema[] {
+  const inPaths = Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))
     .flatMap((told) => Object.values(told.responses))
-    .flatMap((answer) => Object.values(answer.content ?? {}))
+    .flatMap((answer) => Object.values(resolve(document, answer).content ?? {}))
     .map(({ schema }) => schema);
-  return [...inPaths, ...Object.values(components.schemas)];
+  return [...inPaths, ...Object.values(document.components.schemas)];
 }
 
 /** A client may be sent members that it does not know, but the document has to list all that there are. */

@@ -11,7 +11,6 @@ interface Media {
   example?: unknown;
 }
 interface Response {
-  $ref?: string;
   headers?: Record<string, unknown>;
   content?: Record<string, Media>;
 }
@@ -25,6 +24,17 @@ interface Described {
   responses: Record<string, Response>;
 }
 
+/** What a reference into the document names; the value itself where it is none. */
+function resolve<T>(value: T): T {
+  const { $ref } = value as { $ref?: string };
+  if ($ref === undefined) return value;
+  const named = $ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], document);
+  return resolve(named as T);
+}
+
 const document = openapiDocument(routes, VERSION) as {
   paths: Record<string, Record<string, Described>>;
   components: { responses: Record<string, Response>; schemas: Record<string, unknown> };
@@ -33,12 +43,17 @@ const all = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     path,
     method,
-    operation,
+    operation: {
+      ...operation,
+      parameters: operation.parameters.map(resolve),
+      ...(operation.requestBody ? { requestBody: resolve(operation.requestBody) } : {}),
+      responses: Object.fromEntries(
+        Object.entries(operation.responses).map(([status, response]) => [status, resolve(response)]),
+      ),
+    },
     route: routes.find((r) => r.operationId === operation.operationId)!,
   })),
 );
-const responseOf = (response: Response): Response =>
-  response.$ref ? document.components.responses[response.$ref.split('/').at(-1)!]! : response;
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addFormat('date-time', (text: string) => !Number.isNaN(Date.parse(text)));
@@ -108,7 +123,7 @@ test('each operation names what may go wrong, in the one error shape', () => {
         ...errors
           .filter(
             ([, response]) =>
-              JSON.stringify(responseOf(response).content?.['application/json']?.schema) !==
+              JSON.stringify(response.content?.['application/json']?.schema) !==
               '{"$ref":"#/components/schemas/Error"}',
           )
           .map(([status]) => `${status} has another shape`),
@@ -133,7 +148,7 @@ test('bodies, answers and parameters have examples that fit', () => {
         .filter(([status]) => Number(status) < 300)
         .flatMap(([status, response]) => fits(status, response.content?.['application/json'])),
       ...operation.parameters.flatMap(({ name, schema }) =>
-        (schema.examples ?? []).flatMap((example) =>
+        (resolve(schema).examples ?? []).flatMap((example) =>
           breaks(schema, example).map((fault) => `${name} ${fault}`),
         ),
       ),
@@ -146,7 +161,7 @@ test('answers have the headers that all carry, writes their receipt, retries the
   expect(
     complaints(({ operation, route }) =>
       Object.entries(operation.responses).flatMap(([status, response]) => {
-        const headers = Object.keys(responseOf(response).headers ?? {});
+        const headers = Object.keys(response.headers ?? {});
         const isWrite = ['write', 'claimed'].includes(route.operation.kind);
         return [
           ...[
@@ -172,7 +187,9 @@ test('answers have the headers that all carry, writes their receipt, retries the
 });
 
 test('the example of each error has a code of its status', () => {
-  for (const [name, response] of Object.entries(document.components.responses)) {
+  const errors = Object.entries(document.components.responses).filter(([name]) => /^E\d+$/.test(name));
+  expect(errors.length).toBeGreaterThan(10);
+  for (const [name, response] of errors) {
     const { schema, example } = response.content!['application/json']!;
     expect(breaks(schema, example)).toEqual([]);
     expect(CODES[(example as { error: { code: keyof typeof CODES } }).error.code]).toBe(
@@ -197,4 +214,33 @@ test('resources have names of their own', () => {
       'Error',
     ]),
   );
+});
+
+test('each named schema is written once, everything else refers to it', () => {
+  const named = new Map(
+    Object.entries(document.components.schemas).map(([name, schema]) => [JSON.stringify(schema), name]),
+  );
+  expect(named.size).toBe(Object.keys(document.components.schemas).length);
+  const copies: string[] = [];
+  const visit = (at: string, value: unknown) => {
+    if (value === null || typeof value !== 'object') return;
+    const name = named.get(JSON.stringify(value));
+    if (name !== undefined && at !== `/components/schemas/${name}`) copies.push(`${name} at ${at}`);
+    for (const [key, part] of Object.entries(value)) if (key !== 'example') visit(`${at}/${key}`, part);
+  };
+  visit('', document);
+  expect(copies).toEqual([]);
+});
+
+test('an operation with several paths has its body, its answers and its parameters once', () => {
+  const paths = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const further = paths.filter(({ operationId }) => operationId.split('.').length === 3);
+  expect(further.length).toBeGreaterThan(50);
+  for (const { operationId, requestBody, responses, parameters } of further)
+    expect([
+      operationId,
+      ...[requestBody ?? { $ref: '' }, ...Object.values(responses), ...parameters].filter(
+        (one) => !('$ref' in one),
+      ),
+    ]).toEqual([operationId]);
 });

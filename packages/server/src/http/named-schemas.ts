@@ -1,57 +1,116 @@
 /**
- * Names for the resources of answers (`{ ok, thread: … }`, `{ ok, threads: [ … ] }`): generated clients get
- * a type `Thread` instead of one per operation, and the document is a third as long.
+ * Names for schemas that the document uses in several places: each is written once, under
+ * components/schemas, and referred to everywhere else. Generated clients get a type `Thread` instead of one
+ * per operation.
+ *
+ * Names come from where a schema is first found: a resource of an answer by its key (`{ ok, thread: … }`,
+ * `{ ok, threads: [ … ] }`), a part that recurs within others by its owner and key (`RunUsage`).
  */
 type Json = Record<string, unknown>;
 
 const MIN_PROPERTIES = 3;
+/** Characters of JSON from which a part that recurs is worth a name. */
+const MIN_LENGTH = 250;
+
+const isObject = (value: unknown): value is Json =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
 const isResource = (schema: Json) =>
   schema.type === 'object' && Object.keys(schema.properties ?? {}).length >= MIN_PROPERTIES;
-const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1);
+export const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1);
 const singular = (text: string) => text.replace(/ies$/, 'y').replace(/s$/, '');
 
-export interface NamedSchemas {
-  schemas: Json;
-  /** An answer's schema with its resources replaced by references. */
-  named(domain: string, answer: Json): Json;
+/** The schema that `Nullable` made this one of; undefined where it made none. */
+function withoutNull(schema: Json): Json | undefined {
+  const { type } = schema;
+  if (!Array.isArray(type) || type.length !== 2 || type[1] !== 'null') return undefined;
+  const values = schema.enum as unknown[] | undefined;
+  return { ...schema, type: type[0] as string, ...(values ? { enum: values.slice(0, -1) } : {}) };
 }
 
-/** `taken` are names that have a schema already. */
-export function createNamedSchemas(taken: Json): NamedSchemas {
-  const schemas: Json = { ...taken };
+export class NamedSchemas {
+  /** By name, as the code has them. */
+  readonly #schemas: Record<string, Json> = {};
+  /** By the schema's JSON. */
+  readonly #names = new Map<string, string>();
 
-  /** Two resources of one name are told apart by their domain. */
-  function reference(schema: Json, name: string, domain: string): Json {
+  /** Names the schema where the name is free; a schema has one name. */
+  name(name: string, schema: Json): void {
     const text = JSON.stringify(schema);
-    const free = [name, `${capitalized(domain)}${name}`].find(
-      (one) => !(one in schemas) || JSON.stringify(schemas[one]) === text,
+    if (name in this.#schemas || this.#names.has(text)) return;
+    this.#schemas[name] = schema;
+    this.#names.set(text, name);
+  }
+
+  /** Names the resources of an answer. Two of one name are told apart by their domain. */
+  nameResources(domain: string, answer: Json): void {
+    for (const [key, schema] of Object.entries((answer.properties ?? {}) as Record<string, Json>)) {
+      const items = schema.items as Json | undefined;
+      if (isResource(schema)) this.#nameResource(domain, capitalized(key), schema);
+      else if (items && isResource(items)) this.#nameResource(domain, capitalized(singular(key)), items);
+    }
+  }
+
+  /**
+   * Names the larger parts that the named schemas and these further ones have in common, after the place
+   * where each is found first.
+   */
+  nameSharedParts(further: { name: string; schema: Json }[]): void {
+    const places = new Map<string, string>();
+    const visit = (place: string, nullable: Json) => {
+      const schema = withoutNull(nullable) ?? nullable;
+      const text = JSON.stringify(schema);
+      const first = places.get(text);
+      if (first !== undefined) {
+        if (text.length >= MIN_LENGTH) this.name(first, schema);
+        return;
+      }
+      const owner = this.#names.get(text) ?? place;
+      places.set(text, owner);
+      for (const [key, part] of Object.entries((schema.properties ?? {}) as Record<string, Json>))
+        visit(owner + capitalized(key), part);
+      if (isObject(schema.items)) visit(singular(owner), schema.items);
+      for (const [i, part] of ((schema.anyOf as Json[] | undefined) ?? []).entries())
+        visit(`${owner}${i + 1}`, part);
+    };
+    for (const [name, schema] of Object.entries(this.#schemas)) visit(name, schema);
+    for (const { name, schema } of further) visit(name, schema);
+  }
+
+  /** The schema as the document has it: references in place of what is named. */
+  refer(schema: Json): Json {
+    const name = this.#names.get(JSON.stringify(schema));
+    if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+    const plain = withoutNull(schema);
+    if (plain && this.#names.has(JSON.stringify(plain)))
+      return { anyOf: [this.refer(plain), { type: 'null' }] };
+    return this.#referParts(schema);
+  }
+
+  /** components/schemas. */
+  document(): Json {
+    return Object.fromEntries(
+      Object.entries(this.#schemas).map(([name, schema]) => [name, this.#referParts(schema)]),
     );
-    if (free === undefined) return schema;
-    schemas[free] = schema;
-    return { $ref: `#/components/schemas/${free}` };
   }
 
-  function part(key: string, schema: Json, domain: string): Json {
-    if (isResource(schema)) return reference(schema, capitalized(key), domain);
-    const items = schema.items as Json | undefined;
-    return items && isResource(items)
-      ? { ...schema, items: reference(items, capitalized(singular(key)), domain) }
-      : schema;
+  #nameResource(domain: string, name: string, schema: Json): void {
+    this.name(name in this.#schemas ? `${capitalized(domain)}${name}` : name, schema);
   }
 
-  return {
-    schemas,
-    named: (domain, answer) =>
-      answer.type !== 'object' || !answer.properties
-        ? answer
-        : {
-            ...answer,
-            properties: Object.fromEntries(
-              Object.entries(answer.properties as Record<string, Json>).map(([key, schema]) => [
-                key,
-                part(key, schema, domain),
-              ]),
-            ),
-          },
-  };
+  #referParts(schema: Json): Json {
+    return Object.fromEntries(
+      Object.entries(schema).map(([keyword, value]) => [keyword, this.#referPart(keyword, value)]),
+    );
+  }
+
+  #referPart(keyword: string, value: unknown): unknown {
+    if (keyword === 'properties' || keyword === 'patternProperties')
+      return Object.fromEntries(
+        Object.entries(value as Record<string, Json>).map(([key, part]) => [key, this.refer(part)]),
+      );
+    if (keyword === 'anyOf') return (value as Json[]).map((part) => this.refer(part));
+    if ((keyword === 'items' || keyword === 'additionalProperties') && isObject(value))
+      return this.refer(value);
+    return value;
+  }
 }

@@ -1,16 +1,15 @@
 /**
  * The OpenAPI 3.1 document, made from the same route table that the server registers: what is not in the
- * table is not served, and the other way round. TypeBox schemas are JSON Schema 2020-12 already, so they
- * stand in the document as they are.
+ * table is not served, and the other way round. TypeBox schemas are JSON Schema 2020-12 already: the
+ * document has them as they are, with references to what is named.
  */
 import type { TSchema } from 'typebox';
 import { CODES } from './errors.ts';
 import { exampleOf } from './example.ts';
-import { createNamedSchemas } from './named-schemas.ts';
-import type { NamedSchemas } from './named-schemas.ts';
+import { capitalized, NamedSchemas } from './named-schemas.ts';
 import type { Access, Operation, Route } from './operation.ts';
 import { PARAM_PREFIX } from './path-params.ts';
-import { ErrorBody, EXAMPLE_ID } from './schemas.ts';
+import { Counter, ErrorBody, EXAMPLE_ID, Micros, Sha256, Time } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -90,26 +89,14 @@ function permissionText(access: Access): string {
 const pathExample = (name: string) =>
   PARAM_PREFIX[name] ? `${PARAM_PREFIX[name]}_${EXAMPLE_ID}` : name === 'provider' ? 'openai' : EXAMPLE_ID;
 
-function parameters(route: Route): Json[] {
-  const { operation } = route;
-  const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string', examples: [pathExample(name!)] },
-  }));
-  const query: { properties?: Record<string, TSchema>; required?: string[] } | undefined = operation.query;
-  const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: query?.required?.includes(name) ?? false,
-    schema,
-  }));
-  const isWrite = operation.kind === 'write' || operation.kind === 'claimed';
-  const idempotency = {
+const isWrite = ({ kind }: Operation) => kind === 'write' || kind === 'claimed';
+const domainOf = ({ name }: Operation) => name.split('.')[0]!;
+
+function idempotencyKey(isRequired: boolean): Json {
+  return {
     name: 'Idempotency-Key',
     in: 'header',
-    required: route.path.startsWith('/api/service-accounts'),
+    required: isRequired,
     description: 'Required for service keys: new for each new operation, the same for each retry.',
     schema: {
       type: 'string',
@@ -118,39 +105,127 @@ function parameters(route: Route): Json[] {
       examples: ['7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11'],
     },
   };
-  return [...path, ...inQuery, ...(isWrite ? [idempotency] : [])];
 }
 
-const media = (schema: TSchema): Json => ({ 'application/json': { schema, example: exampleOf(schema) } });
+/** What the operations have in common, each written once under its name. */
+class Components {
+  readonly schemas: NamedSchemas;
+  readonly parameters: Record<string, Json> = {};
+  readonly requestBodies: Json = {};
+  readonly responses: Json = {};
+  readonly #timesBound = new Map<Operation, number>();
 
-function requestBody(operation: Operation): Json | undefined {
+  constructor(routes: Route[]) {
+    this.schemas = nameSchemas(routes);
+    for (const { operation } of routes)
+      this.#timesBound.set(operation, (this.#timesBound.get(operation) ?? 0) + 1);
+    const statuses = new Set([...BASE_ERRORS, ...routes.flatMap((r) => r.operation.errors ?? [])]);
+    for (const status of statuses) this.responses[`E${status}`] = errorResponse(status);
+  }
+
+  /** Parameters of one name differ between domains at most. */
+  parameter(operation: Operation, name: string, parameter: Json): Json {
+    const text = JSON.stringify(parameter);
+    for (const free of [name, `${domainOf(operation)}.${name}`]) {
+      this.parameters[free] ??= parameter;
+      if (JSON.stringify(this.parameters[free]) === text) return { $ref: `#/components/parameters/${free}` };
+    }
+    return parameter;
+  }
+
+  /** A body or an answer of an operation with several paths. */
+  shared(kind: 'requestBodies' | 'responses', operation: Operation, name: string, value: Json): Json {
+    if (this.#timesBound.get(operation) === 1) return value;
+    this[kind][name] = value;
+    return { $ref: `#/components/${kind}/${name}` };
+  }
+}
+
+/** An answer's schema; undefined where it is given by media types. */
+const schemaOf = (answer: Operation['responses'][number]): TSchema | undefined =>
+  'content' in answer ? undefined : answer;
+
+/** Names come from answers first: what those show is a resource, whatever bodies have in common with it. */
+function nameSchemas(routes: Route[]): NamedSchemas {
+  const names = new NamedSchemas();
+  const { $id: _, ...error } = ErrorBody as unknown as Json;
+  names.name('Error', error);
+  for (const [name, schema] of Object.entries({ Time, Sha256, Counter, Micros }))
+    names.name(name, schema as unknown as Json);
+  const operations = [...new Set(routes.map(({ operation }) => operation))];
+  for (const operation of operations)
+    for (const answer of Object.values(operation.responses))
+      names.nameResources(domainOf(operation), (schemaOf(answer) ?? {}) as unknown as Json);
+  names.nameSharedParts(
+    operations.flatMap(({ name, body }) => {
+      const operationName = capitalized(name.split('.')[1]!);
+      return body ? [{ name: `${operationName}Body`, schema: body as unknown as Json }] : [];
+    }),
+  );
+  return names;
+}
+
+function parameters({ path, operation }: Route, components: Components): Json[] {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) =>
+    components.parameter(operation, name!, {
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string', examples: [pathExample(name!)] },
+    }),
+  );
+  const query: { properties?: Record<string, TSchema>; required?: string[] } | undefined = operation.query;
+  const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) =>
+    components.parameter(operation, `query.${name}`, {
+      name,
+      in: 'query',
+      required: query?.required?.includes(name) ?? false,
+      schema: components.schemas.refer(schema as unknown as Json),
+    }),
+  );
+  if (!isWrite(operation)) return [...inPath, ...inQuery];
+  const key = idempotencyKey(path.startsWith('/api/service-accounts'));
+  const keyName = key.required ? 'Idempotency-Key.required' : 'Idempotency-Key';
+  return [...inPath, ...inQuery, components.parameter(operation, keyName, key)];
+}
+
+const media = (schema: TSchema, { schemas }: Components): Json => ({
+  'application/json': { schema: schemas.refer(schema as unknown as Json), example: exampleOf(schema) },
+});
+
+function requestBody(operation: Operation, components: Components): Json | undefined {
   if (!operation.body) return undefined;
   const required = ((operation.body as { required?: string[] }).required ?? []).length > 0;
-  const content = media(operation.body);
+  const content = media(operation.body, components);
   for (const type of operation.rawBody ?? [])
     if (type !== 'application/json') content[type] = { schema: { type: 'string', contentMediaType: type } };
-  return { required, content };
+  return components.shared('requestBodies', operation, operation.name, { required, content });
 }
 
-function responses(route: Route, names: NamedSchemas): Json {
-  const { operation } = route;
-  const isWrite = operation.kind === 'write' || operation.kind === 'claimed';
-  const domain = operation.name.split('.')[0]!;
+/** Of a media type that is no JSON: its schema may still have named parts. */
+function contentOf(content: Record<string, unknown>, { schemas }: Components): Json {
+  return Object.fromEntries(
+    Object.entries(content as Record<string, Json>).map(([type, one]) => [
+      type,
+      one.schema ? { ...one, schema: schemas.refer(one.schema as Json) } : one,
+    ]),
+  );
+}
+
+function responses(operation: Operation, components: Components): Json {
   const answers: Json = {};
   for (const [status, answer] of Object.entries(operation.responses)) {
-    const content =
-      'content' in answer
-        ? (answer as { content: Json }).content
-        : {
-            'application/json': {
-              schema: names.named(domain, answer as unknown as Json),
-              example: exampleOf(answer),
-            },
-          };
+    const schema = schemaOf(answer);
     const description =
       ('description' in answer && typeof answer.description === 'string' ? answer.description : undefined) ??
       (Number(status) === 202 ? 'Accepted; the work continues' : 'Success');
-    answers[status] = { description, headers: referTo(HEADERS, isWrite ? RECEIPT_HEADERS : {}), content };
+    answers[status] = components.shared('responses', operation, `${operation.name}.${status}`, {
+      description,
+      headers: referTo(HEADERS, isWrite(operation) ? RECEIPT_HEADERS : {}),
+      content: schema
+        ? media(schema, components)
+        : contentOf((answer as { content: Json }).content, components),
+    });
   }
   const isPublic = operation.access === 'public' && operation.kind === 'read';
   for (const status of [...(isPublic ? [400, 404, 429, 500, 503] : BASE_ERRORS), ...(operation.errors ?? [])])
@@ -170,47 +245,41 @@ function errorExample(status: number): Json {
   };
 }
 
+function errorResponse(status: number): Json {
+  return {
+    description: STATUS[status] ?? 'Error',
+    headers: referTo(HEADERS, [429, 503].includes(status) ? RETRY_HEADERS : {}),
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: errorExample(status) },
+    },
+  };
+}
+
 /** Tells the further paths of an operation apart from its first. */
 const FURTHER: Record<string, string> = { byProject: ' (project path)', direct: ' (Direct path)' };
 
 /** The whole document, in the order of the routes. */
 export function openapiDocument(routes: Route[], version: string): Json {
   const paths: Record<string, Json> = {};
-  const { $id: _, ...errorSchema } = ErrorBody as unknown as Json;
-  const names = createNamedSchemas({ Error: errorSchema });
+  const components = new Components(routes);
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     const { operation } = route;
-    const body = requestBody(operation);
+    const body = requestBody(operation, components);
     paths[path] = {
       ...paths[path],
       [route.method.toLowerCase()]: {
         operationId: route.operationId,
-        tags: [operation.name.split('.')[0]],
+        tags: [domainOf(operation)],
         summary: operation.summary + (FURTHER[route.operationId.split('.')[2] ?? ''] ?? ''),
         description: [operation.description, permissionText(operation.access)].filter(Boolean).join('\n\n'),
         security: security(operation.access),
-        parameters: parameters(route),
+        parameters: parameters(route, components),
         ...(body ? { requestBody: body } : {}),
-        responses: responses(route, names),
+        responses: responses(operation, components),
       },
     };
   }
-  const errors = Object.fromEntries(
-    [...new Set([...BASE_ERRORS, ...routes.flatMap((r) => r.operation.errors ?? [])])].map((status) => [
-      `E${status}`,
-      {
-        description: STATUS[status] ?? 'Error',
-        headers: referTo(HEADERS, [429, 503].includes(status) ? RETRY_HEADERS : {}),
-        content: {
-          'application/json': {
-            schema: { $ref: '#/components/schemas/Error' },
-            example: errorExample(status),
-          },
-        },
-      },
-    ]),
-  );
   return {
     openapi: '3.1.1',
     info: {
@@ -243,8 +312,10 @@ export function openapiDocument(routes: Route[], version: string): Json {
         },
       },
       headers: ALL_HEADERS,
-      schemas: names.schemas,
-      responses: errors,
+      parameters: components.parameters,
+      requestBodies: components.requestBodies,
+      schemas: components.schemas.document(),
+      responses: components.responses,
     },
   };
 }
