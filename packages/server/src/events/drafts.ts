@@ -1,11 +1,11 @@
 /**
- * The reply as it grows, beside the log: one row a thread in an unlogged table, a hint on the bus for each
- * change.
+ * The reply as it grows, apart from the log: one row a thread in an unlogged table, a hint on the bus for
+ * each change.
  *
  *   (none) --putDraft--> shown, revision 1 --putDraft--> revision + 1 --removeDraft--> removed --putDraft
  *   of another message--> revision 1
  *
- * A removed draft stays as a row, so that a write of the same message that comes late changes nothing.
+ * A removed draft stays as a row, so that a late write of the same message changes nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';

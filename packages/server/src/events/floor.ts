@@ -1,13 +1,13 @@
 /**
- * The id up to which nothing can come into `outbox` any more. Without it each batch walks the index entries
+ * The id up to which no row can appear in `outbox` any more. Without it each batch walks the index entries
  * of all rows that were published since the last vacuum (5,000 of them: 5 ms a batch, 75,000: 13 ms,
  * against 0.3), which an old snapshot, a dump's, keeps for hours.
  *
  *   (none) --look: the last id given, then who writes--> awaited --none of those writes any more--> settled
  *   --a whole batch--> the floor
  *
- * A writer locks `outbox` before its rows get their ids, and until they are seen. So whoever has an id up
- * to the last one given, and is not seen yet, is among those who hold that lock just afterwards.
+ * A writer locks `outbox` before its rows get their ids, and until they are visible. So every writer that has
+ * an id up to the last one given, and whose rows are not visible yet, holds that lock just afterwards.
  */
 import type { Client } from 'pg';
 

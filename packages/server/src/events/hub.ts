@@ -32,15 +32,15 @@ const HEARTBEAT_MS = 15_000;
 const REPLAYS = 6;
 const CHECKS = 8;
 /**
- * Open streams and waiting pages of a process, 25 KiB each; beyond, others are asked to come back: to this
- * process or to another.
+ * Open streams and waiting pages of a process, 25 KiB each; further readers are asked to come back, to this
+ * process or another.
  */
 const READERS = 10_000;
 const RETRY_SECONDS = 5;
 
 declare module '../context.ts' {
   interface Context {
-    /** Open streams and long polls hang on it; it reads where the API runs. */
+    /** Serves open streams and long polls; it reads the log where the API runs. */
     events: EventHub;
   }
 }
@@ -48,7 +48,7 @@ declare module '../context.ts' {
 type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'config' | 'secretKey' | 'shutdown'>;
 
 export class EventHub implements StreamHost {
-  /** Of streams opened from now on; tests shorten it. */
+  /** For streams opened from now on; tests shorten it. */
   heartbeatMs = HEARTBEAT_MS;
   /** How many streams and waiting pages there may be; tests lower it. */
   maxReaders = READERS;

@@ -1,4 +1,4 @@
-/** What other rooms may use of events. */
+/** What other domains may use of events. */
 export { Publisher } from './publisher.ts';
 export { EventHub } from './hub.ts';
 export { putDraft, removeDraft } from './drafts.ts';

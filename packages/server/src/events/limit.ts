@@ -1,4 +1,4 @@
-/** Runs at most `count` works at a time; the others wait in their order. */
+/** Runs at most `count` pieces of work at a time; the others wait in their order. */
 export function limitConcurrency(count: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = count;

@@ -1,7 +1,7 @@
 /**
- * Transactions that overlap: one that takes its place in the log and commits after others that came later.
- * The same test is run against the service's feed and against the log as it is often built, rows read by
- * their serial column; it must pass there and fail here, or it would show nothing.
+ * Transactions that overlap: one takes its place in the log and commits after others that came later. The
+ * same test runs against the service's feed and against a log as it is often built, rows read by their serial
+ * column: it must pass for the first and fail for the second, or it would prove nothing.
  */
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -17,7 +17,7 @@ import { readFrames, until } from './events.fixture.ts';
 interface OrderedLog {
   /** Writes an entry in the client's open transaction, as a writer does before its commit. */
   write(client: Client, name: string): Promise<unknown>;
-  /** A reader at the log's start. Each call gives the names of what came since the last one. */
+  /** A reader at the log's start. Each call returns the names that came since the last one. */
   reader(): () => Promise<string[]>;
 }
 
@@ -141,8 +141,8 @@ function dice(seed: number): (sides: number) => number {
 }
 
 /**
- * Writers begin, write, commit and roll back in turns that the dice give, a reader polling between all of
- * them. Throws as `heldOpen`.
+ * Writers begin, write, commit and roll back in random turns, with a reader that polls between all of them.
+ * Throws as `heldOpen`.
  */
 async function overlapping(log: OrderedLog, seed: number): Promise<void> {
   const roll = dice(seed);

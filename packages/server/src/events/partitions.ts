@@ -12,7 +12,7 @@ import { deleteEventsBefore } from './store.ts';
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 7;
 const DELETE_BATCH = 5_000;
-/** Rows outlive their cursors by this, so that no reader of a valid cursor misses one that goes. */
+/** Rows outlive their cursors by this long, so that no reader of a valid cursor misses one. */
 const DELETE_GRACE_SECONDS = 10;
 
 const dayOf = (time: number) => new Date(Math.floor(time / DAY_MS) * DAY_MS);
@@ -34,8 +34,8 @@ async function listPartitions(db: Db): Promise<string[]> {
 }
 
 /**
- * Changes the partitions under a short lock wait: behind a dump's lock we would wait for long, and all
- * readers of the log behind us.
+ * Changes the partitions with a short lock wait: behind a dump's lock this would wait for long, and all
+ * readers of the log behind it.
  */
 const alter = (db: Db, statement: string) =>
   db.transaction().execute(async (tx) => {

@@ -20,7 +20,7 @@ const count = async () =>
       .executeTakeFirstOrThrow()
   ).n;
 
-/** An outbox row in a transaction of the test's own, as a writer makes it just before its commit. */
+/** An outbox row in a separate transaction, as a writer inserts it just before its commit. */
 const insert = (client: Client, type: string) =>
   client.query(
     'insert into outbox (event_id, org_id, feed, type, project_id, data) values ($1, $2, $3, $4, $5, $6)',

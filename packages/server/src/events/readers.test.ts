@@ -1,4 +1,6 @@
-/** Readers that a process has to bear: too many, too slow, and those whose access ends while they read. */
+/**
+ * Readers that a process has to withstand: too many, too slow, and those whose access ends while they read.
+ */
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { sql } from 'kysely';
@@ -184,7 +186,7 @@ describe('access that ends while a stream is open', () => {
       [410, 'cursor_scope_changed'],
       [403, 'forbidden'],
     ]);
-    // One that was woken by others' changes waits on, and misses nothing.
+    // A page that was woken by others' changes waits on, and misses nothing.
     await another.patch({ name: 'renamed' });
     await rename(app);
     expect(await polls[3]).toEqual([200, 1]);

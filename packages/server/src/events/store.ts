@@ -25,7 +25,7 @@ export interface LogPage {
   rows: EventRow[];
   /**
    * The published end at the moment of the read: everything up to it that is not in `rows` (when they are
-   * fewer than asked) was filtered out.
+   * fewer than the limit) was filtered out.
    */
   end: Position;
 }
@@ -81,9 +81,9 @@ const READ_ALL = prepared<Joined>(
 );
 
 /**
- * Every event behind `sequence`, of all organizations: for the process's tail. They were published at
- * `since` or later: publishing times never go back, the clock may, and a tail that went by it would then
- * see nothing until it has caught up.
+ * Every event behind `sequence`, of all organizations, for the process's tail. They were published at `since`
+ * or later: publishing times never go back. The clock may, and a tail that trusted it would then see nothing
+ * until it has caught up.
  */
 export async function readAll(db: Db, sequence: number, since: Date, limit: number): Promise<LogPage> {
   const { rows } = await db.executeQuery(READ_ALL([sequence, since, limit]));

@@ -27,16 +27,16 @@ import { eventView, positionOf } from './view.ts';
 
 const PAGE = 500;
 /**
- * Events that a replay keeps while it reads; beyond, it reads once more: a reader must not be cut for what
- * came during its replay.
+ * Events that a replay keeps while it reads; with more it reads once more, since a reader must not be cut for
+ * events that came during its replay.
  */
 const HELD_LIMIT = 200;
-/** A replay whose reader takes nothing for so long is cut. */
+/** A replay whose reader takes nothing for this long is cut. */
 const STALLED_MS = 300_000;
-/** Access that could not be checked for so long counts as ended. */
+/** Access that could not be checked for this long counts as ended. */
 const UNCHECKED_LIMIT_MS = 60_000;
 
-/** What an opened stream reads. `allows` throws when a principal may not read it (any more). */
+/** The events that an opened stream reads. `allows` throws when a principal may not read it (any more). */
 export interface StreamRequest {
   filter: EventFilter;
   binding: Binding;
@@ -187,7 +187,7 @@ export class EventStream {
     if (this.#lastSequence !== null && this.#position.sequence >= this.#lastSequence) this.end();
   }
 
-  /** Of a live event, made once for all streams of one binding. */
+  /** The frame of a live event, made once for all streams of one binding. */
   #frame(event: EventRow): string {
     return this.#hub.frameOf(event, this.#request.binding, () => this.#makeFrame(event));
   }
@@ -197,7 +197,7 @@ export class EventStream {
     return sseFrame(view.type, view, view.cursor);
   }
 
-  /** Where a reader that has all that was sent goes on: behind what was filtered out too. */
+  /** Sends the position where a reader of everything sent goes on: behind what was filtered out too. */
   #heartbeat(): void {
     const tail = this.#hub.tailPosition();
     const position =

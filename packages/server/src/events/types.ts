@@ -14,7 +14,7 @@ const OPERATION = ['pending', 'succeeded', 'failed', 'uncertain'] as const;
 
 const data = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
-/** By its whole form: nothing but an id passes, no text either that begins like one. */
+/** Checks the whole form: a text that only begins like an id is none. */
 const Named = (prefix: IdPrefix | 'pr' | 'exe') =>
   Type.String({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, examples: [`${prefix}_${EXAMPLE_ID}`] });
 /** One word of a status set that is not the service's own. */

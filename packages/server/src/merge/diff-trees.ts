@@ -15,10 +15,10 @@ import type { Entry, Tree } from '../trees/tree.ts';
 const MAX_PATCH_BYTES = 8 * 1024 * 1024;
 const DIFF_LIMIT_MS = 8000;
 /**
- * What git is asked, and less when it was not ready in time. A line diff of 190,000 random lines takes 6 s,
- * of a million it never ends: a changed file with more than `maxLines` is told without patch, its counts
- * from what is left between equal first and last lines. To find 1,000 moved files of 1,500 lines that share
- * nothing with 1,000 others takes 12 s, which `identical` renames do without.
+ * The question to git, and easier ones when it was not ready in time. A line diff of 190,000 random lines
+ * takes 6 s, of a million it never ends: a changed file with more than `maxLines` has no patch, and its
+ * counts come from the lines between its equal first and last ones. Finding 1,000 moved files of 1,500 lines
+ * that share nothing with 1,000 others takes 12 s, which `identical` renames avoid.
  */
 const ATTEMPTS = [
   { maxLines: 200_000, renames: 'similar' },

@@ -17,8 +17,8 @@ const FILE_IN_THE_WAY = 'CONFLICT (file/directory)';
 /** Git's answer to one merge. */
 export interface MergeAnswer {
   /**
-   * Git's word, and no conflict in its messages but of a file in a folder's way: of those it also tells
-   * when the file is gone in the end. Git 2.39 calls a merge clean in which one side moved and edited a
+   * Git's own verdict, and no conflict in its messages, except a file in a folder's way: git reports that
+   * also when the file is gone in the end. Git 2.39 calls a merge clean in which one side moved and edited a
    * file, and the other edited it in the same place and added the very same file at the new place: its
    * markers stay in the result, or one edit is lost.
    */

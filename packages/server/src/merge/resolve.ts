@@ -16,10 +16,10 @@ interface Resolved {
 }
 
 /**
- * Takes whole sides at conflicting paths: what that side's own tree has there, or nothing. A path that ends
- * in a slash stands for every conflict below that folder; the exact path goes before a folder, the longer
- * folder before the shorter. What is taken can clash with what had merged cleanly: that is in conflict then
- * too, and may be resolved in the same list.
+ * Takes whole sides at conflicting paths: the content of that side's own tree, or nothing. A path that ends
+ * in a slash means every conflict below that folder; the exact path has precedence over a folder, the longer
+ * folder over the shorter. A taken content can clash with one that had merged cleanly: that path is then in
+ * conflict too, and may be resolved in the same list.
  */
 export function resolveMerge(merge: Merge, sides: Sides, resolutions: Resolution[]): Resolved {
   const takes = new Map(resolutions.map((r) => [r.path, r.take]));

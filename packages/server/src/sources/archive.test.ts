@@ -42,7 +42,7 @@ const MANY = Array.from({ length: 3_000 }, (_, i) =>
   file(`d${i % 30}/f${i}`, Buffer.alloc((i * 37) % 2000, `content ${i} `)),
 );
 
-/** A store of some packs that counts what is read. */
+/** A store of some packs that records the ranges that are read. */
 function placed(...trees: TestFile[][]) {
   const objects = new Map<string, Buffer>();
   const ranges: string[] = [];

@@ -13,8 +13,8 @@ import type { BlobReader } from './blobs.ts';
 const CHUNK_BYTES = 128 * 1024;
 const LEVEL = 6;
 /**
- * Magic, deflate, no flags, no time, no extra flags, unknown system: zlib would write the system that it
- * was built for.
+ * Magic, deflate, no flags, no time, no extra flags, unknown system: zlib would write the system that it was
+ * built for.
  */
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 

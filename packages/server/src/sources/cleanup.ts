@@ -24,7 +24,7 @@ export function startCleanup(ctx: Cleaning): Loop {
   });
 }
 
-/** One round: all that is due now. */
+/** One round: removes all that is due now. */
 export async function cleanUp(ctx: Cleaning): Promise<void> {
   await expireInterrupted(ctx.db, Math.min(UPLOAD_SECONDS, ctx.config.cleanupGraceSeconds));
   // A store that refuses gets no further batch in this round.
@@ -33,7 +33,7 @@ export async function cleanUp(ctx: Cleaning): Promise<void> {
   await ctx.store.sweep();
 }
 
-/** One batch; how many of it are gone. */
+/** Deletes one batch; returns how many are gone. */
 async function deleteObjects(ctx: Cleaning): Promise<number> {
   let deleted = 0;
   for (const { key, attempts } of await claimExpired(ctx.db, BATCH))
@@ -52,7 +52,7 @@ async function deleteObject({ db, store, log }: Cleaning, key: string, attempts:
   return true;
 }
 
-/** After the grace, so that what still runs in a project that is deleted under it ends in peace. */
+/** After the grace, so that work in a project that is deleted under it ends in peace. */
 async function forgetProjects(ctx: Cleaning): Promise<void> {
   const { rows } = await sql<{ id: string; org_id: string }>`
     select p.id, p.org_id from projects p where p.deleted_at <= now() - ${ctx.config.cleanupGraceSeconds}::int * interval '1 second'
@@ -80,8 +80,8 @@ async function expireRest({ db, store }: Cleaning, projectId: string, orgId: str
 }
 
 /**
- * In batches: a project's rows in one statement would hold their locks, and the disk, for long. Sources go
- * last: they say that there is more.
+ * In batches: one statement for all rows of a project would hold their locks, and the disk, for long. Sources
+ * are last: as long as there are any, the project is found again.
  */
 async function deleteRows(
   { db, shutdown }: Cleaning,

@@ -1,6 +1,5 @@
 /**
- * The contents of a project's files, out of its packs. Only the packs that hold what is asked for are
- * looked up.
+ * The contents of a project's files, from its packs. Only the packs that hold wanted contents are looked up.
  */
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
@@ -100,7 +99,7 @@ function projectBlobs(ctx: Reading, projectId: string): Pick<BlobReader, 'readBl
   };
 }
 
-/** At most one range read per frame run and pack at a time; packs side by side. */
+/** Packs that are read in parallel, each by one range read at a time. */
 const PACKS_AT_ONCE = 4;
 
 /**

@@ -1,4 +1,4 @@
-/** What other domains may use of sources. */
+/** The exports for other domains. */
 export { startCleanup } from './cleanup.ts';
 export { gzipChunks } from './archive.ts';
 export { checkTree } from './import/bundle-rules.ts';

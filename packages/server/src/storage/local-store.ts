@@ -29,8 +29,8 @@ const STAGING = '.staging';
 const STALE_STAGING_MS = 60 * 60 * 1000;
 
 /**
- * Objects as files below `root`, which is made when it is missing now but never later: a volume that went
- * away must not be replaced by an empty folder. Processes may share the folder.
+ * Objects as files below `root`, which is made at the start but never later: an empty folder must not
+ * replace a volume that went away. Processes may share the folder.
  */
 export async function createLocalStore(root: string): Promise<ObjectStore> {
   await mkdir(join(root, STAGING), { recursive: true, mode: 0o700 });

@@ -79,7 +79,7 @@ export class BundleFaults {
     return this.#whole.length === 0 && this.#byFile.length === 0;
   }
 
-  /** Whether more faults would not be named anyway. */
+  /** Whether further faults would not be named. */
   get isFull(): boolean {
     return this.#byFile.length >= MAX_FAULTS;
   }
@@ -91,9 +91,9 @@ export class BundleFaults {
 }
 
 /**
- * The faults of a tree that came out of a sandbox or a merge, with its paths in words instead of places;
- * empty when it may be a source. `source`: one that it was made from. Where it has no path beyond those, as
- * after most edits, they need no look: 25 ms with 10,000 files.
+ * The faults of a tree that a sandbox or a merge produced, with paths in words instead of places; empty when
+ * it may be a source. `source` is one that it was made from: where the tree has no path beyond the source's,
+ * as after most edits, paths are not checked (25 ms with 10,000 files).
  */
 export function checkTree(
   files: readonly { path: string; byteSize: number }[],

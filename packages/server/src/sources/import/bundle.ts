@@ -122,7 +122,7 @@ function checkFiles(body: ImportBody): Bundle | Refusal {
     const content = decodeContent(file.content, file.encoding);
     if (typeof content === 'string') {
       faults.at(index, 'content', content);
-      // A file that is too large alone says so; its bytes count in the whole as well.
+      // A file that is too large is a fault of that file; its bytes count in the total as well.
       if (content === RULES.fileSize) total += file.content.length * (file.encoding === 'base64' ? 0.75 : 1);
       continue;
     }

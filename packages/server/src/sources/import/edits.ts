@@ -31,7 +31,7 @@ import {
 
 export interface Change {
   path: string;
-  /** New content; null deletes; undefined keeps what is there. */
+  /** The new content; null deletes, undefined keeps the content. */
   content: Content | null | undefined;
   executable: boolean | undefined;
   renameFrom: string | undefined;
@@ -181,8 +181,8 @@ function applyChange(
 }
 
 /**
- * Collisions and limits are of the result: files that a change brought count as later than those that were
- * there.
+ * Collisions and limits are checked in the result: files that a change brought count as later than the
+ * others.
  */
 function checkResult(base: Tree, result: Tree, changes: readonly Change[], faults: BundleFaults): void {
   if (result.size > MAX_FILES) faults.all(RULES.count);

@@ -1,7 +1,6 @@
 /**
- * The thread that parses, hashes and packs: 10,000 files are 300 ms of CPU that no other request should
- * wait for. It keeps the contents of parsed bodies until they are packed or released; its pool bounds how
- * much that is.
+ * The thread that parses, hashes and packs: 10,000 files are 300 ms of CPU, for which no other request should
+ * wait. It keeps the contents of parsed bodies, within its pool's bound, until they are packed or released.
  */
 import { parentPort, type Transferable } from 'node:worker_threads';
 import { parseBundle, type BundleFile } from './bundle.ts';
@@ -114,7 +113,7 @@ function describe(manifest: Tree): StagedSource {
   };
 }
 
-/** Contents that a later change did not take away again, in order of the paths that they have now. */
+/** Contents that no later change removed, in order of their final paths. */
 function blobsOf(changes: readonly Change[], manifest: Tree): Blob[] {
   const contents = new Map(
     changes.flatMap(({ content }) => (content ? [[content.sha256, content.bytes] as const] : [])),

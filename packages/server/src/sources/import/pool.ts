@@ -62,7 +62,7 @@ interface Kept {
 const MIB = 1024 * 1024;
 
 export class ImportPool {
-  /** The thread and what waits for it; tests end the one and shorten the other. */
+  /** The thread and its queue; tests end the one and shorten the other's limit. */
   readonly jobs: WorkerQueue;
   readonly #maxKeptBytes: number;
   readonly #keepMs: number;
@@ -132,7 +132,7 @@ export class ImportPool {
     return output.ok ? withManifest(output) : output;
   }
 
-  /** The pack of the kept contents but those whose hashes the project has already. Ends the handle. */
+  /** Packs the kept contents except those whose hashes the project has already. Ends the handle. */
   async packBlobs(handle: Handle, exclude: readonly string[]): Promise<Packed> {
     this.#claim(handle);
     try {
@@ -235,7 +235,7 @@ export class ImportPool {
     if (!kept) return false;
     clearTimeout(kept.expiry);
     this.#kept.delete(id);
-    // The next job may start in the room that this gives, once the caller is through.
+    // The next job may start in this room, once the caller is done.
     queueMicrotask(() => this.jobs.wake());
     return true;
   }

@@ -1,5 +1,5 @@
 /**
- * What the pool and its worker thread say to each other. Buffers are transferred, not copied; manifests and
+ * The messages between the pool and its worker thread. Buffers are transferred, not copied; manifests and
  * indexes travel encoded.
  */
 import type { Refusal } from './bundle-rules.ts';

@@ -5,7 +5,7 @@
 import type { Field } from '../../http/errors.ts';
 import { pointerToken } from '../../http/json-pointer.ts';
 
-/** What is wrong with a value, or null. */
+/** The fault of a value, or null. */
 type Check = (value: unknown) => string | null;
 export interface Member {
   check: Check;

@@ -37,7 +37,7 @@ class TarImport {
   readonly #named: { index: number; path: string }[] = [];
   #index = -1;
   #total = 0;
-  /** Set once a limit of the whole was passed: reading on could only cost. */
+  /** Set once a limit of the whole is exceeded: reading on would change nothing. */
   isOver = false;
 
   async entry(entry: TarEntry): Promise<void> {

@@ -1,12 +1,11 @@
 /**
- * One worker thread with one job at a time, and the queue before it.
+ * One worker thread with one job at a time, and its queue.
  *
  *   queued → running → answered
  *   queued → refused (queue full, closed, or waited as long as a job may run)
  *   running → failed (the worker died or took too long: it is ended, and the next job starts a new one)
  *
- * What goes next: urgent jobs, then the smallest; but one that has waited for two seconds goes before
- * younger ones.
+ * Urgent jobs are next, then jobs that have waited for two seconds, then the smallest.
  */
 import { Worker } from 'node:worker_threads';
 import type { Answer, Job, OperationName, Operations } from './protocol.ts';
@@ -40,9 +39,9 @@ export interface Request<K extends OperationName> {
   transfer?: ArrayBuffer[];
   byteSize: number;
   isUrgent?: boolean;
-  /** Asked before the job starts; `wake` has it asked again. */
+  /** Called before the job starts; `wake` has it called again. */
   mayStart?: () => boolean;
-  /** The worker is named, so that the caller notices when it has been replaced. */
+  /** Gets the worker, so that the caller notices when it has been replaced. */
   onStart?: (worker: Worker) => void;
 }
 
@@ -58,7 +57,7 @@ const AGED_MS = 2_000;
 const MAX_HEAP_MIB = 1_024;
 
 export class WorkerQueue {
-  /** For one job, and for its wait before. */
+  /** Limits one job, and its wait before. */
   timeoutMs: number;
   readonly #maxQueue: number;
   readonly #queue: Queued[] = [];

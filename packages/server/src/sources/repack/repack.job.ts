@@ -1,16 +1,15 @@
 /**
  * Repacking: when a project has many small packs, most of them become one, with the versions of a file side
- * by side in larger frames. No manifest changes, and a content is at every time in the pack that its row
- * names.
+ * by side in larger frames. No manifest changes, and a content is always in the pack that its row names.
  *
  *   read the old packs → build, each content hashed → register the object → put → read back, each content
  *   hashed again
  *     → one transaction under the project's lock: contents move, the new pack is there, the old ones are not
  *     → the old objects go after a grace, for readers that still have the old index
  *
- * What is left by a process that ends in between is one uncommitted object, which cleanup.ts removes.
- * Whoever was faster, a rival or the project's deletion, is seen by the transaction. A damaged content ends
- * it with everything as it was.
+ * A process that ends in between leaves one uncommitted object, which cleanup.ts removes. The transaction
+ * notices a rival or the project's deletion that was faster. A damaged content ends the job and changes
+ * nothing.
  */
 import type { Context } from '../../context.ts';
 import { transaction } from '../../db/transaction.ts';
