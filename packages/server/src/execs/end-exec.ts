@@ -8,7 +8,7 @@ import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound, settles } from '../http/errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { scopeOf } from '../projects/index.ts';
-import { settle } from '../receipts/receipts.ts';
+import { settle } from '../receipts/settle.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { insertSource } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
@@ -57,10 +57,9 @@ export async function completeExec(
     };
     await settle(
       tx,
-      exec.operation_id,
-      undefined,
+      { operationId: exec.operation_id },
       { status: 200, body: { ok: true, exec: result } },
-      now ? scopeOf(now.project) : undefined,
+      { scope: now ? scopeOf(now.project) : undefined },
     );
   });
 }
@@ -152,11 +151,9 @@ export async function failExec(
     const error = why === 'lost' ? LOST : notStarted(now?.thread);
     await settle(
       tx,
-      exec.operation_id,
-      undefined,
+      { operationId: exec.operation_id },
       { status: error.status, body: error.body(exec.request_id) },
-      now ? scopeOf(now.project) : undefined,
-      why === 'lost' || settles(error),
+      { scope: now ? scopeOf(now.project) : undefined, isReserved: why === 'lost' || settles(error) },
     );
   });
 }

@@ -68,7 +68,7 @@ export interface ClaimOptions {
   look?: { name: string; target: Record<string, unknown> } | undefined;
 }
 
-/** Makes writes idempotent. Implemented by receipts/receipts.ts, which app.ts hands over. */
+/** Makes writes idempotent. The room receipts implements it, and app.ts hands it over. */
 export interface Receipts {
   writeOnce: (
     ctx: Context,

@@ -2,10 +2,10 @@
  * The lease of a claim: renewed while its work goes on, so that nobody else takes the claim for one whose
  * process died.
  */
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { LEASE_SECONDS, renewClaim } from './store.ts';
+import type { ClaimId } from './store.ts';
 
-export const LEASE_SECONDS = 15;
 const RENEW_MS = 4_000;
 /**
  * The work ends by itself this long before others may think so, on this process's own stopwatch: clocks are
@@ -13,7 +13,7 @@ const RENEW_MS = 4_000;
  */
 const MARGIN_MS = 3_000;
 
-export interface Lease {
+interface Lease {
   /** Aborted when the lease was lost, or could not be renewed for nearly its length. */
   signal: AbortSignal;
   release(): void;
@@ -23,11 +23,7 @@ export interface Lease {
  * Keeps the lease that a claim of this process has since `began` (performance.now()). A claim without one
  * is never lost.
  */
-export function holdLease(
-  ctx: Pick<Context, 'db'>,
-  { operationId, fence }: { operationId: string; fence: number },
-  lease: { began: number } | null,
-): Lease {
+export function holdLease(ctx: Pick<Context, 'db'>, claim: ClaimId, lease: { began: number } | null): Lease {
   const lost = new AbortController();
   if (!lease) return { signal: lost.signal, release() {} };
   const expireAfter = (began: number) =>
@@ -35,16 +31,10 @@ export function holdLease(
   let expiry = expireAfter(lease.began);
   const renew = async () => {
     const began = performance.now();
-    const { numUpdatedRows } = await ctx.db
-      .updateTable('operations')
-      .set({ lease_until: sql<Date>`clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'` })
-      .where('id', '=', operationId)
-      .where('fence', '=', fence)
-      .where('status', '=', 'pending')
-      .executeTakeFirstOrThrow();
+    const isRenewed = await renewClaim(ctx.db, claim);
     if (isReleased) return;
     clearTimeout(expiry);
-    if (numUpdatedRows === 1n) expiry = expireAfter(began);
+    if (isRenewed) expiry = expireAfter(began);
     else lost.abort();
   };
   let isReleased = false;

@@ -26,7 +26,9 @@ import {
 import type { Outside } from './receipts.fixture.ts';
 import { maintainReceipts } from './maintain.ts';
 import { actOutside } from './outside.ts';
-import { makeUncertain, writeClaimed, writeOnce } from './receipts.ts';
+import { writeOnce } from './receipts.ts';
+import { makeUncertain } from './settle.ts';
+import { writeClaimed } from './write-claimed.ts';
 
 let s: TestServer;
 let ctx: Context;
@@ -361,7 +363,7 @@ describe('whose process died', () => {
       expect(outside.things.size).toBe(1);
       return [...outside.things.keys()];
     });
-    await transaction(ctx, (tx) => makeUncertain(tx, id!, 1));
+    await transaction(ctx, (tx) => makeUncertain(tx, { operationId: id!, fence: 1 }));
     open.resolve();
     expect(code(await slow)).toBe('503 unavailable');
     expect((await operation(id!)).status).toBe('uncertain');

@@ -15,20 +15,21 @@
  * another takes the look of a process that died over within two seconds. The fence keeps one that was
  * overtaken from settling.
  */
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { OperationRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
-import { OutcomeUnknown, settle } from './receipts.ts';
+import { settle } from './settle.ts';
+import { claimLooks, postponeLook, renewLook } from './store.ts';
+import type { Uncertain } from './store.ts';
+import { OutcomeUnknown } from './write-claimed.ts';
 import type { Claim, WriteResult } from '../http/write-request.ts';
 
 /**
  * What an effect is known by: `operationId` goes along with it, so that it can be found again; stop at
  * `signal`.
  */
-export interface Mark {
+interface Mark {
   operationId: string;
   signal: AbortSignal;
 }
@@ -85,11 +86,6 @@ export async function actOutside<T extends Record<string, unknown>, F>(
   }
 }
 
-type Uncertain = Pick<OperationRow, 'id' | 'fence' | 'look_name' | 'looks'> & {
-  look_target: Record<string, unknown>;
-  is_given_up: boolean;
-};
-
 /**
  * A round: takes up the uncertain receipts that are due, as many as there is room for, and does not wait
  * for their looks.
@@ -98,7 +94,11 @@ export function createLooker(ctx: Context, effects: Effects): () => Promise<void
   let looks = 0;
   return async () => {
     if (looks >= MAX_LOOKS) return;
-    for (const row of await claimDue(ctx, MAX_LOOKS - looks)) {
+    for (const row of await claimLooks(ctx.db, {
+      limit: MAX_LOOKS - looks,
+      leaseMs: LOOK_LEASE_MS,
+      giveUpDays: GIVE_UP_DAYS,
+    })) {
       looks++;
       lookAfter(ctx, row, effects[row.look_name!])
         .catch((err: unknown) =>
@@ -114,24 +114,15 @@ export function createLooker(ctx: Context, effects: Effects): () => Promise<void
   };
 }
 
-async function claimDue(ctx: Context, limit: number): Promise<Uncertain[]> {
-  const { rows } = await sql<Uncertain>`
-    update operations set fence = fence + 1, lease_until = clock_timestamp() + ${LOOK_LEASE_MS} * interval '1 millisecond'
-    where id in (select id from operations where status = 'uncertain' and lease_until < now() order by lease_until limit ${limit} for update skip locked)
-    returning id, fence, look_name, look_target, looks, uncertain_at < clock_timestamp() - ${GIVE_UP_DAYS} * interval '1 day' as is_given_up`.execute(
-    ctx.db,
-  );
-  return rows;
-}
-
 async function lookAfter(ctx: Context, row: Uncertain, effect: AnyEffect | undefined): Promise<void> {
   try {
     if (!effect) throw new Error(`this version knows no effect of ${row.look_name}`);
     const found = await lookOnce(ctx, row, effect);
     await transaction(ctx, async (tx) => {
-      if (found === null) return settle(tx, row.id, row.fence, refusal(NOT_DONE), undefined, false);
+      const claim = { operationId: row.id, fence: row.fence };
+      if (found === null) return settle(tx, claim, refusal(NOT_DONE), { isReserved: false });
       const result = await effect.record(tx, row.look_target, found);
-      await settle(tx, row.id, row.fence, result, result.scope);
+      await settle(tx, claim, result, { scope: result.scope });
     });
   } catch (err) {
     ctx.log.warn(
@@ -147,14 +138,7 @@ async function lookOnce(ctx: Context, row: Uncertain, effect: AnyEffect): Promis
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(new Error('the look took too long')), LOOK_LIMIT_MS);
   const renewal = setInterval(() => {
-    ctx.db
-      .updateTable('operations')
-      .set({ lease_until: sql<Date>`clock_timestamp() + ${LOOK_LEASE_MS} * interval '1 millisecond'` })
-      .where('id', '=', row.id)
-      .where('fence', '=', row.fence)
-      .where('status', '=', 'uncertain')
-      .execute()
-      .catch(() => {});
+    renewLook(ctx.db, row, LOOK_LEASE_MS).catch(() => {});
   }, RENEW_LOOK_MS);
   const tooLate = new Promise<never>((_, reject) => {
     limit.signal.addEventListener('abort', () => reject(limit.signal.reason as Error));
@@ -170,15 +154,9 @@ async function lookOnce(ctx: Context, row: Uncertain, effect: AnyEffect): Promis
   }
 }
 
-async function lookLater(ctx: Context, { id, fence, looks }: Uncertain): Promise<void> {
-  const delay = Math.min(MAX_BACKOFF_SECONDS, 2 ** looks) * (0.75 + Math.random() / 2);
-  await ctx.db
-    .updateTable('operations')
-    .set({ looks: looks + 1, lease_until: sql<Date>`clock_timestamp() + ${delay} * interval '1 second'` })
-    .where('id', '=', id)
-    .where('fence', '=', fence)
-    .where('status', '=', 'uncertain')
-    .execute();
+async function lookLater(ctx: Context, row: Uncertain): Promise<void> {
+  const delaySeconds = Math.min(MAX_BACKOFF_SECONDS, 2 ** row.looks) * (0.75 + Math.random() / 2);
+  await postponeLook(ctx.db, row, delaySeconds);
 }
 
 const NOT_DONE = new ApiError(
@@ -196,5 +174,5 @@ async function giveUp(ctx: Context, { id, fence }: Uncertain): Promise<void> {
     { operation: id },
     'what became of a write outside was not found out within seven days; its caller has to look',
   );
-  await transaction(ctx, (tx) => settle(tx, id, fence, refusal(GIVEN_UP)));
+  await transaction(ctx, (tx) => settle(tx, { operationId: id, fence }, refusal(GIVEN_UP)));
 }

@@ -184,7 +184,8 @@ const PROCESS = `
   import { effects } from './receipts.fixture.ts';
   import { maintainReceipts } from './maintain.ts';
   import { actOutside } from './outside.ts';
-  import { writeClaimed, writeOnce } from './receipts.ts';
+  import { writeOnce } from './receipts.ts';
+  import { writeClaimed } from './write-claimed.ts';
   const { databaseUrl, task: { write, once } } = JSON.parse(process.argv[1]);
   const connection = { connectionString: databaseUrl };
   const log = pino({ level: 'silent' });

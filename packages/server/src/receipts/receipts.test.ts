@@ -13,7 +13,9 @@ import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { digest, requestOf, startProcess } from './receipts.fixture.ts';
 import { holdLease } from './lease.ts';
 import { maintainReceipts } from './maintain.ts';
-import { settle, writeClaimed, writeOnce } from './receipts.ts';
+import { writeOnce } from './receipts.ts';
+import { settle } from './settle.ts';
+import { writeClaimed } from './write-claimed.ts';
 import type { Claim, WriteRequest, WriteResult } from '../http/write-request.ts';
 
 const P = '/api/platform/v1';
@@ -292,10 +294,9 @@ test("over HTTP: a command's receipt is its job's to settle; the caller who wait
   await transaction(ctx, (tx) =>
     settle(
       tx,
-      row.id,
-      undefined,
+      { operationId: row.id },
       { status: 200, body: { ok: true, exec: { exitCode: 0 } } },
-      { orgId, projectId: project, feed: 'direct' },
+      { scope: { orgId, projectId: project, feed: 'direct' } },
     ),
   );
   const first = await waiting;
@@ -750,7 +751,7 @@ describe('a claim that a job settles', () => {
     expect(await rowOf(operationId)).toMatchObject({ status: 'pending', lease_until: null });
     expect(await refusalOf(writeClaimed(ctx, request, JOB, async () => OK))).toBe('request_in_progress');
     await transaction(ctx, (tx) =>
-      settle(tx, operationId, undefined, { status: 200, body: { ok: true, exec: {} } }, DIRECT),
+      settle(tx, { operationId }, { status: 200, body: { ok: true, exec: {} } }, { scope: DIRECT }),
     );
     expect(await writeClaimed(ctx, request, JOB, async () => OK)).toEqual({
       status: 200,
@@ -759,9 +760,9 @@ describe('a claim that a job settles', () => {
       replayed: true,
     });
     expect(await published(operationId)).toEqual(['pending', 'succeeded']);
-    expect(await refusalOf(transaction(ctx, (tx) => settle(tx, operationId, undefined, OK, DIRECT)))).toBe(
-      'request_in_progress',
-    );
+    expect(
+      await refusalOf(transaction(ctx, (tx) => settle(tx, { operationId }, OK, { scope: DIRECT }))),
+    ).toBe('request_in_progress');
   });
 
   test('refused in its own transaction is settled like any refusal, and enqueues nothing', async () => {

@@ -11,7 +11,8 @@ import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { digest, requestOf } from './receipts.fixture.ts';
 import { maintainReceipts } from './maintain.ts';
-import { writeClaimed, writeOnce } from './receipts.ts';
+import { writeOnce } from './receipts.ts';
+import { writeClaimed } from './write-claimed.ts';
 import type { WriteRequest, WriteResult } from '../http/write-request.ts';
 
 let s: TestServer;

@@ -14,6 +14,7 @@ import type { OperationRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { unsealAnswer } from './sealed-answer.ts';
+import { isOpen } from './state.ts';
 import type { Answer, WriteRequest } from '../http/write-request.ts';
 
 const LOCK_TRIES = 50;
@@ -103,7 +104,7 @@ function answerOf(ctx: Pick<Context, 'secretKey'>, found: Found, request: WriteR
   requireSight(found, request);
   // Only a staged claim is taken over: what an outside effect became is not known before it was looked at.
   if (found.status === 'pending' && found.is_lease_over && found.look_name === null) return undefined;
-  if (found.status === 'pending' || found.status === 'uncertain') throw inProgress(found.id);
+  if (isOpen(found.status)) throw inProgress(found.id);
   return {
     status: found.response_status!,
     text: found.response_sealed ? unsealAnswer(ctx, request, found.response_sealed) : found.response!,

@@ -16,7 +16,7 @@ import type { SourceRow } from './store.ts';
 import { keepTree, loadTree } from './load-tree.ts';
 
 /** Files that the import worker has encoded and measured already. */
-interface EncodedTree {
+export interface EncodedTree {
   readonly manifest: Tree;
   manifestBytes: Buffer;
   sourceSha256: string;
