@@ -1,9 +1,8 @@
 import { transaction } from '../db/transaction.ts';
-import { awaitRunner } from '../runner/await-runner.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { lockThreadById } from '../threads/index.ts';
 import type { ClaimedRun, LostCode, StartedRun } from './claimed-run.ts';
-import { ensureTask, isTaskThere } from './ensure-task.ts';
+import { ensureTask } from './ensure-task.ts';
 import { judgeEnd } from './model-failure.ts';
 import { endAttempt } from './repair/repair.ts';
 import { settleFailure } from './settle-failure.ts';
@@ -12,13 +11,11 @@ import { settleTurn } from './settle-turn.ts';
 import { driveTurn } from './turn.ts';
 import type { TurnEnd } from './turn.ts';
 
-const READS = 3;
-
 /** Drives an active run to its end. False when that is left to another worker. */
 export async function driveRun(claimed: ClaimedRun, lostCode: LostCode): Promise<boolean> {
   const started = await load(claimed);
   if (!started) return false;
-  const turn: TurnEnd = (await ensureTask(started)) ? await readTurn(started) : { kind: 'lost', text: '' };
+  const turn: TurnEnd = (await ensureTask(started)) ? await driveTurn(started) : { kind: 'lost', text: '' };
   if (turn.kind === 'left') return false;
   await settleEnd(started, turn, lostCode);
   await cleanUp(started);
@@ -33,22 +30,6 @@ async function load(claimed: ClaimedRun): Promise<StartedRun | undefined> {
   const rules = (await effectiveSettings(ctx.db, run)).approvals ?? [];
   const repair = run.kind === 'repair' ? await repairs.attempt(ctx, run) : null;
   return { ...claimed, ...loaded, rules, repair };
-}
-
-/**
- * Reads the turn from the runner's journal. A connection that broke is no lost sandbox: where the runner
- * still has the task, its journal is read again.
- */
-async function readTurn(started: StartedRun): Promise<TurnEnd> {
-  for (let reads = 1; ; reads++) {
-    const turn = await driveTurn(started);
-    if (turn.kind !== 'lost' || reads === READS) return turn;
-    const isThere = await awaitRunner(started.ctx).then(
-      () => isTaskThere(started),
-      () => false,
-    );
-    if (!isThere) return turn;
-  }
 }
 
 async function settleEnd(

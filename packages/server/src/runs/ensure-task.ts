@@ -1,18 +1,18 @@
-import { RunnerError } from '@headrace/runner/client';
 import { awaitRunner } from '../runner/await-runner.ts';
-import type { ClaimedRun, StartedRun } from './claimed-run.ts';
+import { findTask } from '../runner/find-task.ts';
+import type { StartedRun } from './claimed-run.ts';
 import { beginAttempt } from './repair/repair.ts';
 import { turnRequest } from './turn-request.ts';
 
 /**
  * Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say
- * whether it ran.
+ * whether it ran. Throws where the runner does not say whether it has the task: that is tried again.
  */
 export async function ensureTask(started: StartedRun): Promise<boolean> {
   const { ctx, job, project, run, thread, rules, repair } = started;
   const runnerId = await awaitRunner(ctx).catch(() => null);
   if (runnerId === null) return false;
-  if (await isTaskThere(started)) return true;
+  if (await findTask(ctx, run.id)) return true;
   if (thread.runner_id !== runnerId || !(await ctx.runner.workspaceExists(thread.id))) return false;
   if (repair) await beginAttempt(ctx, job, thread, repair);
   const request = await turnRequest(ctx, project, run, rules);
@@ -22,15 +22,4 @@ export async function ensureTask(started: StartedRun): Promise<boolean> {
     job.claimedAt,
   );
   return true;
-}
-
-/** Throws where the runner does not say: that is tried again. */
-export async function isTaskThere({ ctx, run }: ClaimedRun): Promise<boolean> {
-  return ctx.runner.task(run.id).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof RunnerError && error.status === 404) return false;
-      throw error;
-    },
-  );
 }

@@ -4,13 +4,15 @@
  * known by their call id, questions by their request id.
  */
 import type { JournalEntry, TaskEnd } from '@headrace/runner/protocol';
-import { RunnerError } from '@headrace/runner/client';
 import { pendingApprovals } from '../approvals/index.ts';
 import { clean } from '../db/clean-text.ts';
 import type { RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { putDraft } from '../events/index.ts';
 import { takeMessage } from '../messages/index.ts';
+import { awaitRunner } from '../runner/await-runner.ts';
+import { findTask } from '../runner/find-task.ts';
+import { followTask } from '../runner/follow-task.ts';
 import { logRefusal } from '../settings/index.ts';
 import type { StartedRun } from './claimed-run.ts';
 import { answerQuestion } from './questions.ts';
@@ -33,34 +35,47 @@ export type TurnEnd =
 /** A journal that has not ended this long after its turn must have is given up. */
 const READ_LIMIT_MS = TURN_LIMIT_MS + 5 * 60_000;
 
+const READS = 3;
+
 export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
   const { ctx, job, run } = started;
-  const stopReading = new AbortController();
-  const onLeave = () => stopReading.abort();
-  job.signal.addEventListener('abort', onLeave);
-  const limit = setTimeout(onLeave, READ_LIMIT_MS);
   const watch = new RunWatch(started);
   let text = '';
   try {
-    for await (const entry of ctx.runner.journal(run.id, 0, stopReading.signal)) {
-      if (entry.type === 'end') return watch.isGone ? { kind: 'gone' } : { kind: 'ended', end: entry, text };
-      if (watch.isGone) continue;
-      if (entry.type === 'text') {
-        text = clean(entry.content);
-        showDraft(started, text);
-      } else await record(started, entry);
-    }
-    return { kind: 'lost', text };
-  } catch (error) {
-    if (job.signal.aborted) return { kind: 'left' };
-    if (error instanceof RunnerError) return { kind: 'lost', text };
-    throw error;
+    const followed = await followTask(ctx, run.id, {
+      signal: job.signal,
+      limitMs: READ_LIMIT_MS,
+      async onEntry(entry) {
+        if (watch.isGone) return;
+        if (entry.type === 'text') {
+          text = clean(entry.content);
+          showDraft(started, text);
+        } else await record(started, entry);
+      },
+      async resumeFrom(_next, breaks) {
+        if (breaks === READS || !(await hasTask(started))) return null;
+        text = '';
+        return 0;
+      },
+    });
+    if (followed.kind === 'left') return followed;
+    if (followed.kind === 'broken') return { kind: 'lost', text };
+    return watch.isGone ? { kind: 'gone' } : { kind: 'ended', end: followed.end, text };
   } finally {
-    clearTimeout(limit);
-    job.signal.removeEventListener('abort', onLeave);
-    stopReading.abort();
     watch.stop();
   }
+}
+
+/**
+ * Whether a runner answers and still has the task: then a broken connection is not a lost sandbox, and the
+ * journal is read again.
+ */
+async function hasTask({ ctx, run }: StartedRun): Promise<boolean> {
+  const isAnswering = await awaitRunner(ctx).then(
+    () => true,
+    () => false,
+  );
+  return isAnswering && (await findTask(ctx, run.id)) !== null;
 }
 
 const showDraft = ({ ctx, run }: StartedRun, content: string): void =>
