@@ -101,10 +101,8 @@ async function shell(turn: Turn, command: string, number: number): Promise<strin
 /** The beginning and the end: the reason of a failure is usually last. */
 function shortened(output: string, isCut: boolean): string {
   if (output.length <= SHOWN_BYTES) return isCut ? `${output}\n[cut]` : output;
-  return (
-    `${output.slice(0, SHOWN_BYTES / 2)}\n[… ${output.length - SHOWN_BYTES} characters left out …]\n` +
-    `${output.slice(-SHOWN_BYTES / 2)}`
-  );
+  const [head, tail] = [output.slice(0, SHOWN_BYTES / 2), output.slice(-SHOWN_BYTES / 2)];
+  return `${head}\n[… ${output.length - SHOWN_BYTES} characters left out …]\n${tail}`;
 }
 
 serveAgent(async (turn) => {

@@ -120,10 +120,11 @@ async function sandbox(scratch: string): Promise<Omit<Finding, 'name'>> {
 
 function bounds({ driver, limits, restore }: RunnerStatus): string {
   const cpu = limits.cpu === 'cgroup' ? 'a share of the processors by cgroup' : 'no share of the processors';
+  const sources = restore === 'overlay' ? 'mounted' : 'unpacked';
   return (
     `${driver}; memory by ${limits.memory}, processes by ${limits.processes}, ${cpu}, size and number of ` +
     'open files by rlimit, size of a workspace by watchdog' +
-    `${restore === undefined ? '' : `; sources are ${restore === 'overlay' ? 'mounted' : 'unpacked'}`}`
+    (restore === undefined ? '' : `; sources are ${sources}`)
   );
 }
 

@@ -179,7 +179,7 @@ class Turn {
     if (this.#faults >= FAULTS)
       throw new ModelFailure(
         `The model made ${this.#faults} tool calls in a row that could not be read. The last: ` +
-          `${calls.at(-1)?.call.fault ?? 'an unknown tool'}`,
+          (calls.at(-1)?.call.fault ?? 'an unknown tool'),
       );
   }
 }

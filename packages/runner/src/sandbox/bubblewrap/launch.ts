@@ -175,8 +175,6 @@ function openFiles(): number {
  * command.
  */
 export function commandLine(command: string[]): string {
-  return (
-    `unset ${COMMAND_VARIABLE}; exec ${FD.info}>&-; exec ` +
-    `${command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`
-  );
+  const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  return `unset ${COMMAND_VARIABLE}; exec ${FD.info}>&-; exec ${words}`;
 }

@@ -95,10 +95,12 @@ export function engineFaults(facts: EngineFacts, runtime: string | null): string
     faults.push(
       `${facts.name} has no runtime ${runtime}: install it and name it in /etc/docker/daemon.json, ` +
         '"runtimes", or set HEADRACE_CONTAINER_RUNTIME to one of ' +
-        `${Object.keys(facts.runtimes).join(', ')}`,
+        Object.keys(facts.runtimes).join(', '),
     );
   return faults;
 }
+
+const NO_DELEGATION = ' without root on this machine (they need cgroup v2 and a delegated user session)';
 
 /** What bounds memory and processes, with warnings for a person. */
 export function engineLimits(
@@ -108,9 +110,8 @@ export function engineLimits(
   const warnings: string[] = [];
   if (!hasMemory || !hasProcesses)
     warnings.push(
-      `${name} can make no control groups` +
-        `${isRootless ? ' without root on this machine (they need cgroup v2 and a delegated user session)' : ''}` +
-        ': memory and processes are bounded by rlimits and a watchdog',
+      `${name} can make no control groups${isRootless ? NO_DELEGATION : ''}: ` +
+        'memory and processes are bounded by rlimits and a watchdog',
     );
   if (shares !== null)
     warnings.push(
