@@ -1,5 +1,5 @@
 /**
- * `npm test [-- <arguments of vitest>]`: formatting, lint, the API document and types at the same time, then
+ * `npm test [-- <arguments of vitest>]`: formatting, lint, structure, the API document and types at the same time, then
  * tests and a short torture, all of them even when one fails. Ends with the counts alone on a line.
  */
 import { spawn } from 'node:child_process';
@@ -28,6 +28,7 @@ interface Outcome {
 const CHECKS: Step[] = [
   { name: 'format', argv: ['oxfmt', '--check', '.'], limitMinutes: 2 },
   { name: 'lint', argv: ['oxlint', '--type-aware', '--deny-warnings'], limitMinutes: 5 },
+  { name: 'structure', argv: [join(root, 'checks/structure/run.ts')], limitMinutes: 2 },
   { name: 'document', argv: ['redocly', 'lint', 'openapi.json'], limitMinutes: 2 },
   { name: 'types', argv: ['tsc', '-p', 'tsconfig.json'], limitMinutes: 5 },
 ];
@@ -61,9 +62,9 @@ for (const step of [tests, torture]) {
 const { passed, failed } = counts();
 rmSync(scratch, { recursive: true, force: true });
 for (const { name, end, seconds } of outcomes)
-  process.stdout.write(`\n${name.padEnd(8)} ${end} (${seconds.toFixed(1)} s)`);
+  process.stdout.write(`\n${name.padEnd(9)} ${end} (${seconds.toFixed(1)} s)`);
 process.stdout.write(
-  `\n${'total'.padEnd(8)} ${secondsSince(started)} s\n${passed} passed, ${failed} failed\n`,
+  `\n${'total'.padEnd(9)} ${secondsSince(started)} s\n${passed} passed, ${failed} failed\n`,
 );
 process.exitCode = outcomes.every(({ end }) => end === 'ok') && failed === 0 && passed > 0 ? 0 : 1;
 
