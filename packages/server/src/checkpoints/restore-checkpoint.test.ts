@@ -12,7 +12,7 @@ afterAll(async () => {
 });
 
 describe('202', () => {
-  test("a run of its own makes a new source with the checkpoint's files, on which the next message works", async () => {
+  test("a run makes a new source with the checkpoint's files, on which the next message works", async () => {
     const b = await newBench(s);
     const first = await b.work(sh('echo 1 > n.txt'));
     const second = await b.work(sh('echo 2 > n.txt; echo more > more.txt'));

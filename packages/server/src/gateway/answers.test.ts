@@ -78,7 +78,7 @@ describe.each(WIRES)('%s', (wire) => {
     expect([answer.status, answer.complete]).toEqual([200, true]);
   });
 
-  test('a stream that is cut tells so in this wire, and is charged at what it can have been', async () => {
+  test('a stream that is cut ends with an error of its wire, and the most that it can have been is charged', async () => {
     b.upstream.answers((res) => {
       sse(res, ...PIECES[wire]);
       setImmediate(() => res.destroy());

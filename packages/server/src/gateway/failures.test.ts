@@ -55,7 +55,7 @@ describe('repetitions', () => {
     expect([count, answer.status]).toEqual([1, status]);
   });
 
-  test('what goes well at last is no failure; a wait that is told is kept', async () => {
+  test('a call that succeeds at last is no failure; retry-after is respected', async () => {
     b.upstream.answers((res, seen) =>
       b.upstream.seen.length - before < 3 ? error(429, { 'retry-after': '1' })(res) : answerAll(res, seen),
     );
@@ -133,7 +133,7 @@ test('a provider that never answers', async () => {
   );
 });
 
-test("redirects are not followed, pages and huge answers are told in the wire's shape", async () => {
+test('redirects are not followed; pages and huge answers become errors of the wire', async () => {
   b.upstream.answers((res) => res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
   const redirected = await b.call(await b.run(), PATHS.anthropic, body);
   expect([redirected.status, redirected.body.error.message]).toEqual([
@@ -169,7 +169,7 @@ test("redirects are not followed, pages and huge answers are told in the wire's 
   expect((await b.look(run)).run.model_failure!.message.length).toBeLessThanOrEqual(500);
 });
 
-test('each failed call wakes whoever drives the run', async () => {
+test('each failed call wakes the worker that drives the run', async () => {
   b.upstream.answers(error(400));
   const run = await b.run();
   const heard: string[] = [];

@@ -64,7 +64,7 @@ const settled = (run: Run) =>
     .toBe(true);
 
 describe('an agent', () => {
-  test('that sends its headers or its body too slowly is told so and cut off', async () => {
+  test('that sends its headers or its body too slowly gets an error and is cut off', async () => {
     const run = await b.run();
     for (const bytes of [
       'POST / HTTP/1.1\r\nhost:',
@@ -98,7 +98,7 @@ describe('an agent', () => {
     expect(b.upstream.seen.at(-1)!.body.messages).toEqual([text]);
   });
 
-  test('is told that its body is too large, also when it did not say how large', async () => {
+  test('gets an error for a body that is too large, with and without a content-length', async () => {
     const run = await b.run();
     const { closed } = open(
       run,

@@ -328,7 +328,7 @@ describe('404 and 405', () => {
 });
 
 describe('413 and 429', () => {
-  test('a body over 4 MiB, its length told or not', async () => {
+  test('a body over 4 MiB, with and without a content-length', async () => {
     const id = await create();
     const limit = 4 * 1024 * 1024;
     expect([(await call(id, { body: 'x'.repeat(limit) })).status, seen[0]!.body.length]).toEqual([
@@ -365,7 +365,7 @@ describe('413 and 429', () => {
 });
 
 describe('502', () => {
-  test('a private address, when it is not allowed: nothing connects to it, whether it is told or looked up', async () => {
+  test('a private address, when it is not allowed: nothing connects to it, given as an address or by a name', async () => {
     const port = portOf(behind);
     allowPrivate = false;
     for (const url of [
@@ -388,7 +388,7 @@ describe('502', () => {
     expect(await refusal(await call(id))).toBe('502 mcp_server_refused');
   });
 
-  test('a redirect is not followed, nor told where it goes', async () => {
+  test('a redirect is not followed, and its target is not revealed', async () => {
     const id = await create();
     handler = (req, res) => {
       if (req.url === '/there') return answersJson(req, res, '');
@@ -419,7 +419,7 @@ describe('502', () => {
     ]);
   });
 
-  test('a server that is away, or that drops the connection; the log is told neither address nor secret', async () => {
+  test('a server that is away, or that drops the connection; the log has neither address nor secret', async () => {
     const away = await listen(createServer());
     const port = portOf(away);
     await closed(away);

@@ -139,7 +139,7 @@ describe('a limit', () => {
     expect(b.upstream.seen.length - before).toBe(3);
   });
 
-  test('that is reached is told on each wire as agents understand it', async () => {
+  test('that is reached is an error on each wire that agents understand', async () => {
     const run = await b.run({ limit: 0 });
     for (const wire of WIRES) {
       const answer = await b.call(run, PATHS[wire], request(wire, 10));

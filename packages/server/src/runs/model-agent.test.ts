@@ -186,7 +186,7 @@ describe('a message during a run', () => {
     expect(await b.list('runs')).toHaveLength(1);
   });
 
-  test('that came while the last words were written is read by the same run, or by one of its own: never lost, never twice', async () => {
+  test('that arrives during the last words is read by the same run, or starts a run: never lost, never twice', async () => {
     const b = await bench();
     const { run } = await b.send(say({ chunks: 40, delayMs: 25 }, { say: 'Heard.' }));
     await until('it to be steerable', async () => (await b.thread()).runSteerable);
@@ -375,7 +375,7 @@ describe('approvals', () => {
   });
 });
 
-describe('approvals of an agent that tells late what a call is to do', () => {
+describe('approvals of an agent that says late what a call does', () => {
   const late = (rule: object) =>
     bench({ thread: { modelId: 'messages/late-1' }, settings: { approvals: [rule] } });
   const answerOf = async (b: Bench) => (await b.list('messages')).at(-1).content as string;

@@ -326,7 +326,7 @@ describe('a service that is away', () => {
     expect(await repair.applied(s)).toEqual([null]);
   });
 
-  test('a repair whose runner is gone too is lost, and begun anew', async () => {
+  test('a repair whose runner is gone too is lost, and starts again', async () => {
     const at = await place();
     const repair = await repairing(await at.start(), 'echo both > a.txt', REPORT);
     const runner = await at.sql(

@@ -223,7 +223,7 @@ describe('stop', () => {
     expect(await b.thread()).toMatchObject({ status: 'ready', pendingWakeups: 0, latestRunId: run.id });
   });
 
-  test('that was accepted goes before an end that comes with it', async () => {
+  test('that was accepted wins over an end at the same time', async () => {
     const b = await newBench(s);
     const { ctx } = s.service;
     const { run } = await b.send(sh('echo b > b.txt; sleep 0.3'));
@@ -247,7 +247,7 @@ describe('stop', () => {
 });
 
 describe('retry', () => {
-  test('repeats the last user message from the latest source, without a message of its own', async () => {
+  test('repeats the last user message from the latest source, without a new message', async () => {
     const b = await newBench(s);
     const first = await b.work(sh('echo x >> a.txt'));
     let again: { id: string };
@@ -282,7 +282,7 @@ describe('retry', () => {
 });
 
 describe('reads', () => {
-  test("waitSeconds answers at the end, or after its time as it stands; another thread's run is unknown", async () => {
+  test("waitSeconds answers at the end, or with the current state after its time; another thread's run is unknown", async () => {
     const [b, other] = [await newBench(s), await newBench(s)];
     const { run } = await b.send(sh('sleep 60'));
     const at = Date.now();
