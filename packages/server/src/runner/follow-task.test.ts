@@ -2,7 +2,6 @@ import { RunnerError } from '@headrace/runner/client';
 import type { JournalEntry } from '@headrace/runner/protocol';
 import { describe, expect, test, vi } from 'vitest';
 import { followTask } from './follow-task.ts';
-import type { FollowOptions } from './follow-task.ts';
 
 const output = (offset: number): JournalEntry => ({
   type: 'output',
@@ -29,7 +28,7 @@ const away = () => new RunnerError(503, 'unavailable', 'The journal broke off.')
 type Connection = { entries: JournalEntry[]; fault?: Error | 'wait' };
 
 /** Follows a task whose runner answers so; says which offsets were asked for and which entries came. */
-function follow(connections: Connection[], options: Partial<FollowOptions> = {}) {
+function follow(connections: Connection[], options: Partial<Parameters<typeof followTask>[2]> = {}) {
   const asked: number[] = [];
   const came: number[] = [];
   async function* journal(_id: string, from = 0, signal?: AbortSignal): AsyncGenerator<JournalEntry> {

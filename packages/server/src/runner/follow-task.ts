@@ -16,7 +16,7 @@ export type Followed =
   | { kind: 'broken'; error: RunnerError }
   | { kind: 'left' };
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Offset of the first entry to read; the journal's first by default. */
   from?: number;
   /** Fires when this worker stops reading: it ends, or has no use for more entries. */

@@ -11,14 +11,9 @@ import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { Config } from '../config.ts';
+import { judgeStatus } from './judge-status.ts';
 
 const SIGN_OF_LIFE_MS = 1_000;
-const SETTING = {
-  driver: 'HEADRACE_SANDBOX_DRIVER',
-  socket: 'HEADRACE_CONTAINER_SOCKET',
-  image: 'HEADRACE_CONTAINER_IMAGE',
-  runtime: 'HEADRACE_CONTAINER_RUNTIME',
-};
 
 /**
  * Where the runner of a data folder listens. The path does not contain the data folder's, which may be longer
@@ -30,54 +25,6 @@ export const runnerSocket = (dataDir: string): string =>
     `headrace-${userInfo().uid}`,
     `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`,
   );
-
-/** The runner's status under this service's settings: `ok` only where its sandboxes meet them. */
-export function judgeStatus(
-  status: RunnerStatus,
-  { sandboxDriver, sandboxLimits, container }: Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container'>,
-): RunnerStatus {
-  const other = otherSettings(status, { driver: sandboxDriver, ...container });
-  if (other !== null)
-    return {
-      ...status,
-      ok: false,
-      missing: [`${other}; it ends 30 seconds after the service: stop the service for so long`],
-    };
-  if (
-    sandboxLimits === 'best-effort' ||
-    (status.limits.memory === 'cgroup' && status.limits.processes === 'cgroup')
-  )
-    return status;
-  return {
-    ...status,
-    ok: false,
-    missing: [
-      ...status.missing,
-      'control groups for memory and processes: delegate them to this user, or set HEADRACE_SANDBOX_LIMITS=best-effort',
-    ],
-  };
-}
-
-/**
- * Which settings of this service the runner was started without: it outlives restarts, and a driver or engine
- * that is named is never replaced by another. Null when there are none.
- */
-function otherSettings(
-  { driver, asked }: RunnerStatus,
-  wanted: NonNullable<RunnerStatus['asked']>,
-): string | null {
-  if (driver !== null && wanted.driver !== 'auto' && driver !== wanted.driver)
-    return `the driver ${wanted.driver}: the runner that runs uses ${driver}`;
-  const differing = (['driver', 'socket', 'image', 'runtime'] as const).filter(
-    (name) => asked && asked[name] !== wanted[name],
-  );
-  // For a runner that found no driver every setting counts: this service may need something else.
-  const counting =
-    driver === null ? differing : differing.filter((name) => driver === 'container' && name !== 'driver');
-  return counting.length === 0
-    ? null
-    : `the runner that runs was started with another ${counting.map((name) => SETTING[name]).join(', ')}`;
-}
 
 interface LinkOptions {
   config: Pick<Config, 'dataDir' | 'sandboxDriver' | 'sandboxLimits' | 'container'>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RunnerStatus } from '@headrace/runner/protocol';
-import { judgeStatus } from './link.ts';
+import { judgeStatus } from './judge-status.ts';
 
 const none = { socket: null, image: null, runtime: null };
 const cgroup = { memory: 'cgroup', processes: 'cgroup', cpu: 'cgroup', warnings: [] } as const;
