@@ -14,8 +14,8 @@ export interface QueuedApply {
 }
 
 /**
- * What a merge makes of an apply, by the event that it is for it. `headSourceId` is the head that it was
- * merged with, null where there was no merge.
+ * The outcome of a merge, named by the event that it is for the apply (state.ts). `headSourceId` is the head
+ * that was merged with; null where there was no merge.
  */
 export type Outcome =
   | Merged

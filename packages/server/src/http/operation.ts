@@ -225,16 +225,21 @@ export function platformRoute(method: Method, path: string, operation: Operation
 export function threadRoute(method: Method, path: string, operation: Operation): Route[] {
   return [
     ...platformRoute(method, `/apps/:appId${path}`, operation),
-    directRoute(method, path, operation, true),
+    directRoute(method, path, operation, 'further'),
   ];
 }
 
-/** A Direct path; `isFurther` when the operation stands on a Platform path already. */
-export function directRoute(method: Method, path: string, operation: Operation, isFurther = false): Route {
+/** A Direct path. It is `further` when the operation has a Platform path already. */
+export function directRoute(
+  method: Method,
+  path: string,
+  operation: Operation,
+  place: 'first' | 'further' = 'first',
+): Route {
   return {
     method,
     path: `/api${path}`,
     operation,
-    operationId: isFurther ? `${operation.name}.direct` : operation.name,
+    operationId: place === 'further' ? `${operation.name}.direct` : operation.name,
   };
 }

@@ -6,8 +6,8 @@ import { insertHeadRevision, setHead } from './store.ts';
 
 /**
  * Moves a locked project's head by one revision and records it in the history; publishes
- * `platform.head.updated`. `applyId` is null for its initialization. The project's `version`
- * stays: the head is counted by `head_revision` alone.
+ * `platform.head.updated`. `applyId` is null for its initialization. The project's `version` stays: only
+ * `head_revision` counts heads.
  */
 export async function moveHead(
   tx: Tx,

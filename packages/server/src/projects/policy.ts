@@ -1,7 +1,7 @@
 /**
- * Loading a project = being allowed to see it. The operation's permission was checked before its body was
- * read (http/authorize.ts); here: the organization, the key's projects, and that it is not deleted. Another
- * tenant's project is one that does not exist.
+ * Loading a project = being allowed to see it: it is of the caller's organization and of the key's projects,
+ * and not deleted. http/authorize.ts checks the operation's permission before the body is read. To another
+ * tenant a project does not exist.
  */
 import type { Principal } from '../http/principal.ts';
 import { seesProject } from '../http/principal.ts';
@@ -17,9 +17,9 @@ interface Asked {
 }
 
 /**
- * The project that the path names. `lock`: for update (moves its head, deletes it) or share (must not
- * vanish meanwhile). The update lock lets foreign keys through: a job that holds a thread may store a
- * source while a call waits for that thread with the project locked.
+ * Loads the project that the path names. The lock is `update` to move its head or delete it, and `share` to
+ * keep it from being deleted meanwhile. The update lock lets foreign keys through: a job that holds a thread
+ * may store a source while a call has locked the project and waits for that thread.
  */
 export async function loadProject(
   db: Db | Tx['db'],
@@ -42,7 +42,7 @@ export async function loadProject(
   return project;
 }
 
-/** Where a project's events go. */
+/** The feed of a project's events. */
 export const scopeOf = (project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>): EventScope => ({
   orgId: project.org_id,
   projectId: project.id,

@@ -17,7 +17,7 @@ interface NewProject {
   defaultBranch?: string | null;
 }
 
-/** `external_id_taken` where the unique index refuses; everything else is thrown on. */
+/** Throws `external_id_taken` where the unique index refuses; rethrows all other errors. */
 function taken(error: unknown): never {
   if ((error as { constraint?: string }).constraint === 'projects_external_id')
     throw new ApiError(
@@ -52,7 +52,7 @@ interface ProjectChange {
   defaultBranch?: string | null;
 }
 
-/** Writes the change; `version` moves by one. */
+/** Writes the change and increments `version`. */
 export async function updateProject(tx: Tx, id: string, change: ProjectChange): Promise<ProjectRow> {
   return tx.db
     .updateTable('projects')
@@ -142,7 +142,7 @@ export async function isInHeadHistory(
   return revision !== undefined;
 }
 
-/** Live projects, newest first, behind `after`. */
+/** Live projects after `after`, newest first. */
 export async function listProjects(
   db: Db,
   filter: {

@@ -38,7 +38,7 @@ export const headView = (p: ProjectRow) => ({
   updatedAt: p.head_updated_at!.toISOString(),
 });
 
-/** What the log says of an app: identities and times, never its name or metadata. */
+/** The data of an app's events: identities and times, never its name or metadata. */
 export const appEventData = (p: ProjectRow) => ({
   id: p.id,
   externalId: p.external_id,

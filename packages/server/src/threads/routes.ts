@@ -15,8 +15,8 @@ export const routes: Route[] = [
   ...platformRoute('DELETE', '/apps/:appId/threads/:threadId', deleteThread),
   directRoute('POST', '/threads', createDirectThread),
   directRoute('GET', '/threads', listAllThreads),
-  directRoute('GET', '/threads/:threadId', getThread, true),
-  directRoute('PATCH', '/threads/:threadId', updateThread, true),
-  directRoute('DELETE', '/threads/:threadId', deleteThread, true),
+  directRoute('GET', '/threads/:threadId', getThread, 'further'),
+  directRoute('PATCH', '/threads/:threadId', updateThread, 'further'),
+  directRoute('DELETE', '/threads/:threadId', deleteThread, 'further'),
   directRoute('GET', '/threads/:threadId/export', exportThread),
 ];

@@ -110,7 +110,8 @@ type DetailsRow = {
 } & (RunRow | { id: null });
 
 /**
- * The threads' details in one query. The run: the active one, else the oldest queued, else the last ended.
+ * The details of threads, in one query. A thread's run is the active one, else the oldest queued, else the
+ * last ended.
  */
 export async function threadDetails(db: Db | Tx['db'], threads: ThreadRow[]): Promise<ThreadDetails[]> {
   if (!threads.length) return [];

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 
-/** Has the runner drop what it keeps of projects that are deleted, or unknown to this database. */
+/** Makes the runner drop its files of projects that are deleted, or unknown to this database. */
 export async function forgetDeletedProjects(ctx: Context): Promise<void> {
   const groups = await ctx.runner.groups();
   if (groups.length === 0) return;

@@ -72,7 +72,7 @@ async function prepare(ctx: Context, job: InitializeJob, { thread, project }: Lo
   const show = (phase: NonNullable<ThreadRow['initialization_phase']>) =>
     setInitializationPhase(ctx.db, thread.id, { initialization_phase: phase });
   const runnerId = await awaitRunner(ctx);
-  // A Direct project may have a repository; its sources hold what is to be fetched of it.
+  // A Direct project may have a repository; its sources already hold the files to fetch.
   if (project.kind === 'direct') await show('resolving_repository');
   await show('allocating_sandbox');
   await endTasks(ctx, job, thread.id);

@@ -7,13 +7,13 @@ import { vanishedThreads } from './store.ts';
 
 const BATCH = 100;
 
-/** Records workspaces as vanished whose runner was replaced. An active run does that for its own. */
+/** Records that workspaces vanished with a runner that was replaced. An active run records its own. */
 export async function sweepVanished(ctx: Context): Promise<void> {
   const known = runnerIdOf(ctx);
   if (!known) return;
   const gone = await vanishedThreads(ctx.db, known, BATCH);
   if (!gone.length) return;
-  // The runner is asked again: since its last status, others may have made workspaces at a newer one.
+  // Asks again: a newer runner may have made workspaces since the last status.
   const live = await ctx.runner.status();
   const runnerId = `${live.id}:${live.pid}`;
   for (const threadId of gone) {
