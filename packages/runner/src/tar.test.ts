@@ -13,7 +13,7 @@ const FILES: TarFile[] = [
 ];
 
 async function readBack(tar: Buffer) {
-  const entries: { path: string; content: string; mode: number; mtime: number }[] = [];
+  const entries: { path: string; content: string; mode: number | undefined; mtime: number }[] = [];
   const reader = extract();
   reader.end(tar);
   for await (const entry of reader) {
@@ -21,8 +21,8 @@ async function readBack(tar: Buffer) {
     entries.push({
       path: name,
       content: (await buffer(entry)).toString(),
-      mode: mode!,
-      mtime: mtime!.getTime(),
+      mode,
+      mtime: mtime.getTime(),
     });
   }
   return entries;

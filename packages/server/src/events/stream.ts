@@ -98,7 +98,7 @@ export class EventStream {
     this.#ends.push(
       () => clearInterval(beat),
       hub.register(this),
-      hub.onAccessChanged(request.principal, () => void this.recheck()),
+      hub.onAccessChanged(request.principal, () => void this.#recheck()),
     );
     connection.onClose(() => this.#close());
     this.#heartbeat();
@@ -207,12 +207,12 @@ export class EventStream {
   }
 
   async #beat(): Promise<void> {
-    await this.recheck();
+    await this.#recheck();
     if (!this.#isEnded()) this.#heartbeat();
   }
 
   /** Reads the caller's access again; ends the stream when it may not read on. */
-  async recheck(): Promise<void> {
+  async #recheck(): Promise<void> {
     if (this.#isChecking) {
       this.#checkAgain = true;
       return;
