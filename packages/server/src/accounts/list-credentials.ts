@@ -13,9 +13,7 @@ export const listCredentials = read({
   async handle({ ctx, principal, params, query }) {
     const account = await loadServiceAccount(ctx.db, principal, params.accountId!);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['credentials', account.id],
+      { secretKey: ctx.secretKey, query, scope: ['credentials', account.id] },
       (after, limit) => {
         let credentials = ctx.db.selectFrom('credentials').selectAll().where('account_id', '=', account.id);
         if (after !== null) credentials = credentials.where('id', '<', after);

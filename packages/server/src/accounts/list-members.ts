@@ -11,9 +11,7 @@ export const listMembers = read({
   responses: { 200: Page('members', Member) },
   async handle({ ctx, principal, query }) {
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['members', principal.orgId],
+      { secretKey: ctx.secretKey, query, scope: ['members', principal.orgId] },
       (after, limit) => listMemberRows(ctx.db, principal.orgId, after, limit),
       (m) => m.user_id,
     );

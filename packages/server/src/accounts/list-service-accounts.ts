@@ -11,9 +11,7 @@ export const listServiceAccounts = read({
   responses: { 200: Page('accounts', Account) },
   async handle({ ctx, principal, query }) {
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['accounts', principal.orgId],
+      { secretKey: ctx.secretKey, query, scope: ['accounts', principal.orgId] },
       (after, limit) => {
         let accounts = ctx.db
           .selectFrom('service_accounts')

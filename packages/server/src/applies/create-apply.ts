@@ -87,13 +87,11 @@ async function queueApply(
     resolutions: json(resolutions ?? []),
     created_by: actorId,
   });
-  appendEvent(
-    tx,
-    scopeOf(project),
-    'platform.apply.queued',
-    { id: apply.id, status: apply.status, sourceId: null },
-    { threadId: thread.id },
-  );
+  appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'platform.apply.queued', {
+    id: apply.id,
+    status: apply.status,
+    sourceId: null,
+  });
   await changeThread(tx, { thread, project }, { active_apply_id: apply.id }, 'always');
   await wakeQueue(tx, project.id);
   return apply;

@@ -17,13 +17,11 @@ export async function endApply(
 ): Promise<void> {
   const row = await endOpenApply(tx, applyId, end);
   if (row)
-    appendEvent(
-      tx,
-      scopeOf(project),
-      `platform.apply.${row.status}`,
-      { id: row.id, status: row.status, sourceId: row.result_source_id },
-      { threadId: thread.id },
-    );
+    appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, `platform.apply.${row.status}`, {
+      id: row.id,
+      status: row.status,
+      sourceId: row.result_source_id,
+    });
 }
 
 /** Fails the queued apply of a locked thread that is being archived or deleted, if it has one. */

@@ -27,10 +27,12 @@ export const getApply = read({
       return apply;
     };
     const apply = await waitFor(
-      ctx.bus,
-      { channel: 'resources', id: params.applyId! },
-      query.waitSeconds,
-      signal,
+      {
+        bus: ctx.bus,
+        on: { channel: 'resources', id: params.applyId! },
+        waitSeconds: query.waitSeconds,
+        signal,
+      },
       load,
       (apply) => isEnded(apply.status),
     );

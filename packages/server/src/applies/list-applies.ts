@@ -22,9 +22,7 @@ export const listApplies = read({
         : (await loadThread(ctx.db, { ...call, params: { ...call.params, threadId: query.threadId } })).thread
             .id;
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['applies', project.id, threadId],
+      { secretKey: ctx.secretKey, query, scope: ['applies', project.id, threadId] },
       (after, limit) => {
         let list = ctx.db
           .selectFrom('applies')

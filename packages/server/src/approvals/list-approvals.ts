@@ -14,9 +14,7 @@ export const listApprovals = read({
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['approvals', thread.id],
+      { secretKey: ctx.secretKey, query, scope: ['approvals', thread.id] },
       (after, limit) => {
         const list = ctx.db
           .selectFrom('approvals')

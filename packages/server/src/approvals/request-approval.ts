@@ -26,11 +26,8 @@ export async function requestApproval(
     },
     timeoutSeconds,
   );
-  appendEvent(
-    tx,
-    scopeOf(project),
-    'approval.requested',
-    { id, sourceEventId: tool.first_event_id },
-    { threadId: run.thread_id, runId: run.id },
-  );
+  appendEvent(tx, { ...scopeOf(project), threadId: run.thread_id, runId: run.id }, 'approval.requested', {
+    id,
+    sourceEventId: tool.first_event_id,
+  });
 }

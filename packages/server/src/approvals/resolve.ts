@@ -21,13 +21,10 @@ export async function resolveApprovals(
       .select('first_event_id')
       .where('id', '=', approval.tool_id)
       .executeTakeFirst();
-    appendEvent(
-      tx,
-      scopeOf(project),
-      'approval.resolved',
-      { id: approval.id, sourceEventId: tool?.first_event_id ?? null },
-      { threadId: thread.id, runId },
-    );
+    appendEvent(tx, { ...scopeOf(project), threadId: thread.id, runId }, 'approval.resolved', {
+      id: approval.id,
+      sourceEventId: tool?.first_event_id ?? null,
+    });
   }
   const isOpen = await hasPending(tx.db, runId);
   tx.wake('control', thread.id);
@@ -49,11 +46,8 @@ export async function expireApprovals(
     .execute();
   const firstEvents = new Map(tools.map((tool) => [tool.id, tool.first_event_id]));
   for (const approval of expired)
-    appendEvent(
-      tx,
-      scopeOf(project),
-      'approval.resolved',
-      { id: approval.id, sourceEventId: firstEvents.get(approval.tool_id) ?? null },
-      { threadId: thread.id, runId },
-    );
+    appendEvent(tx, { ...scopeOf(project), threadId: thread.id, runId }, 'approval.resolved', {
+      id: approval.id,
+      sourceEventId: firstEvents.get(approval.tool_id) ?? null,
+    });
 }

@@ -21,9 +21,7 @@ export const listEntries = read({
   responses: { 200: Page('entries', Entry) },
   async handle({ ctx, principal, query }) {
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['audit', principal.orgId],
+      { secretKey: ctx.secretKey, query, scope: ['audit', principal.orgId] },
       (after, limit) => {
         let entries = ctx.db.selectFrom('audit_entries').selectAll().where('org_id', '=', principal.orgId);
         if (after !== null) entries = entries.where('id', '<', after);

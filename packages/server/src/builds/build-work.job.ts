@@ -88,9 +88,12 @@ async function start(ctx: Context, job: BuildJob, build: Build): Promise<Build |
     }
     const started = await startBuild(tx, build.id, `${runner.id}:${runner.pid}`);
     if (started)
-      appendEvent(tx, scopeOf(project), 'platform.build.building', buildEventData(started), {
-        threadId: build.thread_id,
-      });
+      appendEvent(
+        tx,
+        { ...scopeOf(project), threadId: build.thread_id },
+        'platform.build.building',
+        buildEventData(started),
+      );
     return started;
   });
 }

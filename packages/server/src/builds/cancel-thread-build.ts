@@ -14,9 +14,12 @@ export async function cancelThreadBuild(tx: Tx, { thread, project }: LoadedThrea
   if (!buildId) return true;
   const failed = await cancelQueuedBuild(tx, buildId);
   if (failed) {
-    appendEvent(tx, scopeOf(project), 'platform.build.failed', buildEventData(failed), {
-      threadId: thread.id,
-    });
+    appendEvent(
+      tx,
+      { ...scopeOf(project), threadId: thread.id },
+      'platform.build.failed',
+      buildEventData(failed),
+    );
     return true;
   }
   await requestCancel(tx, buildId);

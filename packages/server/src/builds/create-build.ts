@@ -64,9 +64,12 @@ export const createBuild = write({
       timeout_seconds: timeoutSeconds,
       created_by: call.principal.actorId,
     });
-    appendEvent(tx, scopeOf(project), 'platform.build.queued', buildEventData(build), {
-      threadId: thread.id,
-    });
+    appendEvent(
+      tx,
+      { ...scopeOf(project), threadId: thread.id },
+      'platform.build.queued',
+      buildEventData(build),
+    );
     await changeThread(tx, loaded, { active_build_id: build.id }, 'always');
     await enqueue(tx, 'build.work', { buildId: build.id }, { key: buildKey(build.id), fairKey: project.id });
     return { status: 202, body: { ok: true, build: buildView(build) }, scope: scopeOf(project) };

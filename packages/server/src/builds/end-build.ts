@@ -72,9 +72,12 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
       .selectAll()
       .where('id', '=', ended.project_id)
       .executeTakeFirstOrThrow();
-    appendEvent(tx, scopeOf(project), `platform.build.${ended.status}`, buildEventData(ended), {
-      threadId,
-    });
+    appendEvent(
+      tx,
+      { ...scopeOf(project), threadId },
+      `platform.build.${ended.status}`,
+      buildEventData(ended),
+    );
     await passPlaceOn(tx, 'builds', project);
     if (thread.deleted_at) await clearActiveBuild(tx, threadId);
     else

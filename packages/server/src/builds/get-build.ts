@@ -15,10 +15,12 @@ export const getBuild = read({
   async handle(call) {
     const { ctx, params, query, signal } = call;
     const { build } = await waitFor(
-      ctx.bus,
-      { channel: 'resources', id: params.buildId! },
-      query.waitSeconds,
-      signal,
+      {
+        bus: ctx.bus,
+        on: { channel: 'resources', id: params.buildId! },
+        waitSeconds: query.waitSeconds,
+        signal,
+      },
       () => loadBuild(ctx.db, call),
       (found) => isEnded(found.build),
     );

@@ -16,9 +16,7 @@ export const listBuilds = read({
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['builds', thread.id],
+      { secretKey: ctx.secretKey, query, scope: ['builds', thread.id] },
       (after, limit) => findThreadBuilds(ctx.db, thread.id, after, limit),
       (b) => b.id,
     );

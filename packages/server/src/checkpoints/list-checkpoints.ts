@@ -14,9 +14,7 @@ export const listCheckpoints = read({
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['checkpoints', thread.id],
+      { secretKey: ctx.secretKey, query, scope: ['checkpoints', thread.id] },
       (after, limit) => {
         const list = ctx.db
           .selectFrom('checkpoints')

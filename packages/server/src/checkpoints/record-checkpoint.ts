@@ -21,5 +21,5 @@ export async function recordCheckpoint(
     source_id: sourceId,
     kind,
   });
-  appendEvent(tx, scopeOf(project), 'checkpoint.created', { id }, { threadId: thread.id, runId });
+  appendEvent(tx, { ...scopeOf(project), threadId: thread.id, runId }, 'checkpoint.created', { id });
 }

@@ -51,13 +51,10 @@ const organization = async () => {
 describe('events', () => {
   test('are written in their order, in one statement, as the last before the commit', async () => {
     const ids = await transaction({ db, bus }, async (tx) => {
-      const first = appendEvent(
-        tx,
-        SCOPE,
-        'thread.updated',
-        { id: 'thr_1', status: 'ready' },
-        { threadId: 'thr_1' },
-      );
+      const first = appendEvent(tx, { ...SCOPE, threadId: 'thr_1' }, 'thread.updated', {
+        id: 'thr_1',
+        status: 'ready',
+      });
       await sql`select 'state'`.execute(tx.db);
       const second = appendEvent(tx, { ...SCOPE, projectId: null }, 'operation.updated', {
         id: 'op_1',

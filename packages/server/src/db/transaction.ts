@@ -163,12 +163,11 @@ const receiptValues = (r: SettledReceipt) => [
 /** Adds an event to the transaction; returns its id. */
 export function appendEvent(
   tx: Tx,
-  scope: EventScope,
+  at: EventScope & { threadId?: string | null; runId?: string | null },
   type: string,
   data: Record<string, unknown>,
-  at: { threadId?: string | null; runId?: string | null } = {},
 ): string {
   const id = newId('evt');
-  tx.events.push({ ...scope, id, type, data, threadId: at.threadId ?? null, runId: at.runId ?? null });
+  tx.events.push({ ...at, id, type, data, threadId: at.threadId ?? null, runId: at.runId ?? null });
   return id;
 }

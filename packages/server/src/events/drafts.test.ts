@@ -32,18 +32,14 @@ async function startRun() {
         await sql`update runs set status = 'completed' where id = ${runId}`.execute(tx.db);
         appendEvent(
           tx,
-          { orgId: ORG, projectId: APP, feed: 'platform' },
+          { orgId: ORG, projectId: APP, feed: 'platform', threadId, runId },
           'message.persisted',
           { id: messageId, role: 'assistant' },
-          { threadId, runId },
         );
-        appendEvent(
-          tx,
-          { orgId: ORG, projectId: APP, feed: 'platform' },
-          'run.completed',
-          { id: runId, status: 'completed' },
-          { threadId, runId },
-        );
+        appendEvent(tx, { orgId: ORG, projectId: APP, feed: 'platform', threadId, runId }, 'run.completed', {
+          id: runId,
+          status: 'completed',
+        });
         await removeDraft(tx, threadId);
       }),
     open: (types: ('run.completed' | 'message.persisted')[] | null = null) =>

@@ -163,7 +163,7 @@ export async function openTestLog(settings: { eventRetentionSeconds?: number } =
     async write(types, { projectId = APP, threadId, data = {} } = {}) {
       await transaction(ctx, async (tx) => {
         for (const type of types)
-          appendEvent(tx, { orgId: ORG, projectId, feed: 'platform' }, type, data, { threadId });
+          appendEvent(tx, { orgId: ORG, projectId, feed: 'platform', threadId }, type, data);
       });
     },
     async read(filter, { position, isPaused = false } = {}) {

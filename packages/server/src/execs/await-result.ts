@@ -39,10 +39,12 @@ export async function awaitResult(ctx: Context, exec: SentExec, signal: AbortSig
       .where('id', '=', operationId)
       .executeTakeFirst();
   const row = await waitFor(
-    ctx.bus,
-    { channel: 'operations', id: operationId },
-    waitSecondsOf(exec),
-    signal,
+    {
+      bus: ctx.bus,
+      on: { channel: 'operations', id: operationId },
+      waitSeconds: waitSecondsOf(exec),
+      signal,
+    },
     load,
     (r) => r?.status !== 'pending',
   );

@@ -43,15 +43,19 @@ export function openCursor(secret: Buffer, cursor: string): unknown {
 
 export const DEFAULT_LIMIT = 50;
 
+interface PageRequest {
+  secretKey: Buffer;
+  query: { limit?: number; cursor?: string };
+  /** Binds the cursor: the list's name, organization, filters. */
+  scope: unknown[];
+}
+
 /**
- * One page of a list. `scope` binds the cursor (list name, organization, filters). `load(after, limit)`
- * returns at most `limit` rows behind the row whose key is `after` (null = from the start); `keyOf` is what
- * the cursor keeps of a row.
+ * One page of a list. `load(after, limit)` returns at most `limit` rows behind the row whose key is `after`
+ * (null: from the start); the cursor keeps a row's key, `keyOf`.
  */
 export async function page<T>(
-  secret: Buffer,
-  query: { limit?: number; cursor?: string },
-  scope: unknown[],
+  { secretKey, query, scope }: PageRequest,
   load: (after: string | null, limit: number) => Promise<T[]>,
   keyOf: (row: T) => string,
 ): Promise<{ rows: T[]; nextCursor: string | null; hasMore: boolean }> {
@@ -59,7 +63,7 @@ export async function page<T>(
   const hash = scopeHash(...scope);
   let after: string | null = null;
   if (query.cursor !== undefined) {
-    const payload = openCursor(secret, query.cursor);
+    const payload = openCursor(secretKey, query.cursor);
     if (!Array.isArray(payload) || payload[0] !== hash || typeof payload[1] !== 'string')
       throw invalidCursor();
     after = payload[1];
@@ -70,6 +74,6 @@ export async function page<T>(
   return {
     rows: shown,
     hasMore,
-    nextCursor: hasMore ? sealCursor(secret, [hash, keyOf(shown.at(-1)!)]) : null,
+    nextCursor: hasMore ? sealCursor(secretKey, [hash, keyOf(shown.at(-1)!)]) : null,
   };
 }

@@ -2,15 +2,21 @@ import type { Bus, Channel } from '../bus.ts';
 
 const LOOK_MS = 1_000;
 
+interface Wait {
+  bus: Bus;
+  /** The wake-ups after which the resource is read. */
+  on: { channel: Extract<Channel, 'resources' | 'operations'>; id: string };
+  waitSeconds: number | undefined;
+  /** Aborted when the caller has gone. */
+  signal: AbortSignal;
+}
+
 /**
- * Reads a resource until it has reached its end, or `waitSeconds` have passed, or the caller has gone: on
- * wake-ups that name it and once a second. Returns it as it stands then.
+ * Reads a resource until it has reached its end, the time is over, or the caller has gone: on wake-ups that
+ * name it and once a second. Returns what it read last.
  */
 export async function waitFor<T>(
-  bus: Bus,
-  on: { channel: Extract<Channel, 'resources' | 'operations'>; id: string },
-  waitSeconds: number | undefined,
-  signal: AbortSignal,
+  { bus, on, waitSeconds, signal }: Wait,
   load: () => Promise<T>,
   isOver: (value: T) => boolean,
 ): Promise<T> {

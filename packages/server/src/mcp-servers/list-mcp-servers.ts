@@ -14,9 +14,7 @@ export const listMcpServers = read({
   responses: { 200: Page('mcpServers', McpServer) },
   async handle({ ctx, principal, query }) {
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['mcp-servers', principal.orgId],
+      { secretKey: ctx.secretKey, query, scope: ['mcp-servers', principal.orgId] },
       (after, limit) => {
         let servers = ctx.db.selectFrom('mcp_servers').selectAll().where(seenBy(principal));
         if (after !== null) servers = servers.where('id', '<', after);

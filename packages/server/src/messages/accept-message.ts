@@ -39,7 +39,7 @@ export async function acceptMessage(
     client_message_id: clientMessageId ?? null,
     attachments: attachments?.length ? json(attachments) : null,
   });
-  appendEvent(tx, scopeOf(project), 'message.persisted', { id, role: 'user' }, { threadId: thread.id });
+  appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'message.persisted', { id, role: 'user' });
   const run = joins ?? (await startRun(id));
   const message = joins ? await joinRun(tx, id, joins.id) : await assignRun(tx, id, run.id);
   if (joins) tx.wake('control', thread.id);

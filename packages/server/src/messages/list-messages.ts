@@ -14,9 +14,7 @@ export const listMessages = read({
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['messages', thread.id],
+      { secretKey: ctx.secretKey, query, scope: ['messages', thread.id] },
       (after, limit) =>
         ctx.db
           .selectFrom('messages')

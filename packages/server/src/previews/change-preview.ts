@@ -21,13 +21,10 @@ export async function changePreview(
   const error = change.event === 'fail' ? change.error : undefined;
   const row = await movePreview(tx, previewId, change.event, error);
   if (!row) return;
-  appendEvent(
-    tx,
-    scopeOf(project),
-    'preview.updated',
-    { id: row.id, status: row.status },
-    { threadId: row.thread_id },
-  );
+  appendEvent(tx, { ...scopeOf(project), threadId: row.thread_id }, 'preview.updated', {
+    id: row.id,
+    status: row.status,
+  });
   tx.wake('control', row.id);
 }
 

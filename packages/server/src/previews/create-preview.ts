@@ -88,13 +88,10 @@ export const createPreview = claimedWrite({
         created_by: call.principal.actorId,
         expires_at: sql<Date>`now() + ${LIFE_SECONDS} * interval '1 second'`,
       });
-      appendEvent(
-        tx,
-        scopeOf(project),
-        'preview.updated',
-        { id: preview.id, status: preview.status },
-        { threadId: thread.id },
-      );
+      appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'preview.updated', {
+        id: preview.id,
+        status: preview.status,
+      });
       await enqueue(
         tx,
         'preview.work',

@@ -14,10 +14,12 @@ export const getPreview = read({
   async handle(call) {
     const { ctx, params, query, signal } = call;
     const { preview } = await waitFor(
-      ctx.bus,
-      { channel: 'resources', id: params.previewId! },
-      query.waitSeconds,
-      signal,
+      {
+        bus: ctx.bus,
+        on: { channel: 'resources', id: params.previewId! },
+        waitSeconds: query.waitSeconds,
+        signal,
+      },
       () => loadPreview(ctx.db, call),
       (found) => found.preview.status !== 'starting',
     );

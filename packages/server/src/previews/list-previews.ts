@@ -16,9 +16,7 @@ export const listPreviews = read({
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['previews', thread.id],
+      { secretKey: ctx.secretKey, query, scope: ['previews', thread.id] },
       (after, limit) => findThreadPreviews(ctx.db, thread.id, after, limit),
       (p) => p.id,
     );

@@ -20,9 +20,7 @@ export const listApps = read({
       externalId: query.externalId,
     };
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['apps', principal.orgId, query.externalId ?? null],
+      { secretKey: ctx.secretKey, query, scope: ['apps', principal.orgId, query.externalId ?? null] },
       (after, limit) => listProjects(ctx.db, filter, after, limit),
       (p) => p.id,
     );

@@ -20,9 +20,7 @@ export const listHeadHistory = read({
     const { ctx, query } = call;
     const project = await loadProject(ctx.db, call);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['heads', project.id],
+      { secretKey: ctx.secretKey, query, scope: ['heads', project.id] },
       (after, limit) =>
         ctx.db
           .selectFrom('head_history')

@@ -15,9 +15,7 @@ export const listProjects = read({
   async handle({ ctx, principal, query }) {
     const filter = { orgId: principal.orgId, projectIds: principal.projectIds, kind: query.kind };
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['projects', principal.orgId, query.kind ?? null],
+      { secretKey: ctx.secretKey, query, scope: ['projects', principal.orgId, query.kind ?? null] },
       (after, limit) => findProjects(ctx.db, filter, after, limit),
       (p) => p.id,
     );

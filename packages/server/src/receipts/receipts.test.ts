@@ -341,7 +341,7 @@ describe('writeOnce', () => {
   test("runs once, in one transaction with its receipt; the operation's event comes last", async () => {
     const threadId = newId('thr');
     const write = vi.fn(async (tx: Parameters<typeof appendEvent>[0]) => {
-      appendEvent(tx, DIRECT, 'thread.updated', { id: threadId, status: 'ready' }, { threadId });
+      appendEvent(tx, { ...DIRECT, threadId }, 'thread.updated', { id: threadId, status: 'ready' });
       return OK;
     });
     const first = await writeOnce(ctx, request, write);

@@ -43,7 +43,7 @@ export async function finishRun(
   await expireApprovals(tx, loaded, run.id);
   const toolStatus = end.status === 'cancelled' ? 'cancelled' : 'failed';
   for (const id of await endOpenTools(tx, run.id, toolStatus))
-    appendEvent(tx, scope, 'tool.updated', { id, status: toolStatus }, at);
+    appendEvent(tx, { ...scope, ...at }, 'tool.updated', { id, status: toolStatus });
   const sourceId = end.source ? await storeSource(tx, loaded, run, end.source) : null;
   const resultSourceId = end.status === 'completed' ? (sourceId ?? end.resultSourceId ?? null) : null;
   const checkpointSource = sourceId ?? (run.kind === 'repair' ? null : resultSourceId);
@@ -60,7 +60,7 @@ export async function finishRun(
     error: end.error ?? null,
     warnings: end.warnings ?? [],
   });
-  appendEvent(tx, scope, `run.${end.status}`, { id: run.id, status: end.status }, at);
+  appendEvent(tx, { ...scope, ...at }, `run.${end.status}`, { id: run.id, status: end.status });
   if (run.status !== 'queued') await passPlaceOn(tx, 'runs', loaded.project);
   return sourceId;
 }
@@ -90,12 +90,9 @@ async function persistReply(tx: Tx, { project }: LoadedThread, run: RunRow, cont
     content,
     sequence,
   });
-  appendEvent(
-    tx,
-    scopeOf(project),
-    'message.persisted',
-    { id: run.reply_message_id, role: 'assistant' },
-    { threadId: run.thread_id, runId: run.id },
-  );
+  appendEvent(tx, { ...scopeOf(project), threadId: run.thread_id, runId: run.id }, 'message.persisted', {
+    id: run.reply_message_id,
+    role: 'assistant',
+  });
   await removeDraft(tx, run.thread_id);
 }

@@ -27,10 +27,12 @@ export const getRun = read({
       return run;
     };
     const run = await waitFor(
-      ctx.bus,
-      { channel: 'resources', id: params.runId! },
-      query.waitSeconds,
-      signal,
+      {
+        bus: ctx.bus,
+        on: { channel: 'resources', id: params.runId! },
+        waitSeconds: query.waitSeconds,
+        signal,
+      },
       load,
       (run) => isEnded(run.status),
     );

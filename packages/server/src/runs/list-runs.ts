@@ -15,9 +15,7 @@ export const listRuns = read({
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['runs', thread.id],
+      { secretKey: ctx.secretKey, query, scope: ['runs', thread.id] },
       (after, limit) => {
         const list = ctx.db
           .selectFrom('runs')

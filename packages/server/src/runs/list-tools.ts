@@ -23,9 +23,7 @@ export const listTools = read({
       .executeTakeFirst();
     if (!run) throw notFound('run');
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['tools', run.id],
+      { secretKey: ctx.secretKey, query, scope: ['tools', run.id] },
       (after, limit) => {
         const list = ctx.db
           .selectFrom('tools')

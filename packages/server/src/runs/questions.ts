@@ -80,13 +80,10 @@ async function openApproval(
     await requestApproval(tx, { project, run, tool }, { requestId, title, timeoutSeconds });
     if (!(await pauseRun(tx, run.id))) return;
     tx.afterCommit.push(() => job.setWaiting(true));
-    appendEvent(
-      tx,
-      scopeOf(project),
-      'run.waiting',
-      { id: run.id, status: 'waiting' },
-      { threadId: run.thread_id, runId: run.id },
-    );
+    appendEvent(tx, { ...scopeOf(project), threadId: run.thread_id, runId: run.id }, 'run.waiting', {
+      id: run.id,
+      status: 'waiting',
+    });
     await changeThread(tx, now, {}, 'always');
   });
 }

@@ -45,13 +45,10 @@ export async function queueRun(
     apply_id: run.applyId ?? null,
     created_by: run.createdBy,
   });
-  appendEvent(
-    tx,
-    scopeOf(project),
-    'run.queued',
-    { id: row.id, status: 'queued' },
-    { threadId: thread.id, runId: row.id },
-  );
+  appendEvent(tx, { ...scopeOf(project), threadId: thread.id, runId: row.id }, 'run.queued', {
+    id: row.id,
+    status: 'queued',
+  });
   await enqueue(tx, 'run.work', { threadId: thread.id }, { key: threadKey(thread.id), fairKey: project.id });
   return row;
 }

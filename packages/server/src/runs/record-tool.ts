@@ -43,10 +43,9 @@ export async function recordTool(tx: Tx, project: ProjectRow, run: RunRow, entry
   const id = before?.id ?? newId('tool');
   const event = appendEvent(
     tx,
-    scopeOf(project),
+    { ...scopeOf(project), threadId: run.thread_id, runId: run.id },
     'tool.updated',
     { id, status: entry.status },
-    { threadId: run.thread_id, runId: run.id },
   );
   const values = valuesOf(entry);
   if (before) return updateTool(tx, before, values);

@@ -51,13 +51,10 @@ export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<RunRow | '
     }
     const started = await startRun(tx, run.id, now.thread.latest_source_id);
     if (!started) return undefined;
-    appendEvent(
-      tx,
-      scopeOf(now.project),
-      'run.running',
-      { id: run.id, status: 'running' },
-      { threadId: run.thread_id, runId: run.id },
-    );
+    appendEvent(tx, { ...scopeOf(now.project), threadId: run.thread_id, runId: run.id }, 'run.running', {
+      id: run.id,
+      status: 'running',
+    });
     await changeThread(tx, now, { stop_requested_at: null }, 'always');
     return started;
   });

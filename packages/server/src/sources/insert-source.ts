@@ -70,10 +70,9 @@ export async function insertSource(
     tx.afterCommit.push(() => keepTree(row.id, encoded.manifest));
   appendEvent(
     tx,
-    scopeOf(project),
+    { ...scopeOf(project), threadId: source.threadId, runId: source.runId },
     'platform.source.imported',
     { id: row.id, sha256: row.sha256, byteSize: row.byte_size, fileCount: row.file_count },
-    { threadId: source.threadId, runId: source.runId },
   );
   return row;
 }

@@ -43,9 +43,7 @@ export const listFiles = read({
     const source = await loadNamedSource(call);
     const tree = await loadTree(ctx, source.id);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['files', source.id, query.prefix ?? ''],
+      { secretKey: ctx.secretKey, query, scope: ['files', source.id, query.prefix ?? ''] },
       async (after, limit) => filesBehind(tree, query.prefix ?? '', Number(after ?? -1), limit),
       (p) => String(p.index),
     );

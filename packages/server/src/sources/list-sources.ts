@@ -17,9 +17,7 @@ export const listSources = read({
     const { ctx, query } = call;
     const project = await loadProject(ctx.db, call);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['sources', project.id],
+      { secretKey: ctx.secretKey, query, scope: ['sources', project.id] },
       (after, limit) => findSources(ctx.db, project.id, after, limit),
       (s) => s.id,
     );

@@ -36,7 +36,7 @@ export async function changeThread(
   if (row.latest_source_id !== thread.latest_source_id) tx.wake('control', row.id);
   if (isPublished) {
     const type = publish === 'asDeleted' ? 'thread.deleted' : 'thread.updated';
-    appendEvent(tx, scopeOf(project), type, { id: row.id, status: row.status }, { threadId: row.id });
+    appendEvent(tx, { ...scopeOf(project), threadId: row.id }, type, { id: row.id, status: row.status });
   }
   return row;
 }

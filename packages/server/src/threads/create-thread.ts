@@ -145,13 +145,10 @@ async function startThread(
     error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null,
     execution_target: input.executionTarget ? json(input.executionTarget) : null,
   });
-  appendEvent(
-    tx,
-    scopeOf(project),
-    'thread.updated',
-    { id: thread.id, status: thread.status },
-    { threadId: thread.id },
-  );
+  appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'thread.updated', {
+    id: thread.id,
+    status: thread.status,
+  });
   await enqueue(tx, 'thread.initialize', { threadId: thread.id }, { key: `thread:${thread.id}` });
   return thread;
 }

@@ -42,9 +42,7 @@ async function answer(
   scope: unknown[],
 ) {
   const { rows, ...rest } = await page(
-    ctx.secretKey,
-    query,
-    scope,
+    { secretKey: ctx.secretKey, query, scope },
     (after, limit) => find(ctx.db, filter, after, limit),
     (t) => t.id,
   );

@@ -12,9 +12,7 @@ export const listModelKeys = read({
   responses: { 200: Page('modelKeys', ModelKey) },
   async handle({ ctx, principal, query }) {
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['model-keys', principal.orgId],
+      { secretKey: ctx.secretKey, query, scope: ['model-keys', principal.orgId] },
       (after, limit) => {
         let keys = ctx.db
           .selectFrom('model_keys')

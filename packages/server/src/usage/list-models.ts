@@ -38,9 +38,7 @@ export const listModels = read({
   responses: { 200: Page('models', Model) },
   async handle({ ctx, principal, query }) {
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['models', principal.orgId],
+      { secretKey: ctx.secretKey, query, scope: ['models', principal.orgId] },
       async (after, limit) => {
         const ids = await usableModels(ctx, principal.orgId);
         const behind =

@@ -112,9 +112,7 @@ export const readUsage = read({
     };
     const scope = ['usage', principal.orgId, groupBy, query.from ?? null, query.to ?? null];
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      scope,
+      { secretKey: ctx.secretKey, query, scope },
       (after, limit) => sumRuns(ctx.db, asked, after, limit),
       (row) => row[GROUPS[groupBy].field]!,
     );

@@ -43,13 +43,9 @@ export async function changeWorkspace(
     reason,
     source_id: sourceId,
   });
-  appendEvent(
-    tx,
-    scopeOf(project),
-    'workspace.recovery.updated',
-    { id: record },
-    { threadId: thread.id, runId },
-  );
+  appendEvent(tx, { ...scopeOf(project), threadId: thread.id, runId }, 'workspace.recovery.updated', {
+    id: record,
+  });
   return changeThread(
     tx,
     { thread, project },

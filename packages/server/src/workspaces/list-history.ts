@@ -25,9 +25,7 @@ export const listHistory = read({
     const { ctx, query } = call;
     const { thread } = await loadThread(ctx.db, call);
     const { rows, ...rest } = await page(
-      ctx.secretKey,
-      query,
-      ['workspace history', thread.id],
+      { secretKey: ctx.secretKey, query, scope: ['workspace history', thread.id] },
       (after, limit) => {
         const list = ctx.db
           .selectFrom('workspace_records')
