@@ -49,20 +49,21 @@ export async function startService(
     for (const stop of stops.splice(0).reverse()) await stop();
   };
   try {
-    return await boot(config, log, stops, stopAll, onFatal);
+    return await boot(config, log, { stops, stopAll, onFatal });
   } catch (error) {
     await stopAll();
     throw error;
   }
 }
 
-async function boot(
-  config: Config,
-  log: Logger,
-  stops: Stop[],
-  stopAll: () => Promise<void>,
-  onFatal: () => void,
-): Promise<Service> {
+interface Ends {
+  /** What was started, in order: the last is stopped first. */
+  stops: Stop[];
+  stopAll: () => Promise<void>;
+  onFatal: () => void;
+}
+
+async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: Ends): Promise<Service> {
   await mkdir(config.dataDir, { recursive: true });
   const connection = await connectionOf(config, log, stops, onFatal);
   await migrate(connection);

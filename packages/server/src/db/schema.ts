@@ -23,7 +23,7 @@ type GeneratedJson<T> = ColumnType<T, RawBuilder<T> | undefined, RawBuilder<T>>;
 /** A value for a jsonb column. */
 export const json = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(value)}::jsonb`;
 
-export interface OrganizationsTable {
+interface OrganizationsTable {
   id: string;
   name: string;
   platform_api: Generated<boolean>;
@@ -32,7 +32,7 @@ export interface OrganizationsTable {
   created_at: GeneratedTime;
 }
 
-export interface UsersTable {
+interface UsersTable {
   id: string;
   email: string;
   name: string;
@@ -40,14 +40,14 @@ export interface UsersTable {
   created_at: GeneratedTime;
 }
 
-export interface MembersTable {
+interface MembersTable {
   org_id: string;
   user_id: string;
   role: 'owner' | 'admin' | 'member';
   created_at: GeneratedTime;
 }
 
-export interface InvitationsTable {
+interface InvitationsTable {
   id: string;
   org_id: string;
   email: string;
@@ -59,7 +59,7 @@ export interface InvitationsTable {
   created_at: GeneratedTime;
 }
 
-export interface SessionsTable {
+interface SessionsTable {
   token_hash: Buffer;
   user_id: string;
   active_org_id: string | null;
@@ -67,7 +67,7 @@ export interface SessionsTable {
   created_at: GeneratedTime;
 }
 
-export interface ServiceAccountsTable {
+interface ServiceAccountsTable {
   org_id: string;
   id: string;
   name: string;
@@ -80,7 +80,7 @@ export interface ServiceAccountsTable {
   updated_at: GeneratedTime;
 }
 
-export interface CredentialsTable {
+interface CredentialsTable {
   org_id: string;
   id: string;
   account_id: string;
@@ -90,7 +90,7 @@ export interface CredentialsTable {
   created_at: GeneratedTime;
 }
 
-export interface AuditEntriesTable {
+interface AuditEntriesTable {
   org_id: string;
   id: string;
   action: string;
@@ -100,7 +100,7 @@ export interface AuditEntriesTable {
   created_at: GeneratedTime;
 }
 
-export interface ModelKeysTable {
+interface ModelKeysTable {
   org_id: string;
   provider: string;
   key_sealed: Buffer;
@@ -108,7 +108,7 @@ export interface ModelKeysTable {
   updated_at: GeneratedTime;
 }
 
-export interface SpendingTable {
+interface SpendingTable {
   org_id: string;
   scope_id: string;
   period: string;
@@ -116,7 +116,7 @@ export interface SpendingTable {
   reserved_micros: Generated<number>;
 }
 
-export interface ModelCallsTable {
+interface ModelCallsTable {
   org_id: string;
   id: GeneratedAlways<number>;
   project_id: string;
@@ -168,7 +168,7 @@ export interface McpServersTable {
   updated_at: GeneratedTime;
 }
 
-export interface OperationsTable {
+interface OperationsTable {
   org_id: string;
   id: string;
   actor_id: string;
@@ -194,7 +194,7 @@ export interface OperationsTable {
   reserved_until: TimeOrNull;
 }
 
-export interface ProjectsTable {
+interface ProjectsTable {
   org_id: string;
   id: string;
   kind: 'platform' | 'direct';
@@ -215,7 +215,7 @@ export interface ProjectsTable {
   deleted_at: TimeOrNull;
 }
 
-export interface HeadHistoryTable {
+interface HeadHistoryTable {
   org_id: string;
   project_id: string;
   revision: number;
@@ -252,7 +252,7 @@ export interface PacksTable {
   created_at: GeneratedTime;
 }
 
-export interface BlobsTable {
+interface BlobsTable {
   project_id: string;
   sha256: Buffer;
   pack_id: string;
@@ -270,7 +270,7 @@ export interface ObjectsTable {
 
 type WorkspaceStatus = 'preparing' | 'cancelled' | 'ready' | 'archived' | 'cleanup_pending' | 'error';
 
-export interface ThreadsTable {
+interface ThreadsTable {
   org_id: string;
   id: string;
   project_id: string;
@@ -538,7 +538,7 @@ export interface PreviewsTable {
   expires_at: TimeOrNull;
 }
 
-export interface OutboxTable {
+interface OutboxTable {
   id: Generated<number>;
   event_id: string;
   org_id: string;
@@ -551,7 +551,7 @@ export interface OutboxTable {
   occurred_at: GeneratedTime;
 }
 
-export interface EventsTable {
+interface EventsTable {
   org_id: string;
   sequence: number;
   event_id: string;
@@ -565,20 +565,20 @@ export interface EventsTable {
   published_at: Time;
 }
 
-export interface LogStateTable {
+interface LogStateTable {
   one: Generated<boolean>;
   last_sequence: Generated<number>;
   last_published_at: GeneratedTime;
 }
 
-export interface WorkersTable {
+interface WorkersTable {
   id: string;
   lock_key: Generated<number>;
   started_at: GeneratedTime;
   heartbeat_at: GeneratedTime;
 }
 
-export interface JobsTable {
+interface JobsTable {
   id: Generated<number>;
   kind: string;
   key: string | null;
@@ -678,35 +678,25 @@ export type OrganizationRow = Selectable<OrganizationsTable>;
 export type UserRow = Selectable<UsersTable>;
 export type MemberRow = Selectable<MembersTable>;
 export type InvitationRow = Selectable<InvitationsTable>;
-export type SessionRow = Selectable<SessionsTable>;
 export type ServiceAccountRow = Selectable<ServiceAccountsTable>;
 export type CredentialRow = Selectable<CredentialsTable>;
-export type AuditEntryRow = Selectable<AuditEntriesTable>;
 export type ModelKeyRow = Selectable<ModelKeysTable>;
 export type ModelCallRow = Selectable<ModelCallsTable>;
 export type McpServerRow = Selectable<McpServersTable>;
 export type OperationRow = Selectable<OperationsTable>;
 export type ProjectRow = Selectable<ProjectsTable>;
-export type HeadHistoryRow = Selectable<HeadHistoryTable>;
 export type SourceRow = Selectable<SourcesTable>;
 export type PackRow = Selectable<PacksTable>;
-export type BlobRow = Selectable<BlobsTable>;
-export type ObjectRow = Selectable<ObjectsTable>;
 export type ThreadRow = Selectable<ThreadsTable>;
 export type MessageRow = Selectable<MessagesTable>;
 export type RunRow = Selectable<RunsTable>;
 export type ToolRow = Selectable<ToolsTable>;
 export type ApprovalRow = Selectable<ApprovalsTable>;
-export type RememberedDecisionRow = Selectable<RememberedDecisionsTable>;
 export type DraftRow = Selectable<DraftsTable>;
 export type CheckpointRow = Selectable<CheckpointsTable>;
-export type WorkspaceRecordRow = Selectable<WorkspaceRecordsTable>;
 export type ApplyRow = Selectable<AppliesTable>;
 export type BuildRow = Selectable<BuildsTable>;
 export type ExecRow = Selectable<ExecsTable>;
 export type PreviewRow = Selectable<PreviewsTable>;
-export type OutboxRow = Selectable<OutboxTable>;
 export type EventRow = Selectable<EventsTable>;
-export type LogStateRow = Selectable<LogStateTable>;
-export type WorkerRow = Selectable<WorkersTable>;
 export type JobRow = Selectable<JobsTable>;

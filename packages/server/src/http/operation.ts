@@ -76,13 +76,13 @@ export interface Documentation {
 }
 
 /** A GET, or a read by POST: no receipt. */
-export interface ReadOperation extends Documentation {
+interface ReadOperation extends Documentation {
   kind: 'read';
   handle: (call: Call) => Promise<Reply>;
 }
 
 /** A POST without a receipt that has effects: signing in and out, accepting an invitation. */
-export interface PlainOperation extends Documentation {
+interface PlainOperation extends Documentation {
   kind: 'plain';
   handle: (call: Call) => Promise<Reply>;
 }
@@ -192,7 +192,7 @@ export const claimedWrite = <P, QS extends Schema = undefined, BS extends Schema
   >,
 ): Operation => ({ ...definition, kind: 'claimed' }) as ClaimedOperation;
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 export interface Route {
   method: Method;

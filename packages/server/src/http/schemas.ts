@@ -6,7 +6,7 @@ import Type from 'typebox';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { IdPrefix } from '../ids.ts';
 
-export const COUNTER_MAX = 9_007_199_254_740_991;
+const COUNTER_MAX = 9_007_199_254_740_991;
 
 export const EXAMPLE_ID = '01k9x3v5e8f7arh2m4t6w8y0zb';
 export const Id = (prefix: IdPrefix | 'repo' | 'pr' | 'wh', description?: string) =>
@@ -129,5 +129,3 @@ export const ErrorBody = Type.Object(
   },
   { $id: 'Error' },
 );
-
-export type AnyObject = TObject;

@@ -15,14 +15,14 @@ export interface JsonFault {
   message: string;
 }
 
-export interface StrictJsonOptions {
+interface StrictJsonOptions {
   /** Whether the string at this pointer may hold NUL; by default none may. */
   allowNul?: (path: string) => boolean;
 }
 
 export const MAX_DEPTH = 64;
 /** Ten times what a bundle of 10,000 files has. 64 MiB of `{},` are 20 million objects, a minute and 3 GB. */
-export const MAX_VALUES = 500_000;
+const MAX_VALUES = 500_000;
 export const MAX_FAULTS = 100;
 
 const QUOTE = 0x22;

@@ -6,7 +6,7 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-export interface LoopOptions {
+interface LoopOptions {
   /** A round that failed is not retried: the next one starts on time. */
   onFailure(this: void, error: unknown): void;
   /** Starts no further round once this is aborted. */

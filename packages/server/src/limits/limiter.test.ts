@@ -143,7 +143,7 @@ test('a store that answers slowly, after it answered fast, lets nobody in early'
   const renewing: WindowStore['renew'] = async (bucket, renewal, limit, windowMs) => {
     await setTimeout(takes);
     const now = performance.now() + 1e9;
-    const renewed = renew(windows.get(bucket) ?? {}, renewal, now, limit, windowMs);
+    const renewed = renew(windows.get(bucket) ?? {}, renewal, { now, limit, windowMs });
     windows.set(bucket, renewed.shares);
     return { ...renewed, now };
   };

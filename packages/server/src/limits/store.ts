@@ -66,7 +66,7 @@ export function openWindowStore(connection: pg.PoolConfig): WindowStore {
       try {
         await client.query('begin');
         const { shares, now } = await locked(client, bucket);
-        const renewed = renew(shares, renewal, now, limit, windowMs);
+        const renewed = renew(shares, renewal, { now, limit, windowMs });
         await client.query({
           name: 'rate-write',
           text: 'update rate_windows set shares = $2, expires_at = to_timestamp($3::float8 / 1000) where bucket = $1',

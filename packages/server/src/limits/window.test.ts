@@ -8,34 +8,60 @@ const WINDOW = 1_000;
 const LEASE = leaseMs(WINDOW);
 
 test('a slice is an eighth of what is free, more where more wait, never more than is free', () => {
-  expect(renew({}, { holder: 'a', used: [], waiting: 1 }, 0, 80, WINDOW)).toMatchObject({
+  expect(
+    renew({}, { holder: 'a', used: [], waiting: 1 }, { now: 0, limit: 80, windowMs: WINDOW }),
+  ).toMatchObject({
     granted: 10,
     until: LEASE,
     othersLeased: 0,
   });
-  expect(renew({}, { holder: 'a', used: [], waiting: 30 }, 0, 80, WINDOW).granted).toBe(30);
-  expect(renew({}, { holder: 'a', used: [[0, 79]], waiting: 30 }, 1, 80, WINDOW).granted).toBe(1);
-  expect(renew({}, { holder: 'a', used: [[0, 80]], waiting: 30 }, 1, 80, WINDOW).granted).toBe(0);
+  expect(
+    renew({}, { holder: 'a', used: [], waiting: 30 }, { now: 0, limit: 80, windowMs: WINDOW }).granted,
+  ).toBe(30);
+  expect(
+    renew({}, { holder: 'a', used: [[0, 79]], waiting: 30 }, { now: 1, limit: 80, windowMs: WINDOW }).granted,
+  ).toBe(1);
+  expect(
+    renew({}, { holder: 'a', used: [[0, 80]], waiting: 30 }, { now: 1, limit: 80, windowMs: WINDOW }).granted,
+  ).toBe(0);
 });
 
 test('what others hold unused counts, and a lease that nobody reported counts until its last use has left the window', () => {
-  const { shares } = renew({}, { holder: 'a', used: [], waiting: 20 }, 0, LIMIT, WINDOW);
+  const { shares } = renew(
+    {},
+    { holder: 'a', used: [], waiting: 20 },
+    { now: 0, limit: LIMIT, windowMs: WINDOW },
+  );
   for (const now of [0, LEASE + WINDOW - 1])
-    expect(renew(shares, { holder: 'b', used: [], waiting: 1 }, now, LIMIT, WINDOW)).toMatchObject({
+    expect(
+      renew(shares, { holder: 'b', used: [], waiting: 1 }, { now, limit: LIMIT, windowMs: WINDOW }),
+    ).toMatchObject({
       granted: 0,
       othersLeased: 20,
     });
-  expect(renew(shares, { holder: 'b', used: [], waiting: 1 }, LEASE + WINDOW, LIMIT, WINDOW)).toMatchObject({
+  expect(
+    renew(
+      shares,
+      { holder: 'b', used: [], waiting: 1 },
+      { now: LEASE + WINDOW, limit: LIMIT, windowMs: WINDOW },
+    ),
+  ).toMatchObject({
     granted: 3,
     othersLeased: 0,
   });
 });
 
 test('a report replaces the lease; without anybody waiting all of it is free again', () => {
-  const first = renew({}, { holder: 'a', used: [], waiting: 20 }, 0, LIMIT, WINDOW);
-  const back = renew(first.shares, { holder: 'a', used: [[5, 2]], waiting: 0 }, 10, LIMIT, WINDOW);
+  const first = renew({}, { holder: 'a', used: [], waiting: 20 }, { now: 0, limit: LIMIT, windowMs: WINDOW });
+  const back = renew(
+    first.shares,
+    { holder: 'a', used: [[5, 2]], waiting: 0 },
+    { now: 10, limit: LIMIT, windowMs: WINDOW },
+  );
   expect(back.granted).toBe(0);
-  expect(renew(back.shares, { holder: 'b', used: [], waiting: 18 }, 11, LIMIT, WINDOW)).toMatchObject({
+  expect(
+    renew(back.shares, { holder: 'b', used: [], waiting: 18 }, { now: 11, limit: LIMIT, windowMs: WINDOW }),
+  ).toMatchObject({
     granted: 18,
     others: [[5, 2]],
   });
@@ -63,15 +89,17 @@ test('emptyAt: nothing counts from then on, and something did before', () => {
   const { shares } = renew(
     { b: { used: [[40, 1]], leased: 0, until: 0 } },
     { holder: 'a', used: [[30, 1]], waiting: 1 },
-    50,
-    LIMIT,
-    WINDOW,
+    { now: 50, limit: LIMIT, windowMs: WINDOW },
   );
   const end = emptyAt(shares, 50, WINDOW);
   expect(end).toBe(50 + LEASE + WINDOW);
-  expect(renew(shares, { holder: 'c', used: [], waiting: LIMIT }, end, LIMIT, WINDOW).granted).toBe(LIMIT);
   expect(
-    renew(shares, { holder: 'c', used: [], waiting: LIMIT }, end - 1, LIMIT, WINDOW).granted,
+    renew(shares, { holder: 'c', used: [], waiting: LIMIT }, { now: end, limit: LIMIT, windowMs: WINDOW })
+      .granted,
+  ).toBe(LIMIT);
+  expect(
+    renew(shares, { holder: 'c', used: [], waiting: LIMIT }, { now: end - 1, limit: LIMIT, windowMs: WINDOW })
+      .granted,
   ).toBeLessThan(LIMIT);
 });
 
@@ -101,9 +129,7 @@ test('however processes use, report, return and die: never more than the limit i
           const renewed = renew(
             shares,
             { holder: one.holder, used: one.used, waiting: act === 'use' ? 1 : 0 },
-            now,
-            LIMIT,
-            WINDOW,
+            { now, limit: LIMIT, windowMs: WINDOW },
           );
           ({ shares } = renewed);
           Object.assign(one, { granted: renewed.granted, until: renewed.until });

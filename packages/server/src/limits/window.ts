@@ -81,9 +81,7 @@ function merge(all: Used[]): Used {
 export function renew(
   shares: Shares,
   { holder, used, waiting }: Renewal,
-  now: number,
-  limit: number,
-  windowMs: number,
+  { now, limit, windowMs }: { now: number; limit: number; windowMs: number },
 ): Renewed {
   const kept: Shares = {};
   for (const [name, share] of Object.entries(shares)) {

@@ -1,7 +1,7 @@
 /** Writes with work outside of a transaction; see the header of receipts.ts. */
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
-import type { EventScope, Tx } from '../db/transaction.ts';
+import type { EventScope } from '../db/transaction.ts';
 import { ApiError, settles } from '../http/errors.ts';
 import { newId } from '../ids.ts';
 import { holdLease } from './lease.ts';

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Place } from './place.ts';
 
-export interface ServerProcesses {
+interface ServerProcesses {
   postmaster: number | null;
   /**
    * Backends and helpers. They outlive a killed postmaster while they are busy, and hold the shared memory
