@@ -1,8 +1,10 @@
 /**
  * Messages that arrive during a turn.
+ *
  *   offered ──take()──▶ taken (answered true once the conversation that holds it is saved)
  *      │
  *      └──close()─────▶ refused (answered false): the turn is over
+ *
  * A repeated id gets the first offer's answer, so that a message is taken at most once.
  */
 interface Steer {

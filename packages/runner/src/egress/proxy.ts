@@ -45,12 +45,14 @@ class Unreachable extends Error {
 /**
  * The way out of sandboxes that may have one: an HTTP proxy on a socket of the task, outside its sandbox. A
  * connection passes these gates in order, and the first one that it fails ends it:
+ *
  *   CONNECT name:443
  *   → the name is in the task's list
  *   → all of its addresses are in the open internet
  *   → one of them answers → 200
  *   → the first bytes are a TLS handshake for that name
  *   → bytes, both ways, as fast as the slower end reads
+ *
  * The proxy dials what it checked: a name is looked up once. It sees nothing inside TLS.
  */
 export class EgressProxy {

@@ -20,6 +20,7 @@ const TIMEOUT_MS = 10_000;
  * on one file system: then files that nobody wrote have the inode numbers of their layer, which capture
  * relies on. A further layer (a warm dependency folder, a prepared .git) is one more path in `lowers`; it
  * must not be written while it is mounted. Throws where the kernel refuses.
+ *
  * redirect_dir: folders of a layer can be renamed (EXDEV without). metacopy off: a file in `upper` has its
  * own contents. volatile: no fsync, since the workspace does not outlive its runner. The kernel's notes on a
  * layer are in trusted.*, which no sandbox can write.

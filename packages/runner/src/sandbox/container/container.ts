@@ -25,7 +25,9 @@ interface State {
 
 /**
  * One container from its creation to its removal:
+ *
  *   create → attach → start → (ends by itself | kill) → inspect → remove → proved gone
+ *
  * The runner chooses its name, so that it can be removed even when the answer to its creation is lost. A kill
  * is noticed between any two steps.
  */
