@@ -64,6 +64,12 @@ const PARTS: [keyof Timing, string][] = [
   ['completed', 'run completed'],
 ];
 
+interface Ground {
+  service: Service;
+  runner: RunnerClient;
+  agent: (typeof AGENTS)[number];
+}
+
 export const agentsBenchmark: Benchmark = {
   name: 'agents',
   title: 'Message to agent, first words, first edit, new version',
@@ -76,15 +82,15 @@ export const agentsBenchmark: Benchmark = {
     const medians: Record<string, number> = {};
     for (const agent of AGENTS) {
       setup.say(agent.name);
+      const ground: Ground = { service, runner, agent };
       const thread = await newReadyThread(service, app, sourceId);
       const frames = await openFrames(service, app, thread);
       // Code that has run a few times is faster, in the service and in the database.
-      for (let i = -WARM_UP; i < 0; i++) await turn(service, runner, thread, frames, agent, i);
+      for (let i = -WARM_UP; i < 0; i++) await takeTurn(ground, thread, frames, i);
       const warm: Timing[] = [];
-      for (let i = 0; i < (setup.quick ? 3 : 40); i++)
-        warm.push(await turn(service, runner, thread, frames, agent, i));
+      for (let i = 0; i < (setup.quick ? 3 : 40); i++) warm.push(await takeTurn(ground, thread, frames, i));
       frames.close();
-      const cold = await coldTurns(setup, service, runner, app, agent);
+      const cold = await coldTurns(setup, ground, app);
       for (const [kind, timings] of [
         ['warm workspace', warm],
         ['new thread', cold],
@@ -101,7 +107,7 @@ export const agentsBenchmark: Benchmark = {
       rows.push({
         what: `${agent.name}: memory of a running thread's sandbox`,
         unit: 'KiB',
-        figures: summarize([await memoryOfThread(service, runner, app, sourceId, agent)]),
+        figures: summarize([await memoryOfThread(ground, app, sourceId)]),
       });
     }
     return {
@@ -130,30 +136,23 @@ export const agentsBenchmark: Benchmark = {
   },
 };
 
-async function coldTurns(
-  setup: Setup,
-  service: Service,
-  runner: RunnerClient,
-  app: string,
-  agent: (typeof AGENTS)[number],
-): Promise<Timing[]> {
+async function coldTurns(setup: Setup, ground: Ground, app: string): Promise<Timing[]> {
+  const { service } = ground;
   const timings: Timing[] = [];
   for (let i = 0; i < (setup.quick ? 2 : 15); i++) {
     const thread = `${app}/threads/${(await service.call('POST', `${app}/threads`, {})).body.thread.id as string}`;
     const frames = await openFrames(service, app, thread);
-    timings.push(await turn(service, runner, thread, frames, agent, i));
+    timings.push(await takeTurn(ground, thread, frames, i));
     frames.close();
     await service.call('DELETE', thread);
   }
   return timings;
 }
 
-async function turn(
-  service: Service,
-  runner: RunnerClient,
+async function takeTurn(
+  { service, runner, agent }: Ground,
   thread: string,
   frames: Frames,
-  agent: (typeof AGENTS)[number],
   i: number,
 ): Promise<Timing> {
   const from = performance.now();
@@ -208,11 +207,9 @@ async function readyAt(runner: RunnerClient, runId: string): Promise<number> {
 }
 
 async function memoryOfThread(
-  service: Service,
-  runner: RunnerClient,
+  { service, runner, agent }: Ground,
   app: string,
   sourceId: string,
-  agent: (typeof AGENTS)[number],
 ): Promise<number> {
   const { pid } = await runner.status();
   const before = memoryBelow(pid);

@@ -5,7 +5,6 @@
 import type { Random } from '../../harness/random.ts';
 import type { Part } from '../lib/part.ts';
 import { byKey, createCalls, OWNER, OWNER_ENV } from '../requests/actors.ts';
-import type { Actor } from '../requests/actors.ts';
 import { readDocument } from '../requests/document.ts';
 import type { ApiDocument, Operation } from '../requests/document.ts';
 import { makeExhibits } from '../requests/exhibits.ts';
@@ -17,7 +16,7 @@ import type { Tally } from '../requests/tally.ts';
 import { openWire } from '../requests/wire.ts';
 import type { Answer, Wire } from '../requests/wire.ts';
 import { inputPairs, pathPair, positionPairs, seen } from './pairs.ts';
-import type { Pair } from './pairs.ts';
+import type { Pair, Stranger } from './pairs.ts';
 import { makeStates } from './states.ts';
 import type { State } from './states.ts';
 
@@ -63,7 +62,11 @@ export const accessPart: Part = {
         asked.flatMap((operation) => questionOf(operation, state, theirs, random)),
       ),
       ...asked.flatMap((operation) =>
-        strangersQuestions(operation, own, theirs, operation.takesKey ? key : stranger.actor, random),
+        strangersQuestions(
+          operation,
+          { actor: operation.takesKey ? key : stranger.actor, own, theirs },
+          random,
+        ),
       ),
     ];
     const tally = createTally();
@@ -116,21 +119,15 @@ function questionOf(operation: Operation, state: State, theirs: Ids, random: Ran
   ];
 }
 
-function strangersQuestions(
-  operation: Operation,
-  own: Ids,
-  theirs: Ids,
-  actor: Actor,
-  random: Random,
-): Question[] {
-  const positions = positionPairs(operation, own, theirs, actor, random).map((pair): Question => ({
+function strangersQuestions(operation: Operation, stranger: Stranger, random: Random): Question[] {
+  const positions = positionPairs(operation, stranger, random).map((pair): Question => ({
     operation,
     state: 'a stranger, own ids before',
     pair,
     status: 404,
-    hidden: hiddenOf(theirs),
+    hidden: hiddenOf(stranger.theirs),
   }));
-  const inputs = inputPairs(operation, own, theirs, actor, random).map((pair): Question => ({
+  const inputs = inputPairs(operation, stranger, random).map((pair): Question => ({
     operation,
     state: 'a stranger, own path',
     pair,

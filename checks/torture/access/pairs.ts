@@ -11,6 +11,15 @@ import { requestOf, withKey } from '../requests/specimen.ts';
 import type { Answer, Request } from '../requests/wire.ts';
 import { pathOf } from '../requests/world.ts';
 
+/** A caller with rights in another organization. */
+export interface Stranger {
+  actor: Actor;
+  /** Ids in the caller's organization. */
+  own: Ids;
+  /** Ids in the organization that is asked about. */
+  theirs: Ids;
+}
+
 export interface Pair {
   /** The id whose existence the answers reveal. */
   about: string;
@@ -86,9 +95,7 @@ export function pathPair(operation: Operation, theirs: Ids, actor: Actor, random
 /** One id of the path after the other: those before it are the caller's own. */
 export function positionPairs(
   operation: Operation,
-  own: Ids,
-  theirs: Ids,
-  actor: Actor,
+  { own, theirs, actor }: Stranger,
   random: Random,
 ): Pair[] {
   const names = namesOf(operation);
@@ -109,13 +116,7 @@ export function positionPairs(
  * Ids in the body and in the query, which the document's examples distinguish from other texts; the path is
  * the caller's own.
  */
-export function inputPairs(
-  operation: Operation,
-  own: Ids,
-  theirs: Ids,
-  actor: Actor,
-  random: Random,
-): Pair[] {
+export function inputPairs(operation: Operation, { own, theirs, actor }: Stranger, random: Random): Pair[] {
   const inputs = [
     ...Object.entries(operation.body?.schema.properties ?? {}).map(([name, schema]) => ({
       name,

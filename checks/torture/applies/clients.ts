@@ -62,7 +62,7 @@ async function sendCopies(
 ): Promise<Delivered> {
   const answers = await Promise.all(
     Array.from({ length: COPIES }, (_, copy) =>
-      deliver(callers, write, random.fork(`${write.key} ${copy}`), weather, signal),
+      deliver(callers, write, { random: random.fork(`${write.key} ${copy}`), weather, signal }),
     ),
   );
   const [first] = answers;
@@ -95,9 +95,7 @@ async function archive(
   const { status, text } = await deliver(
     callers,
     { method: 'PATCH', path: threadPath(thread), body: { archived: true }, key: `torture-archive-${thread}` },
-    random,
-    weather,
-    signal,
+    { random, weather, signal },
   );
   if (status !== 200) failures.push(`archiving ${thread}: ${status} ${text.slice(0, 300)}`);
 }

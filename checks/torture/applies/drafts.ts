@@ -156,6 +156,5 @@ function clash(number: number, nth: number): Change {
 export const decisionOf = ({ kind }: Plan) =>
   kind === 'own' || kind === 'repair' ? {} : { conflictResolution: 'manual' };
 
-const applyPath = (thread: string) => `${thread}/apply`;
 export const threadPath = (thread: string) => `/api/threads/${thread.slice(thread.lastIndexOf('/') + 1)}`;
 export const appId = (app: string) => app.slice(PLATFORM.length + '/apps/'.length);

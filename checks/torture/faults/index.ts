@@ -48,8 +48,9 @@ async function runTables({ scratch, signal }: Setup, tables: readonly string[]):
     [
       join(ROOT, 'node_modules/.bin/vitest'),
       'run',
-      ...['--config', join(import.meta.dirname, 'vitest.config.ts')],
-      ...['--reporter=json', `--outputFile=${report}`],
+      `--config=${join(import.meta.dirname, 'vitest.config.ts')}`,
+      '--reporter=json',
+      `--outputFile=${report}`,
       ...tables,
     ],
     { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'], signal },

@@ -49,9 +49,7 @@ const RETRY_MS = 30;
 export async function deliver(
   callers: readonly Caller[],
   write: Write,
-  random: Random,
-  weather: Weather,
-  signal: AbortSignal,
+  { random, weather, signal }: { random: Random; weather: Weather; signal: AbortSignal },
 ): Promise<Delivered> {
   const sentAt = performance.now();
   let unanswered = 0;

@@ -125,7 +125,11 @@ export async function writer(number: number, random: Random, writing: Writing): 
     await writing.step();
     const name = `w${number}-${n}`;
     const { write, marks, take } = choose(writing, random, name);
-    const answer = await deliver(callers, { ...write, key: `torture-log-${name}` }, random, weather, signal);
+    const answer = await deliver(
+      callers,
+      { ...write, key: `torture-log-${name}` },
+      { random, weather, signal },
+    );
     if (answer.status >= 300 || !answer.headers['x-operation-id']) {
       failures.push(
         `${write.method} ${write.path}: ${answer.status} ${answer.text.slice(0, 300)} (operation ${String(answer.headers['x-operation-id'])})`,

@@ -84,7 +84,11 @@ async function sendCopies(setup: Setup, fleet: Fleet, keys: readonly Key[]) {
     await storm.step();
     key.answers = await Promise.all(
       Array.from({ length: COPIES }, (_, copy) =>
-        deliver(fleet.callers, key.write, setup.random.fork(`copy ${n} ${copy}`), weather, setup.signal),
+        deliver(fleet.callers, key.write, {
+          random: setup.random.fork(`copy ${n} ${copy}`),
+          weather,
+          signal: setup.signal,
+        }),
       ),
     );
   });

@@ -3,8 +3,7 @@
  * there.
  */
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from './sample.ts';
-import type { Answer, Request, Wire } from './wire.ts';
+import type { Answer, Wire } from './wire.ts';
 
 export type Actor = [name: string, value: string][];
 
@@ -113,20 +112,3 @@ export function createCalls(wire: Wire, base: string): Calls {
   };
   return calls;
 }
-
-const jsonRequest = (
-  actor: Actor,
-  method: string,
-  target: string,
-  body: JsonObject | undefined,
-  key: string | undefined,
-): Request => ({
-  method,
-  target,
-  headers: [
-    ...actor,
-    ...(key === undefined ? [] : [['idempotency-key', key] as [string, string]]),
-    ...(body === undefined ? [] : [['content-type', 'application/json'] as [string, string]]),
-  ],
-  ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
-});

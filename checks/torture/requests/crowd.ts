@@ -5,15 +5,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Random } from '../../harness/random.ts';
 import type { Made } from './actors.ts';
-import type { ApiDocument, Operation } from './document.ts';
+import type { Operation } from './document.ts';
 import { PLATFORM } from './exhibits.ts';
 import type { Ids } from './exhibits.ts';
 import { errorOf, judge } from './judge.ts';
 import { sample } from './sample.ts';
 import type { JsonObject } from './sample.ts';
 import { requestOf, withKey } from './specimen.ts';
+import type { Sending } from './sending.ts';
 import { shown } from './tally.ts';
-import type { Tally } from './tally.ts';
 import { pathOf } from './world.ts';
 import type { World } from './world.ts';
 
@@ -33,14 +33,8 @@ interface Place {
   ids: Ids;
 }
 
-export async function sendCrowd(
-  document: ApiDocument,
-  world: World,
-  total: number,
-  random: Random,
-  tally: Tally,
-  signal: AbortSignal,
-): Promise<void> {
+export async function sendCrowd(sending: Sending, total: number, random: Random): Promise<void> {
+  const { document, world, signal } = sending;
   const places = await Promise.all(Array.from({ length: APPS }, () => makePlace(world)));
   const takes = ({ takesKey, isStream, pathParameters }: Operation) =>
     takesKey && !isStream && pathParameters.some((name) => ['appId', 'projectId', 'threadId'].includes(name));
@@ -61,7 +55,7 @@ export async function sendCrowd(
           );
         let operation = draw();
         while (COSTLY.test(operation.base) && random.next() < 0.8) operation = draw();
-        await one(document, world, random.pick(places), operation, random, tally);
+        await sendOne(sending, random.pick(places), operation, random);
       }
     }),
   );
@@ -85,13 +79,11 @@ async function makePlace({ calls: { call }, key, exhibits }: World): Promise<Pla
   return { app, threads, ids: { ...exhibits.ids, appId: app, sourceId: sourceId as string } };
 }
 
-async function one(
-  document: ApiDocument,
-  world: World,
+async function sendOne(
+  { document, world, tally }: Sending,
   place: Place,
   operation: Operation,
   random: Random,
-  tally: Tally,
 ): Promise<void> {
   const ids: Ids = { ...place.ids, appId: place.app, threadId: random.pick(place.threads) };
   const key = operation.isWrite ? randomUUID() : undefined;

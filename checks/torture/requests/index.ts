@@ -34,16 +34,13 @@ export const requestsPart: Part = {
     const [valid, malformed, crowd] = [createTally(), createTally(), createTally()];
     const tasks = plan(document.operations, count(VALID, document.operations.length), random.fork('plan'));
     await Promise.all([
-      sendValid(document, world, tasks, valid, signal),
+      sendValid({ document, world, tally: valid, signal }, tasks),
       sendMalformed(
-        document,
-        world,
+        { document, world, tally: malformed, signal },
         count(MALFORMED, document.operations.length),
         random.fork('malformed'),
-        malformed,
-        signal,
       ),
-      sendCrowd(document, world, count(CROWDED, 100), random.fork('crowd'), crowd, signal),
+      sendCrowd({ document, world, tally: crowd, signal }, count(CROWDED, 100), random.fork('crowd')),
     ]);
     return resultOf(document.operations, { valid, malformed, crowd });
   },

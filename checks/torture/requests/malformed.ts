@@ -1,6 +1,6 @@
 /** Requests that are broken in one way each, of every operation; each has to be refused as it should be. */
 import type { Random } from '../../harness/random.ts';
-import type { ApiDocument, Operation } from './document.ts';
+import type { Operation } from './document.ts';
 import { errorOf, judge } from './judge.ts';
 import { HEADER_MUTATIONS } from './mutations/headers.ts';
 import type { Broken, Mutation } from './mutations/mutation.ts';
@@ -11,10 +11,9 @@ import { TEXT_MUTATIONS } from './mutations/texts.ts';
 import { TRANSPORT_MUTATIONS } from './mutations/transport.ts';
 import { VALUE_MUTATIONS } from './mutations/values.ts';
 import { restingSpecimen } from './specimen.ts';
+import type { Sending } from './sending.ts';
 import { shown } from './tally.ts';
-import type { Tally } from './tally.ts';
 import type { Answer } from './wire.ts';
-import type { World } from './world.ts';
 
 const LANES = 8;
 const MUTATIONS: Mutation[] = [
@@ -30,14 +29,8 @@ const MUTATIONS: Mutation[] = [
 const DRAWS = 20;
 
 /** Each operation in turn, those with a body more often: most that can be broken is there. */
-export async function sendMalformed(
-  document: ApiDocument,
-  world: World,
-  total: number,
-  random: Random,
-  tally: Tally,
-  signal: AbortSignal,
-): Promise<void> {
+export async function sendMalformed(sending: Sending, total: number, random: Random): Promise<void> {
+  const { document, signal } = sending;
   const fitting = new Map(
     document.operations.map((operation) => [
       operation,
@@ -53,14 +46,7 @@ export async function sendMalformed(
       while (next < total && !signal.aborted) {
         const number = next++;
         const operation = turns[number % turns.length]!;
-        await one(
-          document,
-          world,
-          operation,
-          fitting.get(operation)!,
-          random.fork(`malformed ${number}`),
-          tally,
-        );
+        await sendOne(sending, operation, fitting.get(operation)!, random.fork(`malformed ${number}`));
       }
     }),
   );
@@ -74,13 +60,11 @@ function weighted(mutations: Mutation[]): (random: Random) => Mutation {
   };
 }
 
-async function one(
-  document: ApiDocument,
-  world: World,
+async function sendOne(
+  { document, world, tally }: Sending,
   operation: Operation,
   draw: (random: Random) => Mutation,
   random: Random,
-  tally: Tally,
 ): Promise<void> {
   let broken: Broken | undefined;
   let mutation: Mutation | undefined;

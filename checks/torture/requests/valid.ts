@@ -1,7 +1,7 @@
 /** Valid requests of every operation, as many as its weight says, on several lanes. */
 import type { Random } from '../../harness/random.ts';
 import type { Made } from './actors.ts';
-import type { ApiDocument, Operation } from './document.ts';
+import type { Operation } from './document.ts';
 import { createEnds } from './ends.ts';
 import type { Ends } from './ends.ts';
 import { errorOf, judge, leavesReceipt } from './judge.ts';
@@ -10,10 +10,10 @@ import { conflict, replay } from './replay.ts';
 import { shuffled } from './shuffled.ts';
 import { drawSpecimen, requestOf } from './specimen.ts';
 import type { Specimen } from './specimen.ts';
+import type { Sending } from './sending.ts';
 import { shown } from './tally.ts';
 import type { Tally } from './tally.ts';
 import type { Answer } from './wire.ts';
-import type { World } from './world.ts';
 
 const LANES = 8;
 /** The share of the settled writes that are. */
@@ -44,31 +44,21 @@ export function plan(operations: Operation[], total: number, random: Random): Ta
   return shuffled(tasks, random);
 }
 
-export async function sendValid(
-  document: ApiDocument,
-  world: World,
-  tasks: Task[],
-  tally: Tally,
-  signal: AbortSignal,
-): Promise<void> {
+export async function sendValid(sending: Sending, tasks: Task[]): Promise<void> {
+  const { world, tally, signal } = sending;
   const ends = createEnds();
   const queue = [...tasks];
   await Promise.all(
     Array.from({ length: LANES }, async () => {
       for (let task = queue.pop(); task && !signal.aborted; task = queue.pop())
-        await one(document, world, task, tally, ends);
+        await sendOne(sending, task, ends);
     }),
   );
   await ends.check(world, tally, signal);
 }
 
-async function one(
-  document: ApiDocument,
-  world: World,
-  { operation, isPlain, random }: Task,
-  tally: Tally,
-  ends: Ends,
-): Promise<void> {
+async function sendOne(sending: Sending, { operation, isPlain, random }: Task, ends: Ends): Promise<void> {
+  const { document, world, tally } = sending;
   const { specimen, after } = await drawSpecimen({ world, operation, random, isPlain });
   const requestId = random.next() < 0.3 ? `request-${random.below(1e9)}~` : undefined;
   if (requestId !== undefined) specimen.headers.push(['x-request-id', requestId]);
@@ -81,7 +71,7 @@ async function one(
   ];
   for (const fault of faults) tally.fault(`valid ${operation.id}: ${fault}`, () => shown(request, answer));
   if (specimen.key !== undefined && specimen.actor !== world.wanderer && leavesReceipt(answer))
-    await repeat(document, world, specimen, answer, random, tally);
+    await repeat(sending, specimen, answer, random);
   const receipt = answer.headers.get('x-operation-id')?.[0];
   if (receipt && operation.takesKey) world.operations.push(receipt);
   const made = madeBy(answer);
@@ -124,13 +114,12 @@ function validFaults(answer: Answer, isPlain: boolean, requestId: string | undef
  * own organization: keys are per organization.
  */
 async function repeat(
-  document: ApiDocument,
-  { calls: { wire } }: World,
+  { document, world, tally }: Sending,
   specimen: Specimen,
   first: Answer,
   random: Random,
-  tally: Tally,
 ): Promise<void> {
+  const { wire } = world.calls;
   const { operation } = specimen;
   for (const [name, replayed] of [
     ['replays', random.next() < REPEATED && (await replay(wire, specimen, first))],
