@@ -3,6 +3,7 @@ import { transaction } from '../db/transaction.ts';
 import { moveHead } from '../projects/index.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
+import { wordsDuring } from '../threads/threads.fixture.ts';
 import { draftsOf, holdMerges, P } from './applies.fixture.ts';
 import type { Draft } from './applies.fixture.ts';
 
@@ -19,18 +20,7 @@ const manual = { conflictResolution: 'manual' };
 /** Applies a draft to the end, with nothing else under way; returns all events meanwhile. */
 async function eventsOf(draft: Draft, fields = {}): Promise<string[]> {
   await vi.waitFor(async () => expect((await threadOf(draft.threadId)).status).toBe('ready'), 20_000);
-  const { cursor } = (await server.call('GET', `${P}/apps/${draft.appId}/events/head`)).body;
-  const { status } = await d.finish(draft, fields);
-  return vi.waitFor(async () => {
-    const { events } = (
-      await server.call(
-        'GET',
-        `${P}/apps/${draft.appId}/events?limit=100&cursor=${encodeURIComponent(cursor)}`,
-      )
-    ).body as { events: { type: string; data: { status?: string } }[] };
-    expect(events.map((e) => e.type)).toContain(`platform.apply.${status}`);
-    return events.map((e) => (e.type === 'thread.updated' ? `${e.type}:${e.data.status}` : e.type));
-  }, 10_000);
+  return wordsDuring(server, `${P}/apps/${draft.appId}`, () => d.finish(draft, fields));
 }
 const ACCEPTED = ['platform.apply.queued', 'thread.updated:blocked'];
 const threadOf = async (threadId: string) =>
