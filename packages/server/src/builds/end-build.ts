@@ -4,7 +4,6 @@
  */
 import type { Context } from '../context.ts';
 import { json } from '../db/schema.ts';
-import type { ThreadRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';

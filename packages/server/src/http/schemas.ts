@@ -3,7 +3,7 @@
  * composed from them.
  */
 import Type from 'typebox';
-import type { Static, TObject, TProperties, TSchema } from 'typebox';
+import type { Static, TProperties, TSchema } from 'typebox';
 import type { IdPrefix } from '../ids.ts';
 
 const COUNTER_MAX = 9_007_199_254_740_991;
