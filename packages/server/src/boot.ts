@@ -108,7 +108,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     listening: { port: config.port },
   };
   const notices = await firstStart(ctx);
-  // In each process: whichever holds the lock publishes, the others stand by.
+  // In each process: the one that holds the lock publishes, the others wait for it.
   const publisher = new Publisher(ctx, connection);
   stops.push(() => publisher.stop());
   const work: Work | null = config.roles.has('worker') ? await startWork(ctx, connection) : null;

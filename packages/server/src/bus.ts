@@ -1,5 +1,5 @@
 /**
- * Wake-ups between processes: LISTEN/NOTIFY beside the database's transactions. A message is a hint, never
+ * Wake-ups between processes: LISTEN/NOTIFY, outside of transactions. A message is a hint, never
  * the truth: every listener also looks by itself from time to time.
  *
  * NOTIFY inside writers' transactions serializes their commits (measured: 13.7-15.9 thousand commits/s fall

@@ -86,7 +86,7 @@ export interface AgentEntry {
    */
   asks: boolean;
   wire: Wire;
-  /** Patterns of the models that it speaks for; `*` stands for any text. */
+  /** Patterns of the models that it serves; `*` matches any text. */
   models: string[];
   install: string | null;
 }
@@ -114,7 +114,7 @@ export interface FileConfig {
   /** Which agents executionTarget.provider names. */
   aliases: Record<string, string>;
   providers: Record<string, ProviderEntry>;
-  /** Model id, or a pattern with `*`, to what goes before the known price. */
+  /** Model id, or a pattern with `*`, to what overrides the known price. */
   prices: Record<string, PriceEntry>;
 }
 

@@ -131,7 +131,7 @@ describe('imports', () => {
   const isDomain = (domain: string | null): domain is string =>
     domain !== null && !INFRASTRUCTURE.has(domain);
 
-  /** What the kernel knows of domains beside types; each with its reason. */
+  /** What the kernel imports of domains besides types; each with its reason. */
   const ALLOWED: Record<string, string> = {
     'boot.ts → sources/import/pool.ts': "makes the process's one pool",
   };

@@ -501,7 +501,7 @@ describe('403 with a session', () => {
 });
 
 describe('404', () => {
-  /** One path id after the other is somebody else's, the ones before it are the caller's own. */
+  /** One path id after the other is another caller's, the ones before it are the caller's own. */
   const asked = routes
     .filter((r) => accessOf(r) !== 'public')
     .flatMap((route) => idParams(route).map((name, at) => ({ route, name, at })));

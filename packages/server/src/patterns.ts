@@ -1,5 +1,5 @@
 /**
- * `*` stands for any text, no other character is special; the whole text has to match. Linear in time,
+ * `*` matches any text, no other character is special; the whole text has to match. Linear in time,
  * whatever the pattern.
  */
 export function matches(pattern: string, text: string): boolean {

@@ -1,5 +1,5 @@
 /**
- * Two APIs and two workers on one PostgreSQL, each a process of its own: what one writes the other's
+ * Two APIs and two workers on one PostgreSQL, each a separate process: what one writes the other's
  * streams show, and whatever a killed one held goes on elsewhere.
  *
  *   held by one:  the publisher and, with it, the retention job (a session lock: the server frees it when the holder's connection ends)
@@ -146,7 +146,7 @@ const sinceFirstMark = ({ frames }: Reader) =>
 async function newApp(at: Process): Promise<string> {
   return (await call(at, 'POST', `${P}/apps`, { name: 'App' })).body.app.id;
 }
-/** An event that a reader tells from others. */
+/** An event that a reader can distinguish from others. */
 const mark = (at: Process, appId: string, name: string) =>
   call(at, 'PATCH', `${P}/apps/${appId}`, { externalId: name });
 

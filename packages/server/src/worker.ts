@@ -34,7 +34,7 @@ export interface Work {
 const GRACE_MS = 4_000;
 
 /**
- * How often the runner is told that this worker relays models' calls; one that is silent is forgotten
+ * How often this worker reports to the runner that it relays models' calls; a silent one is forgotten
  * there.
  */
 const OFFER_MS = 1_000;

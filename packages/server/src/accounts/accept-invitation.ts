@@ -13,7 +13,7 @@ import { hashToken, sessionCookie } from './session-cookie.ts';
 import { attempt } from './sign-in-limits.ts';
 import { insertMember, insertUser, markInvitationAccepted } from './store.ts';
 
-/** An open invitation of an organization that exists, by somebody who may still invite that role. */
+/** An open invitation of an organization that exists, by a member who may still invite that role. */
 const openInvitation = (db: Context['db'] | Tx['db'], token: string) =>
   db
     .selectFrom('invitations as i')

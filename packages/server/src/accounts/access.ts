@@ -15,7 +15,7 @@ import { loadKey, loadSession } from './load-access.ts';
 import type { Loaded } from './load-access.ts';
 
 const MAX_AGE_MS = 900;
-/** A database that hangs is away for whoever waits for it. */
+/** A database that hangs counts as away. */
 const LOOK_UP_MS = 3_000;
 const MAX_ENTRIES = 50_000;
 

@@ -1,4 +1,4 @@
-/** From a request's headers to its caller: a service key goes before a session cookie. */
+/** From a request's headers to its caller: a service key takes precedence over a session cookie. */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Bus } from '../bus.ts';

@@ -80,7 +80,7 @@ export async function invite(
 export const accept = (s: TestServer, token: string, body: unknown) =>
   s.call('POST', `/api/invitations/${token}/accept`, body, browser(s));
 
-/** Somebody new in the session's organization. */
+/** A new member of the session's organization. */
 export async function invited(s: TestServer, cookie: string, role: string) {
   const { email, token } = await invite(s, cookie, role);
   const password = randomUUID();

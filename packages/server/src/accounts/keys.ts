@@ -1,6 +1,6 @@
 /**
  * Service keys: `hrk_` + the 26 base32 characters of the credential's id + `_` + 32 random bytes in
- * base64url + 6 check digits (the first hex digits of the SHA-256 of all that stands before), so that
+ * base64url + 6 check digits (the first hex digits of the SHA-256 of all before them), so that
  * secret scanners and typing errors need no look-up. The secret has 256 random bits: a plain SHA-256 of the
  * key is kept, a slow hash would protect nothing and cost every request.
  */

@@ -1,5 +1,5 @@
 /**
- * Reads what a credential or a session stands for, in one statement each. Times are compared by the
+ * Reads what a credential or a session gives access to, in one statement each. Times are compared by the
  * database's clock.
  */
 import { sql } from 'kysely';
@@ -9,7 +9,7 @@ import type { Principal } from '../http/principal.ts';
 
 export interface Loaded {
   /**
-   * unknown: 401, as if there were no such key. suspended: 403, its account was last saved by somebody who
+   * unknown: 401, as if there were no such key. suspended: 403, its account was last saved by a person who
    * is neither owner nor admin any more.
    */
   verdict: 'admitted' | 'suspended' | 'unknown';

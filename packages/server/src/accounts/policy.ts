@@ -35,7 +35,7 @@ export async function loadOrganization(
   return organization;
 }
 
-/** Receipts stand in the organization that a session acts in. */
+/** Receipts belong to the organization that a session acts in. */
 export function requireOrganization(principal: Principal): void {
   if (principal.orgId === '')
     throw new ApiError(

@@ -9,7 +9,7 @@ export interface Actor {
 }
 
 /**
- * Adds an entry to the organization's audit log, in the transaction of what it tells of. `action` is
+ * Adds an entry to the organization's audit log, in the transaction of what it records. `action` is
  * `<resource>.<past tense>` (`project.deleted`), `targetId` the id of what was changed.
  */
 export async function audit(tx: Tx, by: Actor, action: string, targetId: string | null): Promise<void> {

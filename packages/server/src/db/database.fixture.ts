@@ -1,4 +1,4 @@
-/** A database of its own for a test file or a test. */
+/** A separate database for a test file or a test. */
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';

@@ -19,7 +19,7 @@ export interface DatabaseHandle {
 /**
  * A pool that outlives its server. A broken connection is replaced at its next use; without listeners it
  * would end the process. The pool listens to idle ones only: one that breaks between two statements of a
- * transaction says so with nobody waiting for an answer.
+ * transaction says so with no caller waiting for an answer.
  */
 export function openPool(config: pg.PoolConfig): pg.Pool {
   return new pg.Pool(config)

@@ -6,7 +6,7 @@ type Done = (error: Error | null, body?: Buffer) => void;
 
 /**
  * Reads a body of at most `limit` bytes. In place of Fastify's own reader, which joins what has come at the
- * body's end: of 33 MiB that held up everybody else for 40 ms. Where the length is told, each piece goes to
+ * body's end: of 33 MiB that held up all others for 40 ms. Where the length is given, each piece goes to
  * its place as it comes. On an error Fastify closes the connection behind the answer.
  */
 export function readBody(request: FastifyRequest, payload: Readable, limit: number, done: Done): void {

@@ -1,5 +1,5 @@
 /**
- * Opaque, signed cursors. One of another list, filter or organization, or made by somebody else, is
+ * Opaque, signed cursors. One of another list, filter or organization, or not made by this service, is
  * `invalid_cursor`.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';

@@ -10,7 +10,7 @@ interface Level {
 
 /**
  * The JSON pointers of members whose key their object has already, in order of the text, at most `limit`.
- * `text` must be valid JSON. A tokenizer with a stack of its own, so that depth costs no call stack.
+ * `text` must be valid JSON. A tokenizer with its own stack, so that depth costs no call stack.
  */
 export function findDuplicateMembers(text: string, limit: number): string[] {
   const found: string[] = [];

@@ -41,7 +41,7 @@ export class NamedSchemas {
     this.#names.set(text, name);
   }
 
-  /** Names the resources of an answer. Two of one name are told apart by their domain. */
+  /** Names the resources of an answer. Of two with one name, the second gets its domain in front. */
   nameResources(domain: string, answer: Json): void {
     for (const [key, schema] of Object.entries((answer.properties ?? {}) as Record<string, Json>)) {
       const items = schema.items as Json | undefined;

@@ -71,7 +71,7 @@ export interface Documentation {
   rawBody?: readonly string[];
   /** Successful answers: a JSON schema, or media types. */
   responses: Record<number, TSchema | { content: Record<string, unknown>; description?: string }>;
-  /** Statuses beside the ones that every operation of its kind has. */
+  /** Statuses in addition to those that every operation of its kind has. */
   errors?: readonly number[];
 }
 

@@ -124,7 +124,7 @@ describe('the address of a caller', () => {
         await remaining(proxied, '203.0.113.1'),
         await remaining(proxied, '203.0.113.2'),
       ]).toEqual([49, 48, 49]);
-      // Only the nearest that is no proxy of ours: what stands before it anybody may write.
+      // Only the nearest that is no proxy of ours: a client may write anything before it.
       expect(await remaining(proxied, '198.51.100.7, 203.0.113.2')).toBe(48);
     } finally {
       await proxied.close();

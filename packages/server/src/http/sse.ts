@@ -34,7 +34,7 @@ export interface SseConnection {
   onClose(listener: () => void): void;
 }
 
-/** Answers 200 and begins the stream. `headers` are sent beside the stream's own. */
+/** Answers 200 and begins the stream. `headers` are sent in addition to the stream's own. */
 export function openSse(response: ServerResponse, headers: Record<string, string>): SseConnection {
   response.writeHead(200, {
     ...headers,

@@ -63,7 +63,7 @@ function textFaults(
   });
 }
 
-/** A validator that returns the faults, none when the value fits. `prefix` stands before each path. */
+/** A validator that returns the faults, none when the value fits. Paths in a query begin with `/query`. */
 export function compile(schema: TSchema, kind: 'body' | 'query'): (value: unknown) => Field[] {
   const validate: ValidateFunction = (kind === 'body' ? bodies : queries).compile(schema);
   const prefix = kind === 'query' ? '/query' : '';

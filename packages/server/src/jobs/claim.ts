@@ -1,7 +1,7 @@
 /**
  * Who is next. Of a kind's due jobs one of the `fair_key` (a project) that has the fewest under way, there
  * the oldest: a thousand queued runs of one project hold up no other's single one. Among equals it is who
- * was served longest ago, as this worker remembers it: where there is one place, nobody has anything under
+ * was served longest ago, as this worker remembers it: where there is one place, none has anything under
  * way when it gets free. What waits for a person is not under way; a project whose twenty runs wait for
  * answers would never have its turn.
  *

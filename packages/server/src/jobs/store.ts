@@ -40,7 +40,7 @@ export async function deleteWorker(db: Db, id: string): Promise<void> {
 }
 
 /**
- * Queues the jobs of workers that died, and those that nobody works on; returns whether there were any.
+ * Queues the jobs of workers that died, and those that no worker works on; returns whether there were any.
  * `held`: the jobs that this worker works on.
  */
 export async function queueLostJobs(db: Db, workerId: string, held: number[]): Promise<boolean> {

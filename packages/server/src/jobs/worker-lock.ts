@@ -1,5 +1,5 @@
 /**
- * The session lock by which other workers know that this one lives, on a connection of its own. Other
+ * The session lock by which other workers know that this one lives, on a separate connection. Other
  * workers find the lock free as soon as the process or its connection is gone.
  */
 import pg from 'pg';

@@ -28,7 +28,7 @@ const jobs = () => handle.db.selectFrom('jobs').selectAll().orderBy('id').execut
 const gone = () => vi.waitFor(async () => expect(await jobs()).toEqual([]), { timeout: 15_000 });
 type RunJob = Job<'run.work'>;
 
-/** A handler whose jobs end when told. */
+/** A handler whose jobs end on demand. */
 function gated() {
   const begun: { job: RunJob; end: () => void }[] = [];
   return {

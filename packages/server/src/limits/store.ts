@@ -36,7 +36,7 @@ export function openWindowStore(connection: pg.PoolConfig): WindowStore {
     query_timeout: PATIENCE_MS,
     idleTimeoutMillis: 30_000,
     application_name: 'headrace-limits',
-    // A count that a crash of the database's machine loses is reported again by whoever made it.
+    // A count that a crash of the database's machine loses is reported again by the process that made it.
     options: '-c synchronous_commit=off',
   });
 

@@ -69,7 +69,7 @@ function headerFaults(headers: Record<string, string>): Field[] {
   ];
 }
 
-/** Stored values were meant for one origin: whoever may change the URL must not have them sent to another. */
+/** Stored values were meant for one origin: a change of the URL must not send them to another. */
 function originFaults(before: string | null, after: string | null): Field[] {
   if (before === null || after === null || new URL(before).origin === new URL(after).origin) return [];
   return [{ path: '/headers', message: 'have to be sent again with a URL of another origin' }];

@@ -23,7 +23,7 @@ const covering = (db: Context['db'], project: Project) =>
     );
 
 /**
- * What a run's agent is told of them. An http server is reached through the gateway, with the run's
+ * What a run's agent gets to know of them. An http server is reached through the gateway, with the run's
  * `token`: where it is and what it is sent stays with the service. A stdio server's environment is in the
  * clear: it runs in the sandbox.
  */

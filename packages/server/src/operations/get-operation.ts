@@ -39,7 +39,7 @@ export const getOperation = read({
       throw notFound('operation');
     if (row.project_id === null && principal.projectIds !== null && row.actor_id !== principal.actorId)
       throw notFound('operation');
-    // A receipt without permissions tells of what only a session may do: its own, or an owner's or admin's.
+    // One without permissions is of a write that only sessions may do: for its actor, owners and admins.
     if (row.permissions.length) authorize({ permissions: row.permissions }, principal, 'direct', params);
     else if (row.actor_id !== principal.actorId) authorize({ session: 'admin' }, principal, 'direct', params);
     return {

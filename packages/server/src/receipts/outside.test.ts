@@ -44,7 +44,7 @@ beforeAll(async () => {
   ctx = s.service.ctx;
   ({ id: orgId } = await ctx.db.selectFrom('organizations').select('id').executeTakeFirstOrThrow());
   outside = await openOutside();
-  // The operation of the test stands beside the service, not in it.
+  // The operation of the test is not part of the service.
   app = await createHttpServer(ctx, {
     routes: [directRoute('POST', '/things', thingOf(outside.url))],
     authenticate: createAuthenticator(ctx).authenticate,

@@ -36,11 +36,11 @@ interface Mark {
 
 /** An effect outside. `Target` is stored with the claim (JSON): ids and names, no secrets. */
 export interface Effect<Target extends Record<string, unknown>, Found> {
-  /** Does it, once. An ApiError says that nothing was done; anything else thrown, that nobody knows. */
+  /** Does it, once. An ApiError says that nothing was done; anything else thrown leaves it unknown. */
   act(ctx: Context, target: Target, mark: Mark): Promise<Found>;
   /**
    * What `act` did; null when it certainly was not done and nothing of it is under way. Throws when that
-   * cannot be told now. Changes nothing.
+   * cannot be found out now. Changes nothing.
    */
   look(ctx: Context, target: Target, mark: Mark): Promise<Found | null>;
   /**

@@ -40,7 +40,7 @@ afterAll(async () => {
 const rowOf = (id: string) =>
   ctx.db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 /**
- * The statuses that were told of an operation. One statement: an event moves from the outbox to the log
+ * The statuses that were published of an operation. One statement: an event moves from the outbox to the log
  * meanwhile.
  */
 const published = async (operationId: string) =>

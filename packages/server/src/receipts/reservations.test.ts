@@ -110,7 +110,7 @@ describe('which answers reserve', () => {
     } else {
       expect(first).toMatchObject({ status: CODES[code], replayed: false });
       const text = JSON.stringify(error.body('req-1'));
-      // The first request's id, whoever asks again.
+      // The first request's id, for every retry.
       const [again, reclaimed] = [
         await writeOnce(ctx, { ...once, requestId: 'req-2' }, async () => OK),
         await writeClaimed(ctx, { ...staged, requestId: 'req-2' }, STAGED, async () => OK),

@@ -42,7 +42,7 @@ export async function inTurn<T>(
   underWay.set(ctx.db, writes);
   const name = `${request.principal.orgId} ${request.principal.actorId} ${request.key}`;
   let patience: Promise<'late'> | undefined;
-  // No await stands between the last look and the entry: of those that waited for one write, one goes on.
+  // There is no await between the last look and the entry: of those that waited for one write, one goes on.
   for (let rival = writes.get(name); rival; rival = writes.get(name))
     await meet(rival, request, (patience ??= sleep(RIVAL_MS, 'late' as const, { ref: false })));
   const { promise, resolve } = Promise.withResolvers<'pending' | 'over'>();

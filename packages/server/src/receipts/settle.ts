@@ -1,4 +1,4 @@
-/** What settles a claim, in the transaction of whoever knows its answer, and the operation's events. */
+/** Settles claims, in the transaction of the caller that knows the answer, and publishes their operations. */
 import { appendEvent } from '../db/transaction.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
@@ -35,7 +35,7 @@ interface SettleOptions {
 }
 
 /**
- * Settles an open claim in the caller's transaction. Without a fence whoever owns it: for a job that owns
+ * Settles an open claim in the caller's transaction. Without a fence any owner may: for a job that owns
  * the operation.
  */
 export async function settle(

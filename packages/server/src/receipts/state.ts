@@ -2,9 +2,9 @@
  * The status of a receipt. One of a write in a single transaction is `succeeded` or `failed` from the start.
  *
  *   pending, uncertain   succeed   succeeded   the work settles it, or a look finds it done
- *   pending, uncertain   fail      failed      refused; found not to be done; nobody knows after seven days
+ *   pending, uncertain   fail      failed      refused; found not to be done; still unknown after seven days
  *   pending              refuse    failed      its own work ends with a refusal
- *   pending              lose      uncertain   nobody knows what became of its effect outside
+ *   pending              lose      uncertain   it is not known what became of its effect outside
  */
 import type { OperationRow } from '../db/schema.ts';
 

@@ -89,7 +89,7 @@ interface StoredAnswer {
   isReserved: boolean;
 }
 
-/** Stores the answer; without a fence whoever owns it. Undefined where the receipt is not open, or another's. */
+/** Stores the answer. Undefined where the receipt is not open, or has another fence. */
 export async function settleReceipt(
   tx: Tx,
   { operationId, fence }: { operationId: string; fence?: number },

@@ -122,7 +122,7 @@ function requireSight(found: Found, request: WriteRequest): void {
   throw notFound(request.path.startsWith('/api/threads/') ? 'thread' : 'project');
 }
 
-/** The operation of whoever holds the key's lock; undefined when nobody does now. */
+/** The operation of the connection that holds the key's lock; undefined when none does now. */
 async function holderOf(tx: Tx, key: string): Promise<string | undefined> {
   const { rows } = await sql<{ operation: string }>`
     select a.application_name as operation from pg_locks l join pg_stat_activity a on a.pid = l.pid

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 const receiptOf = (answer: TestAnswer) => answer.headers.get('x-operation-id');
-/** Through one service or the other, until somebody else's copy is not in progress any more. */
+/** Through one service or the other, until another's copy is not in progress any more. */
 async function send(
   n: number,
   method: string,

@@ -1,5 +1,5 @@
 /**
- * What sandboxes of a project may reach, and what is told of what they may not. The runner's proxy holds
+ * What sandboxes of a project may reach, and what is logged of what they may not. The runner's proxy holds
  * them to it.
  */
 import type { JournalEntry } from '@headrace/runner/protocol';
@@ -14,7 +14,7 @@ import type { EffectiveSettings } from './effective.ts';
  * Where package managers get packages from: hosts that serve what their registry holds. No host is among
  * them where anybody may put files at an address of his own (GitHub, object storage), nor one that is asked
  * over plain HTTP (Debian's and Ubuntu's mirrors). npm and RubyGems take publications on the host that they
- * serve from, from whoever has an account there.
+ * serve from, by anyone with an account there.
  */
 export const REGISTRIES = [
   'registry.npmjs.org',

@@ -42,7 +42,7 @@ export const modelKeyView = (row: Pick<ModelKeyRow, 'provider' | 'created_at' | 
 
 const PROVIDER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** The provider that a path names: what stands before the `/` of a model's id. */
+/** The provider that a path names: the part of a model's id before the `/`. */
 export function providerOf(params: Record<string, string>): string {
   const provider = params.provider!;
   if (provider === 'scripted')

@@ -58,7 +58,7 @@ function libraryPath(root: string, dataDir: string): Record<string, string> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const { source, target } of missing) symlinkSync(join(root, source), join(folder, basename(target)));
-  // A library reached through a link looks for its own needs beside the link: the real folder has to be
+  // A library reached through a link looks for its own needs next to the link: the real folder has to be
   // named as well.
   return {
     [process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH']:

@@ -5,7 +5,7 @@
  *   has let go of it.
  * - A service that was killed leaves it running. The next start adopts it when it answers and has the
  *   same settings; else it is stopped,
- *   together with backends that outlived their postmaster, and started anew.
+ *   together with backends that outlived their postmaster, and started again.
  * - One connection watches it. When that ends, the server is brought up again the same way: adopted (one
  *   backend crashed and the
  *   postmaster reset itself) or restarted.
@@ -55,7 +55,7 @@ export interface EmbeddedPostgresOptions {
 
 /**
  * Resolves when the server answers. Measured on two cores: 0.9 s with a new data folder, 55 ms later;
- * beside a load of ten 0.2 s, and 40-100 ms to adopt.
+ * under a load of ten 0.2 s, and 40-100 ms to adopt.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;
@@ -150,7 +150,7 @@ async function adopt(place: Place): Promise<Client | null> {
 
 async function launch(place: Place, binaries: Binaries, settings: Record<string, string>): Promise<Client> {
   const uid = serverUid(place.cluster);
-  // No process of this server lives, so the file is stale; its process id may be somebody's by now, and the
+  // No process of this server lives, so the file is stale; its process id may be in use again, and the
   // server would refuse to start.
   rmSync(join(place.cluster, 'postmaster.pid'), { force: true });
   makeSocketDir(place, uid);

@@ -1,4 +1,4 @@
-/** The server's processes, found by title: a process id in a file may meanwhile be somebody else's. */
+/** The server's processes, found by title: a process id in a file may meanwhile be another process's. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /**
- * PostgreSQL refuses to run as root. An ordinary user runs it as itself; root drops to a uid of its own,
+ * PostgreSQL refuses to run as root. An ordinary user runs it as itself; root drops to a separate uid,
  * with one capability kept: to pass through folders. Thus the data folder and the checkout may lie below
  * /root or another 0700 folder. Rejected: a user namespace that maps root to another uid (cannot pass
  * another user's 0700 home, missing in many containers), and the machine's own postgres user (may not
