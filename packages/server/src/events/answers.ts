@@ -30,7 +30,12 @@ export const Head = Ok({
 });
 export const StreamAnswer = {
   description:
-    'Server-sent events. `id` is the event’s cursor, `event` its type, `data` its JSON. A `heartbeat` every 15 seconds carries a cursor. With `threadId`: `draft` {threadId, messageId, runId, revision, content (the whole text so far, at most its first 100,000 characters)} and `draft.removed` {threadId, messageId}, without a cursor. `error` {code, message} before the service ends a stream whose scope changed. 503 with `Retry-After` when the process has reached its limit of open streams and waiting requests (10,000).',
+    'Server-sent events. `id` is the event’s cursor, `event` its type, `data` its JSON. A `heartbeat` ' +
+    'every 15 seconds carries a cursor. With `threadId`: `draft` {threadId, messageId, runId, ' +
+    'revision, content (the whole text so far, at most its first 100,000 characters)} and ' +
+    '`draft.removed` {threadId, messageId}, without a cursor. `error` {code, message} before the ' +
+    'service ends a stream whose scope changed. 503 with `Retry-After` when the process has reached ' +
+    'its limit of open streams and waiting requests (10,000).',
   content: {
     'text/event-stream': {
       schema: { type: 'string' },

@@ -38,6 +38,16 @@ function asMessage(script: string): string {
 }
 
 const SHOWN = 100;
+const INSTRUCTIONS = [
+  'What each side has is in .hoplite/repair/base, head, draft and merge; the conflicts are described in',
+  '.hoplite/repair/conflicts.json. Edit the files so that the intents of both the head and the draft',
+  'are kept, and leave no conflict markers. Change, add or remove another file only where the',
+  'resolution needs it, and name it then, by its path or by a folder above it that ends in a slash, in',
+  'the summary or a check of your report: what is changed beside the conflicts without a word refuses',
+  'the whole result. Then write .hoplite/repair/report.json: {"status": "resolved", "summary": "what',
+  'you did", "checks": ["what you checked"]}. When the intents exclude each other, write the status',
+  '"unresolved" and say why in the summary.',
+].join(' ');
 
 function instructions(conflicts: string[], failures: string[]): string {
   return `Two changes to this project contradict each other. The workspace holds their merge; the files in conflict stand as in the draft:
@@ -47,6 +57,6 @@ ${conflicts
   .map((path) => `- ${path}`)
   .join('\n')}${conflicts.length > SHOWN ? `\n- and ${conflicts.length - SHOWN} more` : ''}
 
-What each side has is in .hoplite/repair/base, head, draft and merge; the conflicts are described in .hoplite/repair/conflicts.json. Edit the files so that the intents of both the head and the draft are kept, and leave no conflict markers. Change, add or remove another file only where the resolution needs it, and name it then, by its path or by a folder above it that ends in a slash, in the summary or a check of your report: what is changed beside the conflicts without a word refuses the whole result. Then write .hoplite/repair/report.json: {"status": "resolved", "summary": "what you did", "checks": ["what you checked"]}. When the intents exclude each other, write the status "unresolved" and say why in the summary.
+${INSTRUCTIONS}
 ${failures.length ? `\nEarlier attempts were refused:\n\n${failures.map((error) => `- ${error}`).join('\n')}\n` : ''}`;
 }
