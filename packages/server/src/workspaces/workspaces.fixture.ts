@@ -1,4 +1,5 @@
 /** For tests: a clock to move, unsaved work, and faults at the steps that use runner and store. */
+import { Readable } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';
 import { sql } from 'kysely';
 import { afterEach, expect } from 'vitest';
@@ -145,7 +146,14 @@ export function atStep(
       };
       if (when === 'before') await come();
       const result = await call(...args);
-      if (when === 'after') await come();
+      if (when === 'before') return result;
+      try {
+        await come();
+      } catch (error) {
+        // An answer that nobody reads any more would hold the workspace until the runner gives it up.
+        if (result instanceof Readable) result.destroy();
+        throw error;
+      }
       return result;
     };
   let mend: () => void;
