@@ -57,7 +57,8 @@ function databaseUrl({
 }
 
 /**
- * With `beside`, a further process's worth of that service: on its database, with its key. Close it first.
+ * Starts a service, or with `beside` a second one on that service's database, with its key. Close the second
+ * one first.
  */
 export async function startTestServer(
   env: Record<string, string> = {},

@@ -37,7 +37,7 @@ async function open(
   return { path: join(sockets.binds[0]!.host, name), refused, proxy, outside, sockets };
 }
 
-/** An internet without hosts: whoever reaches a dial got too far, or learns that nobody answers. */
+/** An internet without hosts: a dial is a mistake of the proxy, or finds that nothing answers. */
 const nowhere = (
   names: TestOutside['names'] = {
     'good.example': [PUBLIC],

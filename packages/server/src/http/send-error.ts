@@ -1,4 +1,4 @@
-/** Refusals and failures on the wire: one shape and the same headers, whoever found them. */
+/** Refusals and failures on the wire: one shape and the same headers, wherever they come from. */
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -302,7 +302,7 @@ describe('bodies', () => {
       'content-length': String(64 * 1024 * 1024 + 1),
     });
     expect([told(answer), answer.headers.get('x-request-id')]).toEqual(['413 request_too_large', 'mine']);
-    // Who may not write is not told so.
+    // A caller who may not write learns nothing of the limit.
     expect(
       told(
         await exchange('POST', `${P}/apps`, {

@@ -28,10 +28,10 @@ export interface Turn {
 const underWay = new WeakMap<Context['db'], Map<string, UnderWay>>();
 
 /**
- * Runs a write in its turn among those of its key in this process. A rival with another payload is refused
- * at once, one with the same as soon as it can read the operation that it is told of. A write that is one
- * transaction is waited for, as `takeKey` waits for other processes: it may be a replay itself. Those who
- * wait go on one after the other.
+ * Runs the writes with one key in this process one after the other. A rival with another payload is refused
+ * at once. One with the same payload is refused as soon as the operation that its refusal names can be read.
+ * A write that is one transaction is waited for, as `takeKey` waits for other processes, since it may be a
+ * replay itself.
  */
 export async function inTurn<T>(
   ctx: Pick<Context, 'db'>,

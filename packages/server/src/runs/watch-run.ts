@@ -1,6 +1,6 @@
 /**
- * Looks after a run beside its journal, on wake-ups and once a second: passes on a stop, gives the agent the
- * answers and the messages that it waits for, closes expired questions, and kills a run that its thread has
+ * Watches a run while its journal is read, on wake-ups and once a second: passes on a stop, gives the agent
+ * the answers and messages that it waits for, closes expired questions, and kills a run that its thread has
  * ended or whose model fails for good.
  */
 import { sql } from 'kysely';

@@ -44,8 +44,8 @@ export function findBinaries(dataDir: string): Binaries {
 
 /**
  * Package archives carry no symlinks: the package makes them in a postinstall script, which npm may have
- * refused to run, and node_modules may be read-only. What is missing is linked in the data folder, anew at
- * every start, since the checkout may have moved.
+ * refused to run, and node_modules may be read-only. Every start links what is missing in the data folder,
+ * since the checkout may have moved.
  */
 function libraryPath(root: string, dataDir: string): Record<string, string> {
   const list = join(root, 'native/pg-symlinks.json');
