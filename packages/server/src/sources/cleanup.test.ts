@@ -108,7 +108,7 @@ describe('a deleted project', () => {
     await markDeleted(project.id, 30);
     await cleanUp(ctx);
     expect(await Promise.all(keys.map(isStored))).toEqual([true, true]);
-    await markDeleted(project.id, 60);
+    await markDeleted(project.id, 61);
     await cleanUp(ctx);
     expect(await Promise.all(keys.map(isStored))).toEqual([false, false]);
     for (const table of ['sources', 'packs', 'blobs', 'objects'] as const)
