@@ -55,7 +55,7 @@ function pageOf(rows: Joined[]): LogPage {
   };
 }
 
-export interface LogQuery {
+interface LogQuery {
   filter: EventFilter;
   /** Null: from the oldest retained event on. */
   after: Position | null;

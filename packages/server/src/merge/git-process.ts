@@ -39,7 +39,7 @@ export const GIT_ENVIRONMENT = {
   LC_ALL: 'C',
 };
 
-export interface GitCommand {
+interface GitCommand {
   gitDir: string;
   /** Without `git` itself. */
   args: string[];

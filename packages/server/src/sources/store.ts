@@ -198,10 +198,10 @@ export async function findPackObjects(
   return db.selectFrom('packs').select(['id', 'object_key', 'index']).where('id', 'in', ids).execute();
 }
 
-export type SmallPack = Pick<Selectable<PacksTable>, 'id' | 'object_key' | 'byte_size' | 'index'>;
+type SmallPack = Pick<Selectable<PacksTable>, 'id' | 'object_key' | 'byte_size' | 'index'>;
 
 /** Which packs are small, how many a project must have, and how much of them is taken. */
-export interface SmallPackQuery {
+interface SmallPackQuery {
   bytes: number;
   indexBytes: number;
   atLeast: number;
