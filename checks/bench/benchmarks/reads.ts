@@ -1,13 +1,15 @@
 /**
- * Requests a second of GET thread, compared with a bare Fastify route with the same statements on the same
- * database.
+ * Requests a second of GET thread, compared with a bare Fastify route that reads the thread's row by its
+ * primary key on the same database and gives the same answer.
  */
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import type { Benchmark, Setup } from '../lib/benchmark.ts';
 import { startDatabase, startServiceOn } from '../../harness/database.ts';
 import { makeFiles } from '../../harness/files.ts';
+import { cpuOfTree } from '../lib/cpu.ts';
 import { load } from '../lib/load.ts';
 import { addressOf } from '../../harness/service.ts';
 import { summarize } from '../../harness/statistics.ts';
@@ -25,16 +27,29 @@ export const readsBenchmark: Benchmark = {
     const thread = await newReadyThread(service, app, sourceId);
     const sent = await service.call('POST', `${thread}/messages`, { content: 'Nothing to do.' });
     await service.call('GET', `${thread}/runs/${sent.body.run.id as string}?waitSeconds=30`);
-    const orgId = (await service.call('GET', app)).body.app.orgId as string;
-    const bare = await startBare(setup, database.url, orgId);
-    await expectSame(service.base, bare, thread, service.key);
+    const bare = await startBare(setup, database.url, thread.split('/').at(-1)!);
+    await expectSame(service.base, bare.base, thread, service.key);
 
     const seconds = setup.quick ? 1 : 3;
-    const ask = (base: string, headers: Record<string, string>) =>
-      load(base, () => ({ method: 'GET', path: thread, headers }), CONNECTIONS, seconds);
+    const postgres = Number(
+      readFileSync(join(database.dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0],
+    );
+    const costs: Record<string, number[]> = {};
+    const ask = async (base: string, headers: Record<string, string>, pid: number) => {
+      const from = [cpuOfTree(pid), cpuOfTree(postgres)];
+      const rate = await load(base, () => ({ method: 'GET', path: thread, headers }), CONNECTIONS, seconds);
+      const each = [cpuOfTree(pid), cpuOfTree(postgres)].map(
+        (ms, i) => ((ms - from[i]!) * 1000) / (rate * seconds),
+      );
+      setup.say(`us each: node ${each[0]!.toFixed(0)} postgres ${each[1]!.toFixed(0)}`);
+      return rate;
+    };
     const [ours, theirs]: [number[], number[]] = [[], []];
     for (let round = -1; round < (setup.quick ? 2 : 8); round++) {
-      const rates = [await ask(service.base, { 'x-api-key': service.key }), await ask(bare, {})] as const;
+      const rates = [
+        await ask(service.base, { 'x-api-key': service.key }, service.pid),
+        await ask(bare.base, {}, bare.pid),
+      ] as const;
       // The first round compiles both.
       if (round < 0) continue;
       ours.push(rates[0]);
@@ -63,17 +78,21 @@ export const readsBenchmark: Benchmark = {
   },
 };
 
-async function startBare(setup: Setup, url: string, orgId: string): Promise<string> {
+async function startBare(
+  setup: Setup,
+  url: string,
+  threadId: string,
+): Promise<{ base: string; pid: number }> {
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../bare-server.ts')],
     {
-      env: { PATH: process.env.PATH, DATABASE_URL: url, BENCH_ORG_ID: orgId },
+      env: { PATH: process.env.PATH, DATABASE_URL: url, BENCH_THREAD_ID: threadId },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
   setup.atEnd(() => void child.kill('SIGKILL'));
-  return addressOf(child);
+  return { base: await addressOf(child), pid: child.pid! };
 }
 
 /** Both have to give the same answer, or they do not do the same work. */

@@ -44,13 +44,18 @@ export function cpuOfLiving(): number {
 }
 
 /** The same of all processes below this one: children, theirs, and so on. */
-export function cpuBelow(): number {
+export const cpuBelow = (): number => cpuOfTree(process.pid) - statOf('self')!.own;
+
+/** ms of CPU that this process used, with all that are below it. */
+export function cpuOfTree(root: number): number {
   const all = new Map(
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .map((name) => [Number(name), statOf(name)]),
   );
-  const isBelow = (stat: Stat | null | undefined): boolean =>
-    Boolean(stat) && (stat!.parent === process.pid || isBelow(all.get(stat!.parent)));
-  return [...all.values()].reduce((sum, stat) => sum + (isBelow(stat) ? stat!.own + stat!.ended : 0), 0);
+  const isOf = (pid: number): boolean => pid === root || (all.get(pid) ? isOf(all.get(pid)!.parent) : false);
+  return [...all].reduce(
+    (sum, [pid, stat]) => sum + (stat && isOf(pid) ? stat.own + (pid === root ? 0 : stat.ended) : 0),
+    0,
+  );
 }

@@ -30,6 +30,13 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
 }
 
 /**
+ * A named statement keeps its plan. One that was made while a table had a page of rows reads all of the table
+ * until PostgreSQL analyzes it again (measured in docs/benchmarks/reads.md); every table that grows has an
+ * index for each statement, so the planner is kept from sequential scans where there is another way.
+ */
+const KEEP_INDEXES = 'set enable_seqscan = off';
+
+/**
  * Opens a pool. `max` connections; every statement is bounded in time, so that no request hangs on a lost
  * server.
  */
@@ -43,6 +50,8 @@ export function openDatabase(connection: pg.PoolConfig, max = 24): DatabaseHandl
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 60_000,
   });
+  // What breaks here fails the connection's first statement too.
+  pool.on('connect', (client) => void client.query(KEEP_INDEXES).catch(() => {}));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return { db, pool, connection, close: () => db.destroy() };
 }

@@ -98,7 +98,7 @@ async function create(tx: Tx, caller: Caller, project: ProjectRow, input: NewThr
   });
   const scope = scopeOf(project);
   if (!input.message)
-    return { status: 201, scope, body: { ok: true, thread: await viewThread(tx.db, inserted) } };
+    return { status: 201, scope, body: { ok: true, thread: await viewThread(tx.db, inserted.id) } };
   const { message, run, ...accepted } = await acceptFirstMessage(
     tx,
     caller,
@@ -111,7 +111,7 @@ async function create(tx: Tx, caller: Caller, project: ProjectRow, input: NewThr
     scope,
     body: {
       ok: true,
-      thread: await viewThread(tx.db, thread),
+      thread: await viewThread(tx.db, thread.id),
       message: messageView(message),
       run: runView(run),
     },

@@ -21,7 +21,7 @@ export const deleteThread = write({
     await audit(tx, call, 'thread.deleted', thread.id);
     return {
       status: 200,
-      body: { ok: true, thread: await viewThread(tx.db, thread) },
+      body: { ok: true, thread: await viewThread(tx.db, thread.id) },
       scope: scopeOf(loaded.project),
     };
   },

@@ -60,7 +60,7 @@ export const exportThread = read({
       body: {
         ok: true,
         export: {
-          thread: await viewThread(db, thread),
+          thread: await viewThread(db, thread.id),
           messages: messages.map(messageView),
           runs: runs.map(runView),
           tools: tools.map(toolView),

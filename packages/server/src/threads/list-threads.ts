@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import Type from 'typebox';
 import type { Db } from '../db/database.ts';
 import type { ThreadRow } from '../db/schema.ts';
@@ -5,8 +6,10 @@ import { page } from '../http/cursors.ts';
 import { read } from '../http/operation.ts';
 import { Enum, ListQuery, Page } from '../http/schemas.ts';
 import { loadProject } from '../projects/index.ts';
+import { readThreads } from './read-threads.ts';
+import type { ThreadDetails } from './read-threads.ts';
 import { Thread, THREAD_STATUSES } from './schemas.ts';
-import { threadDetails } from './store.ts';
+
 import { threadView } from './view.ts';
 
 interface Filter {
@@ -18,10 +21,10 @@ interface Filter {
 }
 
 /** Live threads of live projects, newest first. */
-async function find(db: Db, filter: Filter, after: string | null, limit: number): Promise<ThreadRow[]> {
+function find(db: Db, filter: Filter, after: string | null, limit: number): Promise<ThreadDetails[]> {
   let query = db
     .selectFrom('threads')
-    .selectAll('threads')
+    .select('threads.id')
     .innerJoin('projects', 'projects.id', 'threads.project_id')
     .where('threads.org_id', '=', filter.orgId)
     .where('threads.deleted_at', 'is', null)
@@ -32,7 +35,7 @@ async function find(db: Db, filter: Filter, after: string | null, limit: number)
   if (filter.archived !== undefined)
     query = query.where('threads.archived_at', filter.archived ? 'is not' : 'is', null);
   if (after !== null) query = query.where('threads.id', '<', after);
-  return query.orderBy('threads.id', 'desc').limit(limit).execute();
+  return readThreads(db, sql`${query.orderBy('threads.id', 'desc').limit(limit)}`);
 }
 
 async function answer(
@@ -44,11 +47,11 @@ async function answer(
   const { rows, ...rest } = await page(
     { secretKey: ctx.secretKey, query, scope },
     (after, limit) => find(ctx.db, filter, after, limit),
-    (t) => t.id,
+    ({ thread }) => thread.id,
   );
   return {
     status: 200,
-    body: { ok: true, threads: (await threadDetails(ctx.db, rows)).map(threadView), ...rest },
+    body: { ok: true, threads: rows.map(threadView), ...rest },
   };
 }
 

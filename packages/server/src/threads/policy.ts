@@ -13,7 +13,8 @@ import type { BusyReason } from '../http/errors.ts';
 import { loadProject } from '../projects/index.ts';
 import { threadWork } from './store.ts';
 
-interface Asked {
+/** A caller and the path that it asked for. */
+export interface Asked {
   principal: Principal;
   api: 'platform' | 'direct';
   params: Record<string, string>;
@@ -27,26 +28,6 @@ export interface LoadedThread {
 /** Reads the thread that the path names, with its project. */
 export async function loadThread(db: Db | Tx['db'], call: Asked): Promise<LoadedThread> {
   return find(db, call, 'none');
-}
-
-/** Reads the thread alone, in one statement, since clients poll it. */
-export async function readThread(db: Db, call: Asked): Promise<ThreadRow> {
-  let query = db
-    .selectFrom('threads as t')
-    .innerJoin('projects as p', 'p.id', 't.project_id')
-    .selectAll('t')
-    .where('t.org_id', '=', call.principal.orgId)
-    .where('t.id', '=', call.params.threadId!)
-    .where('t.deleted_at', 'is', null)
-    .where('p.deleted_at', 'is', null);
-  if (call.params.appId !== undefined) query = query.where('p.id', '=', call.params.appId);
-  if (call.params.appId !== undefined && call.api === 'platform')
-    query = query.where('p.kind', '=', 'platform');
-  const thread = await query.executeTakeFirst();
-  // Loading them one by one finds out which of the two is missing.
-  return thread && seesProject(call.principal, thread.project_id)
-    ? thread
-    : (await loadThread(db, call)).thread;
 }
 
 /**

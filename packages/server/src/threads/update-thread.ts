@@ -103,7 +103,7 @@ export const updateThread = write({
     if (step === 'archive') thread = await cancelPreparation(tx, { ...loaded, thread });
     return {
       status: 200,
-      body: { ok: true, thread: await viewThread(tx.db, thread) },
+      body: { ok: true, thread: await viewThread(tx.db, thread.id) },
       scope: scopeOf(loaded.project),
     };
   },

@@ -1,8 +1,7 @@
 import type { Db } from '../db/database.ts';
-import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { threadDetails } from './store.ts';
-import type { ThreadDetails } from './store.ts';
+import { readThreadById } from './read-threads.ts';
+import type { ThreadDetails } from './read-threads.ts';
 
 const iso = (time: Date | null) => time?.toISOString() ?? null;
 
@@ -68,6 +67,6 @@ export function threadView({ thread: t, run, queuedRuns, isHeld, pendingApproval
 }
 
 /** The response object of one thread, as this transaction sees it. */
-export async function viewThread(db: Db | Tx['db'], thread: ThreadRow) {
-  return threadView((await threadDetails(db, [thread]))[0]!);
+export async function viewThread(db: Db | Tx['db'], threadId: string) {
+  return threadView(await readThreadById(db, threadId));
 }
