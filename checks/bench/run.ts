@@ -19,6 +19,7 @@ import { buildBenchmark } from './benchmarks/build.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
+import { growthBenchmark } from './benchmarks/growth.ts';
 import { idleSandboxesBenchmark } from './benchmarks/idle-sandboxes.ts';
 import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
@@ -61,6 +62,7 @@ const BENCHMARKS: Benchmark[] = [
   readsBenchmark,
   receiptsBenchmark,
   eventLoopBenchmark,
+  growthBenchmark,
 ];
 const RUN_LIMIT_MS = 25 * 60_000;
 

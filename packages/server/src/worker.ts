@@ -15,6 +15,7 @@ import { runsDied, workRuns } from './runs/run-work.job.ts';
 import { runCapacity } from './capacity/index.ts';
 import { fillPlaces } from './capacity/index.ts';
 import { reconcileRepacks, repackProject, startCleanup } from './sources/index.ts';
+import { keepHoursClosed } from './usage/index.ts';
 import {
   archiveWorkspace,
   archivingDied,
@@ -110,6 +111,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   fillPlaces(ctx);
   reconcileApplies(ctx);
   reconcileRepacks(ctx);
+  keepHoursClosed(ctx);
   return {
     async stop() {
       await Promise.all([worker.stop(GRACE_MS), cleanup.stop()]);

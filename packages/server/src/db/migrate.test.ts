@@ -24,7 +24,10 @@ async function databaseThrough(last: number): Promise<void> {
     "select format('drop table %I cascade', tablename) as drop from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'",
   );
   for (const { drop } of rows) await client.query(drop.replace('drop table', 'drop table if exists'));
-  await client.query('drop function if exists take_key');
+  const { rows: functions } = await client.query<{ drop: string }>(
+    "select format('drop function %s', oid::regprocedure) as drop from pg_proc where pronamespace = 'public'::regnamespace",
+  );
+  for (const { drop } of functions) await client.query(drop);
   for (const file of readdirSync(FOLDER).sort()) {
     const number = Number(file.slice(0, 4));
     if (number > last) continue;

@@ -632,7 +632,21 @@ export interface ManifestFile {
   mode: '0644' | '0755';
 }
 
+/** Sums of the runs that began in an hour; `project_id` '' sums all projects. */
+interface UsageHoursTable {
+  org_id: string;
+  hour: Time;
+  project_id: string;
+  model_id: string;
+  runs: number;
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  cost_micros: number;
+}
+
 export interface Database {
+  usage_hours: UsageHoursTable;
   organizations: OrganizationsTable;
   users: UsersTable;
   members: MembersTable;

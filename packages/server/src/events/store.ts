@@ -10,7 +10,7 @@ import type { Db } from '../db/database.ts';
 import { prepared } from '../db/prepared.ts';
 import type { DraftRow, DraftsTable, EventRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { condition } from './filter.ts';
+import { parts } from './filter.ts';
 import type { EventFilter } from './filter.ts';
 
 /**
@@ -38,15 +38,6 @@ const PRUNE_SLACK_MS = 3_600_000;
 
 type Joined = { end_sequence: number; now: Date } & { [K in keyof EventRow]: EventRow[K] | null };
 
-async function read(db: Db, where: RawBuilder<boolean>, limit: number): Promise<LogPage> {
-  const { rows } = await sql<Joined>`
-    select s.last_sequence as end_sequence, clock_timestamp() as now, e.*
-    from log_state s left join lateral (select * from events where ${where} order by sequence limit ${limit}) e on true`.execute(
-    db,
-  );
-  return pageOf(rows);
-}
-
 function pageOf(rows: Joined[]): LogPage {
   const { end_sequence: sequence, now } = rows[0]!;
   return {
@@ -64,11 +55,20 @@ interface LogQuery {
 }
 
 /** At most `limit` events of the filter behind `after`. */
-export function readEvents(db: Db, { filter, after, limit, retentionSeconds }: LogQuery): Promise<LogPage> {
+export async function readEvents(
+  db: Db,
+  { filter, after, limit, retentionSeconds }: LogQuery,
+): Promise<LogPage> {
   const from = after
     ? sql`sequence > ${after.sequence} and published_at >= ${new Date(after.time - PRUNE_SLACK_MS)}`
     : sql`published_at > now() - ${retentionSeconds} * interval '1 second'`;
-  return read(db, sql<boolean>`${condition(filter)} and ${from}`, limit);
+  const found = parts(filter).map((part) => sql`(select * from events where ${part} and ${from})`);
+  const { rows } = await sql<Joined>`
+    select s.last_sequence as end_sequence, clock_timestamp() as now, e.*
+    from log_state s left join lateral (
+      select * from (${sql.join(found, sql` union all `)}) as found order by sequence limit ${limit}
+    ) e on true`.execute(db);
+  return pageOf(rows);
 }
 
 const READ_ALL = prepared<Joined>(

@@ -1,3 +1,4 @@
+export { keepHoursClosed } from './close-hours.ts';
 export { openModelKey, unsealModelKey } from './model-keys.ts';
 export { costOf, dearestRates, micros, pricesOf } from './prices.ts';
 export type { ModelPrices, Rates, TokenUsage } from './prices.ts';

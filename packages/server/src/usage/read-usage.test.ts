@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectStatus, newAccount, tenant } from '../accounts/callers.fixture.ts';
 import { newId } from '../ids.ts';
+import { closeHours } from './close-hours.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 
@@ -154,6 +155,89 @@ describe('200', () => {
       (await usage('&groupBy=project', restricted)).usage.map((u: { projectId: string }) => u.projectId),
     ).toEqual([projects[0]]);
     expect((await usage('', s.key)).usage).toEqual([]);
+  });
+});
+
+describe('closed hours', () => {
+  const hour = (ago: number) => new Date(Math.floor(Date.now() / 3_600_000 - ago) * 3_600_000);
+  const at = (ago: number, minutes: number) => new Date(hour(ago).getTime() + minutes * 60_000).toISOString();
+
+  test('every time and grouping sums to the same as before they were closed; an hour with an open run stays open', async () => {
+    const { cookie: other, organization } = await tenant(s);
+    const { key: all } = await newAccount(s, other);
+    const own = [newId('prj'), newId('prj')];
+    const { db } = s.service.ctx;
+    const threadIds = own.map(() => newId('thr'));
+    for (const [i, id] of own.entries()) {
+      await db
+        .insertInto('projects')
+        .values({ org_id: organization.id, id, kind: 'platform', name: 'x' })
+        .execute();
+      await db
+        .insertInto('threads')
+        .values({
+          org_id: organization.id,
+          id: threadIds[i]!,
+          project_id: id,
+          status: 'ready',
+          initialization_state: 'completed',
+          created_by: 'usr_x',
+        })
+        .execute();
+    }
+    const { key: restricted } = await newAccount(s, other, { projectIds: [own[0]] });
+    for (let i = 0; i < 40; i++)
+      await db
+        .insertInto('runs')
+        .values({
+          org_id: organization.id,
+          id: newId('run'),
+          project_id: own[i % 2]!,
+          thread_id: threadIds[i % 2]!,
+          reply_message_id: newId('msg'),
+          kind: 'message',
+          agent: 'headrace',
+          model_id: `acme/${i % 3}`,
+          status: i === 17 ? 'queued' : 'completed',
+          input_tokens: i,
+          output_tokens: 2 * i,
+          cached_tokens: 1,
+          cost_micros: 1 << (i % 30),
+          created_by: 'usr_x',
+          created_at: at(i % 11, (i * 7) % 60),
+        })
+        .execute();
+    const read = async (query: string, as: string) =>
+      expectStatus(await s.call('GET', `/api/usage?${query}`, undefined, { key: as }), 200).body.usage;
+    const queries = ['day', 'project', 'thread', 'model'].flatMap((groupBy) =>
+      [
+        [at(12, 0), at(0, 0)],
+        [at(9, 30), at(2, 10)],
+        [at(5, 10), at(5, 40)],
+        [at(5, 0), at(4, 0)],
+        ['1970-01-01', at(-1, 0)],
+      ].map(([from, to]) => `groupBy=${groupBy}&from=${from}&to=${to}`),
+    );
+    const readAll = () =>
+      Promise.all(queries.flatMap((query) => [read(query, all), read(query, restricted)]));
+    const before = await readAll();
+    expect(before[0].length).toBeGreaterThan(0);
+    await closeHours(s.service.ctx);
+    await closeHours(s.service.ctx);
+    const closed = await db
+      .selectFrom('usage_hours')
+      .select('hour')
+      .distinct()
+      .where('org_id', '=', organization.id)
+      .orderBy('hour', 'desc')
+      .execute();
+    expect(closed.map((row) => row.hour.toISOString())).toEqual(
+      [2, 3, 4, 5, 7, 8, 9, 10].map((ago) => at(ago, 0)),
+    );
+    expect(await readAll()).toEqual(before);
+    // A sum that differs shows that the closed hours are what is read.
+    await db.updateTable('usage_hours').set({ runs: 1000 }).where('org_id', '=', organization.id).execute();
+    expect(await read(queries[0]!, all)).not.toEqual(before[0]);
   });
 });
 

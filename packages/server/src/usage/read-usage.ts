@@ -1,9 +1,8 @@
-import { sql } from 'kysely';
 import Type from 'typebox';
-import type { Db } from '../db/database.ts';
 import { page } from '../http/cursors.ts';
 import { invalid } from '../http/errors.ts';
 import { read } from '../http/operation.ts';
+import { GROUPS, sumRuns } from './sum-runs.ts';
 import { Counter, Enum, Id, ListQuery, Micros, Nullable, Page, Text } from '../http/schemas.ts';
 
 const DEFAULT_DAYS = 30;
@@ -22,60 +21,6 @@ const Usage = Type.Object({
   cachedTokens: Counter,
   costMicros: Micros,
 });
-
-/** The column or expression that a grouping sums by. */
-const GROUPS = {
-  day: { key: sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`, field: 'day' },
-  project: { key: sql<string>`project_id`, field: 'projectId' },
-  thread: { key: sql<string>`thread_id`, field: 'threadId' },
-  model: { key: sql<string>`model_id`, field: 'modelId' },
-} as const;
-
-interface Asked {
-  orgId: string;
-  projectIds: ReadonlySet<string> | null;
-  from: Date;
-  to: Date;
-  groupBy: keyof typeof GROUPS;
-}
-
-const NOTHING = { day: null, projectId: null, threadId: null, modelId: null };
-const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)::float8`;
-
-/** Sums of the runs begun in [from, to), by descending key behind `after`. */
-async function sumRuns(db: Db, asked: Asked, after: string | null, limit: number) {
-  const { key, field } = GROUPS[asked.groupBy];
-  let runs = db
-    .selectFrom('runs')
-    .where('org_id', '=', asked.orgId)
-    .where('created_at', '>=', asked.from)
-    .where('created_at', '<', asked.to);
-  if (asked.projectIds) runs = runs.where('project_id', 'in', [...asked.projectIds, '']);
-  if (after !== null) runs = runs.where(sql<boolean>`${key} collate "C" < ${after}`);
-  const rows = await runs
-    .select([
-      key.as('key'),
-      sql<number>`count(*)`.as('runs'),
-      total('input_tokens').as('inputTokens'),
-      total('output_tokens').as('outputTokens'),
-      total('cached_tokens').as('cachedTokens'),
-      total('cost_micros').as('costMicros'),
-      // A thread is of one project.
-      (asked.groupBy === 'thread' ? sql<string | null>`min(project_id)` : sql<string | null>`null`).as(
-        'projectId',
-      ),
-    ])
-    .groupBy(key)
-    .orderBy(sql`${key} collate "C" desc`)
-    .limit(limit)
-    .execute();
-  return rows.map(({ key: value, projectId, ...sums }) => ({
-    ...NOTHING,
-    projectId,
-    [field]: value,
-    ...sums,
-  }));
-}
 
 /** A time of the query in ms; `fallback` where it is left out. The pattern alone lets 2026-13-01 pass. */
 function momentOf(text: string | undefined, fallback: number, path: string): number {

@@ -1,0 +1,98 @@
+/**
+ * Fills a database by SQL with what years of use leave in it. The rows have the form of real ones, but no
+ * files: sources have no contents. One app has a tenth of all threads, and its first thread a hundredth of all
+ * runs.
+ */
+import type { Pool } from 'pg';
+
+export interface Size {
+  apps: number;
+  threads: number;
+  runs: number;
+  events: number;
+  sources: number;
+}
+
+/** A type that only the log's first ten events have. */
+export const RARE_TYPE = 'checkpoint.created';
+const DAYS = 6;
+const BATCH = 500_000;
+
+/** The `number`th id of its kind: it sorts before those that the service makes. */
+const id = (prefix: string, number: string) => `'${prefix}_0' || lpad((${number})::text, 25, '0')`;
+export const idOf = (prefix: string, number: number): string =>
+  `${prefix}_0${String(number).padStart(25, '0')}`;
+
+export async function grow(pool: Pool, orgId: string, size: Size): Promise<void> {
+  const client = await pool.connect();
+  const fill = async (table: string, columns: string, count: number, values: string) => {
+    for (let from = 1; from <= count; from += BATCH)
+      await client.query(
+        `insert into ${table} (${columns}) select ${values} from generate_series(${from}, ${Math.min(count, from + BATCH - 1)}) n`,
+      );
+  };
+  const thread = (number: string) =>
+    `case when ${number} % 100 = 0 then 1 else 2 + ${number} % ${size.threads - 1} end`;
+  const app = (number: string) =>
+    `case when ${number} % 10 = 1 then 1 else 2 + ${number} % ${size.apps - 1} end`;
+  const at = (number: string, count: number) =>
+    `now() - interval '${DAYS} days' * (1 - (${number})::float8 / ${count + 1})`;
+  try {
+    // Foreign keys are not checked: the rows are right by construction.
+    await client.query('set session_replication_role = replica; set synchronous_commit = off');
+    await partitions(client);
+    await fill(
+      'projects',
+      'org_id, id, kind, name, created_at, updated_at',
+      size.apps,
+      `'${orgId}', ${id('prj', 'n')}, 'platform', 'App ' || n, ${at('n', size.apps)}, now()`,
+    );
+    await fill(
+      'sources',
+      'org_id, id, project_id, origin, sha256, byte_size, file_count, manifest, created_at',
+      size.sources,
+      `'${orgId}', ${id('src', 'n')}, ${id('prj', app('n'))}, 'run', repeat('0', 64), 1000, 10, '', ${at('n', size.sources)}`,
+    );
+    await fill(
+      'threads',
+      'org_id, id, project_id, status, initialization_state, created_by, created_at, updated_at, workspace_status',
+      size.threads,
+      `'${orgId}', ${id('thr', 'n')}, ${id('prj', app('n'))}, 'ready', 'completed', 'sa_bench', ${at('n', size.threads)}, now(), 'archived'`,
+    );
+    await fill(
+      'runs',
+      'org_id, id, project_id, thread_id, reply_message_id, kind, agent, model_id, status, input_tokens, output_tokens, cost_micros, created_by, created_at, started_at, finished_at',
+      size.runs,
+      `'${orgId}', ${id('run', 'n')}, ${id('prj', app(thread('n')))}, ${id('thr', thread('n'))}, ${id('msg', 'n')}, 'message', 'scripted', 'scripted', 'completed', 1000, 100, 5, 'sa_bench', ${at('n', size.runs)}, ${at('n', size.runs)}, ${at('n', size.runs)}`,
+    );
+    await fill(
+      'messages',
+      'org_id, id, thread_id, run_id, role, content, sequence, created_at',
+      size.runs,
+      `'${orgId}', ${id('msg', 'n')}, ${id('thr', thread('n'))}, ${id('run', 'n')}, 'assistant', 'Done.', n, ${at('n', size.runs)}`,
+    );
+    await fill(
+      'events',
+      'org_id, sequence, event_id, feed, type, project_id, thread_id, run_id, data, occurred_at, published_at',
+      size.events,
+      `'${orgId}', n, ${id('evt', 'n')}, 'platform', case when n <= 10 then '${RARE_TYPE}' else 'run.updated' end, ${id('prj', `case when n <= 10 then 1 else ${app(thread('n'))} end`)}, ${id('thr', thread('n'))}, ${id('run', `1 + n % ${size.runs}`)}, jsonb_build_object('id', n, 'status', 'running'), ${at('n', size.events)}, ${at('n', size.events)}`,
+    );
+    await client.query('update log_state set last_sequence = $1, last_published_at = now()', [size.events]);
+    await client.query('set session_replication_role = default');
+    await client.query('vacuum analyze');
+  } finally {
+    client.release(true);
+  }
+}
+
+/** Of the days before today, which a service of that age has. */
+async function partitions(client: { query(text: string): Promise<unknown> }): Promise<void> {
+  const today = Math.floor(Date.now() / 86_400_000) * 86_400_000;
+  for (let day = 1; day <= DAYS + 1; day++) {
+    const [from, to] = [day, day - 1].map((days) => new Date(today - days * 86_400_000).toISOString());
+    const name = `events_${from!.slice(0, 10).replaceAll('-', '')}`;
+    await client.query(
+      `create table if not exists ${name} partition of events for values from ('${from!}') to ('${to!}')`,
+    );
+  }
+}

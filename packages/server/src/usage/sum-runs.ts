@@ -1,0 +1,96 @@
+/**
+ * Sums of runs. Hours that are closed (close-hours.ts) have their sums; the runs of all other hours, and of the
+ * broken ones at both ends of the time, are summed as they are now.
+ */
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import type { Db } from '../db/database.ts';
+
+export interface Asked {
+  orgId: string;
+  projectIds: ReadonlySet<string> | null;
+  from: Date;
+  to: Date;
+  groupBy: keyof typeof GROUPS;
+}
+
+/** What a grouping sums by, in runs and in hours, and the field that shows it. */
+export const GROUPS = {
+  day: { run: sql`created_at`, hour: sql`hour`, field: 'day' },
+  project: { run: sql`project_id`, hour: sql`project_id`, field: 'projectId' },
+  thread: { run: sql`thread_id`, hour: null, field: 'threadId' },
+  model: { run: sql`model_id`, hour: sql`model_id`, field: 'modelId' },
+} as const;
+
+const HOUR_MS = 3_600_000;
+const time = (date: Date) => sql`${date}::timestamptz`;
+const NOTHING = { day: null, projectId: null, threadId: null, modelId: null };
+const SUMS = sql`sum(runs)::float8 as runs, coalesce(sum(input_tokens), 0)::float8 as "inputTokens", coalesce(sum(output_tokens), 0)::float8 as "outputTokens", coalesce(sum(cached_tokens), 0)::float8 as "cachedTokens", coalesce(sum(cost_micros), 0)::float8 as "costMicros"`;
+const TOKENS = sql`input_tokens, output_tokens, cached_tokens, cost_micros`;
+
+interface Sums {
+  key: string;
+  projectId: string | null;
+  runs: number;
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  costMicros: number;
+}
+
+/** Sums of the runs begun in [from, to), by descending key behind `after`. */
+export async function sumRuns(db: Db, asked: Asked, after: string | null, limit: number) {
+  const { hour, field } = GROUPS[asked.groupBy];
+  const key = field === 'day' ? sql`to_char(key at time zone 'UTC', 'YYYY-MM-DD')` : sql`key`;
+  const { rows } = await sql<Sums>`
+    select ${key} as key, ${field === 'threadId' ? sql`min(project_id)` : sql`null::text`} as "projectId", ${SUMS}
+    from (${hour ? sql`${closedHours(asked, hour)} union all ${runsBetween(asked, openTimes(asked))}` : runsBetween(asked, sql`select ${time(asked.from)} as lo, ${time(asked.to)} as hi`)}) as parts
+    ${after === null ? sql`` : sql`where ${key} collate "C" < ${after}`}
+    group by ${key} order by ${key} collate "C" desc limit ${limit}`.execute(db);
+  return rows.map(({ key: value, projectId, ...sums }) => ({
+    ...NOTHING,
+    projectId,
+    [field]: value,
+    ...sums,
+  }));
+}
+
+const ofProjects = ({ projectIds }: Asked) =>
+  projectIds ? sql`and project_id = any(${[...projectIds]}::text[])` : sql``;
+
+/** The whole hours in [from, to). */
+function wholeHours({ from, to }: Asked): { first: Date; end: Date } {
+  const first = Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS;
+  const end = Math.floor(to.getTime() / HOUR_MS) * HOUR_MS;
+  return { first: new Date(first), end: new Date(Math.max(first, end)) };
+}
+
+/** Where nothing is asked of projects, the rows of all projects together are enough. */
+function closedHours(asked: Asked, key: RawBuilder<unknown>): RawBuilder<unknown> {
+  const { first, end } = wholeHours(asked);
+  const isByProject = asked.groupBy === 'project' || asked.projectIds !== null;
+  return sql`
+    select ${key} as key, project_id, runs, ${TOKENS} from usage_hours
+    where org_id = ${asked.orgId} and project_id ${isByProject ? sql`<>` : sql`=`} '' and hour >= ${first} and hour < ${end} ${ofProjects(asked)}`;
+}
+
+/** The times that no closed hour covers, from the organization's first run on. */
+function openTimes(asked: Asked): RawBuilder<unknown> {
+  const { orgId } = asked;
+  const { first, end } = wholeHours(asked);
+  const [from, to] = [time(asked.from), time(asked.to)];
+  return sql`
+    select hour as lo, hour + interval '1 hour' as hi
+    from generate_series(greatest(${time(first)}, (select date_trunc('hour', min(created_at), 'UTC') from runs where org_id = ${orgId})), ${time(end)} - interval '1 hour', interval '1 hour') hour
+    where not exists (select from usage_hours u where u.org_id = ${orgId} and u.project_id = '' and u.hour = hour.hour)
+    union all select ${from}, least(${time(first)}, ${to})
+    union all select greatest(${time(end)}, least(${time(first)}, ${to})), ${to}`;
+}
+
+function runsBetween(asked: Asked, times: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select ${GROUPS[asked.groupBy].run} as key, project_id, 1 as runs, ${TOKENS}
+    from (${times}) as times cross join lateral (
+      select * from runs where org_id = ${asked.orgId} and created_at >= lo and created_at < hi ${ofProjects(asked)}
+    ) as run`;
+}
