@@ -69,10 +69,13 @@ const STEPS: Record<string, Step> = {
   "a page of a rare type of all apps' feed": get(`${P}/events?types=${RARE_TYPE}`),
   "a page of a thread's events": get(`${busiest}/events?threadId=${idOf('thr', 1)}`),
   'PATCH thread': ({ service, thread }, round) => service.call('PATCH', thread, { title: `Round ${round}` }),
-  'an edit': ({ service, thread }, round) =>
-    service.call('POST', `${thread}/edits`, {
+  'an edit': async (grown, round) => {
+    const { body } = await grown.service.call('POST', `${grown.thread}/edits`, {
+      expectedSourceId: grown.sourceId,
       changes: [{ path: 'a.txt', content: `round ${round}` }],
-    }),
+    });
+    grown.sourceId = body.source.id as string;
+  },
   'a run': async ({ service, thread }) => {
     const { body } = await service.call('POST', `${thread}/messages`, { content: 'Nothing to do.' });
     await service.call('GET', `${thread}/runs/${body.run.id as string}?waitSeconds=30`);
