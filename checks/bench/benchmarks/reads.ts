@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import type { Benchmark, Setup } from '../lib/benchmark.ts';
 import { startDatabase, startServiceOn } from '../../harness/database.ts';
+import type { BenchDatabase } from '../../harness/database.ts';
 import { makeFiles } from '../../harness/files.ts';
 import { cpuOfTree } from '../lib/cpu.ts';
 import { load } from '../lib/load.ts';
@@ -31,36 +32,37 @@ export const readsBenchmark: Benchmark = {
     await expectSame(service.base, bare.base, thread, service.key);
 
     const seconds = setup.quick ? 1 : 3;
-    const postgres = Number(
-      readFileSync(join(database.dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0],
-    );
-    const costs: Record<string, number[]> = {};
-    const ask = async (base: string, headers: Record<string, string>, pid: number) => {
-      const from = [cpuOfTree(pid), cpuOfTree(postgres)];
+    const postgresPid = pidOf(database);
+    /** Requests a second, and µs of CPU for each request: of the server, of PostgreSQL. */
+    const ask = async (base: string, pid: number, headers: Record<string, string>): Promise<Measured> => {
+      const cpu = () => [cpuOfTree(pid), cpuOfTree(postgresPid)];
+      const from = cpu();
       const rate = await load(base, () => ({ method: 'GET', path: thread, headers }), CONNECTIONS, seconds);
-      const each = [cpuOfTree(pid), cpuOfTree(postgres)].map(
-        (ms, i) => ((ms - from[i]!) * 1000) / (rate * seconds),
-      );
-      setup.say(`us each: node ${each[0]!.toFixed(0)} postgres ${each[1]!.toFixed(0)}`);
-      return rate;
+      const [server, postgres] = cpu().map((ms, i) => ((ms - from[i]!) * 1000) / (rate * seconds));
+      return { rate, server: server!, postgres: postgres! };
     };
-    const [ours, theirs]: [number[], number[]] = [[], []];
+    const [ours, theirs]: [Measured[], Measured[]] = [[], []];
     for (let round = -1; round < (setup.quick ? 2 : 8); round++) {
-      const rates = [
-        await ask(service.base, { 'x-api-key': service.key }, service.pid),
-        await ask(bare.base, {}, bare.pid),
+      const now = [
+        await ask(service.base, service.pid, { 'x-api-key': service.key }),
+        await ask(bare.base, bare.pid, {}),
       ] as const;
       // The first round compiles both.
       if (round < 0) continue;
-      ours.push(rates[0]);
-      theirs.push(rates[1]);
-      setup.say(`round ${round + 1}: service ${rates[0].toFixed(0)}/s, bare ${rates[1].toFixed(0)}/s`);
+      ours.push(now[0]);
+      theirs.push(now[1]);
+      setup.say(`round ${round + 1}: service ${now[0].rate.toFixed(0)}/s, bare ${now[1].rate.toFixed(0)}/s`);
     }
-    const [service_, bare_] = [summarize(ours), summarize(theirs)];
+    const figures = (series: Measured[], of: keyof Measured) => summarize(series.map((one) => one[of]));
+    const [service_, bare_] = [figures(ours, 'rate'), figures(theirs, 'rate')];
     return {
       rows: [
         { what: 'service', unit: 'requests/s', figures: service_ },
         { what: 'bare Fastify route', unit: 'requests/s', figures: bare_ },
+        { what: 'service, CPU of Node a request', unit: 'µs', figures: figures(ours, 'server') },
+        { what: 'bare, CPU of Node a request', unit: 'µs', figures: figures(theirs, 'server') },
+        { what: 'service, CPU of PostgreSQL a request', unit: 'µs', figures: figures(ours, 'postgres') },
+        { what: 'bare, CPU of PostgreSQL a request', unit: 'µs', figures: figures(theirs, 'postgres') },
       ],
       aims: [
         {
@@ -77,6 +79,15 @@ export const readsBenchmark: Benchmark = {
     };
   },
 };
+
+interface Measured {
+  rate: number;
+  server: number;
+  postgres: number;
+}
+
+const pidOf = ({ dataDir }: BenchDatabase): number =>
+  Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
 
 async function startBare(
   setup: Setup,

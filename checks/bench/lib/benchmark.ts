@@ -17,7 +17,7 @@ export interface Setup {
 
 export interface Row {
   what: string;
-  unit: 'ms' | 'requests/s' | 'events/s' | 'applies/s' | 'sandboxes/s' | 'KiB' | 'objects' | 'reads';
+  unit: 'ms' | 'µs' | 'requests/s' | 'events/s' | 'applies/s' | 'sandboxes/s' | 'KiB' | 'objects' | 'reads';
   figures: Summary;
 }
 

@@ -93,7 +93,7 @@ async function pagesOf(path: string): Promise<number> {
     const [first, values] = args as [string | { text: string; values: unknown[] }, unknown[]];
     statements.push(typeof first === 'string' ? { text: first, values } : first);
     return Reflect.apply(original, this, args) as never;
-  } as never);
+  });
   try {
     const { status, text } = await s.call('GET', path);
     expect(status, text).toBe(200);

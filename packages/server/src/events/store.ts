@@ -4,7 +4,7 @@
  * clock from the same snapshot as its rows.
  */
 import { sql } from 'kysely';
-import type { Insertable, RawBuilder } from 'kysely';
+import type { Insertable } from 'kysely';
 import type { Client } from 'pg';
 import type { Db } from '../db/database.ts';
 import { prepared } from '../db/prepared.ts';

@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { exampleOf } from '../http/example.ts';
+import type { ThreadRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
 import { read } from '../http/operation.ts';
+import type { Reply } from '../http/operation.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
 import { Checkpoint, checkpointView } from '../checkpoints/index.ts';
 import { Message, MESSAGE_COLUMNS, messageView } from '../messages/index.ts';
@@ -31,42 +34,67 @@ export const exportThread = read({
     },
   },
   async handle(call) {
-    const { db } = call.ctx;
-    const { thread } = await loadThread(db, call);
-    const messages = await db
-      .selectFrom('messages')
-      .select(MESSAGE_COLUMNS)
-      .where('thread_id', '=', thread.id)
-      .orderBy('sequence')
-      .execute();
-    if (call.query.format === 'markdown') {
-      const text = [
-        `# ${thread.title ?? 'Thread'}`,
-        ...messages.map((m) => `## ${m.role} (${m.created_at.toISOString()})\n\n${m.content}`),
-      ].join('\n\n');
-      return {
-        status: 200,
-        stream: `${text}\n`,
-        headers: { 'content-type': 'text/markdown; charset=utf-8' },
-      };
-    }
-    const [runs, tools, checkpoints] = await Promise.all([
-      db.selectFrom('runs').selectAll().where('thread_id', '=', thread.id).orderBy('id').execute(),
-      db.selectFrom('tools').selectAll().where('thread_id', '=', thread.id).orderBy('id').execute(),
-      db.selectFrom('checkpoints').selectAll().where('thread_id', '=', thread.id).orderBy('id').execute(),
-    ]);
-    return {
-      status: 200,
-      body: {
-        ok: true,
-        export: {
-          thread: await viewThread(db, thread.id),
-          messages: messages.map(messageView),
-          runs: runs.map(runView),
-          tools: tools.map(toolView),
-          checkpoints: checkpoints.map(checkpointView),
-        },
-      },
-    };
+    const { thread } = await loadThread(call.ctx.db, call);
+    // One snapshot, so that the parts agree.
+    return call.ctx.db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute((db) => (call.query.format === 'markdown' ? markdownOf(db, thread) : jsonOf(db, thread.id)));
   },
 });
+
+const messagesOf = (db: Tx['db'], threadId: string) =>
+  db
+    .selectFrom('messages')
+    .select(MESSAGE_COLUMNS)
+    .where('thread_id', '=', threadId)
+    .orderBy('sequence')
+    .execute();
+
+async function markdownOf(db: Tx['db'], { id, title }: ThreadRow): Promise<Reply> {
+  const text = [
+    `# ${title ?? 'Thread'}`,
+    ...(await messagesOf(db, id)).map((m) => `## ${m.role} (${m.created_at.toISOString()})\n\n${m.content}`),
+  ].join('\n\n');
+  return {
+    status: 200,
+    stream: `${text}\n`,
+    headers: { 'content-type': 'text/markdown; charset=utf-8' },
+  };
+}
+
+async function jsonOf(db: Tx['db'], threadId: string): Promise<Reply> {
+  const messages = await messagesOf(db, threadId);
+  const runs = await db
+    .selectFrom('runs')
+    .selectAll()
+    .where('thread_id', '=', threadId)
+    .orderBy('id')
+    .execute();
+  const tools = await db
+    .selectFrom('tools')
+    .selectAll()
+    .where('thread_id', '=', threadId)
+    .orderBy('id')
+    .execute();
+  const checkpoints = await db
+    .selectFrom('checkpoints')
+    .selectAll()
+    .where('thread_id', '=', threadId)
+    .orderBy('id')
+    .execute();
+  return {
+    status: 200,
+    body: {
+      ok: true,
+      export: {
+        thread: await viewThread(db, threadId),
+        messages: messages.map(messageView),
+        runs: runs.map(runView),
+        tools: tools.map(toolView),
+        checkpoints: checkpoints.map(checkpointView),
+      },
+    },
+  };
+}

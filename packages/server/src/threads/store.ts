@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { InsertObject, RawBuilder, UpdateObject } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { Database, RunRow, ThreadRow } from '../db/schema.ts';
+import type { Database, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { ThreadWork } from './state.ts';
 
