@@ -171,6 +171,7 @@ test('answers have the headers that all carry, writes their receipt, retries the
             'X-RateLimit-Remaining',
             'X-RateLimit-Reset',
             'x-request-id',
+            'x-headrace-version',
           ]
             .filter((name) => !headers.includes(name))
             .map((name) => `${status} without ${name}`),

@@ -85,7 +85,6 @@ export const createExec = claimedWrite({
     if ((call.headers.accept ?? '').includes('text/event-stream')) {
       const response = call.hijack({
         'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
         'x-accel-buffering': 'no',
         'x-operation-id': claim.operationId,
       });

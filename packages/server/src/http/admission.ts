@@ -1,10 +1,15 @@
-/** What is decided of a request before its route: who calls, and whether the rate limit lets it through. */
+/**
+ * What is decided of a request before its route: who calls, whether the rate limit lets it through, and the
+ * headers that every answer has.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { isDatabaseAway } from '../db/faults.ts';
 import type { Limiter, RateState } from '../limits/limiter.ts';
+import { STATIC_PATHS } from './docs.ts';
 import { ApiError, invalid } from './errors.ts';
+import { hasTwoHosts } from './hosts.ts';
 import type { Principal } from './principal.ts';
 import { rateHeaders, retryHeaders } from './rate-limit.ts';
 
@@ -20,38 +25,48 @@ export type AdmittedRequest = FastifyRequest & {
   rate?: RateState;
 };
 
-const UNCOUNTED = new Set(['/health', '/health/ready']);
+const UNCOUNTED = new Set(['/health', '/health/ready', ...STATIC_PATHS]);
 
 export class Admission {
   readonly #log: Context['log'];
   readonly #authenticate: Authenticate;
   readonly #limiter: Limiter;
+  /**
+   * Nobody keeps an answer, and no browser guesses what it is: what one caller may see, a cache would show to
+   * the next. Public documents say otherwise themselves.
+   */
+  readonly #fixed: Record<string, string>;
 
   constructor(
-    { limits, config, log }: Pick<Context, 'limits' | 'config' | 'log'>,
+    { limits, config, log, version }: Pick<Context, 'limits' | 'config' | 'log' | 'version'>,
     authenticate: Authenticate,
   ) {
     this.#log = log;
     this.#authenticate = authenticate;
     this.#limiter = limits.limiter('ingress', config.rateLimit, config.rateWindowSeconds);
+    this.#fixed = {
+      'x-headrace-version': version,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    };
   }
 
-  /** The rate limit's headers on the request's answer. */
+  /** The headers of the request's answer, whatever it is. */
   headersOf(request: AdmittedRequest): Record<string, string> {
-    return rateHeaders(request.rate ?? this.#limiter.peek(`address ${request.ip}`));
+    const rate = request.rate ?? this.#limiter.peek(`address ${request.ip}`);
+    return { ...this.#fixed, 'x-request-id': request.id, ...rateHeaders(rate) };
   }
 
   /** As `headersOf`, for a request that the parser refused. */
-  headersOfUnparsed(): Record<string, string> {
-    return rateHeaders(this.#limiter.peek('parse'));
+  headersOfUnparsed(id: string): Record<string, string> {
+    return { ...this.#fixed, 'x-request-id': id, ...rateHeaders(this.#limiter.peek('parse')) };
   }
 
   /** Counts the request for its caller, and sets the headers that every answer has. Throws 400, 429 or 503. */
   async admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
-    void reply.header('x-request-id', request.id);
     const isCounted = !UNCOUNTED.has(request.url.split('?')[0]!);
     request.rate = isCounted ? await this.#count(request) : this.#limiter.peek(`address ${request.ip}`);
-    void reply.headers(rateHeaders(request.rate));
+    void reply.headers(this.headersOf(request));
     const { verdict, resetSeconds } = request.rate;
     if (verdict === 'refused')
       throw new ApiError('rate_limited', `Too many requests. Retry in ${resetSeconds} s.`, {
@@ -63,6 +78,7 @@ export class Admission {
       });
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       throw invalid({ path: '/headers/host', message: 'is required' });
+    if (hasTwoHosts(request.raw)) throw invalid({ path: '/headers/host', message: 'is given twice' });
   }
 
   /** Neither the caller nor its window can be looked up while the database is away. */

@@ -1,4 +1,5 @@
 /** Answers on the wire: what reads reply, and what writes and their replays answer. */
+import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Answer } from './write-request.ts';
 import type { Reply } from './operation.ts';
@@ -14,9 +15,17 @@ export function sendReply(
   answer: Reply,
   headersOfCall: () => Record<string, string>,
 ): FastifyReply {
+  const isHead = reply.request.method === 'HEAD';
   if ('hijack' in answer) {
     reply.hijack();
     answer.hijack(reply.raw, headersOfCall());
+    if (isHead) reply.raw.end();
+    return reply;
+  }
+  if (isHead && 'stream' in answer && answer.stream instanceof Readable) {
+    answer.stream.destroy();
+    reply.hijack();
+    reply.raw.writeHead(answer.status, { ...headersOfCall(), ...answer.headers }).end();
     return reply;
   }
   if (answer.headers) void reply.headers(answer.headers);

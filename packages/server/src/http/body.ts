@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { ApiError } from './errors.ts';
 
+const MIB = 1024 * 1024;
+
 type Done = (error: Error | null, body?: Buffer) => void;
 
 /**
@@ -12,7 +14,7 @@ type Done = (error: Error | null, body?: Buffer) => void;
 export function readBody(request: FastifyRequest, payload: Readable, limit: number, done: Done): void {
   const header = request.headers['content-length'];
   const length = header === undefined ? null : Number(header);
-  if (length !== null && length > limit) return done(tooLarge());
+  if (length !== null && length > limit) return done(tooLarge(limit));
   const whole = length === null ? null : Buffer.allocUnsafeSlow(length);
   const pieces: Buffer[] = [];
   let received = 0;
@@ -21,7 +23,7 @@ export function readBody(request: FastifyRequest, payload: Readable, limit: numb
     done(error, body);
   };
   const take = (piece: Buffer) => {
-    if (received + piece.length > (length ?? limit)) return settle(tooLarge());
+    if (received + piece.length > (length ?? limit)) return settle(tooLarge(limit));
     if (whole) piece.copy(whole, received);
     else pieces.push(piece);
     received += piece.length;
@@ -34,6 +36,8 @@ export function readBody(request: FastifyRequest, payload: Readable, limit: numb
   payload.on('data', take).on('end', end).on('error', fail);
 }
 
-const tooLarge = () => new ApiError('request_too_large', 'The body is larger than 64 MiB.');
+const tooLarge = (limit: number) =>
+  new ApiError('request_too_large', `The body is larger than ${sizeText(limit)}.`);
+const sizeText = (bytes: number) => (bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes / 1024} KiB`);
 const incomplete = (cause?: unknown) =>
   new ApiError('invalid_request', 'The body ended before its end.', { cause });

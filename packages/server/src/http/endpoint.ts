@@ -36,25 +36,27 @@ const ANONYMOUS: Principal = {
 };
 
 type Known = FastifyRequest & { principal?: Principal };
-type RateHeadersOf = (request: FastifyRequest) => Record<string, string>;
+const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
+type HeadersOf = (request: FastifyRequest) => Record<string, string>;
 
 /** The Fastify handlers of a route: `permit` before the body is read, `handle` after. */
 export class Endpoint {
   readonly #ctx: Context;
   readonly #route: Route;
   readonly #receipts: Receipts;
-  readonly #rateHeadersOf: RateHeadersOf;
+  /** The headers of every answer, for those that are written past Fastify. */
+  readonly #headersOf: HeadersOf;
   readonly #api: 'platform' | 'direct';
   readonly #permissions: string[];
   readonly #checkQuery: (query: unknown) => Field[];
   readonly #checkBody: (body: unknown) => Field[];
 
-  constructor(ctx: Context, route: Route, parts: { receipts: Receipts; rateHeadersOf: RateHeadersOf }) {
+  constructor(ctx: Context, route: Route, parts: { receipts: Receipts; headersOf: HeadersOf }) {
     const { access, query, body, rawBody } = route.operation;
     this.#ctx = ctx;
     this.#route = route;
     this.#receipts = parts.receipts;
-    this.#rateHeadersOf = parts.rateHeadersOf;
+    this.#headersOf = parts.headersOf;
     this.#api = route.path.startsWith(PLATFORM) ? 'platform' : 'direct';
     this.#permissions = typeof access === 'object' && 'permissions' in access ? [...access.permissions] : [];
     this.#checkQuery = compile(query ?? Body({}), 'query');
@@ -67,7 +69,7 @@ export class Endpoint {
     if (access === 'public') return;
     const principal = request.principal!;
     authorize(access, principal, this.#api, paramsOf(request));
-    if (principal.kind === 'session' && request.method !== 'GET') requireSameOrigin(request);
+    if (principal.kind === 'session' && !isRead(request)) requireSameOrigin(request);
   }
 
   async handle(request: Known, reply: FastifyReply): Promise<FastifyReply> {
@@ -104,7 +106,9 @@ export class Endpoint {
       body,
       principal: request.principal ?? ANONYMOUS,
       params: paramsOf(request),
-      query: request.query,
+      // A HEAD asks for what is known now: it waits for nothing.
+      query:
+        request.method === 'HEAD' ? { ...(request.query as object), waitSeconds: undefined } : request.query,
       bytes: bodyBytes(request),
       contentType: contentTypeOf(request),
       headers: request.headers,
@@ -121,11 +125,6 @@ export class Endpoint {
         return reply.raw;
       },
     };
-  }
-
-  /** The headers of every answer, for those that are written past Fastify. */
-  #headersOf(request: FastifyRequest): Record<string, string> {
-    return { ...this.#rateHeadersOf(request), 'x-request-id': request.id };
   }
 
   async #write(

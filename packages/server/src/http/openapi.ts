@@ -46,6 +46,7 @@ const HEADERS: Json = {
   'X-RateLimit-Remaining': header('Requests remaining in the window', 'integer', 599),
   'X-RateLimit-Reset': header('Unix timestamp when the window resets', 'integer', 1_790_000_000),
   'x-request-id': header('Request correlation id', 'string', 'req-7f3a'),
+  'x-headrace-version': header('Version of the service that answers', 'string', '0.1.0'),
 };
 const RETRY_HEADERS: Json = {
   'Retry-After': header('Seconds until retry', 'integer', 1),

@@ -69,11 +69,20 @@ export interface Documentation {
   legacyKeys?: readonly string[];
   /** The handler parses the body itself, in a worker: the framework hands over bytes. */
   rawBody?: readonly string[];
+  /** Bytes of a body. By default 16 KiB where the operation is public, else 64 MiB. */
+  bodyLimit?: number;
   /** Successful answers: a JSON schema, or media types. */
   responses: Record<number, TSchema | { content: Record<string, unknown>; description?: string }>;
   /** Statuses in addition to those that every operation of its kind has. */
   errors?: readonly number[];
 }
+
+const PUBLIC_BODY_BYTES = 16 * 1024;
+const BODY_BYTES = 64 * 1024 * 1024;
+
+/** What anybody may send stays small: nothing says who they are. */
+export const bodyLimitOf = ({ bodyLimit, access }: Documentation): number =>
+  bodyLimit ?? (access === 'public' ? PUBLIC_BODY_BYTES : BODY_BYTES);
 
 /** A GET, or a read by POST: no receipt. */
 interface ReadOperation extends Documentation {

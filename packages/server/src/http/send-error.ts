@@ -11,7 +11,7 @@ import { retryHeaders } from './rate-limit.ts';
 export function sendClientError(
   error: NodeJS.ErrnoException,
   socket: Duplex & { writable: boolean },
-  rate: Record<string, string>,
+  headersOf: (id: string) => Record<string, string>,
 ): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const id = randomUUID();
@@ -22,8 +22,7 @@ export function sendClientError(
   const body = JSON.stringify(api.body(id));
   const reason = api.status === 431 ? 'Request Header Fields Too Large' : 'Bad Request';
   const headers = {
-    ...rate,
-    'x-request-id': id,
+    ...headersOf(id),
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
@@ -39,8 +38,6 @@ export function sendClientError(
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return new ApiError('request_too_large', 'The body is larger than 64 MiB.', { cause: error });
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT')
     return new ApiError('not_found', 'There is no such path. See /docs for all of them.', { cause: error });
   if (
@@ -67,14 +64,15 @@ function toApiError(error: unknown): ApiError {
 export interface Failed {
   request: FastifyRequest;
   reply: FastifyReply;
-  rateHeaders: Record<string, string>;
+  /** Those of every answer. */
+  headers: Record<string, string>;
 }
 
 /** Answers with an error, and logs it where it is a fault of ours. */
 export function sendError(
   ctx: Pick<Context, 'log'>,
   error: unknown,
-  { request, reply, rateHeaders }: Failed,
+  { request, reply, headers }: Failed,
 ): FastifyReply {
   const api = toApiError(error);
   if (api.status >= 500)
@@ -92,8 +90,7 @@ export function sendError(
   return reply
     .code(api.status)
     .headers({
-      ...rateHeaders,
-      'x-request-id': request.id,
+      ...headers,
       ...(api.status === 503 ? retryHeaders(1) : {}),
       ...api.headers,
       'content-type': 'application/json; charset=utf-8',

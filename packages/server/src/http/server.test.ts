@@ -210,11 +210,11 @@ describe('routes', () => {
 
   test('a method that a path does not have is 405 with Allow', async () => {
     for (const [method, path, allow] of [
-      ['PUT', `${P}/apps`, 'POST, GET'],
-      ['POST', `${P}/projects/${app}`, 'GET, PATCH, DELETE'],
+      ['PUT', `${P}/apps`, 'POST, GET, HEAD'],
+      ['POST', `${P}/projects/${app}`, 'GET, HEAD, PATCH, DELETE'],
       ['DELETE', `/api/threads/${newId('thr')}/exec`, 'POST'],
-      ['POST', '/health', 'GET'],
-      ['OPTIONS', '/api/projects', 'POST, GET'],
+      ['POST', '/health', 'GET, HEAD'],
+      ['OPTIONS', '/api/projects', 'POST, GET, HEAD'],
     ] as const) {
       const answer = await s.call(method, path, undefined, { key: null });
       expect([told(answer), answer.headers.get('allow')]).toEqual(['405 method_not_allowed', allow]);

@@ -12,14 +12,16 @@ import type { Context } from '../context.ts';
 import { Admission } from './admission.ts';
 import type { AdmittedRequest, Authenticate } from './admission.ts';
 import { readBody } from './body.ts';
+import { compressAnswers } from './compression.ts';
 import { serveDocs } from './docs.ts';
 import { Endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
+import { hasTwoHosts } from './hosts.ts';
+import { bodyLimitOf } from './operation.ts';
 import type { Route } from './operation.ts';
 import { sendClientError, sendError } from './send-error.ts';
 import type { Receipts } from './write-request.ts';
 
-const BODY_LIMIT = 64 * 1024 * 1024;
 const CLOSE_IDLE_MS = 20;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
@@ -35,14 +37,13 @@ export async function createHttpServer(
 ): Promise<FastifyInstance> {
   const admission = new Admission(ctx, parts.authenticate);
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-    sendError(ctx, error, { request, reply, rateHeaders: admission.headersOf(request) });
+    sendError(ctx, error, { request, reply, headers: admission.headersOf(request) });
   const app: FastifyInstance = Fastify({
     loggerInstance: ctx.log as never,
     logController: new LogController({ disableRequestLogging: true }),
     // Nobody logs by the request's own logger: one each costs 3 % of a small read.
     childLoggerFactory: (logger) => logger,
-    bodyLimit: BODY_LIMIT,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     // Limits by address would count a proxy's callers as one, and an address that anybody may claim as many.
     trustProxy: ctx.config.trustedProxies.length ? ctx.config.trustedProxies : false,
     routerOptions: { maxParamLength: 1000, caseSensitive: true, ignoreTrailingSlash: false },
@@ -50,7 +51,7 @@ export async function createHttpServer(
     genReqId: (request) => requestId(request.headers['x-request-id']),
     serverFactory: (handler) => serverWithPreviews(handler, parts.preview),
     clientErrorHandler: (error, socket) =>
-      sendClientError(error as NodeJS.ErrnoException, socket, admission.headersOfUnparsed()),
+      sendClientError(error as NodeJS.ErrnoException, socket, (id) => admission.headersOfUnparsed(id)),
     frameworkErrors: (error, request, reply) => {
       void refuse(error, request, reply);
     },
@@ -58,7 +59,10 @@ export async function createHttpServer(
   closeAnswered(app.server, ctx.shutdown);
   // Bodies are parsed by endpoint.ts (or by a worker): here they are bytes.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (request, payload, done) => readBody(request, payload, BODY_LIMIT, done));
+  app.addContentTypeParser('*', (request, payload, done) =>
+    readBody(request, payload, request.routeOptions.bodyLimit, done),
+  );
+  await compressAnswers(app);
 
   app.decorateRequest('principal', undefined);
   app.decorateRequest('refusal', undefined);
@@ -77,21 +81,23 @@ export async function createHttpServer(
     (route) =>
       new Endpoint(ctx, route, {
         receipts: parts.receipts,
-        rateHeadersOf: (request) => admission.headersOf(request),
+        headersOf: (request) => admission.headersOf(request),
       }),
   );
   return app;
 }
 
-/** The routes, and 405 for the other methods of their paths. */
+/** The routes, HEAD wherever GET is, and 405 for the other methods of their paths. */
 function addRoutes(app: FastifyInstance, routes: Route[], endpointOf: (route: Route) => Endpoint): void {
   const methodsOf = new Map<string, string[]>();
   for (const route of routes) {
     const endpoint = endpointOf(route);
-    methodsOf.set(route.path, [...(methodsOf.get(route.path) ?? []), route.method]);
+    const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
+    methodsOf.set(route.path, [...(methodsOf.get(route.path) ?? []), ...methods]);
     app.route({
       method: route.method,
       url: route.path,
+      bodyLimit: bodyLimitOf(route.operation),
       onRequest: async (request: AdmittedRequest) => {
         if (route.operation.access !== 'public' && request.refusal) throw request.refusal;
         endpoint.permit(request);
@@ -146,11 +152,12 @@ function serverWithPreviews(
     headersTimeout: 60_000,
     requestTimeout: 300_000,
     requireHostHeader: false,
-    shouldUpgradeCallback: (request: IncomingMessage) =>
-      isWebSocket(request) && (preview?.handles(request) ?? false),
+    shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) && isVisit(request),
   };
+  // What names two hosts is nobody's visit: admission refuses it.
+  const isVisit = (request: IncomingMessage) => !hasTwoHosts(request) && (preview?.handles(request) ?? false);
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (preview?.handles(request)) preview.request(request, response);
+    if (isVisit(request)) preview!.request(request, response);
     else handler(request, response);
   };
   const server = createServer(options, serve).on('checkExpectation', serve);

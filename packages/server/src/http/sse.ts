@@ -39,7 +39,6 @@ export function openSse(response: ServerResponse, headers: Record<string, string
   response.writeHead(200, {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
     'x-accel-buffering': 'no',
   });
   response.flushHeaders();
