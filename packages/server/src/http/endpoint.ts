@@ -13,12 +13,14 @@ import type { AnswerHeaders } from './answer.ts';
 import { authorize, requireSameOrigin } from './authorize.ts';
 import { invalid } from './errors.ts';
 import type { Field } from './errors.ts';
-import { idempotencyKeyOf, legacyKeysOf } from './idempotency-key.ts';
+import { idempotencyKeyOf } from './idempotency-key.ts';
+import type { LargeJson } from './large-json.ts';
 import { PLATFORM } from './operation.ts';
 import type { Call, ClaimedOperation, Route, WriteOperation } from './operation.ts';
 import { PARAM_PREFIX } from './path-params.ts';
 import type { Principal } from './principal.ts';
-import { bodyBytes, contentTypeOf, parseJsonBody, requireMediaType } from './request-body.ts';
+import { bodyBytes, BodyReader, contentTypeOf } from './request-body.ts';
+import type { ReadBody } from './request-body.ts';
 import { Body } from './schemas.ts';
 import { compile } from './validate.ts';
 
@@ -39,6 +41,12 @@ type Known = FastifyRequest & { principal?: Principal };
 const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
 type HeadersOf = (request: FastifyRequest) => Record<string, string>;
 
+interface EndpointParts {
+  receipts: Receipts;
+  largeJson: LargeJson;
+  headersOf: HeadersOf;
+}
+
 /** The Fastify handlers of a route: `permit` before the body is read, `handle` after. */
 export class Endpoint {
   readonly #ctx: Context;
@@ -49,10 +57,10 @@ export class Endpoint {
   readonly #api: 'platform' | 'direct';
   readonly #permissions: string[];
   readonly #checkQuery: (query: unknown) => Field[];
-  readonly #checkBody: (body: unknown) => Field[];
+  readonly #bodies: BodyReader;
 
-  constructor(ctx: Context, route: Route, parts: { receipts: Receipts; headersOf: HeadersOf }) {
-    const { access, query, body, rawBody } = route.operation;
+  constructor(ctx: Context, route: Route, parts: EndpointParts) {
+    const { access, query } = route.operation;
     this.#ctx = ctx;
     this.#route = route;
     this.#receipts = parts.receipts;
@@ -60,7 +68,7 @@ export class Endpoint {
     this.#api = route.path.startsWith(PLATFORM) ? 'platform' : 'direct';
     this.#permissions = typeof access === 'object' && 'permissions' in access ? [...access.permissions] : [];
     this.#checkQuery = compile(query ?? Body({}), 'query');
-    this.#checkBody = rawBody ? () => [] : compile(body ?? Body({}), 'body');
+    this.#bodies = new BodyReader(route.operation, parts.largeJson);
   }
 
   /** Before the body is read: permission and app scope. */
@@ -75,26 +83,23 @@ export class Endpoint {
   async handle(request: Known, reply: FastifyReply): Promise<FastifyReply> {
     const { operation } = this.#route;
     const faults = this.#checkQuery(request.query);
-    const body = this.#bodyOf(request);
-    faults.push(...this.#checkBody(body));
-    const call = this.#callOf(request, reply, body);
+    const { method } = this.#route;
+    const read = await this.#bodies.read(request, request.principal?.orgId ?? '', () => ({
+      method,
+      path: canonicalPath(this.#route, paramsOf(request)),
+      query: request.query,
+    }));
+    faults.push(...read.faults);
+    const call = this.#callOf(request, reply, read.body);
     if (operation.kind === 'read' || operation.kind === 'plain') {
       if (faults.length) throw invalid(...faults);
       return sendReply(reply, await operation.handle(call), () => this.#headersOf(request));
     }
     const answer =
       operation.kind === 'write'
-        ? await this.#write(operation, call, faults)
-        : await this.#writeClaimed(operation, call, faults);
+        ? await this.#write(operation, call, { ...read, faults })
+        : await this.#writeClaimed(operation, call, { ...read, faults });
     return reply.sent ? reply : sendAnswer(reply, answer);
-  }
-
-  /** Undefined where the operation parses the body itself. */
-  #bodyOf(request: FastifyRequest): unknown {
-    const { rawBody } = this.#route.operation;
-    if (!rawBody) return parseJsonBody(request);
-    requireMediaType(request, rawBody);
-    return undefined;
   }
 
   #callOf(request: Known, reply: FastifyReply, body: unknown): Call {
@@ -130,14 +135,14 @@ export class Endpoint {
   async #write(
     operation: WriteOperation,
     call: Call,
-    faults: Field[],
+    { legacyKeys, faults, fingerprint: known }: ReadBody,
   ): Promise<Answer & { headers?: AnswerHeaders }> {
-    const key = idempotencyKeyOf(this.#route, call, legacyKeysOf(call.body, operation.legacyKeys), faults);
+    const key = idempotencyKeyOf(this.#route, call, legacyKeys, faults);
     const prepared = await operation.before?.(call);
     let headers: AnswerHeaders | undefined;
     const answer = await this.#receipts.writeOnce(
       this.#ctx,
-      this.#writeRequest(call, key),
+      this.#writeRequest(call, key, known),
       async (tx, receipt) => {
         const result = await operation.handle(tx, call, receipt, prepared);
         headers = result.headers;
@@ -147,9 +152,12 @@ export class Endpoint {
     return { ...answer, ...(headers && !answer.replayed ? { headers } : {}) };
   }
 
-  async #writeClaimed(operation: ClaimedOperation, call: Call, faults: Field[]): Promise<Answer> {
+  async #writeClaimed(
+    operation: ClaimedOperation,
+    call: Call,
+    { legacyKeys, faults, fingerprint: known }: ReadBody,
+  ): Promise<Answer> {
     if (faults.length) throw invalid(...faults);
-    const legacyKeys = legacyKeysOf(call.body, operation.legacyKeys);
     // A wrong or missing key is refused before the body is parsed, which may name a further one.
     idempotencyKeyOf(this.#route, call, legacyKeys, []);
     const { bodyDigest, legacyKey = [], prepared, ...claim } = await operation.prepare(call);
@@ -157,28 +165,36 @@ export class Endpoint {
     const { mode, publishesPending } = operation;
     return this.#receipts.writeClaimed(
       this.#ctx,
-      this.#writeRequest(call, key, bodyDigest),
+      this.#writeRequest(call, key, known ?? this.#fingerprintOf(call, bodyDigest)),
       { mode, publishesPending, ...claim },
       (claimed) => operation.handle(call, claimed, prepared),
     );
   }
 
-  #writeRequest(call: Call, key: string | undefined, bodyDigest?: Buffer): WriteRequest {
+  #writeRequest(
+    call: Call,
+    key: string | undefined,
+    known: Buffer = this.#fingerprintOf(call),
+  ): WriteRequest {
     const { method } = this.#route;
-    const path = canonicalPath(this.#route, call.params);
     const { appId } = call.params;
     return {
       principal: call.principal,
       // Nobody can repeat a session's write without a key: a key that no other request has.
       key: key ?? `-${call.requestId}-${Math.random()}`,
       method,
-      path,
+      path: canonicalPath(this.#route, call.params),
       permissions: this.#permissions,
       requestId: call.requestId,
       direct: this.#api === 'direct',
       projectId: appId && appId !== NO_ID ? appId : null,
-      fingerprint: fingerprint({ method, path, query: call.query, body: call.body, bodyDigest }),
+      fingerprint: known,
     };
+  }
+
+  #fingerprintOf({ params, query, body }: Call, bodyDigest?: Buffer): Buffer {
+    const { method } = this.#route;
+    return fingerprint({ method, path: canonicalPath(this.#route, params), query, body, bodyDigest });
   }
 }
 

@@ -4,7 +4,7 @@ import type { Field } from './errors.ts';
 import type { Call, Route } from './operation.ts';
 
 /** A key in the body, which must equal the header's; a session may send it alone. */
-interface LegacyKey {
+export interface LegacyKey {
   path: string;
   value: string;
 }

@@ -15,6 +15,7 @@ import { readBody } from './body.ts';
 import { compressAnswers } from './compression.ts';
 import { serveDocs } from './docs.ts';
 import { Endpoint } from './endpoint.ts';
+import { LargeJson } from './large-json.ts';
 import { ApiError } from './errors.ts';
 import { hasTwoHosts } from './hosts.ts';
 import { bodyLimitOf } from './operation.ts';
@@ -74,6 +75,8 @@ export async function createHttpServer(
     refuse(new ApiError('not_found', 'There is no such path. See /docs for all of them.'), request, reply),
   );
 
+  const largeJson = new LargeJson();
+  app.addHook('onClose', () => largeJson.close());
   serveDocs(app, ctx.version, parts.routes);
   addRoutes(
     app,
@@ -81,6 +84,7 @@ export async function createHttpServer(
     (route) =>
       new Endpoint(ctx, route, {
         receipts: parts.receipts,
+        largeJson,
         headersOf: (request) => admission.headersOf(request),
       }),
   );

@@ -18,7 +18,7 @@ export const Attachment = Body({
     examples: ['image/png'],
   }),
   data: Type.String({
-    pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
+    contentEncoding: 'base64',
     examples: ['iVBORw0KGgo='],
     description: 'Canonical padded base64.',
   }),
