@@ -24,6 +24,8 @@ export interface Config extends FileConfig {
   rateWindowSeconds: number;
   /** Addresses or networks (CIDR) whose X-Forwarded-For is believed. */
   trustedProxies: string[];
+  /** Connections of one address, unless it is a trusted proxy or this machine. */
+  addressConnections: number;
   idleTimeoutMinutes: number;
   sandboxDriver: 'auto' | 'bubblewrap' | 'container';
   sandboxLimits: 'required' | 'best-effort';
@@ -165,6 +167,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     rateLimit: whole('HEADRACE_RATE_LIMIT', 600, 1, 1_000_000_000),
     rateWindowSeconds: whole('HEADRACE_RATE_WINDOW_SECONDS', 60, 1, 86_400),
     trustedProxies,
+    addressConnections: whole('HEADRACE_ADDRESS_CONNECTIONS', 5_000, 1, 1_000_000),
     idleTimeoutMinutes: whole('HEADRACE_IDLE_TIMEOUT_MINUTES', 15, 1, 60),
     sandboxDriver: oneOf('HEADRACE_SANDBOX_DRIVER', 'auto', ['auto', 'bubblewrap', 'container'] as const),
     sandboxLimits: oneOf('HEADRACE_SANDBOX_LIMITS', isLoopback ? 'best-effort' : 'required', [

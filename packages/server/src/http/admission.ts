@@ -10,6 +10,7 @@ import type { Limiter, RateState } from '../limits/limiter.ts';
 import { STATIC_PATHS } from './docs.ts';
 import { ApiError, invalid } from './errors.ts';
 import { hasTwoHosts } from './hosts.ts';
+import type { Arrival } from './intake.ts';
 import type { Principal } from './principal.ts';
 import { rateHeaders, retryHeaders } from './rate-limit.ts';
 
@@ -23,6 +24,8 @@ export type AdmittedRequest = FastifyRequest & {
   principal?: Principal;
   refusal?: ApiError;
   rate?: RateState;
+  /** Of a request that may have a body, once it may be read. */
+  arrival?: Arrival;
 };
 
 const UNCOUNTED = new Set(['/health', '/health/ready', ...STATIC_PATHS]);

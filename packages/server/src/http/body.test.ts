@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { readBody } from './body.ts';
 import type { ApiError } from './errors.ts';
+import { Intake } from './intake.ts';
 
 const LIMIT = 100;
 
@@ -13,7 +14,8 @@ function read(
   const payload = new PassThrough();
   const headers = length === undefined ? {} : { 'content-length': String(length) };
   const body = new Promise<Buffer>((resolve, reject) => {
-    readBody({ headers } as never, payload, LIMIT, (error, bytes) => {
+    const arrival = new Intake().arrival('address', { headers } as never, new PassThrough() as never);
+    readBody({ headers } as never, payload, { limit: LIMIT, arrival }, (error, bytes) => {
       if (error) reject(error);
       else resolve(bytes!);
     });

@@ -1,38 +1,68 @@
 import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { ApiError } from './errors.ts';
+import type { Arrival } from './intake.ts';
 
 const MIB = 1024 * 1024;
 
 type Done = (error: Error | null, body?: Buffer) => void;
 
+/** What a request may send: `limit` bytes, where its address has room. */
+export interface Allowance {
+  limit: number;
+  arrival: Arrival;
+}
+
 /**
- * Reads a body of at most `limit` bytes. In place of Fastify's own reader, which joins what has come at the
- * body's end: of 33 MiB that held up all others for 40 ms. Where the length is given, each piece goes to
- * its place as it comes. On an error Fastify closes the connection behind the answer.
+ * Reads a body. In place of Fastify's own reader, which joins what has come at the body's end: of 33 MiB
+ * that held up all others for 40 ms. Where the length is given, each piece goes to its place as it comes. On
+ * an error Fastify closes the connection behind the answer.
  */
-export function readBody(request: FastifyRequest, payload: Readable, limit: number, done: Done): void {
+export function readBody(
+  request: FastifyRequest,
+  payload: Readable,
+  { limit, arrival }: Allowance,
+  done: Done,
+): void {
   const header = request.headers['content-length'];
   const length = header === undefined ? null : Number(header);
-  if (length !== null && length > limit) return done(tooLarge(limit));
-  const whole = length === null ? null : Buffer.allocUnsafeSlow(length);
   const pieces: Buffer[] = [];
   let received = 0;
   const settle: Done = (error, body) => {
     payload.off('data', take).off('end', end).off('error', fail);
     done(error, body);
   };
+  const takeRoom = (bytes: number) => {
+    if (received + bytes > limit) throw tooLarge(limit);
+    arrival.take(bytes);
+  };
   const take = (piece: Buffer) => {
-    if (received + piece.length > (length ?? limit)) return settle(tooLarge(limit));
-    if (whole) piece.copy(whole, received);
-    else pieces.push(piece);
-    received += piece.length;
+    try {
+      if (whole) piece.copy(whole, received);
+      else {
+        takeRoom(piece.length);
+        pieces.push(piece);
+      }
+      received += piece.length;
+    } catch (error) {
+      settle(error as Error);
+    }
   };
   const end = () => {
     if (length !== null && received !== length) settle(incomplete());
     else settle(null, whole ?? Buffer.concat(pieces, received));
   };
   const fail = (cause: Error) => settle(incomplete(cause));
+  let whole: Buffer | undefined;
+  try {
+    if (length !== null) {
+      takeRoom(length);
+      whole = Buffer.allocUnsafeSlow(length);
+    }
+  } catch (error) {
+    return done(error as Error);
+  }
+  arrival.begin();
   payload.on('data', take).on('end', end).on('error', fail);
 }
 

@@ -1,10 +1,12 @@
 /** Refusals and failures on the wire: one shape and the same headers, wherever they come from. */
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { isDatabaseAway } from '../db/faults.ts';
 import { ApiError } from './errors.ts';
+import { LARGE_BYTES } from './large-json.ts';
 import { retryHeaders } from './rate-limit.ts';
 
 /** Requests that the HTTP parser refuses never reach a route; they get the same shape and headers. */
@@ -61,6 +63,11 @@ function toApiError(error: unknown): ApiError {
   );
 }
 
+/** A refused caller need not send megabytes to be heard again: its connection ends with the answer. */
+const hasMuchToCome = ({ complete, headers }: IncomingMessage): boolean =>
+  !complete &&
+  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BYTES);
+
 export interface Failed {
   request: FastifyRequest;
   reply: FastifyReply;
@@ -91,6 +98,7 @@ export function sendError(
     .code(api.status)
     .headers({
       ...headers,
+      ...(hasMuchToCome(request.raw) ? { connection: 'close' } : {}),
       ...(api.status === 503 ? retryHeaders(1) : {}),
       ...api.headers,
       'content-type': 'application/json; charset=utf-8',

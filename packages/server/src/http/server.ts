@@ -13,11 +13,13 @@ import { Admission } from './admission.ts';
 import type { AdmittedRequest, Authenticate } from './admission.ts';
 import { readBody } from './body.ts';
 import { compressAnswers } from './compression.ts';
+import { boundConnections, proxyAddresses } from './connections.ts';
 import { serveDocs } from './docs.ts';
 import { Endpoint } from './endpoint.ts';
 import { LargeJson } from './large-json.ts';
 import { ApiError } from './errors.ts';
 import { hasTwoHosts } from './hosts.ts';
+import { Intake } from './intake.ts';
 import { bodyLimitOf } from './operation.ts';
 import type { Route } from './operation.ts';
 import { sendClientError, sendError } from './send-error.ts';
@@ -58,22 +60,35 @@ export async function createHttpServer(
     },
   }) as never;
   closeAnswered(app.server, ctx.shutdown);
+  boundConnections(app.server, {
+    limit: ctx.config.addressConnections,
+    isExempt: proxyAddresses(ctx.config.trustedProxies),
+    onRefusal: (address) =>
+      ctx.log.warn({ address }, 'an address has as many connections as HEADRACE_ADDRESS_CONNECTIONS allows'),
+  });
   // Bodies are parsed by endpoint.ts (or by a worker): here they are bytes.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (request, payload, done) =>
-    readBody(request, payload, request.routeOptions.bodyLimit, done),
+    readBody(
+      request,
+      payload,
+      { limit: request.routeOptions.bodyLimit!, arrival: (request as AdmittedRequest).arrival! },
+      done,
+    ),
   );
   await compressAnswers(app);
 
   app.decorateRequest('principal', undefined);
   app.decorateRequest('refusal', undefined);
   app.decorateRequest('rate', undefined);
+  app.decorateRequest('arrival', undefined);
 
-  app.addHook('onRequest', (request: AdmittedRequest, reply) => admission.admit(request, reply));
+  app.addHook('onRequest', async (request: AdmittedRequest, reply) => {
+    await admission.admit(request, reply);
+    // Here, and not in a handler: that would read the body first.
+    if (request.is404) throw new ApiError('not_found', 'There is no such path. See /docs for all of them.');
+  });
   app.setErrorHandler(refuse);
-  app.setNotFoundHandler((request, reply) =>
-    refuse(new ApiError('not_found', 'There is no such path. See /docs for all of them.'), request, reply),
-  );
 
   const largeJson = new LargeJson();
   app.addHook('onClose', () => largeJson.close());
@@ -94,6 +109,7 @@ export async function createHttpServer(
 /** The routes, HEAD wherever GET is, and 405 for the other methods of their paths. */
 function addRoutes(app: FastifyInstance, routes: Route[], endpointOf: (route: Route) => Endpoint): void {
   const methodsOf = new Map<string, string[]>();
+  const intake = new Intake();
   for (const route of routes) {
     const endpoint = endpointOf(route);
     const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
@@ -102,9 +118,10 @@ function addRoutes(app: FastifyInstance, routes: Route[], endpointOf: (route: Ro
       method: route.method,
       url: route.path,
       bodyLimit: bodyLimitOf(route.operation),
-      onRequest: async (request: AdmittedRequest) => {
+      onRequest: async (request: AdmittedRequest, reply) => {
         if (route.operation.access !== 'public' && request.refusal) throw request.refusal;
         endpoint.permit(request);
+        if (route.method !== 'GET') request.arrival = intake.arrival(request.ip, request.raw, reply.raw);
       },
       handler: (request: AdmittedRequest, reply) => endpoint.handle(request, reply),
     });
@@ -165,6 +182,11 @@ function serverWithPreviews(
     else handler(request, response);
   };
   const server = createServer(options, serve).on('checkExpectation', serve);
+  // A client that asks before it sends its body is answered once it is known who it is (http/intake.ts).
+  server.on('checkContinue', (request, response) => {
+    if (isVisit(request)) response.writeContinue();
+    serve(request, response);
+  });
   // Any other upgrade is a request like those without: its headers would pass what follows by.
   server.on('upgrade', (request, socket, head) => preview!.upgrade(request, socket, head));
   return server;
