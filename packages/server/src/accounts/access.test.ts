@@ -2,10 +2,10 @@ import { expect, test, vi } from 'vitest';
 import type { Bus } from '../bus.ts';
 import type { Db } from '../db/database.ts';
 import { accessCache } from './access.ts';
-import { loadKey } from './load-access.ts';
+import { loadKeys } from './load-access.ts';
 import type { Loaded } from './load-access.ts';
 
-vi.mock('./load-access.ts', () => ({ loadKey: vi.fn(), loadSession: vi.fn() }));
+vi.mock('./load-access.ts', () => ({ loadKeys: vi.fn(), loadSessions: vi.fn() }));
 
 const NAME = 'key cred_1';
 const loaded = (fields: Partial<Loaded> = {}): Loaded => ({
@@ -29,12 +29,12 @@ function setUp() {
     onReconnect: () => {},
   } as unknown as Bus;
   const loads: ((value: Loaded | null) => void)[] = [];
-  vi.mocked(loadKey)
+  vi.mocked(loadKeys)
     .mockReset()
     .mockImplementation(
       () =>
         new Promise((resolve) => {
-          loads.push(resolve);
+          loads.push((value) => resolve(new Map(value && [['cred_1', value]])));
         }),
     );
   return {
@@ -98,7 +98,7 @@ test('an entry ends with its credential, and what does not exist is not kept', a
 
 test('a look-up that fails is not shared any further', async () => {
   const { cache, loads } = setUp();
-  vi.mocked(loadKey).mockRejectedValueOnce(new Error('the database is away'));
+  vi.mocked(loadKeys).mockRejectedValueOnce(new Error('the database is away'));
   await expect(cache.lookUp(NAME)).rejects.toThrow('away');
   const again = cache.lookUp(NAME);
   loads[0]!(loaded());

@@ -11,8 +11,9 @@ import type { Bus } from '../bus.ts';
 import { within } from '../deadline.ts';
 import type { Db } from '../db/database.ts';
 import type { Principal } from '../http/principal.ts';
-import { loadKey, loadSession } from './load-access.ts';
+import { loadKeys, loadSessions } from './load-access.ts';
 import type { Loaded } from './load-access.ts';
+import { Strangers } from './strangers.ts';
 
 const MAX_AGE_MS = 900;
 /** A database that hangs counts as away. */
@@ -28,7 +29,8 @@ interface Entry extends Loaded {
 }
 
 interface AccessCache {
-  lookUp(name: AccessName): Promise<Loaded | null>;
+  /** `address`: where the name comes from that this process may not know. */
+  lookUp(name: AccessName, address?: string): Promise<Loaded | null>;
 }
 
 /** One cache per database pool, that is per service. */
@@ -39,11 +41,25 @@ const names = new WeakMap<Principal, AccessName>();
 const concerns = (payload: string, who: { orgId: string; userId: string | null }) =>
   payload === '' || payload === who.orgId || payload === who.userId;
 
+async function loadAll(db: Db, names: AccessName[]): Promise<Map<string, Loaded>> {
+  const these = (kind: 'key ' | 'session ') =>
+    names.filter((name) => name.startsWith(kind)).map((name) => name.slice(kind.length));
+  const [keys, sessions] = [these('key '), these('session ')];
+  const found = new Map<string, Loaded>();
+  if (keys.length) for (const [id, loaded] of await loadKeys(db, keys)) found.set(`key ${id}`, loaded);
+  if (sessions.length) {
+    const hashes = sessions.map((hash) => Buffer.from(hash, 'hex'));
+    for (const [hash, loaded] of await loadSessions(db, hashes)) found.set(`session ${hash}`, loaded);
+  }
+  return found;
+}
+
 export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
   const known = caches.get(ctx.db);
   if (known) return known;
   const entries = new Map<AccessName, Entry>();
   const loading = new Map<AccessName, Promise<Loaded | null>>();
+  const strangers = new Strangers((names) => loadAll(ctx.db, names as AccessName[]));
 
   ctx.bus.listen('accounts', (payload) => {
     for (const [name, entry] of entries) if (concerns(payload, entry)) entries.delete(name);
@@ -62,21 +78,22 @@ export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
     entries.set(name, { ...loaded, freshUntil: performance.now() + Math.min(MAX_AGE_MS, loaded.endsInMs) });
   }
 
-  async function load(name: AccessName): Promise<Loaded | null> {
-    const loaded = name.startsWith('key ')
-      ? await loadKey(ctx.db, name.slice('key '.length))
-      : await loadSession(ctx.db, Buffer.from(name.slice('session '.length), 'hex'));
+  async function load(name: AccessName, address: string | undefined): Promise<Loaded | null> {
+    const loaded =
+      address === undefined || entries.has(name)
+        ? ((await loadAll(ctx.db, [name])).get(name) ?? null)
+        : await strangers.lookUp(name, address);
     if (loaded?.principal) names.set(loaded.principal, name);
     return loaded;
   }
 
   const cache: AccessCache = {
-    async lookUp(name) {
+    async lookUp(name, address) {
       const entry = entries.get(name);
       if (entry && performance.now() < entry.freshUntil) return entry;
       const underWay = loading.get(name);
       if (underWay) return underWay;
-      const promise = within(LOOK_UP_MS, load(name));
+      const promise = within(LOOK_UP_MS, load(name, address));
       loading.set(name, promise);
       try {
         const loaded = await promise;

@@ -38,41 +38,44 @@ const suspended = () =>
     'Whoever last saved this service account is no longer an owner or admin. Another owner or admin has to save it.',
   );
 
+const anonymous = (address: string) => `address ${address}`;
+
 /** The authentication of a service's requests; see access.ts for how fast a change takes effect. */
 export function createAuthenticator(ctx: { db: Db; bus: Bus }): { authenticate: Authenticate } {
   const cache = accessCache(ctx);
 
-  async function byKey(key: string, anonymous: string): ReturnType<Authenticate> {
-    const loaded = isServiceKey(key) ? await cache.lookUp(`key ${credentialIdOf(key)}`) : null;
+  async function byKey(key: string, address: string): ReturnType<Authenticate> {
+    const loaded = isServiceKey(key) ? await cache.lookUp(`key ${credentialIdOf(key)}`, address) : null;
     if (!loaded || loaded.verdict === 'unknown' || !timingSafeEqual(loaded.secretHash!, hashKey(key)))
-      return { bucket: anonymous, refusal: wrongKey() };
+      return { bucket: anonymous(address), refusal: wrongKey() };
     const bucket = `key ${loaded.principal!.credentialId}`;
     return loaded.verdict === 'suspended'
       ? { bucket, refusal: suspended() }
       : { bucket, principal: loaded.principal! };
   }
 
-  async function bySession(token: string, anonymous: string): ReturnType<Authenticate> {
-    const loaded = await cache.lookUp(`session ${hashToken(token).toString('hex')}`);
-    if (!loaded?.principal) return { bucket: anonymous, refusal: wrongSession() };
+  async function bySession(token: string, address: string): ReturnType<Authenticate> {
+    const loaded = await cache.lookUp(`session ${hashToken(token).toString('hex')}`, address);
+    if (!loaded?.principal) return { bucket: anonymous(address), refusal: wrongSession() };
     return { bucket: `user ${loaded.principal.userId}`, principal: loaded.principal };
   }
 
   return {
     async authenticate(headers, address) {
-      const anonymous = `address ${address}`;
       const [key, other] = keysOf(headers);
       if (other !== undefined)
         return {
-          bucket: anonymous,
+          bucket: anonymous(address),
           refusal: invalid({
             path: '/headers/authorization',
             message: 'must be the same key as X-Api-Key; send one of them',
           }),
         };
-      if (key !== undefined) return byKey(key, anonymous);
+      if (key !== undefined) return byKey(key, address);
       const token = sessionTokenOf(headers);
-      return token === undefined ? { bucket: anonymous, refusal: nobody() } : bySession(token, anonymous);
+      return token === undefined
+        ? { bucket: anonymous(address), refusal: nobody() }
+        : bySession(token, address);
     },
   };
 }

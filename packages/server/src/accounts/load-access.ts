@@ -26,9 +26,16 @@ export interface Loaded {
 const endsInMs = (column: 'c.expires_at' | 's.expires_at') =>
   sql<number>`(extract(epoch from ${sql.ref(column)} - clock_timestamp()) * 1000)::float8`.as('ends_in_ms');
 
-/** A credential and its account, or null. */
-export async function loadKey(db: Db, credentialId: string): Promise<Loaded | null> {
-  const row = await db
+/** Credentials and their accounts, by the credentials' ids. */
+export async function loadKeys(db: Db, credentialIds: string[]): Promise<Map<string, Loaded>> {
+  const rows = await keyRows(db)
+    .where(sql<boolean>`c.id = any(${credentialIds})`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, loadedKey(row)]));
+}
+
+const keyRows = (db: Db) =>
+  db
     .selectFrom('credentials as c')
     .innerJoin('service_accounts as a', 'a.id', 'c.account_id')
     .innerJoin('organizations as o', 'o.id', 'a.org_id')
@@ -36,6 +43,7 @@ export async function loadKey(db: Db, credentialId: string): Promise<Loaded | nu
       join.onRef('m.org_id', '=', 'a.org_id').onRef('m.user_id', '=', 'a.saved_by'),
     )
     .select([
+      'c.id',
       'c.secret_hash',
       'c.revoked',
       'a.org_id',
@@ -49,10 +57,10 @@ export async function loadKey(db: Db, credentialId: string): Promise<Loaded | nu
       'o.deleted_at as org_deleted_at',
       'm.role as saver_role',
       endsInMs('c.expires_at'),
-    ])
-    .where('c.id', '=', credentialId)
-    .executeTakeFirst();
-  if (!row) return null;
+    ]);
+type KeyRow = Awaited<ReturnType<ReturnType<typeof keyRows>['execute']>>[number];
+
+function loadedKey(row: KeyRow): Loaded {
   const isOver =
     row.revoked ||
     row.disabled ||
@@ -70,7 +78,7 @@ export async function loadKey(db: Db, credentialId: string): Promise<Loaded | nu
           actorId: row.account_id,
           accountId: row.account_id,
           userId: null,
-          credentialId,
+          credentialId: row.id,
           role: null,
           permissions: flatten(row.permissions),
           projectIds: row.project_ids === null ? null : new Set(row.project_ids),
@@ -84,11 +92,19 @@ export async function loadKey(db: Db, credentialId: string): Promise<Loaded | nu
 }
 
 /**
- * A session, or null. Where its organization was deleted, or its user is no member any more, it has no role
- * and no permission there: it never slips into another organization by itself.
+ * Sessions, by their tokens' hashes in hex. Where a session's organization was deleted, or its user is no
+ * member any more, it has no role and no permission there: it never slips into another organization by
+ * itself.
  */
-export async function loadSession(db: Db, tokenHash: Buffer): Promise<Loaded | null> {
-  const row = await db
+export async function loadSessions(db: Db, tokenHashes: Buffer[]): Promise<Map<string, Loaded>> {
+  const rows = await sessionRows(db)
+    .where(sql<boolean>`s.token_hash = any(${tokenHashes})`)
+    .execute();
+  return new Map(rows.map((row) => [row.token_hash.toString('hex'), loadedSession(row)]));
+}
+
+const sessionRows = (db: Db) =>
+  db
     .selectFrom('sessions as s')
     .leftJoin('organizations as o', (join) =>
       join.onRef('o.id', '=', 's.active_org_id').on('o.deleted_at', 'is', null),
@@ -96,10 +112,17 @@ export async function loadSession(db: Db, tokenHash: Buffer): Promise<Loaded | n
     .leftJoin('members as m', (join) =>
       join.onRef('m.org_id', '=', 'o.id').onRef('m.user_id', '=', 's.user_id'),
     )
-    .select(['s.user_id', 's.active_org_id', 'o.platform_api', 'm.role', endsInMs('s.expires_at')])
-    .where('s.token_hash', '=', tokenHash)
-    .executeTakeFirst();
-  if (!row) return null;
+    .select([
+      's.token_hash',
+      's.user_id',
+      's.active_org_id',
+      'o.platform_api',
+      'm.role',
+      endsInMs('s.expires_at'),
+    ]);
+type SessionRow = Awaited<ReturnType<ReturnType<typeof sessionRows>['execute']>>[number];
+
+function loadedSession(row: SessionRow): Loaded {
   const orgId = row.active_org_id ?? '';
   const isOver = row.ends_in_ms <= 0;
   return {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 
@@ -24,6 +24,15 @@ describe('200', () => {
       expect(first.headers.get('ratelimit')).toMatch(/^"ingress";r=\d+;t=\d+$/);
     }
     expect((await ready()).body).toEqual({ ok: true, status: 'ready' });
+  });
+
+  test('however often it is asked, the parts are looked at once a second', async () => {
+    const probe = vi.spyOn(s.service.ctx.store, 'probe');
+    const from = performance.now();
+    for (let i = 0; i < 100; i++) expect((await ready()).status).toBe(200);
+    const seconds = Math.ceil((performance.now() - from) / 1000);
+    expect(probe.mock.calls.length).toBeLessThanOrEqual(seconds + 1);
+    probe.mockRestore();
   });
 
   test('a process that only answers does not wait for a sandbox', async () => {
@@ -83,6 +92,8 @@ describe('503', () => {
   ])('names %s, while the process says that it lives (%#)', async (part, breakIt) => {
     const mend = breakIt();
     try {
+      // What was found is kept for a second.
+      await expect.poll(async () => (await ready()).status, { timeout: 8_000, interval: 50 }).toBe(503);
       const answer = await ready();
       expect([answer.status, answer.body.error.code, answer.body.error.failing]).toEqual([
         503,
@@ -94,6 +105,6 @@ describe('503', () => {
     } finally {
       mend();
     }
-    expect((await ready()).status).toBe(200);
+    await expect.poll(async () => (await ready()).status, { timeout: 8_000, interval: 50 }).toBe(200);
   });
 });
