@@ -1,5 +1,5 @@
 export { onAccessChanged, recheck } from './access.ts';
 export { createAuthenticator } from './authenticate.ts';
 export { firstStart } from './first-start.ts';
-export { isServiceKey, makeServiceKey } from './keys.ts';
+export { isServiceKey, makeServiceKey, namesServiceKey } from './keys.ts';
 export { setOrganizationSettings, setPlatformApi } from './store.ts';

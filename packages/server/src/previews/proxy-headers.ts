@@ -3,7 +3,7 @@
  * connection only.
  */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { isServiceKey } from '../accounts/index.ts';
+import { namesServiceKey } from '../accounts/index.ts';
 
 const HOP_BY_HOP = new Set([
   'connection',
@@ -16,6 +16,8 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+/** Headers that are for the service, or that it writes itself. */
+const OURS = new Set(['expect', 'x-api-key', 'cookie']);
 const SESSION_COOKIE = /^\s*headrace_session\s*=/;
 /** Headers by which one host affects others: logs their visitors out, or sends them elsewhere. */
 const BEYOND_ITS_HOST = new Set(['clear-site-data', 'alt-svc']);
@@ -31,7 +33,17 @@ function hopsOf(connection: string | undefined): Set<string> {
   return new Set([...HOP_BY_HOP, ...named.filter((name) => !END_TO_END.has(name))]);
 }
 
-const namesKey = (text: string) => text.split(/[\s,]+/).some(isServiceKey);
+/**
+ * Whether a service key is in a header, however it is written: in quotes, percent-encoded, as a password in
+ * base64. Without their check digits keys are as secret.
+ */
+function namesKey(value: string): boolean {
+  const plain = value.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  const decoded = plain
+    .split(/[^A-Za-z0-9+/=_-]+/)
+    .map((word) => Buffer.from(word, 'base64').toString('latin1'));
+  return [plain, ...decoded].some(namesServiceKey);
+}
 
 /**
  * A request's headers for the preview's server. The body's framing is kept; an upgrade only for a WebSocket.
@@ -44,11 +56,10 @@ export function toPreview(
   const hops = hopsOf(headers.connection);
   const sent: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(headers))
-    if (!hops.has(name) && name !== 'expect' && name !== 'x-api-key' && name !== 'cookie') sent[name] = value;
-  if (namesKey(headers.authorization ?? '')) delete sent.authorization;
+    if (!hops.has(name) && !OURS.has(name) && !namesKey([value].flat().join(' '))) sent[name] = value;
   const cookie = (headers.cookie ?? '')
     .split(';')
-    .filter((part) => part.trim() !== '' && !SESSION_COOKIE.test(part))
+    .filter((part) => part.trim() !== '' && !SESSION_COOKIE.test(part) && !namesKey(part))
     .map((part) => part.trim())
     .join('; ');
   if (cookie) sent.cookie = cookie;

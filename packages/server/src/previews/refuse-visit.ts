@@ -23,6 +23,7 @@ export function refuseRequest(request: IncomingMessage, response: ServerResponse
     'content-type': isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
