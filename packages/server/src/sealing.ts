@@ -7,8 +7,16 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-const keyFor = (secretKey: Buffer, purpose: string) =>
-  Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
+const keys = new WeakMap<Buffer, Map<string, Buffer>>();
+
+/** A key for one purpose alone. */
+export function keyFor(secretKey: Buffer, purpose: string): Buffer {
+  const ofSecret = keys.get(secretKey) ?? new Map<string, Buffer>();
+  keys.set(secretKey, ofSecret);
+  const key = ofSecret.get(purpose) ?? Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
+  ofSecret.set(purpose, key);
+  return key;
+}
 
 /**
  * iv, tag and ciphertext in one. `place` names the row: what was sealed for another cannot be opened there.

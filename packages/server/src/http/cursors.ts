@@ -3,9 +3,14 @@
  * `invalid_cursor`.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { keyFor } from '../sealing.ts';
 import { ApiError } from './errors.ts';
 
+const PURPOSE = 'cursors';
 const MAC_BYTES = 12;
+
+const macOf = (key: Buffer, payload: Buffer) =>
+  createHmac('sha256', key).update(payload).digest().subarray(0, MAC_BYTES);
 
 export const invalidCursor = () =>
   new ApiError(
@@ -20,10 +25,7 @@ export const scopeHash = (...parts: unknown[]) =>
 /** Signs `payload` (JSON). */
 export function sealCursor(secret: Buffer, payload: unknown): string {
   const bytes = Buffer.from(JSON.stringify(payload));
-  return Buffer.concat([
-    createHmac('sha256', secret).update(bytes).digest().subarray(0, MAC_BYTES),
-    bytes,
-  ]).toString('base64url');
+  return Buffer.concat([macOf(keyFor(secret, PURPOSE), bytes), bytes]).toString('base64url');
 }
 
 /** The payload of a cursor that `sealCursor` made; throws `invalid_cursor`. */
@@ -31,14 +33,15 @@ export function openCursor(secret: Buffer, cursor: string): unknown {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) throw invalidCursor();
   const payload = bytes.subarray(MAC_BYTES);
-  if (
-    !timingSafeEqual(
-      createHmac('sha256', secret).update(payload).digest().subarray(0, MAC_BYTES),
-      bytes.subarray(0, MAC_BYTES),
-    )
-  )
+  const mac = bytes.subarray(0, MAC_BYTES);
+  // Version 0.1.0 signed with the secret itself, and what else it signed so is no JSON.
+  const isSigned = [keyFor(secret, PURPOSE), secret].some((key) => timingSafeEqual(macOf(key, payload), mac));
+  if (!isSigned) throw invalidCursor();
+  try {
+    return JSON.parse(payload.toString('utf8'));
+  } catch {
     throw invalidCursor();
-  return JSON.parse(payload.toString('utf8'));
+  }
 }
 
 export const DEFAULT_LIMIT = 50;
