@@ -18,6 +18,7 @@ import { newId } from './ids.ts';
 import { openLimits } from './limits/limits.ts';
 import { openWindowStore } from './limits/store.ts';
 import { createMergeEngine } from './merge/pool.ts';
+import { startSignsOfLife } from './processes/index.ts';
 import { openRunner } from './runner/link.ts';
 import { ImportPool } from './sources/import/pool.ts';
 import { openStore } from './storage/open-store.ts';
@@ -106,8 +107,11 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     processId,
     version: VERSION,
     listening: { port: config.port },
+    workerSeenAt: -Infinity,
   };
   const notices = await firstStart(ctx);
+  const signs = await startSignsOfLife(ctx);
+  stops.push(() => signs.stop());
   // In each process: the one that holds the lock publishes, the others wait for it.
   const publisher = new Publisher(ctx, connection);
   stops.push(() => publisher.stop());

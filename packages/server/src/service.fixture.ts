@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import pino from 'pino';
 import { isServiceKey, makeServiceKey } from './accounts/index.ts';
 import { startService } from './boot.ts';
@@ -56,6 +57,21 @@ function databaseUrl({
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
 }
 
+/** Lets an API without a worker accept work, which stays queued: a worker lives elsewhere, as it seems. */
+async function acceptWork({ ctx }: Service): Promise<void> {
+  await ctx.db
+    .insertInto('processes')
+    .values({
+      id: 'wrk_elsewhere',
+      host: 'elsewhere',
+      roles: ['worker'],
+      last_seen_at: sql<Date>`'infinity'`,
+      sandbox_seen_at: sql<Date>`'infinity'`,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
 /**
  * Starts a service, or with `beside` a second one on that service's database, with its key. Close the second
  * one first.
@@ -83,6 +99,7 @@ export async function startTestServer(
   );
   const service = await startService(config, pino({ level: process.env.HEADRACE_TEST_LOG ?? 'fatal' }));
   const base = service.address!;
+  if (!config.roles.has('worker') && !beside) await acceptWork(service);
   return {
     service,
     base,

@@ -5,6 +5,7 @@ import { write } from '../http/operation.ts';
 import { Body, IdInput, Ok } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
+import { requireWorker } from '../processes/index.ts';
 import { scopeOf } from '../projects/index.ts';
 import { loadSource } from '../sources/index.ts';
 import { checkPath } from '../trees/paths.ts';
@@ -46,13 +47,7 @@ export const createBuild = write({
     await requireIdle(tx, thread);
     if (sourceId === null)
       throw new ApiError('conflict', 'The thread has no source yet. Name one, or wait for its first run.');
-    const runner = call.ctx.runnerStatus();
-    if (runner?.ok === false)
-      throw new ApiError(
-        'source_workspace_unavailable',
-        'No sandbox can be made here: nothing can be built until the operator has mended that.',
-        { cause: new Error(runner.missing.join('; ')) },
-      );
+    await requireWorker(call.ctx, tx.db);
     const build = await insertBuild(tx, {
       org_id: thread.org_id,
       id: newId('bld'),

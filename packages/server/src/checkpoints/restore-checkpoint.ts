@@ -3,6 +3,7 @@ import { notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Id, Ok, Text } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
+import { requireWorker } from '../processes/index.ts';
 import { queueRun } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { changeThread, lockThread, reinitialize, requireOpen, requireUnoccupied } from '../threads/index.ts';
@@ -32,6 +33,7 @@ export const restoreCheckpoint = write({
     if (!checkpoint) throw notFound('checkpoint');
     requireOpen(loaded.thread);
     requireUnoccupied(loaded.thread);
+    await requireWorker(call.ctx, tx.db);
     const again = await reinitialize(tx, loaded);
     const modelId = loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
     const run = await queueRun(tx, call.ctx.config, loaded, {

@@ -578,6 +578,31 @@ interface WorkersTable {
   heartbeat_at: GeneratedTime;
 }
 
+/** What a runner reports of itself, with its host's memory; null is unknown. */
+export interface RunnerReport {
+  id: string;
+  driver: string | null;
+  /** Whether it can make sandboxes that meet the configuration. */
+  ok: boolean;
+  limits: { memory: string; processes: string; cpu: string };
+  warnings: string[];
+  sandboxes: number | null;
+  memoryBytes: number | null;
+  freeBytes: number | null;
+  /** Connections that its egress proxy refused since its start. */
+  egressRefused: number;
+}
+
+interface ProcessesTable {
+  id: string;
+  host: string;
+  roles: string[];
+  started_at: GeneratedTime;
+  last_seen_at: GeneratedTime;
+  sandbox_seen_at: TimeOrNull;
+  runner: JsonOrNull<RunnerReport>;
+}
+
 interface JobsTable {
   id: Generated<number>;
   kind: string;
@@ -685,6 +710,7 @@ export interface Database {
   events: EventsTable;
   log_state: LogStateTable;
   workers: WorkersTable;
+  processes: ProcessesTable;
   jobs: JobsTable;
 }
 

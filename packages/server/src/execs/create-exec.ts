@@ -6,12 +6,12 @@
 import Type from 'typebox';
 import type { ExecRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { ApiError } from '../http/errors.ts';
 import { exampleOf } from '../http/example.ts';
 import { claimedWrite } from '../http/operation.ts';
 import { Body, Counter, Id, Nullable, Ok, Text } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
+import { requireWorker } from '../processes/index.ts';
 import { scopeOf } from '../projects/index.ts';
 import { threadKey } from '../runs/index.ts';
 import { changeThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
@@ -61,11 +61,7 @@ export const createExec = claimedWrite({
         const loaded = await lockThread(tx, call);
         requireOpen(loaded.thread);
         await requireIdle(tx, loaded.thread);
-        if (call.ctx.runnerStatus()?.ok === false)
-          throw new ApiError(
-            'source_workspace_unavailable',
-            'No sandbox can be made here. Ask the operator to install one.',
-          );
+        await requireWorker(call.ctx, tx.db);
         await queueExec(tx, loaded, {
           operation_id: operationId,
           request_id: call.requestId,

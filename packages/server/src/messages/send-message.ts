@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
+import { requireWorker } from '../processes/index.ts';
 import { queueRun, Run, runToJoin, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import {
@@ -32,6 +33,7 @@ export const sendMessage = write({
     const loaded = await lockThread(tx, call);
     requireOpen(loaded.thread);
     requireUnoccupied(loaded.thread);
+    await requireWorker(call.ctx, tx.db);
     const modelId =
       call.body.modelId ?? loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
     const joins = await runToJoin(tx, loaded.thread.id, modelId);

@@ -7,6 +7,7 @@ import { claimedWrite } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
 import { base32, newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
+import { requireWorker } from '../processes/index.ts';
 import { scopeOf } from '../projects/index.ts';
 import { lockThread, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
@@ -55,13 +56,7 @@ export const createPreview = claimedWrite({
         const loaded = await lockThread(tx, call);
         requireOpen(loaded.thread, 'allowed');
         await requireRoom(tx, loaded);
-        const runner = call.ctx.runnerStatus();
-        if (runner?.ok === false)
-          throw new ApiError(
-            'source_workspace_unavailable',
-            'No sandbox can be made here: nothing can be previewed until the operator has mended that.',
-            { cause: new Error(runner.missing.join('; ')) },
-          );
+        await requireWorker(call.ctx, tx.db);
         return scopeOf(loaded.project);
       },
     };

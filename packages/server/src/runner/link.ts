@@ -40,6 +40,7 @@ class RunnerLink {
   #last: RunnerStatus | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isBusy = false;
+  #isAwayLogged = false;
   #isClosed = false;
 
   constructor(options: LinkOptions) {
@@ -58,11 +59,9 @@ class RunnerLink {
 
   /** Finds or starts the runner, logs what it lacks, and looks for its sign of life from then on. */
   async open(): Promise<void> {
-    const { starts, log } = this.#options;
+    const { log } = this.#options;
     await mkdir(dirname(this.#socketPath), { recursive: true, mode: 0o700 });
-    await this.#ensure().catch((err: unknown) => {
-      if (starts) this.#logNoRunner(err);
-    });
+    await this.#ensure().catch((err: unknown) => this.#logNoRunner(err));
     if (this.#last && !this.#last.ok)
       log.error(
         { missing: this.#last.missing },
@@ -90,6 +89,7 @@ class RunnerLink {
         })
       ).close();
     this.#last = judgeStatus(await this.client.status(), config);
+    this.#isAwayLogged = false;
   }
 
   async #beat(): Promise<void> {
@@ -105,8 +105,12 @@ class RunnerLink {
     }
   }
 
+  /** Once, until one answers again. A process that starts none has nothing to report: others have runners. */
   #logNoRunner(err: unknown): void {
-    this.#options.log.error({ err }, 'no runner can be started: runs, builds and commands wait');
+    const { starts, log } = this.#options;
+    if (!starts || this.#isAwayLogged) return;
+    this.#isAwayLogged = true;
+    log.error({ err }, 'no runner can be started: runs, builds and commands wait');
   }
 }
 

@@ -2,6 +2,7 @@ import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
+import { requireWorker } from '../processes/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { changeThread, lockThread, reinitialize, requireOpen, requireUnoccupied } from '../threads/index.ts';
 import { queueRun } from './queue-run.ts';
@@ -18,6 +19,7 @@ export const retryRun = write({
     const loaded = await lockThread(tx, call);
     requireOpen(loaded.thread);
     requireUnoccupied(loaded.thread);
+    await requireWorker(call.ctx, tx.db);
     const message = await tx.db
       .selectFrom('messages')
       .select('id')

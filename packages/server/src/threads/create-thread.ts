@@ -13,6 +13,7 @@ import { newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { acceptMessage, ClientMessageId, Content, Message, messageView, ModelId } from '../messages/index.ts';
 import { headNotInitialized, isInHeadHistory, loadProject, Metadata, scopeOf } from '../projects/index.ts';
+import { requireWorker } from '../processes/index.ts';
 import { queueRun, Run, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { loadSource } from '../sources/index.ts';
@@ -99,6 +100,7 @@ async function create(tx: Tx, caller: Caller, project: ProjectRow, input: NewThr
   const scope = scopeOf(project);
   if (!input.message)
     return { status: 201, scope, body: { ok: true, thread: await viewThread(tx.db, inserted.id) } };
+  await requireWorker(caller.ctx, tx.db);
   const { message, run, ...accepted } = await acceptFirstMessage(
     tx,
     caller,

@@ -1,0 +1,2 @@
+export { requireWorker } from './require-worker.ts';
+export { startSignsOfLife } from './sign-of-life.ts';

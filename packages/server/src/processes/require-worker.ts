@@ -1,0 +1,39 @@
+import type { Context } from '../context.ts';
+import { ApiError } from '../http/errors.ts';
+import type { Db } from '../db/database.ts';
+import type { Tx } from '../db/transaction.ts';
+import { retryHeaders } from '../http/rate-limit.ts';
+import { isWorkerAlive } from './store.ts';
+
+declare module '../context.ts' {
+  interface Context {
+    /** When this process saw last that a worker lives, on its monotonic clock. */
+    workerSeenAt: number;
+  }
+}
+
+/** An answer holds for so long: one statement a second, however much work arrives. */
+const HOLDS_MS = 1_000;
+const RETRY_SECONDS = 5;
+
+/**
+ * Refuses new work while no worker with a sandbox that works lives: none registered, or all silent for 30 s.
+ * Throws `source_workspace_unavailable`.
+ */
+export async function requireWorker(ctx: Context, db: Db | Tx['db']): Promise<void> {
+  const own = ctx.config.roles.has('worker') ? ctx.runnerStatus() : null;
+  if (own?.ok) return;
+  // What this process knows of its own runner is newer than its row.
+  const isBroken = own !== null;
+  if (!isBroken && performance.now() - ctx.workerSeenAt < HOLDS_MS) return;
+  if (!(await isWorkerAlive(db, isBroken ? ctx.processId : null)))
+    throw new ApiError(
+      'source_workspace_unavailable',
+      'No worker with a sandbox runs: nothing can be done until the operator has mended that.',
+      {
+        headers: retryHeaders(RETRY_SECONDS),
+        ...(own && { cause: new Error(own.missing.join('; ')) }),
+      },
+    );
+  ctx.workerSeenAt = performance.now();
+}

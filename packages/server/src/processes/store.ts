@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { json } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import type { RunnerReport } from '../db/schema.ts';
+
+interface SignOfLife {
+  id: string;
+  host: string;
+  roles: string[];
+  /** `unknown`: no runner answers, which changes nothing until the last answer is too old. */
+  sandbox: 'works' | 'broken' | 'unknown';
+  runner: RunnerReport | null;
+}
+
+/** Records the process, and forgets those that have been silent for an hour. */
+export async function recordProcess(db: Db, { sandbox, runner, ...process }: SignOfLife): Promise<void> {
+  const seenAt = sandbox === 'works' ? sql<Date>`now()` : null;
+  await db
+    .with('silent', (q) =>
+      q.deleteFrom('processes').where('last_seen_at', '<', sql<Date>`now() - interval '1 hour'`),
+    )
+    .insertInto('processes')
+    .values({ ...process, sandbox_seen_at: seenAt, runner: runner && json(runner) })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({
+        last_seen_at: sql<Date>`now()`,
+        sandbox_seen_at: sandbox === 'unknown' ? sql<Date>`processes.sandbox_seen_at` : seenAt,
+        runner: sql<RunnerReport>`excluded.runner`,
+      }),
+    )
+    .execute();
+}
+
+export async function deleteProcess(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('processes').where('id', '=', id).execute();
+}
+
+/** Whether a worker other than that process could make sandboxes within the last 30 s. */
+export async function isWorkerAlive(db: Db | Tx['db'], except: string | null): Promise<boolean> {
+  const alive = await db
+    .selectFrom('processes')
+    .select('id')
+    .where(sql<boolean>`'worker' = any(roles)`)
+    .where('sandbox_seen_at', '>', sql<Date>`now() - interval '30 seconds'`)
+    .where(sql<boolean>`id is distinct from ${except}`)
+    .limit(1)
+    .executeTakeFirst();
+  return alive !== undefined;
+}
