@@ -93,6 +93,6 @@ async function queueApply(
     sourceId: null,
   });
   await changeThread(tx, { thread, project }, { active_apply_id: apply.id }, 'always');
-  await wakeQueue(tx, project.id);
+  await wakeQueue(tx, apply);
   return apply;
 }

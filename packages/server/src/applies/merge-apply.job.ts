@@ -28,9 +28,9 @@ const TURN_MS = 1_000;
 export async function mergeApplies(ctx: Context, job: MergeJob): Promise<void> {
   const began = performance.now();
   while (!job.signal.aborted) {
-    if (performance.now() - began > TURN_MS) return giveWay(ctx, job);
     const next = await nextApply(ctx.db, job.payload.projectId);
     if (!next) return;
+    if (performance.now() - began > TURN_MS) return giveWay(ctx, job, next.apply);
     const outcome = await mergeApply(ctx, job, next);
     // The attempts were this apply's: those behind it get their own, by the job that its end enqueued.
     if (outcome.event === 'fail' && outcome.isExhausted) return;
@@ -38,10 +38,10 @@ export async function mergeApplies(ctx: Context, job: MergeJob): Promise<void> {
 }
 
 /** The project's next job waits behind those of others. */
-async function giveWay(ctx: Context, job: MergeJob): Promise<void> {
+async function giveWay(ctx: Context, job: MergeJob, apply: QueuedApply['apply']): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
-    await wakeQueue(tx, job.payload.projectId);
+    await wakeQueue(tx, apply);
   });
 }
 

@@ -29,12 +29,12 @@ async function endOverdue(ctx: Context): Promise<void> {
       if (loaded?.thread.active_apply_id !== overdue.id) return;
       if (!(await cancelRuns(tx, loaded, 'all')).length) return;
       await changeThread(tx, loaded, {}, 'always');
-      await wakeQueue(tx, overdue.project_id);
+      await wakeQueue(tx, overdue);
     });
   }
 }
 
 async function enqueueMissing(ctx: Context): Promise<void> {
-  for (const projectId of await stalledQueues(ctx.db, BATCH))
-    await transaction(ctx, (tx) => wakeQueue(tx, projectId));
+  for (const queue of await stalledQueues(ctx.db, BATCH))
+    await transaction(ctx, (tx) => wakeQueue(tx, queue));
 }

@@ -87,5 +87,5 @@ async function reopenThread(
 ): Promise<void> {
   await endApply(tx, loaded, apply.id, outcome);
   await changeThread(tx, loaded, { active_apply_id: null }, 'always');
-  if (outcome.event === 'fail' && outcome.isExhausted) await wakeQueue(tx, apply.project_id);
+  if (outcome.event === 'fail' && outcome.isExhausted) await wakeQueue(tx, apply);
 }

@@ -126,10 +126,10 @@ export async function nextApply(db: Db, projectId: string): Promise<QueuedApply 
 export async function overdueRepairs(
   db: Db,
   limit: number,
-): Promise<Pick<ApplyRow, 'id' | 'project_id' | 'thread_id'>[]> {
+): Promise<Pick<ApplyRow, 'id' | 'org_id' | 'project_id' | 'thread_id'>[]> {
   return db
     .selectFrom('applies')
-    .select(['id', 'project_id', 'thread_id'])
+    .select(['id', 'org_id', 'project_id', 'thread_id'])
     .where(openApplies)
     .where('repair_deadline', '<=', sql<Date>`now()`)
     .where(underRepair)
@@ -138,18 +138,20 @@ export async function overdueRepairs(
 }
 
 /** Projects with an apply that waits for its merge, and no job that does it. */
-export async function stalledQueues(db: Db, limit: number): Promise<string[]> {
-  const rows = await db
+export async function stalledQueues(
+  db: Db,
+  limit: number,
+): Promise<Pick<ApplyRow, 'org_id' | 'project_id'>[]> {
+  return db
     .selectFrom('applies')
     .innerJoin('projects', 'projects.id', 'applies.project_id')
-    .select('applies.project_id')
+    .select(['applies.org_id', 'applies.project_id'])
     .distinct()
     .where(queuedApplies)
     .where('projects.deleted_at', 'is', null)
     .where(sql<boolean>`not exists (select from jobs where jobs.key = 'apply:' || applies.project_id)`)
     .limit(limit)
     .execute();
-  return rows.map((row) => row.project_id);
 }
 
 export async function insertCandidate(tx: Tx, candidate: Insertable<RepairCandidatesTable>): Promise<void> {

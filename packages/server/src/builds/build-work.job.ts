@@ -103,7 +103,7 @@ async function postpone(tx: Tx, job: BuildJob, build: Build, delaySeconds: numbe
   await job.fence(tx);
   await enqueue(tx, 'build.work', job.payload, {
     key: buildKey(build.id),
-    fairKey: build.project_id,
+    turnOf: build,
     delaySeconds,
   });
 }

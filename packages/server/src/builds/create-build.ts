@@ -66,7 +66,7 @@ export const createBuild = write({
       buildEventData(build),
     );
     await changeThread(tx, loaded, { active_build_id: build.id }, 'always');
-    await enqueue(tx, 'build.work', { buildId: build.id }, { key: buildKey(build.id), fairKey: project.id });
+    await enqueue(tx, 'build.work', { buildId: build.id }, { key: buildKey(build.id), turnOf: build });
     return { status: 202, body: { ok: true, build: buildView(build) }, scope: scopeOf(project) };
   },
 });

@@ -26,8 +26,8 @@ async function enqueueForgotten(ctx: Context): Promise<void> {
   const forgotten = await findForgotten(ctx.db, BATCH);
   if (forgotten.length)
     await transaction(ctx, async (tx) => {
-      for (const { id, project_id: fairKey } of forgotten)
-        await enqueue(tx, 'build.work', { buildId: id }, { key: buildKey(id), fairKey });
+      for (const build of forgotten)
+        await enqueue(tx, 'build.work', { buildId: build.id }, { key: buildKey(build.id), turnOf: build });
     });
 }
 

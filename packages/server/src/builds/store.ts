@@ -108,9 +108,12 @@ export async function isCancelRequested(db: Db, buildId: string): Promise<boolea
 }
 
 /** Open builds that no job works on. */
-export async function findForgotten(db: Db, limit: number): Promise<Pick<BuildRow, 'id' | 'project_id'>[]> {
-  const { rows } = await sql<Pick<BuildRow, 'id' | 'project_id'>>`
-    select id, project_id from builds
+export async function findForgotten(
+  db: Db,
+  limit: number,
+): Promise<Pick<BuildRow, 'id' | 'org_id' | 'project_id'>[]> {
+  const { rows } = await sql<Pick<BuildRow, 'id' | 'org_id' | 'project_id'>>`
+    select id, org_id, project_id from builds
     where ${openBuilds} and not exists (select 1 from jobs j where j.key = 'build:' || builds.id) limit ${limit}`.execute(
     db,
   );

@@ -607,6 +607,7 @@ interface JobsTable {
   id: Generated<number>;
   kind: string;
   key: string | null;
+  fair_org: Generated<string>;
   fair_key: Generated<string>;
   waiting: Generated<boolean>;
   payload: Json<Record<string, unknown>>;

@@ -106,6 +106,6 @@ async function queueExec(
     project_id: project.id,
     thread_id: thread.id,
   });
-  await enqueue(tx, 'exec.work', { execId }, { key: threadKey(thread.id), fairKey: project.id });
+  await enqueue(tx, 'exec.work', { execId }, { key: threadKey(thread.id), turnOf: thread });
   await changeThread(tx, loaded, { active_exec_id: execId });
 }

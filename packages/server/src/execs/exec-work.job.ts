@@ -118,7 +118,7 @@ async function keepExec(ctx: Context, exec: ExecRow): Promise<boolean> {
       tx,
       'exec.work',
       { execId: exec.id },
-      { key: threadKey(exec.thread_id), fairKey: exec.project_id, delaySeconds: RETRY_SECONDS },
+      { key: threadKey(exec.thread_id), turnOf: exec, delaySeconds: RETRY_SECONDS },
     );
     return true;
   });

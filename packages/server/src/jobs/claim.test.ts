@@ -19,17 +19,17 @@ const add = (project: string, count: number, options: EnqueueOptions = {}) =>
         tx,
         'run.work',
         { threadId: `${project}${i}` },
-        { fairKey: project, key: `thread:${project}${i}`, ...options },
+        { turnOf: { org_id: 'org_1', project_id: project }, key: `thread:${project}${i}`, ...options },
       );
   });
 
 type Claim = ReturnType<typeof createClaim>;
 const claimOf = (worker = 'wrk_test') => createClaim(handle.db, worker);
 /** The names of the next jobs. */
-async function next(claim: Claim, count: number): Promise<string[]> {
+async function next(claim: Claim, count: number, full: string[] = []): Promise<string[]> {
   const names: string[] = [];
   while (names.length < count) {
-    const row = await claim(['run.work']);
+    const row = await claim(new Map([['run.work', full]]));
     if (!row) break;
     names.push(row.payload.threadId as string);
   }
@@ -110,8 +110,8 @@ describe('turns', () => {
     expect(await next(claim, 10)).toEqual(['a2']);
   });
 
-  test('without a fairKey jobs go in order, and take one turn together', async () => {
-    await add('x', 3, { fairKey: '' });
+  test('without turns jobs go in order, and take one turn together', async () => {
+    await add('x', 3, { turnOf: { org_id: '', project_id: '' } });
     await add('b', 2);
     expect(await next(claimOf(), 9)).toEqual(['x1', 'b1', 'x2', 'b2', 'x3']);
   });
@@ -182,7 +182,7 @@ describe('room', () => {
         run,
         concurrency: (held) => {
           asked.push(held.length);
-          return limit;
+          return { most: limit, full: [] };
         },
       },
     });
@@ -200,7 +200,12 @@ describe('room', () => {
         begun.push(job);
         job.signal.addEventListener('abort', () => resolve());
       });
-    await start({ 'run.work': { run, concurrency: (held) => 1 + held.filter((h) => h.isWaiting).length } });
+    await start({
+      'run.work': {
+        run,
+        concurrency: (held) => ({ most: 1 + held.filter((h) => h.isWaiting).length, full: [] }),
+      },
+    });
     await add('a', 5);
     await vi.waitFor(() => expect(begun).toHaveLength(1));
     begun[0]!.setWaiting(true);
@@ -212,5 +217,59 @@ describe('room', () => {
     await vi.waitFor(async () => expect(await waiting()).toEqual([begun[0]!.id]));
     for (const isWaiting of [false, true, false]) begun[0]!.setWaiting(isWaiting);
     await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+  });
+});
+
+describe('organizations', () => {
+  /** `count` jobs of each of an organization's projects. */
+  const addOf = async (org: string, projects: number, count: number) => {
+    for (let p = 1; p <= projects; p++)
+      await add(`${org}p${p}-`, count, { turnOf: { org_id: org, project_id: `${org}p${p}` } });
+  };
+  const orgsOf = (names: string[]) => names.map((name) => name[0]).join('');
+
+  test('one with 50 projects and 500 queued jobs holds up no other, whose single job is next', async () => {
+    await addOf('a', 50, 10);
+    const claim = claimOf();
+    expect(orgsOf(await next(claim, 4))).toBe('aaaa');
+    await addOf('b', 1, 1);
+    expect(orgsOf(await next(claim, 3))).toBe('baa');
+  });
+
+  test('share places evenly, whatever number of projects they have', async () => {
+    await addOf('a', 40, 2);
+    await addOf('b', 2, 20);
+    await addOf('c', 1, 20);
+    const names = await next(claimOf(), 30);
+    for (const org of 'abc') expect(names.filter((name) => name.startsWith(org))).toHaveLength(10);
+    // Of a, none of whose projects has had two turns before all have had one.
+    expect(new Set(names.filter((name) => name.startsWith('a')).map((name) => name.split('-')[0])).size).toBe(
+      10,
+    );
+  });
+
+  test('all projects of one have their turns, more than one walk takes', async () => {
+    await addOf('a', 70, 1);
+    const claim = claimOf();
+    expect(await next(claim, 100)).toHaveLength(70);
+  });
+
+  test('a due job is found behind more projects than one walk takes that have none', async () => {
+    for (let p = 100; p < 180; p++)
+      await add(`a${p}-`, 1, { turnOf: { org_id: 'a', project_id: `a${p}` }, delaySeconds: 3_600 });
+    await add('a150-', 1, { turnOf: { org_id: 'a', project_id: 'a150' }, key: 'thread:due' });
+    expect(await next(claimOf(), 5)).toEqual(['a150-1']);
+  });
+
+  test('one that is full here is passed over, also where it is all that a walk sees', async () => {
+    await addOf('a', 2, 2);
+    await addOf('b', 1, 1);
+    const claim = claimOf();
+    expect(orgsOf(await next(claim, 9, ['a']))).toBe('b');
+    expect(orgsOf(await next(claim, 9))).toBe('aaaa');
+    for (let org = 100; org < 140; org++) await addOf(`o${org}`, 1, 1);
+    await addOf('z', 1, 1);
+    const all = Array.from({ length: 40 }, (_, i) => `o${100 + i}`);
+    expect(await next(claim, 9, all)).toEqual(['zp1-1']);
   });
 });

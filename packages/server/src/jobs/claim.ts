@@ -1,21 +1,25 @@
 /**
- * Who is next. Of a kind's due jobs one of the `fair_key` (a project) that has the fewest under way, there
- * the oldest: a thousand queued runs of one project hold up no other's single one. Among equals it is who
- * was served longest ago, as this worker remembers it: where there is one place, none has anything under
- * way when it gets free. What waits for a person is not under way; a project whose twenty runs wait for
- * answers would never have its turn.
+ * Who is next. Of a kind's due jobs one of the organization that has the fewest under way, and there one of
+ * the project that has the fewest, there the oldest: neither a thousand queued runs nor a thousand projects
+ * of one organization hold up another's single run. Among equals it is who was served longest ago, as this
+ * worker remembers it: where there is one place, none has anything under way when it gets free. What waits
+ * for a person is not under way; a project whose twenty runs wait for answers would never have its turn.
  *
- * The turns are found by walking from one fair_key to the next in an index, `WALK` of them at most; where
- * there are more, the next claim goes on where this one ended. So it is exact for `WALK` projects with
- * queued jobs; more of them have their turns a walk's worth after the other.
+ * The turns are found by walking from one organization to the next in an index, and in it from one project to
+ * the next, `WALK` of them at most. Where there are more organizations, the next claim goes on where this one
+ * ended; where there are more projects, the next claim of that organization begins behind the project that
+ * was served last, and takes the organization's oldest job if the walk found none. So it is exact for `WALK`
+ * organizations with `WALK` projects that have queued jobs; more of them have their turns one walk after the
+ * other.
  *
- * With 10,000 queued jobs and 60 active ones a claim takes (EXPLAIN ANALYZE, planning apart, which is 1
- * ms): 0.5 ms when they are of 1 or 5 projects, 1.0-1.2 ms of 100, 1,000 or 10,000. Without turns it was
- * 0.1 ms, but 3.1 where the 10,000 were of a kind without room. Rejected: counting for all projects (10,000
- * of them: 30 ms); numbering a project's jobs as they come and sorting by that, which shares beginnings,
- * not places: who has the longer runs would get most of the machine.
+ * With 10,000 queued jobs and 60 active ones a claim takes (EXPLAIN ANALYZE on a loaded machine) 0.7-1.3 ms
+ * and 1.2-2 ms of planning, for 1 to 10,000 organizations and projects; with turns of projects alone it was
+ * 0.5-1.0 and 0.5-1.0. Rejected: counting for all projects (10,000 of them: 30 ms); numbering a project's
+ * jobs as they come and sorting by that, which shares beginnings, not places: who has the longer runs would
+ * get most of the machine.
  */
 import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { JobRow } from '../db/schema.ts';
 import type { JobKind } from './enqueue.ts';
@@ -25,64 +29,98 @@ const REMEMBERED = 64;
 /** A rival may win a key between the look and the update. */
 const RIVALS = 5;
 
-/** Makes the function that claims one job of the kinds for that worker; undefined when none is due. */
-export function createClaim(
-  db: Db,
-  workerId: string,
-): (kinds: readonly JobKind[]) => Promise<JobRow | undefined> {
+/** The first queued job of the organization's next project after that one; of its first project after its last. */
+const nextProject = (after: RawBuilder<unknown>) => {
+  const first = sql`select fair_key, run_at, id from jobs where status = 'queued' and kind = turn.kind and fair_org = turn.fair_org`;
+  const order = sql`order by fair_key, run_at, id limit 1`;
+  return sql`(${first} and fair_key > ${after} ${order}) union all (${first} ${order}) limit 1`;
+};
+
+/** Whether a job `j` of the organization whose `turn` it is is due, and its key free. */
+const IS_FREE = sql`j.status = 'queued' and j.kind = turn.kind and j.fair_org = turn.fair_org and j.run_at <= now()
+    and (j.key is null or not exists (select 1 from jobs o where o.key = j.key and o.id <> j.id and (o.status = 'active' or o.id < j.id)))`;
+
+/** What a claim may take: kinds, and of each the organizations that may have no more of it here. */
+export type Claimable = ReadonlyMap<JobKind, readonly string[]>;
+
+/** Makes the function that claims one job for that worker; undefined when none is due. */
+export function createClaim(db: Db, workerId: string): (claimable: Claimable) => Promise<JobRow | undefined> {
   /** Where the next walk begins, by kind; the front where nothing is said. */
   let from: Record<string, string> = {};
-  /** Kinds and fair_keys of the last claims, the latest last. */
+  /** Kinds with the organizations and projects of the last claims, the latest last. */
   let served: string[] = [];
+  /** The project served last, by kind and organization. */
+  const servedLast = new Map<string, string>();
 
-  async function look(kinds: readonly JobKind[]): Promise<{ row?: JobRow; beyond: typeof from | null }> {
+  async function look(claimable: Claimable): Promise<{ row?: JobRow; beyond: typeof from | null }> {
+    const kinds = [...claimable.keys()];
+    const full = [...claimable].flatMap(([kind, orgs]) => orgs.map((org) => `${kind} ${org}`));
     const {
       rows: [found],
     } = await sql<Partial<JobRow> & { beyond: typeof from | null }>`
-      with recursive walk as (
-        select a.kind, j.fair_key, j.run_at, j.id, 1 as n from unnest(${kinds}::text[], ${kinds.map((kind) => from[kind] ?? '')}::text[]) as a (kind, start)
-        cross join lateral (select * from jobs where status = 'queued' and kind = a.kind and fair_key >= a.start order by fair_key, run_at, id limit 1) j
+      with recursive orgs as (
+        select a.kind, j.fair_org, j.run_at, j.id, 1 as n from unnest(${kinds}::text[], ${kinds.map((kind) => from[kind] ?? '')}::text[]) as a (kind, start)
+        cross join lateral (select * from jobs where status = 'queued' and kind = a.kind and fair_org >= a.start order by fair_org, run_at, id limit 1) j
         union all
-        select w.kind, j.fair_key, j.run_at, j.id, w.n + 1 from walk w
-        cross join lateral (select * from jobs where status = 'queued' and kind = w.kind and fair_key > w.fair_key order by fair_key, run_at, id limit 1) j
-        where w.n < ${WALK}
+        select o.kind, j.fair_org, j.run_at, j.id, o.n + 1 from orgs o
+        cross join lateral (select * from jobs where status = 'queued' and kind = o.kind and fair_org > o.fair_org order by fair_org, run_at, id limit 1) j
+        where o.n < ${WALK}
+      ), busy as materialized (
+        select kind, fair_org, fair_key, count(*) as n from jobs where status = 'active' and not waiting group by kind, fair_org, fair_key
       ), claimed as (
         update jobs set status = 'active', attempt = attempt + 1, worker_id = ${workerId}, claimed_at = now(), waiting = false
         where id = (
           select mine.id from (
-            select walk.kind, walk.fair_key from walk
-            left join (select kind, fair_key, count(*) as active from jobs where status = 'active' and not waiting group by kind, fair_key) busy using (kind, fair_key)
-            where walk.run_at <= now() order by coalesce(busy.active, 0), coalesce(array_position(${served}::text[], walk.kind || ' ' || walk.fair_key), 0), walk.run_at, walk.id
+            select kind, fair_org from orgs left join (select kind, fair_org, sum(n) as n from busy group by kind, fair_org) b using (kind, fair_org)
+            where run_at <= now() and kind || ' ' || fair_org <> all(${full}::text[])
+            order by coalesce(b.n, 0), coalesce(array_position(${served}::text[], kind || ' ' || fair_org), 0), run_at, orgs.id
           ) turn
           -- Asked in that order, until one has a job whose key is free and that no rival is about to take.
           cross join lateral (
-            select j.id from jobs j
-            where j.status = 'queued' and j.kind = turn.kind and j.fair_key = turn.fair_key and j.run_at <= now()
-              and (j.key is null or not exists (select 1 from jobs o where o.key = j.key and o.id <> j.id and (o.status = 'active' or o.id < j.id)))
-            order by j.run_at, j.id for update skip locked limit 1
+            with recursive projects as (
+              select j.*, j.fair_key as first, 1 as n from (${nextProject(sql`coalesce(${JSON.stringify(Object.fromEntries(servedLast))}::jsonb ->> (turn.kind || ' ' || turn.fair_org), '')`)}) j
+              union all
+              select j.*, p.first, p.n + 1 from projects p cross join lateral (${nextProject(sql`p.fair_key`)}) j
+              where p.n < ${WALK} and j.fair_key <> p.first
+            )
+            (select j.id from (
+              select p.fair_key from projects p left join busy b on b.kind = turn.kind and b.fair_org = turn.fair_org and b.fair_key = p.fair_key
+              where p.run_at <= now()
+              order by coalesce(b.n, 0), coalesce(array_position(${served}::text[], turn.kind || ' ' || p.fair_key), 0), p.run_at, p.id
+            ) project cross join lateral (select j.id from jobs j where j.fair_key = project.fair_key and ${IS_FREE} order by j.run_at, j.id for update skip locked limit 1) j)
+            union all
+            (select j.id from (select j.id from jobs j where exists (select from projects where n = ${WALK}) and ${IS_FREE} order by j.run_at, j.id for update skip locked limit 1) j)
+            limit 1
           ) mine limit 1)
         returning *
       )
-      select claimed.*, (select json_object_agg(kind, fair_key) from walk where n = ${WALK}) as beyond from (values (1)) one left join claimed on true`.execute(
+      select claimed.*, (select json_object_agg(kind, fair_org) from orgs where n = ${WALK}) as beyond from (values (1)) one left join claimed on true`.execute(
       db,
     );
     const { beyond, ...row } = found!;
     return row.id === null ? { beyond } : { row: row as JobRow, beyond };
   }
 
-  return async (kinds) => {
-    if (!kinds.length) return undefined;
+  function remember({ kind, fair_org: org, fair_key: project }: JobRow): void {
+    const turns = [`${kind} ${org}`, `${kind} ${project}`];
+    served = [...served.filter((other) => !turns.includes(other)), ...turns].slice(-2 * REMEMBERED);
+    servedLast.delete(turns[0]!);
+    servedLast.set(turns[0]!, project);
+    if (servedLast.size > REMEMBERED) servedLast.delete(servedLast.keys().next().value!);
+  }
+
+  return async (claimable) => {
+    if (!claimable.size) return undefined;
     let isFromFront = Object.keys(from).length === 0;
     for (let rivals = 0; ;) {
-      const found = await look(kinds).catch((error: unknown) => {
+      const found = await look(claimable).catch((error: unknown) => {
         if ((error as { code?: string }).code === '23505' && rivals++ < RIVALS) return undefined;
         throw error;
       });
       if (!found) continue;
       from = found.beyond ?? {};
       if (found.row) {
-        const turn = `${found.row.kind} ${found.row.fair_key}`;
-        served = [...served.filter((other) => other !== turn), turn].slice(-REMEMBERED);
+        remember(found.row);
         return found.row;
       }
       if (!found.beyond && isFromFront) return undefined;

@@ -15,16 +15,22 @@ export interface JobKinds {
 }
 export type JobKind = keyof JobKinds;
 
+/** Turns are an organization's first, and within one a project's. */
+export interface Turn {
+  org_id: string;
+  project_id: string;
+}
+
 export interface EnqueueOptions {
   key?: string;
-  /** Whose turn it takes: a project's id. Without one, jobs of a kind take one turn together. */
-  fairKey?: string;
+  /** Whose turn it takes. Without it, jobs of a kind take one turn together. */
+  turnOf?: Turn;
   delaySeconds?: number;
 }
 
 /**
  * Adds a job in the caller's transaction and wakes a worker after its commit. Jobs of one `key` run one at
- * a time, in order; those of a kind are begun in turns of their `fairKey`, see claim.ts. `delaySeconds`
+ * a time, in order; those of a kind are begun in turns of `turnOf`, see claim.ts. `delaySeconds`
  * counts on the database's clock.
  */
 export async function enqueue<K extends JobKind>(
@@ -39,7 +45,8 @@ export async function enqueue<K extends JobKind>(
       kind,
       payload: json(payload as Record<string, unknown>),
       key: options.key ?? null,
-      fair_key: options.fairKey ?? '',
+      fair_org: options.turnOf?.org_id ?? '',
+      fair_key: options.turnOf?.project_id ?? '',
       ...(options.delaySeconds
         ? { run_at: sql<Date>`now() + ${options.delaySeconds} * interval '1 second'` }
         : {}),
@@ -56,12 +63,12 @@ export async function enqueueUnlessWaiting<K extends JobKind>(
   tx: Tx,
   kind: K,
   payload: JobKinds[K],
-  key: string,
+  { key, turnOf }: { key: string; turnOf: Turn },
 ): Promise<void> {
   // What waits is locked: it begins after the caller's commit, and sees what that committed.
   await sql`
     with waiting as (select id from jobs where key = ${key} and status = 'queued' limit 1 for update)
-    insert into jobs (kind, payload, key) select ${kind}, ${JSON.stringify(payload)}::jsonb, ${key} where not exists (select from waiting)`.execute(
+    insert into jobs (kind, payload, key, fair_org, fair_key) select ${kind}, ${JSON.stringify(payload)}::jsonb, ${key}, ${turnOf.org_id}, ${turnOf.project_id} where not exists (select from waiting)`.execute(
     tx.db,
   );
   tx.wake('jobs');

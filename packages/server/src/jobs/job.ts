@@ -26,6 +26,8 @@ export interface Job<K extends JobKind = JobKind> {
 /** A job that this worker works on. */
 export interface HeldJob {
   kind: JobKind;
+  /** Whose turn it took; '' for jobs without an organization. */
+  org: string;
   /** When it was claimed, on this process's clock. */
   since: number;
   /**
@@ -35,15 +37,23 @@ export interface HeldJob {
   isWaiting: boolean;
 }
 
+/** What a worker may hold of a kind now. */
+export interface Room {
+  /** Of all organizations, those that wait included. */
+  most: number;
+  /** Organizations that may have no more. */
+  full: readonly string[];
+}
+
 type JobHandler<K extends JobKind> = (job: Job<K>) => Promise<void>;
 
 interface JobHandling<K extends JobKind> {
   run: JobHandler<K>;
   /**
-   * How many of the kind this worker may hold, those that wait included. A function is called before each
-   * claim, with all jobs that the worker holds.
+   * How many of the kind this worker may hold. A function is called before each claim, with all jobs that
+   * the worker holds.
    */
-  concurrency: number | ((held: readonly HeldJob[]) => number);
+  concurrency: number | ((held: readonly HeldJob[]) => Room);
   /** After the last failed attempt. */
   onDead?: (payload: JobKinds[K], error: unknown) => Promise<void>;
 }

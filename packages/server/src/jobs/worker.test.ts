@@ -22,8 +22,9 @@ async function start(handlers: JobHandlers): Promise<JobWorker> {
 
 const add = (threadId: string, options: { key?: string; delaySeconds?: number } = {}) =>
   transaction(ctx(), (tx) => enqueue(tx, 'run.work', { threadId }, options));
+const TURN = { org_id: 'org_1', project_id: 'prj_1' };
 const addUnlessWaiting = (threadId: string, key: string) =>
-  transaction(ctx(), (tx) => enqueueUnlessWaiting(tx, 'run.work', { threadId }, key));
+  transaction(ctx(), (tx) => enqueueUnlessWaiting(tx, 'run.work', { threadId }, { key, turnOf: TURN }));
 const jobs = () => handle.db.selectFrom('jobs').selectAll().orderBy('id').execute();
 const gone = () => vi.waitFor(async () => expect(await jobs()).toEqual([]), { timeout: 15_000 });
 type RunJob = Job<'run.work'>;
@@ -63,7 +64,7 @@ describe('one job that waits', () => {
     const commit = Promise.withResolvers<void>();
     const counted = Promise.withResolvers<void>();
     const counting = transaction(ctx(), async (tx) => {
-      await enqueueUnlessWaiting(tx, 'run.work', { threadId: 'a2' }, 'a');
+      await enqueueUnlessWaiting(tx, 'run.work', { threadId: 'a2' }, { key: 'a', turnOf: TURN });
       counted.resolve();
       await commit.promise;
     });

@@ -23,6 +23,7 @@ import { newId } from '../ids.ts';
 import { attemptJob } from './attempt-job.ts';
 import type { AnyHandling } from './attempt-job.ts';
 import { createClaim } from './claim.ts';
+import type { Claimable } from './claim.ts';
 import type { JobKind } from './enqueue.ts';
 import { every } from './every.ts';
 import type { HeldJob, JobHandlers } from './job.ts';
@@ -60,7 +61,7 @@ export class JobWorker {
   readonly #id: string;
   readonly #lock: WorkerLock;
   readonly #handlers: JobHandlers;
-  readonly #claim: (kinds: readonly JobKind[]) => Promise<JobRow | undefined>;
+  readonly #claim: (claimable: Claimable) => Promise<JobRow | undefined>;
   readonly #running = new Map<number, Running>();
   readonly #stopped = new AbortController();
   readonly #undo: (() => void)[] = [];
@@ -128,15 +129,16 @@ export class JobWorker {
   }
 
   /** The kinds of which this worker may hold one more. */
-  #kindsWithRoom(): JobKind[] {
+  #claimable(): Claimable {
     const held = [...this.#running.values()];
-    return (Object.keys(this.#handlers) as JobKind[]).filter((kind) => {
+    const claimable = new Map<JobKind, readonly string[]>();
+    for (const kind of Object.keys(this.#handlers) as JobKind[]) {
       const { concurrency } = this.#handlers[kind]!;
-      return (
-        held.filter((job) => job.kind === kind).length <
-        (typeof concurrency === 'number' ? concurrency : concurrency(held))
-      );
-    });
+      const { most, full } =
+        typeof concurrency === 'number' ? { most: concurrency, full: [] } : concurrency(held);
+      if (held.filter((job) => job.kind === kind).length < most) claimable.set(kind, full);
+    }
+    return claimable;
   }
 
   /** One at a time: a call while one is under way makes that one look again. */
@@ -150,7 +152,7 @@ export class JobWorker {
       do {
         this.#claimAgain = false;
         while (!this.#stopped.signal.aborted && this.#lock.isHeld) {
-          const row = await this.#claim(this.#kindsWithRoom());
+          const row = await this.#claim(this.#claimable());
           if (!row) break;
           this.#begin(row);
         }
@@ -164,7 +166,13 @@ export class JobWorker {
 
   #begin(row: JobRow): void {
     const kind = row.kind as JobKind;
-    const held: Running = { kind, since: Date.now(), isWaiting: false, done: Promise.resolve() };
+    const held: Running = {
+      kind,
+      org: row.fair_org,
+      since: Date.now(),
+      isWaiting: false,
+      done: Promise.resolve(),
+    };
     this.#running.set(row.id, held);
     held.done = attemptJob(this.#ctx, row, this.#handlers[kind] as AnyHandling, {
       signal: AbortSignal.any([this.#stopped.signal, this.#tenure.signal]),

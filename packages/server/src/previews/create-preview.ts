@@ -91,7 +91,7 @@ export const createPreview = claimedWrite({
         tx,
         'preview.work',
         { previewId: preview.id },
-        { key: previewKey(preview.id), fairKey: project.id },
+        { key: previewKey(preview.id), turnOf: preview },
       );
       const result = {
         status: 201,

@@ -35,8 +35,13 @@ async function enqueueForgotten(ctx: Context): Promise<void> {
   const forgotten = await findForgotten(ctx.db, BATCH);
   if (forgotten.length)
     await transaction(ctx, async (tx) => {
-      for (const { id, project_id: fairKey } of forgotten)
-        await enqueue(tx, 'preview.work', { previewId: id }, { key: previewKey(id), fairKey });
+      for (const preview of forgotten)
+        await enqueue(
+          tx,
+          'preview.work',
+          { previewId: preview.id },
+          { key: previewKey(preview.id), turnOf: preview },
+        );
     });
 }
 

@@ -135,10 +135,13 @@ export async function findPreviewNow(db: Db, previewId: string): Promise<Preview
 }
 
 /** Open previews that no job works on. */
-export async function findForgotten(db: Db, limit: number): Promise<Pick<PreviewRow, 'id' | 'project_id'>[]> {
+export async function findForgotten(
+  db: Db,
+  limit: number,
+): Promise<Pick<PreviewRow, 'id' | 'org_id' | 'project_id'>[]> {
   return db
     .selectFrom('previews')
-    .select(['id', 'project_id'])
+    .select(['id', 'org_id', 'project_id'])
     .where(openPreviews)
     .where(unattended)
     .limit(limit)

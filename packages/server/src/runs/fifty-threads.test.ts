@@ -149,7 +149,7 @@ describe('fifty threads of one process', () => {
 });
 
 describe('a worker with one place', () => {
-  test('runs another while one waits for an answer, up to four in all', async () => {
+  test('runs another while one waits for an answer, until four of an organization wait', async () => {
     const server = await start({ HEADRACE_RUN_CONCURRENCY: '1' });
     const { at } = await newApp(server);
     await ok(
@@ -166,7 +166,7 @@ describe('a worker with one place', () => {
         async () => (await statusOf(server, thread, waiting.at(-1)!)) === 'waiting',
       );
     }
-    // It takes the fourth place of all, works, and gives it back.
+    // It has the one place, works, and gives it back.
     expect((await ended(server, threads[3]!, await send(server, threads[3]!, sh('echo free')))).status).toBe(
       'completed',
     );

@@ -49,6 +49,6 @@ export async function queueRun(
     id: row.id,
     status: 'queued',
   });
-  await enqueue(tx, 'run.work', { threadId: thread.id }, { key: threadKey(thread.id), fairKey: project.id });
+  await enqueue(tx, 'run.work', { threadId: thread.id }, { key: threadKey(thread.id), turnOf: thread });
   return row;
 }

@@ -86,7 +86,7 @@ export async function runsDied(ctx: Context, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
     const open = await tx.db
       .selectFrom('runs')
-      .select('project_id')
+      .select(['org_id', 'project_id'])
       .where('thread_id', '=', threadId)
       .where(openRuns)
       .limit(1)
@@ -96,7 +96,7 @@ export async function runsDied(ctx: Context, threadId: string): Promise<void> {
         tx,
         'run.work',
         { threadId },
-        { key: threadKey(threadId), fairKey: open.project_id, delaySeconds: AGAIN_SECONDS },
+        { key: threadKey(threadId), turnOf: open, delaySeconds: AGAIN_SECONDS },
       );
   });
 }

@@ -67,7 +67,7 @@ async function holdBack(tx: Tx, run: RunRow): Promise<void> {
     tx,
     'run.work',
     { threadId: run.thread_id },
-    { key: threadKey(run.thread_id), fairKey: run.project_id, delaySeconds: PUT_OFF_SECONDS },
+    { key: threadKey(run.thread_id), turnOf: run, delaySeconds: PUT_OFF_SECONDS },
   );
   await passPlaceOn(tx, 'runs', projectOf(run));
 }

@@ -19,7 +19,7 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   const isBuildOver = await cancelThreadBuild(tx, loaded);
   await stopThreadPreviews(tx, loaded);
   if (thread.workspace_status !== null && thread.workspace_status !== 'archived')
-    await enqueueArchive(tx, thread.id);
+    await enqueueArchive(tx, thread);
   return {
     // Work that is cut off leaves files that are in no source: the next use of the workspace keeps them and
     // resets it to the latest source.

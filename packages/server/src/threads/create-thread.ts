@@ -151,7 +151,12 @@ async function startThread(
     id: thread.id,
     status: thread.status,
   });
-  await enqueue(tx, 'thread.initialize', { threadId: thread.id }, { key: `thread:${thread.id}` });
+  await enqueue(
+    tx,
+    'thread.initialize',
+    { threadId: thread.id },
+    { key: `thread:${thread.id}`, turnOf: thread },
+  );
   return thread;
 }
 

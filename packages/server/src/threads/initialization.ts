@@ -40,6 +40,11 @@ export function initializationChange(thread: ThreadRow, event: InitializationEve
 export async function reinitialize(tx: Tx, { thread }: LoadedThread): Promise<ThreadChange> {
   const change = initializationChange(thread, 'retry');
   if (!change) return {};
-  await enqueue(tx, 'thread.initialize', { threadId: thread.id }, { key: `thread:${thread.id}` });
+  await enqueue(
+    tx,
+    'thread.initialize',
+    { threadId: thread.id },
+    { key: `thread:${thread.id}`, turnOf: thread },
+  );
   return change;
 }

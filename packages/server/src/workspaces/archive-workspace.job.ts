@@ -170,11 +170,26 @@ async function retryLater(ctx: Context, job: ArchiveJob): Promise<boolean> {
 /** A job that failed too often. For a deleted thread it is enqueued again; the sweep finds all others. */
 export async function archivingDied(ctx: Context, threadId: string): Promise<void> {
   await transaction(ctx, async (tx) => {
-    if (!(await lockThreadById(tx, threadId))) await enqueueArchive(tx, threadId, AGAIN_SECONDS);
+    if (await lockThreadById(tx, threadId)) return;
+    const deleted = await tx.db
+      .selectFrom('threads')
+      .select(['id', 'org_id', 'project_id'])
+      .where('id', '=', threadId)
+      .executeTakeFirst();
+    if (deleted) await enqueueArchive(tx, deleted, AGAIN_SECONDS);
   });
 }
 
 /** Enqueues the end of a workspace under its thread's key. */
-export async function enqueueArchive(tx: Tx, threadId: string, delaySeconds = 0): Promise<void> {
-  await enqueue(tx, 'workspace.archive', { threadId }, { key: `thread:${threadId}`, delaySeconds });
+export async function enqueueArchive(
+  tx: Tx,
+  thread: Pick<ThreadRow, 'id' | 'org_id' | 'project_id'>,
+  delaySeconds = 0,
+): Promise<void> {
+  await enqueue(
+    tx,
+    'workspace.archive',
+    { threadId: thread.id },
+    { key: `thread:${thread.id}`, turnOf: thread, delaySeconds },
+  );
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Insertable, RawBuilder } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { WorkspaceRecordsTable } from '../db/schema.ts';
+import type { ThreadRow, WorkspaceRecordsTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 
 export async function insertRecord(tx: Tx, record: Insertable<WorkspaceRecordsTable>): Promise<void> {
@@ -12,13 +12,16 @@ export async function insertRecord(tx: Tx, record: Insertable<WorkspaceRecordsTa
 /** The thread has no job: nobody uses its workspace. */
 const isUnused = sql`not exists (select 1 from jobs j where j.key = 'thread:' || t.id)`;
 
+/** A thread, and whose turns its jobs take. */
+type ThreadOfOrg = Pick<ThreadRow, 'id' | 'org_id' | 'project_id'>;
+
 /**
  * Threads whose workspace is to be archived: it is beyond its deadline, its thread is archived, or the end
  * of its runtime is not confirmed. After a failed attempt a thread counts again at its `workspace_retry_at`.
  */
-export async function dueThreads(db: Db, now: RawBuilder<Date>, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select t.id from threads t
+export async function dueThreads(db: Db, now: RawBuilder<Date>, limit: number): Promise<ThreadOfOrg[]> {
+  const { rows } = await sql<ThreadOfOrg>`
+    select t.id, t.org_id, t.project_id from threads t
     where t.workspace_status in ('ready', 'cleanup_pending') and t.deleted_at is null
       and (t.workspace_status = 'cleanup_pending' or t.archived_at is not null or t.idle_expires_at <= ${now})
       and (t.workspace_retry_at is null or t.workspace_retry_at <= ${now})
@@ -26,7 +29,7 @@ export async function dueThreads(db: Db, now: RawBuilder<Date>, limit: number): 
       and not exists (select 1 from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))
       and ${isUnused}
     order by t.idle_expires_at limit ${limit}`.execute(db);
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
 /** Threads whose workspace was at a runner of this host that `runnerId` has replaced. */

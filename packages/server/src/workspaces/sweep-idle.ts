@@ -8,8 +8,13 @@ const BATCH = 100;
 
 /** Enqueues the archiving of workspaces that are due. */
 export async function sweepIdle(ctx: Context): Promise<void> {
-  for (const threadId of await dueThreads(ctx.db, databaseNow(ctx), BATCH))
+  for (const thread of await dueThreads(ctx.db, databaseNow(ctx), BATCH))
     await transaction(ctx, (tx) =>
-      enqueueUnlessWaiting(tx, 'workspace.archive', { threadId }, `thread:${threadId}`),
+      enqueueUnlessWaiting(
+        tx,
+        'workspace.archive',
+        { threadId: thread.id },
+        { key: `thread:${thread.id}`, turnOf: thread },
+      ),
     );
 }

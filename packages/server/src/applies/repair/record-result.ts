@@ -36,5 +36,5 @@ export async function recordResult(
       manifest: encodeManifest(result.candidate.tree),
     });
   }
-  await wakeQueue(tx, project.id);
+  await wakeQueue(tx, apply);
 }

@@ -42,16 +42,21 @@ export async function enqueueRepacks(
   ctx: Pick<Reconciling, 'db' | 'bus'>,
   known: NewestPacks | null,
 ): Promise<NewestPacks> {
-  const { rows } = await sql<{ project_id: string; newest: string; is_queued: boolean }>`
-    select fresh.project_id, fresh.newest, exists (select from jobs j where j.key = 'repack:' || p.id) as is_queued
+  const { rows } = await sql<{ project_id: string; org_id: string; newest: string; is_queued: boolean }>`
+    select fresh.project_id, p.org_id, fresh.newest, exists (select from jobs j where j.key = 'repack:' || p.id) as is_queued
     from (select project_id, max(id) as newest from packs where id >= ${known ? firstId(Date.now() - OVERLAP_MS) : ''} group by project_id) as fresh join projects p on p.id = fresh.project_id
     where p.deleted_at is null and (select count(*) from packs s where s.project_id = p.id and s.byte_size <= ${MAX_PACK.bytes} and octet_length(s.index) <= ${MAX_PACK.indexBytes}) >= ${MANY_PACKS}`.execute(
     ctx.db,
   );
-  for (const { project_id: projectId, newest, is_queued: isQueued } of rows) {
+  for (const { project_id: projectId, newest, is_queued: isQueued, ...row } of rows) {
     if (!isQueued && known?.get(projectId) !== newest)
       await transaction(ctx, (tx) =>
-        enqueue(tx, 'source.repack', { projectId }, { key: `repack:${projectId}` }),
+        enqueue(
+          tx,
+          'source.repack',
+          { projectId },
+          { key: `repack:${projectId}`, turnOf: { ...row, project_id: projectId } },
+        ),
       );
   }
   return new Map(rows.map((row) => [row.project_id, row.newest]));
