@@ -107,17 +107,38 @@ describe.skipIf(!bench)('capture', () => {
   test('leaves out links, pipes and sockets, with a warning each', async () => {
     const result = await captured(
       { a: 'a', 'was-file': 'w' },
-      "ln -s a link; ln -s / root; ln a hard; mkfifo pipe; rm was-file; ln -s /etc/passwd was-file; node -e \"require('net').createServer().listen('sock',()=>process.exit())\"; [ -e sock ] || mkfifo sock",
+      "ln -s a link; ln -s / root; mkfifo pipe; rm was-file; ln -s /etc/passwd was-file; node -e \"require('net').createServer().listen('sock',()=>process.exit())\"; [ -e sock ] || mkfifo sock",
     );
-    expect(paths(result)).toEqual([]);
-    expect(warned(result)).toMatchObject({
-      a: 'hard link',
-      hard: 'hard link',
+    expect(paths(result)).toEqual(['a']);
+    expect(warned(result)).toEqual({
       link: 'symbolic link',
       root: 'symbolic link',
       pipe: 'not a regular file',
+      sock: 'not a regular file',
       'was-file': 'symbolic link',
     });
+  });
+
+  test('takes every name of a file, with the same contents and mode', async () => {
+    const result = await captured(
+      { a: 'a\n', '.gitignore': '*.log\n' },
+      'mkdir -p x/y node_modules; ln a x/y/b; echo more >> x/y/b; chmod +x a; ln a a.log; echo l > l.log; ln l.log l.txt; echo m > node_modules/m; ln node_modules/m m',
+    );
+    const file = (path: string) => result.files.find((f) => f.path === path);
+    expect(paths(result)).toEqual(['.gitignore', 'a', 'l.txt', 'm', 'x/y/b']);
+    expect(file('a')).toMatchObject({ byteSize: 7, executable: true });
+    expect(file('x/y/b')).toEqual({ ...file('a'), path: 'x/y/b' });
+    expect(warned(result)).toEqual({ node_modules: 'new file in a dependency folder' });
+  });
+
+  test('no file outside of the workspace can be linked into it', async () => {
+    const result = await captured(
+      { a: 'a' },
+      `echo t > /tmp/t; echo h > ~/h; mkdir -p node_modules
+for file in /tmp/t ~/h /etc/passwd /usr/bin/env; do ln "$file" "in-$(basename "$file")" 2>/dev/null; done
+exec 3< /tmp/t; python3 -c "import os; os.link('/proc/self/fd/3', 'in-fd', follow_symlinks=True)" 2>/dev/null; true`,
+    );
+    expect(paths(result)).toEqual(['a']);
   });
 
   test('a name that is not UTF-8 is a warning', async () => {

@@ -145,6 +145,12 @@ describe.skipIf(!canOverlay)('a capture beside a source tree', () => {
     ['folders in one another', 'mv d e/d/d/; mv e/d top; mkdir e/d; mv top/d e/d/'],
     ['a second name', 'ln a second; ln b d/b2; rm b'],
     [
+      'second names in other folders, one of them written to',
+      'mkdir -p x/y; ln a x/y/b; ln x/y/b d/d/z; echo more >> d/d/z; ln c e/c; chmod -x e/c',
+    ],
+    ['a second name that was replaced', 'ln a second; rm a; echo other > a'],
+    ['a second name in a folder that was moved', 'mv d f2; ln f2/a top; ln f2/d/a f2/d/z; mv f2 d'],
+    [
       'a name that is not UTF-8 beside one that looks like it',
       'mkdir "$(printf "f/\\377")"; touch "$(printf "f/\\377/a")"',
     ],

@@ -92,10 +92,9 @@ function leftOut(
   return undefined;
 }
 
-function faultOf({ kind, links, isUtf8 }: Listed): string | undefined {
+function faultOf({ kind, isUtf8 }: Listed): string | undefined {
   if (kind === 'link') return 'symbolic link';
   if (kind !== 'file') return 'not a regular file';
-  if (links > 1) return 'hard link';
   if (!isUtf8) return 'name is not UTF-8';
   return undefined;
 }
