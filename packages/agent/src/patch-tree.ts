@@ -5,65 +5,72 @@ import { tarFiles } from './tar.ts';
 
 /**
  * Writes the tar on stdin over the tree in the working folder. Its first entry `.headrace-patch.json` may
- * name what to delete first: { delete: string[] }. It runs inside the sandbox, so that links which an agent
- * planted lead nowhere; it still follows none.
+ * name what to delete first: { delete: string[], deleteBytes?: string[] }, the latter with one character per
+ * byte, since a name need not be UTF-8. It runs inside the sandbox, so that links which an agent planted lead
+ * nowhere; it still follows none.
  */
 const root = process.cwd();
 
+/** Everything that is removed goes by the bytes of its path, as text with one character per byte. */
+const bytesOf = (path: string): string => Buffer.from(path).toString('latin1');
+const raw = (path: string): Buffer => Buffer.from(path, 'latin1');
+
 function remove(path: string): void {
-  const file = below(root, path);
+  const file = below(bytesOf(root), path);
   const way = foldersAbove(file);
   for (const folder of way) {
-    if (!statOf(folder)?.isDirectory()) return; // a link or file in its way: not a path of this tree
+    if (!statOf(raw(folder))?.isDirectory()) return; // a link or file in its way: not a path of this tree
     openUp(folder);
   }
   clear(file);
-  for (const folder of way.toReversed()) if (isEmpty(folder)) rmdirSync(folder);
+  for (const folder of way.toReversed()) if (isEmpty(folder)) rmdirSync(raw(folder));
 }
 
 /** From the root's child down to the file's parent. */
 function foldersAbove(file: string): string[] {
   const folders: string[] = [];
-  for (let folder = dirname(file); folder !== root; folder = dirname(folder)) folders.unshift(folder);
+  for (let folder = dirname(file); folder !== bytesOf(root); folder = dirname(folder))
+    folders.unshift(folder);
   return folders;
 }
 
 /** An agent may have removed the write permission from its folders. */
 function openUp(folder: string): void {
-  const stat = statOf(folder);
-  if (stat?.isDirectory() && (stat.mode & 0o700) !== 0o700) chmodSync(folder, stat.mode | 0o700);
+  const stat = statOf(raw(folder));
+  if (stat?.isDirectory() && (stat.mode & 0o700) !== 0o700) chmodSync(raw(folder), stat.mode | 0o700);
 }
 
 /** Removes any entry at a path; opens closed folders inside first. */
 function clear(file: string): void {
   try {
-    rmSync(file, { recursive: true, force: true });
+    rmSync(raw(file), { recursive: true, force: true });
   } catch {
     openAll(file);
-    rmSync(file, { recursive: true, force: true });
+    rmSync(raw(file), { recursive: true, force: true });
   }
 }
 
 function openAll(file: string): void {
-  if (!statOf(file)?.isDirectory()) return;
+  if (!statOf(raw(file))?.isDirectory()) return;
   openUp(file);
-  for (const name of readdirSync(file)) openAll(join(file, name));
+  for (const name of readdirSync(raw(file), 'buffer')) openAll(join(file, name.toString('latin1')));
 }
 
 function isEmpty(folder: string): boolean {
-  return statOf(folder)?.isDirectory() === true && readdirSync(folder).length === 0;
+  return statOf(raw(folder))?.isDirectory() === true && readdirSync(raw(folder), 'buffer').length === 0;
 }
 
 function write(path: string, content: Buffer, executable: boolean): void {
   const file = below(root, path);
   makeWay(root, file);
-  clear(file);
+  clear(bytesOf(file));
   writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 });
 }
 
-openUp(root);
+openUp(bytesOf(root));
 for (const { path, content, executable } of tarFiles(readFileSync(0))) {
-  if (path === '.headrace-patch.json')
-    (JSON.parse(content.toString()) as { delete: string[] }).delete.forEach(remove);
-  else write(path, content, executable);
+  if (path === '.headrace-patch.json') {
+    const gone = JSON.parse(content.toString()) as { delete: string[]; deleteBytes?: string[] };
+    for (const name of [...gone.delete.map(bytesOf), ...(gone.deleteBytes ?? [])]) remove(name);
+  } else write(path, content, executable);
 }

@@ -26,7 +26,7 @@ export function below(root: string, path: string): string {
   return join(root, clean);
 }
 
-export function statOf(file: string): Stats | undefined {
+export function statOf(file: string | Buffer): Stats | undefined {
   return lstatSync(file, { throwIfNoEntry: false });
 }
 

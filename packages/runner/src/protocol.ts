@@ -12,7 +12,8 @@
  *   POST   /workspaces/:id/blobs      BlobsRequest    → tar  the contents that the last capture hashed;
  *                                                     409 `changed` for a path that changed since
  *   POST   /workspaces/:id/patch      tar             → 204  the first entry is `.headrace-patch.json`,
- *                                                     { delete: string[] }; the files to write follow
+ *                                                     { delete: string[], deleteBytes?: string[] } (one
+ *                                                     character per byte); the files to write follow
  *   GET    /sources?group=GROUP                       → { keys: string[] }  kept files of that project, the
  *                                                     most recently used first
  *   GET    /groups                                    → { groups: string[] }  projects with anything kept
@@ -190,6 +191,14 @@ export const CaptureResult = Type.Object({
       moved: Type.Array(Type.Object({ path: Type.String(), from: Type.String() })),
       missing: Type.Array(Type.String()),
     }),
+  ),
+  /**
+   * Further files of the source, whose paths are not UTF-8 or too long to be opened: `path` shows U+FFFD,
+   * `fault` says what it must be, `bytes` (one character per byte) is what a patch has to remove. A runner of
+   * an older version leaves them out.
+   */
+  strays: Type.Optional(
+    Type.Array(Type.Object({ path: Type.String(), fault: Type.String(), bytes: Type.String() })),
   ),
   /**
    * What was left out: symlinks, special files, new files under dependency or reserved folders; at most

@@ -67,7 +67,7 @@ describe.skipIf(!bench)('capture', () => {
   });
 
   test('an empty workspace has no files', async () => {
-    expect(await captured({ a: 'a' }, 'rm a')).toEqual({ files: [], warnings: [] });
+    expect(await captured({ a: 'a' }, 'rm a')).toEqual({ files: [], strays: [], warnings: [] });
   });
 
   test('leaves out ignored files in silence, but not those of the base', async () => {
@@ -141,10 +141,27 @@ exec 3< /tmp/t; python3 -c "import os; os.link('/proc/self/fd/3', 'in-fd', follo
     expect(paths(result)).toEqual(['a']);
   });
 
-  test('a name that is not UTF-8 is a warning', async () => {
-    const result = await captured({}, 'touch "$(printf "bad\\377")" good');
-    expect(paths(result)).toEqual(['good']);
-    expect(result.warnings.map((w) => w.reason)).toEqual(['name is not UTF-8']);
+  test('names the files that cannot be named, unless they are no part of the source', async () => {
+    const result = await captured(
+      { '.gitignore': 'cache/\n*.tmp\n', 'f/\ufffd': 'of the base' },
+      `touch "$(printf 'bad\\377')" "$(printf '\\377.tmp')" good; mkdir cache node_modules
+touch "$(printf 'cache/\\377')" "$(printf 'node_modules/\\377')" "$(printf 'f/\\377')"; ln -s a "$(printf 'link\\377')"
+python3 -c "import os
+for i in range(17):
+  os.mkdir('x' * 250); os.chdir('x' * 250)
+open('f', 'w')"`,
+    );
+    expect(paths(result)).toEqual(['.gitignore', 'f/\ufffd', 'good']);
+    expect(result.strays!.map(({ bytes, fault }) => [bytes, fault]).toSorted()).toEqual([
+      ['bad\u00ff', 'must be UTF-8'],
+      ['f/\u00ff', 'must be UTF-8'],
+      [Array.from({ length: 15 }, () => 'x'.repeat(250)).join('/'), 'must be shorter'],
+    ]);
+    expect(result.strays!.map(({ path }) => path.at(-1)).toSorted()).toEqual(['f', '\ufffd', '\ufffd']);
+    expect(warned(result)).toEqual({
+      'link\ufffd': 'symbolic link',
+      node_modules: 'new file in a dependency folder',
+    });
   });
 
   test('reads what its owner had closed', async () => {
@@ -266,6 +283,28 @@ describe.skipIf(!bench)('patch', () => {
         }),
       ).exitCode,
     ).toBe(0);
+  });
+
+  test('removes what cannot be named, by its bytes', async () => {
+    const workspace = await worked(
+      { a: 'a' },
+      `mkdir -p "$(printf 'd\\300/e')"; touch "$(printf 'd\\300/e/\\377')" "$(printf 'd\\300/e/n')" "$(printf 'top\\377')"; chmod 500 "$(printf 'd\\300/e')"`,
+    );
+    const { strays } = await capture(bench!.host, workspace, []);
+    await bench!.workspaces.trees.patch(
+      workspace.tree,
+      tarStream({
+        '.headrace-patch.json': JSON.stringify({ delete: [], deleteBytes: strays!.map((s) => s.bytes) }),
+      }),
+    );
+    expect(await capture(bench!.host, workspace, [])).toMatchObject({ files: [{ path: 'a' }], strays: [] });
+    const seen = await bench!.run('op_bytes', {
+      kind: 'exec',
+      workspaceId: workspace.id,
+      command: '[ "$(ls -A)" = a ]',
+      timeoutMs: 9000,
+    });
+    expect(endOf(seen).exitCode).toBe(0);
   });
 
   test('writes through no link', async () => {

@@ -33,6 +33,7 @@ const CAT = 'read -r size && head -c "$size" | xargs -0 -r cat --';
 interface Found {
   hashed: CapturedFile[];
   kept: ReadonlyMap<string, Listed>;
+  strays: Choice['strays'];
   warnings: CaptureResult['warnings'];
 }
 
@@ -43,8 +44,10 @@ interface Found {
  * `too_large` 413.
  */
 export async function capture(host: Host, workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
-  const { hashed, warnings } = await find(host, workspace, new Set(basePaths), (base) => seeAll(base));
-  return { files: hashed, warnings };
+  const { hashed, strays, warnings } = await find(host, workspace, new Set(basePaths), (base) =>
+    seeAll(base),
+  );
+  return { files: hashed, strays, warnings };
 }
 
 /**
@@ -58,12 +61,13 @@ export async function captureChanges(
 ): Promise<CaptureResult> {
   const over = sourceBelow(workspace);
   const { listing } = over.source;
-  const { hashed, kept, warnings } = await find(host, workspace, new Set(basePaths), (base) =>
+  const { hashed, kept, strays, warnings } = await find(host, workspace, new Set(basePaths), (base) =>
     seeSome(over, base),
   );
   const moved = [...kept].flatMap(([path, { path: from }]) => (path === from ? [] : { path, from }));
   return {
     files: hashed,
+    strays,
     warnings,
     over: { moved, missing: [...listing.paths].filter((path) => kept.get(path)?.path !== path) },
   };
@@ -156,15 +160,9 @@ async function read(
   return withReader(sandbox, async (reader) => {
     const seen = await see(reader);
     if (!seen) return 'unexpected';
-    const { known } = seen,
-      entries = seen.entries.filter(isWithinReach);
+    const { entries, known } = seen;
     const ignore = await readGitignores(reader, sandbox, entries);
     const choice = choose(entries, base, ignore, workspace.evidence);
-    if (entries.length < seen.entries.length)
-      choice.warnings.unshift({
-        path: seen.entries.find((entry) => !isWithinReach(entry))!.path,
-        reason: 'this and further paths are too long',
-      });
     if (isLocked(entries, choice)) return 'locked';
     const changed = choice.files.filter((file) => !known.has(file));
     if (changed.reduce((sum, { byteSize }) => sum + byteSize, 0) > CONTENT_BYTES)
@@ -188,7 +186,7 @@ async function read(
         return same ? [[file.path, same]] : [];
       }),
     );
-    return { hashed, kept, warnings: choice.warnings };
+    return { ...choice, hashed, kept };
   });
 }
 
@@ -253,7 +251,8 @@ async function readGitignores(reader: ByteReader, sandbox: Sandbox, entries: Lis
   const found = entries.filter(
     (e) =>
       e.kind === 'file' &&
-      e.isUtf8 &&
+      e.bytes === undefined &&
+      isWithinReach(e) &&
       /(?:^|\/)\.gitignore$/.test(e.path) &&
       e.byteSize <= GITIGNORE_BYTES &&
       (e.mode & 0o400) !== 0,
@@ -301,7 +300,7 @@ const holdsDependency = (path: string): boolean =>
 
 function isLocked(entries: Listed[], choice: Choice): boolean {
   return (
-    entries.some((e) => e.kind === 'folder' && (e.mode & 0o500) !== 0o500) ||
+    entries.some((e) => e.kind === 'folder' && (e.mode & 0o500) !== 0o500 && isWithinReach(e)) ||
     choice.files.some((e) => (e.mode & 0o400) === 0)
   );
 }

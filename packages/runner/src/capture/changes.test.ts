@@ -96,6 +96,7 @@ async function compared(
   const full = await capture(bench!.host, workspace, basePaths);
   expect(sorted(whole(changes, BASES[key]!))).toEqual(sorted(full.files));
   expect(sorted(changes.warnings)).toEqual(sorted(full.warnings));
+  expect(sorted(changes.strays!)).toEqual(sorted(full.strays!));
   return changes;
 }
 
@@ -111,6 +112,7 @@ describe.skipIf(!canOverlay)('a capture beside a source tree', () => {
   test('of an untouched workspace hashes nothing', async () => {
     expect(await compared(await over('src_plain'), 'src_plain')).toEqual({
       files: [],
+      strays: [],
       warnings: [],
       over: { moved: [], missing: [] },
     });

@@ -1,6 +1,6 @@
 import type { CaptureResult } from '../protocol.ts';
 import type { Gitignore } from './gitignore.ts';
-import type { Listed } from '../workspaces/listing.ts';
+import { isWithinReach, removableBytes, type Listed } from '../workspaces/listing.ts';
 
 /** Folders that tools fill: new files in them are not part of a source. */
 export const DEPENDENCY_FOLDERS = new Set([
@@ -22,14 +22,15 @@ export const SPECIAL = new RegExp(
 
 export interface Choice {
   files: Listed[];
+  strays: NonNullable<CaptureResult['strays']>;
   warnings: CaptureResult['warnings'];
 }
 
 /**
  * Decides which entries of a tree are its source (every regular file at a base path, and what is not ignored
- * outside dependency and reserved folders), and what to report about the rest: one warning per file, or per
- * whole left-out folder that holds no base path. Files that .gitignore excludes are left out without a
- * warning.
+ * outside dependency and reserved folders), which files would be but cannot be named (strays), and what to
+ * report about the rest: one warning per file, or per whole left-out folder that holds no base path. Files
+ * that .gitignore excludes are left out without a warning.
  */
 export function choose(
   entries: Listed[],
@@ -37,7 +38,8 @@ export function choose(
   ignore: Gitignore,
   evidence: string[],
 ): Choice {
-  const files: Listed[] = [];
+  const files: Listed[] = [],
+    strays: Choice['strays'] = [];
   const warnings = new Map<string, string>();
   const baseFolders = new Set([...base].filter((path) => SPECIAL.test(path)).flatMap(foldersAbove));
   const isEvidence = (path: string): boolean =>
@@ -53,21 +55,26 @@ export function choose(
       if (outside?.path === entry.path && !isIgnored(ignore, entry, base)) warn(entry.path, outside.reason);
       continue;
     }
-    const isBase = base.has(entry.path);
-    if (!isBase && outside) {
+    if (!isOfBase(entry, base) && outside) {
       if (!isIgnored(ignore, entry, base)) warn(outside.path, outside.reason);
       continue;
     }
     if (isIgnored(ignore, entry, base)) continue;
-    const fault = faultOf(entry);
-    if (fault !== undefined) warn(entry.path, fault);
+    const stray = strayFault(entry);
+    if (entry.kind !== 'file')
+      warn(entry.path, entry.kind === 'link' ? 'symbolic link' : 'not a regular file');
+    else if (stray) strays.push({ path: entry.path, fault: stray, bytes: removableBytes(entry) });
     else files.push(entry);
   }
-  return { files, warnings: [...warnings].map(([path, reason]) => ({ path, reason })) };
+  return { files, strays, warnings: [...warnings].map(([path, reason]) => ({ path, reason })) };
 }
 
+/** What looks like a path of the base with U+FFFD in it is another one. */
+const isOfBase = ({ path, bytes }: Listed, base: ReadonlySet<string>): boolean =>
+  bytes === undefined && base.has(path);
+
 function isIgnored(ignore: Gitignore, entry: Listed, base: ReadonlySet<string>): boolean {
-  if (base.has(entry.path)) return false;
+  if (isOfBase(entry, base)) return false;
   return entry.kind === 'folder' ? ignore.ignoresFolder(entry.path) : ignore.ignores(entry.path);
 }
 
@@ -92,11 +99,10 @@ function leftOut(
   return undefined;
 }
 
-function faultOf({ kind, isUtf8 }: Listed): string | undefined {
-  if (kind === 'link') return 'symbolic link';
-  if (kind !== 'file') return 'not a regular file';
-  if (!isUtf8) return 'name is not UTF-8';
-  return undefined;
+/** Why a file's path cannot be given to anybody; in the words of the rules for sources. */
+function strayFault(entry: Listed): string | undefined {
+  if (entry.bytes !== undefined) return 'must be UTF-8';
+  return isWithinReach(entry) ? undefined : 'must be shorter';
 }
 
 function foldersAbove(path: string): string[] {

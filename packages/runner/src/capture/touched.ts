@@ -1,7 +1,13 @@
 import type { Bind } from '../sandbox/driver.ts';
 import type { Overlay } from '../workspaces/overlay.ts';
 import type { ByteReader } from '../workspaces/byte-reader.ts';
-import { END_LISTING, FIND_FORMAT_MANY, parseListing, type Listed } from '../workspaces/listing.ts';
+import {
+  END_LISTING,
+  FIND_FORMAT_MANY,
+  isWithinReach,
+  parseListing,
+  type Listed,
+} from '../workspaces/listing.ts';
 import type { SourceListing } from '../workspaces/source-listing.ts';
 
 /**
@@ -50,8 +56,8 @@ export async function seeTouched(
 ): Promise<Seen | undefined> {
   const upper = upperEntries(await reader.records(LISTING_BYTES));
   const listed = parseListing(await reader.records(LISTING_BYTES));
-  // Names that are not UTF-8 could be mistaken for one another.
-  if (!upper || listed.some(({ isUtf8 }) => !isUtf8)) return undefined;
+  // Names that are not UTF-8 could be mistaken for one another; what lies beyond reach was not listed.
+  if (!upper || listed.some((entry) => entry.bytes !== undefined || !isWithinReach(entry))) return undefined;
   const entries: Listed[] = [];
   const known = new Map<Listed, Listed>();
   const sourceFolders = new SourceFolders(source, isPruned, { entries, known });

@@ -8,7 +8,8 @@ export interface Listed {
   /** Inode number and change time: together they identify a file that was never written. */
   inode: string;
   changedAt: string;
-  isUtf8: boolean;
+  /** The path with one character per byte, where it is not UTF-8: `path` then shows U+FFFD. */
+  bytes: string | undefined;
 }
 
 const FIELDS = '%y %m %n %s %i %C@';
@@ -32,6 +33,12 @@ const KINDS: Record<string, Listed['kind']> = { f: 'file', d: 'folder', l: 'link
 /** Whether an entry can be opened by its path; a character of a name has three bytes at most. */
 export const isWithinReach = ({ path }: Listed): boolean =>
   path.length <= LONGEST_PATH / 3 || Buffer.byteLength(path) <= LONGEST_PATH;
+
+/** By what an entry can be removed, one character per byte: its path, or the deepest folder within reach above it. */
+export function removableBytes({ path, bytes }: Listed): string {
+  const whole = bytes ?? Buffer.from(path).toString('latin1');
+  return whole.length <= LONGEST_PATH ? whole : whole.slice(0, whole.lastIndexOf('/', LONGEST_PATH));
+}
 
 /** The entries of a listing that ends with an empty record. */
 export function parseListing(bytes: Buffer): Listed[] {
@@ -58,11 +65,11 @@ function record(text: string): Listed {
   const [inode, changedAt] = [field(), field()];
   const path = text.slice(text.startsWith('./', at) ? at + 2 : at);
   const rest = { kind, mode, links, byteSize, inode, changedAt };
-  if (!BEYOND_ASCII.test(path)) return { path, ...rest, isUtf8: true };
+  if (!BEYOND_ASCII.test(path)) return { path, ...rest, bytes: undefined };
   const name = Buffer.from(path, 'latin1');
   try {
-    return { path: utf8.decode(name), ...rest, isUtf8: true };
+    return { path: utf8.decode(name), ...rest, bytes: undefined };
   } catch {
-    return { path: name.toString('utf8'), ...rest, isUtf8: false };
+    return { path: name.toString('utf8'), ...rest, bytes: path };
   }
 }

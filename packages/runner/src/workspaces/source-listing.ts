@@ -18,7 +18,8 @@ export class SourceListing {
   /** Whether it holds only what a source may hold, and no file has two names. */
   get isPlain(): boolean {
     return this.entries.every(
-      ({ kind, links, isUtf8 }) => isUtf8 && (kind === 'folder' || (kind === 'file' && links === 1)),
+      ({ kind, links, bytes }) =>
+        bytes === undefined && (kind === 'folder' || (kind === 'file' && links === 1)),
     );
   }
 

@@ -76,9 +76,9 @@ async function stageChanges(
 ): Promise<Changed> {
   const capture = await captureWorkspace(ctx, thread, thread.latest_source_id);
   if (capture.isUnchanged) return null;
-  if (!capture.fault)
-    return { tree: capture.tree, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) };
-  await resetWorkspace(ctx, job, thread, { sourceId: thread.latest_source_id, present: capture.tree });
+  if (capture.fault === null && capture.held)
+    return { tree: capture.held, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) };
+  await resetWorkspace(ctx, job, thread, { sourceId: thread.latest_source_id, present: capture });
   output.add(
     'stderr',
     `headrace: the changed files were put back, they break a rule for sources: ${capture.fault}\n`,

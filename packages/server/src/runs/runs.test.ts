@@ -148,7 +148,39 @@ describe('a failed run', () => {
     expect(await b.list('checkpoints')).toEqual([]);
   });
 
-  test('whose result breaks a rule: invalid_result names it, and nothing of it stays', async () => {
+  const BAD_NAMES = `for name in 'bad\\377' 'tab\\t' 'back\\\\slash' A.txt; do echo bad > "$(printf "$name")"; done`;
+  const isBad = ({ path }: { path: string }) => ['bad\ufffd', 'tab\t', 'back\\slash', 'A.txt'].includes(path);
+
+  test('for names that no source can hold: names them, keeps the rest, and removes them all', async () => {
+    const b = await newBench(s);
+    const run = await b.work(sh(`echo ok > ok.txt; ln -s ok.txt link; ${BAD_NAMES}`), 'failed');
+    expect(run.error).toEqual({
+      code: 'invalid_result',
+      message:
+        'The result breaks a rule for sources: bad\ufffd: must be UTF-8; back\\slash: must not contain a backslash; ' +
+        'tab\\u0009: must not contain control characters; A.txt: is the path of an earlier file (ignoring case)',
+    });
+    expect([run.warnings.length, run.warnings.filter(isBad).length]).toEqual([5, 4]);
+    const [saved] = await b.list('checkpoints');
+    expect([saved.kind, await b.files(saved.sourceId)]).toEqual([
+      'recovery',
+      { 'a.txt': 'a\n', 'ok.txt': 'ok\n' },
+    ]);
+    const next = await b.work(sh('ls > seen'));
+    expect((await b.files(next.resultSourceId)).seen).toBe('a.txt\nlink\nseen\n');
+  });
+
+  test('for another reason keeps what can be held, and warns of the rest', async () => {
+    const b = await newBench(s);
+    const run = await b.work(sh(`echo ok > ok.txt; ${BAD_NAMES}; exit 3`), 'failed');
+    expect([run.error.code, run.warnings.filter(isBad).length]).toEqual(['script_failed', 4]);
+    const [saved] = await b.list('checkpoints');
+    expect(await b.files(saved.sourceId)).toEqual({ 'a.txt': 'a\n', 'ok.txt': 'ok\n' });
+    await b.work(sh(BAD_NAMES), 'failed');
+    expect(await b.list('checkpoints')).toHaveLength(1);
+  });
+
+  test('whose result exceeds a limit: invalid_result names it, and nothing of it stays', async () => {
     const b = await newBench(s);
     const run = await b.work(sh('head -c 8388609 /dev/zero > big.bin; echo ok > ok.txt'), 'failed');
     expect([run.error.code, run.error.message.includes('big.bin')]).toEqual(['invalid_result', true]);

@@ -20,8 +20,8 @@ interface Recovery {
 }
 
 /**
- * Settles a run that failed or was stopped: what had changed is kept as a `recovery` source where it may be
- * one, then the source files are put back. The run is settled first: a worker that dies in between would
+ * Settles a run that failed or was stopped: what had changed is kept as a `recovery` source, without what no
+ * source can hold, then the source files are put back. The run is settled first: a worker that dies in between would
  * find the workspace put back, and nothing to keep. The end does not wait for what cannot be kept now: the
  * workspace stays as it is, and its next use or its own end keeps it. `known`: the workspace as it was
  * captured already.
@@ -29,10 +29,15 @@ interface Recovery {
 export async function settleFailure(started: StartedRun, end: RunEnd, known?: Capture): Promise<void> {
   const { ctx, job, run, thread } = started;
   const { capture, source, leftover } = await recover(started, known);
-  const settled = await settleRun(started, source ? { ...end, source } : end, { leftover });
+  const warnings = capture ? { warnings: capture.warnings } : {};
+  const settled = await settleRun(
+    started,
+    { ...end, ...warnings, ...(source ? { source } : {}) },
+    { leftover },
+  );
   if (settled !== 'ended' || !capture || capture.isUnchanged) return;
   // Where this fails, the next use of the workspace does it.
-  await resetWorkspace(ctx, job, thread, { sourceId: run.base_source_id, present: capture.tree }).catch(
+  await resetWorkspace(ctx, job, thread, { sourceId: run.base_source_id, present: capture }).catch(
     (err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'),
   );
 }
@@ -42,13 +47,14 @@ async function recover({ ctx, run, thread }: StartedRun, known?: Capture): Promi
   try {
     const capture = known ?? (await captureWorkspace(ctx, thread, baseSourceId));
     if (capture.isUnchanged) return { capture, leftover: 'at base' };
-    if (capture.fault !== null) return { capture, leftover: 'changed' };
-    const staged = await stageCapture(ctx, thread, capture, baseSourceId);
+    if (capture.held === null) return { capture, leftover: 'changed' };
+    const kept = { ...capture, tree: capture.held };
+    const staged = await stageCapture(ctx, thread, kept, baseSourceId);
     const parents = baseSourceId === null ? [] : [baseSourceId];
     return {
       capture,
-      source: { tree: capture.tree, staged, origin: 'recovery', parents },
-      leftover: 'changed',
+      source: { tree: kept.tree, staged, origin: 'recovery', parents },
+      leftover: capture.fault === null ? 'changed' : 'partly kept',
     };
   } catch (err) {
     const leftover = isSandboxFault(err) ? 'unknown' : 'changed';

@@ -11,10 +11,10 @@ import { queueUntaken } from './steering.ts';
 import { lockOpenRun } from './store.ts';
 
 /**
- * What the workspace holds when a run has ended: its base, something else, or nobody knows. Or it could not
- * be made for the run.
+ * What the workspace holds when a run has ended: its base, something else (as the run's source has it, if it
+ * has one), more than that source, or nobody knows. Or it could not be made for the run.
  */
-export type Leftover = 'at base' | 'changed' | 'unknown' | 'not restored';
+export type Leftover = 'at base' | 'changed' | 'partly kept' | 'unknown' | 'not restored';
 
 interface Settling {
   leftover?: Leftover;
@@ -63,6 +63,7 @@ function sourcesAfter(end: RunEnd, sourceId: string | null, leftover: Leftover):
   return {
     ...(isNewest ? { latest_source_id: sourceId } : {}),
     ...(isHeld ? { workspace_source_id: sourceId } : {}),
+    ...(leftover === 'partly kept' ? { workspace_source_id: null } : {}),
   };
 }
 

@@ -24,17 +24,17 @@ export async function settleTurn(started: StartedRun, end: JudgedEnd, text: stri
       },
     });
   const { capture, staged } = read;
-  if (capture.fault !== null) return settleFailure(started, invalid(capture.fault, capture, text), capture);
+  if (capture.fault !== null) return settleFailure(started, invalid(capture.fault, text), capture);
   const { base_source_id: baseSourceId } = started.run;
   const settled = await settleRun(started, {
     status: 'completed',
     reply: text || 'Done.',
     warnings: capture.warnings,
-    ...(capture.isUnchanged
+    ...(capture.held === null
       ? { resultSourceId: baseSourceId }
       : {
           source: {
-            tree: capture.tree,
+            tree: capture.held,
             staged,
             origin: 'run' as const,
             parents: baseSourceId === null ? [] : [baseSourceId],
@@ -60,17 +60,16 @@ function failed(end: JudgedEnd, text: string): RunEnd {
   };
 }
 
-const invalid = (fault: string, { warnings }: Capture, text: string): RunEnd => ({
+const invalid = (fault: string, text: string): RunEnd => ({
   status: 'failed',
   reply: text || fault,
-  warnings,
   error: { code: 'invalid_result', message: `The result breaks a rule for sources: ${fault}` },
 });
 
 /** What the run left, with its new contents staged (null where all of them are known). */
 async function readResult({ ctx, thread, run }: StartedRun): Promise<{ capture: Capture; staged: Staged }> {
   const capture = await captureWorkspace(ctx, thread, run.base_source_id);
-  const isSource = capture.fault === null && !capture.isUnchanged;
+  const isSource = capture.fault === null && capture.held !== null;
   return { capture, staged: isSource ? await stageCapture(ctx, thread, capture, run.base_source_id) : null };
 }
 

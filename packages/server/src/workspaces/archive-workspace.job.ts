@@ -55,7 +55,7 @@ async function archive(ctx: Context, job: ArchiveJob): Promise<void> {
   const unsaved = isKept ? await read(ctx, job, thread) : null;
   if (unsaved === 'vanished') return recordVanished(ctx, job);
   if (!(await save(ctx, job, unsaved)))
-    return abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.staged ?? null);
+    return abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.source?.staged ?? null);
   const fault = await endRuntime(ctx, job);
   await recordEnd(ctx, job, fault ? 'unconfirmed' : 'confirmed');
   if (fault) throw fault;

@@ -10,6 +10,8 @@ import type { Staged } from '../sources/index.ts';
 import type { Entry, Tree } from '../trees/tree.ts';
 
 const WARNINGS = 1000;
+/** Of a message that names paths. */
+const MESSAGE_CHARACTERS = 3500;
 
 /** The contents are not those that were captured, although nothing in the sandbox should be able to change them. */
 export class WorkspaceChanged extends Error {
@@ -18,11 +20,22 @@ export class WorkspaceChanged extends Error {
   }
 }
 
-export interface Capture {
+/** The files in a workspace that count as its source. */
+export interface Present {
   tree: Tree;
+  /** Further files, which no tree can name: their paths with one character per byte. */
+  strays: string[];
+}
+
+export interface Capture extends Present {
   warnings: { path: string; reason: string }[];
-  /** Names the rule or limit for bundles that the files break; null when they may be a source. */
+  /** Names the paths or the limit that keep the files from being a source; null where nothing does. */
   fault: string | null;
+  /**
+   * The new version that the files make, without those whose paths a source cannot hold. Null where that is
+   * none: it equals `base`, or exceeds a limit.
+   */
+  held: Tree | null;
   /** Whether the files equal `base`. */
   isUnchanged: boolean;
   /** The source that the workspace is an overlay of: the project has its contents. */
@@ -45,24 +58,58 @@ export async function captureWorkspace(
     thread.id,
     below ? { over: below.id, ...difference(below.tree, base) } : [...base.keys()],
   );
-  const { warnings } = result;
+  const strays = result.strays ?? [];
   const tree = treeOf(result, below?.tree);
-  const [fault] = checkTree(
-    Array.from(tree, ([path, { byteSize }]) => ({ path, byteSize })),
-    typeof from === 'string' ? base : undefined,
-  );
+  const { paths, limit } = checkTree(tree, typeof from === 'string' ? base : undefined);
+  const refused = [...strays.map(({ path, fault }) => ({ path, message: fault })), ...paths];
+  const held = limit === null ? without(tree, paths) : null;
   return {
     tree,
+    strays: [...new Set(strays.map(({ bytes }) => bytes))],
     below: below?.tree ?? null,
-    warnings: warnings
-      .slice(0, WARNINGS)
-      .map(({ path, reason }) => ({ path: clean(path).slice(0, 4096), reason: clean(reason).slice(0, 500) })),
-    isUnchanged: sameTree(tree, base),
-    fault: fault
-      ? clean(`${fault.path === null ? '' : `${fault.path.slice(0, 1200)}: `}${fault.message}`)
-      : null,
+    warnings: warningsOf(refused, result),
+    held: held && !sameTree(held, base) ? held : null,
+    isUnchanged: strays.length === 0 && sameTree(tree, base),
+    fault: limit === null ? named(refused) : clean(limit),
   };
 }
+
+type Refused = { path: string; message: string }[];
+
+function without(tree: Tree, faults: Refused): Tree {
+  if (faults.length === 0) return tree;
+  const rest = new Map(tree);
+  for (const { path } of faults) rest.delete(path);
+  return rest;
+}
+
+/** What a source cannot hold comes first: it must not be among what is cut off. */
+function warningsOf(refused: Refused, { warnings }: CaptureResult): Capture['warnings'] {
+  return [
+    ...refused.map(({ path, message }) => ({ path, reason: `a source cannot hold it: it ${message}` })),
+    ...warnings,
+  ]
+    .slice(0, WARNINGS)
+    .map(({ path, reason }) => ({ path: clean(path).slice(0, 4096), reason: clean(reason).slice(0, 500) }));
+}
+
+/** As many of the faults as a message has room for; null for none. */
+function named(faults: Refused): string | null {
+  let text = '';
+  for (const [index, { path, message }] of faults.entries()) {
+    const next = `${index === 0 ? '' : '; '}${printable(path).slice(0, 1200)}: ${message}`;
+    if (text.length + next.length > MESSAGE_CHARACTERS) return `${text}; and ${faults.length - index} more`;
+    text += next;
+  }
+  return text || null;
+}
+
+/** An agent chose the name, and messages are shown in terminals. */
+const printable = (path: string): string =>
+  clean(path).replaceAll(
+    /\p{Cc}/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** The source of the project whose kept files the workspace is an overlay of. */
 async function sourceBelow(ctx: Context, thread: ThreadRow): Promise<{ id: string; tree: Tree } | null> {
@@ -119,7 +166,7 @@ function treeOf({ files, over }: CaptureResult, below: Tree = new Map()): Tree {
 export async function stageCapture(
   ctx: Context,
   thread: ThreadRow,
-  capture: Capture,
+  capture: Pick<Capture, 'tree' | 'below'>,
   baseSourceId: string | null,
 ): Promise<Staged> {
   const base: Tree = baseSourceId === null ? new Map() : await loadTree(ctx, baseSourceId);

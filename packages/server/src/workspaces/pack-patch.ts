@@ -11,6 +11,8 @@ interface Patch {
   made?: ReadonlyMap<string, Buffer>;
   /** Paths that are in neither tree: folders are removed with all that is in them. */
   remove?: string[];
+  /** Such paths with one character per byte. */
+  removeBytes?: string[];
 }
 
 /**
@@ -19,7 +21,7 @@ interface Patch {
  */
 export async function packPatch(
   ctx: Context,
-  { projectId, from, to, made = new Map(), remove = [] }: Patch,
+  { projectId, from, to, made = new Map(), remove = [], removeBytes = [] }: Patch,
 ): Promise<Buffer> {
   const gone = [...remove, ...[...from.keys()].filter((path) => !to.has(path))];
   const written = [...to].filter(([path, entry]) => {
@@ -37,7 +39,7 @@ export async function packPatch(
   // Tools that compare times must see that these files are newer than those of `from`.
   const mtime = new Date();
   return tarOf([
-    { path: '.headrace-patch.json', content: JSON.stringify({ delete: gone }) },
+    { path: '.headrace-patch.json', content: JSON.stringify({ delete: gone, deleteBytes: removeBytes }) },
     ...written.map(([path, { sha256, executable }]) => ({
       path,
       content: blobs.get(sha256)!,

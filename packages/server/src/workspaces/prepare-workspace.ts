@@ -6,6 +6,7 @@ import type { Tree } from '../trees/tree.ts';
 import { lockThreadById, setWorkspaceSource } from '../threads/index.ts';
 import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import type { Holder } from '../runner/await-runner.ts';
+import type { Present } from './capture-workspace.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { packPatch } from './pack-patch.ts';
@@ -136,7 +137,7 @@ async function bringToLatest(ctx: Context, job: Holder, thread: ThreadRow): Prom
       if (now) await keepUnsaved(tx, now, unsaved);
     });
   }
-  const present = unsaved?.tree ?? (await treeOf(ctx, sourceId));
+  const present = unsaved?.present ?? { tree: await treeOf(ctx, sourceId), strays: [] };
   return resetWorkspace(ctx, job, thread, { sourceId, present });
 }
 
@@ -148,12 +149,13 @@ export async function resetWorkspace(
   ctx: Context,
   job: Holder,
   thread: ThreadRow,
-  { sourceId, present }: { sourceId: string | null; present?: Tree },
+  { sourceId, present }: { sourceId: string | null; present?: Present },
 ): Promise<ThreadRow> {
   const patch = await packPatch(ctx, {
     projectId: thread.project_id,
-    from: present ?? (await treeOf(ctx, thread.workspace_source_id)),
+    from: present?.tree ?? (await treeOf(ctx, thread.workspace_source_id)),
     to: await treeOf(ctx, sourceId),
+    removeBytes: present?.strays ?? [],
   });
   await ctx.runner.patch(thread.id, patch, job.claimedAt);
   return recordWorkspaceSource(ctx, job, thread.id, sourceId);

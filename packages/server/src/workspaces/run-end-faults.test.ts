@@ -120,6 +120,21 @@ describe.each(FAULTS)('%s', (_, turn, fault) => {
   );
 });
 
+test.each(BACK)(
+  'what no source can hold is not removed %s: the next use removes it, and the rest is kept once',
+  async (step) => {
+    const b = await newBench(s);
+    const met = vi.fn(() => Promise.reject(away(step)));
+    faultAt(step, met);
+    const bad = `"$(printf 'bad\\377')"`;
+    await b.work(sh(`echo half > half.txt; echo bad > 'tab\t'; echo bad > ${bad}`), 'failed');
+    await until('the fault', () => met.mock.calls.length === 1);
+    const run = await b.work(sh('ls > seen'));
+    expect(await b.files(run.resultSourceId)).toEqual({ 'a.txt': 'a\n', seen: 'a.txt\nseen\n' });
+    expect(await recoveries(b)).toEqual([{ 'a.txt': 'a\n', 'half.txt': 'half\n' }]);
+  },
+);
+
 test('its journal breaks off, and for a moment the runner does not answer: it is read again', async () => {
   const b = await newBench(s);
   const { runner } = s.service.ctx;

@@ -7,19 +7,21 @@ import { recordCheckpoint } from '../checkpoints/index.ts';
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { insertSource } from '../sources/index.ts';
+import { insertSource, loadTree, sameTree } from '../sources/index.ts';
 import type { Staged } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
 import { setWorkspaceSource } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { captureWorkspace, stageCapture } from './capture-workspace.ts';
+import type { Capture, Present } from './capture-workspace.ts';
 
 export interface Unsaved {
-  tree: Tree;
-  /** Whether the files become a source: they break no rule for sources and are not a repair's. */
-  isSource: boolean;
-  /** The contents that the project does not have; null for none. */
-  staged: Staged;
+  present: Present;
+  /**
+   * What becomes a source, with the contents that the project does not have (null for none). Null where a
+   * source can hold nothing of it that is new, and for a repair's files.
+   */
+  source: { tree: Tree; staged: Staged } | null;
   /** The source of the workspace when it was read. */
   at: string | null;
 }
@@ -38,13 +40,37 @@ export const isBeyondReading = (error: unknown): boolean =>
 export async function readUnsaved(ctx: Context, thread: ThreadRow): Promise<Unsaved | null> {
   const capture = await captureWorkspace(ctx, thread, baseOf(thread));
   if (capture.isUnchanged) return null;
-  const isSource = capture.fault === null && !(await isOfRepair(ctx, thread));
+  const tree = (await isOfRepair(ctx, thread)) ? null : capture.held;
   return {
-    tree: capture.tree,
-    isSource,
-    staged: isSource ? await stageCapture(ctx, thread, capture, baseOf(thread)) : null,
+    present: capture,
+    source:
+      tree && !(await isKept(ctx, thread, tree)) ? await staged(ctx, thread, { ...capture, tree }) : null,
     at: thread.workspace_source_id,
   };
+}
+
+const staged = async (
+  ctx: Context,
+  thread: ThreadRow,
+  capture: Pick<Capture, 'tree' | 'below'>,
+): Promise<Unsaved['source']> => ({
+  tree: capture.tree,
+  staged: await stageCapture(ctx, thread, capture, baseOf(thread)),
+});
+
+/**
+ * Whether the end of a run kept these files: its worker died before it removed what no source can hold.
+ */
+async function isKept(ctx: Context, thread: ThreadRow, tree: Tree): Promise<boolean> {
+  const last = await ctx.db
+    .selectFrom('checkpoints')
+    .select('source_id')
+    .where('thread_id', '=', thread.id)
+    .where('kind', '=', 'recovery')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return last !== undefined && sameTree(await loadTree(ctx, last.source_id), tree);
 }
 
 /** Whether a repair was cut off in the workspace: only its apply may publish what it made. */
@@ -66,18 +92,17 @@ async function isOfRepair(ctx: Context, thread: ThreadRow): Promise<boolean> {
  * So nothing is kept twice, not even by a worker that comes back after another has done its work.
  */
 export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved): Promise<string | null> {
-  if (!unsaved.isSource) return null;
+  if (!unsaved.source) return null;
   const { thread, project } = loaded;
   if (thread.workspace_source_id !== unsaved.at) throw new Error('what a workspace holds was kept meanwhile');
   const base = baseOf(thread);
   const source = await insertSource(tx, project, {
-    tree: unsaved.tree,
+    ...unsaved.source,
     parents: base === null ? [] : [base],
     origin: 'recovery',
     threadId: thread.id,
     runId: null,
     message: null,
-    staged: unsaved.staged,
   });
   await recordCheckpoint(tx, loaded, { sourceId: source.id, kind: 'recovery', runId: null });
   await setWorkspaceSource(tx, thread.id, source.id);

@@ -70,7 +70,7 @@ export async function endAttempt(
   { files }: Attempt,
 ): Promise<void> {
   if (!(await ctx.runner.workspaceExists(thread.id))) return;
-  const { tree } = await captureWorkspace(ctx, thread, files);
+  const { tree, strays } = await captureWorkspace(ctx, thread, files);
   await ctx.runner.patch(
     thread.id,
     await packPatch(ctx, {
@@ -78,6 +78,7 @@ export async function endAttempt(
       from: tree,
       to: await draftOf(ctx, thread),
       remove: [FOLDER],
+      removeBytes: strays,
     }),
     job.claimedAt,
   );

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { checkTree } from './bundle-rules.ts';
 
 const MIB = 1024 * 1024;
-const files = (...paths: string[]) => paths.map((path) => ({ path, byteSize: 1 }));
-const faulty = (paths: string[], source?: string[]) =>
-  checkTree(files(...paths), source && new Map(source.map((path) => [path, null]))).map(({ path }) => path);
+const treeOf = (paths: string[], byteSize = 1) => new Map(paths.map((path) => [path, { byteSize }]));
+const faulty = (paths: string[], source: string[] = []) =>
+  checkTree(treeOf(paths), treeOf(source)).paths.map(({ path }) => path);
 
 test('a tree beside the source that it was made from has the same faults as without it', () => {
   for (const [paths, faults] of [
@@ -13,22 +13,40 @@ test('a tree beside the source that it was made from has the same faults as with
     [[], []],
     [['a', 'b/c', 'd'], []],
     [['a', 'A', 'b/c'], ['A']],
-    [['a', 'b', 'b/c'], ['b/c']],
     [['a', '../x', 'b/c'], ['../x']],
     [['.git/config'], ['.git/config']],
   ] as [string[], string[]][])
     expect([paths, faulty(paths), faulty(paths, ['a', 'b/c'])]).toEqual([paths, faults, faults]);
 });
 
+test('of paths that collide, those of the source are good', () => {
+  expect(faulty(['A', 'a'])).toEqual(['a']);
+  expect(faulty(['A', 'a'], ['a'])).toEqual(['A']);
+  expect(faulty(['b', 'b/c'], ['b/c'])).toEqual(['b']);
+  expect(faulty(['Caf\u00c9', 'cafe\u0301', 'x'], ['cafe\u0301'])).toEqual(['Caf\u00c9']);
+});
+
 test('sizes and numbers are bounded for paths of the source too', () => {
-  const large = [{ path: 'a', byteSize: 8 * MIB + 1 }];
-  expect(checkTree(large, new Map([['a', null]])).map(({ path }) => path)).toEqual(['a']);
-  const many = Array.from({ length: 5 }, (_, i) => ({ path: `f${i}`, byteSize: 7 * MIB }));
-  expect(checkTree(many, new Map(many.map(({ path }) => [path, null]))).map(({ path }) => path)).toEqual([
-    null,
-  ]);
-  const tooMany = Array.from({ length: 10_001 }, (_, i) => ({ path: `f${i}`, byteSize: 1 }));
+  const limitOf = (paths: string[], byteSize: number) =>
+    checkTree(treeOf(paths, byteSize), treeOf(paths)).limit;
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `f${i}`);
+  expect(limitOf(['a'], 8 * MIB)).toBe(null);
+  expect(limitOf(['a'], 8 * MIB + 1)).toBe('a: must not be larger than 8 MiB');
+  expect(limitOf(names(5), 7 * MIB)).toContain('32 MiB in all');
+  expect(limitOf(names(10_000), 1)).toBe(null);
+  expect(limitOf(names(10_001), 1)).toContain('10000 files');
+});
+
+test('what a source cannot hold does not count in its limits', () => {
   expect(
-    checkTree(tooMany, new Map(tooMany.map(({ path }) => [path, null]))).map(({ path }) => path),
-  ).toEqual([null]);
+    checkTree(
+      new Map([
+        ['a\tb', { byteSize: 33 * MIB }],
+        ['c', { byteSize: 1 }],
+      ]),
+    ),
+  ).toEqual({
+    paths: [{ path: 'a\tb', message: 'must not contain control characters' }],
+    limit: null,
+  });
 });

@@ -90,26 +90,44 @@ export class BundleFaults {
   }
 }
 
+/** What keeps a tree from being a source. */
+interface TreeFaults {
+  /** Paths that a source cannot hold; without their files the rest has no such fault. */
+  paths: { path: string; message: string }[];
+  /** The limit that the rest exceeds. */
+  limit: string | null;
+}
+
 /**
- * The faults of a tree that a sandbox or a merge produced, with paths in words instead of places; empty when
- * it may be a source. `source` is one that it was made from: where the tree has no path beyond the source's,
- * as after most edits, paths are not checked (25 ms with 10,000 files).
+ * The faults of a tree that a sandbox produced. `source` is one that it was made from: of two paths that
+ * collide, the one in it is good. Where the tree has no path beyond the source's, as after most edits, paths
+ * are not checked (25 ms with 10,000 files).
  */
 export function checkTree(
-  files: readonly { path: string; byteSize: number }[],
-  source?: ReadonlyMap<string, unknown>,
-): { path: string | null; message: string }[] {
-  const faults: { path: string | null; message: string }[] = [];
-  if (files.length > MAX_FILES) return [{ path: null, message: RULES.count }];
-  const isKnown = source !== undefined && files.every(({ path }) => source.has(path));
-  const good = files.filter(({ path, byteSize }) => {
-    const message = (isKnown ? null : checkPath(path)) ?? (byteSize > MAX_FILE_BYTES ? RULES.fileSize : null);
-    if (message !== null) faults.push({ path, message });
-    return message === null;
+  files: ReadonlyMap<string, { byteSize: number }>,
+  source: ReadonlyMap<string, unknown> = new Map(),
+): TreeFaults {
+  if (files.size > MAX_FILES) return { paths: [], limit: RULES.count };
+  const all = [...files.keys()];
+  const added = all.filter((path) => !source.has(path));
+  const paths = added.length === 0 ? [] : pathFaults(all, added);
+  const bad = new Set(paths.map(({ path }) => path));
+  let total = 0;
+  for (const [path, { byteSize }] of files) {
+    if (bad.has(path)) continue;
+    if (byteSize > MAX_FILE_BYTES) return { paths, limit: `${path.slice(0, 1200)}: ${RULES.fileSize}` };
+    total += byteSize;
+  }
+  return { paths, limit: total > MAX_TOTAL_BYTES ? RULES.total : null };
+}
+
+function pathFaults(all: string[], added: string[]): TreeFaults['paths'] {
+  const faults = added.flatMap((path) => {
+    const message = checkPath(path);
+    return message === null ? [] : { path, message };
   });
-  for (const { index, message } of isKnown ? [] : findCollisions(good.map((f) => f.path)))
-    faults.push({ path: good[index]!.path, message });
-  if (files.reduce((sum, f) => sum + f.byteSize, 0) > MAX_TOTAL_BYTES)
-    faults.push({ path: null, message: RULES.total });
-  return faults.slice(0, MAX_FAULTS);
+  const bad = new Set(faults.map(({ path }) => path));
+  const isAdded = new Set(added);
+  const good = [...all.filter((path) => !isAdded.has(path)), ...added.filter((path) => !bad.has(path))];
+  return [...faults, ...findCollisions(good).map(({ index, message }) => ({ path: good[index]!, message }))];
 }
