@@ -143,7 +143,7 @@ exec 3< /tmp/t; python3 -c "import os; os.link('/proc/self/fd/3', 'in-fd', follo
 
   test('names the files that cannot be named, unless they are no part of the source', async () => {
     const result = await captured(
-      { '.gitignore': 'cache/\n*.tmp\n', 'f/\ufffd': 'of the base' },
+      { '.gitignore': 'cache/\n?.tmp\n', 'f/\ufffd': 'of the base' },
       `touch "$(printf 'bad\\377')" "$(printf '\\377.tmp')" good; mkdir cache node_modules
 touch "$(printf 'cache/\\377')" "$(printf 'node_modules/\\377')" "$(printf 'f/\\377')"; ln -s a "$(printf 'link\\377')"
 python3 -c "import os
@@ -162,6 +162,24 @@ open('f', 'w')"`,
       'link\ufffd': 'symbolic link',
       node_modules: 'new file in a dependency folder',
     });
+  });
+
+  test('is refused for patterns that take too long, which do not keep the thread of the runner', async () => {
+    const workspace = await worked(
+      {},
+      `python3 -c "
+open('.gitignore', 'w').write(('*' + 'a*' * 20 + 'b*\\n') * 55)
+for i in range(2000): open('a' * 230 + str(i), 'w')"`,
+    );
+    const other = await worked({ '.gitignore': 'b\n' }, 'touch b c');
+    const before = process.threadCpuUsage();
+    const refused = expect(capture(bench!.host, workspace, [])).rejects.toMatchObject({
+      status: 413,
+      code: 'too_large',
+    });
+    expect(paths(await capture(bench!.host, other, []))).toEqual(['.gitignore', 'c']);
+    await refused;
+    expect(process.threadCpuUsage(before).user).toBeLessThan(400_000);
   });
 
   test('reads what its owner had closed', async () => {

@@ -8,8 +8,15 @@ import { tarHeader, tarPadding, TAR_END, type TarEntry } from '../tar.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import type { Tree } from '../workspaces/tree.ts';
 import { ByteReader } from '../workspaces/byte-reader.ts';
-import { Gitignore } from './gitignore.ts';
-import { END_LISTING, FIND_FORMAT, isWithinReach, parseListing, type Listed } from '../workspaces/listing.ts';
+import {
+  bytesOf,
+  END_LISTING,
+  FIND_FORMAT,
+  isWithinReach,
+  parseListing,
+  type Listed,
+} from '../workspaces/listing.ts';
+import { findIgnored, type IgnoreQuestion } from './ignored.ts';
 import { choose, DEPENDENCY_FOLDERS, RESERVED, SPECIAL, type Choice } from './rules.ts';
 import { seeTouched, touchedCommand, upperBind, type Seen } from './touched.ts';
 
@@ -161,8 +168,12 @@ async function read(
     const seen = await see(reader);
     if (!seen) return 'unexpected';
     const { entries, known } = seen;
-    const ignore = await readGitignores(reader, sandbox, entries);
-    const choice = choose(entries, base, ignore, workspace.evidence);
+    const files = await readGitignores(reader, sandbox, entries);
+    const choice = await choose(entries, { base, evidence: workspace.evidence }, async (added) =>
+      files.length > 0 && added.length > 0
+        ? findIgnored({ files, paths: added.map(askedFor).join('') })
+        : new Uint8Array(),
+    );
     if (isLocked(entries, choice)) return 'locked';
     const changed = choice.files.filter((file) => !known.has(file));
     if (changed.reduce((sum, { byteSize }) => sum + byteSize, 0) > CONTENT_BYTES)
@@ -247,7 +258,13 @@ async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Pro
   }
 }
 
-async function readGitignores(reader: ByteReader, sandbox: Sandbox, entries: Listed[]): Promise<Gitignore> {
+const askedFor = (entry: Listed): string => `${bytesOf(entry)}${entry.kind === 'folder' ? '/' : ''}\0`;
+
+async function readGitignores(
+  reader: ByteReader,
+  sandbox: Sandbox,
+  entries: Listed[],
+): Promise<IgnoreQuestion['files']> {
   const found = entries.filter(
     (e) =>
       e.kind === 'file' &&
@@ -267,13 +284,13 @@ async function readGitignores(reader: ByteReader, sandbox: Sandbox, entries: Lis
     sandbox,
     found.map((e) => e.path),
   );
-  const ignore = new Gitignore();
-  for (const { path, byteSize } of found)
-    ignore.add(
-      path.slice(0, Math.max(0, path.length - '/.gitignore'.length)),
-      (await reader.read(byteSize)).toString(),
-    );
-  return ignore;
+  const files: IgnoreQuestion['files'] = [];
+  for (const entry of found)
+    files.push({
+      folder: bytesOf(entry).slice(0, Math.max(0, bytesOf(entry).length - '/.gitignore'.length)),
+      text: (await reader.read(entry.byteSize)).toString('latin1'),
+    });
+  return files;
 }
 
 function send(sandbox: Sandbox, paths: string[]): void {

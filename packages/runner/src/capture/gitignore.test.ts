@@ -10,9 +10,11 @@ const repositories = scratch();
 
 function ignored(files: Record<string, string>, paths: string[]): string[] {
   const ignore = new Gitignore();
-  for (const folder of Object.keys(files).sort()) ignore.add(folder, files[folder]!);
-  return paths.filter((path) => ignore.ignores(path));
+  for (const folder of Object.keys(files).sort()) ignore.add(bytesOf(folder), bytesOf(files[folder]!));
+  return paths.filter((path) => ignore.ignores(bytesOf(path)));
 }
+
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
 
 /** git's own verdict on files at these paths. */
 function ignoredByGit(files: Record<string, string>, paths: string[]): string[] {
@@ -103,11 +105,32 @@ test('what strangers write costs a bounded time', () => {
   expect(
     ignored({ '': `${'*a'.repeat(40)}*b\n${'**/*a*a/'.repeat(40)}b` }, ['a'.repeat(250), 'aaa/'.repeat(500)]),
   ).toEqual([]);
-  const patterns = Array.from({ length: 1000 }, (_, i) => `**/*${'a*'.repeat(20)}${i}`).join('\n'),
-    paths = Array.from({ length: 10_000 }, (_, i) => `${'aaaaaaaa/'.repeat(100)}${i}`);
-  expect(() => ignored({ '': patterns }, paths)).toThrow('too long');
-  expect(ignored({ '': '[a][b]\n'.repeat(100_000) }, ['ac'])).toEqual([]);
+  const many = (one: string, count: number) =>
+    Array.from({ length: count }, (_, i) => `${one}${i}*`).join('\n');
+  for (const [patterns, path] of [
+    [many(`**/*${'a*'.repeat(20)}`, 1000), 'aaaaaaaa/'.repeat(100)],
+    [many(`*${'a*'.repeat(20)}`, 55), 'a'.repeat(250)],
+    [many('**/a*/'.repeat(600), 1), 'a/'.repeat(20_000)],
+    [many(`*${'a'.repeat(2000)}`, 1), 'a'.repeat(100_000)],
+  ] as const)
+    expect(() =>
+      ignored(
+        { '': patterns },
+        Array.from({ length: 10_000 }, (_, i) => `${path}x${i}`),
+      ),
+    ).toThrow('too long');
+  expect(ignored({ '': '[a][b]\n'.repeat(50_000) }, ['ac'])).toEqual([]);
   expect(process.cpuUsage(before).user).toBeLessThan(12e6);
+});
+
+test('what people write takes a fraction of the budget', () => {
+  const patterns = [
+    ...Array.from({ length: 20 }, (_, i) => `*.x${i}`),
+    ...Array.from({ length: 20 }, (_, i) => `/build${i}/`),
+    ...Array.from({ length: 15 }, (_, i) => `**/cache${i}/*.tmp`),
+  ].join('\n');
+  const paths = Array.from({ length: 100_000 }, (_, i) => `packages/p${i % 100}/src/file-${i}.ts`);
+  expect(ignored({ '': patterns }, [...paths, 'build7/a'])).toEqual(['build7/a']);
 });
 
 test('agrees with git on random patterns', () => {

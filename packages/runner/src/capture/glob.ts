@@ -19,9 +19,20 @@ export interface Budget {
   steps: number;
 }
 
+/** The text before the first wildcard of a pattern, and that after the last one. */
+export function literalEnds(glob: Glob): { first: string; last: string } {
+  const isLiteral = (token: Token | undefined): token is number => typeof token === 'number' && token >= 0;
+  let start = 0,
+    end = glob.length;
+  while (isLiteral(glob[start])) start++;
+  while (end > start && isLiteral(glob[end - 1])) end--;
+  const text = (tokens: Glob): string => String.fromCharCode(...(tokens as number[]));
+  return { first: text(glob.slice(0, start)), last: text(glob.slice(end)) };
+}
+
 /**
  * Whether a pattern matches a whole text; both have one character per byte. Costs at most the product of
- * their lengths, except for several `**`.
+ * their lengths, except for several `**`, and never more than the budget: what is left then is negative.
  */
 export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
   let at = 0,
@@ -32,7 +43,7 @@ export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
     starAt = 0,
     deep = -1,
     deepAt = 0;
-  for (; ; steps++) {
+  for (; steps <= budget.steps; steps++) {
     const token = glob[at],
       byte = i < text.length ? text.charCodeAt(i) : NONE;
     if (token === STAR) {
@@ -45,13 +56,15 @@ export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
     } else if (typeof token === 'number' ? token === byte : token?.[byte] === 1) {
       at++;
       i++;
-    } else if (token === undefined && byte === NONE) break;
-    else if (star >= 0 && starAt < text.length && text.charCodeAt(starAt) !== SLASH) {
+    } else if (token === undefined && byte === NONE) {
+      budget.steps -= steps;
+      return true;
+    } else if (star >= 0 && starAt < text.length && text.charCodeAt(starAt) !== SLASH) {
       i = ++starAt;
       at = star + 1;
     } else {
       if (deep >= 0) deepAt = glob[deep] === ALL ? deepAt + 1 : text.indexOf('/', deepAt) + 1;
-      if (deep < 0 || deepAt === 0 || deepAt > text.length || steps > budget.steps) {
+      if (deep < 0 || deepAt === 0 || deepAt > text.length) {
         budget.steps -= steps;
         return false;
       }
@@ -60,8 +73,8 @@ export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
       star = -1;
     }
   }
-  budget.steps -= steps;
-  return true;
+  budget.steps = -1;
+  return false;
 }
 
 /**

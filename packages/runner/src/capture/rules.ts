@@ -1,5 +1,4 @@
 import type { CaptureResult } from '../protocol.ts';
-import type { Gitignore } from './gitignore.ts';
 import { isWithinReach, removableBytes, type Listed } from '../workspaces/listing.ts';
 
 /** Folders that tools fill: new files in them are not part of a source. */
@@ -32,57 +31,69 @@ export interface Choice {
  * report about the rest: one warning per file, or per whole left-out folder that holds no base path. Files
  * that .gitignore excludes are left out without a warning.
  */
-export function choose(
+export async function choose(
   entries: Listed[],
-  base: ReadonlySet<string>,
-  ignore: Gitignore,
-  evidence: string[],
-): Choice {
+  { base, evidence }: { base: ReadonlySet<string>; evidence: string[] },
+  findIgnored: (entries: Listed[]) => Promise<Uint8Array>,
+): Promise<Choice> {
   const files: Listed[] = [],
     strays: Choice['strays'] = [];
   const warnings = new Map<string, string>();
-  const baseFolders = new Set([...base].filter((path) => SPECIAL.test(path)).flatMap(foldersAbove));
   const isEvidence = (path: string): boolean =>
     evidence.some((known) => known === path || known.startsWith(`${path}/`));
-  const warn = (path: string, reason: string): void => {
+  const warn = ({ path, reason }: LeftOut): void => {
     if (warnings.size < WARNINGS && !isEvidence(path)) warnings.set(path, reason);
   };
-  for (const entry of entries) {
-    const outside = leftOut(entry, baseFolders);
-    if (entry.kind === 'folder') {
-      // Nobody misses an empty left-out folder, but the contents of a pruned one are not listed: its warning
-      // covers them.
-      if (outside?.path === entry.path && !isIgnored(ignore, entry, base)) warn(entry.path, outside.reason);
-      continue;
-    }
-    if (!isOfBase(entry, base) && outside) {
-      if (!isIgnored(ignore, entry, base)) warn(outside.path, outside.reason);
-      continue;
-    }
-    if (isIgnored(ignore, entry, base)) continue;
+  const inQuestion = candidates(entries, base);
+  const added = inQuestion.filter(({ isBase }) => !isBase);
+  const ignored = await findIgnored(added.map(({ entry }) => entry));
+  const dropped = new Set(added.filter((_, index) => ignored[index] === 1));
+  for (const candidate of inQuestion) {
+    if (dropped.has(candidate)) continue;
+    const { entry, outside } = candidate;
     const stray = strayFault(entry);
-    if (entry.kind !== 'file')
-      warn(entry.path, entry.kind === 'link' ? 'symbolic link' : 'not a regular file');
+    if (outside) warn(outside);
+    else if (entry.kind !== 'file')
+      warn({
+        path: entry.path,
+        reason: entry.kind === 'link' ? 'symbolic link' : 'not a regular file',
+      });
     else if (stray) strays.push({ path: entry.path, fault: stray, bytes: removableBytes(entry) });
     else files.push(entry);
   }
   return { files, strays, warnings: [...warnings].map(([path, reason]) => ({ path, reason })) };
 }
 
+interface LeftOut {
+  path: string;
+  reason: string;
+}
+
+interface Candidate {
+  entry: Listed;
+  isBase: boolean;
+  /** Why it is left out, where .gitignore does not say so already. */
+  outside: LeftOut | undefined;
+}
+
+/** What has to be decided on: all files, and the folders that are left out as a whole. */
+function candidates(entries: Listed[], base: ReadonlySet<string>): Candidate[] {
+  const baseFolders = new Set([...base].filter((path) => SPECIAL.test(path)).flatMap(foldersAbove));
+  return entries.flatMap((entry) => {
+    const isBase = isOfBase(entry, base);
+    const outside = isBase ? undefined : leftOut(entry, baseFolders);
+    // Nobody misses an empty left-out folder, but the contents of a pruned one are not listed: its warning
+    // covers them.
+    return entry.kind === 'folder' && outside?.path !== entry.path ? [] : { entry, isBase, outside };
+  });
+}
+
 /** What looks like a path of the base with U+FFFD in it is another one. */
 const isOfBase = ({ path, bytes }: Listed, base: ReadonlySet<string>): boolean =>
   bytes === undefined && base.has(path);
 
-function isIgnored(ignore: Gitignore, entry: Listed, base: ReadonlySet<string>): boolean {
-  if (isOfBase(entry, base)) return false;
-  return entry.kind === 'folder' ? ignore.ignoresFolder(entry.path) : ignore.ignores(entry.path);
-}
-
 /** The topmost left-out folder of a path that holds nothing of the base, or the path itself. */
-function leftOut(
-  entry: Listed,
-  baseFolders: ReadonlySet<string>,
-): { path: string; reason: string } | undefined {
+function leftOut(entry: Listed, baseFolders: ReadonlySet<string>): LeftOut | undefined {
   if (!SPECIAL.test(entry.path)) return undefined;
   const segments = entry.path.split('/');
   let reason: string | undefined;

@@ -34,9 +34,13 @@ const KINDS: Record<string, Listed['kind']> = { f: 'file', d: 'folder', l: 'link
 export const isWithinReach = ({ path }: Listed): boolean =>
   path.length <= LONGEST_PATH / 3 || Buffer.byteLength(path) <= LONGEST_PATH;
 
-/** By what an entry can be removed, one character per byte: its path, or the deepest folder within reach above it. */
-export function removableBytes({ path, bytes }: Listed): string {
-  const whole = bytes ?? Buffer.from(path).toString('latin1');
+/** The path of an entry, with one character per byte. */
+export const bytesOf = ({ path, bytes }: Listed): string =>
+  bytes ?? (/[\u0080-\uffff]/.test(path) ? Buffer.from(path).toString('latin1') : path);
+
+/** By what an entry can be removed, in such bytes: its path, or the deepest folder within reach above it. */
+export function removableBytes(entry: Listed): string {
+  const whole = bytesOf(entry);
   return whole.length <= LONGEST_PATH ? whole : whole.slice(0, whole.lastIndexOf('/', LONGEST_PATH));
 }
 

@@ -17,8 +17,10 @@ import type { LoadedThread } from '../threads/index.ts';
 import type { Tree } from '../trees/tree.ts';
 import {
   captureWorkspace,
-  renewedDeadline,
+  changeWorkspace,
   giveUpRestore,
+  isBeyondReading,
+  renewedDeadline,
   resetWorkspace,
   stageCapture,
 } from '../workspaces/index.ts';
@@ -26,7 +28,7 @@ import type { OutputCollector } from './collect-output.ts';
 import { changeExec } from './store.ts';
 
 /** The files after a command, staged; null when it changed none. */
-type Changed = { tree: Tree; staged: Staged } | null;
+type Changed = { tree: Tree; staged: Staged } | 'unreadable' | null;
 
 /** Stores what the command changed, and answers with what it printed. */
 export async function completeExec(
@@ -44,8 +46,10 @@ export async function completeExec(
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, exec.thread_id);
-    const sourceId = now && changed ? await insertChanges(tx, now, changed) : null;
-    if (now) await freeThread(ctx, tx, now, sourceId);
+    const sourceId =
+      now && changed && changed !== 'unreadable' ? await insertChanges(tx, now, changed) : null;
+    if (now && changed === 'unreadable') await freeWithout(tx, now);
+    else if (now) await freeThread(ctx, tx, now, sourceId);
     await changeExec(tx, exec.id, 'complete');
     const result = {
       exitCode: end.exitCode,
@@ -62,11 +66,15 @@ export async function completeExec(
       { scope: now ? scopeOf(now.project) : undefined },
     );
   });
+  if (changed !== 'unreadable') return;
+  await ctx.runner
+    .deleteWorkspace(exec.thread_id, job.claimedAt)
+    .catch((err: unknown) => ctx.log.debug({ err, threadId: exec.thread_id }, 'a workspace was not removed'));
 }
 
 /**
  * Stages the files that the command changed; null when there are none. Files that no source may hold are put
- * back, and the command's stderr says so.
+ * back, and the command's stderr says so, as it does of a workspace that is too much to read.
  */
 async function stageChanges(
   ctx: Context,
@@ -74,7 +82,12 @@ async function stageChanges(
   thread: ThreadRow,
   output: OutputCollector,
 ): Promise<Changed> {
-  const capture = await captureWorkspace(ctx, thread, thread.latest_source_id);
+  const capture = await captureWorkspace(ctx, thread, thread.latest_source_id).catch((error: unknown) => {
+    if (!isBeyondReading(error)) throw error;
+    output.add('stderr', `headrace: the workspace is restored from its last source: ${error.message}\n`);
+    return null;
+  });
+  if (!capture) return 'unreadable';
   if (capture.isUnchanged) return null;
   if (capture.fault === null && capture.held)
     return { tree: capture.held, staged: await stageCapture(ctx, thread, capture, thread.latest_source_id) };
@@ -87,7 +100,11 @@ async function stageChanges(
 }
 
 /** Returns the id of the new source. */
-async function insertChanges(tx: Tx, now: LoadedThread, changed: NonNullable<Changed>): Promise<string> {
+async function insertChanges(
+  tx: Tx,
+  now: LoadedThread,
+  changed: { tree: Tree; staged: Staged },
+): Promise<string> {
   const parents = now.thread.latest_source_id === null ? [] : [now.thread.latest_source_id];
   const { id } = await insertSource(tx, now.project, {
     ...changed,
@@ -110,6 +127,19 @@ async function freeThread(ctx: Context, tx: Tx, now: LoadedThread, sourceId: str
       : {}),
     ...(await renewedDeadline(ctx, tx.db, now.thread)),
   });
+}
+
+/** Lets the thread take other work again, which restores its workspace. */
+async function freeWithout(tx: Tx, now: LoadedThread): Promise<void> {
+  const thread =
+    now.thread.workspace_status === 'ready'
+      ? await changeWorkspace(tx, now, {
+          event: 'vanish',
+          reason: 'its files could not be read',
+          change: { idle_expires_at: null },
+        })
+      : now.thread;
+  await changeThread(tx, { ...now, thread }, { active_exec_id: null });
 }
 
 const LOST = new ApiError(

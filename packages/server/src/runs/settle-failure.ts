@@ -24,22 +24,32 @@ interface Recovery {
  * source can hold, then the source files are put back. The run is settled first: a worker that dies in between would
  * find the workspace put back, and nothing to keep. The end does not wait for what cannot be kept now: the
  * workspace stays as it is, and its next use or its own end keeps it. `known`: the workspace as it was
- * captured already.
+ * captured already; null where it cannot be read.
  */
-export async function settleFailure(started: StartedRun, end: RunEnd, known?: Capture): Promise<void> {
+export async function settleFailure(started: StartedRun, end: RunEnd, known?: Capture | null): Promise<void> {
   const { ctx, job, run, thread } = started;
-  const { capture, source, leftover } = await recover(started, known);
+  const { capture, source, leftover } = known === null ? UNREADABLE : await recover(started, known);
   const warnings = capture ? { warnings: capture.warnings } : {};
   const settled = await settleRun(
     started,
     { ...end, ...warnings, ...(source ? { source } : {}) },
     { leftover },
   );
+  if (settled === 'ended' && leftover === 'unknown') await dropWorkspace(started);
   if (settled !== 'ended' || !capture || capture.isUnchanged) return;
   // Where this fails, the next use of the workspace does it.
   await resetWorkspace(ctx, job, thread, { sourceId: run.base_source_id, present: capture }).catch(
     (err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'),
   );
+}
+
+const UNREADABLE: Recovery = { capture: null, leftover: 'unknown' };
+
+/** Frees the memory of a workspace that is restored before its next use. */
+export async function dropWorkspace({ ctx, job, run, thread }: StartedRun): Promise<void> {
+  await ctx.runner
+    .deleteWorkspace(thread.id, job.claimedAt)
+    .catch((err: unknown) => ctx.log.debug({ err, run: run.id }, 'a workspace was not removed'));
 }
 
 async function recover({ ctx, run, thread }: StartedRun, known?: Capture): Promise<Recovery> {

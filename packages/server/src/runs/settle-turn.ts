@@ -1,7 +1,7 @@
 import { RunnerError } from '@headrace/runner/client';
 import { clean } from '../db/clean-text.ts';
 import type { Staged } from '../sources/index.ts';
-import { captureWorkspace, stageCapture } from '../workspaces/index.ts';
+import { captureWorkspace, isBeyondReading, stageCapture } from '../workspaces/index.ts';
 import type { Capture } from '../workspaces/index.ts';
 import type { StartedRun } from './claimed-run.ts';
 import type { RunEnd } from './finish-run.ts';
@@ -14,6 +14,7 @@ export async function settleTurn(started: StartedRun, end: JudgedEnd, text: stri
   if (end.outcome === 'cancelled') return settleFailure(started, stopped(text));
   if (end.outcome === 'failed') return settleFailure(started, failed(end, text));
   const read = await readResult(started).catch((error: unknown) => unreadable(started, error));
+  if (read instanceof RunnerError) return settleFailure(started, invalid(read.message, text), null);
   if (!read)
     return settleFailure(started, {
       status: 'failed',
@@ -73,8 +74,12 @@ async function readResult({ ctx, thread, run }: StartedRun): Promise<{ capture: 
   return { capture, staged: isSource ? await stageCapture(ctx, thread, capture, run.base_source_id) : null };
 }
 
-/** Null for a capture that the runner refuses for good: the run fails. Anything else is tried again. */
-function unreadable({ ctx, job }: StartedRun, err: unknown): null {
+/**
+ * The runner's refusal of a workspace that is too much to read. Null where the workspace cannot be read
+ * for another reason. Anything else is tried again.
+ */
+function unreadable({ ctx, job }: StartedRun, err: unknown): RunnerError | null {
+  if (isBeyondReading(err)) return err;
   const isMissing = err instanceof RunnerError && err.status === 404;
   if (!isSandboxFault(err) || (job.failures === 0 && !isMissing)) throw err;
   ctx.log.warn({ err, thread: job.payload.threadId }, 'a workspace could not be captured');

@@ -306,12 +306,30 @@ test('what is far too large for any source is put away without', async () => {
   expect(await s.service.ctx.runner.workspaceExists(b.threadId)).toBe(false);
 });
 
-test('a workspace that a run has filled beyond reading begins anew with the next one', async () => {
-  const b = await newBench(s);
-  await b.work(sh(HOLES), 'failed');
-  const { resultSourceId } = await b.work(sh('echo on > on.txt'));
-  expect(await b.files(resultSourceId)).toEqual({ 'a.txt': 'a\n', 'on.txt': 'on\n' });
-});
+const PATTERNS = `i=0; while [ $i -lt 55 ]; do echo '*${'a*'.repeat(20)}b*'; i=$((i+1)); done > .gitignore
+i=0; while [ $i -lt 2000 ]; do : > ${'a'.repeat(230)}$i; i=$((i+1)); done`;
+
+test.each([
+  ['files that are too large', HOLES, 'too large to be captured'],
+  ['patterns that take too long', PATTERNS, 'too long to match'],
+])(
+  'a run or a command that leaves %s is refused once, and its workspace begins anew',
+  async (_, script, why) => {
+    const b = await newBench(s);
+    const { runner } = s.service.ctx;
+    const capture = vi.spyOn(runner, 'capture');
+    onMend(() => capture.mockRestore());
+    const run = await b.work(sh(script), 'failed');
+    expect(run.error).toEqual({ code: 'invalid_result', message: expect.stringContaining(why) });
+    expect(capture).toHaveBeenCalledTimes(1);
+    const { exec } = await ok(s.call('POST', `${b.at}/exec`, { command: script }));
+    expect(exec).toMatchObject({ exitCode: 0, sourceId: null, stderr: expect.stringContaining(why) });
+    expect(capture).toHaveBeenCalledTimes(2);
+    await until('its end', async () => !(await runner.workspaceExists(b.threadId)));
+    const { resultSourceId } = await b.work(sh('echo on > on.txt'));
+    expect(await b.files(resultSourceId)).toEqual({ 'a.txt': 'a\n', 'on.txt': 'on\n' });
+  },
+);
 
 // Run last: they take the runner away from all other tests.
 describe('its runner dies', () => {

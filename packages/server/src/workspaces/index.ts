@@ -8,3 +8,4 @@ export { putSourceFiles } from './restore-workspace.ts';
 export { archiveWorkspace, archivingDied, enqueueArchive } from './archive-workspace.job.ts';
 export { initializationDied, initializeThread } from './initialize-thread.job.ts';
 export { sweepWorkspaces } from './sweep.ts';
+export { isBeyondReading } from './save-workspace.ts';

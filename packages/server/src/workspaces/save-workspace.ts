@@ -31,9 +31,9 @@ const baseOf = (thread: ThreadRow) => thread.workspace_source_id ?? thread.lates
 
 /**
  * Whether the runner refuses to read a workspace, however often it is asked: it holds far more than a source
- * may. Nothing of it can be kept then.
+ * may, or patterns that take too long. Nothing of it can be kept then.
  */
-export const isBeyondReading = (error: unknown): boolean =>
+export const isBeyondReading = (error: unknown): error is RunnerError =>
   error instanceof RunnerError && error.status === 413;
 
 /** Reads the files of a thread's workspace; null when they equal its source. */

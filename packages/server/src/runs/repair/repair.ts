@@ -16,6 +16,7 @@ import { sourceSha256 } from '../../trees/manifest.ts';
 import type { Tree } from '../../trees/tree.ts';
 import {
   captureWorkspace,
+  isBeyondReading,
   packPatch,
   recordWorkspaceSource,
   stageCapture,
@@ -113,6 +114,7 @@ export async function whatRepairMade(started: RepairRun, { end, text }: RepairTu
   try {
     return await readTurn(started, end, text);
   } catch (error) {
+    if (isBeyondReading(error)) return failed(null, text, invalid(error.message));
     if (!isUnreadable(started, error)) throw error;
     if (end.outcome === 'cancelled')
       return { end: { status: 'cancelled', reply: '[interrupted]' }, result: null, capture: null };
@@ -163,8 +165,7 @@ async function judge(
   }: { text: string; capture: Capture; report: Repair['report']; fault: string | null },
 ): Promise<Worked> {
   if (capture.fault !== null) {
-    const message = `The result breaks a rule for sources: ${capture.fault}`;
-    return failed(capture, text, { code: 'invalid_result', message }, report);
+    return failed(capture, text, invalid(capture.fault), report);
   }
   const end: RunEnd = { status: 'completed', reply: text || 'Done.', warnings: capture.warnings };
   const fingerprint = sourceSha256(capture.tree);
@@ -192,6 +193,11 @@ async function faultOf(
     return `undeclared_changes: Not in conflict, but changed without a word in the report: ${shown(silent)}. Put it back, or name it in the summary or a check.`;
   return null;
 }
+
+const invalid = (fault: string): NonNullable<RunEnd['error']> => ({
+  code: 'invalid_result',
+  message: `The result breaks a rule for sources: ${fault}`,
+});
 
 const shown = (paths: string[]) =>
   `${paths.slice(0, SHOWN).join(', ')}${paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : ''}`;
