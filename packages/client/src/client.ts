@@ -29,6 +29,7 @@ import type {
   SourceFileContent,
   Thread,
   Tool,
+  Warning,
 } from './types.ts';
 import { waitUntil } from './wait.ts';
 import type { WaitOptions } from './wait.ts';
@@ -132,21 +133,31 @@ function sourceCalls(http: Http) {
           limitMs: DOWNLOAD_MS,
         })
       ).source,
-    /** `archive`: a tar.gz of at most 64 MiB. */
-    importArchive: async (
+    /**
+     * `archive`: a tar.gz of at most 64 MiB. `links`: what becomes of symbolic links in it, `refuse` when left
+     * out. `warnings` name what was left out.
+     */
+    importArchive: (
       appId: string,
       archive: Uint8Array,
-      { parentSourceId, message, ...o }: CallOptions & { parentSourceId?: string; message?: string } = {},
+      {
+        parentSourceId,
+        message,
+        links,
+        ...o
+      }: CallOptions & {
+        parentSourceId?: string;
+        message?: string;
+        links?: 'refuse' | 'skip' | 'follow';
+      } = {},
     ) =>
-      (
-        await http.json<{ source: Source }>('POST', appPath(appId, 'sources'), {
-          ...o,
-          query: { parentSourceId, message },
-          body: archive,
-          contentType: 'application/gzip',
-          limitMs: DOWNLOAD_MS,
-        })
-      ).source,
+      http.json<{ source: Source; warnings: Warning[] }>('POST', appPath(appId, 'sources'), {
+        ...o,
+        query: { parentSourceId, message, links },
+        body: archive,
+        contentType: 'application/gzip',
+        limitMs: DOWNLOAD_MS,
+      }),
     get: async (appId: string, sourceId: string, o: CallOptions = {}) =>
       (await http.json<{ source: Source }>('GET', appPath(appId, 'sources', sourceId), o)).source,
     list: (appId: string, o: PageOptions = {}) => page<Source>(http, appPath(appId, 'sources'), 'sources', o),

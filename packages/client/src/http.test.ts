@@ -42,6 +42,21 @@ describe('a call', () => {
     expect(server.seen).toHaveLength(2);
   });
 
+  test('that imports an archive sends it as it is, and returns what was left out', async () => {
+    const answer = { ok: true, source: { id: 'src_1' }, warnings: [{ path: 'l', reason: 'symbolic link' }] };
+    await using server = await loopback((response) => sendJson(response, 201, answer));
+    const imported = await server.client.sources.importArchive('prj_1', Buffer.from('tar'), {
+      message: 'First',
+      links: 'skip',
+    });
+    expect(imported).toEqual(answer);
+    expect(server.seen[0]).toMatchObject({
+      url: '/api/platform/v1/apps/prj_1/sources?message=First&links=skip',
+      headers: { 'content-type': 'application/gzip' },
+      body: 'tar',
+    });
+  });
+
   test('gives up after six attempts', async () => {
     await using server = await loopback((response) =>
       sendJson(response, 503, refusal('unavailable'), { 'retry-after': '0' }),

@@ -44,6 +44,12 @@ export interface Source {
   createdAt: string;
 }
 
+/** Something that an import or a run left out. */
+export interface Warning {
+  path: string;
+  reason: string;
+}
+
 export interface SourceFile {
   path: string;
   byteSize: number;
@@ -122,7 +128,7 @@ export interface Run {
   resultSourceId: string | null;
   error: { code: string; message: string } | null;
   usage: { inputTokens: number; outputTokens: number; cachedTokens: number; costMicros: number };
-  warnings: { path: string; reason: string }[];
+  warnings: Warning[];
   activeDurationMs: number;
   createdAt: string;
   startedAt: string | null;

@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import { TAR_END, tarHeader, tarPadding } from '@headrace/runner/tar';
 import type { ManifestFile } from '../db/schema.ts';
-import { clean } from '../db/clean-text.ts';
+import { escapeControls } from '../db/clean-text.ts';
 import { checkPath, findCollisions } from '../trees/paths.ts';
-import { readTar } from '../trees/tar-reader.ts';
+import { readTar, type TarEntry } from '../trees/tar-reader.ts';
 import type { BuildError } from './schemas.ts';
 
 const MAX_FILES = 10_000;
@@ -31,10 +31,6 @@ export class OutputFault extends Error {
     this.code = code;
   }
 }
-
-/** Text from a sandbox, for a message: control characters could write over a reader's terminal. */
-export const escapeControls = (text: string) =>
-  clean(text).replace(/\p{Cc}/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const invalidPath = (path: string, fault: string) =>
   new OutputFault('output_invalid', `The output "${escapeControls(path.slice(0, SHOWN))}" ${fault}.`);
@@ -101,11 +97,11 @@ async function* parts(tar: AsyncIterable<Uint8Array>, files: ManifestFile[]): As
 }
 
 /** A file's path below the output directory. */
-function pathOf(name: string | null, kind: 'file' | 'other'): string {
+function pathOf(name: string | null, kind: Exclude<TarEntry['kind'], 'folder'>): string {
   if (name === null)
     throw new OutputFault('output_invalid', 'The output has a file whose name is not UTF-8.');
   const path = name.replace(/^\.\//, '');
-  if (kind === 'other') throw invalidPath(path, 'is a link or a special file');
+  if (kind !== 'file') throw invalidPath(path, 'is a link or a special file');
   const fault = checkPath(path);
   if (fault !== null) throw invalidPath(path, fault);
   return path;

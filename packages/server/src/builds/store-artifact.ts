@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
+import { escapeControls } from '../db/clean-text.ts';
 import type { ManifestFile } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 import { discardObject, gzipChunks, registerObject } from '../sources/index.ts';
 import { sortByPath } from '../trees/paths.ts';
-import { OutputFault, repackOutput, escapeControls } from './repack-output.ts';
+import { OutputFault, repackOutput } from './repack-output.ts';
 import type { Build } from './store.ts';
 
 /** A stored object that only its registration names yet. */

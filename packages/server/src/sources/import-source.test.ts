@@ -5,6 +5,7 @@ import { StorageUnavailableError } from '../storage/object-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
+import { tarFixture } from '../trees/tar.fixture.ts';
 
 const P = '/api/platform/v1';
 let server: TestServer;
@@ -82,6 +83,45 @@ describe('201', () => {
     const read = await server.call('GET', `${url}/${answers[5]!.body.source.id}/file?path=rival/77`);
     expect(read.body.file).toMatchObject({ encoding: 'utf8', content: 'shared content 77\n' });
   });
+});
+
+describe('links of a tar.gz', () => {
+  const archive = gzipSync(
+    tarFixture([
+      { path: 'x', content: 'x' },
+      { path: 'copy', type: '2', link: 'x' },
+      { path: 'out', type: '2', link: '/etc' },
+    ]),
+  );
+  const send = (query: string, idem: string = randomUUID()) =>
+    server.call('POST', `${url}${query}`, archive, { headers: { 'content-type': 'application/gzip' }, idem });
+
+  test('follow the query, which a retry has to repeat', async () => {
+    const idem = randomUUID();
+    const first = await send('?links=follow', idem);
+    expect([first.status, first.body.source.fileCount, first.body.warnings]).toEqual([
+      201,
+      2,
+      [{ path: 'out', reason: 'leads out of the archive' }],
+    ]);
+    expect((await send('?links=follow', idem)).text).toBe(first.text);
+    expect((await send('?links=skip', idem)).body.error.code).toBe('idempotency_conflict');
+    const skipped = await send('?links=skip');
+    expect([skipped.body.source.fileCount, skipped.body.warnings.length]).toEqual([1, 2]);
+  });
+
+  test('are refused by default', async () => {
+    for (const query of ['', '?links=refuse']) {
+      const { status, body } = await send(query);
+      expect([status, body.error.code, body.error.fields.length]).toEqual([400, 'invalid_bundle', 2]);
+    }
+    expect((await send('?links=copy')).body.error.fields[0].path).toBe('/query/links');
+    const json = await server.call('POST', `${url}?links=skip`, { files: [] });
+    expect([json.status, json.body.error.fields[0].path]).toEqual([400, '/query/links']);
+  });
+
+  test('are nothing to JSON: its warnings are empty', async () =>
+    expect((await server.call('POST', url, { files: [file('y')] })).body.warnings).toEqual([]));
 });
 
 describe('400', () => {

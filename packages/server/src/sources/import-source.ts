@@ -8,13 +8,14 @@ import { transaction } from '../db/transaction.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { claimedWrite } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
-import { Body, Ok } from '../http/schemas.ts';
+import { Body, Enum, Ok } from '../http/schemas.ts';
 import { loadProject, scopeOf } from '../projects/index.ts';
 import { faultsMapped } from './faults.ts';
 import { keepUntilTaken } from './import/kept-contents.ts';
 import type { ImportedSource } from './import/pool.ts';
+import { LINKS } from './import/tar-links.ts';
 import { insertSource } from './insert-source.ts';
-import { ImportBody, MessageInput, Source, SourceIdInput } from './schemas.ts';
+import { ImportBody, MessageInput, Source, SourceIdInput, Warnings } from './schemas.ts';
 import { abandon, stageBlobs } from './stage.ts';
 import { loadSource } from './store.ts';
 import { sourceView } from './view.ts';
@@ -22,24 +23,31 @@ import { sourceView } from './view.ts';
 const ImportQuery = Body({
   message: Type.Optional(MessageInput),
   parentSourceId: Type.Optional(SourceIdInput),
+  links: Type.Optional(
+    Enum(LINKS, {
+      description:
+        'Symbolic links of a tar.gz: `refuse` (when left out) names each in `invalid_bundle`, `skip` leaves them out, `follow` makes each a copy of the file or folder of the archive that it leads to and leaves out the others.',
+    }),
+  ),
 });
 type ImportQuery = Static<typeof ImportQuery>;
 
-/** A JSON import has these in its body: one place for each. */
+/** A JSON import has these in its body, one place for each, and no links. */
 function refuseQuery(query: ImportQuery): void {
   const fields = Object.keys(query).map((name) => ({
     path: `/query/${name}`,
-    message: 'stands in the body of a JSON import',
+    message:
+      name === 'links' ? 'is for a tar.gz: JSON holds no links' : 'stands in the body of a JSON import',
   }));
   if (fields.length) throw invalid(...fields);
 }
 
 async function parse(call: Call<ImportQuery>): Promise<{ imported: ImportedSource; take: () => void }> {
-  const { ctx, bytes, contentType, query } = call;
-  const isGzip = contentType === 'application/gzip';
+  const { ctx, bytes, query } = call;
+  const isGzip = call.contentType === 'application/gzip';
   if (!isGzip) refuseQuery(query);
   const imported = await faultsMapped(
-    ctx.pool.parseImport(bytes, isGzip ? 'application/gzip' : 'application/json'),
+    ctx.pool.parseImport(bytes, isGzip ? { links: query.links ?? 'refuse' } : 'application/json'),
   );
   if (!imported.ok) throw new ApiError(imported.code, imported.message, { fields: imported.fields });
   return { imported, take: keepUntilTaken(call, imported.handle) };
@@ -49,12 +57,12 @@ export const importSource = claimedWrite({
   name: 'sources.importSource',
   summary: 'Import a source version',
   description:
-    'Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. With `application/gzip`, the body is a tar.gz, and `message` and `parentSourceId` are query parameters.',
+    "Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. With `application/gzip`, the body is a tar.gz, and `message`, `parentSourceId` and `links` are query parameters; a hard link is a file with its target's content. A refusal names each wrong file, at most 100.",
   access: { permissions: ['project:update'] },
   query: ImportQuery,
   body: ImportBody,
   rawBody: ['application/json', 'application/gzip'],
-  responses: { 201: Ok({ source: Source }) },
+  responses: { 201: Ok({ source: Source, warnings: Warnings }) },
   mode: 'staged',
   publishesPending: true,
   async prepare(call) {
@@ -82,7 +90,7 @@ export const importSource = claimedWrite({
         });
         const result = {
           status: 201,
-          body: { ok: true, source: sourceView(source) },
+          body: { ok: true, source: sourceView(source), warnings: imported.warnings },
           scope: scopeOf(locked),
         };
         await claim.settle(tx, result);

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { Enum, Id, IdInput, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
 import { MAX_FILES, MAX_TOTAL_BYTES } from './import/bundle-rules.ts';
 import { MAX_MESSAGE } from './import/shape.ts';
+import { MAX_WARNINGS } from './import/tar-links.ts';
 
 const Bytes = Type.Integer({ minimum: 0, examples: [1420] });
 const Path = Text('src/index.ts', { description: 'Relative, with slashes.' });
@@ -23,6 +24,12 @@ export const Source = Type.Object({
   message: Nullable(Text('First import')),
   createdAt: Time,
 });
+
+/** What an import left out. */
+export const Warnings = Type.Array(
+  Type.Object({ path: Text('docs/latest'), reason: Text('leads out of the archive') }),
+  { maxItems: MAX_WARNINGS, description: 'What was left out.' },
+);
 
 const entry = { path: Path, byteSize: Bytes, sha256: Sha256, executable: Type.Boolean() };
 export const SourceFile = Type.Object(entry);

@@ -8,7 +8,11 @@ import { isUtf8 } from 'node:buffer';
 export interface TarEntry {
   /** Null when the name is not UTF-8. */
   path: string | null;
-  kind: 'file' | 'folder' | 'other';
+  /** The name as it is in the archive. */
+  name: Buffer;
+  kind: 'file' | 'folder' | 'symlink' | 'hardlink' | 'other';
+  /** What a link leads to: for a hard link the path of an entry. Null for others, and when it is not UTF-8. */
+  target: string | null;
   byteSize: number;
   /** The owner's execute bit. */
   executable: boolean;
@@ -28,9 +32,11 @@ const MAX_EXTENDED = 1024 * 1024;
 /** The values of extended headers for the next entry. */
 interface Extended {
   path?: Buffer;
+  linkPath?: Buffer;
   size?: number;
   isSparse?: boolean;
   longName?: Buffer;
+  longLink?: Buffer;
 }
 
 /**
@@ -67,9 +73,14 @@ async function* readEntries(source: ChunkReader): AsyncGenerator<TarEntry> {
       continue;
     }
     const content = source.section(HAS_NO_CONTENT.has(type) ? 0 : (extended.size ?? size));
+    const name = extended.path ?? extended.longName ?? shortName(header);
+    const kind = kindOf(type, header, extended);
+    const isLink = kind === 'symlink' || kind === 'hardlink';
     yield {
-      path: nameOf(header, extended),
-      kind: kindOf(type, header, extended),
+      path: utf8OrNull(name),
+      name,
+      kind,
+      target: isLink ? utf8OrNull(extended.linkPath ?? extended.longLink ?? text(header, 157, 257)) : null,
       byteSize: content.byteSize,
       executable: (number(header, 100, 108) & 0o100) !== 0,
       read: () => content.read(),
@@ -87,14 +98,15 @@ const HAS_NO_CONTENT = new Set(['1', '2', '3', '4', '5', '6']);
 
 function kindOf(type: string, header: Buffer, extended: Extended): TarEntry['kind'] {
   if (type === '5') return 'folder';
+  if (type === '2') return 'symlink';
+  if (type === '1') return 'hardlink';
   if (extended.isSparse || (type !== '0' && type !== '7')) return 'other';
   // Before POSIX there was no type for folders, only a trailing slash.
   const isOld = header[156] === 0;
   return isOld && text(header, 0, 100).at(-1) === 0x2f ? 'folder' : 'file';
 }
 
-function nameOf(header: Buffer, extended: Extended): string | null {
-  const bytes = extended.path ?? extended.longName ?? shortName(header);
+function utf8OrNull(bytes: Buffer): string | null {
   return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }
 
@@ -107,9 +119,11 @@ function shortName(header: Buffer): Buffer {
 
 function readExtended(type: string, content: Buffer, extended: Extended): void {
   if (type === 'L') extended.longName = text(content, 0, content.length);
+  if (type === 'K') extended.longLink = text(content, 0, content.length);
   if (type !== 'x' && type !== 'X') return;
   for (const [key, value] of paxRecords(content)) {
     if (key === 'path') extended.path = value;
+    else if (key === 'linkpath') extended.linkPath = value;
     else if (key === 'size') extended.size = decimal(value);
     else if (key.startsWith('GNU.sparse.')) extended.isSparse = true;
   }

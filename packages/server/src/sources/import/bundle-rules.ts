@@ -1,6 +1,7 @@
 /**
  * The rules that every source obeys, wherever it comes from, and the places at which a breach is reported.
  */
+import { escapeControls } from '../../db/clean-text.ts';
 import type { Field } from '../../http/errors.ts';
 import { checkPath, findCollisions } from '../../trees/paths.ts';
 
@@ -9,6 +10,8 @@ export const MAX_FILE_BYTES = 8 * 1024 * 1024;
 export const MAX_TOTAL_BYTES = 32 * 1024 * 1024;
 /** Faults that one answer names. */
 export const MAX_FAULTS = 100;
+/** Files that are checked for their names, also where a source may not hold as many. */
+export const MAX_NAMED = 20_000;
 
 export const RULES = {
   count: `A source holds at most ${MAX_FILES} files.`,
@@ -37,14 +40,26 @@ export const invalidBundle = (fields: Field[]): Refusal => ({
   fields,
 });
 
+/** A file, and its place in the list that came. */
+export interface Place {
+  index: number;
+  path: string;
+}
+
 interface IndexedFault {
   index: number;
   field: Field;
 }
 
+/** A path in a message: whole where a source may hold it. */
+export const shown = (path: string) =>
+  `"${escapeControls(path.length > SHOWN ? `${path.slice(0, SHOWN)}…` : path)}"`;
+const SHOWN = 1_024;
+
 /**
  * Gathers the faults of a numbered list of files under one pointer, whole-list faults first, then in order
- * of the files.
+ * of the files, one for each pointer. A message begins with the path: an index means nothing to a person
+ * with an archive.
  */
 export class BundleFaults {
   readonly #root: string;
@@ -60,33 +75,31 @@ export class BundleFaults {
     this.#whole.push({ path: this.#root, message });
   }
 
-  at(index: number, member: string, message: string): void {
-    this.#byFile.push({ index, field: { path: `${this.#root}/${index}/${member}`, message } });
+  at({ index, path }: Place, member: string, message: string): void {
+    const field = { path: `${this.#root}/${index}/${member}`, message: `${shown(path)} ${message}` };
+    this.#byFile.push({ index, field });
   }
 
-  /** Checks every path alone and the good ones against each other. `index` is a file's place in the list. */
-  paths(files: readonly { index: number; path: string }[]): void {
-    const good = files.filter(({ index, path }) => {
-      const fault = checkPath(path);
-      if (fault !== null) this.at(index, 'path', fault);
+  /** Checks every path alone and the good ones against each other. */
+  paths(files: readonly Place[]): void {
+    const good = files.filter((file) => {
+      const fault = checkPath(file.path);
+      if (fault !== null) this.at(file, 'path', fault);
       return fault === null;
     });
     for (const { index, message } of findCollisions(good.map((f) => f.path)))
-      this.at(good[index]!.index, 'path', message);
+      this.at(good[index]!, 'path', message);
   }
 
   get isEmpty(): boolean {
     return this.#whole.length === 0 && this.#byFile.length === 0;
   }
 
-  /** Whether further faults would not be named. */
-  get isFull(): boolean {
-    return this.#byFile.length >= MAX_FAULTS;
-  }
-
   list(): Field[] {
-    const inOrder = this.#byFile.toSorted((a, b) => a.index - b.index).map((f) => f.field);
-    return [...this.#whole, ...inOrder].slice(0, MAX_FAULTS);
+    const byPointer = new Map<string, Field>();
+    for (const { field } of this.#byFile.toSorted((a, b) => a.index - b.index))
+      if (!byPointer.has(field.path)) byPointer.set(field.path, field);
+    return [...this.#whole, ...byPointer.values()].slice(0, MAX_FAULTS);
   }
 }
 

@@ -179,7 +179,19 @@ describe('invalid_bundle', () => {
       ['/files'],
     ],
     ['more than 10,000 files', Array.from({ length: 10_001 }, (_, i) => at(`f${i}`)), ['/files']],
+    [
+      'names among more than 10,000 files, up to 20,000',
+      Array.from({ length: 20_001 }, (_, i) => at(i === 0 || i > 19_998 ? `../${i}` : `f${i}`)),
+      ['/files', '/files/0/path', '/files/19999/path'],
+    ],
   ])('%s', (_what, files, paths) => expect(refusal({ files })).toEqual(['invalid_bundle', ...paths]));
+  test('a message begins with the path', () => {
+    const result = parse({ files: [at('a/../b'), { path: 'c', content: '!', encoding: 'base64' }] });
+    expect(!result.ok && result.fields.map((f) => f.message)).toEqual([
+      '"a/../b" must not contain "." or ".." as a part',
+      '"c" must be canonical base64 with padding',
+    ]);
+  });
   test('100 of more', () => {
     const [, ...paths] = refusal({
       files: Array.from({ length: 260 }, (_, i) => at(i % 2 ? `../up${i}` : `ok${i}`)),

@@ -8,6 +8,7 @@ import type { Field } from '../../http/errors.ts';
 import {
   BundleFaults,
   MAX_FILES,
+  MAX_NAMED,
   MAX_TOTAL_BYTES,
   RULES,
   invalidBundle,
@@ -32,9 +33,16 @@ export interface BundleFile extends Content {
   executable: boolean;
 }
 
+/** What an import left out, and why. */
+export interface Warning {
+  path: string;
+  reason: string;
+}
+
 export interface Bundle {
   ok: true;
   files: BundleFile[];
+  warnings: Warning[];
   parentSourceId: string | null;
   message: string | null;
   /** SHA-256 that is equal for equal bodies, whatever the order of object keys. */
@@ -111,17 +119,15 @@ function shapeFaults(value: unknown): Field[] {
 
 function checkFiles(body: ImportBody): Bundle | Refusal {
   const faults = new BundleFaults('/files');
-  if (body.files.length > MAX_FILES) {
-    faults.all(RULES.count);
-    return invalidBundle(faults.list());
-  }
-  faults.paths(body.files.map(({ path }, index) => ({ index, path })));
+  if (body.files.length > MAX_FILES) faults.all(RULES.count);
+  const named = body.files.slice(0, MAX_NAMED).map((file, index) => ({ ...file, index }));
+  faults.paths(named);
   const files: BundleFile[] = [];
   let total = 0;
-  for (const [index, file] of body.files.entries()) {
+  for (const file of named) {
     const content = decodeContent(file.content, file.encoding);
     if (typeof content === 'string') {
-      faults.at(index, 'content', content);
+      faults.at(file, 'content', content);
       // A file that is too large is a fault of that file; its bytes count in the total as well.
       if (content === RULES.fileSize) total += file.content.length * (file.encoding === 'base64' ? 0.75 : 1);
       continue;
@@ -135,6 +141,7 @@ function checkFiles(body: ImportBody): Bundle | Refusal {
   return {
     ok: true,
     files,
+    warnings: [],
     parentSourceId: body.parentSourceId ?? null,
     message: body.message ?? null,
     fingerprint: fingerprint(body, files),

@@ -190,3 +190,20 @@ describe('invalid_request', () => {
     ]);
   });
 });
+
+test('a message begins with the path that is wrong', () => {
+  const wrong = [
+    { path: 'a/../b', content: 'x' },
+    { path: 'n', renameFrom: 'none\u0001' },
+  ];
+  const parsed = parse(wrong);
+  expect(!parsed.ok && parsed.fields.map((f) => f.message)).toEqual([
+    '"a/../b" must not contain "." or ".." as a part',
+    '"none\\u0001" must not contain control characters',
+  ]);
+  const missing = parse([{ path: 'n', renameFrom: 'none' }]);
+  const result = missing.ok ? applyChanges(base, missing.changes) : missing;
+  expect(!result.ok && result.fields).toEqual([
+    { path: '/changes/0/renameFrom', message: '"none" is not the path of a file' },
+  ]);
+});

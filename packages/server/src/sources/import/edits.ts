@@ -125,18 +125,20 @@ function readChange(
   faults: BundleFaults,
 ): Change {
   const rule = checkPath(path);
-  if (rule !== null) faults.at(index, 'path', rule);
-  const ruleFrom = renameFrom === undefined ? null : checkPath(renameFrom);
-  if (ruleFrom !== null) faults.at(index, 'renameFrom', ruleFrom);
+  if (rule !== null) faults.at({ index, path }, 'path', rule);
+  if (renameFrom !== undefined) {
+    const ruleFrom = checkPath(renameFrom);
+    if (ruleFrom !== null) faults.at({ index, path: renameFrom }, 'renameFrom', ruleFrom);
+  }
   const decoded = typeof content === 'string' ? decodeContent(content, encoding) : content;
-  if (typeof decoded === 'string') faults.at(index, 'content', decoded);
+  if (typeof decoded === 'string') faults.at({ index, path }, 'content', decoded);
   return { path, content: typeof decoded === 'string' ? undefined : decoded, executable, renameFrom };
 }
 
 function findRepeated(changes: readonly Change[], faults: BundleFaults): void {
   const seen = new Set<string>();
   for (const [index, { path }] of changes.entries()) {
-    if (seen.has(path)) faults.at(index, 'path', 'is named by an earlier change');
+    if (seen.has(path)) faults.at({ index, path }, 'path', 'is named by an earlier change');
     seen.add(path);
   }
 }
@@ -171,9 +173,13 @@ function applyChange(
   const at = renameFrom ?? path;
   const before = files.get(at);
   if (renameFrom !== undefined && files.has(path))
-    return faults.at(index, 'path', 'is there already: a file cannot be renamed onto another');
+    return faults.at({ index, path }, 'path', 'is there already: a file cannot be renamed onto another');
   if (before === undefined && (renameFrom !== undefined || !content))
-    return faults.at(index, renameFrom === undefined ? 'path' : 'renameFrom', 'is not the path of a file');
+    return faults.at(
+      { index, path: at },
+      renameFrom === undefined ? 'path' : 'renameFrom',
+      'is not the path of a file',
+    );
   if (content === null || renameFrom !== undefined) files.delete(at);
   if (content === null) return;
   const { sha256, byteSize } = content ? { sha256: content.sha256, byteSize: content.bytes.length } : before!;
@@ -192,6 +198,6 @@ function checkResult(base: Tree, result: Tree, changes: readonly Change[], fault
   const brought = changes.flatMap(({ path }, index) => (result.has(path) ? [{ path, index }] : []));
   for (const { index, message } of findCollisions([...kept, ...brought.map((b) => b.path)])) {
     const change = brought[index - kept.length];
-    if (change) faults.at(change.index, 'path', message);
+    if (change) faults.at(change, 'path', message);
   }
 }

@@ -35,11 +35,11 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  async parseImport({ handle, bytes, contentType }) {
-    const bundle = contentType === 'application/gzip' ? await parseTarGz(bytes) : parseBundle(bytes);
+  async parseImport({ handle, bytes, format }) {
+    const bundle = format === 'application/json' ? parseBundle(bytes) : await parseTarGz(bytes, format.links);
     if (!bundle.ok) return bundle;
-    const { parentSourceId, message, fingerprint } = bundle;
-    return { ...stageFiles(handle, bundle.files), parentSourceId, message, fingerprint };
+    const { files, ...rest } = bundle;
+    return { ...stageFiles(handle, files), ...rest };
   },
 
   parseEdit({ handle, bytes }) {

@@ -5,7 +5,7 @@
 import type { Worker } from 'node:worker_threads';
 import { asBuffer, owned } from '../../buffers.ts';
 import type { Refusal } from './bundle-rules.ts';
-import type { EncodedPack, ParsedEdit, ParsedImport, StagedSource } from './protocol.ts';
+import type { EncodedPack, ImportFormat, ParsedEdit, ParsedImport, StagedSource } from './protocol.ts';
 import { decodeManifest, encodeManifest } from '../../trees/manifest.ts';
 import type { Tree } from '../../trees/tree.ts';
 import type { Blob } from '../../trees/pack.ts';
@@ -81,19 +81,15 @@ export class ImportPool {
   }
 
   /**
-   * Parses and checks an import's body: `application/gzip`, else JSON. `bytes` is handed over: do not use it
-   * afterwards. A refusal keeps nothing; otherwise pack or release `handle`. For gzip `message` and
+   * Parses and checks an import's body. `bytes` is handed over: do not use it afterwards. A refusal keeps nothing; otherwise pack or release `handle`. For gzip `message` and
    * `parentSourceId` are null (the query has them).
    */
-  async parseImport(
-    bytes: Uint8Array,
-    contentType: 'application/json' | 'application/gzip',
-  ): Promise<ImportedSource | Refusal> {
+  async parseImport(bytes: Uint8Array, format: ImportFormat): Promise<ImportedSource | Refusal> {
     const own = owned(bytes);
     const output = await this.#parse(own.length, (handle, start) =>
       this.jobs.run({
         operation: 'parseImport',
-        input: { handle, bytes: own, contentType },
+        input: { handle, bytes: own, format },
         transfer: [own.buffer],
         byteSize: own.length,
         ...start,

@@ -2,8 +2,10 @@
  * The messages between the pool and its worker thread. Buffers are transferred, not copied; manifests and
  * indexes travel encoded.
  */
+import type { Warning } from './bundle.ts';
 import type { Refusal } from './bundle-rules.ts';
 import type { Blob } from '../../trees/pack.ts';
+import type { Links } from './tar-links.ts';
 
 /** A source whose contents the worker keeps until `packBlobs` or `release`. */
 export interface StagedSource {
@@ -14,7 +16,11 @@ export interface StagedSource {
   fileCount: number;
 }
 
+/** JSON, or a tar.gz whose symbolic links are treated so. */
+export type ImportFormat = 'application/json' | { links: Links };
+
 export interface ParsedImport extends StagedSource {
+  warnings: Warning[];
   parentSourceId: string | null;
   message: string | null;
   fingerprint: Uint8Array;
@@ -35,7 +41,7 @@ export interface EncodedPack {
 /** Input and output of every operation of the worker. `handle` names what the worker keeps. */
 export interface Operations {
   parseImport: {
-    input: { handle: number; bytes: Uint8Array; contentType: string };
+    input: { handle: number; bytes: Uint8Array; format: ImportFormat };
     output: ParsedImport | Refusal;
   };
   parseEdit: { input: { handle: number; bytes: Uint8Array }; output: ParsedEdit | Refusal };

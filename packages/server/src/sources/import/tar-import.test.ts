@@ -7,12 +7,12 @@ import { parseTarGz } from './tar-import.ts';
 const MIB = 1024 * 1024;
 const ok = { path: 'ok', content: 'x' };
 async function files(tar: Buffer) {
-  const result = await parseTarGz(gzipSync(tar, { level: 1 }));
+  const result = await parseTarGz(gzipSync(tar, { level: 1 }), 'refuse');
   if (!result.ok) throw new Error(JSON.stringify(result));
   return Object.fromEntries(result.files.map((f) => [f.path, [f.bytes.toString('latin1'), f.executable]]));
 }
 async function refused(bytes: Buffer) {
-  const result = await parseTarGz(bytes);
+  const result = await parseTarGz(bytes, 'refuse');
   if (result.ok) throw new Error('accepted');
   expect(result.code).toBe('invalid_bundle');
   return result.fields.map((f) => f.path);
@@ -98,7 +98,7 @@ describe('accepted', () => {
   test('content is byte-exact across chunk borders, and the fingerprint is of the bytes', async () => {
     const content = Buffer.from(Array.from({ length: 1_000_003 }, (_, i) => (i * 31) % 251));
     const gz = gzipSync(tarFixture([ok, { path: 'large', content }, { path: 'z', content: 'end' }]));
-    const result = await parseTarGz(gz);
+    const result = await parseTarGz(gz, 'refuse');
     expect(result.ok && result.files.map((f) => f.sha256)).toEqual([
       sha256Of(Buffer.from('x')),
       sha256Of(content),
@@ -125,7 +125,7 @@ describe('refused by place', () => {
       ],
       ['/files/1/path', '/files/2/path'],
     ],
-    ...['1', '2', '3', '4', '6', 'S', 'V', 'Z'].map((type): [string, FixtureEntry[], string[]] => [
+    ...['2', '3', '4', '6', 'S', 'V', 'Z'].map((type): [string, FixtureEntry[], string[]] => [
       `type ${type}`,
       [ok, { path: 'l', type, link: 'ok' }, { path: 'm' }],
       ['/files/1/path'],
@@ -156,6 +156,60 @@ describe('refused by place', () => {
     ['a pax record without end', [{ path: 'p', type: 'x', content: '99 path=a\n' }, ok], ['/files']],
     ['an endless extended header', [{ path: 'p', type: 'x', size: 8 * MIB, content: '' }], ['/files']],
   ])('%s', async (_what, entries, paths) => expect(await refusedEntries(...entries)).toEqual(paths));
+
+  test('a message begins with the path', async () => {
+    const entries = [
+      { path: 'a/../b' },
+      { path: Buffer.from([0x61, 0xff]) },
+      { path: 'c\u001b\\d' },
+      { path: 'e'.repeat(2_000), pax: { path: 'e'.repeat(2_000) } },
+      { path: 'pipe', type: '6' },
+      { path: 'big', content: Buffer.alloc(8 * MIB + 1) },
+    ];
+    const result = await parseTarGz(gzipSync(tarFixture(entries), { level: 1 }), 'refuse');
+    expect(!result.ok && result.fields.map((f) => f.message)).toEqual([
+      '"a/../b" must not contain "." or ".." as a part',
+      '"a\u{fffd}" must be UTF-8',
+      '"c\\u001b\\d" must not contain a backslash',
+      `"${'e'.repeat(1_024)}…" must have at most 1024 characters`,
+      '"pipe" must be a regular file: devices, pipes and other special files cannot be kept',
+      '"big" must not be larger than 8 MiB',
+    ]);
+  });
+
+  test('beyond a limit every wrong file is named, and the first limit', async () => {
+    const large = Array.from({ length: 5 }, (_, i) => ({ path: `p${i}`, content: Buffer.alloc(7 * MIB) }));
+    const wrong = [{ path: 'a/../b' }, { path: 'P1' }, { path: 'l', type: '2', link: 'p1' }];
+    expect(await refusedEntries({ path: '.git/x' }, ...large, ...wrong)).toEqual([
+      '/files',
+      '/files/0/path',
+      '/files/6/path',
+      '/files/7/path',
+      '/files/8/path',
+    ]);
+    const many = Array.from({ length: 10_001 }, (_, i) => ({ path: `f${i}` }));
+    expect(await refusedEntries(...many, ...wrong, ok, ok)).toEqual([
+      '/files',
+      '/files/10001/path',
+      '/files/10003/path',
+      '/files/10005/path',
+    ]);
+  });
+
+  test('names are read up to 20,000 entries and 64 MiB', async () => {
+    const many = Array.from({ length: 19_999 }, (_, i) => ({ path: `f${i}` }));
+    expect(await refusedEntries(...many, { path: '../in' }, { path: '../out' })).toEqual([
+      '/files',
+      '/files/19999/path',
+    ]);
+    const huge = (mib: number) => ({ path: 'huge', content: Buffer.alloc(mib * MIB) });
+    expect(await refusedEntries(huge(60), { path: '../in' })).toEqual([
+      '/files',
+      '/files/0/content',
+      '/files/1/path',
+    ]);
+    expect(await refusedEntries(huge(70), { path: '../out' })).toEqual(['/files', '/files/0/content']);
+  });
 
   test('what is not gzip, not tar, cut or damaged', async () => {
     const gz = gzipSync(

@@ -1,11 +1,15 @@
-/** An import as tar.gz: inflated as it is read, never further than the limits allow. */
+/**
+ * An import as tar.gz: inflated as it is read, contents never further than the limits allow. An archive
+ * that is over them is read on for names alone, so that one answer names every wrong file.
+ */
 import { hash } from 'node:crypto';
 import { createGunzip } from 'node:zlib';
-import type { Bundle, BundleFile } from './bundle.ts';
+import type { Bundle } from './bundle.ts';
 import {
   BundleFaults,
   MAX_FILES,
   MAX_FILE_BYTES,
+  MAX_NAMED,
   MAX_TOTAL_BYTES,
   RULES,
   invalidBundle,
@@ -13,17 +17,22 @@ import {
 } from './bundle-rules.ts';
 import { sha256Of } from '../../trees/manifest.ts';
 import { readTar, TarError, type TarEntry } from '../../trees/tar-reader.ts';
+import type { ArchiveEntry } from './link-tree.ts';
+import { filesOf, type Links } from './tar-links.ts';
 
+const MIB = 1024 * 1024;
 /** Contents, and room for headers of 10,000 long names and many folders. */
-const MAX_INFLATED_BYTES = 128 * 1024 * 1024;
+const MAX_INFLATED_BYTES = 128 * MIB;
+/** Of an archive that is over its limits already. */
+const MAX_INFLATED_FOR_NAMES = 64 * MIB;
 const STORED_CHUNK = 256 * 1024;
 
-export async function parseTarGz(bytes: Uint8Array): Promise<Bundle | Refusal> {
-  const reading = new TarImport();
+export async function parseTarGz(bytes: Uint8Array, links: Links): Promise<Bundle | Refusal> {
+  const reading = new TarImport(links);
   try {
-    for await (const entry of readTar(inflate(bytes))) {
+    for await (const entry of readTar(inflate(bytes, () => reading.maxInflated))) {
       await reading.entry(entry);
-      if (reading.isOver) break;
+      if (reading.isEnough) break;
     }
   } catch (error) {
     reading.damaged(error);
@@ -33,73 +42,129 @@ export async function parseTarGz(bytes: Uint8Array): Promise<Bundle | Refusal> {
 
 class TarImport {
   readonly #faults = new BundleFaults('/files');
-  readonly #files: BundleFile[] = [];
-  readonly #named: { index: number; path: string }[] = [];
+  readonly #links: Links;
+  readonly #entries: ArchiveEntry[] = [];
   #index = -1;
+  #files = 0;
+  #symlinks = 0;
   #total = 0;
-  /** Set once a limit of the whole is exceeded: reading on would change nothing. */
-  isOver = false;
+  /** Set once a limit of the whole is exceeded: no content is kept from then on. */
+  #isOver = false;
+  /** Whether every entry was seen. */
+  #isWhole = true;
+
+  constructor(links: Links) {
+    this.#links = links;
+  }
+
+  get maxInflated(): number {
+    return this.#isOver ? MAX_INFLATED_FOR_NAMES : MAX_INFLATED_BYTES;
+  }
+
+  get isEnough(): boolean {
+    return !this.#isWhole;
+  }
 
   async entry(entry: TarEntry): Promise<void> {
     this.#index++;
-    if (entry.kind === 'folder') return;
+    if (this.#isOver && this.#index >= MAX_NAMED) {
+      this.#isWhole = false;
+      return;
+    }
+    const place = { index: this.#index, path: pathOf(entry) };
     if (entry.kind === 'other')
       return this.#faults.at(
-        this.#index,
+        place,
         'path',
-        'must be a regular file: links and special files cannot be kept',
+        'must be a regular file: devices, pipes and other special files cannot be kept',
       );
-    if (this.#named.length >= MAX_FILES) return this.#over(RULES.count);
-    const path = this.#name(entry);
-    this.#total += entry.byteSize;
-    if (entry.byteSize > MAX_FILE_BYTES) this.#faults.at(this.#index, 'content', RULES.fileSize);
-    if (this.#total > MAX_TOTAL_BYTES) return this.#over(RULES.total);
-    if (entry.byteSize > MAX_FILE_BYTES) return;
-    const bytes = await entry.read();
-    this.#files.push({ path, bytes, sha256: sha256Of(bytes), executable: entry.executable });
+    if (entry.kind === 'folder' && this.#links !== 'follow') return;
+    if (entry.path === null && entry.kind !== 'folder' && entry.kind !== 'symlink')
+      this.#faults.at(place, 'path', 'must be UTF-8');
+    this.#count(entry);
+    this.#entries.push({
+      ...place,
+      kind: entry.kind,
+      isUtf8: entry.path !== null,
+      target: entry.target,
+      byteSize: entry.byteSize,
+      executable: entry.executable,
+      content: await this.#content(entry),
+    });
   }
 
   damaged(error: unknown): void {
+    this.#isWhole = false;
+    // What is over its limits is cut off here or there: that is no further fault.
     if (error instanceof InflationLimit)
-      this.#faults.all(`The archive inflates to more than ${MAX_INFLATED_BYTES / 1024 / 1024} MiB.`);
-    else if (error instanceof TarError)
-      this.#faults.all(`The archive is not a readable tar: ${error.message}.`);
-    else if (isZlibError(error))
-      this.#faults.all('The body is not readable gzip data: it is damaged or cut off.');
+      this.#over(`The archive inflates to more than ${MAX_INFLATED_BYTES / MIB} MiB.`);
+    else if (error instanceof TarError) this.#over(`The archive is not a readable tar: ${error.message}.`);
+    else if (isZlibError(error)) this.#over('The body is not readable gzip data: it is damaged or cut off.');
     else throw error;
   }
 
   finish(fingerprint: Buffer): Bundle | Refusal {
-    this.#faults.paths(this.#named);
-    if (!this.#faults.isEmpty) return invalidBundle(this.#faults.list());
-    return { ok: true, files: this.#files, parentSourceId: null, message: null, fingerprint };
-  }
-
-  #name(entry: TarEntry): string {
-    if (entry.path === null) {
-      this.#faults.at(this.#index, 'path', 'must be UTF-8');
-      return '';
+    const { files, warnings } = filesOf(
+      { entries: this.#entries, isWhole: this.#isWhole },
+      this.#links,
+      this.#faults,
+    );
+    this.#faults.paths(files.filter((file) => file.isUtf8));
+    let total = 0;
+    for (const file of files) {
+      if (file.byteSize > MAX_FILE_BYTES) this.#faults.at(file, 'content', RULES.fileSize);
+      total += file.byteSize;
     }
-    const path = entry.path.startsWith('./') ? entry.path.slice(2) : entry.path;
-    this.#named.push({ index: this.#index, path });
-    return path;
+    if (files.length > MAX_FILES) this.#over(RULES.count);
+    if (total > MAX_TOTAL_BYTES) this.#over(RULES.total);
+    if (!this.#faults.isEmpty) return invalidBundle(this.#faults.list());
+    return {
+      ok: true,
+      files: files.map(({ path, content, executable }) => ({ path, ...content!, executable })),
+      warnings,
+      parentSourceId: null,
+      message: null,
+      fingerprint,
+    };
   }
 
-  #over(rule: string): void {
-    this.#faults.all(rule);
-    this.isOver = true;
+  #count({ kind, byteSize }: TarEntry): void {
+    if (kind === 'symlink' && ++this.#symlinks > MAX_FILES)
+      this.#over(`An archive holds at most ${MAX_FILES} symbolic links.`);
+    if (kind !== 'file' && kind !== 'hardlink') return;
+    if (++this.#files > MAX_FILES) this.#over(RULES.count);
+    this.#total += byteSize;
+    if (this.#total > MAX_TOTAL_BYTES) this.#over(RULES.total);
   }
+
+  async #content(entry: TarEntry): Promise<ArchiveEntry['content']> {
+    if (entry.kind !== 'file' || this.#isOver || entry.byteSize > MAX_FILE_BYTES) return null;
+    const bytes = await entry.read();
+    return { bytes, sha256: sha256Of(bytes) };
+  }
+
+  /** Names the first fault of the whole. */
+  #over(rule: string): void {
+    if (!this.#isOver) this.#faults.all(rule);
+    this.#isOver = true;
+  }
+}
+
+/** As a source names it, or as well as it can be shown. */
+function pathOf(entry: TarEntry): string {
+  const path = entry.path ?? entry.name.toString('utf8');
+  return path.startsWith('./') ? path.slice(2) : path;
 }
 
 class InflationLimit extends Error {}
 
-async function* inflate(bytes: Uint8Array): AsyncGenerator<Buffer> {
+async function* inflate(bytes: Uint8Array, maxBytes: () => number): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: STORED_CHUNK });
   gunzip.end(bytes);
   let inflated = 0;
   for await (const chunk of gunzip as AsyncIterable<Buffer>) {
     inflated += chunk.length;
-    if (inflated > MAX_INFLATED_BYTES) throw new InflationLimit();
+    if (inflated > maxBytes()) throw new InflationLimit();
     yield chunk;
   }
 }
