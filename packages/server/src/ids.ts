@@ -27,6 +27,7 @@ export type IdPrefix =
   | 'tool'
   | 'wsr'
   | 'inv'
+  | 'ses'
   | 'aud'
   | 'pack'
   | 'wrk'

@@ -116,6 +116,11 @@ const SAMPLES: Record<string, Sample> = {
   'accounts.signIn': { body: () => ({ email: 'nobody@example.test', password: 'none of ours' }) },
   'accounts.signOut': EMPTY,
   'accounts.getSession': NOTHING,
+  'accounts.changePassword': {
+    body: () => ({ currentPassword: 'none of ours', newPassword: 'a good password' }),
+  },
+  'accounts.listSessions': NOTHING,
+  'accounts.endSession': NOTHING,
   'accounts.switchOrganization': { body: ({ organizationId }) => ({ organizationId }) },
   'accounts.createOrganization': { body: () => ({ name: 'n' }) },
   'accounts.deleteOrganization': NOTHING,
@@ -152,6 +157,7 @@ const MISSING: Record<string, string> = {
   accountId: 'service_account',
   credentialId: 'credential',
   userId: 'member',
+  sessionId: 'session',
   organizationId: 'organization',
   mcpServerId: 'mcp_server',
 };
@@ -223,6 +229,13 @@ async function party(): Promise<Party> {
   const mcpServerId = (
     await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })
   ).body.mcpServer.id as string;
+  const member = await invited(s, owner.cookie, 'member');
+  const { db } = s.service.ctx;
+  const session = await db
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', member.user.id)
+    .executeTakeFirstOrThrow();
   const approvalId = await openApproval(founder.organization.id, threadId, runId);
   return {
     cookie: owner.cookie,
@@ -242,7 +255,8 @@ async function party(): Promise<Party> {
       operationId: imported.headers.get('x-operation-id')!,
       accountId: made.account.id,
       credentialId: made.credential.id,
-      userId: (await invited(s, owner.cookie, 'member')).user.id,
+      userId: member.user.id,
+      sessionId: session.id,
       organizationId: founder.organization.id,
     },
   };

@@ -8,7 +8,7 @@ import { ApiError, notFound } from '../http/errors.ts';
 import { plain } from '../http/operation.ts';
 import { Body, Text } from '../http/schemas.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
-import { findUser, openSession, Session, sessionBody } from './sessions.ts';
+import { findUser, openSession, requirePasswordHash, Session, sessionBody } from './sessions.ts';
 import { hashToken, sessionCookie } from './session-cookie.ts';
 import { attempt } from './sign-in-limits.ts';
 import { insertMember, insertUser, markInvitationAccepted } from './store.ts';
@@ -30,6 +30,9 @@ const openInvitation = (db: Context['db'] | Tx['db'], token: string) =>
       eb.or([eb('m.role', '=', 'owner'), eb.and([eb('m.role', '=', 'admin'), eb('i.role', '<>', 'owner')])]),
     );
 
+const wrongPassword = () =>
+  new ApiError('unauthorized', 'This address has a user already. Give the password of that user.');
+
 /** The password is the user's own, where the address has a user. */
 async function requirePassword(
   ctx: Context,
@@ -38,7 +41,7 @@ async function requirePassword(
   address: string,
 ): Promise<void> {
   if (await attempt(ctx, user.email, address, () => verifyPassword(password, user.password_hash))) return;
-  throw new ApiError('unauthorized', 'This address has a user already. Give the password of that user.');
+  throw wrongPassword();
 }
 
 async function createUser(
@@ -75,12 +78,13 @@ export const acceptInvitation = plain({
     return transaction(ctx, async (tx) => {
       if (!(await openInvitation(tx.db, params.token!).forUpdate('i').executeTakeFirst()))
         throw notFound('invitation');
+      if (user) await requirePasswordHash(tx, user, wrongPassword);
       await markInvitationAccepted(tx, invitation.id);
       const userId = user?.id ?? (await createUser(tx, { email: invitation.email, name, passwordHash }));
       await insertMember(tx, { orgId: invitation.org_id, userId, role: invitation.role });
       const by = { principal: { orgId: invitation.org_id, actorId: userId }, address };
       await audit(tx, by, 'member.joined', userId);
-      const { token, orgId } = await openSession(tx, userId);
+      const { token, orgId } = await openSession(tx, userId, { headers, address });
       tx.wake('accounts', invitation.org_id);
       return {
         status: 200,

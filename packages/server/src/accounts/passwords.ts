@@ -1,7 +1,7 @@
 /** Passwords as argon2id in PHC form. An unknown address costs the same time as a wrong password. */
 import { argon2 as argon2Callback, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { ApiError } from '../http/errors.ts';
+import { turns } from './turns.ts';
 
 const argon2 = promisify(argon2Callback);
 
@@ -12,24 +12,7 @@ const HASH_BYTES = 32;
 const AT_ONCE = 2;
 const MAX_WAITING = 200;
 
-let running = 0;
-const waiting: (() => void)[] = [];
-
-/** Runs `work` when fewer than AT_ONCE run; 503 where too many wait already. */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) {
-    if (waiting.length >= MAX_WAITING)
-      throw new ApiError('unavailable', 'Too many people sign in at this moment. Retry in a moment.');
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  } else running++;
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else running--;
-  }
-}
+const inTurn = turns(AT_ONCE, MAX_WAITING);
 
 const derive = (
   password: string,

@@ -1,16 +1,19 @@
 import { directRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { acceptInvitation } from './accept-invitation.ts';
+import { changePassword } from './change-password.ts';
 import { createOrganization } from './create-organization.ts';
 import { createServiceAccount } from './create-service-account.ts';
 import { deleteOrganization } from './delete-organization.ts';
 import { deleteServiceAccount } from './delete-service-account.ts';
+import { endSession } from './end-session.ts';
 import { getServiceAccount } from './get-service-account.ts';
 import { getSession } from './get-session.ts';
 import { inviteMember } from './invite-member.ts';
 import { listCredentials } from './list-credentials.ts';
 import { listMembers } from './list-members.ts';
 import { listServiceAccounts } from './list-service-accounts.ts';
+import { listSessions } from './list-sessions.ts';
 import { removeMember } from './remove-member.ts';
 import { revokeCredential } from './revoke-credential.ts';
 import { rotateCredential } from './rotate-credential.ts';
@@ -25,6 +28,9 @@ export const routes: Route[] = [
   directRoute('POST', '/auth/sign-out', signOut),
   directRoute('GET', '/session', getSession),
   directRoute('PUT', '/session/organization', switchOrganization),
+  directRoute('PATCH', '/session/password', changePassword),
+  directRoute('GET', '/sessions', listSessions),
+  directRoute('DELETE', '/sessions/:sessionId', endSession),
   directRoute('POST', '/organizations', createOrganization),
   directRoute('DELETE', '/organizations/:organizationId', deleteOrganization),
   directRoute('GET', '/members', listMembers),

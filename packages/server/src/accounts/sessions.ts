@@ -2,12 +2,15 @@
 import { sql } from 'kysely';
 import Type from 'typebox';
 import type { Db } from '../db/database.ts';
-import type { OrganizationRow } from '../db/schema.ts';
+import type { OrganizationRow, SessionRow, UserRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { Enum, Id, Nullable, Ok, Text } from '../http/schemas.ts';
+import { Enum, Id, Nullable, Ok, Text, Time } from '../http/schemas.ts';
+import type { Call } from '../http/operation.ts';
 import type { Role } from '../http/principal.ts';
 import { hashToken, makeToken, SESSION_SECONDS } from './session-cookie.ts';
 import { deleteExpiredSessions, insertSession } from './store.ts';
+
+const USER_AGENT_LENGTH = 500;
 
 export const RoleName = Enum(['owner', 'admin', 'member'] as const);
 export const Organization = Type.Object({ id: Id('org'), name: Text('Acme'), role: RoleName });
@@ -19,6 +22,32 @@ export const Session = Ok({
   ),
 });
 
+/** A session as its user sees it among others. */
+export const OpenSession = Type.Object({
+  id: Id('ses'),
+  current: Type.Boolean({ examples: [true], description: 'This is the session that asks.' }),
+  address: Nullable(Text('203.0.113.7', { description: 'The network address that it was opened from.' })),
+  userAgent: Nullable(Text('Mozilla/5.0 (X11; Linux x86_64)')),
+  createdAt: Time,
+  lastSeenAt: Type.String({ ...Time, description: 'Exact to about a minute.' }),
+});
+
+export const openSessionView = (session: SessionRow, asking: Buffer) => ({
+  id: session.id,
+  current: session.token_hash.equals(asking),
+  address: session.address,
+  userAgent: session.user_agent,
+  createdAt: session.created_at.toISOString(),
+  lastSeenAt: session.last_seen_at.toISOString(),
+});
+
+export const openSessionsOf = (db: Db | Tx['db'], userId: string) =>
+  db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', sql<Date>`now()`);
+
 export const organizationView = (organization: Pick<OrganizationRow, 'id' | 'name'>, role: Role) => ({
   id: organization.id,
   name: organization.name,
@@ -26,7 +55,7 @@ export const organizationView = (organization: Pick<OrganizationRow, 'id' | 'nam
 });
 
 /** The user's organizations in the order in which they were joined. */
-const organizationsOf = (db: Db | Tx['db'], userId: string) =>
+export const organizationsOf = (db: Db | Tx['db'], userId: string) =>
   db
     .selectFrom('members as m')
     .innerJoin('organizations as o', 'o.id', 'm.org_id')
@@ -53,13 +82,45 @@ export async function sessionBody(db: Db | Tx['db'], userId: string, activeOrgId
   };
 }
 
-/** Opens a session in the user's first organization. Returns the token for the cookie. */
-export async function openSession(tx: Tx, userId: string): Promise<{ token: string; orgId: string | null }> {
+/**
+ * Locks the user's password as it is; throws `refusal` where it is not the one that was looked at, so that
+ * nothing is done by a password that was changed meanwhile.
+ */
+export async function requirePasswordHash(
+  tx: Tx,
+  looked: Pick<UserRow, 'id' | 'password_hash'>,
+  refusal: () => Error,
+): Promise<void> {
+  const user = await tx.db
+    .selectFrom('users')
+    .select('password_hash')
+    .where('id', '=', looked.id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (user?.password_hash !== looked.password_hash) throw refusal();
+}
+
+/**
+ * Opens a session in the user's first organization, for the browser that calls. Returns the token for the
+ * cookie.
+ */
+export async function openSession(
+  tx: Tx,
+  userId: string,
+  { headers, address }: Pick<Call, 'headers' | 'address'>,
+): Promise<{ token: string; orgId: string | null }> {
   const token = makeToken();
   const [first] = await organizationsOf(tx.db, userId);
   const orgId = first?.id ?? null;
   await deleteExpiredSessions(tx, userId);
-  await insertSession(tx, { tokenHash: hashToken(token), userId, orgId, seconds: SESSION_SECONDS });
+  await insertSession(tx, {
+    tokenHash: hashToken(token),
+    userId,
+    orgId,
+    address,
+    userAgent: headers['user-agent']?.slice(0, USER_AGENT_LENGTH) ?? null,
+    seconds: SESSION_SECONDS,
+  });
   return { token, orgId };
 }
 

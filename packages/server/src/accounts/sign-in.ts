@@ -4,9 +4,11 @@ import { ApiError } from '../http/errors.ts';
 import { plain } from '../http/operation.ts';
 import { Body, Text } from '../http/schemas.ts';
 import { verifyPassword } from './passwords.ts';
-import { findUser, openSession, Session, sessionBody } from './sessions.ts';
+import { findUser, openSession, requirePasswordHash, Session, sessionBody } from './sessions.ts';
 import { sessionCookie } from './session-cookie.ts';
 import { attempt } from './sign-in-limits.ts';
+
+const wrong = () => new ApiError('unauthorized', 'The e-mail address or the password is wrong.');
 
 export const signIn = plain({
   name: 'accounts.signIn',
@@ -22,10 +24,11 @@ export const signIn = plain({
     const user = await findUser(ctx.db, email);
     if (!(await attempt(ctx, email, address, () => verifyPassword(password, user?.password_hash))) || !user) {
       ctx.log.info({ address }, 'a sign-in was refused');
-      throw new ApiError('unauthorized', 'The e-mail address or the password is wrong.');
+      throw wrong();
     }
     return transaction(ctx, async (tx) => {
-      const { token, orgId } = await openSession(tx, user.id);
+      await requirePasswordHash(tx, user, wrong);
+      const { token, orgId } = await openSession(tx, user.id, { headers, address });
       if (orgId !== null)
         await audit(tx, { principal: { orgId, actorId: user.id }, address }, 'session.created', user.id);
       return {

@@ -1,4 +1,7 @@
-/** The only writer of organizations, users, members, invitations, sessions, service accounts and credentials. */
+/**
+ * The only writer of organizations, users, members, invitations, sessions, attempts to sign in, service
+ * accounts and credentials.
+ */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Db } from '../db/database.ts';
@@ -65,6 +68,10 @@ export async function insertUser(
     .returning('id')
     .executeTakeFirst();
   return row?.id;
+}
+
+export async function setPassword(tx: Tx, userId: string, passwordHash: string): Promise<void> {
+  await tx.db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute();
 }
 
 interface Membership {
@@ -137,6 +144,8 @@ interface NewSession {
   tokenHash: Buffer;
   userId: string;
   orgId: string | null;
+  address: string;
+  userAgent: string | null;
   seconds: number;
 }
 
@@ -144,9 +153,12 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<void> 
   await tx.db
     .insertInto('sessions')
     .values({
+      id: newId('ses'),
       token_hash: session.tokenHash,
       user_id: session.userId,
       active_org_id: session.orgId,
+      address: session.address,
+      user_agent: session.userAgent,
       expires_at: sql<Date>`now() + ${session.seconds} * interval '1 second'`,
     })
     .execute();
@@ -164,12 +176,105 @@ export async function deleteSession(tx: Tx, tokenHash: Buffer): Promise<void> {
   await tx.db.deleteFrom('sessions').where('token_hash', '=', tokenHash).execute();
 }
 
+/** All sessions of the user but the one with this token. */
+export async function deleteSessionsOf(tx: Tx, userId: string, keptTokenHash: Buffer | null): Promise<void> {
+  let sessions = tx.db.deleteFrom('sessions').where('user_id', '=', userId);
+  if (keptTokenHash) sessions = sessions.where('token_hash', '<>', keptTokenHash);
+  await sessions.execute();
+}
+
 export async function deleteExpiredSessions(tx: Tx, userId: string): Promise<void> {
   await tx.db
     .deleteFrom('sessions')
     .where('user_id', '=', userId)
     .where('expires_at', '<', sql<Date>`now()`)
     .execute();
+}
+
+/** An account by the hash of its e-mail address, and where the attempt to sign in comes from. */
+export interface Attempt {
+  account: Buffer;
+  network: string;
+}
+
+/** Failures are forgotten after an hour without one. */
+const FAILURES_LAST = sql<Date>`now() + interval '1 hour'`;
+const NETWORK_IS_KNOWN = sql<Date>`now() + interval '180 days'`;
+const OLD_BATCH = 20;
+
+/** Locks the account's failures to the end of the transaction, and returns their number. */
+export async function lockSignInFailures(tx: Tx, account: Buffer): Promise<number> {
+  const row = await tx.db
+    .insertInto('sign_in_failures')
+    .values({ account, failures: 0, expires_at: FAILURES_LAST })
+    .onConflict((oc) =>
+      oc.column('account').doUpdateSet({
+        failures: sql<number>`case when sign_in_failures.expires_at < now() then 0 else sign_in_failures.failures end`,
+      }),
+    )
+    .returning('failures')
+    .executeTakeFirstOrThrow();
+  return row.failures;
+}
+
+/** A network without an attempt yet begins to wait. */
+export async function noteWaitingNetwork(tx: Tx, attempt: Attempt): Promise<void> {
+  await tx.db
+    .insertInto('sign_in_networks')
+    .values({ ...attempt, is_known: false, attempted_at: sql<Date>`now()`, expires_at: FAILURES_LAST })
+    .execute();
+}
+
+/** Counts the attempt as a failure until it is known to be none. The account is locked. */
+export async function countSignInFailure(tx: Tx, attempt: Attempt): Promise<void> {
+  await tx.db
+    .updateTable('sign_in_failures')
+    .set({ failures: sql<number>`failures + 1`, expires_at: FAILURES_LAST })
+    .where('account', '=', attempt.account)
+    .execute();
+  await tx.db
+    .insertInto('sign_in_networks')
+    .values({ ...attempt, is_known: false, attempted_at: sql<Date>`now()`, expires_at: FAILURES_LAST })
+    .onConflict((oc) =>
+      oc.columns(['account', 'network']).doUpdateSet({
+        attempted_at: sql<Date>`now()`,
+        expires_at: sql<Date>`greatest(sign_in_networks.expires_at, excluded.expires_at)`,
+      }),
+    )
+    .execute();
+}
+
+export async function uncountSignInFailure(tx: Tx, account: Buffer): Promise<void> {
+  await tx.db
+    .updateTable('sign_in_failures')
+    .set({ failures: sql<number>`greatest(failures - 1, 0)` })
+    .where('account', '=', account)
+    .execute();
+}
+
+/** The right password came from this network. */
+export async function rememberNetwork(tx: Tx, { account, network }: Attempt): Promise<void> {
+  await tx.db
+    .updateTable('sign_in_networks')
+    .set({ is_known: true, expires_at: NETWORK_IS_KNOWN })
+    .where('account', '=', account)
+    .where('network', '=', network)
+    .execute();
+}
+
+/** All networks of the account but `kept` are unknown again. */
+export async function forgetNetworks(tx: Tx, account: Buffer, kept: string | null): Promise<void> {
+  let networks = tx.db.deleteFrom('sign_in_networks').where('account', '=', account);
+  if (kept !== null) networks = networks.where('network', '<>', kept);
+  await networks.execute();
+}
+
+/** A few at each attempt, so that nothing has to sweep what made-up addresses leave. */
+export async function deleteOldAttempts(tx: Tx): Promise<void> {
+  const old = sql`select ctid from sign_in_networks where expires_at < now() limit ${OLD_BATCH} for update skip locked`;
+  await sql`delete from sign_in_networks where ctid = any(array(${old}))`.execute(tx.db);
+  const oldFailures = sql`select ctid from sign_in_failures where expires_at < now() limit ${OLD_BATCH} for update skip locked`;
+  await sql`delete from sign_in_failures where ctid = any(array(${oldFailures}))`.execute(tx.db);
 }
 
 interface NewServiceAccount {

@@ -2,10 +2,10 @@ import type { Principal } from '../http/principal.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 
-/** Who acts, and from where: a Call fits. */
+/** Who acts, and from where: a Call fits. Null: the operator, at the host. */
 export interface Actor {
-  principal: Pick<Principal, 'orgId' | 'actorId'>;
-  address: string;
+  principal: Pick<Principal, 'orgId'> & { actorId: string | null };
+  address: string | null;
 }
 
 /**

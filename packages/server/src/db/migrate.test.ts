@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { createTestDatabase } from './database.fixture.ts';
 import type { TestDatabase } from './database.fixture.ts';
+import { isId } from '../ids.ts';
 import { migrate } from './migrate.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
@@ -127,3 +128,31 @@ test('0009: commands that were queued or running keep their jobs, and those that
     { id: 'thr_4', active_exec_id: null },
   ]);
 });
+
+test('0015: open sessions stay open, with ids in the order of their start', async () => {
+  await databaseThrough(14);
+  await insert('users', { id: 'usr_1', email: 'kim@example.test', name: 'Kim', password_hash: '' });
+  const starts = ['2026-01-02T00:00:00.123Z', '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.124Z'];
+  for (const [n, start] of starts.entries())
+    await insert('sessions', {
+      token_hash: Buffer.of(n),
+      user_id: 'usr_1',
+      expires_at: '2030-01-01T00:00:00Z',
+      created_at: start,
+    });
+  await migrate(database.connection);
+  const { rows } = await client.query<{ id: string; start: Date; seen: Date }>(
+    'select id, created_at as start, last_seen_at as seen from sessions order by id collate "C"',
+  );
+  expect(rows.map((row) => row.start.toISOString())).toEqual(starts.toSorted());
+  expect(rows.map((row) => row.seen)).toEqual(rows.map((row) => row.start));
+  expect(rows.filter((row) => !isId('ses', row.id))).toEqual([]);
+  expect(rows.map((row) => timeOf(row.id)).toSorted()).toEqual(starts.toSorted());
+});
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+/** An id's first ten characters are its milliseconds. */
+const timeOf = (id: string) =>
+  new Date(
+    [...id.split('_')[1]!.slice(0, 10)].reduce((ms, letter) => ms * 32 + ALPHABET.indexOf(letter), 0),
+  ).toISOString();

@@ -60,11 +60,29 @@ interface InvitationsTable {
 }
 
 interface SessionsTable {
+  id: string;
   token_hash: Buffer;
   user_id: string;
   active_org_id: string | null;
+  address: string | null;
+  user_agent: string | null;
   expires_at: Time;
+  last_seen_at: GeneratedTime;
   created_at: GeneratedTime;
+}
+
+interface SignInFailuresTable {
+  account: Buffer;
+  failures: number;
+  expires_at: Time;
+}
+
+interface SignInNetworksTable {
+  account: Buffer;
+  network: string;
+  is_known: boolean;
+  attempted_at: Time;
+  expires_at: Time;
 }
 
 interface ServiceAccountsTable {
@@ -678,6 +696,8 @@ export interface Database {
   members: MembersTable;
   invitations: InvitationsTable;
   sessions: SessionsTable;
+  sign_in_failures: SignInFailuresTable;
+  sign_in_networks: SignInNetworksTable;
   service_accounts: ServiceAccountsTable;
   credentials: CredentialsTable;
   audit_entries: AuditEntriesTable;
@@ -719,6 +739,7 @@ export type OrganizationRow = Selectable<OrganizationsTable>;
 export type UserRow = Selectable<UsersTable>;
 export type MemberRow = Selectable<MembersTable>;
 export type InvitationRow = Selectable<InvitationsTable>;
+export type SessionRow = Selectable<SessionsTable>;
 export type ServiceAccountRow = Selectable<ServiceAccountsTable>;
 export type CredentialRow = Selectable<CredentialsTable>;
 export type ModelKeyRow = Selectable<ModelKeysTable>;

@@ -25,6 +25,7 @@ export const CODES = {
   credential_not_found: 404,
   member_not_found: 404,
   invitation_not_found: 404,
+  session_not_found: 404,
   organization_not_found: 404,
   model_key_not_found: 404,
   mcp_server_not_found: 404,
@@ -129,6 +130,7 @@ export const notFound = (
     | 'credential'
     | 'member'
     | 'invitation'
+    | 'session'
     | 'organization'
     | 'model_key'
     | 'mcp_server',
