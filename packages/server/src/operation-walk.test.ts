@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeServiceKey } from './accounts/index.ts';
 import { flatten, PERMISSIONS } from './accounts/permissions.ts';
-import { expectStatus, invited, newAccount, tenant } from './accounts/callers.fixture.ts';
+import { expectStatus, invite, invited, newAccount, tenant } from './accounts/callers.fixture.ts';
 import { routes } from './app.ts';
 import { PLATFORM } from './http/operation.ts';
 import type { Route } from './http/operation.ts';
@@ -126,6 +126,8 @@ const SAMPLES: Record<string, Sample> = {
   'accounts.deleteOrganization': NOTHING,
   'accounts.listMembers': NOTHING,
   'accounts.inviteMember': { body: () => ({ email: `${randomUUID()}@example.test`, role: 'member' }) },
+  'accounts.listInvitations': NOTHING,
+  'accounts.revokeInvitation': NOTHING,
   'accounts.updateMember': { body: () => ({ role: 'admin' }) },
   'accounts.removeMember': NOTHING,
   'accounts.acceptInvitation': { body: () => ({ name: 'n', password: 'a good password' }) },
@@ -157,6 +159,7 @@ const MISSING: Record<string, string> = {
   accountId: 'service_account',
   credentialId: 'credential',
   userId: 'member',
+  invitationId: 'invitation',
   sessionId: 'session',
   organizationId: 'organization',
   mcpServerId: 'mcp_server',
@@ -236,6 +239,12 @@ async function party(): Promise<Party> {
     .select('id')
     .where('user_id', '=', member.user.id)
     .executeTakeFirstOrThrow();
+  const { email } = await invite(s, owner.cookie, 'member');
+  const invitation = await db
+    .selectFrom('invitations')
+    .select('id')
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow();
   const approvalId = await openApproval(founder.organization.id, threadId, runId);
   return {
     cookie: owner.cookie,
@@ -257,6 +266,7 @@ async function party(): Promise<Party> {
       credentialId: made.credential.id,
       userId: member.user.id,
       sessionId: session.id,
+      invitationId: invitation.id,
       organizationId: founder.organization.id,
     },
   };

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { audit } from '../audit/index.ts';
 import type { Context } from '../context.ts';
 import type { UserRow } from '../db/schema.ts';
@@ -6,29 +5,17 @@ import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { plain } from '../http/operation.ts';
+import type { Principal } from '../http/principal.ts';
 import { Body, Text } from '../http/schemas.ts';
+import { openInvitations } from './invitations.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { findUser, openSession, requirePasswordHash, Session, sessionBody } from './sessions.ts';
 import { hashToken, sessionCookie } from './session-cookie.ts';
 import { attempt } from './sign-in-limits.ts';
 import { insertMember, insertUser, markInvitationAccepted } from './store.ts';
 
-/** An open invitation of an organization that exists, by a member who may still invite that role. */
 const openInvitation = (db: Context['db'] | Tx['db'], token: string) =>
-  db
-    .selectFrom('invitations as i')
-    .innerJoin('organizations as o', 'o.id', 'i.org_id')
-    .innerJoin('members as m', (join) =>
-      join.onRef('m.org_id', '=', 'i.org_id').onRef('m.user_id', '=', 'i.invited_by'),
-    )
-    .select(['i.id', 'i.org_id', 'i.email', 'i.role'])
-    .where('i.token_hash', '=', hashToken(token))
-    .where('i.accepted_at', 'is', null)
-    .where('i.expires_at', '>', sql<Date>`now()`)
-    .where('o.deleted_at', 'is', null)
-    .where((eb) =>
-      eb.or([eb('m.role', '=', 'owner'), eb.and([eb('m.role', '=', 'admin'), eb('i.role', '<>', 'owner')])]),
-    );
+  openInvitations(db).where('i.token_hash', '=', hashToken(token));
 
 const wrongPassword = () =>
   new ApiError('unauthorized', 'This address has a user already. Give the password of that user.');
@@ -42,6 +29,15 @@ async function requirePassword(
 ): Promise<void> {
   if (await attempt(ctx, user.email, address, () => verifyPassword(password, user.password_hash))) return;
   throw wrongPassword();
+}
+
+/** A browser that is signed in as another user, such as the one who invites, does not accept. */
+function requireNobodyElse({ userId }: Principal, invited: UserRow | undefined): void {
+  if (userId !== null && userId !== invited?.id)
+    throw new ApiError(
+      'forbidden',
+      'You are signed in as another user. Only the invited person can accept: sign out first.',
+    );
 }
 
 async function createUser(
@@ -61,17 +57,18 @@ export const acceptInvitation = plain({
   name: 'accounts.acceptInvitation',
   summary: 'Accept an invitation',
   description:
-    'Creates the user, or verifies the password of the user who has the address, makes them a member, and signs in.',
+    'Creates the user, or verifies the password of the user who has the address, makes them a member, and signs in. A browser that is signed in as another user is refused.',
   access: 'public',
   body: Body({
     name: Text('Kim', { minLength: 1, maxLength: 200 }),
     password: Text('correct horse battery staple', { minLength: 8, maxLength: 1000 }),
   }),
   responses: { 200: Session },
-  async handle({ ctx, params, body: { name, password }, headers, address }) {
+  async handle({ ctx, principal, params, body: { name, password }, headers, address }) {
     const invitation = await openInvitation(ctx.db, params.token!).executeTakeFirst();
     if (!invitation) throw notFound('invitation');
     const user = await findUser(ctx.db, invitation.email);
+    requireNobodyElse(principal, user);
     if (user) await requirePassword(ctx, user, password, address);
     // Hashing is slow: before the transaction, not inside.
     const passwordHash = user ? '' : await hashPassword(password);

@@ -3,7 +3,7 @@ import { audit } from '../audit/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
-import { Invitation, invitationView } from './members.ts';
+import { Invitation, invitationView } from './invitations.ts';
 import { requireRank } from './policy.ts';
 import { hashToken, makeToken } from './session-cookie.ts';
 import { findUser, RoleName } from './sessions.ts';

@@ -1,7 +1,7 @@
-/** Members and invitations as the API shows them. */
+/** Members as the API shows them. */
 import Type from 'typebox';
 import type { Db } from '../db/database.ts';
-import type { InvitationRow, MemberRow, UserRow } from '../db/schema.ts';
+import type { MemberRow, UserRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { notFound } from '../http/errors.ts';
 import { Id, Text, Time } from '../http/schemas.ts';
@@ -14,15 +14,6 @@ export const Member = Type.Object({
   role: RoleName,
   createdAt: Time,
 });
-export const Invitation = Type.Object({
-  id: Id('inv'),
-  email: Text('kim@example.com'),
-  role: RoleName,
-  url: Text('https://headrace.example.com/invitations/3vQbX0', {
-    description: "What the invited person opens; its path's last segment is the token.",
-  }),
-  expiresAt: Time,
-});
 
 type MemberWithUser = Pick<MemberRow, 'user_id' | 'role' | 'created_at'> & Pick<UserRow, 'email' | 'name'>;
 
@@ -33,10 +24,6 @@ export const memberView = (m: MemberWithUser) => ({
   role: m.role,
   createdAt: m.created_at.toISOString(),
 });
-export const invitationView = (
-  i: Pick<InvitationRow, 'id' | 'email' | 'role' | 'expires_at'>,
-  url: string,
-) => ({ id: i.id, email: i.email, role: i.role, url, expiresAt: i.expires_at.toISOString() });
 
 const membersOf = (db: Db | Tx['db'], orgId: string) =>
   db

@@ -11,11 +11,13 @@ import { getServiceAccount } from './get-service-account.ts';
 import { getSession } from './get-session.ts';
 import { inviteMember } from './invite-member.ts';
 import { listCredentials } from './list-credentials.ts';
+import { listInvitations } from './list-invitations.ts';
 import { listMembers } from './list-members.ts';
 import { listServiceAccounts } from './list-service-accounts.ts';
 import { listSessions } from './list-sessions.ts';
 import { removeMember } from './remove-member.ts';
 import { revokeCredential } from './revoke-credential.ts';
+import { revokeInvitation } from './revoke-invitation.ts';
 import { rotateCredential } from './rotate-credential.ts';
 import { signIn } from './sign-in.ts';
 import { signOut } from './sign-out.ts';
@@ -37,6 +39,8 @@ export const routes: Route[] = [
   directRoute('POST', '/members', inviteMember),
   directRoute('PATCH', '/members/:userId', updateMember),
   directRoute('DELETE', '/members/:userId', removeMember),
+  directRoute('GET', '/invitations', listInvitations),
+  directRoute('DELETE', '/invitations/:invitationId', revokeInvitation),
   directRoute('POST', '/invitations/:token/accept', acceptInvitation),
   directRoute('POST', '/service-accounts', createServiceAccount),
   directRoute('GET', '/service-accounts', listServiceAccounts),

@@ -140,6 +140,22 @@ export async function markInvitationAccepted(tx: Tx, id: string): Promise<void> 
     .execute();
 }
 
+/** Undefined where the organization has no such invitation that can still be accepted. */
+export async function deleteInvitation(
+  tx: Tx,
+  orgId: string,
+  id: string,
+): Promise<InvitationRow | undefined> {
+  return tx.db
+    .deleteFrom('invitations')
+    .where('org_id', '=', orgId)
+    .where('id', '=', id)
+    .where('accepted_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .returningAll()
+    .executeTakeFirst();
+}
+
 interface NewSession {
   tokenHash: Buffer;
   userId: string;

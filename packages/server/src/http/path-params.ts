@@ -16,6 +16,7 @@ export const PARAM_PREFIX: Record<string, IdPrefix> = {
   accountId: 'sa',
   credentialId: 'cred',
   userId: 'usr',
+  invitationId: 'inv',
   sessionId: 'ses',
   organizationId: 'org',
   mcpServerId: 'mcp',

@@ -42,3 +42,5 @@ create table sign_in_networks (
   primary key (account, network)
 );
 create index sign_in_networks_expiry on sign_in_networks (expires_at);
+
+create index invitations_org on invitations (org_id, id);
