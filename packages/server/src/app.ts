@@ -55,10 +55,13 @@ export const routes: Route[] = [
 ];
 
 export async function createApp(ctx: Context): Promise<FastifyInstance> {
-  return createHttpServer(ctx, {
+  const { authenticate, close } = createAuthenticator(ctx);
+  const app = await createHttpServer(ctx, {
     routes,
-    authenticate: createAuthenticator(ctx).authenticate,
+    authenticate,
     receipts: { writeClaimed, writeOnce },
     preview: new HostProxy(ctx),
   });
+  app.addHook('onClose', close);
+  return app;
 }

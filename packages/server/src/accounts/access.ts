@@ -21,7 +21,7 @@ const LOOK_UP_MS = 3_000;
 const MAX_ENTRIES = 50_000;
 
 /** `key cred_…` or `session <hash in hex>`. */
-type AccessName = `key ${string}` | `session ${string}`;
+export type AccessName = `key ${string}` | `session ${string}`;
 
 interface Entry extends Loaded {
   /** performance.now() from which the entry is looked up again. */

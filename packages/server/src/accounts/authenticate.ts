@@ -1,12 +1,13 @@
 /** From a request's headers to its caller: a service key takes precedence over a session cookie. */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Bus } from '../bus.ts';
-import type { Db } from '../db/database.ts';
+import type { Context } from '../context.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import type { Authenticate } from '../http/admission.ts';
 import { accessCache } from './access.ts';
+import type { AccessName } from './access.ts';
 import { credentialIdOf, hashKey, isServiceKey } from './keys.ts';
+import { LastUse } from './last-use.ts';
 import { hashToken, sessionTokenOf } from './session-cookie.ts';
 
 const BEARER = /^bearer +(\S+) *$/i;
@@ -41,26 +42,35 @@ const suspended = () =>
 const anonymous = (address: string) => `address ${address}`;
 
 /** The authentication of a service's requests; see access.ts for how fast a change takes effect. */
-export function createAuthenticator(ctx: { db: Db; bus: Bus }): { authenticate: Authenticate } {
+export function createAuthenticator(ctx: Pick<Context, 'db' | 'bus' | 'log'>): {
+  authenticate: Authenticate;
+  /** Writes what is not written yet. */
+  close(): Promise<void>;
+} {
   const cache = accessCache(ctx);
+  const lastUse = new LastUse(ctx);
 
   async function byKey(key: string, address: string): ReturnType<Authenticate> {
-    const loaded = isServiceKey(key) ? await cache.lookUp(`key ${credentialIdOf(key)}`, address) : null;
+    const name: AccessName | null = isServiceKey(key) ? `key ${credentialIdOf(key)}` : null;
+    const loaded = name && (await cache.lookUp(name, address));
     if (!loaded || loaded.verdict === 'unknown' || !timingSafeEqual(loaded.secretHash!, hashKey(key)))
       return { bucket: anonymous(address), refusal: wrongKey() };
     const bucket = `key ${loaded.principal!.credentialId}`;
-    return loaded.verdict === 'suspended'
-      ? { bucket, refusal: suspended() }
-      : { bucket, principal: loaded.principal! };
+    if (loaded.verdict === 'suspended') return { bucket, refusal: suspended() };
+    lastUse.note(name!);
+    return { bucket, principal: loaded.principal! };
   }
 
   async function bySession(token: string, address: string): ReturnType<Authenticate> {
-    const loaded = await cache.lookUp(`session ${hashToken(token).toString('hex')}`, address);
+    const name: AccessName = `session ${hashToken(token).toString('hex')}`;
+    const loaded = await cache.lookUp(name, address);
     if (!loaded?.principal) return { bucket: anonymous(address), refusal: wrongSession() };
+    lastUse.note(name);
     return { bucket: `user ${loaded.principal.userId}`, principal: loaded.principal };
   }
 
   return {
+    close: () => lastUse.flush(),
     async authenticate(headers, address) {
       const [key, other] = keysOf(headers);
       if (other !== undefined)

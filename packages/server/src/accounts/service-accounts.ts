@@ -31,6 +31,7 @@ export const Credential = Type.Object({
   accountId: Id('sa'),
   expiresAt: Time,
   revoked: Type.Boolean({ examples: [false] }),
+  lastUsedAt: Nullable({ ...Time, description: 'The minute of its last use; null: never used.' }),
   createdAt: Time,
 });
 
@@ -62,6 +63,7 @@ export const credentialView = (c: CredentialRow) => ({
   accountId: c.account_id,
   expiresAt: c.expires_at.toISOString(),
   revoked: c.revoked,
+  lastUsedAt: c.last_used_at?.toISOString() ?? null,
   createdAt: c.created_at.toISOString(),
 });
 

@@ -391,3 +391,38 @@ export async function markCredentialRevoked(
     .returningAll()
     .executeTakeFirst();
 }
+
+interface Use {
+  name: string;
+  at: Date;
+}
+
+/**
+ * Credentials by id, sessions by their token's hash in hex. A row that somebody else writes at the moment is
+ * skipped: batches of two processes would wait for each other's rows.
+ */
+export async function markUsed(
+  db: Db,
+  { credentials, sessions }: { credentials: Use[]; sessions: Use[] },
+): Promise<void> {
+  const names = (uses: Use[]) => uses.map((use) => use.name);
+  const times = (uses: Use[]) => uses.map((use) => use.at);
+  if (credentials.length > 0)
+    await sql`
+      update credentials c set last_used_at = used.at
+      from (
+        select id, at from credentials join unnest(${names(credentials)}::text[], ${times(credentials)}::timestamptz[]) as u(name, at) on name = id
+        where last_used_at is null or last_used_at < at
+        for update of credentials skip locked
+      ) used
+      where c.id = used.id`.execute(db);
+  if (sessions.length > 0)
+    await sql`
+      update sessions s set last_seen_at = used.at
+      from (
+        select token_hash, at from sessions join unnest(${names(sessions)}::text[], ${times(sessions)}::timestamptz[]) as u(name, at) on decode(name, 'hex') = token_hash
+        where last_seen_at < at
+        for update of sessions skip locked
+      ) used
+      where s.token_hash = used.token_hash`.execute(db);
+}

@@ -105,6 +105,7 @@ interface CredentialsTable {
   secret_hash: Buffer;
   expires_at: Time;
   revoked: Generated<boolean>;
+  last_used_at: TimeOrNull;
   created_at: GeneratedTime;
 }
 

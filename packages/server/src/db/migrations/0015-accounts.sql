@@ -43,4 +43,7 @@ create table sign_in_networks (
 );
 create index sign_in_networks_expiry on sign_in_networks (expires_at);
 
+-- To the minute, written lazily.
+alter table credentials add column last_used_at timestamptz(3);
+
 create index invitations_org on invitations (org_id, id);
