@@ -61,6 +61,7 @@ const SAMPLES: Record<string, Sample> = {
   'runs.retryRun': EMPTY,
   'checkpoints.listCheckpoints': NOTHING,
   'checkpoints.restoreCheckpoint': EMPTY,
+  'checkpoints.restoreSource': { body: ({ sourceId }) => ({ sourceId }) },
   'applies.createApply': {
     body: ({ sourceId, idem }) => ({ expectedSourceId: sourceId, clientOperationId: idem }),
   },
@@ -567,6 +568,7 @@ describe('404', () => {
         'applies.previewApply',
         'edits.createEdit',
         'builds.createBuild',
+        'checkpoints.restoreSource',
       ].map((name) => ({ route: routes.find((r) => r.operation.name === name)!, ids }));
     const answers = await Promise.all(
       [us.ids, absent()].map((ids) =>
@@ -596,6 +598,7 @@ describe('404', () => {
       '404 source_not_found',
       '404 source_not_found',
       '404 project_not_found',
+      '404 source_not_found',
       '404 source_not_found',
       '404 source_not_found',
       '404 source_not_found',

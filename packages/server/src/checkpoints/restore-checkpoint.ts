@@ -3,10 +3,8 @@ import { notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Id, Ok, Text } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
-import { requireWorker } from '../processes/index.ts';
-import { queueRun } from '../runs/index.ts';
-import { effectiveSettings } from '../settings/index.ts';
-import { changeThread, lockThread, reinitialize, requireOpen, requireUnoccupied } from '../threads/index.ts';
+import { queueRestore } from '../runs/index.ts';
+import { lockThread } from '../threads/index.ts';
 
 const Result = Type.Object({
   threadId: Id('thr'),
@@ -31,19 +29,7 @@ export const restoreCheckpoint = write({
       .where('id', '=', call.params.checkpointId!)
       .executeTakeFirst();
     if (!checkpoint) throw notFound('checkpoint');
-    requireOpen(loaded.thread);
-    requireUnoccupied(loaded.thread);
-    await requireWorker(call.ctx, tx.db);
-    const again = await reinitialize(tx, loaded);
-    const modelId = loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
-    const run = await queueRun(tx, call.ctx.config, loaded, {
-      kind: 'restore',
-      messageId: null,
-      modelId,
-      checkpointId: checkpoint.id,
-      createdBy: call.principal.actorId,
-    });
-    await changeThread(tx, loaded, again, 'always');
+    const run = await queueRestore(tx, call, loaded, checkpoint.source_id);
     return {
       status: 202,
       body: {

@@ -150,6 +150,45 @@ test('0015: open sessions stay open, with ids in the order of their start', asyn
   expect(rows.map((row) => timeOf(row.id)).toSorted()).toEqual(starts.toSorted());
 });
 
+test('0015: a restore that was queued keeps its source', async () => {
+  await databaseThrough(14);
+  const at = { org_id: 'org_1', project_id: 'prj_1', thread_id: 'thr_1' };
+  await insert('organizations', { id: 'org_1', name: 'One' });
+  await insert('projects', { org_id: 'org_1', id: 'prj_1', kind: 'platform', name: 'App' });
+  await insert('threads', {
+    org_id: 'org_1',
+    id: 'thr_1',
+    project_id: 'prj_1',
+    status: 'queued',
+    initialization_state: 'completed',
+    created_by: 'sa_1',
+  });
+  const { project_id: _, ...checkpointAt } = at;
+  await client.query('set session_replication_role = replica');
+  await insert('checkpoints', { ...checkpointAt, id: 'chk_1', source_id: 'src_1', kind: 'edit' });
+  for (const [id, checkpoint] of [
+    ['run_1', 'chk_1'],
+    ['run_2', null],
+  ])
+    await insert('runs', {
+      ...at,
+      id,
+      reply_message_id: `msg_${id}`,
+      kind: checkpoint ? 'restore' : 'message',
+      agent: 'scripted',
+      model_id: 'scripted',
+      status: 'queued',
+      checkpoint_id: checkpoint,
+      created_by: 'sa_1',
+    });
+  await migrate(database.connection);
+  const { rows } = await client.query('select id, restore_source_id from runs order by id');
+  expect(rows).toEqual([
+    { id: 'run_1', restore_source_id: 'src_1' },
+    { id: 'run_2', restore_source_id: null },
+  ]);
+});
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** An id's first ten characters are its milliseconds. */
 const timeOf = (id: string) =>

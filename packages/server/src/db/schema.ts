@@ -365,7 +365,7 @@ export interface RunsTable {
   status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
   base_source_id: string | null;
   result_source_id: string | null;
-  checkpoint_id: string | null;
+  restore_source_id: string | null;
   apply_id: string | null;
   error_code: string | null;
   error_message: string | null;

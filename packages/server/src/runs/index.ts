@@ -1,4 +1,5 @@
 export { cancelRuns, failQueuedRuns } from './cancel-runs.ts';
+export { queueRestore } from './queue-restore.ts';
 export { queueRun, threadKey } from './queue-run.ts';
 export { hasMarkers } from './repair/markers.ts';
 export type { Attempt, RepairResult, Repairs } from './repair/attempt.ts';

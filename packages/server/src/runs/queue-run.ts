@@ -17,7 +17,7 @@ interface NewRun {
   messageId: string | null;
   modelId: string;
   createdBy: string;
-  checkpointId?: string;
+  restoreSourceId?: string;
   /** The prompt, where it is not the message. */
   prompt?: string;
   applyId?: string;
@@ -41,7 +41,7 @@ export async function queueRun(
     agent: agentOf(config, run.modelId, thread.execution_target?.['provider'] as string | undefined),
     model_id: run.modelId,
     prompt: run.prompt ?? null,
-    checkpoint_id: run.checkpointId ?? null,
+    restore_source_id: run.restoreSourceId ?? null,
     apply_id: run.applyId ?? null,
     created_by: run.createdBy,
   });

@@ -47,3 +47,8 @@ create index sign_in_networks_expiry on sign_in_networks (expires_at);
 alter table credentials add column last_used_at timestamptz(3);
 
 create index invitations_org on invitations (org_id, id);
+
+-- A restore names its source: it may be of any thread of the project, with a checkpoint or without one.
+alter table runs add column restore_source_id text;
+update runs r set restore_source_id = c.source_id from checkpoints c where c.id = r.checkpoint_id;
+alter table runs drop column checkpoint_id;
