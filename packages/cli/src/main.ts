@@ -5,6 +5,7 @@ import { doctor } from './doctor.ts';
 import { setOrganization } from './organizations.ts';
 import { STORAGE_HELP, verifyStored } from './storage.ts';
 import { UsageError } from './usage-error.ts';
+import { resetUserPassword } from './users.ts';
 
 const HELP = `headrace <command>
   keys generate       print a new service key, generated offline, for HEADRACE_BOOTSTRAP_KEY
@@ -14,6 +15,8 @@ const HELP = `headrace <command>
 reads DATABASE_URL or HEADRACE_DATA_DIR like the service
   storage verify [--project ID] [--concurrency N] [--json]
                       read and hash everything that is stored, and report damage; details: \`storage verify --help\`
+  users reset-password --email ADDRESS [--password-stdin]
+                      give a user a new password, generated and printed once, or read from stdin; end all their sessions
   --help              print this help`;
 
 /** Returns the exit code. Throws UsageError, and Error with a message for the operator. */
@@ -31,6 +34,7 @@ async function run(argv: string[]): Promise<number> {
   if (command === 'doctor') return doctor(values.json === true);
   if (command === 'organizations set') return setOrganization(values.id, values['platform-api']);
   if (command === 'storage verify') return verifyStored(values);
+  if (command === 'users reset-password') return resetUserPassword(values);
   throw new UsageError(command === '' ? 'Name a command.' : `There is no command \`${command}\`.`);
 }
 
@@ -41,6 +45,8 @@ const OPTIONS = {
   'platform-api': { type: 'string' },
   project: { type: 'string' },
   concurrency: { type: 'string' },
+  email: { type: 'string' },
+  'password-stdin': { type: 'boolean' },
 } as const;
 
 function parsed(argv: string[]) {

@@ -1,24 +1,23 @@
 /** Runs the command as an operator or cron does, against a live service with sources, applies and a build. */
-import { execFile } from 'node:child_process';
 import { mkdtemp, rename, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftsOf } from '@headrace/server/applies/applies.fixture.ts';
 import { newBench } from '@headrace/server/builds/builds.fixture.ts';
 import type { StorageReport } from '@headrace/server/sources/verify/verify-storage.ts';
 import { startTestServer } from '@headrace/server/service.fixture.ts';
 import type { TestServer } from '@headrace/server/service.fixture.ts';
-
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+import { headraceOn } from './headrace.fixture.ts';
 
 let server: TestServer;
+let headrace: ReturnType<typeof headraceOn>;
 let apps: ReturnType<typeof draftsOf>;
 let first: string;
 let second: string;
 beforeAll(async () => {
   server = await startTestServer();
+  headrace = headraceOn(server);
   apps = draftsOf(server);
   const draft = await apps.diverged(
     { 'a.txt': 'base\n', 'b.txt': 'b\n' },
@@ -30,29 +29,6 @@ beforeAll(async () => {
   second = (await apps.app({ 'c.txt': 'c\n' })).appId;
 });
 afterAll(() => server.close());
-
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-function headrace(args: string[], env: Record<string, string> = {}): Promise<Ended> {
-  const { databaseUrl, dataDir } = server.service.ctx.config;
-  const all = {
-    PATH: process.env.PATH,
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-    DATABASE_URL: databaseUrl!,
-    HEADRACE_DATA_DIR: dataDir,
-    HEADRACE_SECRET_KEY: 'test secret of at least 32 characters',
-    ...env,
-  };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env: all, timeout: 25_000 }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-  });
-}
 
 async function verify(...args: string[]): Promise<{ code: number; report: StorageReport }> {
   const { code, stdout, stderr } = await headrace(['storage', 'verify', '--json', ...args]);

@@ -41,7 +41,11 @@ export interface Bus {
 }
 
 /** Opens the bus on one direct connection (not through transaction-mode pooling). */
-export async function openBus(connection: pg.PoolConfig, processId: string, log: Logger): Promise<Bus> {
+export async function openBus(
+  connection: pg.PoolConfig,
+  processId: string,
+  log: Pick<Logger, 'debug'>,
+): Promise<Bus> {
   const listeners = new Map<Channel, Set<Listener>>();
   const reconnectListeners: (() => void)[] = [];
   const pending = new Map<string, { channel: Channel; payload: string }>();

@@ -3,7 +3,7 @@ import { ApiError } from '../http/errors.ts';
 import { claimedWrite } from '../http/operation.ts';
 import { Body, Text } from '../http/schemas.ts';
 import { networkOf } from './networks.ts';
-import { hashPassword, verifyPassword } from './passwords.ts';
+import { hashPassword, NEW_PASSWORD, verifyPassword } from './passwords.ts';
 import { requireOrganization } from './policy.ts';
 import { hashToken, sessionTokenOf } from './session-cookie.ts';
 import { requirePasswordHash, Session, sessionBody } from './sessions.ts';
@@ -21,7 +21,7 @@ export const changePassword = claimedWrite({
   access: { session: 'user' },
   body: Body({
     currentPassword: Text('correct horse battery staple', { minLength: 1, maxLength: 1000 }),
-    newPassword: Text('incorrect pony battery staple', { minLength: 12, maxLength: 200 }),
+    newPassword: Text('incorrect pony battery staple', NEW_PASSWORD),
   }),
   responses: { 200: Session },
   // Hashing is slow: outside of a transaction. A retry of a change that was made does not check the password.

@@ -5,6 +5,9 @@ import { turns } from './turns.ts';
 
 const argon2 = promisify(argon2Callback);
 
+/** Of the passwords that people choose from now on, in code points. */
+export const NEW_PASSWORD = { minLength: 12, maxLength: 200 } as const;
+
 /** OWASP's first choice for argon2id; measured 38 ms. */
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const HASH_BYTES = 32;
