@@ -176,11 +176,13 @@ export async function endLeftovers(dataDir: string): Promise<void> {
   await stopProcesses(placeOf(dataDir, {}, ''));
 }
 
-/** The runner has its own session, so it is found by the folder on its command line. */
+/** Runners have their own sessions, so they are found by the folder on their command lines. */
 async function endRunner(stateDir: string): Promise<void> {
   const isOurs = (pid: string) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(stateDir);
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+        .split('\0')
+        .some((arg) => arg === stateDir || arg.startsWith(`${stateDir}/`));
     } catch {
       return false;
     }

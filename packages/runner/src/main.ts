@@ -5,8 +5,14 @@ import { parseArgs } from 'node:util';
 import { Gateways } from './tasks/gateways.ts';
 import { makeServer } from './http/server.ts';
 import type { Runner } from './http/routes.ts';
+import { PROTOCOL_VERSION } from './protocol.ts';
 import { storeFolder } from './sandbox/guest-store.ts';
-import { forgetEngine, noteEngine, removeLeftBehind } from './sandbox/container/left-behind.ts';
+import {
+  forgetEngine,
+  noteEngine,
+  removeLeftBehind,
+  removeLeftByOthers,
+} from './sandbox/container/left-behind.ts';
 import { chooseDriver, DEFAULT_CHOICE, type DriverChoice } from './sandbox/drivers.ts';
 import { prepareHost, releaseHost } from './sandbox/host.ts';
 import type { Probe } from './sandbox/probe.ts';
@@ -44,7 +50,9 @@ if (!socket || !dir || !id || !(idleMs > 0))
 mkdirSync(dir, { recursive: true, mode: 0o700 });
 mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
 if (await answers(socket)) fail(`a runner listens on ${socket} already`);
-await removeLeftBehind(dir).catch((error: Error) => fail(error.message));
+await removeLeftBehind(dir)
+  .then(() => removeLeftByOthers(dir))
+  .catch((error: Error) => fail(error.message));
 
 const host = await prepareHost(storeFolder(dir));
 const trees = new Trees(host);
@@ -55,7 +63,7 @@ const runner: Runner = {
   workspaces,
   gateways,
   tasks: new Tasks(host, workspaces, gateways),
-  status: { id, pid: process.pid, asked: choice, ...(await chosen()) },
+  status: { id, pid: process.pid, protocol: PROTOCOL_VERSION, asked: choice, ...(await chosen()) },
 };
 
 let isLeaving = false,

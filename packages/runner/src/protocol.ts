@@ -73,12 +73,21 @@
  * one. The request is refused with 409 `superseded` once a higher number was seen for that workspace, even
  * if the workspace is gone.
  *
+ * Versions: PROTOCOL_VERSION is raised, once in a release, with every change after which a worker and a
+ * runner of the release before could misunderstand each other, and with a change of the runner that has to
+ * take effect at the next start. The socket's path holds it, so that a worker meets its own version only. The
+ * runner of another version gets no new work: workers only finish there what it has, through the calls
+ * about tasks and workspaces, which therefore keep their meaning from one version to the next.
+ *
  * Errors: { error: { code, message } } with 4xx or 5xx; 404 for an unknown workspace or task, 400
  * `invalid_request` for a body that does not match its schema. Members that a schema does not list are
  * ignored. Ids are the worker's own (`thr_…`, `run_…`, `bld_…`, `prv_…`, `op_…`).
  */
 import Type from 'typebox';
 import type { Static, TSchema } from 'typebox';
+
+/** Version 0 is a runner's from before versions: its status and its socket's path name none. */
+export const PROTOCOL_VERSION = 1;
 
 const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const Texts = Type.Record(Type.String(), Type.String());
@@ -87,6 +96,8 @@ export type RunnerStatus = Static<typeof RunnerStatus>;
 export const RunnerStatus = Type.Object({
   id: Type.String(),
   pid: Type.Number(),
+  /** The runner's PROTOCOL_VERSION; version 0 leaves it out. */
+  protocol: Type.Optional(Type.Number()),
   driver: Nullable(Type.Enum(['bubblewrap', 'container'])),
   /** The settings that the runner keeps for life, which may outlast the service that started it. */
   asked: Type.Optional(

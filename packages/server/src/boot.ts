@@ -104,6 +104,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     merger,
     runner: runner.client,
     runnerStatus: () => runner.status(),
+    formerRunners: runner.former,
     processId,
     version: VERSION,
     listening: { port: config.port },

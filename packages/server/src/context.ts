@@ -12,6 +12,7 @@ import type { Config } from './config.ts';
 import type { Db } from './db/database.ts';
 import type { Limits } from './limits/limits.ts';
 import type { MergeEngine } from './merge/pool.ts';
+import type { FormerRunners } from './runner/former-runners.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
 export interface Context {
@@ -29,6 +30,8 @@ export interface Context {
   runner: RunnerClient;
   /** What the runner said of itself last; null while none answers. */
   runnerStatus: () => RunnerStatus | null;
+  /** Runners of older versions, which finish what they have. */
+  formerRunners: FormerRunners;
   /** Names this process in leases and wake-ups. */
   processId: string;
   version: string;

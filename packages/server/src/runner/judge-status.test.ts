@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { PROTOCOL_VERSION } from '@headrace/runner/protocol';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import { judgeStatus } from './judge-status.ts';
 
@@ -10,6 +11,7 @@ const runner = (
 ): RunnerStatus => ({
   id: 'local',
   pid: 1,
+  protocol: PROTOCOL_VERSION,
   driver,
   ok: driver !== null,
   missing: driver === null ? ['install bubblewrap'] : [],
@@ -21,6 +23,14 @@ const service = (
   container: Partial<typeof none | Record<string, string>> = {},
   sandboxLimits: 'required' | 'best-effort' = 'best-effort',
 ) => ({ sandboxDriver, sandboxLimits, container: { ...none, ...container } });
+
+test('a runner of another version of the protocol is refused', () => {
+  const { protocol: _, ...unversioned } = runner('bubblewrap');
+  for (const status of [unversioned, { ...unversioned, protocol: PROTOCOL_VERSION + 1 }]) {
+    const { ok, missing } = judgeStatus(status, service('auto'));
+    expect([ok, missing.join()]).toEqual([false, expect.stringMatching(/the one that runs speaks [02]/)]);
+  }
+});
 
 describe('a runner that was started with other settings', () => {
   test.each<[string, RunnerStatus, ReturnType<typeof service>, RegExp]>([

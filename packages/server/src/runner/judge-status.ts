@@ -1,3 +1,4 @@
+import { PROTOCOL_VERSION } from '@headrace/runner/protocol';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { Config } from '../config.ts';
 
@@ -13,6 +14,14 @@ export function judgeStatus(
   status: RunnerStatus,
   { sandboxDriver, sandboxLimits, container }: Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container'>,
 ): RunnerStatus {
+  if (status.protocol !== PROTOCOL_VERSION)
+    return {
+      ...status,
+      ok: false,
+      missing: [
+        `a runner of protocol ${PROTOCOL_VERSION}: the one that runs speaks ${status.protocol ?? 0}; stop the service for 30 seconds`,
+      ],
+    };
   const other = otherSettings(status, { driver: sandboxDriver, ...container });
   if (other !== null)
     return {

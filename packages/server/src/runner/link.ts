@@ -1,6 +1,6 @@
 /**
  * The link to the runner of this host's data folder: finds or starts it, keeps it alive by a sign of life,
- * and starts it again when it died.
+ * and starts it again when it died. Runners of older versions finish what they have (former-runners.ts).
  */
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -9,21 +9,24 @@ import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
+import { PROTOCOL_VERSION } from '@headrace/runner/protocol';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { Config } from '../config.ts';
+import { FormerRunners, olderSockets } from './former-runners.ts';
 import { judgeStatus } from './judge-status.ts';
+import { routeCalls } from './route-calls.ts';
 
 const SIGN_OF_LIFE_MS = 1_000;
 
 /**
- * Where the runner of a data folder listens. The path does not contain the data folder's, which may be longer
+ * Where the runner of a data folder listens, for each version of the protocol elsewhere. The path does not contain the data folder's, which may be longer
  * than the 107 bytes that a unix socket's path has.
  */
 export const runnerSocket = (dataDir: string): string =>
   join(
     tmpdir(),
     `headrace-${userInfo().uid}`,
-    `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.runner`,
+    `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.v${PROTOCOL_VERSION}.runner`,
   );
 
 interface LinkOptions {
@@ -35,6 +38,7 @@ interface LinkOptions {
 
 class RunnerLink {
   readonly client: RunnerClient;
+  readonly former = new FormerRunners();
   readonly #options: LinkOptions;
   readonly #socketPath: string;
   #last: RunnerStatus | null = null;
@@ -46,7 +50,7 @@ class RunnerLink {
   constructor(options: LinkOptions) {
     this.#options = options;
     this.#socketPath = runnerSocket(options.config.dataDir);
-    this.client = createRunnerClient(this.#socketPath);
+    this.client = routeCalls(createRunnerClient(this.#socketPath), this.former);
   }
 
   /**
@@ -61,6 +65,7 @@ class RunnerLink {
   async open(): Promise<void> {
     const { log } = this.#options;
     await mkdir(dirname(this.#socketPath), { recursive: true, mode: 0o700 });
+    await this.former.find(await olderSockets(this.#socketPath, PROTOCOL_VERSION));
     await this.#ensure().catch((err: unknown) => this.#logNoRunner(err));
     if (this.#last && !this.#last.ok)
       log.error(
@@ -82,7 +87,7 @@ class RunnerLink {
     if (starts)
       (
         await ensureRunner({
-          stateDir: join(config.dataDir, 'runner'),
+          stateDir: join(config.dataDir, 'runner', `v${PROTOCOL_VERSION}`),
           socketPath: this.#socketPath,
           nodePath: process.execPath,
           sandboxes: { driver: config.sandboxDriver, ...config.container },

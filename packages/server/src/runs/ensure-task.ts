@@ -10,7 +10,9 @@ import { turnRequest } from './turn-request.ts';
  */
 export async function ensureTask(started: StartedRun): Promise<boolean> {
   const { ctx, job, project, run, thread, rules, repair } = started;
-  const runnerId = await awaitRunner(ctx).catch(() => null);
+  // The runner of an older version goes on where the current one cannot start.
+  const isFormer = ctx.formerRunners.list().some(({ id }) => id === thread.runner_id);
+  const runnerId = isFormer ? thread.runner_id : await awaitRunner(ctx).catch(() => null);
   if (runnerId === null) return false;
   if (await findTask(ctx, run.id)) return true;
   if (thread.runner_id !== runnerId || !(await ctx.runner.workspaceExists(thread.id))) return false;

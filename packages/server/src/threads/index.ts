@@ -17,6 +17,7 @@ export { RUN_STATUSES, WORKSPACE_STATUSES } from './schemas.ts';
 export {
   clearActiveBuild,
   delayArchive,
+  endIdleTimes,
   markThreadDeleted,
   nextMessageSequence,
   setInitializationPhase,

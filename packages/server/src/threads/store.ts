@@ -70,6 +70,17 @@ export async function delayArchive(tx: Tx, threadId: string, retryAt: RawBuilder
     .execute();
 }
 
+/** Ends the idle time of the workspaces at a runner. One statement on `db`: it needs no transaction. */
+export async function endIdleTimes(db: Db, runnerId: string): Promise<void> {
+  await db
+    .updateTable('threads')
+    .set({ idle_expires_at: new Date(0) })
+    .where('runner_id', '=', runnerId)
+    .where('workspace_status', '=', 'ready')
+    .where('idle_expires_at', '>', new Date(0))
+    .execute();
+}
+
 /** Shows how far a preparation is. One statement on `db`: it needs no transaction. */
 export async function setInitializationPhase(
   db: Db,

@@ -11,6 +11,7 @@ import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { packPatch } from './pack-patch.ts';
 import { restoreWorkspace } from './restore-workspace.ts';
+import { isAtFormer, leaveFormer } from './leave-former.ts';
 import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
 
 /** What a workspace is prepared for. */
@@ -58,6 +59,8 @@ export async function prepareWorkspace(
       await ctx.runner.deleteWorkspace(threadId, job.claimedAt);
     }
   }
+  if (thread.workspace_status === 'ready' && (await isAtFormer(ctx, thread)))
+    await leaveFormer(ctx, job, thread);
   // The end of its runtime was not confirmed.
   if (thread.workspace_status === 'cleanup_pending')
     await ctx.runner.deleteWorkspace(threadId, job.claimedAt);

@@ -32,13 +32,21 @@ export async function dueThreads(db: Db, now: RawBuilder<Date>, limit: number): 
   return rows;
 }
 
-/** Threads whose workspace was at a runner of this host that `runnerId` has replaced. */
-export async function vanishedThreads(db: Db, runnerId: string, limit: number): Promise<string[]> {
+/** Threads whose workspace was at a runner of this host that is none of the live ones; the first is current. */
+export async function vanishedThreads(db: Db, live: readonly string[], limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select t.id from threads t
     where t.workspace_status = 'ready' and t.deleted_at is null
-      and t.runner_id <> ${runnerId} and split_part(t.runner_id, ':', 1) = split_part(${runnerId}, ':', 1)
+      and t.runner_id <> all(${live}::text[]) and split_part(t.runner_id, ':', 1) = split_part(${live[0]!}, ':', 1)
       and ${isUnused}
     limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);
+}
+
+/** Whether any thread has its workspace at this runner. */
+export async function hasWorkspaces(db: Db, runnerId: string): Promise<boolean> {
+  const { rows } = await sql<{ some: boolean }>`
+    select exists (select 1 from threads where runner_id = ${runnerId}
+      and workspace_status in ('ready', 'cleanup_pending') and deleted_at is null) as some`.execute(db);
+  return rows[0]!.some;
 }

@@ -11,15 +11,16 @@ const BATCH = 100;
 export async function sweepVanished(ctx: Context): Promise<void> {
   const known = runnerIdOf(ctx);
   if (!known) return;
-  const gone = await vanishedThreads(ctx.db, known, BATCH);
+  const former = () => ctx.formerRunners.list().map(({ id }) => id);
+  const gone = await vanishedThreads(ctx.db, [known, ...former()], BATCH);
   if (!gone.length) return;
   // Asks again: a newer runner may have made workspaces since the last status.
   const live = await ctx.runner.status();
-  const runnerId = `${live.id}:${live.pid}`;
+  const runnerIds: (string | null)[] = [`${live.id}:${live.pid}`, ...former()];
   for (const threadId of gone) {
     await transaction(ctx, async (tx) => {
       const now = await lockThreadById(tx, threadId);
-      if (now?.thread.workspace_status === 'ready' && now.thread.runner_id !== runnerId)
+      if (now?.thread.workspace_status === 'ready' && !runnerIds.includes(now.thread.runner_id))
         await vanishWorkspace(tx, now);
     });
   }

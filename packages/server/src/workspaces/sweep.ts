@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { every } from '../jobs/every.ts';
 import { forgetDeletedProjects } from './forget-projects.ts';
+import { sweepFormer } from './sweep-former.ts';
 import { sweepIdle } from './sweep-idle.ts';
 import { sweepVanished } from './sweep-vanished.ts';
 
@@ -8,11 +9,12 @@ const SWEEP_MS = 1_000;
 const FORGET_MS = 30_000;
 
 /**
- * Finds workspaces whose idle time is over, those that vanished with their runner, and what the runner
+ * Finds workspaces whose idle time is over, those that vanished with their runner or are at an older one, and
+ * what the runner
  * keeps of deleted projects. Safe in every process at once.
  */
 export function sweepWorkspaces(ctx: Context): void {
-  every(SWEEP_MS, () => Promise.all([sweepIdle(ctx), sweepVanished(ctx)]), {
+  every(SWEEP_MS, () => Promise.all([sweepIdle(ctx), sweepVanished(ctx), sweepFormer(ctx)]), {
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'workspaces were not swept'),
   });

@@ -1,5 +1,5 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lives, processStat } from '../processes.ts';
 import { Engine } from './engine.ts';
@@ -58,6 +58,19 @@ export async function removeLeftBehind(stateDir: string, tryMs = TRY_MS): Promis
         { cause: error },
       );
     }
+  }
+}
+
+/**
+ * The same for killed runners of other versions, whose state is in the folder above or in its other folders.
+ * One that lives keeps its containers.
+ */
+export async function removeLeftByOthers(stateDir: string): Promise<void> {
+  const above = dirname(stateDir);
+  const inside = readdirSync(above, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const other of [above, ...inside.map(({ name }) => join(above, name))]) {
+    const note = other === stateDir ? undefined : noted(other);
+    if (note && !lives(note.pid, note.startTime)) await removeLeftBehind(other);
   }
 }
 
