@@ -588,6 +588,8 @@ interface LogStateTable {
   one: Generated<boolean>;
   last_sequence: Generated<number>;
   last_published_at: GeneratedTime;
+  /** Raised by a restore. */
+  generation: Generated<number>;
 }
 
 interface WorkersTable {

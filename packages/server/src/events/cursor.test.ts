@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { sealCursor } from '../http/cursors.ts';
 import { newId } from '../ids.ts';
 import { bindingOf, openPosition, requireRetained, sealPosition } from './cursor.ts';
 import type { EventFilter } from './filter.ts';
@@ -18,7 +19,7 @@ const position = { sequence: 12, time: 1_000_000 };
 const [a, b] = [newId('prj'), newId('prj')];
 
 const reuse = (made: EventFilter, used: EventFilter) =>
-  openPosition(secret, bindingOf(used), sealPosition(secret, bindingOf(made), position));
+  openPosition(secret, bindingOf(used, 1), sealPosition(secret, bindingOf(made, 1), position));
 const code = (act: () => unknown) => {
   try {
     act();
@@ -37,6 +38,12 @@ describe('200', () => {
         { ...feed, types: new Set(['run.failed', 'run.queued']) },
       ),
     ).toEqual(position);
+  });
+  test('one from before the log had generations is of the first', () => {
+    const { filter, scope } = bindingOf(feed, 1);
+    const cursor = sealCursor(secret, [filter, scope, position.sequence, position.time]);
+    expect(openPosition(secret, bindingOf(feed, 1), cursor)).toEqual(position);
+    expect(code(() => openPosition(secret, bindingOf(feed, 2), cursor))).toBe('cursor_expired');
   });
   test('projects count on the feed of all apps only, as a set', () => {
     const all = { ...feed, projectId: null };
@@ -63,16 +70,16 @@ describe('400', () => {
     expect(code(() => reuse(feed, { ...feed, ...other }))).toBe('invalid_cursor');
   });
   test('altered, cut, or none at all', () => {
-    const cursor = sealPosition(secret, bindingOf(feed), position);
+    const cursor = sealPosition(secret, bindingOf(feed, 1), position);
     for (const wrong of [
       cursor.slice(0, -4),
       `${cursor}A`,
       'garbage',
       'AAAA',
       '12',
-      sealPosition(randomBytes(32), bindingOf(feed), position),
+      sealPosition(randomBytes(32), bindingOf(feed, 1), position),
     ])
-      expect(code(() => openPosition(secret, bindingOf(feed), wrong))).toBe('invalid_cursor');
+      expect(code(() => openPosition(secret, bindingOf(feed, 1), wrong))).toBe('invalid_cursor');
   });
 });
 
@@ -81,6 +88,12 @@ describe('410', () => {
     const all = { ...feed, projectId: null, projectIds: new Set([a, b]) };
     for (const projectIds of [new Set([a]), new Set([a, newId('prj')]), null])
       expect(code(() => reuse(all, { ...all, projectIds }))).toBe('cursor_scope_changed');
+  });
+  test('cursor_expired: of another generation of the log', () => {
+    const cursor = sealPosition(secret, bindingOf(feed, 2), position);
+    expect(openPosition(secret, bindingOf(feed, 2), cursor)).toEqual(position);
+    for (const generation of [1, 3])
+      expect(code(() => openPosition(secret, bindingOf(feed, generation), cursor))).toBe('cursor_expired');
   });
   test('cursor_expired: one retention after its time, or behind a log that was lost', () => {
     const end = { sequence: 20, time: position.time + 60_000 };

@@ -174,7 +174,7 @@ export async function openTestLog(settings: { eventRetentionSeconds?: number } =
         ctx.events.stream(
           response,
           {},
-          { filter, binding: bindingOf(filter), position: from, principal: PRINCIPAL, allows: () => {} },
+          { filter, binding: bindingOf(filter, 1), position: from, principal: PRINCIPAL, allows: () => {} },
           watch,
         ),
       );

@@ -123,5 +123,5 @@ export async function openFeed(call: FeedCall, name: FeedName): Promise<Feed> {
     runId: call.query.runId ?? null,
     types,
   };
-  return { filter, binding: bindingOf(filter) };
+  return { filter, binding: bindingOf(filter, call.ctx.events.generation) };
 }

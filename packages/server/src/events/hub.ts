@@ -101,6 +101,11 @@ export class EventHub implements StreamHost {
     return this.#draftFeed!;
   }
 
+  /** Of the log; it changes only while no service runs. */
+  get generation(): number {
+    return this.#tail!.generation;
+  }
+
   tailPosition(): Position {
     return this.#tail!.position();
   }

@@ -91,16 +91,17 @@ export async function readAll(db: Db, sequence: number, since: Date, limit: numb
 }
 
 /** Where the log ends now; `publishedAt` is the time of its last event. */
-export async function readEnd(db: Db): Promise<Position & { publishedAt: Date }> {
+export async function readEnd(db: Db): Promise<Position & { publishedAt: Date; generation: number }> {
   const { rows } = await sql<{
     sequence: number;
     now: Date;
     publishedAt: Date;
-  }>`select last_sequence as sequence, clock_timestamp() as now, last_published_at as "publishedAt" from log_state`.execute(
+    generation: number;
+  }>`select last_sequence as sequence, clock_timestamp() as now, last_published_at as "publishedAt", generation from log_state`.execute(
     db,
   );
-  const { sequence, now, publishedAt } = rows[0]!;
-  return { sequence, time: now.getTime(), publishedAt };
+  const { sequence, now, publishedAt, generation } = rows[0]!;
+  return { sequence, time: now.getTime(), publishedAt, generation };
 }
 
 /** The project of a thread of this organization, deleted ones included: their events stay readable. */

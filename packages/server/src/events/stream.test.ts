@@ -91,7 +91,7 @@ describe('replay and live', () => {
     expect(seen.length).toBeLessThan(written);
     const last = ofLog(reader).at(-1);
     const position = last
-      ? openPosition(log.ctx.secretKey, bindingOf(filter), last.id!)
+      ? openPosition(log.ctx.secretKey, bindingOf(filter, 1), last.id!)
       : { sequence: 0, time: Date.now() };
     const resumed = await log.read(filter, { position });
     await until(() => seen.length + ofLog(resumed).length >= written);
@@ -148,10 +148,10 @@ describe('heartbeats', () => {
       retentionSeconds: 604_800,
     });
     expect(rows.map((r) => r.type)).toEqual(['run.queued', 'run.running', 'run.completed']);
-    expect(openPosition(log.ctx.secretKey, bindingOf(filter), ofLog(reader)[0]!.id!).sequence).toBe(
+    expect(openPosition(log.ctx.secretKey, bindingOf(filter, 1), ofLog(reader)[0]!.id!).sequence).toBe(
       rows[0]!.sequence,
     );
-    const first = openPosition(log.ctx.secretKey, bindingOf(filter), reader.frames[0]!.id!);
+    const first = openPosition(log.ctx.secretKey, bindingOf(filter, 1), reader.frames[0]!.id!);
     expect(first.sequence).toBeLessThan(rows[0]!.sequence);
   });
 });

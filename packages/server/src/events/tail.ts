@@ -24,6 +24,8 @@ export interface Tail {
   subscribe(listener: Listener): () => void;
   /** How far the tail has read, with the database's time of that read. */
   position(): Position;
+  /** Of the log. */
+  generation: number;
   stop(): void;
 }
 
@@ -78,6 +80,7 @@ export async function startTail(ctx: Pick<Context, 'bus' | 'log'>, connection: P
       };
     },
     position: () => position,
+    generation: start.generation,
     stop() {
       stopped.abort();
       clearInterval(timer);
