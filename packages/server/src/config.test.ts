@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isServiceKey, makeServiceKey } from './accounts/index.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError, readConfig, SETTINGS } from './config.ts';
 
 const read = (env: Record<string, string | undefined>) => readConfig(env, isServiceKey);
 
@@ -147,4 +148,49 @@ test('an external database takes a secret key', () => {
   expect(faultsOf({ DATABASE_URL: 'postgresql://localhost/x', HEADRACE_SECRET_KEY: 's'.repeat(31) })).toEqual(
     ['HEADRACE_SECRET_KEY: has to have at least 32 characters'],
   );
+});
+
+describe('the table of settings', () => {
+  const guide = readFileSync(new URL('../../../docs/guides/operations.md', import.meta.url), 'utf8');
+  const codes = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
+  const rows = guide
+    .split('\n')
+    .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()))
+    .filter((cells) => /^`(HEADRACE_\w+|DATABASE_URL)`/.test(cells[1] ?? ''))
+    .map((cells) => ({ names: codes(cells[1]!), defaults: cells[2]! }));
+
+  test('has just the variables of the operations guide', () => {
+    expect(rows.flatMap(({ names }) => names).toSorted()).toEqual(Object.keys(SETTINGS).toSorted());
+  });
+
+  test('gives the defaults that the guide gives', () => {
+    const known = rows
+      .map(({ names, defaults }) => ({
+        names,
+        defaults,
+        table: names.map((name) => SETTINGS[name as keyof typeof SETTINGS].default),
+      }))
+      .filter(({ table }) => table.some((value) => value !== null));
+    expect(known.map(({ names, defaults }) => [names, codes(defaults)])).toEqual(
+      known.map(({ names, table }) => [names, table.filter((value) => value !== null)]),
+    );
+  });
+
+  test('shows what was set, secrets as ***', () => {
+    const { settings } = read({
+      HEADRACE_PORT: '4400',
+      HEADRACE_IDLE_TIMEOUT_MINUTES: '11',
+      HEADRACE_SECRET_KEY: 'a secret of at least 32 characters',
+      HEADRACE_OWNER_PASSWORD: '',
+      DATABASE_URL: 'postgres://u:hidden@host/db',
+    });
+    const shown = new Map(settings.map(({ name, value, isDefault }) => [name, [value, isDefault]]));
+    expect(shown.get('HEADRACE_PORT')).toEqual(['4400', true]);
+    expect(shown.get('HEADRACE_IDLE_TIMEOUT_MINUTES')).toEqual(['11', false]);
+    expect(shown.get('HEADRACE_SECRET_KEY')).toEqual(['***', false]);
+    expect(shown.get('DATABASE_URL')).toEqual(['***', false]);
+    expect(shown.get('HEADRACE_OWNER_PASSWORD')).toEqual([null, true]);
+    expect(shown.get('HEADRACE_LOG_LEVEL')).toEqual([null, true]);
+    expect(JSON.stringify(settings)).not.toMatch(/a secret of|hidden/);
+  });
 });

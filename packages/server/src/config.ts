@@ -10,7 +10,61 @@ import type { FileConfig } from './config-file.ts';
 
 export type Role = 'api' | 'worker' | 'runner';
 
+/**
+ * Every variable that is read, with its default: null where there is none, or the start works it out. What
+ * is secret is never shown.
+ */
+export const SETTINGS = {
+  HEADRACE_HOST: { default: '127.0.0.1' },
+  HEADRACE_PORT: { default: '4400' },
+  HEADRACE_DATA_DIR: { default: '.headrace' },
+  HEADRACE_CONFIG_FILE: { default: null },
+  DATABASE_URL: { default: null, secret: true },
+  HEADRACE_ROLES: { default: 'api,worker,runner' },
+  HEADRACE_SECRET_KEY: { default: null, secret: true },
+  HEADRACE_OWNER_EMAIL: { default: null },
+  HEADRACE_OWNER_PASSWORD: { default: null, secret: true },
+  HEADRACE_BOOTSTRAP_KEY: { default: null, secret: true },
+  HEADRACE_RATE_LIMIT: { default: '600' },
+  HEADRACE_RATE_WINDOW_SECONDS: { default: '60' },
+  HEADRACE_TRUSTED_PROXIES: { default: null },
+  HEADRACE_ADDRESS_CONNECTIONS: { default: '5000' },
+  HEADRACE_IDLE_TIMEOUT_MINUTES: { default: '15' },
+  HEADRACE_SANDBOX_DRIVER: { default: 'auto' },
+  HEADRACE_CONTAINER_SOCKET: { default: null },
+  HEADRACE_CONTAINER_IMAGE: { default: null },
+  HEADRACE_CONTAINER_RUNTIME: { default: null },
+  HEADRACE_SANDBOX_LIMITS: { default: null },
+  HEADRACE_RUN_CONCURRENCY: { default: null },
+  HEADRACE_BUILD_CONCURRENCY: { default: null },
+  HEADRACE_PREVIEW_DOMAIN: { default: 'localhost' },
+  HEADRACE_S3_BUCKET: { default: null },
+  HEADRACE_S3_ENDPOINT: { default: null },
+  HEADRACE_S3_REGION: { default: 'us-east-1' },
+  HEADRACE_LOG_LEVEL: { default: 'info' },
+  HEADRACE_EVENT_RETENTION_SECONDS: { default: '604800' },
+  HEADRACE_CLEANUP_GRACE_SECONDS: { default: '3600' },
+  HEADRACE_REPAIR_BUDGET_SECONDS: { default: '900' },
+  HEADRACE_APPROVAL_TIMEOUT_SECONDS: { default: '3600' },
+  HEADRACE_MCP_ALLOW_PRIVATE: { default: '0' },
+} as const satisfies Record<string, { default: string | null; secret?: true }>;
+
+type SettingName = keyof typeof SETTINGS;
+/** Variables whose default is a text of the table. */
+type Defaulted = {
+  [N in SettingName]: (typeof SETTINGS)[N]['default'] extends string ? N : never;
+}[SettingName];
+
+/** A variable as an operator reads it: `value` null where it is not set, `***` where it is secret. */
+export interface ShownSetting {
+  name: string;
+  value: string | null;
+  isDefault: boolean;
+}
+
 export interface Config extends FileConfig {
+  /** What was set, as an operator may read it. */
+  settings: ShownSetting[];
   host: string;
   port: number;
   dataDir: string;
@@ -89,21 +143,38 @@ function engineSocket(value: string | null, faults: string[]): string | null {
 
 type Env = Record<string, string | undefined>;
 
+/** An empty variable is one that is not set. */
+const textOf = (env: Env, name: string) => env[name] || null;
+
+function shownSettings(env: Env): ShownSetting[] {
+  return Object.entries(SETTINGS).map(([name, setting]) => {
+    const value = textOf(env, name);
+    return {
+      name,
+      value: value !== null && 'secret' in setting ? '***' : value,
+      isDefault: value === null || value === setting.default,
+    };
+  });
+}
+
 /**
  * Reads the configuration. Throws ConfigError naming every variable that is wrong. `isBootstrapKey` checks
  * the key's form.
  */
 export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): Config {
   const faults: string[] = [];
-  const text = (name: string) => (env[name] === undefined || env[name] === '' ? null : env[name]);
-  const whole = (name: string, fallback: number, min: number, max: number) => {
+  const text = (name: SettingName) => textOf(env, name);
+  const textOrDefault = (name: Defaulted): string => text(name) ?? SETTINGS[name].default;
+  const wholeOr = (name: SettingName, fallback: number, min: number, max: number) => {
     const value = text(name);
     if (value === null) return fallback;
     if (/^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
     faults.push(`${name}: has to be a whole number from ${min} to ${max}`);
     return fallback;
   };
-  const oneOf = <T extends string>(name: string, fallback: T, values: readonly T[]): T => {
+  const whole = (name: Defaulted, min: number, max: number) =>
+    wholeOr(name, Number(SETTINGS[name].default), min, max);
+  const oneOf = <T extends string>(name: SettingName, fallback: T, values: readonly T[]): T => {
     const value = text(name);
     if (value === null) return fallback;
     if ((values as readonly string[]).includes(value)) return value as T;
@@ -111,9 +182,8 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     return fallback;
   };
 
-  const roleText = text('HEADRACE_ROLES');
   const roles = new Set<Role>(
-    (roleText ?? 'api,worker,runner')
+    textOrDefault('HEADRACE_ROLES')
       .split(',')
       .map((r) => r.trim())
       .filter(Boolean) as Role[],
@@ -137,10 +207,10 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
   const ownerPassword = text('HEADRACE_OWNER_PASSWORD');
   if (ownerPassword !== null && [...ownerPassword].length < 8)
     faults.push('HEADRACE_OWNER_PASSWORD: has to have at least 8 characters');
-  const host = text('HEADRACE_HOST') ?? '127.0.0.1';
+  const host = textOrDefault('HEADRACE_HOST');
   const isLoopback = /^(127\.|localhost$|::1$)/.test(host);
   const bucket = text('HEADRACE_S3_BUCKET');
-  const previewDomain = text('HEADRACE_PREVIEW_DOMAIN') ?? 'localhost';
+  const previewDomain = textOrDefault('HEADRACE_PREVIEW_DOMAIN');
   if (!/^[a-z0-9.-]{1,200}$/i.test(previewDomain)) faults.push('HEADRACE_PREVIEW_DOMAIN: is not a host name');
 
   const trustedProxies = (text('HEADRACE_TRUSTED_PROXIES') ?? '')
@@ -152,11 +222,12 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
       'HEADRACE_TRUSTED_PROXIES: has to be a comma-separated list of addresses or networks, as 10.0.0.0/8',
     );
 
-  const dataDir = resolve(text('HEADRACE_DATA_DIR') ?? '.headrace');
+  const dataDir = resolve(textOrDefault('HEADRACE_DATA_DIR'));
   const config: Config = {
+    settings: shownSettings(env),
     ...readConfigFile(text('HEADRACE_CONFIG_FILE'), join(dataDir, 'config.json'), faults),
     host,
-    port: whole('HEADRACE_PORT', 4400, 0, 65_535),
+    port: whole('HEADRACE_PORT', 0, 65_535),
     dataDir,
     databaseUrl,
     roles,
@@ -164,12 +235,16 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     ownerEmail,
     ownerPassword,
     bootstrapKey,
-    rateLimit: whole('HEADRACE_RATE_LIMIT', 600, 1, 1_000_000_000),
-    rateWindowSeconds: whole('HEADRACE_RATE_WINDOW_SECONDS', 60, 1, 86_400),
+    rateLimit: whole('HEADRACE_RATE_LIMIT', 1, 1_000_000_000),
+    rateWindowSeconds: whole('HEADRACE_RATE_WINDOW_SECONDS', 1, 86_400),
     trustedProxies,
-    addressConnections: whole('HEADRACE_ADDRESS_CONNECTIONS', 5_000, 1, 1_000_000),
-    idleTimeoutMinutes: whole('HEADRACE_IDLE_TIMEOUT_MINUTES', 15, 1, 60),
-    sandboxDriver: oneOf('HEADRACE_SANDBOX_DRIVER', 'auto', ['auto', 'bubblewrap', 'container'] as const),
+    addressConnections: whole('HEADRACE_ADDRESS_CONNECTIONS', 1, 1_000_000),
+    idleTimeoutMinutes: whole('HEADRACE_IDLE_TIMEOUT_MINUTES', 1, 60),
+    sandboxDriver: oneOf('HEADRACE_SANDBOX_DRIVER', SETTINGS.HEADRACE_SANDBOX_DRIVER.default, [
+      'auto',
+      'bubblewrap',
+      'container',
+    ] as const),
     sandboxLimits: oneOf('HEADRACE_SANDBOX_LIMITS', isLoopback ? 'best-effort' : 'required', [
       'required',
       'best-effort',
@@ -179,7 +254,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
       image: text('HEADRACE_CONTAINER_IMAGE'),
       runtime: text('HEADRACE_CONTAINER_RUNTIME'),
     },
-    logLevel: oneOf('HEADRACE_LOG_LEVEL', 'info', [
+    logLevel: oneOf('HEADRACE_LOG_LEVEL', SETTINGS.HEADRACE_LOG_LEVEL.default, [
       'fatal',
       'error',
       'warn',
@@ -188,22 +263,26 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
       'trace',
       'silent',
     ] as const),
-    eventRetentionSeconds: whole('HEADRACE_EVENT_RETENTION_SECONDS', 604_800, 1, 31_536_000),
-    cleanupGraceSeconds: whole('HEADRACE_CLEANUP_GRACE_SECONDS', 3600, 0, 604_800),
-    repairBudgetSeconds: whole('HEADRACE_REPAIR_BUDGET_SECONDS', 900, 1, 900),
-    approvalTimeoutSeconds: whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 3600, 1, 86_400),
+    eventRetentionSeconds: whole('HEADRACE_EVENT_RETENTION_SECONDS', 1, 31_536_000),
+    cleanupGraceSeconds: whole('HEADRACE_CLEANUP_GRACE_SECONDS', 0, 604_800),
+    repairBudgetSeconds: whole('HEADRACE_REPAIR_BUDGET_SECONDS', 1, 900),
+    approvalTimeoutSeconds: whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 1, 86_400),
     previewDomain,
-    mcpAllowPrivate: oneOf('HEADRACE_MCP_ALLOW_PRIVATE', '0', ['0', '1'] as const) === '1',
+    mcpAllowPrivate:
+      oneOf('HEADRACE_MCP_ALLOW_PRIVATE', SETTINGS.HEADRACE_MCP_ALLOW_PRIVATE.default, [
+        '0',
+        '1',
+      ] as const) === '1',
     s3:
       bucket === null
         ? null
         : {
             bucket,
             endpoint: text('HEADRACE_S3_ENDPOINT'),
-            region: text('HEADRACE_S3_REGION') ?? 'us-east-1',
+            region: textOrDefault('HEADRACE_S3_REGION'),
           },
-    runConcurrency: whole('HEADRACE_RUN_CONCURRENCY', runsByMemory(), 1, 1000),
-    buildConcurrency: whole('HEADRACE_BUILD_CONCURRENCY', Math.max(2, availableParallelism()), 1, 1000),
+    runConcurrency: wholeOr('HEADRACE_RUN_CONCURRENCY', runsByMemory(), 1, 1000),
+    buildConcurrency: wholeOr('HEADRACE_BUILD_CONCURRENCY', Math.max(2, availableParallelism()), 1, 1000),
   };
   if (faults.length) throw new ConfigError(faults);
   return config;
