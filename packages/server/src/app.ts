@@ -25,6 +25,7 @@ import { writeClaimed } from './receipts/write-claimed.ts';
 import { routes as runRoutes } from './runs/routes.ts';
 import { routes as settingsRoutes } from './settings/routes.ts';
 import { routes as sourceRoutes } from './sources/routes.ts';
+import { routes as systemRoutes } from './system/routes.ts';
 import { routes as threadRoutes } from './threads/routes.ts';
 import { routes as usageRoutes } from './usage/routes.ts';
 import { routes as workspaceRoutes } from './workspaces/routes.ts';
@@ -51,6 +52,7 @@ export const routes: Route[] = [
   ...mcpServerRoutes,
   ...accountRoutes,
   ...auditRoutes,
+  ...systemRoutes,
   ...healthRoutes,
 ];
 

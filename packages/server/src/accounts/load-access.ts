@@ -118,6 +118,8 @@ const sessionRows = (db: Db) =>
       's.active_org_id',
       'o.platform_api',
       'm.role',
+      // Ids rise with time. A deleted one counts: nobody gets its place.
+      sql<boolean | null>`o.id = (select min(id) from organizations)`.as('is_first'),
       endsInMs('s.expires_at'),
     ]);
 type SessionRow = Awaited<ReturnType<ReturnType<typeof sessionRows>['execute']>>[number];
@@ -140,6 +142,7 @@ function loadedSession(row: SessionRow): Loaded {
           permissions: permissionsOfRole(row.role),
           projectIds: null,
           platformApi: row.platform_api ?? true,
+          isOperator: row.is_first === true,
         },
     secretHash: null,
     orgId,

@@ -23,7 +23,7 @@ export function authorize(
   if (api === 'platform' && !principal.platformApi)
     throw new ApiError('forbidden', 'This organization has no access to the Platform API.');
   if (access === 'authenticated') return;
-  if ('session' in access) return requireSession(access.session, principal);
+  if ('session' in access) return requireSession(access, principal);
   const missing = access.permissions.filter((permission) => !may(principal, permission));
   if (missing.length) throw refuse(`This takes the permission ${missing.join(' and ')}.`);
   if (access.unrestricted && principal.projectIds !== null)
@@ -32,12 +32,17 @@ export function authorize(
     throw new ApiError('forbidden', 'This key is restricted to other apps.');
 }
 
-/** A browser session of at least this rank. */
-function requireSession(least: keyof typeof RANK, principal: Principal): void {
+/** A browser session of at least this rank, and where that is asked for, the operator's. */
+function requireSession(
+  { session: least, operator }: Extract<Access, { session: unknown }>,
+  principal: Principal,
+): void {
   if (principal.kind === 'key')
     throw new ApiError('unauthorized', 'This takes a browser session; a service key is not enough.');
   if (RANK[principal.role ?? 'user'] < RANK[least])
     throw new ApiError('forbidden', `This takes the role ${least} in the organization.`);
+  if (operator && principal.isOperator !== true)
+    throw new ApiError('forbidden', 'This is for owners and admins of the first organization.');
 }
 
 /** Browsers send the session cookie from any page: a write has to come from one of ours. */

@@ -14,13 +14,14 @@ import type { Claim, Receipt, WriteResult } from './write-request.ts';
 /**
  * Who may call it. `permissions`: all of them, by key or session. `session`: a browser session of at least
  * that role in its organization (`user`: of anybody, in no matter which). `authenticated`: anybody known;
- * the operation decides. `unrestricted`: not for keys with `projectIds`.
+ * the operation decides. `unrestricted`: not for keys with `projectIds`. `operator`: of the first
+ * organization, whose owners run the deployment.
  */
 export type Access =
   | 'public'
   | 'authenticated'
   | { permissions: readonly string[]; unrestricted?: boolean }
-  | { session: 'user' | 'member' | 'admin' | 'owner' };
+  | { session: 'user' | 'member' | 'admin' | 'owner'; operator?: true };
 
 /** The call of an operation, after authentication and validation. */
 export interface Call<Q = unknown, B = unknown> {

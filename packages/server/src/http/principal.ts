@@ -17,6 +17,8 @@ export interface Principal {
   projectIds: ReadonlySet<string> | null;
   /** The organization's entitlement to /api/platform. */
   platformApi: boolean;
+  /** Acts by a session in the deployment's first organization. */
+  isOperator?: boolean;
 }
 
 export const may = (principal: Principal, permission: string) => principal.permissions.has(permission);

@@ -1,0 +1,5 @@
+import { directRoute } from '../http/operation.ts';
+import type { Route } from '../http/operation.ts';
+import { listStuck } from './list-stuck.ts';
+
+export const routes: Route[] = [directRoute('GET', '/system/stuck', listStuck)];
