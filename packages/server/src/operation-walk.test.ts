@@ -148,6 +148,7 @@ const SAMPLES: Record<string, Sample> = {
   'accounts.listCredentials': NOTHING,
   'accounts.revokeCredential': NOTHING,
   'audit.listEntries': NOTHING,
+  'system.getSystem': NOTHING,
   'system.listStuck': NOTHING,
   'health.getHealth': NOTHING,
   'health.getReadiness': NOTHING,

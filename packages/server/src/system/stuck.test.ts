@@ -6,6 +6,7 @@ import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newApp, ok, P, sh } from '../threads/threads.fixture.ts';
 import { findStuck, stuckQuery } from './find-stuck.ts';
+import { queuesQuery } from './read-queues.ts';
 
 let s: TestServer;
 let cookie: string;
@@ -228,13 +229,13 @@ test('reads open rows only, by their indexes', async () => {
       tx.db,
     );
     await sql`analyze runs, operations, objects, threads, jobs, applies, builds`.execute(tx.db);
-    const { rows } = await sql<{
-      'QUERY PLAN': string;
-    }>`explain (analyze, costs off, timing off) ${stuckQuery(ctx, { seconds: 300, after: null, limit: 50 })}`.execute(
-      tx.db,
-    );
-    const plan = rows.map((row) => row['QUERY PLAN']);
-    expect(plan.filter((line) => /Seq Scan on (runs|operations|objects)\b/.test(line))).toEqual([]);
+    for (const query of [stuckQuery(ctx, { seconds: 300, after: null, limit: 50 }), queuesQuery()]) {
+      const { rows } = await sql<{
+        'QUERY PLAN': string;
+      }>`explain (analyze, costs off, timing off) ${query}`.execute(tx.db);
+      const plan = rows.map((row) => row['QUERY PLAN']);
+      expect(plan.filter((line) => /Seq Scan on (runs|operations|objects)\b/.test(line))).toEqual([]);
+    }
     throw new Error('undo');
   }).catch((error: unknown) => {
     if ((error as Error).message !== 'undo') throw error;

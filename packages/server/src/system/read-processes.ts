@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { RunnerReport } from '../db/schema.ts';
+
+const ALIVE_SECONDS = 30;
+/** A deployment has fewer; silent ones are forgotten after an hour. */
+const MOST = 1_000;
+
+export interface ProcessRow {
+  id: string;
+  host: string;
+  roles: string[];
+  started_at: Date;
+  last_seen_at: Date;
+  runner: RunnerReport | null;
+  is_alive: boolean;
+}
+
+/** The processes by their signs of life, those that began first at the front. */
+export async function readProcesses(db: Db): Promise<ProcessRow[]> {
+  return db
+    .selectFrom('processes')
+    .select([
+      'id',
+      'host',
+      'roles',
+      'started_at',
+      'runner',
+      sql<Date>`least(last_seen_at, now())`.as('last_seen_at'),
+      sql<boolean>`last_seen_at > now() - ${ALIVE_SECONDS} * interval '1 second'`.as('is_alive'),
+    ])
+    .orderBy('started_at')
+    .orderBy('id')
+    .limit(MOST)
+    .execute();
+}
+
+export const processView = (row: ProcessRow) => ({
+  id: row.id,
+  host: row.host,
+  roles: row.roles,
+  startedAt: row.started_at.toISOString(),
+  lastSeenAt: row.last_seen_at.toISOString(),
+});
+
+/** The runners that living processes report; processes of one host may share one. */
+export function runnerViews(rows: readonly ProcessRow[]) {
+  const byRunner = new Map<string, ReturnType<typeof runnerView>>();
+  for (const { host, runner, is_alive: isAlive } of rows)
+    if (isAlive && runner) byRunner.set(`${host} ${runner.id}`, runnerView(host, runner));
+  return [...byRunner.values()];
+}
+
+const runnerView = (host: string, runner: RunnerReport) => ({
+  id: runner.id,
+  host,
+  driver: runner.driver ?? 'none',
+  limits: runner.limits,
+  warnings: runner.warnings,
+  sandboxes: runner.sandboxes ?? 0,
+  memoryBytes: runner.memoryBytes,
+  freeBytes: runner.freeBytes,
+  egressRefused: runner.egressRefused,
+});

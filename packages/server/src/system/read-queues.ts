@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { JobKind } from '../jobs/enqueue.ts';
+
+interface Queue {
+  name: string;
+  waiting: number;
+  running: number;
+  /** Since when the oldest waits; null where none does. */
+  oldestSeconds: number | null;
+  failing: number;
+}
+
+/** By rows of their own: what a limit holds back waits, whatever its job is put off to. */
+const OWN: Partial<
+  Record<JobKind, { table: string; waiting: RawBuilder<unknown>; running: RawBuilder<unknown> }>
+> = {
+  'run.work': {
+    table: 'runs',
+    waiting: sql`status = 'queued'`,
+    running: sql`status in ('running', 'waiting')`,
+  },
+  'build.work': { table: 'builds', waiting: sql`status = 'queued'`, running: sql`status = 'building'` },
+};
+
+const NAMES: Record<JobKind, string> = {
+  'thread.initialize': 'initializations',
+  'run.work': 'runs',
+  'exec.work': 'commands',
+  'apply.merge': 'applies',
+  'build.work': 'builds',
+  'preview.work': 'previews',
+  'workspace.archive': 'archives',
+  'source.repack': 'repacks',
+};
+
+/** What is open of each kind of work, by the indexes of open rows. */
+export async function readQueues(db: Db): Promise<Queue[]> {
+  const { rows } = await sql<Queue>`${queuesQuery()}`.execute(db);
+  return rows;
+}
+
+export const queuesQuery = (): RawBuilder<unknown> =>
+  sql.join((Object.keys(NAMES) as JobKind[]).map(queueOf), sql` union all `);
+
+function queueOf(kind: JobKind): RawBuilder<unknown> {
+  const jobs = sql`jobs where kind = ${kind}`;
+  const own = OWN[kind];
+  const table = own && sql.table(own.table);
+  const waiting = own ? sql`${table} where ${own.waiting}` : sql`${jobs} and status = 'queued'`;
+  const running = own ? sql`${table} where ${own.running}` : sql`${jobs} and status = 'active'`;
+  return sql`select ${NAMES[kind]} as name, (select count(*)::float8 from ${waiting}) as waiting, (select count(*)::float8 from ${running}) as running,
+    (select greatest(0, extract(epoch from now() - min(created_at)))::float8 from ${waiting} having count(*) > 0) as "oldestSeconds",
+    (select count(*)::float8 from ${jobs} and status in ('queued', 'active') and failures > 0) as failing`;
+}
