@@ -178,6 +178,7 @@ export class Endpoint {
   ): WriteRequest {
     const { method } = this.#route;
     const { appId } = call.params;
+    const projectId = appId && appId !== NO_ID ? appId : null;
     return {
       principal: call.principal,
       // Nobody can repeat a session's write without a key: a key that no other request has.
@@ -187,7 +188,8 @@ export class Endpoint {
       permissions: this.#permissions,
       requestId: call.requestId,
       direct: this.#api === 'direct',
-      projectId: appId && appId !== NO_ID ? appId : null,
+      projectId,
+      names: { projectId: projectId ?? bodyProjectOf(call.body), threadId: call.params.threadId ?? null },
       fingerprint: known,
     };
   }
@@ -207,6 +209,12 @@ function paramsOf(request: FastifyRequest): Record<string, string> {
   }
   if (params.projectId !== undefined) params.appId = params.projectId;
   return params;
+}
+
+/** The project that a write without one in its path is for. */
+function bodyProjectOf(body: unknown): string | null {
+  const { projectId } = (body ?? {}) as { projectId?: unknown };
+  return typeof projectId === 'string' ? projectId : null;
 }
 
 /** Aborted when the response's connection has ended, its answer sent or not, or the service stops. */

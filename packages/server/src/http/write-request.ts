@@ -10,6 +10,8 @@ export interface WriteRequest {
   method: string;
   path: string;
   projectId: string | null;
+  /** The project and thread that the request names, whether they are there or not. */
+  names: { projectId: string | null; threadId: string | null };
   permissions: string[];
   requestId: string;
   /** Direct API: `operation.updated` is published unless the write turns out to concern a Platform app. */

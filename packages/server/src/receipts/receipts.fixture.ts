@@ -65,6 +65,7 @@ export const requestOf = (orgId: string, key: string = randomUUID()): WriteReque
   method: 'POST',
   path: '/api/x',
   projectId: null,
+  names: { projectId: null, threadId: null },
   permissions: [],
   requestId: 'req-1',
   direct: true,

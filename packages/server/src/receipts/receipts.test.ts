@@ -49,6 +49,13 @@ const published = async (operationId: string) =>
   select data ->> 'status' as status from (select event_id, type, data from events union all select event_id, type, data from outbox) as e
   where type = 'operation.updated' and data ->> 'id' = ${operationId} order by event_id`.execute(ctx.db)
   ).rows.map((e) => e.status);
+/** As `published`, each with its project and thread. */
+const refusalsOf = async (operationId: string) =>
+  (
+    await sql<{ status: string; project_id: string; thread_id: string }>`
+  select data ->> 'status' as status, project_id, thread_id from (select event_id, type, data, project_id, thread_id from events union all select event_id, type, data, project_id, thread_id from outbox) as e
+  where type = 'operation.updated' and data ->> 'id' = ${operationId} order by event_id`.execute(ctx.db)
+  ).rows.map((e) => [e.status, e.project_id, e.thread_id]);
 const receiptOf = (answer: TestAnswer) => answer.headers.get('x-operation-id');
 const isReplay = (answer: TestAnswer) => answer.headers.get('idempotent-replayed') === 'true';
 const code = (answer: TestAnswer) => `${answer.status} ${answer.body?.error?.code ?? ''}`.trim();
@@ -257,6 +264,38 @@ test('over HTTP: twenty copies at once have one effect', async () => {
   expect(await published(receiptOf(right[0]!)!)).toEqual(['succeeded']);
 });
 
+test('over HTTP: a refusal that settles is published once, with the project and thread that were found', async () => {
+  const { project } = (await s.call('POST', '/api/projects', { name: 'n' })).body;
+  const { thread } = (await s.call('POST', '/api/threads', { projectId: project.id })).body;
+  const ofApp = (await s.call('POST', `${P}/apps`, { name: 'n' })).body.app;
+  const restricted = (
+    await newAccount(s, await signedIn(s), {
+      projectIds: [newId('prj')],
+      permissions: { thread: ['update'] },
+    })
+  ).key;
+  const refuse = async (path: string, body: object, options: object = {}) => {
+    const method = path.endsWith('/retry') || path === '/api/threads' ? 'POST' : 'PATCH';
+    const answer = await s.call(method, path, body, options);
+    expect([404, 409]).toContain(answer.status);
+    return receiptOf(answer)!;
+  };
+  const stale = { expectedVersion: 999 };
+  const idem = randomUUID();
+  const found = await refuse(`/api/threads/${thread.id}`, stale, { idem });
+  await refuse(`/api/threads/${thread.id}`, stale, { idem });
+  const expected: [string, unknown[]][] = [
+    [found, [project.id, thread.id]],
+    [await refuse(`/api/threads/${thread.id}/retry`, {}), [project.id, thread.id]],
+    [await refuse(`/api/projects/${project.id}`, stale), [project.id, null]],
+    [await refuse('/api/threads', { projectId: project.id, sourceId: newId('src') }), [project.id, null]],
+    [await refuse(`/api/projects/${newId('prj')}`, { name: 'n' }), [null, null]],
+    [await refuse(`/api/threads/${thread.id}`, stale, { key: restricted }), [null, null]],
+  ];
+  for (const [id, at] of expected) expect(await refusalsOf(id)).toEqual([['failed', ...at]]);
+  expect(await refusalsOf(await refuse(`/api/projects/${ofApp.id}`, stale))).toEqual([]);
+});
+
 test('over HTTP: operation.updated is published for writes that concern no app, once', async () => {
   const direct = await s.call('POST', '/api/projects', { name: 'n' }, { idem: 'published' });
   await s.call('POST', '/api/projects', { name: 'n' }, { idem: 'published' });
@@ -265,7 +304,7 @@ test('over HTTP: operation.updated is published for writes that concern no app, 
   const source = await s.call('POST', `${P}/apps/${ofApp.body.app.id}/sources`, { files: [] });
   expect(await Promise.all([direct, refused, ofApp, source].map((a) => published(receiptOf(a)!)))).toEqual([
     ['succeeded'],
-    [],
+    ['failed'],
     [],
     [],
   ]);
@@ -356,13 +395,13 @@ describe('writeOnce', () => {
     expect(row.reserved_until!.getTime() - Date.now()).toBeGreaterThan(7 * 86_400_000);
   });
 
-  test('a refusal that settles leaves its receipt and nothing else; one that releases leaves nothing at all', async () => {
+  test('a refusal that settles leaves its receipt, its event and nothing else; one that releases leaves nothing at all', async () => {
     const settling = await writeOnce(ctx, request, async (tx) => {
       appendEvent(tx, DIRECT, 'thread.updated', { id: newId('thr'), status: 'ready' });
       throw notFound('thread');
     });
     expect(settling).toMatchObject({ status: 404, replayed: false });
-    expect(await published(settling.operationId!)).toEqual([]);
+    expect(await published(settling.operationId!)).toEqual(['failed']);
     expect(await writeOnce(ctx, request, async () => OK)).toMatchObject({
       status: 404,
       text: settling.text,
@@ -778,7 +817,7 @@ describe('a claim that a job settles', () => {
       async () => OK,
     );
     expect(answer).toMatchObject({ status: 404, replayed: false });
-    expect(await published(answer.operationId!)).toEqual([]);
+    expect(await published(answer.operationId!)).toEqual(['failed']);
     expect(await writeClaimed(ctx, request, JOB, async () => OK)).toMatchObject({
       status: 404,
       replayed: true,

@@ -24,8 +24,8 @@ import { ApiError, settles } from '../http/errors.ts';
 import { newId } from '../ids.ts';
 import { inTurn } from './rivals.ts';
 import { sealAnswer } from './sealed-answer.ts';
-import { publishOperation, settle } from './settle.ts';
-import { deleteReceipt } from './store.ts';
+import { publishOperation, publishRefusal, settle } from './settle.ts';
+import { deleteReceipt, findConcerned } from './store.ts';
 import { takeKey } from './take-key.ts';
 import type { Answer, Receipt, WriteRequest, WriteResult } from '../http/write-request.ts';
 
@@ -91,10 +91,7 @@ export async function writeOnce(
   });
 }
 
-/**
- * Stores a refusal that settles. It is published where its pending was: when a retry that took a claim over
- * is refused.
- */
+/** Stores a refusal that settles, and publishes it where the write would have been. */
 export async function refuse(
   ctx: Context,
   request: WriteRequest,
@@ -111,7 +108,9 @@ export async function refuse(
       return { status: error.status, text, operationId: found.id, replayed: false };
     }
     if (found) await deleteReceipt(tx, found.id);
-    tx.receipt = settledReceipt(ctx, request, operationId, result);
+    const concerned = request.direct ? await findConcerned(tx, request) : undefined;
+    tx.receipt = settledReceipt(ctx, request, operationId, { ...result, ...concerned });
+    if (concerned) publishRefusal(tx, operationId, concerned);
     return { status: error.status, text, operationId, replayed: false };
   });
 }

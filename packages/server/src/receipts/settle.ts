@@ -4,7 +4,7 @@ import type { EventScope, Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import type { ReceiptStatus } from './state.ts';
 import { loseReceipt, settleReceipt } from './store.ts';
-import type { ClaimId, PublishedRow } from './store.ts';
+import type { ClaimId, Concerned, PublishedRow } from './store.ts';
 import type { WriteRequest, WriteResult } from '../http/write-request.ts';
 
 /** The operation's event, where it is published at all. Called once per status. */
@@ -16,14 +16,33 @@ export function publishOperation(
   if (!request.direct || scope?.feed === 'platform') return;
   appendEvent(
     tx,
-    { orgId: request.principal.orgId, projectId: scope?.projectId ?? request.projectId, feed: 'direct' },
+    {
+      orgId: request.principal.orgId,
+      projectId: scope?.projectId ?? request.projectId,
+      threadId: threadOf(request.path),
+      feed: 'direct',
+    },
     'operation.updated',
     { id, status },
   );
 }
 
+/** The event of a refusal: with the project and thread that were found, which may be none. */
+export function publishRefusal(tx: Tx, operationId: string, { scope, threadId }: Concerned): void {
+  if (scope.feed === 'platform') return;
+  appendEvent(tx, { ...scope, threadId }, 'operation.updated', { id: operationId, status: 'failed' });
+}
+
+/** The thread that a Direct path names. */
+const threadOf = (path: string): string | null => /^\/api\/threads\/(thr_\w+)/.exec(path)?.[1] ?? null;
+
 function publishRow(tx: Tx, id: string, row: PublishedRow): void {
-  const scope: EventScope = { orgId: row.org_id, projectId: row.project_id, feed: 'direct' };
+  const scope = {
+    orgId: row.org_id,
+    projectId: row.project_id,
+    threadId: threadOf(row.path),
+    feed: 'direct' as const,
+  };
   appendEvent(tx, scope, 'operation.updated', { id, status: row.status });
 }
 

@@ -7,7 +7,9 @@ import type { Insertable, RawBuilder } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { json } from '../db/schema.ts';
 import type { Database, OperationRow } from '../db/schema.ts';
-import type { Tx } from '../db/transaction.ts';
+import type { EventScope, Tx } from '../db/transaction.ts';
+import { seesProject } from '../http/principal.ts';
+import type { WriteRequest } from '../http/write-request.ts';
 import { receiptChange } from './state.ts';
 
 /** A claim, as long as nobody has taken it over: the fence rises with each owner. */
@@ -17,7 +19,7 @@ export interface ClaimId {
 }
 
 /** What an event of the operation is published by. */
-export type PublishedRow = Pick<OperationRow, 'org_id' | 'project_id' | 'published' | 'status'>;
+export type PublishedRow = Pick<OperationRow, 'org_id' | 'project_id' | 'path' | 'published' | 'status'>;
 
 export const LEASE_SECONDS = 15;
 /** As of a write in one transaction (db/transaction.ts). */
@@ -28,6 +30,28 @@ const RELEASED_KEPT_DAYS = 8;
 const STAGED_GRACE_SECONDS = 5;
 
 const SETTLED_NOW = { settled_at: sql<Date>`clock_timestamp()`, lease_until: null } as const;
+
+/** What a refused write was for, as far as it was found. */
+export interface Concerned {
+  scope: EventScope;
+  threadId: string | null;
+}
+
+/** The project and thread that a request names, where they are there and its caller may see them. */
+export async function findConcerned(tx: Tx, { principal, names }: WriteRequest): Promise<Concerned> {
+  const { orgId } = principal;
+  const { rows } = await sql<{ id: string; kind: EventScope['feed'] }>`
+    select p.id, p.kind from projects p where p.org_id = ${orgId} and p.deleted_at is null and p.id = ${
+      names.threadId === null
+        ? names.projectId
+        : sql`(select t.project_id from threads t where t.id = ${names.threadId} and t.org_id = ${orgId} and t.deleted_at is null)`
+    }`.execute(tx.db);
+  const found = rows.find(({ id }) => seesProject(principal, id));
+  return {
+    scope: { orgId, projectId: found?.id ?? null, feed: found?.kind ?? 'direct' },
+    threadId: found ? names.threadId : null,
+  };
+}
 
 /** Frees the key of a receipt that is in the way. */
 export async function deleteReceipt(tx: Tx, id: string): Promise<void> {
@@ -108,7 +132,7 @@ export async function settleReceipt(
     .where('id', '=', operationId)
     .where('status', 'in', from);
   if (fence !== undefined) update = update.where('fence', '=', fence);
-  return update.returning(['org_id', 'project_id', 'published', 'status']).executeTakeFirst();
+  return update.returning(['org_id', 'project_id', 'path', 'published', 'status']).executeTakeFirst();
 }
 
 /** Stores the refusal that the claim's own work ended with. */
@@ -154,7 +178,7 @@ export async function loseReceipt(
     .where('id', '=', operationId)
     .where('fence', '=', fence)
     .where('status', 'in', from)
-    .returning(['org_id', 'project_id', 'published', 'status'])
+    .returning(['org_id', 'project_id', 'path', 'published', 'status'])
     .executeTakeFirst();
 }
 

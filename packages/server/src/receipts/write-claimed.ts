@@ -152,7 +152,7 @@ async function refuseClaim(
       { operationId, fence },
       { status: error.status, response, isReserved: settles(error) },
     );
-    if (row?.published && publishesPending)
+    if (row?.published && (publishesPending || settles(error)))
       publishOperation(tx, request, { id: operationId, status: 'failed', scope });
     tx.wake('operations', operationId);
   });
