@@ -28,7 +28,8 @@ export const Message = Type.Object({
   id: Id('msg'),
   threadId: Id('thr'),
   role: Enum(['user', 'assistant', 'system']),
-  content: Content,
+  // An agent's reply has no limit of ours.
+  content: Text('Done.', { minLength: 1 }),
   runId: Nullable(Id('run')),
   sequence: Counter,
   clientMessageId: Nullable(ClientMessageId),

@@ -105,23 +105,35 @@ describe('deleting an app', () => {
     const { run } = await b.send(sh('sleep 60'));
     await b.working(run.id);
     await b.send('later');
+    const second = (await ok(s.call('POST', `${b.app}/threads`, {}))).thread.id as string;
+    const earlier = (await ok(s.call('POST', `${b.app}/threads`, {}))).thread.id as string;
+    await ok(s.call('DELETE', `${b.app}/threads/${earlier}`));
+    await until(
+      'the second thread',
+      async () => (await ok(s.call('GET', `${b.app}/threads/${second}`))).thread.status === 'ready',
+    );
     // Events are published a moment after the answer.
     const before = await until('both runs on the feed', async () => {
       const list = await allEvents(b.appId);
-      return list.filter((e: { type: string }) => e.type === 'run.queued').length === 2 && list.length;
+      const has = (type: string) => list.filter((e: { type: string }) => e.type === type).length;
+      return has('run.queued') === 2 && has('thread.deleted') === 1 && list.length;
     });
     await ok(s.call('DELETE', b.app));
     const events = await until('the deletion', async () => {
       const list = await allEvents(b.appId);
       return list.some((e: { type: string }) => e.type === 'platform.app.deleted') && list;
     });
-    expect(events.slice(before).map((e: { type: string }) => e.type)).toEqual([
+    const ended = events.slice(before).filter((e: { type: string }) => !e.type.startsWith('workspace.'));
+    expect(ended.map((e: { type: string }) => e.type)).toEqual([
       'tool.updated',
       'message.persisted',
       'run.cancelled',
       'run.cancelled',
+      'thread.deleted',
+      'thread.deleted',
       'platform.app.deleted',
     ]);
+    expect(ended.slice(4, 6).map((e: { threadId: string }) => e.threadId)).toEqual([b.threadId, second]);
     expect(await refusal(s.call('GET', `/api/threads/${b.threadId}`))).toBe('404 thread_not_found');
     await until('the workspace to go', async () => !(await s.service.ctx.runner.workspaceExists(b.threadId)));
   });

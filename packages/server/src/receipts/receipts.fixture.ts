@@ -162,7 +162,8 @@ type Task =
 
 /**
  * A process of its own on the database: `write` makes one thing outside, `maintain` looks after receipts as
- * a worker does, `once` renames a project in one transaction and kills itself.
+ * a worker does, `once` renames a project in one transaction and kills itself. It has the secret key of
+ * service.fixture.ts.
  */
 export function startProcess(databaseUrl: string, task: Task): ChildProcess {
   return spawn(
@@ -190,7 +191,7 @@ const PROCESS = `
   const { databaseUrl, task: { write, once } } = JSON.parse(process.argv[1]);
   const connection = { connectionString: databaseUrl };
   const log = pino({ level: 'silent' });
-  const ctx = { db: openDatabase(connection, 4).db, bus: await openBus(connection, 'prc_' + process.pid, log), log, shutdown: new AbortController().signal };
+  const ctx = { db: openDatabase(connection, 4).db, bus: await openBus(connection, 'prc_' + process.pid, log), log, secretKey: Buffer.from('test secret of at least 32 characters'), shutdown: new AbortController().signal };
   const name = 'tests.makeThing';
   const revived = ({ request }) => ({ ...request, fingerprint: Buffer.from(request.fingerprint) });
   const die = async () => { process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); };

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -7,7 +7,9 @@ import type { Context } from '../context.ts';
 import type { EventScope } from '../db/transaction.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import { ApiError, notFound, threadBusy } from '../http/errors.ts';
+import { fingerprint } from '../http/fingerprint.ts';
 import { newId } from '../ids.ts';
+import { keyFor } from '../sealing.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { digest, requestOf, startProcess } from './receipts.fixture.ts';
@@ -262,6 +264,23 @@ test('over HTTP: twenty copies at once have one effect', async () => {
     ),
   ).toHaveLength(1);
   expect(await published(receiptOf(right[0]!)!)).toEqual(['succeeded']);
+});
+
+test('over HTTP: a fingerprint is kept under the secret key; receipts of earlier versions, with a plain hash, are known until they expire', async () => {
+  const [idem, body] = [randomUUID(), { name: 'n' }];
+  const first = await s.call('POST', '/api/projects', body, { idem });
+  const id = receiptOf(first)!;
+  const plain = fingerprint({ method: 'POST', path: '/api/projects', query: {}, body });
+  const kept = (await rowOf(id)).fingerprint;
+  expect(kept.equals(plain)).toBe(false);
+  expect(kept).toEqual(
+    createHmac('sha256', keyFor(ctx.secretKey, 'receipt fingerprint')).update(plain).digest(),
+  );
+  await ctx.db.updateTable('operations').set({ fingerprint: plain }).where('id', '=', id).execute();
+  expect((await s.call('POST', '/api/projects', body, { idem })).text).toBe(first.text);
+  expect(code(await s.call('POST', '/api/projects', { name: 'other' }, { idem }))).toBe(
+    '409 idempotency_conflict',
+  );
 });
 
 test('over HTTP: a refusal that settles is published once, with the project and thread that were found', async () => {

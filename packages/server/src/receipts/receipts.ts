@@ -22,6 +22,7 @@ import { transaction } from '../db/transaction.ts';
 import type { SettledReceipt, Tx } from '../db/transaction.ts';
 import { ApiError, settles } from '../http/errors.ts';
 import { newId } from '../ids.ts';
+import { keptFingerprint } from './fingerprint.ts';
 import { inTurn } from './rivals.ts';
 import { sealAnswer } from './sealed-answer.ts';
 import { publishOperation, publishRefusal, settle } from './settle.ts';
@@ -42,6 +43,7 @@ function settledReceipt(
   const answer = JSON.stringify(replay ?? body);
   return {
     ...request,
+    fingerprint: keptFingerprint(ctx, request),
     orgId: request.principal.orgId,
     actorId: request.principal.actorId,
     id: operationId,

@@ -13,6 +13,7 @@ import { prepared } from '../db/prepared.ts';
 import type { OperationRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
+import { isFingerprintOf } from './fingerprint.ts';
 import { unsealAnswer } from './sealed-answer.ts';
 import { isOpen } from './state.ts';
 import type { Answer, WriteRequest } from '../http/write-request.ts';
@@ -100,7 +101,7 @@ export async function takeKey(
 /** What an existing receipt answers; undefined when this request may have the key. */
 function answerOf(ctx: Pick<Context, 'secretKey'>, found: Found, request: WriteRequest): Answer | undefined {
   if (found.is_over) return undefined;
-  if (!found.fingerprint.equals(request.fingerprint)) throw conflict();
+  if (!isFingerprintOf(ctx, found.fingerprint, request)) throw conflict();
   requireSight(found, request);
   // Only a staged claim is taken over: what an outside effect became is not known before it was looked at.
   if (found.status === 'pending' && found.is_lease_over && found.look_name === null) return undefined;

@@ -4,6 +4,7 @@ import { transaction } from '../db/transaction.ts';
 import type { EventScope } from '../db/transaction.ts';
 import { ApiError, settles } from '../http/errors.ts';
 import { newId } from '../ids.ts';
+import { keptFingerprint } from './fingerprint.ts';
 import { holdLease } from './lease.ts';
 import { refuse } from './receipts.ts';
 import { inTurn } from './rivals.ts';
@@ -74,7 +75,7 @@ async function claimKey(
         id: operationId,
         actor_id: request.principal.actorId,
         idempotency_key: request.key,
-        fingerprint: request.fingerprint,
+        fingerprint: keptFingerprint(ctx, request),
         method: request.method,
         path: request.path,
         project_id: scope?.projectId ?? request.projectId,

@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import { cancelApply } from '../applies/index.ts';
 import { cancelThreadBuild } from '../builds/index.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { stopThreadPreviews } from '../previews/index.ts';
 import { cancelRuns } from '../runs/index.ts';
-import { initializationChange, lockThreadById, markThreadDeleted } from '../threads/index.ts';
+import { changeThread, initializationChange, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread, ThreadChange } from '../threads/index.ts';
 import { changeWorkspace, enqueueArchive } from '../workspaces/index.ts';
 
@@ -36,7 +37,7 @@ export async function cancelPreparation(tx: Tx, loaded: LoadedThread): Promise<T
   return changeWorkspace(tx, loaded, { event: 'cancel', reason: 'thread archived or deleted' });
 }
 
-/** Ends the work of all threads of a project that is being deleted, and marks them deleted. */
+/** Ends the work of all threads of a project that is being deleted; then deletes and publishes each. */
 export async function cancelProjectWork(tx: Tx, project: ProjectRow): Promise<void> {
   const threads = await tx.db
     .selectFrom('threads')
@@ -45,10 +46,11 @@ export async function cancelProjectWork(tx: Tx, project: ProjectRow): Promise<vo
     .where('deleted_at', 'is', null)
     .orderBy('id')
     .execute();
+  const ended: { loaded: LoadedThread; change: ThreadChange }[] = [];
   for (const { id } of threads) {
-    const loaded = await lockThreadById(tx, id);
-    if (!loaded) continue;
-    const change = await cancelThreadWork(tx, loaded);
-    await markThreadDeleted(tx, id, change);
+    const loaded = await lockThreadById(tx, id, project);
+    if (loaded) ended.push({ loaded, change: await cancelThreadWork(tx, loaded) });
   }
+  for (const { loaded, change } of ended)
+    await changeThread(tx, loaded, { ...change, deleted_at: sql<Date>`now()` }, 'asDeleted');
 }

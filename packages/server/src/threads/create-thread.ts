@@ -5,7 +5,7 @@ import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, IdInput, Micros, Ok, Text } from '../http/schemas.ts';
@@ -60,7 +60,6 @@ interface NewThread {
   metadata?: Record<string, string> | undefined;
   message?: { content: string; clientMessageId?: string | undefined } | undefined;
   baseBranch?: string | undefined;
-  executionTarget?: Record<string, unknown> | undefined;
   trackerIssueUrl?: string | undefined;
   errorTrackerIssue?: Record<string, unknown> | undefined;
 }
@@ -145,7 +144,6 @@ async function startThread(
     tracker_issue_url: input.trackerIssueUrl ?? null,
     base_branch: input.baseBranch ?? null,
     error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null,
-    execution_target: input.executionTarget ? json(input.executionTarget) : null,
   });
   appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'thread.updated', {
     id: thread.id,
@@ -198,6 +196,15 @@ export const createDirectThread = write({
   body: DirectBody,
   legacyKeys: ['/message/clientMessageId'],
   responses,
-  handle: async (tx, call) =>
-    create(tx, call, await loadProject(tx.db, call, 'share', call.body.projectId), call.body),
+  async handle(tx, call) {
+    const project = await loadProject(tx.db, call, 'share', call.body.projectId);
+    if (call.body.executionTarget !== undefined) throw noHosts(project);
+    return create(tx, call, project, call.body);
+  },
 });
+
+/** There are no local hosts yet: their work never runs in a sandbox of ours instead. */
+const noHosts = ({ kind }: ProjectRow): ApiError =>
+  kind === 'platform'
+    ? invalid({ path: '/executionTarget', message: 'an app has no local hosts' })
+    : new ApiError('not_configured', 'This deployment has no local hosts. Leave executionTarget out.');

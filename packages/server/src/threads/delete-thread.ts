@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { audit } from '../audit/index.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
@@ -16,7 +17,7 @@ export const deleteThread = write({
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
     const change = await cancelThreadWork(tx, loaded);
-    const thread = await changeThread(tx, loaded, { ...change, deleted_at: new Date() }, 'asDeleted');
+    const thread = await changeThread(tx, loaded, { ...change, deleted_at: sql<Date>`now()` }, 'asDeleted');
     await cancelPreparation(tx, { ...loaded, thread });
     await audit(tx, call, 'thread.deleted', thread.id);
     return {

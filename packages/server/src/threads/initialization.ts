@@ -18,6 +18,7 @@ const COLUMNS: Record<InitializationEvent, ThreadChange> = {
   complete: { initialization_phase: null, ...NO_ERROR },
   fail: { initialization_phase: null },
   cancel: { initialization_phase: null },
+  unarchive: {},
   retry: { initialization_phase: null, initialization_attempt_count: 0, ...NO_ERROR },
 };
 

@@ -73,6 +73,7 @@ describe('initializationAfter', () => {
     [['accepted', 'preparing'], 'fail', 'failed'],
     [['accepted', 'preparing'], 'cancel', 'cancelled'],
     [['failed', 'cancelled'], 'retry', 'accepted'],
+    [['failed'], 'unarchive', 'cancelled'],
   ];
 
   test.each(LINES)('%j takes %s', (from, event, to) => {

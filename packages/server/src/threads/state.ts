@@ -18,6 +18,7 @@
  *   accepted, preparing   fail       failed      the attempts are used up; its queued runs fail
  *   accepted, preparing   cancel     cancelled   it was archived or deleted
  *   failed, cancelled     retry      accepted    the next retry or message
+ *   failed                unarchive  cancelled   its thread is unarchived, and ready again
  */
 import type { ThreadRow } from '../db/schema.ts';
 
@@ -42,7 +43,7 @@ export function threadStatus(thread: Facts, work: ThreadWork): ThreadRow['status
 }
 
 type InitializationState = ThreadRow['initialization_state'];
-export type InitializationEvent = 'begin' | 'complete' | 'fail' | 'cancel' | 'retry';
+export type InitializationEvent = 'begin' | 'complete' | 'fail' | 'cancel' | 'retry' | 'unarchive';
 
 const INITIALIZING = ['accepted', 'preparing'] as const satisfies InitializationState[];
 
@@ -52,6 +53,7 @@ const TRANSITIONS = {
   fail: { from: INITIALIZING, to: 'failed' },
   cancel: { from: INITIALIZING, to: 'cancelled' },
   retry: { from: ['failed', 'cancelled'], to: 'accepted' },
+  unarchive: { from: ['failed'], to: 'cancelled' },
 } as const satisfies Record<
   InitializationEvent,
   { from: readonly InitializationState[]; to: InitializationState }

@@ -324,6 +324,46 @@ describe('archive and delete', () => {
   });
 });
 
+test('a thread whose initialization failed is ready again once it is unarchived, and the next message prepares it', async () => {
+  const b = await newBench(s);
+  await s.service.ctx.db
+    .updateTable('threads')
+    .set({
+      initialization_state: 'failed',
+      initialization_error_code: 'workspace_unavailable',
+      status: 'failed',
+    })
+    .where('id', '=', b.threadId)
+    .execute();
+  await ok(s.call('PATCH', b.at, { status: 'archived' }));
+  expect((await ok(s.call('PATCH', b.at, { status: 'ready' }))).thread).toMatchObject({
+    status: 'ready',
+    initializationState: 'cancelled',
+  });
+  await b.work(sh('true'));
+  expect(await b.thread()).toMatchObject({ initializationState: 'completed', initializationErrorCode: null });
+});
+
+test('an execution target is 501 while there are no local hosts, and frees the key; an app has none', async () => {
+  const { project } = await ok(s.call('POST', '/api/projects', { name: 'n' }));
+  const { appId } = await newApp(s);
+  const executionTarget = {
+    kind: 'local',
+    bindingId: 'b',
+    hostId: 'h',
+    provider: 'agent_a',
+    workspaceMode: 'direct',
+  };
+  const idem = randomUUID();
+  const create = (body: object) => s.call('POST', '/api/threads', body, { idem });
+  expect(await refusal(create({ projectId: project.id, executionTarget }))).toBe('501 not_configured');
+  expect(await refusal(create({ projectId: appId, executionTarget }))).toBe(
+    '400 invalid_request /executionTarget',
+  );
+  expect((await create({ projectId: project.id })).status).toBe(201);
+  expect((await ok(s.call('GET', `/api/threads?projectId=${project.id}`))).threads).toHaveLength(1);
+});
+
 describe('lists and export', () => {
   test("newest first, by status and by page, without other apps' threads", async () => {
     const { at } = await newApp(s);

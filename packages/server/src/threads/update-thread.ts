@@ -8,6 +8,7 @@ import { write } from '../http/operation.ts';
 import { Body, Counter, Enum, Micros, Nullable, Ok, Text } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
 import { cancelPreparation, cancelThreadWork } from '../teardown/index.ts';
+import { initializationChange } from './initialization.ts';
 import { changeThread } from './change-thread.ts';
 import type { ThreadChange } from './store.ts';
 import { lockThread } from './policy.ts';
@@ -79,7 +80,12 @@ async function archiveChange(tx: Tx, loaded: LoadedThread, step: ArchiveStep): P
   const archive_version = sql<number>`archive_version + 1`;
   return step === 'archive'
     ? { ...(await cancelThreadWork(tx, loaded)), archived_at: new Date(), archive_version }
-    : { archived_at: null, last_run_failed: false, archive_version };
+    : {
+        archived_at: null,
+        last_run_failed: false,
+        archive_version,
+        ...initializationChange(loaded.thread, 'unarchive'),
+      };
 }
 
 export const updateThread = write({

@@ -103,6 +103,6 @@ describe('the end of a repair', () => {
       codeOf([invalid('f')], completed, true),
       codeOf(many, completed),
       codeOf(many.slice(1), completed),
-    ]).toEqual(['budget', 'budget', null]);
+    ]).toEqual(['budget', 'unresolved', null]);
   });
 });

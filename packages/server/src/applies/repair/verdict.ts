@@ -6,7 +6,8 @@
  *   reported unresolved ---------------------------> conflicted `unresolved`
  *   a candidate -----------------------------------> merged with the head of now
  *   no candidate, its files (or none at all) alike for the third time > conflicted `identical_candidates`
- *   no candidate, time or attempts used up --------> conflicted `budget`
+ *   no candidate, the time used up ----------------> conflicted `budget`
+ *   no candidate, the attempts used up ------------> conflicted `unresolved`
  *   no candidate ----------------------------------> merged again; with conflicts, another repair
  */
 import type { Repair, RunRow } from '../../db/schema.ts';
@@ -33,7 +34,7 @@ export function repairVerdict(earlier: Repair[], run: EndedRun, { isOver }: { is
   const exhausted = isOver
     ? 'budget: The time for repairs is used up.'
     : repairs.length >= MAX_REPAIRS
-      ? `budget: ${MAX_REPAIRS} repairs gave no result.`
+      ? `unresolved: ${MAX_REPAIRS} repairs gave no result.`
       : null;
   const isFinal =
     run.status === 'cancelled' ||
