@@ -89,7 +89,7 @@ export const runPlain = (command: string[]): Promise<Started> => {
  * control group is made.
  */
 export function runBwrap({ host, bind }: Sandboxes, command: string[]): Promise<Started> {
-  const settings = bubblewrapArguments(host, [bind], {}, FD);
+  const settings = bubblewrapArguments(host, { binds: [bind], env: {}, root: undefined }, FD);
   const identity = host.uid === null ? {} : { uid: host.uid, gid: host.uid };
   const seccomp = openSync(join(host.base, 'seccomp.bpf'), 'r');
   try {

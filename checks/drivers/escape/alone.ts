@@ -6,6 +6,7 @@ import { collect } from '../../../packages/runner/src/sandbox/collect.ts';
 import {
   DEFAULT_LIMITS,
   HOME,
+  NODE,
   WORKSPACE,
   type Driver,
   type Sandbox,
@@ -105,13 +106,14 @@ function bareDriver(host: Host, options: string[] | undefined): Driver {
     engine: null,
     limits: host.driver!.limits,
     missing: () => Promise.resolve([]),
+    offers: () => Promise.resolve(false),
     remedy: () => '',
     close: () => Promise.resolve(),
     start({ command, binds, env }) {
       const at = (inside: string): string => binds.find((bind) => bind.inside === inside)?.host ?? host.base;
       const words = [
         ...(options ? ['/usr/bin/unshare', ...user, ...options, '--'] : []),
-        ...command.map((word) => word.replaceAll(GUEST, host.guest.folder)),
+        ...command.map((word) => word.replaceAll(GUEST, host.guest.folder).replaceAll(NODE, host.node)),
       ];
       const child = spawn(words[0]!, words.slice(1), {
         cwd: at(WORKSPACE),

@@ -228,6 +228,16 @@ export const SandboxLimits = Type.Object({
   diskBytes: Type.Number(),
 });
 
+/** A system for sandboxes. What no driver here can give ends a task with `workspace_unavailable`. */
+export type Runtime = Static<typeof Runtime>;
+export const Runtime = Type.Object({
+  name: Type.String(),
+  /** A folder of the runner's host that holds a root file system, for bubblewrap. */
+  root: Nullable(Type.String()),
+  /** An image of the container engine. */
+  image: Nullable(Type.String()),
+});
+
 /** The longest task: a preview of a day. */
 const LONGEST_MS = 24 * 60 * 60 * 1000;
 
@@ -241,6 +251,21 @@ const COMMON = {
    * `*.example.com`); absent or empty: no network.
    */
   egress: Type.Optional(Type.Array(Type.String())),
+  /** The operator's own hosts, in the same notation: these names may have private addresses. */
+  privateHosts: Type.Optional(Type.Array(Type.String())),
+  /**
+   * Reached in addition to `egress`: exactly this host and port, with TLS or without; a sandbox with one has
+   * the proxy.
+   */
+  endpoints: Type.Optional(
+    Type.Array(Type.Object({ host: Type.String(), port: Type.Number(), tls: Type.Boolean() })),
+  ),
+  /** Certificates (PEM) that programs trust in addition to the system's. */
+  authorities: Type.Optional(Type.String()),
+  /** Variables; what the sandbox sets itself, or the agent's own, goes before them. */
+  env: Type.Optional(Texts),
+  /** The system that the sandbox sees; absent: this machine's own, or that of the container driver's image. */
+  runtime: Type.Optional(Runtime),
 };
 
 /** An agent that speaks ACP on its stdio. */
@@ -387,10 +412,19 @@ export const TaskEnd = Type.Object({
   signal: Nullable(Type.String()),
   timedOut: Type.Boolean(),
   oom: Type.Boolean(),
-  /** turn: `script_failed`, `agent_error`, `not_configured` (its command is missing); any: `sandbox_lost`. */
+  /**
+   * turn: `script_failed`, `agent_error`, `not_configured` (its command is missing); any: `sandbox_lost`,
+   * `workspace_unavailable` (its runtime is not there, and nothing was started).
+   */
   error: Nullable(
     Type.Object({
-      code: Type.Enum(['script_failed', 'agent_error', 'not_configured', 'sandbox_lost']),
+      code: Type.Enum([
+        'script_failed',
+        'agent_error',
+        'not_configured',
+        'sandbox_lost',
+        'workspace_unavailable',
+      ]),
       message: Type.String(),
     }),
   ),
@@ -433,7 +467,7 @@ export const JournalEntry = Type.Intersect([
       stream: Type.Enum(['stdout', 'stderr']),
       text: Type.String(),
     }),
-    /** The egress proxy refused a connection; at most 100 a task. */
+    /** The egress proxy refused connections to a host: once a host, at most 100 a task. */
     Type.Object({
       type: Type.Literal('refused'),
       host: Type.String(),
@@ -450,7 +484,7 @@ export const JournalEntry = Type.Intersect([
 export const AGENTS_FOLDER = '/opt/headrace/agents';
 export const GATEWAY_PORT = 4401;
 export const GATEWAY_URL = `http://127.0.0.1:${GATEWAY_PORT}`;
-/** Where a sandbox with egress finds its HTTP proxy, which takes CONNECT only. */
+/** Where a sandbox with egress finds its HTTP proxy. */
 export const EGRESS_PORT = 4402;
 
 export const FENCE_HEADER = 'headrace-fence';

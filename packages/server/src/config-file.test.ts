@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { testCertificate } from '../../runner/src/egress/certificate.fixture.ts';
 import { readConfigFile } from './config-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-config-'));
@@ -66,31 +67,100 @@ test('what a file leaves out has a default; folders are relative to the file', (
   });
 });
 
+describe('egress and runtimes', () => {
+  test('what is left out is none; paths are relative to the file', () => {
+    expect(read({}).config).toMatchObject({
+      egress: { private: [], authorities: null, registries: { npm: null, pypi: null } },
+      runtimes: [],
+    });
+    const { config, faults } = read({
+      egress: {
+        private: ['nexus', '*.Corp.example'],
+        registries: { npm: 'http://npm.corp.example:4873/', pypi: 'https://pypi.example/simple' },
+      },
+      runtimes: [
+        { name: 'a.b', root: 'roots/a' },
+        { name: 'b', description: 'B', image: 'b:1', env: { X: '1' } },
+      ],
+    });
+    expect(faults).toEqual([]);
+    expect(config.egress.registries).toEqual({
+      npm: 'http://npm.corp.example:4873/',
+      pypi: 'https://pypi.example/simple',
+    });
+    expect(config.runtimes).toEqual([
+      { name: 'a.b', description: null, root: join(folder, 'roots/a'), image: null, env: {} },
+      { name: 'b', description: 'B', root: null, image: 'b:1', env: { X: '1' } },
+    ]);
+  });
+
+  test('of a certificate file only the certificates are taken', () => {
+    const { key, cert } = testCertificate(['corp.example']);
+    written(`${key}\n# ours\n${cert}`);
+    const { config, faults } = read({ egress: { caFile: `${files - 1}.json` } });
+    expect([config.egress.authorities, faults]).toEqual([cert, []]);
+  });
+
+  test.each([
+    [{ egress: { caFile: 'none.pem' } }, 'egress.caFile'],
+    [{ egress: { caFile: '.' } }, 'egress.caFile'],
+    [{ egress: { private: ['*.corp.example', '10.0.0.1'] } }, 'egress.private.1'],
+    [{ egress: { private: ['a.*.example'] } }, 'egress.private.0'],
+    [{ egress: { private: ['corp.example:80'] } }, 'egress.private.0'],
+    [{ egress: { registries: { npm: 'http://npm.example/' } } }, 'egress.registries.npm'],
+    [{ egress: { registries: { pypi: 'https://pypi.example:8443/' } } }, 'egress.registries.pypi'],
+    [
+      { egress: { private: ['*.corp.example'], registries: { npm: 'http://corp.example/' } } },
+      'egress.registries.npm',
+    ],
+    [{ egress: { private: ['a'], registries: { npm: 'http://10.0.0.1/' } } }, 'egress.registries.npm'],
+    [{ egress: { registries: { npm: 'ftp://npm.example/' } } }, 'egress.registries.npm'],
+    [{ egress: { registries: { rust: 'https://x.example/' } } }, 'egress.registries.rust'],
+    [{ egress: { mode: 'none' } }, 'egress.mode'],
+    [{ runtimes: [{ name: 'Big', root: 'x' }] }, 'runtimes.0.name'],
+    [{ runtimes: [{ name: 'a' }] }, 'runtimes.0'],
+    [
+      {
+        runtimes: [
+          { name: 'a', root: 'x' },
+          { name: 'a', image: 'y' },
+        ],
+      },
+      'runtimes.1.name',
+    ],
+    [{ runtimes: [{ name: 'a', root: 'x', env: { 'A=B': 'c' } }] }, 'runtimes.0.env.A=B'],
+  ])('%j is a fault at %s', (content, place) => {
+    expect(read(content).faults).toEqual([
+      expect.stringMatching(new RegExp(`^FILE: ${RegExp.escape(place)}: .`)),
+    ]);
+  });
+});
+
 describe('faults are told together, each with its place', () => {
   test.each([
     ['{', ['FILE: is not JSON']],
     [
       { agents: { other: { command: [], models: [], wire: 'x' } }, more: 1 },
       [
-        'FILE#/more: is not a known field',
-        'FILE#/agents/other/command: must NOT have fewer than 1 items',
-        'FILE#/agents/other/wire: must be equal to constant',
+        'FILE: more: is not a known field',
+        'FILE: agents.other.command: must NOT have fewer than 1 items',
+        'FILE: agents.other.wire: must be equal to constant',
       ],
     ],
     [
       { agents: { scripted: AGENT }, aliases: { agent_a: 'nobody' } },
       [
-        'FILE#/agents/scripted: is built in; choose another name',
-        'FILE#/aliases/agent_a: names no agent of this file',
+        'FILE: agents.scripted: is built in; choose another name',
+        'FILE: aliases.agent_a: names no agent of this file',
       ],
     ],
     [
       { providers: { local: { baseUrl: 'ftp://x', wires: ['openai-chat'] } } },
-      ['FILE#/providers/local/baseUrl: must match pattern "^https?://"'],
+      ['FILE: providers.local.baseUrl: must match pattern "^https?://"'],
     ],
     [
       { prices: { 'a/b': { inputMicros: -1, outputMicros: 0.5 } } },
-      ['FILE#/prices/a~1b/inputMicros: must be >= 0', 'FILE#/prices/a~1b/outputMicros: must be integer'],
+      ['FILE: prices.a/b.inputMicros: must be >= 0', 'FILE: prices.a/b.outputMicros: must be integer'],
     ],
   ])('%j', (content, expected) => {
     expect(read(content).faults.toSorted()).toEqual(expected.toSorted());

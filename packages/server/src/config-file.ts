@@ -1,13 +1,17 @@
 /**
- * The configuration that is too large for environment variables: agents, model providers and prices, as a
- * JSON file (HEADRACE_CONFIG_FILE, by default `config.json` in the data folder, if there is one).
- * docs/guides/agents.md shows it.
+ * The configuration that is too large for environment variables: agents, model providers and prices, what
+ * sandboxes may reach and which systems they may have, as a JSON file (HEADRACE_CONFIG_FILE, by default
+ * `config.json` in the data folder, if there is one). docs/guides/agents.md shows it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Type from 'typebox';
 import type { Static } from 'typebox';
+import { Egress, NO_EGRESS, readEgress } from './egress-config.ts';
+import type { EgressConfig } from './egress-config.ts';
 import { compile } from './http/validate.ts';
+import { readRuntimes, Runtimes } from './runtimes-config.ts';
+import type { RuntimeEntry } from './runtimes-config.ts';
 
 const Name = '^[a-z][a-z0-9._-]{0,63}$';
 const Wire = Type.Union([
@@ -61,6 +65,8 @@ const File = Type.Object(
     ),
     providers: Type.Optional(Type.Record(Type.String({ pattern: Name }), Provider)),
     prices: Type.Optional(Type.Record(Type.String(), Price)),
+    egress: Type.Optional(Egress),
+    runtimes: Type.Optional(Runtimes),
   },
   closed,
 );
@@ -116,6 +122,8 @@ export interface FileConfig {
   providers: Record<string, ProviderEntry>;
   /** Model id, or a pattern with `*`, to what overrides the known price. */
   prices: Record<string, PriceEntry>;
+  egress: EgressConfig;
+  runtimes: RuntimeEntry[];
 }
 
 const BUILT_IN_AGENTS = ['scripted', 'headrace'];
@@ -134,10 +142,17 @@ const PROVIDERS: Record<string, ProviderEntry> = {
  */
 export function readConfigFile(path: string | null, fallback: string, faults: string[]): FileConfig {
   const file = path === null ? fallback : resolve(path);
-  const nothing: FileConfig = { agents: {}, aliases: {}, providers: PROVIDERS, prices: {} };
+  const nothing: FileConfig = {
+    agents: {},
+    aliases: {},
+    providers: PROVIDERS,
+    prices: {},
+    egress: NO_EGRESS,
+    runtimes: [],
+  };
   if (path === null && !existsSync(file)) return nothing;
   const say = (place: string, message: string) => {
-    faults.push(`${file}${place && `#${place}`}: ${message}`);
+    faults.push(`${file}: ${place && `${placeWords(place)}: `}${message}`);
   };
   let read: Static<typeof File>;
   try {
@@ -196,5 +211,15 @@ export function readConfigFile(path: string | null, fallback: string, faults: st
       { cachedMicros: one.inputMicros, cacheWriteMicros: one.inputMicros, ...one },
     ]),
   );
-  return { agents, aliases, providers, prices };
+  const egress = readEgress(read.egress ?? {}, dirname(file), say);
+  const runtimes = readRuntimes(read.runtimes ?? [], dirname(file), say);
+  return { agents, aliases, providers, prices, egress, runtimes };
 }
+
+/** A JSON pointer as people write a member: `egress.caFile`. */
+const placeWords = (pointer: string): string =>
+  pointer
+    .slice(1)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.');

@@ -7,6 +7,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readConfigFile } from './config-file.ts';
 import type { FileConfig } from './config-file.ts';
+import { withImported } from './runtimes-config.ts';
 
 export type Role = 'api' | 'worker' | 'runner';
 
@@ -223,9 +224,11 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     );
 
   const dataDir = resolve(textOrDefault('HEADRACE_DATA_DIR'));
+  const file = readConfigFile(text('HEADRACE_CONFIG_FILE'), join(dataDir, 'config.json'), faults);
   const config: Config = {
     settings: shownSettings(env),
-    ...readConfigFile(text('HEADRACE_CONFIG_FILE'), join(dataDir, 'config.json'), faults),
+    ...file,
+    runtimes: withImported(file.runtimes, dataDir),
     host,
     port: whole('HEADRACE_PORT', 0, 65_535),
     dataDir,

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -6,6 +7,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Host } from '../sandbox/host.ts';
 import { TaskSockets } from '../sandbox/sockets.ts';
 import { scratch } from '../runner.fixture.ts';
+import type { Reach } from './policy.ts';
 import { EgressProxy, type Refused } from './proxy.ts';
 import { listening, PUBLIC, testOutside, tlsServer, type TestOutside } from './outside.fixture.ts';
 
@@ -28,12 +30,14 @@ interface Way {
 /** A task's proxy, on a socket. */
 async function open(
   outside: TestOutside,
-  { hosts = HOSTS, proxy = new EgressProxy(outside) }: { hosts?: string[]; proxy?: EgressProxy } = {},
+  { proxy = new EgressProxy(outside), ...reach }: { proxy?: EgressProxy } & Partial<Reach> = {},
 ): Promise<Way> {
   const sockets = new TaskSockets({ base, uid: null } as Host);
   onTestFinished(() => sockets.close());
   const refused: Refused[] = [];
-  const name = await proxy.open(sockets, hosts, (one) => refused.push(one));
+  const name = await proxy.open(sockets, { hosts: HOSTS, privateHosts: [], endpoints: [], ...reach }, (one) =>
+    refused.push(one),
+  );
   return { path: join(sockets.binds[0]!.host, name), refused, proxy, outside, sockets };
 }
 
@@ -156,15 +160,21 @@ describe('a listed name', () => {
       nowhere({ 'good.example': () => Promise.reject(new Error('SERVFAIL')), 'b.wild.example': [PUBLIC] }),
     );
     expect(await said(way, ask('good.example:443'))).toMatch(
-      /^HTTP\/1.1 502 Bad Gateway\r\n.*good.example could not be looked up/s,
+      /^HTTP\/1.1 403 Refused by the setting egress: unresolved\r\n.*good.example could not be looked up/s,
     );
     expect(await said(way, ask('a.wild.example:443'))).toMatch(
-      /^HTTP\/1.1 502 .*a.wild.example has no address/s,
+      /^HTTP\/1.1 403 .*a.wild.example could not be looked up/s,
     );
     expect(await said(way, ask('b.wild.example:443'))).toMatch(
       /^HTTP\/1.1 504 .*b.wild.example does not answer/s,
     );
-    expect([way.refused, way.proxy.counters]).toEqual([[], { allowed: 0, refused: 0 }]);
+    expect([way.refused.map(({ host, reason }) => [host, reason]), way.proxy.counters]).toEqual([
+      [
+        ['good.example', 'unresolved'],
+        ['a.wild.example', 'unresolved'],
+      ],
+      { allowed: 0, refused: 2 },
+    ]);
   });
 });
 
@@ -215,7 +225,10 @@ describe('refused, without a look-up', () => {
     // What cannot be in a request line is not HTTP at all.
     if (!answer.startsWith('HTTP/1.1 400 Bad Request\r\n')) {
       expect(answer).toMatch(
-        /^HTTP\/1.1 403 Refused by the egress policy\r\ncontent-type: text\/plain; charset=utf-8\r\n.*\r\n\r\nRefused by the egress policy of this project\. .*\n$/s,
+        new RegExp(
+          `^HTTP/1.1 403 Refused by the setting egress: ${reason}\\r\\ncontent-type: text/plain; charset=utf-8\\r\\n.*\\r\\n\\r\\nRefused by the setting egress of this project \\(${reason}\\)\\. .*\\n$`,
+          's',
+        ),
       );
       expect(way.refused).toEqual([
         { host: expect.any(String) as string, port: expect.any(Number) as number, reason },
@@ -236,11 +249,11 @@ describe('refused, without a look-up', () => {
   test('HTTP without TLS, and what is no request to a proxy', async () => {
     const way = await open(nowhere());
     expect(await said(way, 'GET http://good.example/x HTTP/1.1\r\nHost: good.example\r\n\r\n')).toMatch(
-      /^HTTP\/1.1 403 .*Only TLS passes: use the https URL/s,
+      /^HTTP\/1.1 403 Refused by the setting egress: not_tls\r\n.*Only TLS passes: use the https URL/s,
     );
     expect(way.refused).toEqual([{ host: 'good.example', port: 80, reason: 'not_tls' }]);
     expect(await said(way, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(
-      /^HTTP\/1.1 400 .*takes CONNECT only/s,
+      /^HTTP\/1.1 400 .*This is an HTTP proxy/s,
     );
     expect(
       await said(way, 'POST http://good.example/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello'),
@@ -274,6 +287,117 @@ test.each([
     [],
     [{ host: 'good.example', port: 443, reason: 'private_address' }],
   ]);
+});
+
+describe("the operator's private hosts", () => {
+  test.each([['10.1.2.3'], ['127.0.0.1'], ['fd00::1']])('may have the address %s', async (address) => {
+    const names = { 'good.example': [address], 'a.wild.example': [address], 'wild.example': [address] };
+    const privateHosts = ['GOOD.example', '*.wild.example'];
+    const hosts = ['good.example', '*.wild.example', 'wild.example'];
+    const way = await open(nowhere(names), { hosts, privateHosts });
+    for (const host of ['good.example', 'a.wild.example'])
+      expect(await said(way, ask(`${host}:443`))).toMatch(/^HTTP\/1.1 504 /);
+    expect(await said(way, ask('wild.example:443'))).toMatch(/^HTTP\/1.1 403 .*: private_address\r\n/);
+    expect(way.outside.dialled).toEqual([
+      { addresses: [address], port: 443 },
+      { addresses: [address], port: 443 },
+    ]);
+  });
+
+  test('are refused where the project does not list them', async () => {
+    const way = await open(nowhere(), { hosts: [], privateHosts: ['good.example'] });
+    expect(await said(way, ask('good.example:443'))).toMatch(/: not_listed\r\n/);
+    expect(way.outside.asked).toEqual([]);
+  });
+});
+
+describe("the operator's endpoints", () => {
+  const NAMES = { 'npm.corp': ['10.0.0.1'] };
+  const REACH = { hosts: [], privateHosts: ['npm.corp'] };
+  const MIRROR = 'http://npm.corp:4873';
+
+  /** A registry that repeats the requests that it gets, and a task that may reach it. */
+  async function mirror(): Promise<{ way: Way; seen: string[] }> {
+    const seen: string[] = [];
+    const server = createHttpServer((req, res) => {
+      let body = '';
+      req.setEncoding('utf8').on('data', (part: string) => {
+        body += part;
+      });
+      req.on('end', () => {
+        seen.push(`${req.method} ${req.url} ${body} ${JSON.stringify(req.headers)}`);
+        if (req.url === '/away') res.writeHead(302, { location: 'http://169.254.169.254/' }).end();
+        else res.writeHead(200, 'Fine', { 'x-mirror': 'yes' }).end(`it had ${body.length}`);
+      });
+    });
+    const port = await listening(server);
+    const endpoints = [{ host: 'npm.corp', port: 4873, tls: false }];
+    return { way: await open(testOutside(port, NAMES), { ...REACH, endpoints }), seen };
+  }
+
+  test('take a request in absolute form: with its body and headers, but not those of the hop', async () => {
+    const { way, seen } = await mirror();
+    const answer = await said(
+      way,
+      `PUT ${MIRROR}/x?y=1 HTTP/1.1\r\nHost: evil\r\nX-A: b\r\nProxy-Authorization: secret\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      '5\r\nhello\r\n0\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 Fine\r\nx-mirror: yes\r\n.*it had 5/s);
+    expect(seen[0]).toMatch(/^PUT \/x\?y=1 hello \{"host":"npm.corp:4873","connection":"close","x-a":"b"/);
+    expect(seen[0]).not.toContain('secret');
+    expect(way.outside.dialled).toEqual([{ addresses: ['10.0.0.1'], port: 4873 }]);
+    expect(way.proxy.counters).toEqual({ allowed: 1, refused: 0 });
+  });
+
+  test('lead nowhere else: a redirect is the answer', async () => {
+    const { way, seen } = await mirror();
+    expect(await said(way, `GET ${MIRROR}/away HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1.1 302 /);
+    expect([seen.length, way.outside.asked]).toEqual([1, ['npm.corp']]);
+  });
+
+  test('take a tunnel without TLS', async () => {
+    const { way } = await mirror();
+    const answer = await said(
+      way,
+      `${ask('npm.corp:4873')}GET /x HTTP/1.1\r\nHost: npm.corp\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 Connection established\r\n\r\nHTTP\/1.1 200 Fine\r\n/);
+  });
+
+  test.each([
+    ['another port, as a tunnel', ask('npm.corp:4874'), 'port'],
+    ['TLS at its name, which is not listed', ask('npm.corp:443'), 'not_listed'],
+    ['another port', 'GET http://npm.corp:80/ HTTP/1.1\r\nHost: npm.corp\r\n\r\n', 'not_tls'],
+    ['another host', 'GET http://a.npm.corp:4873/ HTTP/1.1\r\nHost: npm.corp\r\n\r\n', 'not_tls'],
+    ['another scheme', 'GET ftp://npm.corp:4873/ HTTP/1.1\r\nHost: npm.corp\r\n\r\n', 'not_tls'],
+  ])('are just that host and port: %s', async (_name, request, reason) => {
+    const { way } = await mirror();
+    expect(await said(way, request)).toContain(`HTTP/1.1 403 Refused by the setting egress: ${reason}\r\n`);
+    expect(way.outside.asked).toEqual([]);
+  });
+
+  test('with TLS need the handshake at any port', async () => {
+    const { port, cert } = await tlsServer(['npm.corp'], (socket) => socket.end('hello'));
+    const endpoints = [{ host: 'npm.corp', port: 8443, tls: true }];
+    const way = await open(testOutside(port, NAMES), { ...REACH, endpoints });
+    const tls = connectTls({ socket: await tunnel(way, 'npm.corp:8443'), servername: 'npm.corp', ca: cert });
+    expect(await told(tls)).toBe('hello');
+    const socket = await tunnel(way, 'npm.corp:8443');
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    await told(socket);
+    expect(way.refused).toEqual([{ host: 'npm.corp', port: 8443, reason: 'server_name' }]);
+  });
+
+  test('that do not answer are 504, and one that breaks off ends the request', async () => {
+    const endpoints = [{ host: 'npm.corp', port: 4873, tls: false }];
+    const request = `GET ${MIRROR}/ HTTP/1.1\r\nHost: x\r\n\r\n`;
+    expect(await said(await open(nowhere(NAMES), { ...REACH, endpoints }), request)).toMatch(
+      /^HTTP\/1.1 504 /,
+    );
+    const port = await listening(createServer((socket) => socket.destroy()));
+    const way = await open(testOutside(port, NAMES), { ...REACH, endpoints });
+    expect(await said(way, request)).toMatch(/^HTTP\/1.1 504 /);
+  });
 });
 
 describe('a tunnel in which is', () => {
@@ -434,14 +558,14 @@ describe('bounds', () => {
       return socket.resume();
     });
     await expect.poll(() => [refused, live], { timeout: 10_000 }).toEqual([936, 64]);
-    expect(way.refused).toEqual([{ host: '', port: 0, reason: 'connections' }]);
+    expect(way.refused).toEqual([{ host: '', port: 0, reason: 'limit' }]);
     for (const socket of sockets) socket.destroy();
     await expect.poll(() => live).toBe(0);
     expect(way.proxy.counters).toEqual({ allowed: 0, refused: 0 });
     expect(await said(way, ask('other.example:443'))).toMatch(/^HTTP\/1.1 403 /);
   });
 
-  test('256 names are looked up at once; one more is asked to try again, one of them waits with it', async () => {
+  test('256 names are looked up at once; one more is refused, one of them waits with it', async () => {
     let answer = (): void => {};
     const slow = new Promise<string[]>((resolve) => {
       answer = () => resolve([PUBLIC]);
@@ -454,7 +578,9 @@ describe('bounds', () => {
     const answers = Array.from({ length: 256 }, (_, i) => said(ways[i % 4]!, ask(`n${i}.wild.example:443`)));
     await expect.poll(() => outside.asked.length).toBe(256);
     const same = said(ways[4]!, ask('n0.wild.example:443'));
-    expect(await said(ways[4]!, ask('n256.wild.example:443'))).toMatch(/^HTTP\/1.1 503 .*Try again/s);
+    expect(await said(ways[4]!, ask('n256.wild.example:443'))).toMatch(
+      /^HTTP\/1.1 403 Refused by the setting egress: limit\r\n.*Try again/s,
+    );
     answer();
     for (const one of [...answers, same]) expect(await one).toMatch(/^HTTP\/1.1 504 /);
     expect(outside.asked.length).toBe(256);

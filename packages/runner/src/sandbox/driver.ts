@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { RunnerStatus, SandboxLimits } from '../protocol.ts';
+import type { RunnerStatus, Runtime, SandboxLimits } from '../protocol.ts';
 
 /** A folder or file of the host that a sandbox sees. */
 export interface Bind {
@@ -13,6 +13,8 @@ export interface SandboxSpec {
   binds: Bind[];
   env?: Record<string, string>;
   limits: SandboxLimits;
+  /** The system inside; undefined: the driver's own. */
+  runtime?: Runtime | undefined;
 }
 
 export interface SandboxExit {
@@ -58,6 +60,8 @@ export interface Driver {
    * What this machine lacks for it, each with its remedy; checked again each time. Empty: it can be tried.
    */
   missing(): Promise<string[]>;
+  /** Whether it can give a sandbox this runtime now. */
+  offers(runtime: Runtime): Promise<boolean>;
   /** Starts a sandbox. Throws `no_sandbox` 503, `invalid_request` 400; `exited` reports later failures. */
   start(spec: SandboxSpec): Sandbox;
   /** Advice for a person about a sandbox that failed with this stderr before it ran anything. */
@@ -71,7 +75,11 @@ export interface Driver {
 
 export const WORKSPACE = '/workspace';
 export const HOME = '/home/agent';
+/** The runner's own Node, which runs the guest's programs. */
+export const NODE = '/opt/headrace/bin/node';
 export const PATH = '/opt/headrace/bin:/usr/local/bin:/usr/bin:/bin';
+/** The folders of PATH in a runtime, which brings its own Node or none. */
+export const RUNTIME_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 export const BASE_ENV: Record<string, string> = {
   PATH,
   HOME,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Bind } from './driver.ts';
+import { NODE, type Bind } from './driver.ts';
 import { GUEST } from './guest.ts';
 import { makeSandboxFolder, type Host } from './host.ts';
 
@@ -32,14 +32,9 @@ export class TaskSockets {
 
   /**
    * Listens on SOCKETS/name. A visitor arrives paused, and is destroyed with the task. Visitors above
-   * `maxConnections` are closed, and `onDropped` is called.
+   * `maxConnections` are closed.
    */
-  async listen(
-    name: string,
-    maxConnections: number,
-    onVisitor: (visitor: Socket) => void,
-    onDropped: () => void = () => {},
-  ): Promise<void> {
+  async listen(name: string, maxConnections: number, onVisitor: (visitor: Socket) => void): Promise<void> {
     const folder = (this.#folder ??= makeSandboxFolder(this.#host, `sockets-${randomUUID().slice(0, 8)}`));
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (visitor) => {
       this.#visitors.add(visitor);
@@ -47,7 +42,6 @@ export class TaskSockets {
       onVisitor(visitor);
     });
     server.maxConnections = maxConnections;
-    server.on('drop', onDropped);
     await new Promise<void>((resolve, reject) => {
       server
         .once('error', reject)
@@ -65,14 +59,9 @@ export class TaskSockets {
 
 /**
  * Waits until the relay listens (or died) before the command begins: otherwise its first connection would
- * come too early.
+ * come too early. The relay closes its output then, which ends the substitution. Needs nothing but a POSIX sh.
  */
-const WITH_PORTS = `ready=$(mktemp -u)
-mkfifo "$ready"
-node ${GUEST}/port-relay.cjs $1 </dev/null >"$ready" 2>/dev/null &
-read -r said <"$ready"
-rm -f "$ready"
-unset ready said
+const WITH_PORTS = `: "$(${NODE} ${GUEST}/port-relay.cjs $1 </dev/null 2>/dev/null &)"
 shift
 exec "$@"`;
 

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { AGENTS_FOLDER, type TurnAgent } from '../protocol.ts';
-import { PATH, type Bind } from '../sandbox/driver.ts';
+import { dirname, join } from 'node:path';
+import { AGENTS_FOLDER, type TurnAgent, type TurnRequest } from '../protocol.ts';
+import { NODE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
+import { pathOf } from './path.ts';
 import { TaskFailure } from './task.ts';
 
 interface AgentCommand {
@@ -18,17 +19,22 @@ interface AgentCommand {
  * would report less. Folders come from the operator's configuration. Throws TaskFailure `not_configured`,
  * with the command that installs it, when something is missing.
  */
-export async function agentCommand(host: Host, agent: TurnAgent): Promise<AgentCommand> {
+export async function agentCommand(
+  host: Host,
+  { agent, ...request }: Pick<TurnRequest, 'agent' | 'runtime' | 'env'>,
+): Promise<AgentCommand> {
   if (agent.command === null) {
     if (!(await host.guest.ready(agent.name))) throw missing(agent, 'it is not part of this installation');
-    return { command: ['node', `${GUEST}/${agent.name}.cjs`], env: agent.env, binds: [] };
+    return { command: [NODE, `${GUEST}/${agent.name}.cjs`], env: agent.env, binds: [] };
   }
   const inside = `${AGENTS_FOLDER}/${agent.name}`;
   if (agent.folder !== null) await checkFolder(host, agent, agent.folder);
   const name = agent.command[0] ?? '';
-  if (!isThere(agent, name, inside))
+  // Nobody but the runtime knows what is in it.
+  if (!request.runtime && !isThere(agent, name, inside))
     throw missing(agent, `there is no command ${name}${agent.folder === null ? '' : ` in ${agent.folder}`}`);
-  const path = agent.env['PATH'] ?? PATH;
+  // In a runtime without Node, agents that are npm packages run by the runner's.
+  const path = agent.env['PATH'] ?? `${pathOf(request)}${request.runtime ? `:${dirname(NODE)}` : ''}`;
   return {
     command: agent.command,
     env: { ...agent.env, PATH: agent.folder === null ? path : `${inside}/node_modules/.bin:${path}` },
@@ -64,8 +70,7 @@ function isThere(agent: TurnAgent, name: string, inside: string): boolean {
   const { folder } = agent;
   if (name.startsWith(`${inside}/`))
     return folder !== null && isWithin(folder, join(folder, name.slice(inside.length)));
-  if (name.includes('/'))
-    return /^\/(?:usr|bin|sbin)\//.test(name) ? isProgram(name) : name === '/opt/headrace/bin/node';
+  if (name.includes('/')) return /^\/(?:usr|bin|sbin)\//.test(name) ? isProgram(name) : name === NODE;
   if (name === 'node') return true;
   return (
     (folder !== null && isWithin(folder, join(folder, 'node_modules/.bin', name))) ||

@@ -90,7 +90,7 @@ describe.skipIf(!bench)('a sandbox with hosts', () => {
       const [first, second, ...rest] = outputOf(entries).split('\n');
       expect([first, second, endOf(entries).exitCode]).toEqual(['good.example GET', 'a.wild.example GET', 0]);
       expect(rest.join('\n')).toMatch(
-        /^curl: \(56\) .*403\nError: .*\nRefused by the egress policy of this project\. Only TLS passes: use the https URL/,
+        /^curl: \(56\) .*403\nError: .*\nRefused by the setting egress of this project \(not_tls\)\. Only TLS passes: use the https URL/,
       );
       expect(refusals(entries)).toEqual([
         ['other.example', 443, 'not_listed'],
@@ -163,7 +163,7 @@ describe.skipIf(!bench)('a sandbox with hosts', () => {
     });
     expect([outputOf(entries), refusals(entries), proxy.counters]).toEqual([
       'closed\ngood.example GET',
-      [['', 0, 'connections']],
+      [['', 0, 'limit']],
       { allowed: 1, refused: 0 },
     ]);
   });

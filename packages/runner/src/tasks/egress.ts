@@ -1,10 +1,11 @@
 import { EGRESS_ENV } from '../egress/environment.ts';
+import type { Reach } from '../egress/policy.ts';
 import type { EgressProxy } from '../egress/proxy.ts';
 import { EGRESS_PORT } from '../protocol.ts';
 import type { TaskSockets } from '../sandbox/sockets.ts';
 import type { Journal } from './journal.ts';
 
-/** Refusals that one task's journal records. */
+/** Hosts of which one task's journal records a refusal. */
 const RECORDED = 100;
 /** The longest DNS name; a sandbox may send a longer text in its place. */
 const HOST_CHARACTERS = 253;
@@ -12,14 +13,16 @@ const HOST_CHARACTERS = 253;
 /** Opens the proxy to a task's sandbox; returns the environment and the port by which commands find it. */
 export async function openEgress(
   proxy: EgressProxy,
-  { sockets, journal, hosts }: { sockets: TaskSockets; journal: Journal; hosts: string[] },
+  { sockets, journal, reach }: { sockets: TaskSockets; journal: Journal; reach: Reach },
 ): Promise<{ env: Record<string, string>; ports: Record<number, string> }> {
-  let refusals = 0;
-  const name = await proxy.open(sockets, hosts, ({ host, port, reason }) => {
-    refusals++;
-    if (refusals <= RECORDED)
-      journal.append({ type: 'refused', host: host.slice(0, HOST_CHARACTERS), port, reason });
-    if (refusals === RECORDED + 1) journal.append({ type: 'refused', host: '', port: 0, reason: 'more' });
+  const told = new Set<string>();
+  const name = await proxy.open(sockets, reach, ({ host, port, reason }) => {
+    const shown = host.slice(0, HOST_CHARACTERS);
+    const key = shown.toLowerCase().replace(/\.$/, '');
+    if (told.has(key) || told.size > RECORDED) return;
+    told.add(key);
+    if (told.size <= RECORDED) journal.append({ type: 'refused', host: shown, port, reason });
+    else journal.append({ type: 'refused', host: '', port: 0, reason: 'more' });
   });
   return { env: EGRESS_ENV, ports: { [EGRESS_PORT]: name } };
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { Origin, PreviewRequest } from '../protocol.ts';
-import type { Sandbox } from '../sandbox/driver.ts';
+import { NODE, type Sandbox } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Tree } from '../workspaces/tree.ts';
@@ -17,7 +17,7 @@ const CONNECTIONS = 1024;
 const NAME = 'visitors';
 
 /** Starts the relay in the background, then the command. */
-const SCRIPT = `node ${GUEST}/relay.cjs ${SOCKETS}/${NAME} "$2" </dev/null >/dev/null 2>&1 &
+const SCRIPT = `${NODE} ${GUEST}/relay.cjs ${SOCKETS}/${NAME} "$2" </dev/null >/dev/null 2>&1 &
 exec /bin/sh -c "$1"`;
 
 /**

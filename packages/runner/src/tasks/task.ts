@@ -4,10 +4,18 @@ import { RunnerError } from '../errors.ts';
 import type { Origin, SandboxLimits, SteerRequest, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
 import type { EgressProxy } from '../egress/proxy.ts';
 import { openEgress } from './egress.ts';
-import { DEFAULT_LIMITS, type Sandbox, type SandboxExit, type SandboxSpec } from '../sandbox/driver.ts';
+import {
+  BASE_ENV,
+  DEFAULT_LIMITS,
+  type Sandbox,
+  type SandboxExit,
+  type SandboxSpec,
+} from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
+import { trustOf } from '../sandbox/trust.ts';
 import { watchSandbox } from '../sandbox/watchdog.ts';
 import { Journal } from './journal.ts';
+import { pathOf } from './path.ts';
 import { TaskSockets, withPorts } from '../sandbox/sockets.ts';
 
 /** How the work itself ended, regardless of time-outs, cancels and lost sandboxes. */
@@ -92,7 +100,8 @@ export abstract class Task {
       this.#kill();
     }, this.request.timeoutMs);
     try {
-      const spec = await this.#withEgress(await this.spec());
+      await this.#requireRuntime();
+      const spec = this.#withSettings(await this.#withEgress(await this.spec()));
       if (!this.#isCancelled && !this.#timedOut) {
         const sandbox = (this.#sandbox = startSandbox(this.host, {
           ...spec,
@@ -177,14 +186,41 @@ export abstract class Task {
 
   /** The spec with the egress proxy on its loopback, where the request has hosts; its own `env` wins. */
   async #withEgress(spec: TaskSpec): Promise<TaskSpec> {
-    const { egress: hosts = [] } = this.request;
-    if (!this.egress || hosts.length === 0) return spec;
+    const { egress: hosts = [], privateHosts = [], endpoints = [] } = this.request;
+    if (!this.egress || hosts.length + endpoints.length === 0) return spec;
     const { env, ports } = await openEgress(this.egress, {
       sockets: this.sockets,
       journal: this.journal,
-      hosts,
+      reach: { hosts, privateHosts, endpoints },
     });
     return { ...spec, env: { ...env, ...spec.env }, ports: { ...spec.ports, ...ports } };
+  }
+
+  /** Throws TaskFailure where no sandbox here can have the request's runtime. */
+  async #requireRuntime(): Promise<void> {
+    const { runtime } = this.request;
+    if (!runtime || (await this.host.driver?.offers(runtime))) return;
+    throw new TaskFailure(
+      'workspace_unavailable',
+      `The runtime ${runtime.name} is not there. Choose another one (setting \`runtime\`), or ask the operator.`,
+    );
+  }
+
+  /** The spec with the request's runtime, variables and trusted certificates; its own `env` wins. */
+  #withSettings(spec: TaskSpec): TaskSpec {
+    const { env = {}, authorities, runtime } = this.request;
+    const trust =
+      authorities === undefined
+        ? { env: {}, binds: [] }
+        : trustOf(this.host, authorities, runtime?.root ?? null);
+    const given = Object.entries(env).filter(([name]) => !(name in BASE_ENV));
+    const path: Record<string, string> = runtime ? { PATH: pathOf(this.request) } : {};
+    return {
+      ...spec,
+      binds: [...trust.binds, ...spec.binds],
+      env: { ...Object.fromEntries(given), ...path, ...trust.env, ...spec.env },
+      runtime,
+    };
   }
 
   #kill(): void {

@@ -70,7 +70,7 @@ export class TurnTask extends Task {
 
   protected async spec(): Promise<TaskSpec> {
     const { agent, gateway = false } = this.request;
-    const { command, env, binds } = await agentCommand(this.host, agent);
+    const { command, env, binds } = await agentCommand(this.host, this.request);
     await this.#writeEvidence();
     if (!this.#isScripted) await gitBaseline(this.host, this.#trees, this.#workspace, this.#cancelled.signal);
     // The scripted agent has nothing to remember.

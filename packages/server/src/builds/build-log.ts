@@ -25,6 +25,8 @@ export class BuildLog {
   readonly #onFault: () => void;
   #byteSize: number;
   #isTruncated: boolean;
+  /** Whether the last piece ended in the middle of a line; unknown after a change of workers. */
+  #isInLine = false;
   /** Pieces that are not stored yet; the last of them is the journal's entry `#through`. */
   #pending: string[] = [];
   #through = -1;
@@ -49,6 +51,7 @@ export class BuildLog {
   add(offset: number, text: string): void {
     if (this.#fault) throw this.#fault;
     if (this.#isTruncated) return;
+    this.#isInLine = !text.endsWith('\n');
     let piece = clean(text);
     const left = LOG_BYTES - this.#byteSize;
     if (Buffer.byteLength(piece) > left) {
@@ -59,6 +62,11 @@ export class BuildLog {
     this.#pending.push(piece);
     this.#through = offset;
     this.#timer ??= setTimeout(() => void this.#storeNext(), EVERY_MS);
+  }
+
+  /** Takes a line of the service's own, which begins after the output so far. */
+  addLine(offset: number, text: string): void {
+    this.add(offset, `${this.#isInLine ? '\n' : ''}${text}\n`);
   }
 
   /** Resolves when everything is stored. Throws what storing threw. */

@@ -7,7 +7,7 @@ import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
 import type { Followed } from '../runner/follow-task.ts';
 import { passCancelOn } from '../runner/pass-cancel-on.ts';
-import { egressOf, logRefusal } from '../settings/index.ts';
+import { logRefusal, refusalWarning, sandboxOf } from '../settings/index.ts';
 import { putSourceFiles } from '../workspaces/index.ts';
 import { BuildLog } from './build-log.ts';
 import { isCancelRequested } from './store.ts';
@@ -51,7 +51,7 @@ async function startTask(ctx: Context, build: Build): Promise<TaskState> {
     command: build.command,
     outputDirectory: build.output_directory,
     timeoutMs: build.timeout_seconds * 1000,
-    ...(await egressOf(ctx.db, build)),
+    ...(await sandboxOf(ctx, build)),
   });
 }
 
@@ -81,7 +81,10 @@ async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
       limitMs: build.timeout_seconds * 1000 + MARGIN_MS,
       onEntry(entry) {
         if (entry.type === 'output') log.add(entry.offset, entry.text);
-        if (entry.type === 'refused') logRefusal(ctx, entry, { project: build.project_id, build: build.id });
+        if (entry.type !== 'refused') return;
+        logRefusal(ctx, entry, { project: build.project_id, build: build.id });
+        const { path, reason } = refusalWarning(entry);
+        log.addLine(entry.offset, `[${path}: ${reason}]`);
       },
     });
     if (followed.kind === 'broken') throw followed.error;

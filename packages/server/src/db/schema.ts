@@ -651,6 +651,7 @@ export interface StoredSettings {
   approvals?: { tool: string; pattern?: string; decision: 'ask' | 'allow' | 'deny' }[] | null;
   egress?: { mode: 'none' | 'registries' | 'list'; hosts: string[] } | null;
   concurrency?: { runs: number | null; builds: number | null } | null;
+  runtime?: string | null;
   preview?: { frameAncestors: string[] } | null;
 }
 

@@ -10,7 +10,7 @@ import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/job.ts';
 import { threadKey } from '../runs/index.ts';
-import { egressOf } from '../settings/index.ts';
+import { sandboxOf } from '../settings/index.ts';
 import { prepareWorkspace, WorkspaceChanged } from '../workspaces/index.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { completeExec, failExec } from './end-exec.ts';
@@ -31,8 +31,9 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
   if (begun === 'not started') return failExec(ctx, exec, begun, job);
   const outcome: Outcome = begun === 'there' ? await followCommand(ctx, job, exec) : { kind: 'lost' };
   if (outcome.kind === 'left') return;
-  if (outcome.kind === 'lost' || outcome.end.error?.code === 'sandbox_lost')
-    await failExec(ctx, exec, 'lost', job);
+  const fault = outcome.kind === 'lost' ? 'sandbox_lost' : outcome.end.error?.code;
+  if (fault === 'workspace_unavailable') await failExec(ctx, exec, 'not started', job);
+  else if (outcome.kind === 'lost' || fault === 'sandbox_lost') await failExec(ctx, exec, 'lost', job);
   else await completeExec(ctx, job, exec, outcome);
   await ctx.runner
     .deleteTask(exec.operation_id, job.claimedAt)
@@ -52,11 +53,11 @@ async function ensureTask(
 ): Promise<'there' | 'lost' | 'not started'> {
   const { operation_id: taskId, thread_id: threadId } = exec;
   if (exec.status === 'running') return (await hasTask(ctx, taskId)) ? 'there' : 'lost';
-  let egress: { egress?: string[] };
+  let sandbox: Awaited<ReturnType<typeof sandboxOf>>;
   try {
     const thread = await prepareThread(ctx, job, threadId);
     if (!thread) return 'not started';
-    egress = await egressOf(ctx.db, thread);
+    sandbox = await sandboxOf(ctx, thread);
   } catch (err) {
     ctx.log.warn({ err, threadId }, 'the workspace of a command could not be prepared');
     return 'not started';
@@ -74,7 +75,7 @@ async function ensureTask(
         command: exec.command,
         ...(exec.stdin === null ? {} : { stdin: exec.stdin }),
         timeoutMs: exec.timeout_seconds * 1000,
-        ...egress,
+        ...sandbox,
       },
       job.claimedAt,
     );

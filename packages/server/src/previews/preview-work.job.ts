@@ -8,7 +8,7 @@ import { transaction } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
 import { findTask } from '../runner/find-task.ts';
 import { requireRunner } from '../runner/runner-id.ts';
-import { egressOf } from '../settings/index.ts';
+import { sandboxOf } from '../settings/index.ts';
 import { bringFirst } from './bring-source.ts';
 import { changeFenced, changePreview, projectOf } from './change-preview.ts';
 import { followPreview } from './follow-preview.ts';
@@ -75,7 +75,7 @@ async function ensureTask(ctx: Context, preview: PreviewNow): Promise<boolean> {
     command: preview.command,
     port: preview.port,
     timeoutMs: (LIFE_SECONDS + START_SECONDS) * 1000,
-    ...(await egressOf(ctx.db, preview)),
+    ...(await sandboxOf(ctx, preview)),
   });
   if (task.status === 'preparing') await bringFirst(ctx, preview);
   return true;

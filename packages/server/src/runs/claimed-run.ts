@@ -17,6 +17,8 @@ export interface StartedRun extends ClaimedRun {
   thread: ThreadRow;
   project: ProjectRow;
   rules: Rules;
+  /** Hosts that its sandbox was refused, as its turn reads them: for the run's warnings. */
+  refusals: { path: string; reason: string }[];
   /** What a repair starts from; null for any other run. */
   repair: Attempt | null;
 }

@@ -29,7 +29,7 @@ async function load(claimed: ClaimedRun): Promise<StartedRun | undefined> {
   if (!loaded) return undefined;
   const rules = (await effectiveSettings(ctx.db, run)).approvals ?? [];
   const repair = run.kind === 'repair' ? await repairs.attempt(ctx, run) : null;
-  return { ...claimed, ...loaded, rules, repair };
+  return { ...claimed, ...loaded, rules, repair, refusals: [] };
 }
 
 async function settleEnd(

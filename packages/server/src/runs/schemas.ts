@@ -33,7 +33,7 @@ export const Run = Type.Object({
     costMicros: Micros,
   }),
   warnings: Type.Array(Type.Object({ path: Text('node_modules/'), reason: Text('a dependency folder') }), {
-    description: 'What the capture left out.',
+    description: 'What the capture left out, and hosts that the sandbox was refused.',
   }),
   activeDurationMs: Counter,
   createdAt: Time,

@@ -3,7 +3,7 @@ import { transaction } from '../db/transaction.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread, ThreadChange } from '../threads/index.ts';
 import { changeWorkspace, freshDeadline, giveUpRestore } from '../workspaces/index.ts';
-import type { ClaimedRun } from './claimed-run.ts';
+import type { ClaimedRun, StartedRun } from './claimed-run.ts';
 import { finishRun } from './finish-run.ts';
 import type { RunEnd } from './finish-run.ts';
 import type { RepairResult } from './repair/attempt.ts';
@@ -27,7 +27,7 @@ interface Settling {
  * when a stop was accepted before it completed (`stopped`).
  */
 export async function settleRun(
-  { ctx, job, repairs, run }: ClaimedRun,
+  { ctx, job, repairs, run, refusals = [] }: ClaimedRun & Partial<Pick<StartedRun, 'refusals'>>,
   end: RunEnd,
   { leftover = 'at base', repaired = null }: Settling = {},
 ): Promise<'ended' | 'stopped' | 'gone'> {
@@ -38,7 +38,8 @@ export async function settleRun(
     const open = await lockOpenRun(tx, run.id);
     if (!open) return 'gone';
     if (end.status === 'completed' && open.cancel_requested_at) return 'stopped';
-    const sourceId = await finishRun(tx, now, open, end);
+    const warnings = [...(end.warnings ?? []), ...refusals];
+    const sourceId = await finishRun(tx, now, open, { ...end, warnings });
     await queueUntaken(tx, ctx.config, now, { run: open, isCancelled: end.status === 'cancelled' });
     const { workspace_status } = now.thread;
     const idle =

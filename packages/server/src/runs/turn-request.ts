@@ -5,7 +5,7 @@ import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
 import type { MessageRow, ProjectRow, RunRow } from '../db/schema.ts';
 import { mcpServersOf } from '../mcp-servers/index.ts';
-import { egressOf } from '../settings/index.ts';
+import { sandboxOf } from '../settings/index.ts';
 import { openModelKey, spendRefusal } from '../usage/index.ts';
 import type { RunError } from './schemas.ts';
 import { runToken } from './token.ts';
@@ -64,7 +64,7 @@ export async function turnRequest(
     agent,
     permissions: asks ? ('ask' as const) : ('allow' as const),
     timeoutMs: TURN_LIMIT_MS,
-    ...(await egressOf(ctx.db, run)),
+    ...(await sandboxOf(ctx, run)),
   };
   const messages = await messagesOf(ctx, run);
   const prompt = run.prompt ?? messages.map(({ content }) => content).join('\n\n');

@@ -13,7 +13,7 @@ import { takeMessage } from '../messages/index.ts';
 import { awaitRunner } from '../runner/await-runner.ts';
 import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
-import { logRefusal } from '../settings/index.ts';
+import { logRefusal, refusalWarning } from '../settings/index.ts';
 import type { StartedRun } from './claimed-run.ts';
 import { answerQuestion } from './questions.ts';
 import { callKey, recordTool } from './record-tool.ts';
@@ -55,6 +55,7 @@ export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
       async resumeFrom(_next, breaks) {
         if (breaks === READS || !(await hasTask(started))) return null;
         text = '';
+        started.refusals.length = 0;
         return 0;
       },
     });
@@ -100,6 +101,7 @@ async function record(started: StartedRun, entry: JournalEntry): Promise<void> {
     case 'steered':
       return whileActive(started, (tx) => takeMessage(tx, run.id, entry.id));
     case 'refused':
+      started.refusals.push(refusalWarning(entry));
       return logRefusal(ctx, entry, { project: run.project_id, thread: run.thread_id, run: run.id });
     case 'permission':
       return answerQuestion(started, entry);

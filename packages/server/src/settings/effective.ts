@@ -19,6 +19,8 @@ export interface EffectiveSettings {
   concurrency: { runs: number | null; builds: number | null };
   /** At once in all projects of the organization together; null: no bound. */
   organizationConcurrency: { runs: number | null; builds: number | null };
+  /** The system of its sandboxes; null: the host's own. */
+  runtime: string | null;
   /** null: any page may frame a preview. */
   frameAncestors: string[] | null;
 }
@@ -57,6 +59,7 @@ export function resolveSettings(own: StoredSettings, organization: StoredSetting
       runs: organization.concurrency?.runs ?? null,
       builds: organization.concurrency?.builds ?? null,
     },
+    runtime: own.runtime ?? organization.runtime ?? null,
     frameAncestors: own.preview?.frameAncestors ?? organization.preview?.frameAncestors ?? null,
   };
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newBench, ok, P, sh, until } from '../threads/threads.fixture.ts';
-import { egressHosts, logRefusal, REGISTRIES } from './egress.ts';
+import { egressOf, logRefusal, REGISTRIES } from './egress.ts';
 
 let s: TestServer;
 beforeAll(async () => {
@@ -46,7 +46,11 @@ describe('a project whose setting names hosts: its sandboxes have the proxy, wha
       ).build.id;
       expect((await ok(s.call('GET', `${b.app}/builds/${id}?waitSeconds=30`))).build.status).toBe('ready');
     }, CREATED);
-    expect((await ok(s.call('GET', `${b.app}/builds/${id!}/logs`))).logs.text).toMatch(REFUSED);
+    const { text } = (await ok(s.call('GET', `${b.app}/builds/${id!}/logs`))).logs;
+    expect(text.split('\n').filter((line: string) => line.includes('not_listed'))).toEqual([
+      '[other.example: refused by the setting egress: not_listed]',
+    ]);
+    expect(text.replace(/\[.*\]\n/, '')).toMatch(REFUSED);
     expect(said).toEqual([{ project: b.appId, build: id!, ...NAMED }]);
     expect(words).toEqual(['platform.build.queued', 'platform.build.building', 'platform.build.ready']);
     expect((await s.service.ctx.runner.status()).egress).toEqual({ allowed: 0, refused: 1 });
@@ -65,7 +69,10 @@ describe('a project whose setting names hosts: its sandboxes have the proxy, wha
   test('runs', async () => {
     const b = await newBench(s, { settings: LIST });
     const said = refusals();
-    const run = await b.work(sh(CALL));
+    const run = await b.work(sh(`${CALL}; ${CALL}`));
+    expect(run.warnings).toEqual([
+      { path: 'other.example', reason: 'refused by the setting egress: not_listed' },
+    ]);
     expect((await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools[0].output).toContain(
       'CONNECT tunnel failed, response 403',
     );
@@ -114,17 +121,53 @@ test('the runner takes a list of names only', async () => {
     });
 });
 
+const egress = (registries: { npm?: string; pypi?: string }, names: string[] = []) => ({
+  private: names,
+  authorities: null,
+  registries: { npm: null, pypi: null, ...registries },
+});
+
 test('registries are a list, to which hosts are added', async () => {
-  expect(egressHosts({ mode: 'registries', hosts: ['more.example'] })).toEqual([
-    ...REGISTRIES,
-    'more.example',
-  ]);
-  expect(egressHosts({ mode: 'list', hosts: ['only.example'] })).toEqual(['only.example']);
-  expect(egressHosts({ mode: 'none', hosts: ['only.example'] })).toEqual([]);
+  const reach = (mode: 'none' | 'list' | 'registries', host: string) =>
+    egressOf({ mode, hosts: [host] }, egress({}));
+  expect(reach('registries', 'more.example')).toEqual({ egress: [...REGISTRIES, 'more.example'] });
+  expect(reach('list', 'only.example')).toEqual({ egress: ['only.example'] });
+  expect(reach('none', 'only.example')).toEqual({});
   expect(REGISTRIES.filter((host) => host.includes('*'))).toEqual([]);
   // Each is what the setting would take.
   const { app } = await ok(s.call('POST', `${P}/apps`, { name: 'x' }));
   await ok(s.call('PATCH', `${P}/apps/${app.id}/settings`, { egress: { mode: 'list', hosts: REGISTRIES } }));
+});
+
+test("the operator's registries replace the public ones in mode registries, and nothing else", () => {
+  const own = egress({ npm: 'http://npm.corp:4873/', pypi: 'https://pypi.corp/simple/' }, ['npm.corp']);
+  expect(egressOf({ mode: 'registries', hosts: ['more.example'] }, own)).toEqual({
+    egress: ['more.example'],
+    privateHosts: ['npm.corp'],
+    endpoints: [
+      { host: 'npm.corp', port: 4873, tls: false },
+      { host: 'pypi.corp', port: 443, tls: true },
+    ],
+    env: {
+      npm_config_registry: 'http://npm.corp:4873/',
+      PIP_INDEX_URL: 'https://pypi.corp/simple/',
+      UV_INDEX_URL: 'https://pypi.corp/simple/',
+    },
+  });
+  expect(egressOf({ mode: 'registries', hosts: [] }, egress({ pypi: 'http://pypi.corp/simple/' }))).toEqual({
+    endpoints: [{ host: 'pypi.corp', port: 80, tls: false }],
+    env: {
+      PIP_INDEX_URL: 'http://pypi.corp/simple/',
+      UV_INDEX_URL: 'http://pypi.corp/simple/',
+      PIP_TRUSTED_HOST: 'pypi.corp',
+    },
+  });
+  expect(egressOf({ mode: 'list', hosts: ['only.example'] }, own)).toEqual({
+    egress: ['only.example'],
+    privateHosts: ['npm.corp'],
+  });
+  expect(egressOf({ mode: 'list', hosts: [] }, own)).toEqual({});
+  expect(egressOf({ mode: 'none', hosts: ['only.example'] }, own)).toEqual({});
 });
 
 describe('400', () => {

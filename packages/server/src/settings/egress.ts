@@ -1,13 +1,11 @@
 /**
- * What sandboxes of a project may reach, and what is logged of what they may not. The runner's proxy holds
- * them to it.
+ * What sandboxes of a project may reach, and what is said of what they may not. The runner's proxy holds them
+ * to it.
  */
-import type { JournalEntry } from '@headrace/runner/protocol';
+import type { JournalEntry, TaskRequest } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
-import type { Db } from '../db/database.ts';
-import type { Tx } from '../db/transaction.ts';
-import { effectiveSettings } from './effective.ts';
+import type { EgressConfig } from '../egress-config.ts';
 import type { EffectiveSettings } from './effective.ts';
 
 /**
@@ -35,30 +33,71 @@ export const REGISTRIES = [
 /** Longer than any name in the DNS is what was no name. */
 const HOST_CHARACTERS = 253;
 
-/** The runner's list of hosts; empty: no network. */
-export function egressHosts({ mode, hosts }: EffectiveSettings['egress']): string[] {
-  if (mode === 'none') return [];
-  return mode === 'registries' ? [...REGISTRIES, ...hosts] : hosts;
+/**
+ * The part of a task's request that lets its sandbox out: empty without a network. The operator's registries
+ * replace the public ones, and package managers find them in their variables.
+ */
+export function egressOf(
+  { mode, hosts }: EffectiveSettings['egress'],
+  { private: privateHosts, registries: { npm, pypi } }: EgressConfig,
+): Pick<TaskRequest, 'egress' | 'privateHosts' | 'endpoints' | 'env'> {
+  if (mode === 'none') return {};
+  const own = mode === 'registries' ? [npm, pypi].filter((url) => url !== null) : [];
+  const listed = mode === 'registries' && own.length === 0 ? [...REGISTRIES, ...hosts] : hosts;
+  if (listed.length + own.length === 0) return {};
+  return {
+    ...(listed.length > 0 ? { egress: listed } : {}),
+    ...(privateHosts.length > 0 ? { privateHosts } : {}),
+    ...(own.length > 0
+      ? { endpoints: own.map(endpointOf), env: { ...npmVariables(npm), ...pythonVariables(pypi) } }
+      : {}),
+  };
 }
 
-/** The part of a task's request that lets its sandbox out, by what holds in its project now. */
-export async function egressOf(
-  db: Db | Tx['db'],
-  of: { project_id: string },
-): Promise<{ egress?: string[] }> {
-  const hosts = egressHosts((await effectiveSettings(db, of)).egress);
-  return hosts.length ? { egress: hosts } : {};
+function endpointOf(registry: string): { host: string; port: number; tls: boolean } {
+  const { protocol, hostname, port } = new URL(registry);
+  const tls = protocol === 'https:';
+  return { host: hostname, port: Number(port) || (tls ? 443 : 80), tls };
 }
+
+function npmVariables(registry: string | null): Record<string, string> {
+  return registry === null ? {} : { npm_config_registry: registry };
+}
+
+/** pip refuses an index without TLS whose host it is not told to trust. */
+function pythonVariables(index: string | null): Record<string, string> {
+  if (index === null) return {};
+  const { protocol, hostname } = new URL(index);
+  return {
+    PIP_INDEX_URL: index,
+    UV_INDEX_URL: index,
+    ...(protocol === 'http:' ? { PIP_TRUSTED_HOST: hostname } : {}),
+  };
+}
+
+type Refused = Extract<JournalEntry, { type: 'refused' }>;
+
+const shownHost = ({ host }: Refused): string =>
+  clean(host).replaceAll(/\p{C}/gu, '\u{fffd}').slice(0, HOST_CHARACTERS);
 
 /**
- * Says a connection that the proxy refused in the service's log, with whose it was: only there, for a
- * sandbox could ask for as many as it likes.
+ * A refusal for the people of the project: the host, and what was refused. A connection beyond the limit names
+ * no host.
  */
+export function refusalWarning(entry: Refused): { path: string; reason: string } {
+  const reason = clean(entry.reason).slice(0, 100);
+  if (reason === 'more') return { path: 'egress', reason: 'further hosts were refused' };
+  const port = entry.port === 443 || entry.port === 0 ? '' : ` at port ${entry.port}`;
+  return { path: shownHost(entry) || 'egress', reason: `refused by the setting egress${port}: ${reason}` };
+}
+
+/** Says a connection that the proxy refused in the service's log, with whose it was. */
 export function logRefusal(
   ctx: Context,
-  { host, port, reason }: Extract<JournalEntry, { type: 'refused' }>,
+  entry: Refused,
   of: { project: string } & Record<string, string>,
 ): void {
+  const { port, reason } = entry;
   const isMore = reason === 'more';
   ctx.log.warn(
     {
@@ -66,7 +105,7 @@ export function logRefusal(
       ...(isMore
         ? {}
         : {
-            host: clean(host).replaceAll(/\p{C}/gu, '\u{fffd}').slice(0, HOST_CHARACTERS),
+            host: shownHost(entry),
             port,
             reason: clean(reason).slice(0, 100),
           }),

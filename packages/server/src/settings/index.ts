@@ -1,3 +1,4 @@
 export { effectiveSettings, resolveSettings } from './effective.ts';
 export type { EffectiveSettings } from './effective.ts';
-export { egressHosts, egressOf, logRefusal, REGISTRIES } from './egress.ts';
+export { logRefusal, refusalWarning } from './egress.ts';
+export { sandboxOf } from './sandbox.ts';

@@ -1,21 +1,34 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectStatus, newAccount, tenant } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { effectiveSettings } from './effective.ts';
+import { sandboxOf } from './sandbox.ts';
 
+const folder = await mkdtemp(join(tmpdir(), 'headrace-settings-'));
 let s: TestServer;
 let cookie: string;
 let key: string;
 let appId: string;
 beforeAll(async () => {
-  s = await startTestServer({ HEADRACE_ROLES: 'api' });
+  const file = join(folder, 'config.json');
+  const runtimes = [
+    { name: 'tools', description: 'Tools', root: folder, env: { A: 'b' } },
+    { name: 'imaged', image: 'localhost/tools:1' },
+    { name: 'other', root: folder },
+  ];
+  await writeFile(file, JSON.stringify({ runtimes }));
+  s = await startTestServer({ HEADRACE_ROLES: 'api', HEADRACE_CONFIG_FILE: file });
   ({ cookie } = await tenant(s));
   ({ key } = await newAccount(s, cookie));
   appId = (await s.call('POST', '/api/platform/v1/apps', { name: 'x' }, { key })).body.app.id;
 });
 afterAll(async () => {
   await s?.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 const NOTHING = {
@@ -26,6 +39,7 @@ const NOTHING = {
   approvals: null,
   egress: null,
   concurrency: null,
+  runtime: null,
   preview: null,
 };
 const path = (form = 'apps', id = appId) => `/api/platform/v1/${form}/${id}/settings`;
@@ -51,6 +65,7 @@ describe('200', () => {
         ],
         egress: { mode: 'list', hosts: ['api.example.com', '*.example.com'] },
         concurrency: { runs: 2, builds: 1 },
+        runtime: 'tools',
         preview: { frameAncestors: ["'self'", 'https://*.example.com:8443'] },
       };
       expect(expectStatus(await ask(all), 200).body.settings).toEqual(all);
@@ -78,6 +93,7 @@ describe('200', () => {
       egress: { mode: 'none', hosts: [] },
       concurrency: { runs: null, builds: null },
       organizationConcurrency: { runs: null, builds: null },
+      runtime: null,
       frameAncestors: null,
     });
     await ofOrganization({
@@ -106,6 +122,54 @@ describe('200', () => {
   });
 });
 
+describe('200: runtimes', () => {
+  const list = (query = '') => s.call('GET', `/api/runtimes${query}`, undefined, { key });
+
+  test("by name, with the organization's default", async () => {
+    const plain = { description: null, isDefault: false, available: true };
+    const { runtimes, ...rest } = expectStatus(await list(), 200).body;
+    expect([runtimes, rest]).toEqual([
+      [
+        { ...plain, name: 'imaged', available: false },
+        { ...plain, name: 'other' },
+        { ...plain, name: 'tools', description: 'Tools' },
+      ],
+      { ok: true, nextCursor: null, hasMore: false },
+    ]);
+    await ofOrganization({ runtime: 'other' });
+    const first = expectStatus(await list('?limit=2'), 200).body;
+    const second = expectStatus(await list(`?limit=2&cursor=${first.nextCursor}`), 200).body;
+    expect(
+      [...first.runtimes, ...second.runtimes].map((one: { name: string; isDefault: boolean }) => [
+        one.name,
+        one.isDefault,
+      ]),
+    ).toEqual([
+      ['imaged', false],
+      ['other', true],
+      ['tools', false],
+    ]);
+    expect((await effective()).runtime).toBe('other');
+    await ofOrganization({ runtime: null });
+  });
+
+  test("a sandbox gets the runtime with its variables; one that is gone is the runner's to refuse", async () => {
+    const { ctx } = s.service;
+    const given = () => sandboxOf(ctx, { project_id: appId });
+    expect(await given()).toEqual({});
+    await ofApp({ runtime: 'tools' });
+    expect(await given()).toEqual({
+      runtime: { name: 'tools', root: folder, image: null },
+      env: { A: 'b' },
+    });
+    const without = { ...ctx, config: { ...ctx.config, runtimes: [] } };
+    expect(await sandboxOf(without, { project_id: appId })).toEqual({
+      runtime: { name: 'tools', root: null, image: null },
+    });
+    await ofApp({ runtime: null });
+  });
+});
+
 describe('400', () => {
   test('what is out of bounds, with its path, and nothing is changed', async () => {
     const cases: [unknown, string][] = [
@@ -120,6 +184,9 @@ describe('400', () => {
       [{ egress: { mode: 'everything', hosts: [] } }, '/egress/mode'],
       [{ egress: { mode: 'list', hosts: ['http://x'] } }, '/egress/hosts/0'],
       [{ concurrency: { runs: 0 } }, '/concurrency/runs'],
+      [{ runtime: 'unknown' }, '/runtime'],
+      [{ runtime: 'imaged' }, '/runtime'],
+      [{ runtime: '' }, '/runtime'],
       [{ preview: { frameAncestors: ["'self'; script-src *"] } }, '/preview/frameAncestors/0'],
       [{ idleTimeoutMinutes: 5, moon: 1 }, '/moon'],
     ];
@@ -146,5 +213,8 @@ describe('401, 403, 404', () => {
     );
     expectStatus(await s.call('PATCH', path('apps', 'x'), {}, { key }), 404);
     expectStatus(await s.call('GET', '/api/settings', undefined, { key }), 401);
+    const { key: other } = await newAccount(s, cookie, { permissions: { thread: ['read'] } });
+    expectStatus(await s.call('GET', '/api/runtimes', undefined, { key: reader }), 200);
+    expectStatus(await s.call('GET', '/api/runtimes', undefined, { key: other }), 401);
   });
 });

@@ -69,6 +69,13 @@ const fields = {
     description:
       "How many may be in progress at the same time; the others wait. The organization's setting limits all of its apps together, and each app that sets none.",
   },
+  runtime: Nullable(
+    Text('debian-12', {
+      minLength: 1,
+      maxLength: 63,
+      description: 'The system that sandboxes have, a name from `GET /api/runtimes`.',
+    }),
+  ),
   preview: Nullable(
     Body({
       frameAncestors: Type.Array(Type.String({ pattern: ANCESTOR, examples: ['https://app.example.com'] }), {
@@ -88,6 +95,7 @@ export const SettingsChange = Body({
   approvals: Type.Optional(fields.approvals),
   egress: Type.Optional(fields.egress),
   concurrency: Type.Optional(fields.concurrency),
+  runtime: Type.Optional(fields.runtime),
   preview: Type.Optional(fields.preview),
 });
 
@@ -115,5 +123,6 @@ export const settingsView = (stored: StoredSettings) => ({
   approvals: stored.approvals ?? null,
   egress: stored.egress ?? null,
   concurrency: stored.concurrency ?? null,
+  runtime: stored.runtime ?? null,
   preview: stored.preview ?? null,
 });

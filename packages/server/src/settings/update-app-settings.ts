@@ -2,6 +2,7 @@ import { audit } from '../audit/index.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { loadProject, scopeOf, setProjectSettings } from '../projects/index.ts';
+import { requireRuntime } from './runtimes.ts';
 import { changed, Settings, SettingsChange, settingsView } from './settings.ts';
 
 export const updateAppSettings = write({
@@ -13,6 +14,7 @@ export const updateAppSettings = write({
   body: SettingsChange,
   responses: { 200: Ok({ settings: Settings }) },
   async handle(tx, call) {
+    requireRuntime(call.ctx, call.body.runtime);
     const project = await loadProject(tx.db, call, 'update');
     const settings = changed(project.settings, call.body);
     await setProjectSettings(tx, project.id, settings);

@@ -2,6 +2,7 @@ import { setOrganizationSettings } from '../accounts/index.ts';
 import { audit } from '../audit/index.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
+import { requireRuntime } from './runtimes.ts';
 import { changed, Settings, SettingsChange, settingsView } from './settings.ts';
 
 export const updateOrganizationSettings = write({
@@ -11,7 +12,8 @@ export const updateOrganizationSettings = write({
   access: { session: 'admin' },
   body: SettingsChange,
   responses: { 200: Ok({ settings: Settings }) },
-  async handle(tx, { principal, body, address }) {
+  async handle(tx, { ctx, principal, body, address }) {
+    requireRuntime(ctx, body.runtime);
     const organization = await tx.db
       .selectFrom('organizations')
       .select('settings')

@@ -1,7 +1,10 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { BASE_ENV, MEMORY_FOLDERS, WORKSPACE, type Bind } from '../driver.ts';
+import { join } from 'node:path';
+import { carriedNode } from '../carried-node.ts';
+import { BASE_ENV, MEMORY_FOLDERS, NODE, WORKSPACE, type SandboxSpec } from '../driver.ts';
 import { GUEST } from '../guest.ts';
 import type { Host } from '../host.ts';
+import { OWN_ETC, rootArguments } from './runtime-root.ts';
 
 /** Every namespace is new, every capability dropped; the network namespace has nothing but lo. */
 const ISOLATION = [
@@ -20,21 +23,15 @@ const SYSTEM_FOLDERS = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin'];
  */
 export function bubblewrapArguments(
   host: Host,
-  binds: Bind[],
-  env: Record<string, string>,
+  { binds, env, root }: Required<Pick<SandboxSpec, 'binds' | 'env'>> & { root: string | undefined },
   descriptors: { seccomp: number; info: number },
 ): string[] {
   return [
     ISOLATION,
-    readOnly('/usr', '/usr'),
-    SYSTEM_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
-      lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : readOnly(path, path),
-    ),
-    readOnly(host.etc, '/etc'),
+    root === undefined ? ownSystem(host) : runtimeSystem(host, root),
     ['--proc', '/proc', '--dev', '/dev'],
     MEMORY_FOLDERS.flatMap(memoryFolder),
     ['--dir', '/run'],
-    readOnly(host.node, '/opt/headrace/bin/node'),
     readOnly(host.guest.folder, GUEST),
     binds.flatMap((bind) => [bind.readOnly ? '--ro-bind' : '--bind', bind.host, bind.inside]),
     ['/dev', '/proc', '/'].flatMap((path) => ['--remount-ro', path]),
@@ -43,6 +40,25 @@ export function bubblewrapArguments(
     ['--seccomp', String(descriptors.seccomp), '--info-fd', String(descriptors.info)],
   ].flat();
 }
+
+/** This machine's own system. */
+const ownSystem = (host: Host): string[] =>
+  [
+    readOnly('/usr', '/usr'),
+    SYSTEM_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
+      lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : readOnly(path, path),
+    ),
+    readOnly(host.etc, '/etc'),
+    readOnly(host.node, NODE),
+  ].flat();
+
+/** A runtime's, with the runner's Node. */
+const runtimeSystem = (host: Host, root: string): string[] =>
+  [
+    rootArguments(root),
+    OWN_ETC.flatMap((path) => readOnly(join(host.etc, path.slice('/etc'.length)), path)),
+    carriedNode(host).flatMap((bind) => readOnly(bind.host, bind.inside)),
+  ].flat();
 
 const readOnly = (outside: string, inside: string): string[] => ['--ro-bind', outside, inside];
 

@@ -1,12 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunnerError } from '../../errors.ts';
-import type { RunnerStatus } from '../../protocol.ts';
+import type { RunnerStatus, Runtime } from '../../protocol.ts';
 import type { Driver, Sandbox, SandboxSpec } from '../driver.ts';
 import type { Host } from '../host.ts';
 import { bubblewrapArguments } from './arguments.ts';
 import { cgroupParent, removeCgroupParent, type CgroupParent } from './cgroups.ts';
 import { COMMAND_VARIABLE, commandLine, FD, Launches } from './launch.ts';
+import { isRoot, reachableRoot } from './runtime-root.ts';
 import { seccompFilter } from './seccomp.ts';
 import { startLaunch } from './start.ts';
 
@@ -47,13 +48,20 @@ export class BubblewrapDriver implements Driver {
     return Promise.resolve(this.#prepared() ? [] : ['install bubblewrap: apt-get install bubblewrap']);
   }
 
-  start({ command, binds, env, limits }: SandboxSpec): Sandbox {
+  offers({ root }: Runtime): Promise<boolean> {
+    return Promise.resolve(root !== null && isRoot(root));
+  }
+
+  start({ command, binds, env, limits, runtime }: SandboxSpec): Sandbox {
     const launches = this.#prepared();
     if (!launches) throw new RunnerError(503, 'no_sandbox', 'bubblewrap is not installed.');
     const settings = bubblewrapArguments(
       this.#host,
-      binds,
-      { ...env, [COMMAND_VARIABLE]: commandLine(command) },
+      {
+        binds,
+        env: { ...env, [COMMAND_VARIABLE]: commandLine(command) },
+        root: runtime?.root == null ? undefined : reachableRoot(this.#host, runtime.root),
+      },
       FD,
     );
     // NUL separates the arguments: a command with one inside could set bwrap's options.

@@ -2,14 +2,15 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { RunnerError } from '../../errors.ts';
-import type { RunnerStatus } from '../../protocol.ts';
-import { DEFAULT_LIMITS, type Driver, type Sandbox, type SandboxSpec } from '../driver.ts';
+import type { RunnerStatus, Runtime } from '../../protocol.ts';
+import { carriedNode } from '../carried-node.ts';
+import { DEFAULT_LIMITS, NODE, type Driver, type Sandbox, type SandboxSpec } from '../driver.ts';
 import type { Host } from '../host.ts';
 import { Container } from './container.ts';
 import { Engine, EngineError } from './engine.ts';
 import { engineFacts, engineFaults, engineLimits, type EngineFacts } from './facts.ts';
 import { emptyImage } from './image.ts';
-import { containerEtc, systemBinds } from './mounts.ts';
+import { CONTAINER_ETC, containerEtc, systemBinds } from './mounts.ts';
 import { ownerLabels, removeOrphans, removeOwn } from './orphans.ts';
 import { seccompProfile } from './seccomp.ts';
 import { containerSpec, type Setup } from './spec.ts';
@@ -85,9 +86,28 @@ class ContainerDriver implements Driver {
   start(spec: SandboxSpec): Sandbox {
     if (!this.#prepared) throw new RunnerError(503, 'no_sandbox', 'There is no container engine.');
     const { engine, setup } = this.#prepared;
+    const image = spec.runtime?.image ?? null;
     if ([...spec.command, ...Object.entries(spec.env ?? {}).flat()].some((word) => word.includes('\0')))
       throw new RunnerError(400, 'invalid_request', 'A command or variable holds a NUL character.');
-    return new Container(engine, `headrace-${randomUUID()}`, containerSpec(setup, spec));
+    return new Container(
+      engine,
+      `headrace-${randomUUID()}`,
+      containerSpec(image === null ? setup : this.#withImage(setup, image), spec),
+    );
+  }
+
+  async offers({ image }: Runtime): Promise<boolean> {
+    return image !== null && this.#prepared !== undefined && hasImage(this.#prepared.engine, image);
+  }
+
+  /** The settings for an image of a runtime, which gets the runner's Node with all that it needs. */
+  #withImage(setup: Setup, image: string): Setup {
+    const own = systemBinds(this.#host, join(this.#host.base, CONTAINER_ETC), true);
+    return {
+      ...setup,
+      image,
+      systemBinds: [...own.filter(({ inside }) => inside !== NODE), ...carriedNode(this.#host)],
+    };
   }
 
   remedy(stderr: string): string {
@@ -103,11 +123,7 @@ class ContainerDriver implements Driver {
     const faults = engineFaults(facts, this.#settings.runtime);
     if (faults.length > 0) return faults;
     const { image: ownImage, runtime } = this.#settings;
-    if (
-      ownImage !== null &&
-      (await engine.ask('GET', `/images/${encodeURIComponent(ownImage)}/json`, { also: [404] })).status ===
-        404
-    )
+    if (ownImage !== null && !(await hasImage(engine, ownImage)))
       return [`${facts.name} has no image ${ownImage}: pull or build it, or unset HEADRACE_CONTAINER_IMAGE`];
     const image = ownImage ?? (await emptyImage(engine));
     await removeOrphans(engine);
@@ -143,6 +159,11 @@ class ContainerDriver implements Driver {
     writeFileSync(file, profile);
     return file;
   }
+}
+
+async function hasImage(engine: Engine, image: string): Promise<boolean> {
+  const { status } = await engine.ask('GET', `/images/${encodeURIComponent(image)}/json`, { also: [404] });
+  return status !== 404;
 }
 
 /** The runner's own environment is empty, so DOCKER_HOST is not available. */

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Bind } from '../driver.ts';
+import { NODE, type Bind } from '../driver.ts';
 import { GUEST } from '../guest.ts';
 import type { Host } from '../host.ts';
 
@@ -14,9 +14,12 @@ const ENGINE_FILES = ['hosts', 'hostname', 'resolv.conf', 'passwd', 'group'];
 /** The files of the sandboxes' /etc that an image with a system of its own gets: identity and host name. */
 const OWN_FILES = [...ENGINE_FILES, 'gitconfig'];
 
+/** The folder of `containerEtc` below the runner's own. */
+export const CONTAINER_ETC = 'etc-containers';
+
 /** The sandboxes' /etc for containers, where the account may have another number: returns its folder. */
 export function containerEtc(host: Host, uid: number): string {
-  const folder = join(host.base, 'etc-containers');
+  const folder = join(host.base, CONTAINER_ETC);
   rmSync(folder, { recursive: true, force: true });
   cpSync(host.etc, folder, { recursive: true, verbatimSymlinks: true });
   writeFileSync(
@@ -41,5 +44,5 @@ export function systemBinds(host: Host, etc: string, hasSystem: boolean): Bind[]
         seen(etc, '/etc'),
         ...ENGINE_FILES.map((name) => seen(join(etc, name), `/etc/${name}`)),
       ];
-  return [...system, seen(host.node, '/opt/headrace/bin/node'), seen(host.guest.folder, GUEST)];
+  return [...system, seen(host.node, NODE), seen(host.guest.folder, GUEST)];
 }

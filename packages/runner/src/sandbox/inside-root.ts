@@ -1,0 +1,35 @@
+import { lstatSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** As many links as Linux follows. */
+const LINKS = 40;
+
+/**
+ * The real path of a file of a root file system, with links followed as its own programs follow them: an
+ * absolute one begins at the root, and none leads above it. Undefined where nothing is there.
+ */
+export function insideRoot(root: string, path: string): string | undefined {
+  let left = path.split('/');
+  const found: string[] = [];
+  for (let links = 0; left.length > 0;) {
+    const [name, ...rest] = left as [string, ...string[]];
+    left = rest;
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      found.pop();
+      continue;
+    }
+    const here = join(root, ...found, name);
+    const stat = lstatSync(here, { throwIfNoEntry: false });
+    if (!stat) return undefined;
+    if (!stat.isSymbolicLink()) {
+      found.push(name);
+      continue;
+    }
+    if (++links > LINKS) return undefined;
+    const target = readlinkSync(here);
+    if (target.startsWith('/')) found.length = 0;
+    left = [...target.split('/'), ...left];
+  }
+  return join(root, ...found);
+}
