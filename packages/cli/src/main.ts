@@ -1,8 +1,10 @@
 /** `headrace`: operator commands that do not go through the API. */
 import { parseArgs } from 'node:util';
 import { makeServiceKey } from '@headrace/server/accounts/keys.ts';
+import { readConfig } from '@headrace/server/config.ts';
 import { doctor } from './doctor.ts';
 import { setOrganization } from './organizations.ts';
+import { importRuntime } from './runtimes/import-runtime.ts';
 import { STORAGE_HELP, verifyStored } from './storage.ts';
 import { UsageError } from './usage-error.ts';
 import { resetUserPassword } from './users.ts';
@@ -13,6 +15,8 @@ const HELP = `headrace <command>
   organizations set --id ORG --platform-api=true|false
                       grant or revoke an organization's access to the Platform API; \
 reads DATABASE_URL or HEADRACE_DATA_DIR like the service
+  runtimes import NAME ARCHIVE
+                      unpack an image (OCI or docker save archive) into the data folder, as a runtime for sandboxes
   storage verify [--project ID] [--concurrency N] [--json]
                       read and hash everything that is stored, and report damage; details: \`storage verify --help\`
   users reset-password --email ADDRESS [--password-stdin]
@@ -33,6 +37,11 @@ async function run(argv: string[]): Promise<number> {
   }
   if (command === 'doctor') return doctor(values.json === true);
   if (command === 'organizations set') return setOrganization(values.id, values['platform-api']);
+  if (command === 'runtimes import' || command.startsWith('runtimes import ')) {
+    const { dataDir } = readConfig(process.env, () => true);
+    console.log(await importRuntime(positionals[2], positionals[3], dataDir));
+    return 0;
+  }
   if (command === 'storage verify') return verifyStored(values);
   if (command === 'users reset-password') return resetUserPassword(values);
   throw new UsageError(command === '' ? 'Name a command.' : `There is no command \`${command}\`.`);

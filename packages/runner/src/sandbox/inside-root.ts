@@ -6,9 +6,10 @@ const LINKS = 40;
 
 /**
  * The real path of a file of a root file system, with links followed as its own programs follow them: an
- * absolute one begins at the root, and none leads above it. Undefined where nothing is there.
+ * absolute one begins at the root, and none leads above it: `onLeave` is called where one tries. Undefined
+ * where nothing is there.
  */
-export function insideRoot(root: string, path: string): string | undefined {
+export function insideRoot(root: string, path: string, onLeave: () => void = () => {}): string | undefined {
   let left = path.split('/');
   const found: string[] = [];
   for (let links = 0; left.length > 0;) {
@@ -16,7 +17,7 @@ export function insideRoot(root: string, path: string): string | undefined {
     left = rest;
     if (name === '' || name === '.') continue;
     if (name === '..') {
-      found.pop();
+      if (found.pop() === undefined) onLeave();
       continue;
     }
     const here = join(root, ...found, name);

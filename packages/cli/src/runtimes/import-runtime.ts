@@ -1,0 +1,64 @@
+/** `headrace runtimes import`: makes a runtime of an image's archive, in the data folder. */
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { insideRoot } from '@headrace/runner/inside-root';
+import { IMPORTED_FILE, importedRuntimes, RUNTIME_NAME } from '@headrace/server/runtimes-config.ts';
+import { UsageError } from '../usage-error.ts';
+import { openArchive } from './archive.ts';
+import { ARCHITECTURES, imageOf } from './image.ts';
+import type { Image } from './image.ts';
+import { unpackLayers } from './unpack-layers.ts';
+
+/** Returns what to tell the operator. Throws UsageError, and Error with words for the operator. */
+export async function importRuntime(
+  name: string | undefined,
+  archive: string | undefined,
+  dataDir: string,
+): Promise<string> {
+  if (name === undefined || archive === undefined) throw new UsageError('Name the runtime and the archive.');
+  if (!new RegExp(RUNTIME_NAME).test(name))
+    throw new UsageError(
+      'A runtime is named by up to 63 of a-z, 0-9, ".", "_" and "-"; the first is a letter or digit.',
+    );
+  const file = resolve(archive);
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`there is no file ${file}`);
+  const folder = importedRuntimes(dataDir);
+  const place = join(folder, name);
+  if (existsSync(place))
+    throw new Error(
+      `there is a runtime ${name} already: choose another name, or stop its use and remove ${place}`,
+    );
+  // What an import that was killed left behind.
+  const part = join(folder, `.import-${name}`);
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(join(part, 'whole'), { recursive: true, mode: 0o700 });
+  try {
+    const image = await unpack(file, part);
+    renameSync(join(part, 'whole'), place);
+    return `The runtime ${name} lies in ${place}. The service lists it from its next start.${warningOf(image)}`;
+  } finally {
+    rmSync(part, { recursive: true, force: true });
+  }
+}
+
+/** Makes the runtime in `<part>/whole`, whole or not at all. */
+async function unpack(file: string, part: string): Promise<Image> {
+  const image = imageOf(await openArchive(file, join(part, 'archive')));
+  const root = join(part, 'whole/root');
+  mkdirSync(root, { mode: 0o755 });
+  await unpackLayers(root, image);
+  if (insideRoot(root, '/bin/sh') === undefined)
+    throw new Error('the image has no /bin/sh: nothing could be run in it');
+  writeFileSync(
+    join(part, 'whole', IMPORTED_FILE),
+    JSON.stringify({ description: null, env: image.env }, null, 2),
+  );
+  return image;
+}
+
+function warningOf({ architecture }: Image): string {
+  const own = ARCHITECTURES[process.arch] ?? process.arch;
+  return architecture === null || architecture === own
+    ? ''
+    : `\nwarning: the image is for ${architecture}, this machine is ${own}`;
+}
