@@ -3,14 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeServiceKey } from './accounts/index.ts';
 import { flatten, PERMISSIONS } from './accounts/permissions.ts';
-import {
-  expectStatus,
-  invite,
-  invited,
-  newAccount,
-  signedIn,
-  tenant,
-} from './accounts/callers.fixture.ts';
+import { expectStatus, invite, invited, newAccount, signedIn, tenant } from './accounts/callers.fixture.ts';
 import { routes } from './app.ts';
 import { PLATFORM } from './http/operation.ts';
 import type { Route } from './http/operation.ts';
