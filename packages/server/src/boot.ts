@@ -66,6 +66,16 @@ interface Ends {
 
 async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: Ends): Promise<Service> {
   await mkdir(config.dataDir, { recursive: true });
+  if (config.databaseUrl === null) stops.push(lockDataDir(config.dataDir));
+  // Side by side with the database: both are processes that take their time to come up.
+  const opening = openRunner({
+    config,
+    starts: config.roles.has('worker') || config.roles.has('runner'),
+    log,
+  });
+  // A start that fails elsewhere reports that, and closes what came of this.
+  opening.catch(() => {});
+  stops.push(() => opening.then((runner) => runner.close()).catch(() => {}));
   const connection = await connectionOf(config, log, stops, onFatal);
   await migrate(connection);
   const database = openDatabase(connection);
@@ -76,12 +86,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   const limits = openLimits(openWindowStore(connection), bus, processId, log);
   stops.push(() => limits.close());
   const shutdown = new AbortController();
-  const runner = await openRunner({
-    config,
-    starts: config.roles.has('worker') || config.roles.has('runner'),
-    log,
-  });
-  stops.push(() => runner.close());
+  const runner = await opening;
   const pool = new ImportPool();
   stops.push(() => pool.close());
   const merger = createMergeEngine({ dir: join(config.dataDir, 'merge') });
@@ -144,7 +149,6 @@ async function connectionOf(
   onFatal: () => void,
 ): Promise<pg.PoolConfig> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl };
-  stops.push(lockDataDir(config.dataDir));
   const postgres = await startEmbeddedPostgres({
     dataDir: config.dataDir,
     log,

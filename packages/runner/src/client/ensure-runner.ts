@@ -106,7 +106,7 @@ function start({
   return new Promise((resolve) => {
     const child = spawn(
       '/bin/sh',
-      ['-c', IN_OWN_MOUNTS, 'sh', nodePath, '--disable-warning=ExperimentalWarning', ...args],
+      ['-c', IN_OWN_MOUNTS, 'sh', nodePath, '--disable-warning=ExperimentalWarning', '--expose-gc', ...args],
       {
         detached: true,
         // Nothing of the service's environment but where compiled modules are kept: two thirds of a start.
