@@ -5,6 +5,7 @@ import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { browser, expectStatus, invite, accept, invited, signedIn, tenant } from './callers.fixture.ts';
 import { findUser, requirePasswordHash } from './sessions.ts';
+import { accountOf, attempt } from './sign-in-limits.ts';
 
 let s: TestServer;
 let other: TestServer;
@@ -81,6 +82,25 @@ describe('200', () => {
       });
     }
   });
+});
+
+test('a network that the old password came from has to wait again, but the one that changed it', async () => {
+  const kim = await somebody();
+  const { limits, db, bus } = s.service.ctx;
+  const known = async () =>
+    (
+      await db
+        .selectFrom('sign_in_networks')
+        .select('network')
+        .where('account', '=', accountOf(kim.email))
+        .where('is_known', '=', true)
+        .execute()
+    ).map((row) => row.network);
+  await signedIn(s, kim);
+  await attempt({ limits, db, bus }, kim.email, '203.0.113.7', () => Promise.resolve(true));
+  expect((await known()).toSorted()).toEqual(['127.0.0.1', '203.0.113.7']);
+  expectStatus(await change(kim.cookie, kim.password, 'a new long password'), 200);
+  expect(await known()).toEqual(['127.0.0.1']);
 });
 
 describe('400', () => {
