@@ -57,7 +57,7 @@ export function createAuthenticator(ctx: Pick<Context, 'db' | 'bus' | 'log'>): {
       return { bucket: anonymous(address), refusal: wrongKey() };
     const bucket = `key ${loaded.principal!.credentialId}`;
     if (loaded.verdict === 'suspended') return { bucket, refusal: suspended() };
-    lastUse.note(name!);
+    lastUse.note(name);
     return { bucket, principal: loaded.principal! };
   }
 

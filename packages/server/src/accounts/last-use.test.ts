@@ -43,14 +43,14 @@ test('many uses are one write a minute for each key, all keys in one statement; 
       .orderBy('id')
       .execute();
   const [one, two] = [new LastUse({ db, log }), new LastUse({ db, log })];
-  for (let i = 0; i < 1_000; i++) for (const id of ids) one.note(`key ${id}` as `key ${string}`);
+  for (let i = 0; i < 1_000; i++) for (const id of ids) one.note(`key ${id}`);
   await one.flush();
   const written = await rows();
   expect(written.every((row) => MINUTE.test(row.last_used_at!.toISOString()))).toBe(true);
   expect(new Set(written.map((row) => row.version)).size).toBe(1);
   // Neither this process nor another one writes the same minute again.
   for (const recorder of [one, two]) {
-    for (const id of ids) recorder.note(`key ${id}` as `key ${string}`);
+    for (const id of ids) recorder.note(`key ${id}`);
     await recorder.flush();
   }
   const again = await rows();

@@ -193,5 +193,5 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** An id's first ten characters are its milliseconds. */
 const timeOf = (id: string) =>
   new Date(
-    [...id.split('_')[1]!.slice(0, 10)].reduce((ms, letter) => ms * 32 + ALPHABET.indexOf(letter), 0),
+    Array.from(id.split('_')[1]!.slice(0, 10)).reduce((ms, letter) => ms * 32 + ALPHABET.indexOf(letter), 0),
   ).toISOString();
