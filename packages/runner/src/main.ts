@@ -57,7 +57,7 @@ await removeLeftBehind(dir)
 
 const host = await prepareHost(storeFolder(dir));
 const trees = new Trees(host);
-const workspaces = new Workspaces(trees);
+const workspaces = new Workspaces(host, trees);
 const gateways = new Gateways();
 const runner: Runner = {
   host,

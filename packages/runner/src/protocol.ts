@@ -5,6 +5,7 @@
  *
  *   GET    /status                                    → RunnerStatus
  *   PUT    /workspaces/:id?ORIGIN     tar             → 204  makes or replaces the workspace
+ *   GET    /workspaces                                → { workspaces: WorkspaceSize[] }
  *   GET    /workspaces/:id                            → WorkspaceState
  *   DELETE /workspaces/:id                            → 204  idempotent; resolves once nothing of it lives
  *   POST   /workspaces/:id/capture    CaptureRequest | OverRequest → CaptureResult
@@ -151,6 +152,14 @@ export interface Origin {
   keep?: TreeKey | undefined;
   base?: string | undefined;
   warm?: { group: string; locks: string[] } | undefined;
+}
+
+export interface WorkspaceSize {
+  id: string;
+  /** Of its files on disk, but for those of kept sources, and its agents' homes. */
+  bytes: number;
+  /** Since it was used last. */
+  idleMs: number;
 }
 
 export type WorkspaceState = Static<typeof WorkspaceState>;

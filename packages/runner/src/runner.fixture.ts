@@ -75,7 +75,7 @@ export function testEngines(): Engine[] {
 export async function makeBench(choice: DriverChoice = testEngines()[0]!.choice): Promise<Bench | undefined> {
   const host = await prepareHost(storeFolder(tmpdir()));
   const { ok, missing } = await chooseDriver(host, choice);
-  const workspaces = new Workspaces(new Trees(host));
+  const workspaces = new Workspaces(host, new Trees(host));
   const gateways = new Gateways();
   const tasks = new Tasks(host, workspaces, gateways);
   afterAll(async () => {

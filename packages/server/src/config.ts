@@ -38,6 +38,12 @@ export const SETTINGS = {
   HEADRACE_SANDBOX_LIMITS: { default: null },
   HEADRACE_RUN_CONCURRENCY: { default: null },
   HEADRACE_BUILD_CONCURRENCY: { default: null },
+  HEADRACE_ORG_RUNS: { default: null },
+  HEADRACE_ORG_BUILDS: { default: null },
+  HEADRACE_ORG_EXECS: { default: null },
+  HEADRACE_ORG_PREVIEWS: { default: null },
+  HEADRACE_ORG_STREAMS: { default: null },
+  HEADRACE_ORG_WORKSPACE_BYTES: { default: null },
   HEADRACE_PREVIEW_DOMAIN: { default: 'localhost' },
   HEADRACE_S3_BUCKET: { default: null },
   HEADRACE_S3_ENDPOINT: { default: null },
@@ -101,6 +107,19 @@ export interface Config extends FileConfig {
   s3: { bucket: string; endpoint: string | null; region: string } | null;
   runConcurrency: number;
   buildConcurrency: number;
+  /** What each organization may have at once; null: no bound. */
+  organizationBounds: OrganizationBounds;
+}
+
+export interface OrganizationBounds {
+  runs: number | null;
+  builds: number | null;
+  execs: number | null;
+  previews: number | null;
+  /** Event streams and long polls, of one process. */
+  streams: number | null;
+  /** What its workspaces take at all runners together. */
+  workspaceBytes: number | null;
 }
 
 export class ConfigError extends Error {
@@ -175,6 +194,8 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
   };
   const whole = (name: Defaulted, min: number, max: number) =>
     wholeOr(name, Number(SETTINGS[name].default), min, max);
+  const bound = (name: SettingName, max = 1_000_000) =>
+    text(name) === null ? null : wholeOr(name, 1, 1, max);
   const oneOf = <T extends string>(name: SettingName, fallback: T, values: readonly T[]): T => {
     const value = text(name);
     if (value === null) return fallback;
@@ -286,6 +307,14 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
           },
     runConcurrency: wholeOr('HEADRACE_RUN_CONCURRENCY', runsByMemory(), 1, 1000),
     buildConcurrency: wholeOr('HEADRACE_BUILD_CONCURRENCY', Math.max(2, availableParallelism()), 1, 1000),
+    organizationBounds: {
+      runs: bound('HEADRACE_ORG_RUNS'),
+      builds: bound('HEADRACE_ORG_BUILDS'),
+      execs: bound('HEADRACE_ORG_EXECS'),
+      previews: bound('HEADRACE_ORG_PREVIEWS'),
+      streams: bound('HEADRACE_ORG_STREAMS'),
+      workspaceBytes: bound('HEADRACE_ORG_WORKSPACE_BYTES', 999_999_999_999_999),
+    },
   };
   if (faults.length) throw new ConfigError(faults);
   return config;

@@ -30,6 +30,8 @@ const workspaceOf = (tree: Tree): Workspace => ({
   captured: null,
   evidence: [],
   homes: new Map(),
+  usedAt: 0,
+  bytes: null,
 });
 
 /**

@@ -13,6 +13,7 @@ import type {
   SteerRequest,
   TaskRequest,
   TaskState,
+  WorkspaceSize,
   WorkspaceState,
 } from '../protocol.ts';
 
@@ -39,6 +40,7 @@ export interface RunnerClient {
   /** Drops what is kept for a project and not in use. */
   forgetGroup(group: string): Promise<void>;
   workspaceExists(id: string): Promise<boolean>;
+  workspaceSizes(): Promise<WorkspaceSize[]>;
   /** The key of the kept files that a workspace lies over. */
   baseOf(id: string): Promise<string | null>;
   deleteWorkspace(id: string, fence?: number): Promise<void>;
@@ -84,6 +86,8 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
     keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
     workspaceExists: async (id) => (await call<WorkspaceState>('GET', at('workspaces', id))).exists,
+    workspaceSizes: async () =>
+      (await call<{ workspaces: WorkspaceSize[] }>('GET', '/workspaces')).workspaces,
     baseOf: async (id) => (await call<WorkspaceState>('GET', at('workspaces', id))).base,
     deleteWorkspace: (id, fence) => call('DELETE', at('workspaces', id), { fence }),
     capture: (id, base) =>

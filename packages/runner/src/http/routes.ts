@@ -61,6 +61,7 @@ const ROUTES: Record<string, Handler> = {
     mayRun(runner);
     await runner.workspaces.put(id, hasTar(req) ? req : undefined, originOf(req, query), fenceOf(req));
   },
+  'GET /workspaces': async ({ runner }) => ({ workspaces: await runner.workspaces.sizes() }),
   'GET /workspaces/:id': ({ runner, id }): WorkspaceState => ({
     exists: runner.workspaces.has(id),
     base: runner.workspaces.has(id) ? (runner.workspaces.get(id).tree.over?.source.key ?? null) : null,

@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
 import { statfsSync } from 'node:fs';
-import type { Readable } from 'node:stream';
 import type { SandboxLimits } from '../protocol.ts';
+import { diskUsage } from './disk-usage.ts';
 import type { Host } from './host.ts';
 import { processTree } from './processes.ts';
 import type { Sandbox } from './driver.ts';
@@ -87,8 +86,8 @@ class Watchdog {
   async #checkFiles(): Promise<void> {
     const begun = Date.now();
     const [kibibytes, entries] = await Promise.all([
-      diskUsage(this.#host, this.#folders, ['-skx']),
-      diskUsage(this.#host, this.#folders, ['-sx', '--inodes']),
+      totalUsage(this.#host, this.#folders, ['-skx']),
+      totalUsage(this.#host, this.#folders, ['-sx', '--inodes']),
     ]);
     this.#nextMeasureAt = Date.now() + Math.min((Date.now() - begun) / SHARE, LONGEST_PAUSE_MS);
     const { diskBytes } = this.#limits;
@@ -106,42 +105,5 @@ class Watchdog {
   }
 }
 
-/**
- * The sum of what du reports for these folders. It runs as the sandboxes' own user, with the right to look
- * into closed folders, where an agent could hide its files. It follows no link and prints one number for
- * each folder, so a live tree cannot mislead it into harm.
- */
-async function diskUsage(host: Host, folders: string[], options: string[]): Promise<number> {
-  const du = ['/usr/bin/du', ...options, '--', ...folders];
-  const mayLookIn =
-    host.uid === null
-      ? ['unshare', '--user', '--map-root-user']
-      : [
-          'setpriv',
-          `--reuid=${host.uid}`,
-          `--regid=${host.uid}`,
-          '--clear-groups',
-          '--inh-caps=-all,+dac_read_search',
-          '--ambient-caps=-all,+dac_read_search',
-          '--bounding-set=-all,+dac_read_search',
-        ];
-  const text = (await outputOf([...mayLookIn, ...du])) || (host.uid === null ? await outputOf(du) : '');
-  return text.split('\n').reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0);
-}
-
-function outputOf([command, ...args]: string[]): Promise<string> {
-  return new Promise((resolve) => {
-    const child = spawn(command!, args, {
-      env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' },
-      cwd: '/',
-      stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: 60_000,
-    });
-    let text = '';
-    child.once('error', () => resolve('')).once('close', () => resolve(text));
-    // There is no stdout where descriptors have run out.
-    (child.stdout as Readable | undefined)?.setEncoding('latin1').on('data', (part: string) => {
-      text += part;
-    });
-  });
-}
+const totalUsage = async (host: Host, folders: string[], options: string[]): Promise<number> =>
+  (await diskUsage(host, folders, options)).values().reduce((sum, count) => sum + count, 0);

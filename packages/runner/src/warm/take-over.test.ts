@@ -271,7 +271,7 @@ describe.skipIf(!canMount)('a workspace', () => {
   });
 
   test('that a runner without mounts holds keeps its own', async () => {
-    const workspaces = new Workspaces(bench!.workspaces.trees);
+    const workspaces = new Workspaces(bench!.host, bench!.workspaces.trees);
     await workspaces.put('thr_plain', tarStream({ 'package-lock.json': lockOf('dep') }), {
       warm: { group: 'prj_plain', locks: [] },
     });

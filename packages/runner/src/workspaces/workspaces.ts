@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
-import type { Origin } from '../protocol.ts';
+import type { Origin, WorkspaceSize } from '../protocol.ts';
+import { diskUsage } from '../sandbox/disk-usage.ts';
+import type { Host } from '../sandbox/host.ts';
 import type { TarEntry } from '../tar.ts';
 import type { Tree } from './tree.ts';
 import type { Trees } from './trees.ts';
@@ -32,6 +34,10 @@ export interface Workspace {
   /** Paths written as evidence for a turn; capture skips them without a warning. */
   evidence: string[];
   homes: Map<string, AgentHome>;
+  /** When something worked in it last, on this process's monotonic clock. */
+  usedAt: number;
+  /** What it took when it was measured last, after its last use; null where that is to be done. */
+  bytes: number | null;
 }
 
 /** Workspaces whose last holder is remembered, existing or not; a holder from before that is not refused. */
@@ -40,11 +46,13 @@ const REMEMBERED = 10_000;
 /** All workspaces of this runner by id. */
 export class Workspaces {
   readonly trees: Trees;
+  readonly #host: Host;
   readonly #byId = new Map<string, Workspace>();
 
   readonly #fences = new Map<string, number>();
 
-  constructor(trees: Trees) {
+  constructor(host: Host, trees: Trees) {
+    this.#host = host;
     this.trees = trees;
   }
 
@@ -95,14 +103,22 @@ export class Workspaces {
         this.trees.remove(old.tree);
         this.#removeHomes(old);
         old.tree = tree;
-        old.evidence = [];
+        Object.assign(old, { evidence: [], ...fresh() });
       });
     const tree = await make();
     if (this.#byId.has(id)) {
       this.trees.remove(tree);
       throw busy();
     }
-    this.#byId.set(id, { id, tree, usedBy: null, captured: null, evidence: [], homes: new Map() });
+    this.#byId.set(id, {
+      id,
+      tree,
+      usedBy: null,
+      captured: null,
+      evidence: [],
+      homes: new Map(),
+      ...fresh(),
+    });
   }
 
   /** Runs `work` while nothing else uses the workspace. Throws `busy` 409. */
@@ -119,11 +135,37 @@ export class Workspaces {
   claim(workspace: Workspace, by: string): void {
     if (workspace.usedBy !== null) throw busy();
     workspace.usedBy = by;
+    Object.assign(workspace, fresh());
     if (by !== 'blobs') workspace.captured = null;
   }
 
   release(workspace: Workspace, by: string): void {
-    if (workspace.usedBy === by) workspace.usedBy = null;
+    if (workspace.usedBy !== by) return;
+    workspace.usedBy = null;
+    Object.assign(workspace, fresh());
+  }
+
+  /** What each takes with its agents' homes. Only those are measured that were used since the last time. */
+  async sizes(): Promise<WorkspaceSize[]> {
+    const all = [...this.#byId.values()];
+    const changed = all
+      .filter(({ bytes, usedBy }) => bytes === null || usedBy !== null)
+      .map((workspace) => ({ workspace, usedAt: workspace.usedAt }));
+    const usage = changed.length
+      ? await diskUsage(
+          this.#host,
+          changed.flatMap(({ workspace }) => foldersOf(workspace)),
+          ['-skx'],
+        )
+      : new Map<string, number>();
+    for (const { workspace, usedAt } of changed) {
+      // Another use meanwhile is measured the next time.
+      if (workspace.usedAt !== usedAt) continue;
+      const kibibytes = foldersOf(workspace).reduce((sum, folder) => sum + (usage.get(folder) ?? 0), 0);
+      workspace.bytes = kibibytes * 1024;
+    }
+    const now = performance.now();
+    return all.map(({ id, bytes, usedAt }) => ({ id, bytes: bytes ?? 0, idleMs: Math.round(now - usedAt) }));
   }
 
   /** Forgets it and its files. Its tasks must have ended. */
@@ -142,6 +184,13 @@ export class Workspaces {
     homes.clear();
   }
 }
+
+const fresh = () => ({ usedAt: performance.now(), bytes: null });
+
+const foldersOf = ({ tree, homes }: Workspace): string[] => [
+  tree.folder,
+  ...[...homes.values()].map((home) => home.tree.folder),
+];
 
 const busy = (): RunnerError =>
   new RunnerError(409, 'busy', 'The workspace is in use; wait until its task has ended.');

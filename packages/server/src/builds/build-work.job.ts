@@ -25,7 +25,7 @@ import { OutputFault } from './repack-output.ts';
 import { runCommand } from './run-command.ts';
 import { isEnded } from './state.ts';
 import { storeArtifact } from './store-artifact.ts';
-import { findBuild, startBuild } from './store.ts';
+import { findBuild, holdBuild, startBuild } from './store.ts';
 import type { Build } from './store.ts';
 import { buildEventData } from './view.ts';
 
@@ -81,7 +81,8 @@ async function start(ctx: Context, job: BuildJob, build: Build): Promise<Build |
       await postpone(tx, job, build, RETRY_SECONDS);
       return undefined;
     }
-    if (!(await takePlace(tx, 'builds', build.id, project))) {
+    if (!(await takePlace(tx, 'builds', { id: build.id, project }, ctx))) {
+      await holdBuild(tx, build.id);
       await postpone(tx, job, build, PUT_OFF_SECONDS);
       await passPlaceOn(tx, 'builds', project);
       return undefined;

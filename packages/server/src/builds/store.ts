@@ -13,7 +13,7 @@ import type { BuildEvent } from './state.ts';
 type AnyDb = Db | Tx['db'];
 
 /** A build's row without its manifest, which has up to 10,000 files. */
-export type Build = Omit<BuildRow, 'manifest'>;
+export type Build = Omit<BuildRow, 'manifest' | 'held'>;
 const COLUMNS = [
   'org_id',
   'id',
@@ -149,6 +149,16 @@ async function moveBuild(
 }
 
 const now = sql<Date>`now()`;
+
+/** Marks a queued build that is beyond a limit. */
+export async function holdBuild(tx: Tx, buildId: string): Promise<void> {
+  await tx.db
+    .updateTable('builds')
+    .set({ held: true })
+    .where('id', '=', buildId)
+    .where('status', '=', 'queued')
+    .execute();
+}
 
 export const startBuild = (tx: Tx, buildId: string, runnerId: string): Promise<Build | undefined> =>
   moveBuild(tx, buildId, 'start', { started_at: now, runner_id: runnerId });

@@ -1,6 +1,7 @@
 /**
- * How many runs and builds may be under way at once (`concurrency`): a project's setting bounds the
- * project; its organization's bounds all of its projects together, and each of them that sets none.
+ * How many runs and builds may be under way at once: a project's `concurrency` bounds the project; its
+ * organization's bounds all of its projects together, and each of them that sets none; the operator's bound
+ * (`organizationBounds`) holds for each organization, whatever it sets.
  *
  *   queued --takePlace: a place is free, and it is its turn--> under way --ended: passPlaceOn--> the next
  *   ones' jobs are due
@@ -11,6 +12,7 @@
  * or a worker died, `fillPlaces` finds the free place.
  */
 import { sql } from 'kysely';
+import type { OrganizationBounds } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import type { ProjectRow } from '../db/schema.ts';
@@ -51,38 +53,50 @@ const KINDS = {
 } as const;
 
 /** Whether queued work may start now. Another may take the place meanwhile: takePlace decides. */
-export async function hasPlace(db: Db | Tx['db'], work: Work, id: string, project: In): Promise<boolean> {
-  const limits = await limitsOf(db, work, project);
-  return !limits || isNext(db, work, { id, project }, limits);
+export async function hasPlace({ db, config }: Context, work: Work, asking: Asking): Promise<boolean> {
+  const limits = await limitsOf(db, work, asking.project, config.organizationBounds);
+  return !limits || isNext(db, work, asking, limits);
 }
 
 /**
  * As hasPlace; where limits hold, the place is the caller's if its transaction starts the work. Its lock is
  * the last one before the work's own row.
  */
-export async function takePlace(tx: Tx, work: Work, id: string, project: In): Promise<boolean> {
-  const limits = await limitsOf(tx.db, work, project);
+export async function takePlace(
+  tx: Tx,
+  work: Work,
+  asking: Asking,
+  { config }: Pick<Context, 'config'>,
+): Promise<boolean> {
+  const limits = await limitsOf(tx.db, work, asking.project, config.organizationBounds);
   if (!limits) return true;
   // Only one counts and starts at a time: two that count at once would both take the last place.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${work} of ${project.org_id}`}, 0))`.execute(
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${work} of ${asking.project.org_id}`}, 0))`.execute(
     tx.db,
   );
-  return isNext(tx.db, work, { id, project }, limits);
+  return isNext(tx.db, work, asking, limits);
 }
 
 /**
- * Makes the next jobs due, after work of the project has ended, or has left its turn to another, in this
- * transaction.
+ * Makes the next job due, after work of the organization has ended, or has left its turn to another, in this
+ * transaction. It takes the place itself: nothing is counted here for those that have no bound.
  */
-export async function passPlaceOn(tx: Tx, work: Work, project: In): Promise<void> {
-  const limits = await limitsOf(tx.db, work, project);
-  if (limits && !(await isFull(tx.db, work, project, limits))) await makeDue(tx, work, project.org_id);
+export async function passPlaceOn(tx: Tx, work: Work, { org_id: orgId }: In): Promise<void> {
+  const { table } = KINDS[work];
+  const { rows } =
+    await sql`select from ${table} where org_id = ${orgId} and status = 'queued' and held limit 1`.execute(
+      tx.db,
+    );
+  if (rows.length) await makeDue(tx, { work, orgId, bound: null }, 1);
 }
 
 /** Safe in every process at once. */
 export function fillPlaces(ctx: Context): void {
   const look = async () => {
-    for (const work of ['runs', 'builds'] as const) await transaction(ctx, (tx) => makeDue(tx, work, null));
+    for (const work of ['runs', 'builds'] as const) {
+      const bound = ctx.config.organizationBounds[work];
+      await transaction(ctx, (tx) => makeDue(tx, { work, orgId: null, bound }, BATCH));
+    }
   };
   every(EVERY_MS, look, {
     until: ctx.shutdown,
@@ -90,21 +104,37 @@ export function fillPlaces(ctx: Context): void {
   });
 }
 
+/** Queued work that asks for a place. */
 interface Asking {
   id: string;
   project: In;
 }
 
+/** The queued work of one organization, or of all; `bound`: the operator's for each. */
+interface Among {
+  work: Work;
+  orgId: string | null;
+  bound: number | null;
+}
+
 type Limits = { own: number | null; organization: number | null };
 
 /** Undefined where there is none. */
-async function limitsOf(db: Db | Tx['db'], work: Work, { id }: In): Promise<Limits | undefined> {
+async function limitsOf(
+  db: Db | Tx['db'],
+  work: Work,
+  { id }: In,
+  bounds: OrganizationBounds,
+): Promise<Limits | undefined> {
   const {
     concurrency: { [work]: own },
-    organizationConcurrency: { [work]: organization },
+    organizationConcurrency: { [work]: set },
   } = await effectiveSettings(db, { project_id: id });
+  const organization = least(set, bounds[work]);
   return own === null && organization === null ? undefined : { own, organization };
 }
+
+const least = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
 
 /** Checked first: where thousands wait, ordering them costs more. */
 async function isFull(
@@ -130,7 +160,7 @@ async function isFull(
  * workspace is being prepared) keeps its turn; `asking` has one in any case. A job that failed keeps its
  * time, and nothing waits for it.
  */
-function withPlaces(work: Work, orgId: string | null, asking?: Asking) {
+function withPlaces({ work, orgId, bound }: Among, asking?: Asking) {
   const { table, job, active, waits, key, comes } = KINDS[work];
   const others = sql`${waits} and w.id is distinct from ${asking?.id ?? null}`;
   return sql`
@@ -138,7 +168,7 @@ function withPlaces(work: Work, orgId: string | null, asking?: Asking) {
       select project_id, org_id, count(*) as n from ${table} where ${active} and (${orgId}::text is null or org_id = ${orgId}) group by project_id, org_id
     ), room as (
       select p.id as project_id, p.org_id, coalesce(b.n, 0) as n, (coalesce(p.settings->'concurrency'->>${work}, o.settings->'concurrency'->>${work}))::int as most,
-        coalesce((select sum(n) from busy where busy.org_id = p.org_id), 0) as organization_n, (o.settings->'concurrency'->>${work})::int as organization_most,
+        coalesce((select sum(n) from busy where busy.org_id = p.org_id), 0) as organization_n, least((o.settings->'concurrency'->>${work})::int, ${bound}::int) as organization_most,
         (select max(started_at) from ${table} s where s.project_id = p.id) as served
       from projects p join organizations o on o.id = p.org_id left join busy b on b.project_id = p.id
       where p.id in (select w.project_id from ${table} w where ${waits} and (${orgId}::text is null or w.org_id = ${orgId}) ${asking ? sql`union select ${asking.project.id}` : sql``})
@@ -161,12 +191,12 @@ async function isNext(db: Db | Tx['db'], work: Work, asking: Asking, limits: Lim
   const { id, project } = asking;
   if (await isFull(db, work, project, limits)) return false;
   const { rows } =
-    await sql`with ${withPlaces(work, project.org_id, asking)} select from next where oldest = ${id}`.execute(
+    await sql`with ${withPlaces({ work, orgId: project.org_id, bound: limits.organization }, asking)} select from next where oldest = ${id}`.execute(
       db,
     );
   return rows.length > 0;
 }
 
-/** Makes the jobs due whose work has a place, of one organization or of all. */
-const makeDue = (tx: Tx, work: Work, orgId: string | null): Promise<void> =>
-  makeJobsDue(tx, sql`with ${withPlaces(work, orgId)} select job from next order by turn limit ${BATCH}`);
+/** Makes jobs due whose work has a place. */
+const makeDue = (tx: Tx, among: Among, most: number): Promise<void> =>
+  makeJobsDue(tx, sql`with ${withPlaces(among)} select job from next order by turn limit ${most}`);

@@ -514,6 +514,7 @@ export interface BuildsTable {
   file_count: number | null;
   output_byte_size: number | null;
   manifest: JsonOrNull<ManifestFile[]>;
+  held: Generated<boolean>;
   logs_byte_size: Generated<number>;
   logs_truncated: Generated<boolean>;
   journal_offset: Generated<number>;
@@ -612,6 +613,13 @@ export interface RunnerReport {
   freeBytes: number | null;
   /** Connections that its egress proxy refused since its start. */
   egressRefused: number;
+}
+
+interface WorkspaceSizesTable {
+  thread_id: string;
+  runner_id: string;
+  bytes: number;
+  used_at: GeneratedTime;
 }
 
 interface ProcessesTable {
@@ -736,6 +744,7 @@ export interface Database {
   log_state: LogStateTable;
   workers: WorkersTable;
   processes: ProcessesTable;
+  workspace_sizes: WorkspaceSizesTable;
   jobs: JobsTable;
 }
 

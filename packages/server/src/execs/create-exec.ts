@@ -11,6 +11,7 @@ import { claimedWrite } from '../http/operation.ts';
 import { Body, Counter, Id, Nullable, Ok, Text } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
+import { requirePlace } from '../capacity/index.ts';
 import { requireWorker } from '../processes/index.ts';
 import { scopeOf } from '../projects/index.ts';
 import { threadKey } from '../runs/index.ts';
@@ -62,6 +63,7 @@ export const createExec = claimedWrite({
         requireOpen(loaded.thread);
         await requireIdle(tx, loaded.thread);
         await requireWorker(call.ctx, tx.db);
+        await requirePlace(tx, call.ctx, 'execs', loaded.thread.org_id);
         await queueExec(tx, loaded, {
           operation_id: operationId,
           request_id: call.requestId,

@@ -16,11 +16,12 @@ import type { Field } from './errors.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import type { LargeJson } from './large-json.ts';
 import { PLATFORM } from './operation.ts';
-import type { Call, ClaimedOperation, Route, WriteOperation } from './operation.ts';
+import type { Call, ClaimedOperation, Operation, Route, WriteOperation } from './operation.ts';
 import { PARAM_PREFIX } from './path-params.ts';
 import type { Principal } from './principal.ts';
 import { bodyBytes, BodyReader, contentTypeOf } from './request-body.ts';
 import type { ReadBody } from './request-body.ts';
+import type { StreamPlaces } from './stream-places.ts';
 import { Body } from './schemas.ts';
 import { compile } from './validate.ts';
 
@@ -45,6 +46,7 @@ interface EndpointParts {
   receipts: Receipts;
   largeJson: LargeJson;
   headersOf: HeadersOf;
+  streamPlaces: StreamPlaces;
 }
 
 /** The Fastify handlers of a route: `permit` before the body is read, `handle` after. */
@@ -54,6 +56,7 @@ export class Endpoint {
   readonly #receipts: Receipts;
   /** The headers of every answer, for those that are written past Fastify. */
   readonly #headersOf: HeadersOf;
+  readonly #streamPlaces: StreamPlaces;
   readonly #api: 'platform' | 'direct';
   readonly #permissions: string[];
   readonly #checkQuery: (query: unknown) => Field[];
@@ -65,6 +68,7 @@ export class Endpoint {
     this.#route = route;
     this.#receipts = parts.receipts;
     this.#headersOf = parts.headersOf;
+    this.#streamPlaces = parts.streamPlaces;
     this.#api = route.path.startsWith(PLATFORM) ? 'platform' : 'direct';
     this.#permissions = typeof access === 'object' && 'permissions' in access ? [...access.permissions] : [];
     this.#checkQuery = compile(query ?? Body({}), 'query');
@@ -93,6 +97,7 @@ export class Endpoint {
     const call = this.#callOf(request, reply, read.body);
     if (operation.kind === 'read' || operation.kind === 'plain') {
       if (faults.length) throw invalid(...faults);
+      if (staysOpen(operation, call.query)) this.#streamPlaces.take(call.principal.orgId, reply);
       return sendReply(reply, await operation.handle(call), () => this.#headersOf(request));
     }
     const answer =
@@ -223,6 +228,13 @@ function goneSignal({ raw }: FastifyReply, shutdown: AbortSignal): AbortSignal {
   raw.once('close', () => gone.abort());
   if (raw.destroyed) gone.abort();
   return AbortSignal.any([gone.signal, shutdown]);
+}
+
+/** Whether the answer is an event stream, or waits for something. */
+function staysOpen({ responses }: Operation, query: unknown): boolean {
+  if (Number((query as { waitSeconds?: unknown }).waitSeconds ?? 0) > 0) return true;
+  const answer = responses[200];
+  return answer !== undefined && 'content' in answer && 'text/event-stream' in answer.content;
 }
 
 /** The path as receipts know it: the `/apps` form. */

@@ -1,5 +1,7 @@
 /** One error class, one table of codes. What is not an ApiError is a generic 500 and a log line. */
 
+import { retryHeaders } from './rate-limit.ts';
+
 export const CODES = {
   invalid_request: 400,
   invalid_bundle: 400,
@@ -146,6 +148,14 @@ export const invalid = (...fields: Field[]) =>
     'invalid_request',
     `The request is invalid: ${fields[0]?.message ?? 'see its documentation'}`,
     { fields },
+  );
+
+/** 429: the organization has as many open as the operator lets it have. */
+export const tooManyOpen = (bound: number, name: string) =>
+  new ApiError(
+    'rate_limited',
+    `Your organization has ${bound} ${name} open, which is all that the operator lets it have. Retry when one has ended.`,
+    { headers: retryHeaders(2) },
   );
 
 export type BusyReason = 'run' | 'exec' | 'apply' | 'build';

@@ -23,6 +23,7 @@ import { Intake } from './intake.ts';
 import { bodyLimitOf } from './operation.ts';
 import type { Route } from './operation.ts';
 import { sendClientError, sendError } from './send-error.ts';
+import { StreamPlaces } from './stream-places.ts';
 import type { Receipts } from './write-request.ts';
 
 const CLOSE_IDLE_MS = 20;
@@ -93,6 +94,7 @@ export async function createHttpServer(
   const largeJson = new LargeJson();
   app.addHook('onClose', () => largeJson.close());
   serveDocs(app, ctx.version, parts.routes);
+  const streamPlaces = new StreamPlaces(ctx.config.organizationBounds.streams);
   addRoutes(
     app,
     parts.routes,
@@ -101,6 +103,7 @@ export async function createHttpServer(
         receipts: parts.receipts,
         largeJson,
         headersOf: (request) => admission.headersOf(request),
+        streamPlaces,
       }),
   );
   return app;

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import { requirePlace } from '../capacity/index.ts';
+import type { Context } from '../context.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
@@ -20,10 +22,10 @@ import { previewView } from './view.ts';
 const newToken = () => base32(randomBytes(16));
 
 /**
- * Throws 409 where the thread or its project has as many previews as it may. No rival counts before the
+ * Throws 409 where the thread or its project has as many previews as it may, 429 where its organization has. No rival counts before the
  * commit.
  */
-async function requireRoom(tx: Tx, { thread, project }: LoadedThread): Promise<void> {
+async function requireRoom(tx: Tx, ctx: Context, { thread, project }: LoadedThread): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`previews of ${project.id}`}, 0))`.execute(tx.db);
   const open = await countOpen(tx, project.id, thread.id);
   if (open.thread >= MAX_OF_THREAD)
@@ -36,6 +38,7 @@ async function requireRoom(tx: Tx, { thread, project }: LoadedThread): Promise<v
       'conflict',
       `The threads of an app show at most ${MAX_OF_PROJECT} previews at once. Delete one first.`,
     );
+  await requirePlace(tx, ctx, 'previews', project.org_id);
 }
 
 export const createPreview = claimedWrite({
@@ -55,7 +58,7 @@ export const createPreview = claimedWrite({
       onClaim: async (tx: Tx) => {
         const loaded = await lockThread(tx, call);
         requireOpen(loaded.thread, 'allowed');
-        await requireRoom(tx, loaded);
+        await requireRoom(tx, call.ctx, loaded);
         await requireWorker(call.ctx, tx.db);
         return scopeOf(loaded.project);
       },
@@ -70,7 +73,7 @@ export const createPreview = claimedWrite({
       const loaded = await lockThread(tx, call);
       const { thread, project } = loaded;
       requireOpen(thread, 'allowed');
-      await requireRoom(tx, loaded);
+      await requireRoom(tx, ctx, loaded);
       const preview = await insertPreview(tx, {
         org_id: thread.org_id,
         id: newId('prv'),

@@ -25,10 +25,11 @@ export async function nextRun(db: Db, threadId: string): Promise<RunRow | undefi
 }
 
 const projectOf = (run: RunRow) => ({ id: run.project_id, org_id: run.org_id });
+const askingOf = (run: RunRow) => ({ id: run.id, project: projectOf(run) });
 
 /** Spares preparing a workspace for a run that has no place; `takeRun` decides. */
 export async function isHeldBack({ ctx, job, run }: ClaimedRun): Promise<boolean> {
-  if (await hasPlace(ctx.db, 'runs', run.id, projectOf(run))) return false;
+  if (await hasPlace(ctx, 'runs', askingOf(run))) return false;
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     await holdBack(tx, run);
@@ -45,7 +46,7 @@ export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<RunRow | '
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
     if (!now || now.thread.archived_at) return undefined;
-    if (!(await takePlace(tx, 'runs', run.id, projectOf(run)))) {
+    if (!(await takePlace(tx, 'runs', askingOf(run), ctx))) {
       await holdBack(tx, run);
       return 'held';
     }

@@ -18,6 +18,7 @@ export {
   clearActiveBuild,
   delayArchive,
   endIdleTimes,
+  expireIdle,
   markThreadDeleted,
   nextMessageSequence,
   setInitializationPhase,

@@ -63,6 +63,7 @@ interface Work {
   /** The active run, else the oldest queued, else the last ended. */
   run: RunFields | null;
   queuedRuns: number;
+  /** Whether a bound holds back its queued run or its build. */
   isHeld: boolean;
   pendingApprovals: string[];
 }
@@ -76,7 +77,7 @@ interface Row {
   thread: string;
 }
 
-const FIELDS = `${COLUMNS.map((name) => `t.${name}`).join(', ')}, thread_work(t.id, t.status) as work`;
+const FIELDS = `${COLUMNS.map((name) => `t.${name}`).join(', ')}, thread_work(t.id, t.status) as work, case when t.active_build_id is not null then is_build_held(t.active_build_id) end as is_build_held`;
 /** `from` provides the rows `t`. */
 const select = (from: string) =>
   `select row_to_json(one)::text as thread from (select ${FIELDS} from ${from}) as one`;
@@ -90,10 +91,14 @@ const READ_ONE = prepared<Row>(
 const READ_BY_ID = prepared<Row>('read_thread_by_id', select('threads t where t.id = $1'));
 
 function detailsOf({ thread: text }: Row): ThreadDetails {
-  const { work, ...thread } = JSON.parse(text) as ThreadFields & { work: Work };
+  const {
+    work,
+    is_build_held: isBuildHeld,
+    ...thread
+  } = JSON.parse(text) as ThreadFields & { work: Work; is_build_held: boolean | null };
   revive(thread, TIMES);
   if (work.run) revive(work.run, ['started_at', 'active_since']);
-  return { thread, ...work };
+  return { thread, ...work, isHeld: work.isHeld || isBuildHeld === true };
 }
 
 /** Makes dates of the times that JSON carries as text. */

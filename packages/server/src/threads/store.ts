@@ -81,6 +81,17 @@ export async function endIdleTimes(db: Db, runnerId: string): Promise<void> {
     .execute();
 }
 
+/** Ends the idle time of ready workspaces. One statement on `db`: it needs no transaction. */
+export async function expireIdle(db: Db, threadIds: string[], now: RawBuilder<Date>): Promise<void> {
+  await db
+    .updateTable('threads')
+    .set({ idle_expires_at: now })
+    .where('id', 'in', threadIds)
+    .where('workspace_status', '=', 'ready')
+    .where('idle_expires_at', '>', now)
+    .execute();
+}
+
 /** Shows how far a preparation is. One statement on `db`: it needs no transaction. */
 export async function setInitializationPhase(
   db: Db,

@@ -1,4 +1,5 @@
-/** The only writer of `workspace_records`, and the queries that sweep workspaces. */
+/** The only writer of `workspace_records` and `workspace_sizes`, and the queries that sweep workspaces. */
+import type { WorkspaceSize } from '@headrace/runner/protocol';
 import { sql } from 'kysely';
 import type { Insertable, RawBuilder } from 'kysely';
 import type { Db } from '../db/database.ts';
@@ -15,6 +16,11 @@ const isUnused = sql`not exists (select 1 from jobs j where j.key = 'thread:' ||
 /** A thread, and whose turns its jobs take. */
 type ThreadOfOrg = Pick<ThreadRow, 'id' | 'org_id' | 'project_id'>;
 
+/** Nothing works in the thread, and nothing is queued. */
+const hasNoWork = sql`t.active_exec_id is null and t.active_apply_id is null and t.active_build_id is null
+      and not exists (select 1 from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))
+      and ${isUnused}`;
+
 /**
  * Threads whose workspace is to be archived: it is beyond its deadline, its thread is archived, or the end
  * of its runtime is not confirmed. After a failed attempt a thread counts again at its `workspace_retry_at`.
@@ -25,9 +31,7 @@ export async function dueThreads(db: Db, now: RawBuilder<Date>, limit: number): 
     where t.workspace_status in ('ready', 'cleanup_pending') and t.deleted_at is null
       and (t.workspace_status = 'cleanup_pending' or t.archived_at is not null or t.idle_expires_at <= ${now})
       and (t.workspace_retry_at is null or t.workspace_retry_at <= ${now})
-      and t.active_exec_id is null and t.active_apply_id is null and t.active_build_id is null
-      and not exists (select 1 from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))
-      and ${isUnused}
+      and ${hasNoWork}
     order by t.idle_expires_at limit ${limit}`.execute(db);
   return rows;
 }
@@ -49,4 +53,39 @@ export async function hasWorkspaces(db: Db, runnerId: string): Promise<boolean> 
     select exists (select 1 from threads where runner_id = ${runnerId}
       and workspace_status in ('ready', 'cleanup_pending') and deleted_at is null) as some`.execute(db);
   return rows[0]!.some;
+}
+
+/** Records what a runner's workspaces take now; those that it no longer has are forgotten. */
+export async function recordSizes(db: Db, runnerId: string, sizes: readonly WorkspaceSize[]): Promise<void> {
+  await sql`
+    with reported as (
+      select * from unnest(${sizes.map(({ id }) => id)}::text[], ${sizes.map(({ bytes }) => bytes)}::bigint[], ${sizes.map(({ idleMs }) => idleMs)}::bigint[]) as r (id, bytes, idle_ms)
+    ), gone as (
+      delete from workspace_sizes where runner_id = ${runnerId} and thread_id not in (select id from reported)
+    )
+    insert into workspace_sizes as s (thread_id, runner_id, bytes, used_at)
+    select r.id, ${runnerId}, r.bytes, now() - r.idle_ms * interval '1 millisecond' from reported r join threads t on t.id = r.id
+    on conflict (thread_id) do update set runner_id = excluded.runner_id, bytes = excluded.bytes, used_at = excluded.used_at
+    where s.bytes <> excluded.bytes or s.runner_id <> excluded.runner_id or excluded.used_at > s.used_at + interval '1 second'`.execute(
+    db,
+  );
+}
+
+/**
+ * Idle workspaces beyond what each organization may have: those used least recently, until the rest fits.
+ * What is in use counts, and stays.
+ */
+export async function surplusWorkspaces(db: Db, bound: number, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with crowded as (
+      select t.org_id from workspace_sizes s join threads t on t.id = s.thread_id
+      where t.workspace_status = 'ready' and t.deleted_at is null group by t.org_id having sum(s.bytes) > ${bound}
+    ), ready as (
+      select t.id, t.org_id, s.bytes, s.used_at, ${hasNoWork} as is_idle from workspace_sizes s join threads t on t.id = s.thread_id
+      where t.org_id in (select org_id from crowded) and t.workspace_status = 'ready' and t.deleted_at is null
+    ), counted as (
+      select id, used_at, is_idle, sum(bytes) over (partition by org_id order by is_idle, used_at desc, id desc) as bytes from ready
+    )
+    select id from counted where is_idle and bytes > ${bound} order by used_at limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
 }

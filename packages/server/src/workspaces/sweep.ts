@@ -3,21 +3,28 @@ import { every } from '../jobs/every.ts';
 import { forgetDeletedProjects } from './forget-projects.ts';
 import { sweepFormer } from './sweep-former.ts';
 import { sweepIdle } from './sweep-idle.ts';
+import { sweepSurplus } from './sweep-surplus.ts';
 import { sweepVanished } from './sweep-vanished.ts';
 
 const SWEEP_MS = 1_000;
 const FORGET_MS = 30_000;
+const MEASURE_MS = 5_000;
 
 /**
- * Finds workspaces whose idle time is over, those that vanished with their runner or are at an older one, and
- * what the runner
- * keeps of deleted projects. Safe in every process at once.
+ * Finds workspaces whose idle time is over, those for which an organization has no more room, those that
+ * vanished with their runner or are at an older one, and what the runner keeps of deleted projects. Safe in every process at once.
  */
 export function sweepWorkspaces(ctx: Context): void {
   every(SWEEP_MS, () => Promise.all([sweepIdle(ctx), sweepVanished(ctx), sweepFormer(ctx)]), {
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'workspaces were not swept'),
   });
+  const bound = ctx.config.organizationBounds.workspaceBytes;
+  if (bound !== null)
+    every(MEASURE_MS, () => sweepSurplus(ctx, bound), {
+      until: ctx.shutdown,
+      onFailure: (err) => ctx.log.debug({ err }, 'workspaces were not measured'),
+    });
   every(FORGET_MS, () => forgetDeletedProjects(ctx), {
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'deleted projects were not forgotten'),
