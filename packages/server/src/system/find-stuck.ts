@@ -77,7 +77,7 @@ const applies = sql`
 const builds = sql`
   (select 'build', b.id, b.org_id, b.project_id, b.thread_id, 'build:' || b.id, 'build.work', case when b.cancel_requested_at is not null then 'cancel' end,
     coalesce(b.cancel_requested_at, b.started_at, b.created_at)
-  from builds b where b.status in ('queued', 'building') limit ${MOST})`;
+  from builds b where b.status in ('queued', 'building') and not (b.status = 'queued' and b.held) limit ${MOST})`;
 
 const initializations = sql`
   (select 'initialization', t.id, t.org_id, t.project_id, t.id, j.key, j.kind, ${noCause}, coalesce(t.initialization_updated_at, t.created_at)

@@ -195,6 +195,8 @@ test('a build, an apply, a lost write and objects that cannot be deleted are fou
       `cleanup ${appId}`,
     ]),
   );
+  await sql`update builds set held = true where id = ${build.id}`.execute(ctx.db);
+  expect(await kindsOf(appId, 60)).not.toContain(`build ${build.id}`);
   await sql`update operations set status = 'succeeded' where id = ${operation.id}`.execute(ctx.db);
 });
 
