@@ -11,6 +11,7 @@ const AWAY = new Set([
   '57P01',
   '57P02',
   '57P03',
+  '53200',
   '53300',
   '08000',
   '08001',
@@ -19,6 +20,10 @@ const AWAY = new Set([
   '08006',
   '57014',
 ]);
+
+/** True when the server has no room on its disk: who tries again at once fails again. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && (error as { code?: string }).code === '53100';
 
 /**
  * True when the database could not be reached, went away, or did not answer in time: the caller may try
@@ -38,5 +43,17 @@ export function isDatabaseAway(error: unknown): boolean {
     );
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout/.test(
     error.message,
+  );
+}
+
+/** Names the variable, and where it leads, without user and password. */
+export function unreachable(databaseUrl: string, cause: unknown): Error {
+  // `localhost` has two addresses: the error of both has no message of its own.
+  const [first = cause] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];
+  const { host, pathname } = new URL(databaseUrl);
+  const where = host ? ` at ${host}` : '';
+  return new Error(
+    `DATABASE_URL: the database "${pathname.slice(1)}"${where} cannot be used: ${(first as Error).message}. Check that it runs, and its address, name, user and password.`,
+    { cause },
   );
 }

@@ -3,7 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { PoolConfig } from 'pg';
 import pg from 'pg';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
+import { unreachable } from './faults.ts';
 
+/** A host that drops packets says nothing. */
+const CONNECT_MS = 10_000;
 const FOLDER = new URL('./migrations/', import.meta.url);
 
 /**
@@ -12,10 +15,12 @@ const FOLDER = new URL('./migrations/', import.meta.url);
  */
 export async function migrate(connection: PoolConfig): Promise<void> {
   const files = (await readdir(FOLDER)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
-  const client = new pg.Client(connection);
+  const client = new pg.Client({ connectionTimeoutMillis: CONNECT_MS, ...connection });
   // What breaks fails the statement under way or the next one.
   client.on('error', () => {});
-  await client.connect();
+  await client.connect().catch((cause: unknown) => {
+    throw connection.connectionString === undefined ? cause : unreachable(connection.connectionString, cause);
+  });
   try {
     const {
       rows: [server],

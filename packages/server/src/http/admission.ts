@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { isDatabaseAway } from '../db/faults.ts';
 import type { Limiter, RateState } from '../limits/limiter.ts';
+import { databaseFault } from './database-faults.ts';
 import { STATIC_PATHS } from './docs.ts';
 import { ApiError, invalid } from './errors.ts';
 import { hasTwoHosts } from './hosts.ts';
@@ -76,9 +77,12 @@ export class Admission {
         headers: retryHeaders(resetSeconds),
       });
     if (verdict === 'away')
-      throw new ApiError('unavailable', 'The rate limiter is away. Retry in a moment.', {
-        headers: retryHeaders(resetSeconds),
-      });
+      throw (
+        databaseFault(request.rate.cause) ??
+        new ApiError('unavailable', 'The rate limiter is away. Retry in a moment.', {
+          headers: retryHeaders(resetSeconds),
+        })
+      );
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       throw invalid({ path: '/headers/host', message: 'is required' });
     if (hasTwoHosts(request.raw)) throw invalid({ path: '/headers/host', message: 'is given twice' });

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
-import { isDatabaseAway } from '../db/faults.ts';
+import { databaseFault } from './database-faults.ts';
 import { ApiError } from './errors.ts';
 import { LARGE_BYTES } from './large-json.ts';
 import { retryHeaders } from './rate-limit.ts';
@@ -52,8 +52,8 @@ function toApiError(error: unknown): ApiError {
       'Send the body with a valid Content-Type and Content-Length.',
       { cause: error },
     );
-  if (isDatabaseAway(error))
-    return new ApiError('unavailable', 'The database is away. Retry in a moment.', { cause: error });
+  const fault = databaseFault(error);
+  if (fault) return fault;
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new ApiError('invalid_request', 'This is not a valid request.', { cause: error });
   return new ApiError(

@@ -22,6 +22,8 @@ export interface RateState {
   /** Seconds until the oldest counted request leaves the window, rounded up. */
   resetSeconds: number;
   windowSeconds: number;
+  /** Why it is away, where that is known. */
+  cause?: unknown;
 }
 
 /** What the limiters of a process share. */
@@ -33,6 +35,8 @@ export interface Shared {
   clock: DatabaseClock;
   /** When the store failed last, in ms of performance.now(). */
   failedAt: number;
+  /** With what. */
+  failure?: unknown;
 }
 
 /**
@@ -148,6 +152,7 @@ export class Limiter {
       remaining: 0,
       resetSeconds: 1,
       windowSeconds: this.windowSeconds,
+      cause: this.shared.failure,
     };
   }
 
@@ -246,6 +251,7 @@ export class Limiter {
       });
     } catch (error) {
       shared.failedAt = performance.now();
+      shared.failure = error;
       throw error;
     }
   }
