@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isServiceKey, makeServiceKey } from './accounts/index.ts';
-import { ConfigError, readConfig, SETTINGS } from './config.ts';
+import { ConfigError, readConfig, SETTINGS, unknownVariables } from './config.ts';
 
 const read = (env: Record<string, string | undefined>) => readConfig(env, isServiceKey);
 
@@ -193,4 +193,14 @@ describe('the table of settings', () => {
     expect(shown.get('HEADRACE_LOG_LEVEL')).toEqual([null, true]);
     expect(JSON.stringify(settings)).not.toMatch(/a secret of|hidden/);
   });
+});
+
+test('a variable that is mistyped is named with the one that is meant; others are left alone', () => {
+  expect(
+    unknownVariables({ HEADRACE_RATE_LIMT: '5', HEADRACE_DATADIR: '/d', HEADRACE_PORT: '1', PATH: '/bin' }),
+  ).toEqual([
+    'HEADRACE_DATADIR is not a variable of this service and is ignored; the nearest is HEADRACE_DATA_DIR',
+    'HEADRACE_RATE_LIMT is not a variable of this service and is ignored; the nearest is HEADRACE_RATE_LIMIT',
+  ]);
+  expect(unknownVariables(Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, 'x'])))).toEqual([]);
 });

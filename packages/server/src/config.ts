@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
+import { closest } from 'fastest-levenshtein';
 import { readConfigFile } from './config-file.ts';
 import type { FileConfig } from './config-file.ts';
 import { withImported } from './runtimes-config.ts';
@@ -175,6 +176,18 @@ function shownSettings(env: Env): ShownSetting[] {
       isDefault: value === null || value === setting.default,
     };
   });
+}
+
+/** What is wrong with variables that look like the service's and are not: each with the nearest that is. */
+export function unknownVariables(env: Env): string[] {
+  const known = Object.keys(SETTINGS);
+  return Object.keys(env)
+    .filter((name) => name.startsWith('HEADRACE_') && !known.includes(name))
+    .sort()
+    .map(
+      (name) =>
+        `${name} is not a variable of this service and is ignored; the nearest is ${closest(name, known)}`,
+    );
 }
 
 /**

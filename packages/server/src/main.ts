@@ -6,7 +6,7 @@ import pino from 'pino';
 import { isServiceKey } from './accounts/index.ts';
 import { startService } from './boot.ts';
 import type { Service } from './boot.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError, readConfig, unknownVariables } from './config.ts';
 import type { Config } from './config.ts';
 
 const STOP_LIMIT_MS = 9_500;
@@ -40,6 +40,7 @@ const log = pino(
   { level: config.logLevel === 'info' ? 'warn' : config.logLevel },
   pino.destination({ fd: 2, sync: true }),
 );
+for (const what of unknownVariables(process.env)) log.warn(what);
 let service: Service | undefined;
 let isStopping = false;
 
