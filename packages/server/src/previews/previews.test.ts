@@ -85,6 +85,15 @@ describe.skipIf(!status?.ok)('a preview', () => {
     );
   });
 
+  test('that is not there is refused by the service, in its own name', async () => {
+    const { status: code, headers } = await visit(server, shared.url.replace(/\/\/./, '//0'), '/x');
+    expect([code, headers['x-headrace-version'], headers['x-content-type-options']]).toEqual([
+      404,
+      ctx.version,
+      'nosniff',
+    ]);
+  });
+
   test('sees nothing of the service or of the connection, and its visitors keep their other headers', async () => {
     const { headers } = JSON.parse(
       (

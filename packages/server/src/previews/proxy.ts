@@ -42,9 +42,10 @@ export class HostProxy implements PreviewProxy {
   request(request: IncomingMessage, response: ServerResponse): void {
     request.on('error', () => response.destroy());
     response.on('error', () => response.destroy());
-    this.#serve(request, response).catch((error: unknown) =>
-      refuseRequest(request, response, this.#asApiError(error)),
-    );
+    this.#serve(request, response).catch((error: unknown) => {
+      if (!response.headersSent) response.setHeader('x-headrace-version', this.#ctx.version);
+      refuseRequest(request, response, this.#asApiError(error));
+    });
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
