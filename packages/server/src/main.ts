@@ -21,9 +21,11 @@ const HELP = `headrace: starts the service. Environment variables configure it:
   HEADRACE_OWNER_EMAIL, HEADRACE_OWNER_PASSWORD, HEADRACE_BOOTSTRAP_KEY   only used when the database is empty
 docs/guides/operations.md lists all variables.`;
 
+const environment = process.env;
+
 function readConfiguration(): Config {
   try {
-    return readConfig(process.env, isServiceKey);
+    return readConfig(environment, isServiceKey);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     console.error(error.message);
@@ -40,7 +42,7 @@ const log = pino(
   { level: config.logLevel === 'info' ? 'warn' : config.logLevel },
   pino.destination({ fd: 2, sync: true }),
 );
-for (const what of unknownVariables(process.env)) log.warn(what);
+for (const what of unknownVariables(environment)) log.warn(what);
 let service: Service | undefined;
 let isStopping = false;
 
