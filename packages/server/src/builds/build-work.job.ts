@@ -7,7 +7,6 @@
  */
 import { sql } from 'kysely';
 import { RunnerError } from '@headrace/runner/client';
-import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -23,6 +22,7 @@ import type { Outcome } from './end-build.ts';
 import { buildKey } from './reconcile.ts';
 import { OutputFault } from './repack-output.ts';
 import { runCommand } from './run-command.ts';
+import type { Run } from './run-command.ts';
 import { isEnded } from './state.ts';
 import { storeArtifact } from './store-artifact.ts';
 import { findBuild, holdBuild, startBuild } from './store.ts';
@@ -135,7 +135,7 @@ async function findOutcome(
     // A store that stays away must not keep the build from being cancelled.
     if (build.cancel_requested_at !== null)
       return { status: 'failed', exitCode: null, code: 'cancelled', message: 'The build was cancelled.' };
-    return outcomeOfEnd(run.end, build) ?? { status: 'ready', artifact: await storeArtifact(ctx, build) };
+    return outcomeOfEnd(run, build) ?? { status: 'ready', artifact: await storeArtifact(ctx, build) };
   } catch (error) {
     if (error instanceof OutputFault)
       return { status: 'failed', exitCode: 0, code: error.code, message: error.message };
@@ -163,12 +163,12 @@ const lost = (message: string): Outcome => ({
 });
 
 /** The outcome that the command's end decides; undefined after success, when the output decides. */
-function outcomeOfEnd(end: TaskEnd, build: Build): Outcome | undefined {
+function outcomeOfEnd({ end, tail }: Extract<Run, { kind: 'ended' }>, build: Build): Outcome | undefined {
   const failed = (code: 'timed_out' | 'command_failed', message: string): Outcome => ({
     status: 'failed',
     exitCode: end.exitCode,
     code,
-    message,
+    message: `${message}${tail.sentence()}`,
   });
   // A requested cancellation prevails in any case (end-build.ts); without one the runner itself has stopped.
   if (end.outcome === 'cancelled')

@@ -85,9 +85,16 @@ describe.skipIf(!status?.ok)('a build', () => {
   });
 
   test.each([
-    ['exit 7', {}, 'command_failed', 7, /7/],
+    ['exit 7', {}, 'command_failed', 7, /^The command exited with 7\.$/],
+    [
+      'seq 1000; echo "no such module" >&2; exit 254',
+      {},
+      'command_failed',
+      254,
+      /^The command exited with 254\. Its last output: \d+\n[^]*\n1000\nno such module$/,
+    ],
     ['kill -9 $$', {}, 'command_failed', null, /SIGKILL|137/],
-    ['echo x; sleep 60', { timeoutSeconds: 1 }, 'timed_out', null, /1 seconds/],
+    ['echo x; sleep 60', { timeoutSeconds: 1 }, 'timed_out', null, /1 seconds\. Its last output: x$/],
   ])('%s %o fails as %s', async (command, fields, code, exitCode, message) => {
     const bench = await newBench(server);
     const build = await bench.ended((await bench.submit(command, fields)).id);

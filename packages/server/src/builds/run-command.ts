@@ -1,16 +1,17 @@
 import { Readable } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';
-import type { TaskState } from '@headrace/runner/protocol';
+import type { TaskEnd, TaskState } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import type { Job } from '../jobs/job.ts';
 import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
 import type { Followed } from '../runner/follow-task.ts';
+import { OutputTail } from '../runner/output-tail.ts';
 import { passCancelOn } from '../runner/pass-cancel-on.ts';
 import { logRefusal, refusalWarning, sandboxOf } from '../settings/index.ts';
 import { putSourceFiles } from '../workspaces/index.ts';
 import { BuildLog } from './build-log.ts';
-import { isCancelRequested } from './store.ts';
+import { isCancelRequested, readLog } from './store.ts';
 import type { Build } from './store.ts';
 
 /**
@@ -20,7 +21,10 @@ import type { Build } from './store.ts';
 const MARGIN_MS = 120_000;
 
 /** `left`: this worker stops, another goes on. `unknown`: the runner lost the command. */
-export type Run = Exclude<Followed, { kind: 'broken' }> | { kind: 'unknown' };
+export type Run =
+  | { kind: 'ended'; end: TaskEnd; tail: OutputTail }
+  | Extract<Followed, { kind: 'left' }>
+  | { kind: 'unknown' };
 
 /**
  * Runs a build's command at the runner and stores what it prints. Throws what runner, store and database
@@ -74,13 +78,18 @@ async function putSource(ctx: Context, build: Build): Promise<void> {
 async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
   const stopReading = new AbortController();
   const log = new BuildLog(ctx, job, build, () => stopReading.abort());
+  const tail = new OutputTail();
+  if (build.logs_byte_size > 0) tail.add(await readLog(ctx.db, build.id));
   try {
     const followed = await followTask(ctx, build.id, {
       from: build.journal_offset + 1,
       signal: AbortSignal.any([job.signal, stopReading.signal]),
       limitMs: build.timeout_seconds * 1000 + MARGIN_MS,
       onEntry(entry) {
-        if (entry.type === 'output') log.add(entry.offset, entry.text);
+        if (entry.type === 'output') {
+          tail.add(entry.text);
+          log.add(entry.offset, entry.text);
+        }
         if (entry.type !== 'refused') return;
         logRefusal(ctx, entry, { project: build.project_id, build: build.id });
         const { path, reason } = refusalWarning(entry);
@@ -88,7 +97,7 @@ async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
       },
     });
     if (followed.kind === 'broken') throw followed.error;
-    return followed;
+    return followed.kind === 'ended' ? { ...followed, tail } : followed;
   } finally {
     // Keeps the output that came before a break, and throws what kept the log from being stored.
     await log.flush();

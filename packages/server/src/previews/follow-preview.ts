@@ -5,6 +5,7 @@ import { clean } from '../db/clean-text.ts';
 import type { Job } from '../jobs/job.ts';
 import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
+import { OutputTail } from '../runner/output-tail.ts';
 import { logRefusal } from '../settings/index.ts';
 import { changeFenced } from './change-preview.ts';
 import { LOST } from './outcome.ts';
@@ -16,8 +17,6 @@ import type { PreviewNow } from './store.ts';
 /** How often, and at which interval, a runner that does not answer is asked. */
 const RUNNER_TRIES = 20;
 const RUNNER_RETRY_MS = 1_000;
-/** The end of what the command printed, kept for its error. */
-const TAIL = 1_000;
 
 /** Makes the preview ready when its server listens, and returns the error of a command that ended. */
 export async function followPreview(
@@ -27,11 +26,11 @@ export async function followPreview(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { id, project_id: project, thread_id: thread } = preview;
-  let tail = '';
+  const tail = new OutputTail();
   const followed = await followTask(ctx, id, {
     signal,
     async onEntry(entry) {
-      if (entry.type === 'output') tail = (tail + entry.text).slice(-TAIL);
+      if (entry.type === 'output') tail.add(entry.text);
       if (entry.type === 'refused') logRefusal(ctx, entry, { project, thread, preview: id });
       if (entry.type === 'listening') await changeFenced(ctx, job, preview, { event: 'listen' });
       await ctx.runner.ack(id, entry.offset);
@@ -57,7 +56,7 @@ async function isAlive(ctx: Context, previewId: string, signal: AbortSignal): Pr
   return false;
 }
 
-function errorOfEnd(end: TaskEnd, tail: string): PreviewError {
+function errorOfEnd(end: TaskEnd, tail: OutputTail): PreviewError {
   if (end.error || end.outcome !== 'completed')
     return end.error ? { ...LOST, message: clean(end.error.message).slice(0, 500) } : LOST;
   const how = end.oom
@@ -65,6 +64,5 @@ function errorOfEnd(end: TaskEnd, tail: string): PreviewError {
     : end.signal
       ? `was ended by ${end.signal}`
       : `ended with ${end.exitCode}`;
-  const said = clean(tail).trim();
-  return { code: 'command_ended', message: `The command ${how}.${said ? ` Its last output: ${said}` : ''}` };
+  return { code: 'command_ended', message: `The command ${how}.${tail.sentence()}` };
 }
