@@ -41,7 +41,8 @@
  *   DELETE /tasks/:id                                 → 204  idempotent; resolves once its sandbox and its
  *                                                     files are gone; 500 when that is not confirmed
  *   GET    /tasks/:id/connect         Upgrade: tcp    → 101  preview: a raw byte pipe to the port inside the
- *                                                     sandbox; 502 when nothing listens
+ *                                                     sandbox; 502 when nothing listens, 429
+ *                                                     `too_many_visitors`
  *   PUT    /gateways/:id              GatewayRequest  → 204  a worker serves the model gateway there;
  *                                                     repeated as a sign of life
  *

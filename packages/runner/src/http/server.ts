@@ -6,6 +6,9 @@ import { joinSockets } from '@headrace/agent/join-sockets.ts';
 import { RunnerError } from '../errors.ts';
 import { address, dispatch, type Runner } from './routes.ts';
 
+/** For the rest of a visit that its visitor or the preview has ended; a silent half counts as left open. */
+const VISIT_PATIENCE_MS = 5_000;
+
 /** Signs of a living worker: the time of its last request, and the number of requests in progress. */
 export interface Use {
   lastAt: number;
@@ -37,6 +40,7 @@ export function makeServer(runner: Runner): { server: Server; use: Use } {
       socket.end(
         `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ` +
           `${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+        () => socket.destroy(),
       );
     });
   });
@@ -80,5 +84,5 @@ async function connect(runner: Runner, req: IncomingMessage, socket: Duplex): Pr
   if (key !== 'GET /tasks/:id/connect') throw new RunnerError(404, 'not_found', 'There is no such route.');
   const inside = await runner.tasks.get(id).connect();
   socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: tcp\r\n\r\n');
-  joinSockets(socket as Socket, inside);
+  joinSockets(socket as Socket, inside, VISIT_PATIENCE_MS);
 }

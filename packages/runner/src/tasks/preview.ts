@@ -14,6 +14,8 @@ import { Task, type TaskSpec, type WorkEnd } from './task.ts';
 
 const DIAL_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 1024;
+/** Open at once, half-open ones included. */
+const VISITORS = 512;
 const NAME = 'visitors';
 
 /** Starts the relay in the background, then the command. */
@@ -28,6 +30,7 @@ export class PreviewTask extends Task {
   declare readonly request: PreviewRequest;
   readonly #trees: Trees;
   readonly #visitors = new Map<string, (socket: Socket | undefined) => void>();
+  #visiting = 0;
   #tree: Tree | undefined;
   /**
    * The connection on which the relay learns of visitors: the first one that identifies itself as the relay.
@@ -49,8 +52,20 @@ export class PreviewTask extends Task {
     void this.run();
   }
 
-  /** A byte pipe to the port. Throws `not_listening` 502. */
+  /** A byte pipe to the port. Throws `not_listening` 502, `too_many_visitors` 429. */
   override async connect(): Promise<Socket> {
+    if (this.#visiting >= VISITORS)
+      throw new RunnerError(429, 'too_many_visitors', 'The preview has too many open connections.');
+    this.#visiting++;
+    try {
+      return (await this.#dial()).once('close', () => this.#visiting--);
+    } catch (error) {
+      this.#visiting--;
+      throw error;
+    }
+  }
+
+  async #dial(): Promise<Socket> {
     const visitor = randomUUID();
     const socket = await new Promise<Socket | undefined>((resolve) => {
       const timer = setTimeout(() => resolve(undefined), DIAL_TIMEOUT_MS);

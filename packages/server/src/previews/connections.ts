@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { PreviewFinder } from './find-preview.ts';
@@ -38,6 +39,7 @@ export class Connections {
       return { preview, upstream };
     } catch (cause) {
       release();
+      if (cause instanceof RunnerError && cause.code === 'too_many_visitors') throw tooMany();
       throw new ApiError('bad_gateway', "The preview's server does not answer on its port.", { cause });
     }
   }
@@ -45,10 +47,7 @@ export class Connections {
   /** Counts one more connection; returns how to give it back. */
   #count(previewId: string): () => void {
     const count = this.#open.get(previewId) ?? 0;
-    if (count >= MAX_OPEN)
-      throw new ApiError('unavailable', 'This preview has too many open connections. Close some.', {
-        headers: { 'retry-after': '1' },
-      });
+    if (count >= MAX_OPEN) throw tooMany();
     this.#open.set(previewId, count + 1);
     return () => {
       const left = this.#open.get(previewId)! - 1;
@@ -57,6 +56,11 @@ export class Connections {
     };
   }
 }
+
+const tooMany = () =>
+  new ApiError('unavailable', 'This preview has too many open connections. Close some.', {
+    headers: { 'retry-after': '1' },
+  });
 
 function requireReady(preview: Shown | undefined): asserts preview is Shown {
   if (!preview || preview.status === 'stopped') throw notFound('preview');
