@@ -1,6 +1,6 @@
 /** From a configuration to a running service, and back. Used by main.ts and by tests. */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
@@ -10,6 +10,7 @@ import { createApp } from './app.ts';
 import { openBus } from './bus.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
+import { openDataFolder } from './data-folder.ts';
 import { openDatabase } from './db/database.ts';
 import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
 import { migrate } from './db/migrate.ts';
@@ -65,7 +66,7 @@ interface Ends {
 }
 
 async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: Ends): Promise<Service> {
-  await mkdir(config.dataDir, { recursive: true });
+  await openDataFolder(config.dataDir, log);
   if (config.databaseUrl === null) stops.push(lockDataDir(config.dataDir));
   // Side by side with the database: both are processes that take their time to come up.
   const opening = openRunner({

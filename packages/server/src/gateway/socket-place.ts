@@ -1,20 +1,14 @@
-/** Where a worker's gateway listens: a short path, as that of a unix socket has at most 107 bytes. */
-import { createHash } from 'node:crypto';
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+/** Where a worker's gateway listens. */
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { socketFolder, socketName } from '../runner/socket-folder.ts';
 
 let made = 0;
 
 /** Returns a path that is free. Removes sockets that killed processes of this data folder left. */
 export async function socketPlace(dataDir: string): Promise<string> {
-  const { uid } = userInfo();
-  const folder = join(tmpdir(), `headrace-${uid}`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { uid: owner, mode } = await lstat(folder);
-  if (owner !== uid || (mode & 0o077) !== 0)
-    throw new Error(`${folder} has to belong to this user alone (mode 0700): remove it, or set TMPDIR.`);
-  const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
+  const folder = socketFolder(dataDir),
+    name = socketName(dataDir);
   for (const file of await readdir(folder)) {
     const pid = new RegExp(`^${name}-(\\d+)-\\d+\\.gateway$`).exec(file)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) await rm(join(folder, file), { force: true });

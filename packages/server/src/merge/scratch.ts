@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** A path for this process's repository below `dir`, which is made where it does not exist. */
 export function scratchPath(dir: string): string {
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
   removeAbandoned(dir);
   return join(dir, `merge-${process.pid}-${randomBytes(4).toString('hex')}`);
 }

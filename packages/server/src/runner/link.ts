@@ -2,10 +2,7 @@
  * The link to the runner of this host's data folder: finds or starts it, keeps it alive by a sign of life,
  * and starts it again when it died. Runners of older versions finish what they have (former-runners.ts).
  */
-import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
@@ -15,19 +12,13 @@ import type { Config } from '../config.ts';
 import { FormerRunners, olderSockets } from './former-runners.ts';
 import { judgeStatus } from './judge-status.ts';
 import { routeCalls } from './route-calls.ts';
+import { socketFolder, socketName } from './socket-folder.ts';
 
 const SIGN_OF_LIFE_MS = 1_000;
 
-/**
- * Where the runner of a data folder listens, for each version of the protocol elsewhere. The path does not contain the data folder's, which may be longer
- * than the 107 bytes that a unix socket's path has.
- */
+/** Where the runner of a data folder listens, for each version of the protocol elsewhere. */
 export const runnerSocket = (dataDir: string): string =>
-  join(
-    tmpdir(),
-    `headrace-${userInfo().uid}`,
-    `${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}.v${PROTOCOL_VERSION}.runner`,
-  );
+  join(socketFolder(dataDir), `${socketName(dataDir)}.v${PROTOCOL_VERSION}.runner`);
 
 interface LinkOptions {
   config: Pick<Config, 'dataDir' | 'sandboxDriver' | 'sandboxLimits' | 'container'>;
@@ -64,7 +55,6 @@ class RunnerLink {
   /** Finds or starts the runner, logs what it lacks, and looks for its sign of life from then on. */
   async open(): Promise<void> {
     const { log } = this.#options;
-    await mkdir(dirname(this.#socketPath), { recursive: true, mode: 0o700 });
     await this.former.find(await olderSockets(this.#socketPath, PROTOCOL_VERSION));
     await this.#ensure().catch((err: unknown) => this.#logNoRunner(err));
     if (this.#last && !this.#last.ok)
