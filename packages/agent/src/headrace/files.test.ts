@@ -38,6 +38,18 @@ describe('read', () => {
     expect((await made('read', { path: 'wide.txt' })).output).toMatch(/w\[… 7000 more characters\]$/);
   });
 
+  it('ignores fields that it does not know, with a note', async () => {
+    bench.write('known.txt', 'one\n');
+    expect(await made('read', { path: 'known.txt', view_range: [1, 2], why: 'x' })).toMatchObject({
+      output: '    1\tone\n[ignored, not known: `view_range`, `why`. Fields: path, offset, limit.]',
+      isError: false,
+    });
+    expect(await made('read', { path: 'a', limit: 'x', why: 'y' })).toMatchObject({
+      output: expect.stringContaining('`limit` has to be a whole number, `why` is not known. Fields: path'),
+      isError: true,
+    });
+  });
+
   it('says what is no text', async () => {
     bench.write('data.bin', Buffer.from([1, 0, 2]));
     bench.write('empty', '');

@@ -6,6 +6,7 @@ import type { OfferedTool } from './offered-tool.ts';
 import { loadSession, saveSession } from './session-file.ts';
 import { Steering } from './steering.ts';
 import { builtInTools } from './tools/index.ts';
+import { ignoredNote } from './tools/schema.ts';
 import type { Workplace } from './tools/tool.ts';
 
 /** A conversation and its tools. It is saved in HOME, so that the thread's next turn resumes it. */
@@ -29,7 +30,10 @@ export class Session {
     this.#tools = builtInTools().map(({ run, ...tool }) => ({
       ...tool,
       isOwn: true,
-      run: (input) => run(input, workplace),
+      async run(input) {
+        const result = await run(input, workplace);
+        return { ...result, text: result.text + ignoredNote(tool.schema, input) };
+      },
     }));
   }
 

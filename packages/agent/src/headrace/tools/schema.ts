@@ -16,9 +16,12 @@ interface Property {
   maximum?: number;
 }
 
+const NAMED = 10,
+  NAME_CHARACTERS = 100;
+
 /**
  * What is wrong with an input, in words for the model; undefined when it is valid. Null means that a field is
- * absent, because some models send it so.
+ * absent, because some models send it so. Unknown fields are no fault by themselves: models make some up.
  */
 export function faultOf(schema: Schema, input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
@@ -31,14 +34,24 @@ export function faultOf(schema: Schema, input: unknown): string | undefined {
     const fault = faultOfValue(property, value);
     return fault === undefined ? [] : [`\`${name}\` ${fault}`];
   });
-  const unknown = Object.keys(values)
-    .filter((name) => !Object.hasOwn(schema.properties, name))
-    .map((name) => `\`${name}\` is not known`);
-  const all = [...faults, ...unknown];
-  return all.length === 0
-    ? undefined
-    : `${all.join(', ')}. Fields: ${Object.keys(schema.properties).join(', ')}.`;
+  if (faults.length === 0) return undefined;
+  const unknown = unknownIn(schema, values).map((name) => `${name} is not known`);
+  return `${[...faults, ...unknown].join(', ')}. ${fieldsOf(schema)}`;
 }
+
+/** For the model, about fields that a tool ignored; empty for none. */
+export function ignoredNote(schema: Schema, input: Record<string, unknown>): string {
+  const unknown = unknownIn(schema, input);
+  return unknown.length === 0 ? '' : `\n[ignored, not known: ${unknown.join(', ')}. ${fieldsOf(schema)}]`;
+}
+
+const unknownIn = (schema: Schema, values: Record<string, unknown>): string[] =>
+  Object.keys(values)
+    .filter((name) => !Object.hasOwn(schema.properties, name))
+    .slice(0, NAMED)
+    .map((name) => `\`${name.slice(0, NAME_CHARACTERS)}\``);
+
+const fieldsOf = ({ properties }: Schema): string => `Fields: ${Object.keys(properties).join(', ')}.`;
 
 function faultOfValue(
   { type, minimum = -Infinity, maximum = Infinity }: Property,
