@@ -102,6 +102,35 @@ describe('merges of a history', () => {
     expect(report.leftOut).toEqual({ symlink: 1, submodule: 1, name: 2 });
   });
 
+  test('of like files the one is named that git merged, and another one is no difference', async () => {
+    const dir = new RealGit();
+    const [like, edited] = [lines(20), lines(20, { 5: 'edited' })];
+    const more = (paths: string[]) => paths.map((path) => `D ${path}\n`).join('');
+    dir.run(
+      ['fast-import', '--quiet'],
+      [
+        commit('base', [], { twin: like, moved: edited, 'a/one': like, 'b/one': like }),
+        // The moved file becomes like one that goes: by content alone it would be that one.
+        commit(
+          'head',
+          ['base'],
+          { new: like, 'c/two': like, 'd/three': like },
+          more(['twin', 'moved', 'a/one', 'b/one']),
+        ),
+        commit('draft', ['base'], {
+          moved: lines(20, { 5: 'else' }),
+          'a/one': lines(20, { 9: 'D' }),
+          'b/one': '',
+        }),
+        commit('merged', ['head', 'draft']),
+      ].join(''),
+    );
+    const report = await replay({ repository: dir.dir, reverts: 20, below: createRandom(1).below });
+    dir.remove();
+    expect(report.differences).toEqual([]);
+    expect(report.merges.merge.conflicted + report.merges.revert.conflicted).toBeGreaterThan(1);
+  });
+
   test('a replay is ended by its signal, and a repository that is none is said to be so', async () => {
     const bundle = join(import.meta.dirname, '../../harness/histories/storable.bundle');
     await expect(

@@ -172,7 +172,7 @@ async function replayOne(
       (options.merge ?? mergeTrees)({ ...sides, readBlobs: trees.readBlobs, git }, about),
     );
     tell(await compareMerge(merge, expected, { git: real, trees, sides }));
-    tell(compareNames(merge, expected, { trees, sides }));
+    tell(await compareNames(merge, expected, { git: real, trees, sides, ids: sideTrees }));
     tell(compareResolutions(merge, sides));
   } catch (error) {
     tell([

@@ -213,6 +213,13 @@ async function conflictsOf(
     for (const t of about) name(t.path).renamed = true;
   }
 
+  /** The file that git merged at its new place, where its base contents are those of just one that went. */
+  function mergedFrom(path: string, side: 'head' | 'draft'): string | undefined {
+    const { base } = found.get(path)!.stages;
+    const gone = touched.filter((t) => base !== undefined && t.base?.sha256 === base && !t[side]);
+    return gone.length === 1 ? gone[0]!.path : undefined;
+  }
+
   async function nameOldPaths(): Promise<void> {
     for (const [side, other] of [
       ['head', 'draft'],
@@ -222,7 +229,7 @@ async function conflictsOf(
       if (moved.length === 0) continue;
       const renames = await sideRenames(git, { touched, side, fileOf, limitMs });
       for (const path of moved) {
-        const old = renames.get(path);
+        const old = mergedFrom(path, side) ?? renames.get(path);
         if (old === undefined || !sides[other].has(old) || (!found.has(old) && isNamedFor(old))) continue;
         name(path).renamed = true;
         name(old).renamed = true;
