@@ -39,6 +39,7 @@ test('nothing set: everything in one process, on loopback, with the embedded dat
     repairBudgetSeconds: 900,
     approvalTimeoutSeconds: 3600,
     previewDomain: 'localhost',
+    previewUrl: null,
     mcpAllowPrivate: false,
     s3: null,
   });
@@ -114,6 +115,7 @@ const WRONG = {
   HEADRACE_REPAIR_BUDGET_SECONDS: '901',
   HEADRACE_APPROVAL_TIMEOUT_SECONDS: '1e3',
   HEADRACE_PREVIEW_DOMAIN: 'a b',
+  HEADRACE_PREVIEW_URL: 'https://previews.example.com',
   HEADRACE_MCP_ALLOW_PRIVATE: 'yes',
 };
 
@@ -123,6 +125,29 @@ test('every fault is told, all together, by name and without a value', () => {
   const message = new ConfigError(faults).message;
   expect(message).not.toMatch(/hidden/);
   expect(message.split('\n')).toHaveLength(faults.length + 1);
+});
+
+test('the address of previews has one label for the token, and nothing but scheme, host and port', () => {
+  for (const right of ['https://*.example.com', 'http://*.localhost:8443/', 'HTTPS://app.*.Example.com'])
+    expect(read({ HEADRACE_PREVIEW_URL: right }).previewUrl).toBe(right);
+  for (const wrong of [
+    '*.example.com',
+    'ftp://*.example.com',
+    'https://*',
+    'https://a*.example.com',
+    'https://*.*.example.com',
+    'https://*.example.com/path',
+    'https://*.example.com?x',
+    'https://*.example.com:0',
+    'https://*.example.com:65536',
+    'https://user@*.example.com',
+    'https://*..example.com',
+    'https://*.exa_mple.com',
+    'https://*.example.com\n',
+  ])
+    expect(faultsOf({ HEADRACE_PREVIEW_URL: wrong }), wrong).toEqual([
+      expect.stringMatching(/^HEADRACE_PREVIEW_URL: /),
+    ]);
 });
 
 test('proxies are addresses or networks', () => {

@@ -46,6 +46,7 @@ export const SETTINGS = {
   HEADRACE_ORG_STREAMS: { default: null },
   HEADRACE_ORG_WORKSPACE_BYTES: { default: null },
   HEADRACE_PREVIEW_DOMAIN: { default: 'localhost' },
+  HEADRACE_PREVIEW_URL: { default: null },
   HEADRACE_S3_BUCKET: { default: null },
   HEADRACE_S3_ENDPOINT: { default: null },
   HEADRACE_S3_REGION: { default: 'us-east-1' },
@@ -102,6 +103,8 @@ export interface Config extends FileConfig {
   repairBudgetSeconds: number;
   approvalTimeoutSeconds: number;
   previewDomain: string;
+  /** Where a proxy serves previews: `https://*.example.com`, whose `*` is a preview's token. Null: none does. */
+  previewUrl: string | null;
   /** MCP servers may have loopback and private addresses. */
   mcpAllowPrivate: boolean;
   /** S3 bucket and endpoint; the data folder holds the objects when there is none. */
@@ -130,6 +133,20 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
     this.faults = faults;
   }
+}
+
+/** Scheme, host and port alone, with one label of the host that is `*`. */
+function isPreviewUrl(text: string): boolean {
+  const [, host, port] = /^https?:\/\/([^/:]+)(?::(\d{1,5}))?\/?$/i.exec(text) ?? [];
+  const labels = host?.split('.') ?? [];
+  return (
+    labels.length > 1 &&
+    labels.filter((label) => label === '*').length === 1 &&
+    labels.every((label) => label === '*' || /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label)) &&
+    host!.length <= 200 &&
+    URL.canParse(text.replace('*', 'a')) &&
+    Number(port ?? 1) > 0
+  );
 }
 
 function isNetwork(text: string): boolean {
@@ -248,6 +265,12 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
   const previewDomain = textOrDefault('HEADRACE_PREVIEW_DOMAIN');
   if (!/^[a-z0-9.-]{1,200}$/i.test(previewDomain)) faults.push('HEADRACE_PREVIEW_DOMAIN: is not a host name');
 
+  const previewUrl = text('HEADRACE_PREVIEW_URL');
+  if (previewUrl !== null && !isPreviewUrl(previewUrl))
+    faults.push(
+      'HEADRACE_PREVIEW_URL: has to be an address with `*` as one whole label, as https://*.example.com',
+    );
+
   const trustedProxies = (text('HEADRACE_TRUSTED_PROXIES') ?? '')
     .split(',')
     .map((p) => p.trim())
@@ -305,6 +328,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     repairBudgetSeconds: whole('HEADRACE_REPAIR_BUDGET_SECONDS', 1, 900),
     approvalTimeoutSeconds: whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 1, 86_400),
     previewDomain,
+    previewUrl,
     mcpAllowPrivate:
       oneOf('HEADRACE_MCP_ALLOW_PRIVATE', SETTINGS.HEADRACE_MCP_ALLOW_PRIVATE.default, [
         '0',

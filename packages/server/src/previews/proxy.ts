@@ -1,6 +1,6 @@
 /**
- * Previews by Host name, on the service's own listener: `<token>.<preview domain>`. Every path under such a
- * name is the preview's. One connection to the sandbox per request: what one visitor sends can never be
+ * Previews by Host name, on the service's own listener (address.ts). Every path under such a name is the
+ * preview's. One connection to the sandbox per request: what one visitor sends can never be
  * read as another's.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { Context } from '../context.ts';
 import { ApiError } from '../http/errors.ts';
 import type { PreviewProxy } from '../http/server.ts';
+import { tokenReader } from './address.ts';
 import { Connections } from './connections.ts';
 import { refuseRequest, refuseUpgrade } from './refuse-visit.ts';
 import { RequestVisit, UpgradeVisit } from './visits.ts';
@@ -15,19 +16,18 @@ import type { Patience, Visit } from './visits.ts';
 
 /** The time within an answer is long, since event streams pause. */
 const PATIENCE: Patience = { answerMs: 120_000, idleMs: 15 * 60_000 };
-const TOKEN = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
 export class HostProxy implements PreviewProxy {
   readonly #ctx: Context;
   readonly #patience: Patience;
-  readonly #suffix: string;
+  readonly #tokenIn: ReturnType<typeof tokenReader>;
   readonly #connections: Connections;
   readonly #visits = new Set<Visit>();
 
   constructor(ctx: Context, patience = PATIENCE) {
     this.#ctx = ctx;
     this.#patience = patience;
-    this.#suffix = `.${ctx.config.previewDomain.toLowerCase()}`;
+    this.#tokenIn = tokenReader(ctx.config);
     this.#connections = new Connections(ctx);
     // Open streams would keep the listener from closing.
     ctx.shutdown.addEventListener('abort', () => {
@@ -72,9 +72,7 @@ export class HostProxy implements PreviewProxy {
   }
 
   #tokenOf({ headers }: IncomingMessage): string | undefined {
-    const host = (headers.host ?? '').toLowerCase().replace(/:\d*$/, '');
-    const token = host.slice(0, -this.#suffix.length);
-    return host.endsWith(this.#suffix) && TOKEN.test(token) ? token : undefined;
+    return this.#tokenIn(headers.host);
   }
 
   #asApiError(error: unknown): ApiError {

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { PreviewRow } from '../db/schema.ts';
+import { addressOf } from './address.ts';
 
 export function previewView(ctx: Pick<Context, 'config' | 'listening'>, p: PreviewRow) {
   return {
@@ -7,7 +8,7 @@ export function previewView(ctx: Pick<Context, 'config' | 'listening'>, p: Previ
     projectId: p.project_id,
     threadId: p.thread_id,
     status: p.status,
-    url: `http://${p.token}.${ctx.config.previewDomain.toLowerCase()}:${ctx.listening.port}/`,
+    url: addressOf(ctx, p.token),
     command: p.command,
     port: p.port,
     error: p.error_code === null ? null : { code: p.error_code, message: p.error_message ?? p.error_code },
