@@ -83,7 +83,8 @@ class TarImport {
       this.#faults.at(place, 'path', 'must be UTF-8');
     this.#count(entry);
     this.#entries.push({
-      ...place,
+      index: place.index,
+      path: place.path,
       kind: entry.kind,
       isUtf8: entry.path !== null,
       target: entry.target,
@@ -120,7 +121,12 @@ class TarImport {
     if (!this.#faults.isEmpty) return invalidBundle(this.#faults.list());
     return {
       ok: true,
-      files: files.map(({ path, content, executable }) => ({ path, ...content!, executable })),
+      files: files.map(({ path, content, executable }) => ({
+        path,
+        bytes: content!.bytes,
+        sha256: content!.sha256,
+        executable,
+      })),
       warnings,
       parentSourceId: null,
       message: null,

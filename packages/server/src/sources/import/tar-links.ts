@@ -26,6 +26,9 @@ export function filesOf(
   links: Links,
   faults: BundleFaults,
 ): { files: ArchiveFile[]; warnings: Warning[] } {
+  // Most archives hold no links.
+  if (archive.entries.every((entry) => entry.kind === 'file'))
+    return { files: archive.entries, warnings: [] };
   const entries = withoutHardLinks(archive, faults);
   const files = entries.filter((entry) => entry.kind === 'file');
   const symlinks = entries.filter((entry) => entry.kind === 'symlink');
