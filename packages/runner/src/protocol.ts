@@ -52,7 +52,8 @@
  *                            body; 404 `not_cached` when they are not kept
  *   warm=GROUP&lock=SHA256   with either of them, workspaces only, where `restore` is `overlay`: starts with
  *                            the dependency folder that another workspace of that project installed by a
- *                            lock file of that SHA-256; `lock` may be repeated
+ *                            lock file of that SHA-256, under the same runtime (`&runtime=NAME`); `lock` may
+ *                            be repeated
  *
  * The model gateway: a turn with `gateway` finds an HTTP server at GATEWAY_URL inside its sandbox. The
  * runner joins each connection to a worker's socket and writes one line before the agent's own bytes:
@@ -152,7 +153,7 @@ export interface TreeKey {
 export interface Origin {
   keep?: TreeKey | undefined;
   base?: string | undefined;
-  warm?: { group: string; locks: string[] } | undefined;
+  warm?: { group: string; locks: string[]; runtime?: string | undefined } | undefined;
 }
 
 export interface WorkspaceSize {

@@ -192,6 +192,7 @@ function queryOf({ base, keep, warm }: Origin): string {
     query.append('group', keep.group);
   } else return '';
   if (warm) query.append('warm', warm.group);
+  if (warm?.runtime !== undefined) query.append('runtime', warm.runtime);
   for (const lock of warm?.locks ?? []) query.append('lock', lock);
   return `?${query.toString()}`;
 }

@@ -49,7 +49,10 @@ export function originOf(req: IncomingMessage, query: URLSearchParams): Origin {
   for (const id of [base, key, group, project, ...locks])
     if (id && !/^[\w-]{1,100}$/.test(id))
       throw new RunnerError(400, 'invalid_request', 'base, keep, group, warm or lock is no id.');
-  const warm = project ? { group: project, locks } : undefined;
+  const runtime = query.get('runtime') ?? undefined;
+  if (runtime !== undefined && !/^[\w.-]{1,100}$/.test(runtime))
+    throw new RunnerError(400, 'invalid_request', 'runtime is no name.');
+  const warm = project ? { group: project, locks, runtime } : undefined;
   if (base) return { base, warm };
   if (!hasTar(req))
     throw new RunnerError(400, 'invalid_request', 'The body is no tar, and there is no base.');

@@ -116,7 +116,7 @@ export class Tasks {
     task.onGone = async (end) => {
       // An interrupted command may have left a partial install.
       if (end?.outcome === 'completed' && end.signal === null)
-        await takeOver(this.#host, this.#workspaces.trees, workspace);
+        await takeOver(this.#host, this.#workspaces.trees, workspace, request.runtime?.name);
       this.#workspaces.release(workspace, id);
     };
     void task.run();

@@ -3,7 +3,9 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { capture } from '../capture/capture.ts';
-import { endOf, entriesOf, makeBench, outputOf, tarStream, type Files } from '../runner.fixture.ts';
+import type { Runtime } from '../protocol.ts';
+import { endOf, entriesOf, makeBench, outputOf, scratch, tarStream, type Files } from '../runner.fixture.ts';
+import { makeRoot } from '../sandbox/root.fixture.ts';
 import { Workspaces, type Workspace } from '../workspaces/workspaces.ts';
 import { settled } from '../sandbox/processes.ts';
 
@@ -27,18 +29,27 @@ const install = (name: string): string =>
   `mkdir -p node_modules/${name}; echo ${name} > node_modules/${name}/index.js; ln -s ${name} node_modules/.link; echo '{"packages":{"node_modules/${name}":{"version":"1.0.0"}}}' > node_modules/.package-lock.json`;
 const LOOK = 'cat node_modules/*/index.js 2>/dev/null || echo none';
 
-async function open({ group, files }: { group: string; files: Files }): Promise<Workspace> {
+async function open({
+  group,
+  files,
+  runtime,
+}: {
+  group: string;
+  files: Files;
+  runtime?: Runtime;
+}): Promise<Workspace> {
   const id = next('thr'),
     lock = files['package-lock.json'] ?? files['yarn.lock'];
   await bench!.workspaces.put(id, tarStream(files), {
     keep: { key: next('src'), group },
-    warm: { group, locks: typeof lock === 'string' ? [sha256(lock)] : [] },
+    warm: { group, locks: typeof lock === 'string' ? [sha256(lock)] : [], runtime: runtime?.name },
   });
   return bench!.workspaces.get(id);
 }
 
-async function sh({ id }: Workspace, command: string): Promise<string> {
-  const entries = await bench!.run(next('op'), { kind: 'exec', workspaceId: id, command, timeoutMs: 30_000 });
+async function sh({ id }: Workspace, command: string, runtime?: Runtime): Promise<string> {
+  const request = { kind: 'exec' as const, workspaceId: id, command, timeoutMs: 30_000 };
+  const entries = await bench!.run(next('op'), { ...request, ...(runtime && { runtime }) });
   expect([endOf(entries).exitCode, outputOf(entries, 'stderr')]).toEqual([0, '']);
   return outputOf(entries);
 }
@@ -55,6 +66,19 @@ async function project(
 }
 
 describe.skipIf(!canMount)('dependencies that a thread installed', () => {
+  test('are for threads with the runtime that they were installed in', async () => {
+    const runtime: Runtime = { name: 'a', root: makeRoot(scratch(), 'a'), image: null };
+    const of = { group: next('prj'), files: { 'package-lock.json': lockOf('dep') } };
+    const first = await open({ ...of, runtime });
+    // The setting changed while the workspace lived.
+    expect(await sh(first, `${install('dep')}; ${LOOK}`)).toBe('dep\n');
+    expect(await sh(await open({ ...of, runtime }), LOOK, runtime)).toBe('none\n');
+    await sh(await open({ ...of, runtime }), install('dep'), runtime);
+    expect(await sh(await open({ ...of, runtime }), LOOK, runtime)).toBe('dep\n');
+    expect(await sh(await open(of), LOOK)).toBe('none\n');
+    expect(await sh(await open({ ...of, runtime: { ...runtime, name: 'b' } }), LOOK)).toBe('none\n');
+  });
+
   test('are there for the next thread of the project with the same lock file, and for nobody else', async () => {
     const { group, files, first } = await project(install('dep'));
     expect(await sh(first, `${LOOK}; cat node_modules/.link/index.js`)).toBe('dep\ndep\n');

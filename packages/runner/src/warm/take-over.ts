@@ -19,19 +19,24 @@ let counter = 0;
  * Moves what was installed in a workspace into the cache of its project, and mounts it below the workspace:
  * the next workspace with this lock file has it at once, and writes to its own layer. Nothing in the
  * workspace may be live. A tree over cached dependencies is left alone: that folder then holds changes to
- * them. Never rejects.
+ * them; so is one that was restored for another runtime than the one that wrote last. Never rejects.
  */
-export async function takeOver(host: Host, trees: Trees, workspace: Workspace): Promise<void> {
+export async function takeOver(
+  host: Host,
+  trees: Trees,
+  workspace: Workspace,
+  runtime: string | undefined,
+): Promise<void> {
   try {
-    await tryToTake(host, trees, workspace.tree);
+    await tryToTake(host, trees, workspace.tree, runtime);
   } catch (error) {
     process.stderr.write(`The dependencies of ${workspace.id} were not kept: ${(error as Error).message}\n`);
   }
 }
 
-async function tryToTake(host: Host, trees: Trees, tree: Tree): Promise<void> {
+async function tryToTake(host: Host, trees: Trees, tree: Tree, runtime: string | undefined): Promise<void> {
   const { over } = tree;
-  if (!over || over.group === undefined || over.dependencies) return;
+  if (!over || over.group === undefined || over.dependencies || over.runtime !== runtime) return;
   const marker = markerIn(over.overlay);
   if (!marker || refused.get(tree) === marker.writtenAt) return;
   refused.set(tree, marker.writtenAt);
@@ -39,7 +44,7 @@ async function tryToTake(host: Host, trees: Trees, tree: Tree): Promise<void> {
   const installed = await inspect(host, tree, over.overlay, marker);
   if (
     !installed ||
-    trees.dependencies.has(over.group, installed.lock) ||
+    trees.dependencies.has({ group: over.group, lock: installed.lock, runtime }) ||
     !trees.dependencies.admits(installed.byteSize)
   )
     return;
@@ -61,5 +66,5 @@ async function tryToTake(host: Host, trees: Trees, tree: Tree): Promise<void> {
     }
   }
   over.lowers = [folder, ...from];
-  over.dependencies = trees.dependencies.add({ group: over.group, ...installed, folder });
+  over.dependencies = trees.dependencies.add({ group: over.group, ...installed, runtime, folder });
 }

@@ -17,24 +17,29 @@ describe('kept dependencies', () => {
   test('are found by project and lock file, the first of several', () => {
     const { kept, add } = cache();
     const one = add('one');
-    expect(kept.take('prj', ['none', 'one'])).toBe(one);
-    expect([kept.take('other', ['one']), kept.take('prj', []), kept.take('prj', ['none'])]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
-    expect([kept.has('prj', 'one'), kept.has('prj', 'none'), one.users]).toEqual([true, false, 2]);
+    expect(kept.take({ group: 'prj', locks: ['none', 'one'] })).toBe(one);
+    expect(kept.take({ group: 'prj', locks: ['one'], runtime: 'musl' })).toBeUndefined();
+    expect([
+      kept.take({ group: 'other', locks: ['one'] }),
+      kept.take({ group: 'prj', locks: [] }),
+      kept.take({ group: 'prj', locks: ['none'] }),
+    ]).toEqual([undefined, undefined, undefined]);
+    expect([
+      kept.has({ group: 'prj', lock: 'one' }),
+      kept.has({ group: 'prj', lock: 'none' }),
+      one.users,
+    ]).toEqual([true, false, 2]);
   });
 
   test('go when others need the room, the longest unused first; what is in use stays', () => {
     const { kept, removed, add } = cache();
     const [one, two, three] = [add('one'), add('two'), add('three')];
     for (const each of [one, two, three]) kept.release(each);
-    kept.release(kept.take('prj', ['one'])!);
+    kept.release(kept.take({ group: 'prj', locks: ['one'] })!);
     expect(kept.admits(10)).toBe(true);
     expect(removed).toEqual(['/prj/two']);
     add('four');
-    kept.take('prj', ['three']);
+    kept.take({ group: 'prj', locks: ['three'] });
     expect(kept.admits(60)).toBe(true);
     expect(removed).toEqual(['/prj/two', '/prj/one']);
   });
@@ -59,7 +64,7 @@ describe('kept dependencies', () => {
     const [one, two] = [add('one'), add('two')];
     kept.release(one);
     expect(removed).toEqual(['/prj/one']);
-    kept.take('prj', ['two']);
+    kept.take({ group: 'prj', locks: ['two'] });
     kept.release(two);
     expect(removed).toEqual(['/prj/one']);
   });
@@ -69,7 +74,7 @@ describe('kept dependencies', () => {
     const [one, two] = ['/a', '/b'].map((folder) =>
       kept.add({ group: 'prj', lock: 'one', folder, byteSize: 1 }),
     );
-    expect(kept.take('prj', ['one'])).toBe(two);
+    expect(kept.take({ group: 'prj', locks: ['one'] })).toBe(two);
     kept.release(one!);
     expect(removed).toEqual(['/a']);
     for (const _ of [1, 2]) kept.release(two!);
@@ -83,7 +88,7 @@ describe('kept dependencies', () => {
     const two = add('two');
     add('three', 1, 'other');
     kept.forget('prj');
-    expect([removed, kept.take('prj', ['one', 'two']), kept.groups()]).toEqual([
+    expect([removed, kept.take({ group: 'prj', locks: ['one', 'two'] }), kept.groups()]).toEqual([
       ['/prj/one'],
       undefined,
       ['other'],

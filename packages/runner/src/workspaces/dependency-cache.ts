@@ -18,6 +18,8 @@ export interface Dependencies {
   group: string;
   /** SHA-256 of the lock file that it was installed from. */
   lock: string;
+  /** The runtime that it was installed in, whose Node and C library it is for. */
+  runtime?: string | undefined;
   folder: string;
   byteSize: number;
   /** Workspaces that lie over it; a folder in use is never removed. */
@@ -60,13 +62,13 @@ export class DependencyCache {
     this.#remove = remove;
   }
 
-  has(group: string, lock: string): boolean {
-    return this.#kept.has(keyOf({ group, lock }));
+  has(key: Key): boolean {
+    return this.#kept.has(keyOf(key));
   }
 
   /** The first kept folder for one of these locks, taken into use: `release` gives it back. */
-  take(group: string, locks: string[]): Dependencies | undefined {
-    const key = locks.map((lock) => keyOf({ group, lock })).find((one) => this.#kept.has(one));
+  take({ locks, ...of }: Omit<Key, 'lock'> & { locks: string[] }): Dependencies | undefined {
+    const key = locks.map((lock) => keyOf({ ...of, lock })).find((one) => this.#kept.has(one));
     if (key === undefined) return undefined;
     const found = this.#kept.get(key)!;
     this.#kept.delete(key);
@@ -145,6 +147,7 @@ export class DependencyCache {
   }
 }
 
-const keyOf = ({ group, lock }: Pick<Dependencies, 'group' | 'lock'>): string => `${group} ${lock}`;
+type Key = Pick<Dependencies, 'group' | 'lock' | 'runtime'>;
+const keyOf = ({ group, lock, runtime = '' }: Key): string => `${group} ${lock} ${runtime}`;
 const sizeOf = (kept: Iterable<Dependencies>): number =>
   [...kept].reduce((sum, { byteSize }) => sum + byteSize, 0);

@@ -10,6 +10,8 @@ export interface Over {
   /** The layers of the mount, the topmost first. */
   lowers: string[];
   group?: string | undefined;
+  /** The runtime that it was restored for; undefined: the driver's own system. */
+  runtime?: string | undefined;
   dependencies?: Dependencies | undefined;
 }
 

@@ -134,15 +134,14 @@ export class Trees {
   ): Promise<Tree> {
     if (!source) throw new RunnerError(404, 'not_cached', 'No tree is kept under this key.');
     // A patch would cover the source's own files in that folder along with what strangers put there.
-    const dependencies =
-      warm && !hasDependencies(source) ? this.dependencies.take(warm.group, warm.locks) : undefined;
+    const dependencies = warm && !hasDependencies(source) ? this.dependencies.take(warm) : undefined;
     const lowers = [...(dependencies ? [dependencies.folder] : []), source.folder];
     const overlay = await mountOverlay(this.#host, this.#unique(name), lowers).catch((error: unknown) => {
       this.#cache.release(source);
       if (dependencies) this.dependencies.release(dependencies);
       throw error;
     });
-    const over: Over = { source, overlay, lowers, group: warm?.group, dependencies };
+    const over: Over = { source, overlay, lowers, group: warm?.group, runtime: warm?.runtime, dependencies };
     const bind = binder(overlay.merged);
     const tree: Tree = {
       folder: overlay.upper,

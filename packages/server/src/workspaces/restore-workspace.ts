@@ -6,6 +6,7 @@ import type { ThreadRow } from '../db/schema.ts';
 import { sameEntry } from '../trees/tree.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
+import { effectiveSettings } from '../settings/index.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { packPatch } from './pack-patch.ts';
 
@@ -25,7 +26,12 @@ export async function restoreWorkspace(
 ): Promise<void> {
   if (sourceId === null)
     return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()), {}, job.claimedAt);
-  const warm = { group: projectId, locks: lockFilesOf(await loadTree(ctx, sourceId)) };
+  const { runtime } = await effectiveSettings(ctx.db, { project_id: projectId });
+  const warm = {
+    group: projectId,
+    locks: lockFilesOf(await loadTree(ctx, sourceId)),
+    runtime: runtime ?? undefined,
+  };
   await putSourceFiles(ctx, projectId, sourceId, (tar, origin) =>
     ctx.runner.putWorkspace(id, tar, { ...origin, warm }, job.claimedAt),
   );
