@@ -14,6 +14,9 @@ const ISOLATION = [
   ['--disable-userns', '--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--clearenv'],
 ].flat();
 
+/** Who commits, for git in a runtime: few roots have a file at its usual place that could be mounted on. */
+const GIT_CONFIG = '/opt/headrace/gitconfig';
+
 /** Folders of the system that are links into /usr on most machines. */
 const SYSTEM_FOLDERS = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin'];
 
@@ -58,6 +61,8 @@ const runtimeSystem = (host: Host, root: string): string[] =>
     rootArguments(root),
     OWN_ETC.flatMap((path) => readOnly(join(host.etc, path.slice('/etc'.length)), path)),
     carriedNode(host).flatMap((bind) => readOnly(bind.host, bind.inside)),
+    readOnly(join(host.etc, 'gitconfig'), GIT_CONFIG),
+    ['--setenv', 'GIT_CONFIG_SYSTEM', GIT_CONFIG],
   ].flat();
 
 const readOnly = (outside: string, inside: string): string[] => ['--ro-bind', outside, inside];

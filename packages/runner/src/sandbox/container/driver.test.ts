@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { scratch } from '../../runner.fixture.ts';
+import { DEFAULT_LIMITS, NODE } from '../driver.ts';
 import { prepareHost, releaseHost } from '../host.ts';
 import { processStat } from '../processes.ts';
 import { containerDriver, type ContainerSettings } from './driver.ts';
@@ -118,6 +119,44 @@ describe('the driver of containers', () => {
     ],
   ])('says the remedy: %s', async (_name, settings, prepare, expected) => {
     expect((await missing(settings, prepare)).said).toMatch(expected);
+  });
+
+  test("starts from a runtime's image, with the runner's Node that it carries along", async () => {
+    const engine = new FakeEngine(folder);
+    await engine.listen();
+    onTestFinished(() => engine.die());
+    const driver = containerDriver(host, { socket: engine.socket, image: null, runtime: null });
+    expect(await driver.missing()).toEqual([]);
+    const runtime = { name: 'a', root: '/srv/a', image: 'mine:1' };
+    const sandbox = driver.start({ command: ['true'], binds: [], limits: DEFAULT_LIMITS, runtime });
+    await expect.poll(() => engine.state?.Running).toBe(true);
+    await sandbox.kill();
+    const { Image: image, HostConfig: config } = engine.created as {
+      Image: string;
+      HostConfig: { Mounts: { Target: string; ReadOnly: boolean }[] };
+    };
+    const targets = config.Mounts.map(({ Target }) => Target);
+    expect([image, config.Mounts.every(({ ReadOnly }) => ReadOnly)]).toEqual(['mine:1', true]);
+    expect(targets).toEqual(expect.arrayContaining(['/opt/headrace/lib', '/opt/headrace/lib/node', NODE]));
+    // The image's own system, and not this machine's.
+    expect([targets.includes('/usr'), targets.includes('/etc'), new Set(targets).size]).toEqual([
+      false,
+      false,
+      targets.length,
+    ]);
+  });
+
+  test('offers the images that its engine has, and no roots', async () => {
+    const engine = new FakeEngine(folder);
+    await engine.listen();
+    onTestFinished(() => engine.die());
+    const driver = containerDriver(host, { socket: engine.socket, image: null, runtime: null });
+    const offers = (image: string | null) => driver.offers({ name: 'a', root: '/', image });
+    expect(await offers('mine:1')).toBe(false);
+    await driver.missing();
+    expect([await offers('mine:1'), await offers(null)]).toEqual([true, false]);
+    engine.replies.set('GET /images/mine:1', { status: 404 });
+    expect(await offers('mine:1')).toBe(false);
   });
 
   test('warns where memory cannot be bounded, and of a shared user namespace', async () => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 
 type Reply = { status?: number; body?: unknown } | 'cut';
 
@@ -24,6 +25,8 @@ export class FakeEngine {
     SecurityOptions: ['name=seccomp,profile=default'],
     Runtimes: { runc: { path: 'runc' } },
   };
+  /** The body by which the last container was asked for. */
+  created: Record<string, unknown> = {};
   attached: Socket | undefined;
   #server: Server | undefined;
   readonly #sockets = new Set<Socket>();
@@ -76,7 +79,8 @@ export class FakeEngine {
     for (const answer of this.#waiting.splice(0)) answer();
   }
 
-  async #answer({ method, url = '' }: IncomingMessage): Promise<Reply> {
+  async #answer(req: IncomingMessage): Promise<Reply> {
+    const { method, url = '' } = req;
     const call = `${method} ${decodeURIComponent(url)}`;
     this.calls.push(call);
     for (const [part, reply] of this.replies)
@@ -85,6 +89,7 @@ export class FakeEngine {
     if (url === '/info') return { body: this.info };
     if (url.startsWith('/containers/json')) return { body: this.containers };
     if (url.startsWith('/containers/create')) {
+      this.created = (await json(req)) as Record<string, unknown>;
       this.state = { Running: false, ExitCode: 0 };
       return { status: 201, body: { Id: 'x' } };
     }
