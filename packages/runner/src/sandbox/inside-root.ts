@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** As many links as Linux follows. */
@@ -33,4 +33,14 @@ export function insideRoot(root: string, path: string, onLeave: () => void = () 
     left = [...target.split('/'), ...left];
   }
   return join(root, ...found);
+}
+
+/** Whether the folder holds a root file system with a POSIX sh. */
+export function isRoot(root: string): boolean {
+  try {
+    const shell = insideRoot(realpathSync(root), '/bin/sh');
+    return shell !== undefined && statSync(shell).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { isRoot } from '@headrace/runner/inside-root';
 import type { Context } from '../context.ts';
 import { invalid } from '../http/errors.ts';
 import type { RuntimeEntry } from '../runtimes-config.ts';
@@ -13,10 +13,8 @@ export function isAvailable(
 ): boolean {
   const driver = runnerStatus()?.driver;
   if (driver === 'container' || (!driver && config.sandboxDriver === 'container')) return image !== null;
-  return root !== null && (!driver || isFolder(root));
+  return root !== null && (!driver || isRoot(root));
 }
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** Throws `invalid_request` for a runtime that is unknown, or that sandboxes here cannot have. */
 export function requireRuntime(

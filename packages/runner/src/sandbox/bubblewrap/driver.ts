@@ -4,10 +4,11 @@ import { RunnerError } from '../../errors.ts';
 import type { RunnerStatus, Runtime } from '../../protocol.ts';
 import type { Driver, Sandbox, SandboxSpec } from '../driver.ts';
 import type { Host } from '../host.ts';
+import { isRoot } from '../inside-root.ts';
 import { bubblewrapArguments } from './arguments.ts';
 import { cgroupParent, removeCgroupParent, type CgroupParent } from './cgroups.ts';
 import { COMMAND_VARIABLE, commandLine, FD, Launches } from './launch.ts';
-import { isRoot, reachableRoot } from './runtime-root.ts';
+import { reachableRoot } from './runtime-root.ts';
 import { seccompFilter } from './seccomp.ts';
 import { startLaunch } from './start.ts';
 

@@ -14,23 +14,12 @@ import { join } from 'node:path';
 import { RunnerError } from '../../errors.ts';
 import { HOME, WORKSPACE } from '../driver.ts';
 import type { Host } from '../host.ts';
-import { insideRoot } from '../inside-root.ts';
 
 /** Identity and names, which every sandbox gets from the runner. */
 export const OWN_ETC = ['passwd', 'group', 'hosts', 'hostname'].map((name) => `/etc/${name}`);
 const OWN_FOLDERS = ['/opt/headrace', HOME, '/var/tmp'];
 /** What the sandbox makes itself; what a root has there is not shown. */
 const OWN = new Set(['/dev', '/proc', '/sys', '/run', '/tmp', WORKSPACE, ...OWN_FOLDERS, ...OWN_ETC]);
-
-/** Whether the folder holds a root file system with a POSIX sh. */
-export function isRoot(root: string): boolean {
-  try {
-    const shell = insideRoot(realpathSync(root), '/bin/sh');
-    return shell !== undefined && statSync(shell).isFile();
-  } catch {
-    return false;
-  }
-}
 
 /**
  * bwrap's arguments that show a root file system read-only. A folder in which the sandbox needs a place that
