@@ -74,6 +74,15 @@ describe('a body', () => {
     expect(check({ name: '😀😀😀😀' })).toMatchObject([{ path: '/name' }]);
   });
 
+  test('is held to each of several patterns', () => {
+    const faults = compile(
+      Type.Object({ a: Type.String({ pattern: '^a$' }), b: Type.String({ pattern: '^b$' }) }),
+      'body',
+    );
+    expect(faults({ a: 'a', b: 'b' })).toEqual([]);
+    expect(faults({ a: 'b', b: 'a' }).map(({ path }) => path)).toEqual(['/a', '/b']);
+  });
+
   test('null is a value of a nullable field only, and an enum names what it takes', () => {
     expect(paths(check({ name: null, count: null }))).toEqual(['/count', '/name']);
     expect(check({ name: 'n', files: [{ path: 'p', mode: 'c' }] })).toEqual([

@@ -29,7 +29,11 @@ const options = {
   ownProperties: true,
   code: {
     regExp: Object.assign(
-      (pattern: string, flags: string) => ({ test: bounded(new RegExp(pattern, flags)) }),
+      (pattern: string, flags: string) => ({
+        test: bounded(new RegExp(pattern, flags)),
+        // Ajv compiles one for all patterns that print alike.
+        toString: () => `/${pattern}/${flags}`,
+      }),
       {
         code: 'bounded',
       },
