@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { makeServiceKey } from '@headrace/server/accounts/keys.ts';
 import { readConfig } from '@headrace/server/config.ts';
+import { BACKUP_HELP, restoreBackup, writeBackup } from './backup.ts';
 import { doctor } from './doctor.ts';
 import { setOrganization } from './organizations.ts';
 import { importRuntime } from './runtimes/import-runtime.ts';
@@ -21,6 +22,9 @@ reads DATABASE_URL or HEADRACE_DATA_DIR like the service
                       read and hash everything that is stored, and report damage; details: \`storage verify --help\`
   users reset-password --email ADDRESS [--password-stdin]
                       give a user a new password, generated and printed once, or read from stdin; end all their sessions
+  backup DIR [--json] write database, objects and secret keys to an empty folder while the service runs; details: \`backup --help\`
+  restore DIR [--json]
+                      make a backup the state of an empty data folder or database, and verify it
   --help              print this help`;
 
 /** Returns the exit code. Throws UsageError, and Error with a message for the operator. */
@@ -28,7 +32,7 @@ async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parsed(argv);
   const command = positionals.join(' ');
   if (values.help || command === 'help') {
-    console.log(command === 'storage verify' ? STORAGE_HELP : HELP);
+    console.log(helpOf(command));
     return 0;
   }
   if (command === 'keys generate') {
@@ -44,7 +48,15 @@ async function run(argv: string[]): Promise<number> {
   }
   if (command === 'storage verify') return verifyStored(values);
   if (command === 'users reset-password') return resetUserPassword(values);
+  const [name, folder, ...more] = positionals;
+  if (name === 'backup' && more.length === 0) return writeBackup(folder, values.json === true);
+  if (name === 'restore' && more.length === 0) return restoreBackup(folder, values.json === true);
   throw new UsageError(command === '' ? 'Name a command.' : `There is no command \`${command}\`.`);
+}
+
+function helpOf(command: string): string {
+  if (command === 'storage verify') return STORAGE_HELP;
+  return /^(backup|restore)\b/.test(command) ? BACKUP_HELP : HELP;
 }
 
 const OPTIONS = {

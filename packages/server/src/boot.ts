@@ -1,6 +1,4 @@
 /** From a configuration to a running service, and back. Used by main.ts and by tests. */
-import { randomBytes } from 'node:crypto';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
@@ -21,6 +19,7 @@ import { openWindowStore } from './limits/store.ts';
 import { createMergeEngine } from './merge/pool.ts';
 import { startSignsOfLife } from './processes/index.ts';
 import { openRunner } from './runner/link.ts';
+import { readSecretKeys } from './secret-keys.ts';
 import { ImportPool } from './sources/import/pool.ts';
 import { openStore } from './storage/open-store.ts';
 import { startWork } from './worker.ts';
@@ -92,12 +91,14 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   stops.push(() => pool.close());
   const merger = createMergeEngine({ dir: join(config.dataDir, 'merge') });
   stops.push(() => merger.close());
+  const secretKeys = await readSecretKeys(config);
   const basis = {
     config,
     db: database.db,
     bus,
     log,
-    secretKey: await secretKeyOf(config),
+    secretKey: secretKeys.current,
+    formerSecretKeys: secretKeys.former,
     shutdown: shutdown.signal,
   };
   const ctx: Context = {
@@ -159,17 +160,4 @@ async function connectionOf(
   });
   stops.push(() => postgres.stop());
   return postgres.connection;
-}
-
-/** The given key, or the data folder's own: generated once, readable by the service alone. */
-async function secretKeyOf(config: Config): Promise<Buffer> {
-  if (config.secretKey !== null) return Buffer.from(config.secretKey);
-  const file = join(config.dataDir, 'secret.key');
-  await writeFile(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    },
-  );
-  await chmod(file, 0o600);
-  return Buffer.from(await readFile(file, 'utf8'));
 }

@@ -24,6 +24,7 @@ test('nothing set: everything in one process, on loopback, with the embedded dat
     dataDir: resolve('.headrace'),
     databaseUrl: null,
     secretKey: null,
+    formerSecretKeys: [],
     ownerEmail: null,
     ownerPassword: null,
     bootstrapKey: null,

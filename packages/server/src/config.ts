@@ -24,6 +24,7 @@ export const SETTINGS = {
   DATABASE_URL: { default: null, secret: true },
   HEADRACE_ROLES: { default: 'api,worker,runner' },
   HEADRACE_SECRET_KEY: { default: null, secret: true },
+  HEADRACE_FORMER_SECRET_KEYS: { default: null, secret: true },
   HEADRACE_OWNER_EMAIL: { default: null },
   HEADRACE_OWNER_PASSWORD: { default: null, secret: true },
   HEADRACE_BOOTSTRAP_KEY: { default: null, secret: true },
@@ -80,6 +81,8 @@ export interface Config extends FileConfig {
   databaseUrl: string | null;
   roles: ReadonlySet<Role>;
   secretKey: string | null;
+  /** Keys that `secretKey` replaced, the newest first. */
+  formerSecretKeys: string[];
   ownerEmail: string | null;
   ownerPassword: string | null;
   bootstrapKey: string | null;
@@ -250,6 +253,11 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     faults.push('HEADRACE_SECRET_KEY: has to have at least 32 characters');
   if (secretKey === null && databaseUrl !== null)
     faults.push('HEADRACE_SECRET_KEY: is required with DATABASE_URL');
+  const formerSecretKeys = (text('HEADRACE_FORMER_SECRET_KEYS') ?? '').split(',').filter(Boolean);
+  if (formerSecretKeys.some((key) => key.length < 32))
+    faults.push(
+      'HEADRACE_FORMER_SECRET_KEYS: has to be a comma-separated list of keys of at least 32 characters',
+    );
   const bootstrapKey = text('HEADRACE_BOOTSTRAP_KEY');
   if (bootstrapKey !== null && !isBootstrapKey(bootstrapKey))
     faults.push('HEADRACE_BOOTSTRAP_KEY: is not a service key; make one with `headrace keys generate`');
@@ -292,6 +300,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     databaseUrl,
     roles,
     secretKey,
+    formerSecretKeys,
     ownerEmail,
     ownerPassword,
     bootstrapKey,

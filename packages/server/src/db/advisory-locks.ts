@@ -5,3 +5,5 @@
 export const MIGRATION_LOCK = 4_400_001;
 export const PUBLISHER_LOCK = 4_400_002;
 export const FIRST_START_LOCK = 4_400_003;
+/** Shared by each round that deletes objects; a backup holds it alone while it copies. */
+export const DELETION_LOCK = 4_400_004;

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type { Client } from 'pg';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { deleteEventsBefore } from './store.ts';
@@ -16,6 +17,7 @@ const DELETE_BATCH = 5_000;
 const DELETE_GRACE_SECONDS = 10;
 
 const dayOf = (time: number) => new Date(Math.floor(time / DAY_MS) * DAY_MS);
+const dayNamed = (name: string) => new Date(`${name.slice(7, 11)}-${name.slice(11, 13)}-${name.slice(13)}`);
 const nameOf = (day: Date) => `events_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 async function databaseNow(db: Db): Promise<number> {
@@ -43,6 +45,14 @@ const alter = (db: Db, statement: string) =>
     await sql.raw(statement).execute(tx);
   });
 
+const defineDay = (day: Date) =>
+  `create table if not exists ${nameOf(day)} partition of events for values from ('${day.toISOString()}') to ('${new Date(day.getTime() + DAY_MS).toISOString()}')`;
+
+/** Makes the partition of this name, which is a day's, in the caller's transaction. */
+export async function makePartition(client: Client, name: string): Promise<void> {
+  await client.query(defineDay(dayNamed(name)));
+}
+
 /**
  * Makes today's partition and those of the days after it. A day of which the default partition has rows
  * already stays there and fails; the others are made all the same, and the first failure is thrown at the
@@ -55,10 +65,7 @@ export async function createPartitions(db: Db, daysAhead = DAYS_AHEAD): Promise<
   for (let i = 0; i <= daysAhead; i++) {
     const from = new Date(today + i * DAY_MS);
     if (existing.has(nameOf(from))) continue;
-    await alter(
-      db,
-      `create table if not exists ${nameOf(from)} partition of events for values from ('${from.toISOString()}') to ('${new Date(from.getTime() + DAY_MS).toISOString()}')`,
-    ).catch((error: unknown) => failures.push(error));
+    await alter(db, defineDay(from)).catch((error: unknown) => failures.push(error));
   }
   if (failures.length) throw failures[0];
 }
@@ -70,8 +77,7 @@ export async function createPartitions(db: Db, daysAhead = DAYS_AHEAD): Promise<
 export async function removeExpired(db: Db, retentionSeconds: number): Promise<void> {
   const keptFrom = (await databaseNow(db)) - (retentionSeconds + DELETE_GRACE_SECONDS) * 1000;
   for (const name of await listPartitions(db)) {
-    const day = Date.parse(`${name.slice(7, 11)}-${name.slice(11, 13)}-${name.slice(13)}`);
-    if (day + DAY_MS < keptFrom) await alter(db, `drop table if exists ${name}`);
+    if (dayNamed(name).getTime() + DAY_MS < keptFrom) await alter(db, `drop table if exists ${name}`);
   }
   const table = retentionSeconds * 1000 < DAY_MS ? 'events' : 'events_default';
   while ((await deleteEventsBefore(db, table, new Date(keptFrom), DELETE_BATCH)) === DELETE_BATCH);

@@ -201,3 +201,15 @@ export async function findDraft(db: Db, threadId: string): Promise<DraftRow | un
   const { status, ...draft } = row;
   return { ...draft, removed: draft.removed || (status !== 'running' && status !== 'waiting') };
 }
+
+/**
+ * Raises the log's generation, in the caller's transaction, to one that no cursor has: also those that were made
+ * after another restore of the same backup.
+ */
+export async function raiseGeneration(client: Client): Promise<number> {
+  const { rows } = await client.query<{ generation: string }>(
+    `update log_state set generation = greatest(generation + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)
+     returning generation`,
+  );
+  return Number(rows[0]!.generation);
+}

@@ -6,6 +6,8 @@
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { DELETION_LOCK } from '../db/advisory-locks.ts';
+import type { Db } from '../db/database.ts';
 import { every } from '../jobs/every.ts';
 import type { Loop } from '../jobs/every.ts';
 import { claimExpired, expireInterrupted, expireLeft, forgetObject, registerExpired } from './objects.ts';
@@ -33,12 +35,27 @@ export async function cleanUp(ctx: Cleaning): Promise<void> {
   await ctx.store.sweep();
 }
 
-/** Deletes one batch; returns how many are gone. */
+/** Deletes one batch; returns how many are gone: none while a backup copies objects. */
 async function deleteObjects(ctx: Cleaning): Promise<number> {
-  let deleted = 0;
-  for (const { key, attempts } of await claimExpired(ctx.db, BATCH))
-    if (await deleteObject(ctx, key, attempts)) deleted++;
-  return deleted;
+  return ctx.db.connection().execute(async (db) => {
+    if (!(await tryShareDeletion(db))) return 0;
+    try {
+      let deleted = 0;
+      for (const { key, attempts } of await claimExpired(db, BATCH))
+        if (await deleteObject({ ...ctx, db }, key, attempts)) deleted++;
+      return deleted;
+    } finally {
+      await sql`select pg_advisory_unlock_shared(${DELETION_LOCK})`.execute(db);
+    }
+  });
+}
+
+/** On a connection, whose end frees the lock. */
+async function tryShareDeletion(db: Db): Promise<boolean> {
+  const { rows } = await sql<{
+    held: boolean;
+  }>`select pg_try_advisory_lock_shared(${DELETION_LOCK}) as held`.execute(db);
+  return rows[0]!.held;
 }
 
 async function deleteObject({ db, store, log }: Cleaning, key: string, attempts: number): Promise<boolean> {

@@ -6,7 +6,7 @@ import type { ObjectStore } from './object-store.ts';
 import { createS3Store } from './s3-store.ts';
 
 /** What checks what is stored: it never writes. */
-export type ReadableStore = Pick<ObjectStore, 'get' | 'getRange' | 'head' | 'list' | 'close'>;
+export type ReadableStore = Pick<ObjectStore, 'get' | 'getRange' | 'getStream' | 'head' | 'list' | 'close'>;
 
 type Where = Pick<Config, 'dataDir' | 's3'>;
 
