@@ -2,7 +2,6 @@
 import { parseArgs } from 'node:util';
 import { makeServiceKey } from '@headrace/server/accounts/keys.ts';
 import { readConfig } from '@headrace/server/config.ts';
-import { BACKUP_HELP, restoreBackup, writeBackup } from './backup.ts';
 import { doctor } from './doctor.ts';
 import { setOrganization } from './organizations.ts';
 import { importRuntime } from './runtimes/import-runtime.ts';
@@ -25,6 +24,9 @@ reads DATABASE_URL or HEADRACE_DATA_DIR like the service
   backup DIR [--json] write database, objects and secret keys to an empty folder while the service runs; details: \`backup --help\`
   restore DIR [--json]
                       make a backup the state of an empty data folder or database, and verify it
+  secrets new-key     give the data folder a new secret key; the one before still opens what it sealed
+  secrets rotate [--json]
+                      seal with the current secret key what former ones sealed, and say what remains; exit 1 if no key opens it
   --help              print this help`;
 
 /** Returns the exit code. Throws UsageError, and Error with a message for the operator. */
@@ -32,7 +34,7 @@ async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parsed(argv);
   const command = positionals.join(' ');
   if (values.help || command === 'help') {
-    console.log(helpOf(command));
+    console.log(await helpOf(command));
     return 0;
   }
   if (command === 'keys generate') {
@@ -48,15 +50,25 @@ async function run(argv: string[]): Promise<number> {
   }
   if (command === 'storage verify') return verifyStored(values);
   if (command === 'users reset-password') return resetUserPassword(values);
-  const [name, folder, ...more] = positionals;
-  if (name === 'backup' && more.length === 0) return writeBackup(folder, values.json === true);
-  if (name === 'restore' && more.length === 0) return restoreBackup(folder, values.json === true);
+  const code = await runHeavy(positionals, values.json === true);
+  if (code !== undefined) return code;
   throw new UsageError(command === '' ? 'Name a command.' : `There is no command \`${command}\`.`);
 }
 
-function helpOf(command: string): string {
+/** Commands that load most of the service: only when they are called. Undefined for any other command. */
+async function runHeavy([name, about, ...more]: string[], asJson: boolean): Promise<number | undefined> {
+  if (more.length > 0) return undefined;
+  if (name === 'backup') return (await import('./backup.ts')).writeBackup(about, asJson);
+  if (name === 'restore') return (await import('./backup.ts')).restoreBackup(about, asJson);
+  if (name !== 'secrets') return undefined;
+  const secrets = await import('./secrets.ts');
+  if (about === 'new-key') return secrets.newSecretKey();
+  return about === 'rotate' ? secrets.rotateSealed(asJson) : undefined;
+}
+
+async function helpOf(command: string): Promise<string> {
   if (command === 'storage verify') return STORAGE_HELP;
-  return /^(backup|restore)\b/.test(command) ? BACKUP_HELP : HELP;
+  return /^(backup|restore)\b/.test(command) ? (await import('./backup.ts')).BACKUP_HELP : HELP;
 }
 
 const OPTIONS = {

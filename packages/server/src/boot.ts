@@ -19,6 +19,7 @@ import { openWindowStore } from './limits/store.ts';
 import { createMergeEngine } from './merge/pool.ts';
 import { startSignsOfLife } from './processes/index.ts';
 import { openRunner } from './runner/link.ts';
+import { replaceKeys } from './sealing.ts';
 import { readSecretKeys } from './secret-keys.ts';
 import { ImportPool } from './sources/import/pool.ts';
 import { openStore } from './storage/open-store.ts';
@@ -92,13 +93,13 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   const merger = createMergeEngine({ dir: join(config.dataDir, 'merge') });
   stops.push(() => merger.close());
   const secretKeys = await readSecretKeys(config);
+  replaceKeys(secretKeys.current, secretKeys.former);
   const basis = {
     config,
     db: database.db,
     bus,
     log,
     secretKey: secretKeys.current,
-    formerSecretKeys: secretKeys.former,
     shutdown: shutdown.signal,
   };
   const ctx: Context = {

@@ -26,8 +26,6 @@ export interface Context {
   limits: Limits;
   /** Signs cursors and preview addresses, seals stored secrets. */
   secretKey: Buffer;
-  /** Keys that it replaced: they open and verify what is of before. */
-  formerSecretKeys: readonly Buffer[];
   merger: MergeEngine;
   runner: RunnerClient;
   /** What the runner said of itself last; null while none answers. */

@@ -3,7 +3,7 @@
  * and signed before a change.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 
@@ -44,6 +44,22 @@ export async function existingSecretKeys({
 export async function writeSecretKeys(folder: string, { current, former }: SecretKeys): Promise<void> {
   await writeFile(join(folder, FILE), current, { flag: 'wx', mode: 0o600 });
   if (former.length) await writeFile(join(folder, FORMER_FILE), linesOf(former), { flag: 'wx', mode: 0o600 });
+}
+
+/**
+ * Gives the data folder a new key; the one that it had becomes a former one. The former keys are written
+ * first: a key that was cut off from both files would be lost with all that it sealed.
+ */
+export async function replaceSecretKey(dataDir: string): Promise<void> {
+  const { current, former } = await existingSecretKeys({ secretKey: null, formerSecretKeys: [], dataDir });
+  const kept = [current, ...former.filter((key) => !key.equals(current))];
+  await writeWhole(join(dataDir, FORMER_FILE), linesOf(kept));
+  await writeWhole(join(dataDir, FILE), randomBytes(32).toString('hex'));
+}
+
+async function writeWhole(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600, flush: true });
+  await rename(`${file}.new`, file);
 }
 
 async function writeNewKey(dataDir: string): Promise<void> {

@@ -7,3 +7,5 @@ export const PUBLISHER_LOCK = 4_400_002;
 export const FIRST_START_LOCK = 4_400_003;
 /** Shared by each round that deletes objects; a backup holds it alone while it copies. */
 export const DELETION_LOCK = 4_400_004;
+/** First of two numbers; the second names a secret key. Shared by each process that seals with that key. */
+export const SECRET_KEY_LOCK = 4_400_005;

@@ -15,7 +15,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { PoolConfig } from 'pg';
 import type { Context } from '../context.ts';
-import { PUBLISHER_LOCK } from '../db/advisory-locks.ts';
+import { PUBLISHER_LOCK, SECRET_KEY_LOCK } from '../db/advisory-locks.ts';
+import { keyNumber } from '../sealing.ts';
 import { Floor } from './floor.ts';
 import { createPartitions, expireEvents } from './partitions.ts';
 import { PUBLISH_BATCH, publishBatch } from './store.ts';
@@ -36,7 +37,7 @@ const SETTINGS = `
   set tcp_keepalives_idle = 1; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 2;
   set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off`;
 
-type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'config'>;
+type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'config' | 'secretKey'>;
 
 /** Publishes whenever this process holds the lock; until then it looks for it twice a second. */
 export class Publisher {
@@ -94,6 +95,11 @@ export class Publisher {
     try {
       await client.connect();
       await client.query(SETTINGS);
+      // Every process has this connection: a change of the secret key sees which ones seal with another.
+      await client.query('select pg_advisory_lock_shared($1, $2)', [
+        SECRET_KEY_LOCK,
+        keyNumber(this.#ctx.secretKey),
+      ]);
       while (!this.#isStopped() && !(await takeLock(client))) await this.#rest(RIVAL_POLL_MS);
       this.#isHolder = !this.#isStopped();
       if (this.#isHolder) await this.#publish(client);

@@ -3,7 +3,7 @@
  * `invalid_cursor`.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { keyFor } from '../sealing.ts';
+import { everyKey, keyFor } from '../sealing.ts';
 import { ApiError } from './errors.ts';
 
 const PURPOSE = 'cursors';
@@ -35,7 +35,8 @@ export function openCursor(secret: Buffer, cursor: string): unknown {
   const payload = bytes.subarray(MAC_BYTES);
   const mac = bytes.subarray(0, MAC_BYTES);
   // Version 0.1.0 signed with the secret itself, and what else it signed so is no JSON.
-  const isSigned = [keyFor(secret, PURPOSE), secret].some((key) => timingSafeEqual(macOf(key, payload), mac));
+  const signing = everyKey(secret).flatMap((key) => [keyFor(key, PURPOSE), key]);
+  const isSigned = signing.some((key) => timingSafeEqual(macOf(key, payload), mac));
   if (!isSigned) throw invalidCursor();
   try {
     return JSON.parse(payload.toString('utf8'));

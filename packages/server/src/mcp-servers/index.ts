@@ -1,3 +1,3 @@
 export { mcpServersOf, mcpTarget } from './of-project.ts';
 export { publicConnector } from './public-connector.ts';
-export { deleteMcpServersOf } from './store.ts';
+export { deleteMcpServersOf, sealedMcpSecrets } from './store.ts';

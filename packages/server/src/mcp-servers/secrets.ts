@@ -2,7 +2,7 @@
 import type { McpServerRow } from '../db/schema.ts';
 import { seal, unseal } from '../sealing.ts';
 
-const PURPOSE = 'headrace mcp servers';
+export const PURPOSE = 'headrace mcp servers';
 const placeOf = ({ org_id, id }: Pick<McpServerRow, 'org_id' | 'id'>) => `${org_id} ${id}`;
 
 /** The columns that hold them; header names are the same in any case. */

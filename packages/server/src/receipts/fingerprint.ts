@@ -5,20 +5,21 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { WriteRequest } from '../http/write-request.ts';
-import { keyFor } from '../sealing.ts';
+import { everyKey, keyFor } from '../sealing.ts';
 
 type Secret = Pick<Context, 'secretKey'>;
-const keys = new WeakMap<Buffer, Buffer>();
 
-function keyOf({ secretKey }: Secret): Buffer {
-  const known = keys.get(secretKey) ?? keyFor(secretKey, 'receipt fingerprint');
-  keys.set(secretKey, known);
-  return known;
-}
+const PURPOSE = 'receipt fingerprint';
+const macOf = (secretKey: Buffer, fingerprint: Buffer): Buffer =>
+  createHmac('sha256', keyFor(secretKey, PURPOSE)).update(fingerprint).digest();
 
-export const keptFingerprint = (ctx: Secret, { fingerprint }: WriteRequest): Buffer =>
-  createHmac('sha256', keyOf(ctx)).update(fingerprint).digest();
+export const keptFingerprint = ({ secretKey }: Secret, { fingerprint }: WriteRequest): Buffer =>
+  macOf(secretKey, fingerprint);
 
 /** Receipts of earlier versions have the plain hash, until they expire. */
-export const isFingerprintOf = (ctx: Secret, kept: Buffer, request: WriteRequest): boolean =>
-  kept.equals(keptFingerprint(ctx, request)) || kept.equals(request.fingerprint);
+export const isFingerprintOf = (
+  { secretKey }: Secret,
+  kept: Buffer,
+  { fingerprint }: WriteRequest,
+): boolean =>
+  everyKey(secretKey).some((key) => kept.equals(macOf(key, fingerprint))) || kept.equals(fingerprint);

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { seal, unseal } from '../sealing.ts';
 import type { WriteRequest } from '../http/write-request.ts';
 
-const PURPOSE = 'headrace receipts';
+export const PURPOSE = 'headrace receipts';
 const placeOf = ({ principal, key }: WriteRequest) => `${principal.orgId} ${principal.actorId} ${key}`;
 
 export const sealAnswer = (ctx: Pick<Context, 'secretKey'>, request: WriteRequest, answer: string): Buffer =>

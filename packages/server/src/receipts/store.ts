@@ -10,6 +10,8 @@ import type { Database, OperationRow } from '../db/schema.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
 import { seesProject } from '../http/principal.ts';
 import type { WriteRequest } from '../http/write-request.ts';
+import type { SealedRow, SealedRows } from '../sealed-rows.ts';
+import { PURPOSE } from './sealed-answer.ts';
 import { receiptChange } from './state.ts';
 
 /** A claim, as long as nobody has taken it over: the fence rises with each owner. */
@@ -266,3 +268,22 @@ export async function postponeLook(
     .where('status', '=', 'uncertain')
     .execute();
 }
+
+export const sealedAnswers: SealedRows = {
+  what: 'answers of receipts',
+  purpose: PURPOSE,
+  async read(db, after, limit) {
+    const { rows } = await sql<SealedRow>`
+      select id, org_id || ' ' || actor_id || ' ' || idempotency_key as place, response_sealed as sealed from operations
+      where response_sealed is not null and id > ${after} order by id limit ${limit}`.execute(db);
+    return rows;
+  },
+  async write(db, { id, sealed: was }, sealed) {
+    await db
+      .updateTable('operations')
+      .set({ response_sealed: sealed })
+      .where('id', '=', id)
+      .where('response_sealed', '=', was)
+      .execute();
+  },
+};

@@ -4,7 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { keyFor } from '../sealing.ts';
+import { everyKey, keyFor } from '../sealing.ts';
 
 const PURPOSE = 'run tokens';
 
@@ -18,7 +18,9 @@ const formerToken = (secretKey: Buffer, runId: string): string =>
 
 /** Whether a call carries its run's token, as a bearer or as an API key. */
 export function hasToken(secretKey: Buffer, runId: string, headers: IncomingHttpHeaders): boolean {
-  const expected = [runToken, formerToken].map((make) => Buffer.from(make(secretKey, runId)));
+  const expected = everyKey(secretKey).flatMap((key) =>
+    [runToken, formerToken].map((make) => Buffer.from(make(key, runId))),
+  );
   const shown = [headers.authorization?.replace(/^bearer +/i, ''), headers['x-api-key']];
   return shown.some((one) => {
     if (typeof one !== 'string') return false;

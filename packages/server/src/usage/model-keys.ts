@@ -6,7 +6,7 @@ import { Text, Time } from '../http/schemas.ts';
 import { invalid } from '../http/errors.ts';
 import { seal, unseal } from '../sealing.ts';
 
-const PURPOSE = 'headrace model keys';
+export const PURPOSE = 'headrace model keys';
 
 export const sealModelKey = (secretKey: Buffer, orgId: string, provider: string, key: string): Buffer =>
   seal(secretKey, PURPOSE, `${orgId} ${provider}`, key);

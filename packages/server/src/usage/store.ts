@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { ModelKeyRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import type { SealedRow, SealedRows } from '../sealed-rows.ts';
+import { PURPOSE } from './model-keys.ts';
 
 interface KeyOfProvider {
   orgId: string;
@@ -68,3 +70,22 @@ export async function closeHour(db: Db, orgId: string, hour: Date): Promise<void
     group by grouping sets ((project_id, model_id), (model_id))
     on conflict do nothing`.execute(db);
 }
+
+export const sealedModelKeys: SealedRows = {
+  what: 'model keys',
+  purpose: PURPOSE,
+  async read(db, after, limit) {
+    const { rows } = await sql<SealedRow>`
+      select id, id as place, sealed from (select org_id || ' ' || provider as id, key_sealed as sealed from model_keys) k
+      where id > ${after} order by id limit ${limit}`.execute(db);
+    return rows;
+  },
+  async write(db, { id, sealed: was }, sealed) {
+    await db
+      .updateTable('model_keys')
+      .set({ key_sealed: sealed })
+      .where(sql<string>`org_id || ' ' || provider`, '=', id)
+      .where('key_sealed', '=', was)
+      .execute();
+  },
+};

@@ -55,8 +55,8 @@ function versionOf(cluster: string): string | null {
 function foreignMajor(place: Place, found: string, expected: string): string {
   return (
     `The database in ${place.cluster} was written by PostgreSQL ${found}, this version of Headrace runs PostgreSQL ${expected}. ` +
-    `Start the version that wrote it, dump it with \`pg_dump -h ${place.socketDir} -U ${SUPERUSER} -Fc headrace > headrace.dump\`, move ${place.cluster} away, ` +
-    `start this version once, and restore with \`pg_restore -h ${place.socketDir} -U ${SUPERUSER} -d headrace --clean --if-exists headrace.dump\`.`
+    'Start the version that wrote it, write a backup with its `npm run headrace -- backup DIR`, and restore it with ' +
+    'this version into an empty data folder: `npm run headrace -- restore DIR`.'
   );
 }
 

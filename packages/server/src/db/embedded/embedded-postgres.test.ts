@@ -120,7 +120,7 @@ describe('start and stop', () => {
   test('another major version is refused with the commands that bring the data over', async () => {
     mkdirSync(place().cluster);
     writeFileSync(join(place().cluster, 'PG_VERSION'), '17\n');
-    await expect(start()).rejects.toThrow(/PostgreSQL 17.*pg_dump.*pg_restore/s);
+    await expect(start()).rejects.toThrow(/PostgreSQL 17.*backup DIR.*restore DIR/s);
     expect(readdirSync(place().cluster)).toEqual(['PG_VERSION']);
   });
 

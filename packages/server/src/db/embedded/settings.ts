@@ -13,7 +13,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   // Answered writes have to survive a power cut.
   fsync: 'on',
   synchronous_commit: 'on',
-  // No replica hangs on an embedded server, and pg_dump needs no WAL: less is written.
+  // No replica hangs on an embedded server, and a backup needs no WAL: less is written.
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '1GB',
