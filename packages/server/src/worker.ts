@@ -14,7 +14,8 @@ import { failQueuedRuns } from './runs/index.ts';
 import { runsDied, workRuns } from './runs/run-work.job.ts';
 import { runCapacity } from './capacity/index.ts';
 import { fillPlaces } from './capacity/index.ts';
-import { reconcileRepacks, repackProject, startCleanup } from './sources/index.ts';
+import { reconcileRepacks, repackProject } from './sources/index.ts';
+import { startCleanup } from './teardown/index.ts';
 import { keepHoursClosed } from './usage/index.ts';
 import {
   archiveWorkspace,

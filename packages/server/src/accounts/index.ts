@@ -2,4 +2,4 @@ export { onAccessChanged, recheck } from './access.ts';
 export { createAuthenticator } from './authenticate.ts';
 export { firstStart } from './first-start.ts';
 export { isServiceKey, makeServiceKey, namesServiceKey } from './keys.ts';
-export { setOrganizationSettings, setPlatformApi } from './store.ts';
+export { markOrganizationsPurged, setOrganizationSettings, setPlatformApi } from './store.ts';

@@ -426,3 +426,14 @@ export async function markUsed(
       ) used
       where s.token_hash = used.token_hash`.execute(db);
 }
+
+/** Empties deleted organizations: their names and settings, those of their accounts, and whom they invited. */
+export async function markOrganizationsPurged(db: Db, orgIds: readonly string[]): Promise<void> {
+  await db.deleteFrom('invitations').where('org_id', 'in', orgIds).execute();
+  await db.updateTable('service_accounts').set({ name: '' }).where('org_id', 'in', orgIds).execute();
+  await db
+    .updateTable('organizations')
+    .set({ name: '', settings: json({}), purged_at: sql<Date>`now()` })
+    .where('id', 'in', orgIds)
+    .execute();
+}

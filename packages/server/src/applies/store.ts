@@ -2,6 +2,8 @@
 import { sql } from 'kysely';
 import type { Insertable, RawBuilder, UpdateObject } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
 import type { AppliesTable, ApplyRow, Database, Repair, RepairCandidatesTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -162,3 +164,23 @@ export async function insertCandidate(tx: Tx, candidate: Insertable<RepairCandid
 export async function deleteCandidate(tx: Tx, applyId: string): Promise<void> {
   await tx.db.deleteFrom('repair_candidates').where('apply_id', '=', applyId).execute();
 }
+
+/** What repairs of deleted threads left. */
+export const purgeCandidates: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from repair_candidates where apply_id in (
+      select c.apply_id from applies a join repair_candidates c on c.apply_id = a.id where a.thread_id = any(${threadIds}::text[]) limit ${limit})`,
+  );
+
+/**
+ * Empties the applies of deleted threads, which the history of heads names: reports, paths, and what follows
+ * the code of an error.
+ */
+export const purgeApplies: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`update applies set repairs = '[]', resolutions = '[]', conflicts = '[]', error = split_part(error, ':', 1) || ':' where id in (
+      select id from applies where thread_id = any(${threadIds}::text[])
+        and (repairs <> '[]' or resolutions <> '[]' or conflicts <> '[]' or error not like '%:') limit ${limit})`,
+  );

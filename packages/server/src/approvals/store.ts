@@ -2,6 +2,8 @@
 import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import type { ApprovalRow, ApprovalsTable, RememberedDecisionsTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { approvalChange } from './state.ts';
@@ -82,3 +84,17 @@ export async function rememberDecision(
     .onConflict((c) => c.columns(['thread_id', 'tool', 'command']).doUpdateSet({ allow: decision.allow }))
     .execute();
 }
+
+/** Questions of deleted threads. */
+export const purgeApprovals: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from approvals where id in (select id from approvals where thread_id = any(${threadIds}::text[]) limit ${limit})`,
+  );
+
+/** What was remembered for deleted threads. */
+export const purgeDecisions: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from remembered_decisions where ctid = any(array(select ctid from remembered_decisions where thread_id = any(${threadIds}::text[]) limit ${limit}))`,
+  );

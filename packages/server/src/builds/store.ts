@@ -1,9 +1,11 @@
 /**
- * The only writer of `builds` and `build_logs`. Rows of deleted projects are removed by sources/cleanup.ts.
+ * The only writer of `builds` and `build_logs`.
  */
 import { sql } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import { hasStatus } from '../db/has-status.ts';
 import type { BuildLogsTable, BuildRow, BuildsTable, ManifestFile } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -241,3 +243,10 @@ export async function readLog(db: Db, buildId: string): Promise<string> {
     .execute();
   return pieces.map(({ content }) => content).join('');
 }
+
+/** Builds of deleted projects, with their logs. */
+export const purgeBuilds: Purge = (db, projectIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from builds where id in (select id from builds where project_id = any(${projectIds}::text[]) limit ${limit})`,
+  );

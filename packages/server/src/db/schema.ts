@@ -29,6 +29,7 @@ interface OrganizationsTable {
   platform_api: Generated<boolean>;
   settings: GeneratedJson<StoredSettings>;
   deleted_at: TimeOrNull;
+  purged_at: TimeOrNull;
   created_at: GeneratedTime;
 }
 
@@ -232,6 +233,8 @@ interface ProjectsTable {
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
   deleted_at: TimeOrNull;
+  emptied_at: TimeOrNull;
+  purged_at: TimeOrNull;
 }
 
 interface HeadHistoryTable {
@@ -302,6 +305,7 @@ interface ThreadsTable {
   archived_at: TimeOrNull;
   sealed_at: TimeOrNull;
   deleted_at: TimeOrNull;
+  purged_at: TimeOrNull;
   initialization_state: 'accepted' | 'preparing' | 'completed' | 'failed' | 'cancelled';
   initialization_phase: string | null;
   initialization_attempt_count: Generated<number>;

@@ -93,10 +93,13 @@ async function once<T>(ctx: { db: Db; bus: Bus }, work: (tx: Tx) => Promise<T>):
   return result;
 }
 
-/** Seven days are promised; both times are the database's. */
+/**
+ * Seven days are promised; both times are the database's. Not much longer: an answer may have contents of
+ * what was deleted since.
+ */
 const INSERT_RECEIPT = `
   insert into operations (org_id, id, actor_id, idempotency_key, fingerprint, method, path, project_id, permissions, published, response_status, response, response_sealed, status, settled_at, reserved_until)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when $11 < 400 then 'succeeded' else 'failed' end, clock_timestamp(), now() + interval '8 days')`;
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when $11 < 400 then 'succeeded' else 'failed' end, clock_timestamp(), now() + interval '7 days 1 hour')`;
 const EVENT_COLUMNS = 8;
 const insertEvents = (count: number, first: number) =>
   `insert into outbox (event_id, org_id, feed, type, project_id, thread_id, run_id, data) values ${Array.from(

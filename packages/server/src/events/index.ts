@@ -4,3 +4,4 @@ export { EventHub } from './hub.ts';
 export { makePartition } from './partitions.ts';
 export { raiseGeneration } from './store.ts';
 export { putDraft, removeDraft } from './drafts.ts';
+export { purgeDrafts } from './store.ts';

@@ -7,6 +7,8 @@ import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import type { Client } from 'pg';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import { prepared } from '../db/prepared.ts';
 import type { DraftRow, DraftsTable, EventRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -213,3 +215,10 @@ export async function raiseGeneration(client: Client): Promise<number> {
   );
   return Number(rows[0]!.generation);
 }
+
+/** Drafts of deleted threads. */
+export const purgeDrafts: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from drafts where thread_id in (select thread_id from drafts where thread_id = any(${threadIds}::text[]) limit ${limit})`,
+  );

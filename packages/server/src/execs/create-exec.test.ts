@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseFrames } from '../events/events.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
-import { cleanUp } from '../sources/cleanup.ts';
+import { cleanUp } from '../teardown/cleanup.ts';
 import { newBench, ok, refusal, sh, until } from '../threads/threads.fixture.ts';
 import type { Bench } from '../threads/threads.fixture.ts';
 

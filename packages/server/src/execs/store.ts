@@ -1,7 +1,9 @@
-/** The only writer of `execs`. Rows of deleted projects are removed by sources/cleanup.ts. */
+/** The only writer of `execs`. */
 import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import { hasStatus } from '../db/has-status.ts';
 import type { ExecRow, ExecsTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -43,4 +45,28 @@ export async function changeExec(tx: Tx, execId: string, event: ExecEvent): Prom
     .where('id', '=', execId)
     .where(hasStatus('execs', from))
     .execute();
+}
+
+/** Commands of deleted threads. One that has not ended settles its receipt first. */
+export const purgeExecs: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from execs where id in (select id from execs where thread_id = any(${threadIds}::text[]) and not ${openExecs} limit ${limit})`,
+  );
+
+/** Commands of deleted projects, likewise. */
+export const purgeProjectExecs: Purge = (db, projectIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from execs where id in (select id from execs where project_id = any(${projectIds}::text[]) and not ${openExecs} limit ${limit})`,
+  );
+
+export async function hasExecs(db: Db, projectId: string): Promise<boolean> {
+  const exec = await db
+    .selectFrom('execs')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .limit(1)
+    .executeTakeFirst();
+  return exec !== undefined;
 }

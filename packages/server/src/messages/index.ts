@@ -1,3 +1,10 @@
 export { acceptMessage } from './accept-message.ts';
 export { ClientMessageId, Content, Message, MESSAGE_COLUMNS, messageView, ModelId } from './schemas.ts';
-export { insertReply, messagesToDeliver, moveToRun, returnUntaken, takeMessage } from './store.ts';
+export {
+  insertReply,
+  messagesToDeliver,
+  moveToRun,
+  purgeMessages,
+  returnUntaken,
+  takeMessage,
+} from './store.ts';

@@ -2,6 +2,8 @@
 import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import type { MessageRow, MessagesTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { deliveryChange } from './state.ts';
@@ -88,3 +90,10 @@ export async function messagesToDeliver(
     .orderBy('sequence')
     .execute();
 }
+
+/** Messages of deleted threads, with their attachments. */
+export const purgeMessages: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from messages where id in (select id from messages where thread_id = any(${threadIds}::text[]) limit ${limit})`,
+  );

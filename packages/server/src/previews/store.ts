@@ -2,6 +2,8 @@
 import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import { hasStatus } from '../db/has-status.ts';
 import type { PreviewRow, PreviewsTable, ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -176,3 +178,10 @@ export async function findLeftOver(db: Db, previewIds: string[]): Promise<string
     .execute();
   return over.map(({ id }) => id);
 }
+
+/** Previews of deleted threads, once their sandboxes are removed. */
+export const purgePreviews: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from previews where id in (select id from previews where thread_id = any(${threadIds}::text[]) and ${previewsOver} limit ${limit})`,
+  );

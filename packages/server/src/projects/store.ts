@@ -1,6 +1,8 @@
 /** The only writer of `projects` and `head_history`. */
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
 import type { ProjectRow, StoredSettings } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -164,4 +166,38 @@ export async function listProjects(
   if (filter.externalId !== undefined) query = query.where('external_id', '=', filter.externalId);
   if (after !== null) query = query.where('id', '<', after);
   return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+/** The histories of heads of deleted projects. */
+export const purgeHeadHistory: Purge = (db, projectIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from head_history where ctid = any(array(select ctid from head_history where project_id = any(${projectIds}::text[]) limit ${limit}))`,
+  );
+
+/** Nothing of a deleted project's sources and builds is left. */
+export async function markProjectEmptied(db: Db, projectId: string): Promise<void> {
+  await db
+    .updateTable('projects')
+    .set({ emptied_at: sql<Date>`now()` })
+    .where('id', '=', projectId)
+    .execute();
+}
+
+/** Empties deleted projects, of which nothing else is left but what usage counts. */
+export async function markProjectsPurged(db: Db, projectIds: readonly string[]): Promise<void> {
+  await db
+    .updateTable('projects')
+    .set({
+      name: '',
+      external_id: null,
+      metadata: json({}),
+      settings: json({}),
+      repository_id: null,
+      repo_full_name: null,
+      default_branch: null,
+      purged_at: sql<Date>`now()`,
+    })
+    .where('id', 'in', projectIds)
+    .execute();
 }

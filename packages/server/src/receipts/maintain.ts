@@ -27,7 +27,7 @@ export function maintainReceipts(ctx: Context, effects: Effects): void {
     onFailure: (err: unknown) => ctx.log.debug({ err }, 'receipts were not maintained'),
   };
   every(LOOK_MS, look, options);
-  every(FORGET_MS, () => deleteOverReceipts(ctx.db, BATCH), options);
+  every(FORGET_MS, () => deleteOverReceipts(ctx, BATCH), options);
 }
 
 const LOST = new ApiError(

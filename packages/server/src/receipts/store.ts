@@ -4,6 +4,8 @@
  */
 import { sql } from 'kysely';
 import type { Insertable, RawBuilder } from 'kysely';
+import { databaseNow } from '../clock.ts';
+import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import { json } from '../db/schema.ts';
 import type { Database, OperationRow } from '../db/schema.ts';
@@ -25,9 +27,9 @@ export type PublishedRow = Pick<OperationRow, 'org_id' | 'project_id' | 'path' |
 
 export const LEASE_SECONDS = 15;
 /** As of a write in one transaction (db/transaction.ts). */
-const RESERVED = sql<Date>`now() + interval '8 days'`;
+const RESERVED = sql<Date>`now() + interval '7 days 1 hour'`;
 /** A released claim's operation can be read as long as a receipt is reserved. */
-const RELEASED_KEPT_DAYS = 8;
+const RELEASED_KEPT = sql`interval '7 days 1 hour'`;
 /** A retry may take a staged claim over once its lease is over; after this it is ended without one. */
 const STAGED_GRACE_SECONDS = 5;
 
@@ -208,11 +210,13 @@ export async function lockLostClaims(
 }
 
 /** Deletes receipts whose key is free again, and claims that were released long ago. */
-export async function deleteOverReceipts(db: Db, limit: number): Promise<void> {
-  await sql`delete from operations where id in (select id from operations where reserved_until < now() limit ${limit} for update skip locked)`.execute(
+export async function deleteOverReceipts(ctx: Pick<Context, 'db' | 'clock'>, limit: number): Promise<void> {
+  const { db } = ctx;
+  const now = databaseNow(ctx);
+  await sql`delete from operations where id in (select id from operations where reserved_until < ${now} limit ${limit} for update skip locked)`.execute(
     db,
   );
-  await sql`delete from operations where id in (select id from operations where reserved_until is null and settled_at < now() - ${RELEASED_KEPT_DAYS} * interval '1 day' limit ${limit} for update skip locked)`.execute(
+  await sql`delete from operations where id in (select id from operations where reserved_until is null and settled_at < ${now} - ${RELEASED_KEPT} limit ${limit} for update skip locked)`.execute(
     db,
   );
 }

@@ -7,7 +7,15 @@ export { resumeRun } from './resume-run.ts';
 export { Run, Tool } from './schemas.ts';
 export { isCalling } from './state.ts';
 export { runToJoin } from './steering.ts';
-export { addCallToRun, addFailureToRun, callingRuns, keepPrices, openRuns } from './store.ts';
+export {
+  addCallToRun,
+  addFailureToRun,
+  callingRuns,
+  keepPrices,
+  openRuns,
+  purgeRuns,
+  purgeTools,
+} from './store.ts';
 export type { CallCost, CallFailure } from './store.ts';
 export { runView, toolView } from './view.ts';
 export { hasToken, runToken } from './token.ts';

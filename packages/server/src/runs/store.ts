@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import type { Insertable, RawBuilder, UpdateObject } from 'kysely';
 import { clean } from '../db/clean-text.ts';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
 import type { Database, ModelFailure, Prices, RunRow, RunsTable, ToolRow, ToolsTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -250,3 +252,19 @@ export async function endOpenTools(
     .execute();
   return ended.map(({ id }) => id);
 }
+
+/** Tool calls of deleted threads, once their approvals are gone. */
+export const purgeTools: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from tools where id in (select t.id from runs r join tools t on t.run_id = r.id where r.thread_id = any(${threadIds}::text[]) limit ${limit})`,
+  );
+
+/** Empties the runs of deleted threads: usage still counts their tokens and costs. */
+export const purgeRuns: Purge = (db, threadIds, limit) =>
+  countChanged(
+    db,
+    sql`update runs set prompt = null, error_message = null, warnings = '[]', model_failure = null where id in (
+      select id from runs where thread_id = any(${threadIds}::text[])
+        and (prompt is not null or error_message is not null or warnings <> '[]' or model_failure is not null) limit ${limit})`,
+  );

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { cleanUp } from './cleanup.ts';
+import { cleanUp } from '../teardown/cleanup.ts';
 import { readBlobs } from './contents.ts';
 import { abandon, stageBlobs } from './stage.ts';
 import { makeProject, openTestContext, storeFiles, treeOf } from './sources.fixture.ts';

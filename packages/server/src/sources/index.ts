@@ -1,5 +1,5 @@
 /** What other domains may use of sources. */
-export { startCleanup } from './cleanup.ts';
+export { cleanUpObjects, expireRest } from './cleanup.ts';
 export { gzipChunks } from './archive.ts';
 export { checkTree } from './import/bundle-rules.ts';
 export { readBlobs, tarOf } from './contents.ts';
@@ -13,7 +13,7 @@ export { abandon, stageBlobs } from './stage.ts';
 export type { Staged } from './stage.ts';
 export { repackProject } from './repack/repack.job.ts';
 export { reconcileRepacks } from './repack/reconcile-repacks.ts';
-export { loadSource } from './store.ts';
+export { loadSource, purgeBlobs, purgePacks, purgeSources } from './store.ts';
 export type { SourceRow } from './store.ts';
 export { loadTree, sameTree } from './load-tree.ts';
 export { sourceView } from './view.ts';

@@ -15,7 +15,7 @@ import type { ObjectStore } from '../storage/object-store.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newApp, newBench, ok, sh, until } from '../threads/threads.fixture.ts';
-import { cleanUp } from './cleanup.ts';
+import { cleanUp } from '../teardown/cleanup.ts';
 import { commitStaged } from './insert-source.ts';
 import { abandon, stageBlobs } from './stage.ts';
 import { treeOf } from './sources.fixture.ts';

@@ -19,7 +19,10 @@ import { sha256Of } from '../trees/manifest.ts';
 import { stageBlobs } from './stage.ts';
 import type { SourceRow } from './store.ts';
 
-export type TestContext = Pick<Context, 'db' | 'store' | 'pool' | 'bus' | 'log' | 'config' | 'shutdown'>;
+export type TestContext = Pick<
+  Context,
+  'db' | 'store' | 'pool' | 'bus' | 'log' | 'config' | 'shutdown' | 'clock'
+>;
 
 const silent = { info: () => {}, warn: () => {}, debug: () => {}, error: () => {} } as unknown as Logger;
 const deaf = { notify: () => {} } as unknown as Bus;
@@ -37,7 +40,8 @@ export async function openTestContext(
     pool,
     bus: deaf,
     log: silent,
-    config: { cleanupGraceSeconds } as Context['config'],
+    config: { cleanupGraceSeconds, eventRetentionSeconds: 604_800 } as Context['config'],
+    clock: { offsetMs: 0 },
     shutdown: new AbortController().signal,
   };
   return {

@@ -1,10 +1,12 @@
 /**
- * The only writer of `sources`, `packs` and `blobs`; cleanup.ts removes the rows of deleted projects.
+ * The only writer of `sources`, `packs` and `blobs`.
  * `blobs` has a row for each content of a project, with the pack in which it is looked for.
  */
 import { sql } from 'kysely';
 import type { Insertable, Selectable } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import type { PacksTable, SourcesTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { notFound } from '../http/errors.ts';
@@ -239,3 +241,24 @@ export async function lockPacks(tx: Tx, projectId: string, ids: readonly string[
 export async function deletePacks(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.db.deleteFrom('packs').where('id', 'in', ids).execute();
 }
+
+/** Where the contents of deleted projects are looked for. */
+export const purgeBlobs: Purge = (db, projectIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from blobs where ctid = any(array(select ctid from blobs where project_id = any(${projectIds}::text[]) limit ${limit}))`,
+  );
+
+/** The packs of deleted projects. */
+export const purgePacks: Purge = (db, projectIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from packs where id in (select id from packs where project_id = any(${projectIds}::text[]) limit ${limit})`,
+  );
+
+/** The sources of deleted projects. */
+export const purgeSources: Purge = (db, projectIds, limit) =>
+  countChanged(
+    db,
+    sql`delete from sources where id in (select id from sources where project_id = any(${projectIds}::text[]) limit ${limit})`,
+  );

@@ -22,6 +22,10 @@ const CAUSES: Record<NonNullable<Found['cause']>, Explained> = {
     reason: 'Stored objects that are to go cannot be deleted.',
     remedy: "See the log for the store's answer; the deletion is tried again, at least every hour.",
   },
+  rows: {
+    reason: 'It was deleted, and its sources and builds are not removed.',
+    remedy: 'Start a process with the role worker; where one runs, see its log for the fault.',
+  },
   workspace: {
     reason: 'Its workspace cannot be saved or ended.',
     remedy: 'See the log for the fault; it is tried again, at least every minute.',

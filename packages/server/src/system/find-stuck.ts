@@ -33,7 +33,7 @@ export interface Found {
   thread_id: string | null;
   since: Date;
   /** Why it counts as stuck, where its own row says so. */
-  cause: 'cancel' | 'lease' | 'unknown' | 'storage' | 'workspace' | null;
+  cause: 'cancel' | 'lease' | 'unknown' | 'storage' | 'rows' | 'workspace' | null;
   has_job: boolean;
   is_claimed: boolean;
   failures: number;
@@ -96,14 +96,19 @@ const operations = sql`
   (select 'operation', o.id, o.org_id, o.project_id, null, null, null, 'unknown', o.uncertain_at
   from operations o where o.status = 'uncertain' order by o.lease_until limit ${MOST})`;
 
-/** Stored objects by their projects, and workspaces that could not be put away. */
-const cleanups = sql`
+/** Stored objects and rows by their projects, and workspaces that could not be put away. */
+const cleanups = (graceSeconds: number) => sql`
   (select 'cleanup', f.project_id, min(f.org_id), f.project_id, null, null, null, 'storage', min(f.since)
   from (
     -- From the delays of its attempts back to when it was due first.
     select project_id, org_id, delete_after - (5 * (2 ^ least(attempts, 10) - 1) + 3600 * greatest(attempts - 10, 0)) * interval '1 second' as since
     from objects where attempts >= ${ATTEMPTS} limit ${MOST}
   ) f group by f.project_id)
+  union all
+  (select 'cleanup', p.id, p.org_id, p.id, null, null, null, 'rows', p.deleted_at + ${graceSeconds} * interval '1 second'
+  from projects p where p.deleted_at is not null and p.purged_at is null and p.emptied_at is null
+    and not exists (select from objects o where o.project_id = p.id and o.attempts >= ${ATTEMPTS})
+  order by p.deleted_at limit ${MOST})
   union all
   (select 'cleanup', t.id, t.org_id, t.project_id, t.id, null, null, 'workspace', coalesce(t.idle_expires_at, t.archived_at, t.updated_at)
   from threads t where t.workspace_status in ('ready', 'cleanup_pending') and t.deleted_at is null and t.workspace_failures > 1 limit ${MOST})`;
@@ -118,7 +123,7 @@ export async function findStuck(ctx: Context, asked: Asked): Promise<(Found & { 
 }
 
 export function stuckQuery(
-  ctx: Pick<Context, 'clock'>,
+  ctx: Pick<Context, 'clock' | 'config'>,
   { seconds, after, limit }: Asked,
 ): RawBuilder<unknown> {
   return sql`
@@ -127,7 +132,7 @@ export function stuckQuery(
     ), busy as materialized (
       select distinct kind from jobs where status = 'active' and not waiting and worker_id in (select id from live)
     ), candidates (kind, id, org_id, project_id, thread_id, key, job, cause, since) as (
-      ${runs} union all ${applies} union all ${builds} union all ${initializations} union all ${operations} union all ${cleanups}
+      ${runs} union all ${applies} union all ${builds} union all ${initializations} union all ${operations} union all ${cleanups(ctx.config.cleanupGraceSeconds)}
     ), judged as (
       select c.kind, c.id, c.org_id, c.project_id, c.thread_id, c.cause, greatest(c.since, j.last_beat) as since,
         coalesce(j.has_job, false) as has_job, coalesce(j.is_claimed, false) as is_claimed, coalesce(j.failures, 0) as failures,

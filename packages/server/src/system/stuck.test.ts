@@ -200,6 +200,13 @@ test('a build, an apply, a lost write and objects that cannot be deleted are fou
   await sql`update operations set status = 'succeeded' where id = ${operation.id}`.execute(ctx.db);
 });
 
+test('a deleted app whose sources are not removed is found, once the grace is over', async () => {
+  const { appId } = await newApp(s);
+  await ok(s.call('DELETE', `${P}/apps/${appId}`));
+  expect(await kindsOf(appId, 60)).toEqual([]);
+  expect(await kindsOf(appId, 66)).toEqual([`cleanup ${appId}`]);
+});
+
 test('only owners and admins of the first organization read it; its query is checked', async () => {
   const { cookie: elsewhere } = await tenant(s);
   const other = await invited(s, elsewhere, 'admin');

@@ -19,7 +19,7 @@ export {
   delayArchive,
   endIdleTimes,
   expireIdle,
-  markThreadDeleted,
+  markThreadsPurged,
   nextMessageSequence,
   setInitializationPhase,
   setWorkspaceSource,

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { InsertObject, RawBuilder, UpdateObject } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { json } from '../db/schema.ts';
 import type { Database, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { ThreadWork } from './state.ts';
@@ -25,15 +26,6 @@ export async function writeThread(
     .where('id', '=', threadId)
     .returningAll()
     .executeTakeFirstOrThrow();
-}
-
-/** Marks a thread deleted with its project, whose event is the only one. */
-export async function markThreadDeleted(tx: Tx, threadId: string, change: ThreadChange): Promise<void> {
-  await tx.db
-    .updateTable('threads')
-    .set({ ...change, deleted_at: sql<Date>`now()` })
-    .where('id', '=', threadId)
-    .execute();
 }
 
 /** Returns the sequence of the thread's next message. */
@@ -112,4 +104,22 @@ export async function threadWork(db: Db | Tx['db'], threadId: string): Promise<T
     select (select status from runs where thread_id = ${threadId} and status in ('running', 'waiting')) as active,
       (select count(*) from runs where thread_id = ${threadId} and status = 'queued') as queued`.execute(db);
   return { active: rows[0]!.active, queuedRuns: rows[0]!.queued };
+}
+
+/** Empties deleted threads, whose runs usage still counts. */
+export async function markThreadsPurged(db: Db, threadIds: readonly string[]): Promise<void> {
+  await db
+    .updateTable('threads')
+    .set({
+      title: null,
+      metadata: json({}),
+      initialization_error_message: null,
+      tracker_issue_url: null,
+      error_tracker_issue: null,
+      execution_target: null,
+      base_branch: null,
+      purged_at: sql<Date>`now()`,
+    })
+    .where('id', 'in', threadIds)
+    .execute();
 }

@@ -7,7 +7,7 @@ import { transaction } from '../../db/transaction.ts';
 import { LostJob } from '../../jobs/job.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { StorageUnavailableError } from '../../storage/object-store.ts';
-import { cleanUp } from '../cleanup.ts';
+import { cleanUp } from '../../teardown/cleanup.ts';
 import { readBlobs, tarOf } from '../contents.ts';
 import { sha256Of, sourceSha256 } from '../../trees/manifest.ts';
 import { decodeIndex } from '../../trees/pack.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ProjectRow } from '../../db/schema.ts';
 import { StorageUnavailableError } from '../../storage/object-store.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { cleanUp } from '../cleanup.ts';
+import { cleanUp } from '../../teardown/cleanup.ts';
 import { sha256Of } from '../../trees/manifest.ts';
 import { buildPack, decodeIndex, encodeIndex } from '../../trees/pack.ts';
 import { repackProject } from '../repack/repack.job.ts';

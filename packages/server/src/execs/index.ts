@@ -1,0 +1,1 @@
+export { hasExecs, purgeExecs, purgeProjectExecs } from './store.ts';

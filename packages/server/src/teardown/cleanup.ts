@@ -1,0 +1,124 @@
+/**
+ * What is deleted goes. The rows and objects of a deleted project's sources and builds go after a grace, in
+ * which work that is under way in it ends in peace; all other contents of deleted threads, projects and
+ * organizations go once the log, too, has forgotten them. Rows that usage counts by, or that others name,
+ * stay without contents. It reconciles from state, safe in several processes at once.
+ *
+ *   deleted --grace--> emptied of sources and builds (projects) --retention--> purged
+ */
+import { sql } from 'kysely';
+import { markOrganizationsPurged } from '../accounts/index.ts';
+import { purgeApplies, purgeCandidates } from '../applies/index.ts';
+import { purgeApprovals, purgeDecisions } from '../approvals/index.ts';
+import { purgeBuilds } from '../builds/index.ts';
+import { databaseNow } from '../clock.ts';
+import type { Context } from '../context.ts';
+import { purgeAll } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
+import { purgeDrafts } from '../events/index.ts';
+import { hasExecs, purgeExecs, purgeProjectExecs } from '../execs/index.ts';
+import { every } from '../jobs/every.ts';
+import type { Loop } from '../jobs/every.ts';
+import { purgeMessages } from '../messages/index.ts';
+import { purgePreviews } from '../previews/index.ts';
+import { markProjectEmptied, markProjectsPurged, purgeHeadHistory } from '../projects/index.ts';
+import { purgeRuns, purgeTools } from '../runs/index.ts';
+import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
+import { markThreadsPurged } from '../threads/index.ts';
+
+/** Threads, projects or organizations of one round; the next goes on. */
+const BATCH = 100;
+
+type Cleaning = Pick<Context, 'db' | 'store' | 'log' | 'config' | 'shutdown' | 'clock'>;
+
+/** A command that has not ended settles its receipt first. */
+const OF_PROJECTS: Purge[] = [
+  purgeProjectExecs,
+  purgeBlobs,
+  purgePacks,
+  purgeHeadHistory,
+  purgeBuilds,
+  purgeSources,
+];
+/** Approvals name tools. */
+const OF_THREADS: Purge[] = [
+  purgeDrafts,
+  purgeMessages,
+  purgeApprovals,
+  purgeDecisions,
+  purgeTools,
+  purgePreviews,
+  purgeExecs,
+  purgeCandidates,
+  purgeApplies,
+  purgeRuns,
+];
+
+/** Starts the loop: every minute, more often where the grace is short. */
+export function startCleanup(ctx: Cleaning): Loop {
+  const everyMs = Math.min(60_000, Math.max(1_000, (ctx.config.cleanupGraceSeconds * 1000) / 4));
+  return every(everyMs, () => cleanUp(ctx), {
+    onFailure: (err) => ctx.log.warn({ err }, 'the clean-up of what was deleted failed; it is tried again'),
+  });
+}
+
+/** One round: removes what is due now. */
+export async function cleanUp(ctx: Cleaning): Promise<void> {
+  await cleanUpObjects(ctx);
+  await removeStored(ctx);
+  await purgeThreads(ctx);
+  await purgeProjects(ctx);
+  await purgeOrganizations(ctx);
+}
+
+const ago = (ctx: Cleaning, seconds: number) =>
+  sql`${databaseNow(ctx)} - ${seconds}::int * interval '1 second'`;
+
+/** Projects beyond the grace: their sources, builds and ended commands. */
+async function removeStored(ctx: Cleaning): Promise<void> {
+  const { rows } = await sql<{ id: string; org_id: string }>`
+    select p.id, p.org_id from projects p
+    where p.purged_at is null and p.emptied_at is null and p.deleted_at <= ${ago(ctx, ctx.config.cleanupGraceSeconds)}
+    order by p.deleted_at limit ${BATCH}`.execute(ctx.db);
+  for (const { id, org_id: orgId } of rows) {
+    await expireRest(ctx, id, orgId);
+    for (const purge of OF_PROJECTS) await purgeAll(ctx, purge, [id]);
+    if (!ctx.shutdown.aborted && !(await hasExecs(ctx.db, id))) await markProjectEmptied(ctx.db, id);
+  }
+}
+
+/** One whose command or preview has not ended is left to a later round. */
+async function purgeThreads(ctx: Cleaning): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select t.id from threads t where t.purged_at is null and t.deleted_at <= ${ago(ctx, ctx.config.eventRetentionSeconds)}
+      and not exists (select from execs e where e.thread_id = t.id and e.status in ('queued', 'running'))
+      and not exists (select from previews v where v.thread_id = t.id and v.status in ('starting', 'ready'))
+    order by t.deleted_at limit ${BATCH}`.execute(ctx.db);
+  const ids = rows.map(({ id }) => id);
+  if (!ids.length) return;
+  for (const purge of OF_THREADS) await purgeAll(ctx, purge, ids);
+  if (!ctx.shutdown.aborted) await markThreadsPurged(ctx.db, ids);
+}
+
+async function purgeProjects(ctx: Cleaning): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select p.id from projects p where p.purged_at is null and p.deleted_at <= ${ago(ctx, ctx.config.eventRetentionSeconds)}
+      and p.emptied_at is not null and not exists (select from threads t where t.project_id = p.id and t.deleted_at is not null and t.purged_at is null)
+    order by p.deleted_at limit ${BATCH}`.execute(ctx.db);
+  if (rows.length)
+    await markProjectsPurged(
+      ctx.db,
+      rows.map(({ id }) => id),
+    );
+}
+
+async function purgeOrganizations(ctx: Cleaning): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select o.id from organizations o where o.purged_at is null and o.deleted_at <= ${ago(ctx, ctx.config.eventRetentionSeconds)}
+    order by o.deleted_at limit ${BATCH}`.execute(ctx.db);
+  if (rows.length)
+    await markOrganizationsPurged(
+      ctx.db,
+      rows.map(({ id }) => id),
+    );
+}
