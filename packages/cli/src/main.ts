@@ -12,9 +12,9 @@ import { resetUserPassword } from './users.ts';
 const HELP = `headrace <command>
   keys generate       print a new service key, generated offline, for HEADRACE_BOOTSTRAP_KEY
   doctor [--json]     report what this host offers: Node, git, database, sandbox; exit 1 if a requirement is missing
-  organizations set --id ORG --platform-api=true|false
-                      grant or revoke an organization's access to the Platform API; \
-reads DATABASE_URL or HEADRACE_DATA_DIR like the service
+  organizations set --id ORG [--platform-api=true|false] [--without NAMES]
+                      grant or revoke an organization's access to the Platform API; take capabilities from it (hosts; \
+none: --without ''); reads DATABASE_URL or HEADRACE_DATA_DIR like the service
   runtimes import NAME ARCHIVE
                       unpack an image (OCI or docker save archive) into the data folder, as a runtime for sandboxes
   storage verify [--project ID] [--concurrency N] [--json]
@@ -42,7 +42,7 @@ async function run(argv: string[]): Promise<number> {
     return 0;
   }
   if (command === 'doctor') return doctor(values.json === true);
-  if (command === 'organizations set') return setOrganization(values.id, values['platform-api']);
+  if (command === 'organizations set') return setOrganization(values);
   if (command === 'runtimes import' || command.startsWith('runtimes import ')) {
     const { dataDir } = readConfig(process.env, () => true);
     console.log(await importRuntime(positionals[2], positionals[3], dataDir));
@@ -76,6 +76,7 @@ const OPTIONS = {
   json: { type: 'boolean' },
   id: { type: 'string' },
   'platform-api': { type: 'string' },
+  without: { type: 'string' },
   project: { type: 'string' },
   concurrency: { type: 'string' },
   email: { type: 'string' },

@@ -1,29 +1,80 @@
-import { setPlatformApi } from '@headrace/server/accounts/store.ts';
+import { setPlatformApi, setWithout } from '@headrace/server/accounts/store.ts';
 import { isServiceKey } from '@headrace/server/accounts/keys.ts';
 import { readConfig } from '@headrace/server/config.ts';
+import type { Db } from '@headrace/server/db/database.ts';
 import type { DatabaseHandle } from '@headrace/server/db/database.ts';
+import { CAPABILITIES } from '@headrace/server/http/capabilities.ts';
+import type { Capability } from '@headrace/server/http/capabilities.ts';
 import { databaseAway, openServiceDatabase } from './database.ts';
 import { UsageError } from './usage-error.ts';
 
+interface Options {
+  id?: string | undefined;
+  'platform-api'?: string | undefined;
+  without?: string | undefined;
+}
+
 /** `headrace organizations set`. Returns the exit code. */
-export async function setOrganization(
-  id: string | undefined,
-  platformApi: string | undefined,
-): Promise<number> {
+export async function setOrganization(options: Options): Promise<number> {
+  const { id } = options;
   if (!id) throw new UsageError('--id has to name an organization (`org_…`).');
-  if (platformApi !== 'true' && platformApi !== 'false')
-    throw new UsageError('--platform-api has to be true or false.');
+  const changes = changesOf(options);
+  if (!changes.length) throw new UsageError('Name what to set: --platform-api or --without.');
   const config = readConfig(process.env, isServiceKey);
   let database: DatabaseHandle | undefined;
   try {
     database = openServiceDatabase(config, 1);
     // The service notices the change within a second.
-    const isKnown = await setPlatformApi(database.db, id, platformApi === 'true');
-    console.log(isKnown ? `Platform API access of ${id}: ${platformApi}` : `There is no organization ${id}.`);
-    return isKnown ? 0 : 1;
+    for (const { apply, told } of changes) {
+      if (!(await apply(database.db, id))) {
+        console.log(`There is no organization ${id}.`);
+        return 1;
+      }
+      console.log(`${told} of ${id}`);
+    }
+    return 0;
   } catch (error) {
     throw databaseAway(error, config);
   } finally {
     await database?.close();
   }
+}
+
+interface Change {
+  apply: (db: Db, id: string) => Promise<boolean>;
+  told: string;
+}
+
+/** All are checked before the first is made. */
+function changesOf({ 'platform-api': platformApi, without }: Options): Change[] {
+  const changes: Change[] = [];
+  if (platformApi !== undefined) {
+    if (platformApi !== 'true' && platformApi !== 'false')
+      throw new UsageError('--platform-api has to be true or false.');
+    changes.push({
+      apply: (db, id) => setPlatformApi(db, id, platformApi === 'true'),
+      told: `Platform API access ${platformApi}`,
+    });
+  }
+  if (without !== undefined) {
+    const names = capabilities(without);
+    changes.push({
+      apply: (db, id) => setWithout(db, id, names),
+      told: `Capabilities without ${names.join(', ') || 'exception'}`,
+    });
+  }
+  return changes;
+}
+
+function capabilities(text: string): Capability[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+  const unknown = names.filter((name) => !(CAPABILITIES as readonly string[]).includes(name));
+  if (unknown.length)
+    throw new UsageError(
+      `--without: there is no capability ${unknown.join(', ')}; there are: ${CAPABILITIES.join(', ')}.`,
+    );
+  return names as Capability[];
 }

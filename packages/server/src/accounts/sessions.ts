@@ -6,6 +6,7 @@ import type { OrganizationRow, SessionRow, UserRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { Enum, Id, Nullable, Ok, Text, Time } from '../http/schemas.ts';
 import type { Call } from '../http/operation.ts';
+import type { Capability } from '../http/capabilities.ts';
 import type { Role } from '../http/principal.ts';
 import { hashToken, makeToken, SESSION_SECONDS } from './session-cookie.ts';
 import { deleteExpiredSessions, insertSession } from './store.ts';
@@ -19,6 +20,10 @@ export const Session = Ok({
   organizations: Type.Array(Organization),
   activeOrganizationId: Nullable(
     Id('org', 'The organization that this session acts in; null when its user is no longer a member.'),
+  ),
+  entitlements: Type.Object(
+    { platformApi: Type.Boolean(), hosts: Type.Boolean() },
+    { description: 'What the operator lets that organization use.' },
   ),
 });
 
@@ -59,7 +64,7 @@ export const organizationsOf = (db: Db | Tx['db'], userId: string) =>
   db
     .selectFrom('members as m')
     .innerJoin('organizations as o', 'o.id', 'm.org_id')
-    .select(['o.id', 'o.name', 'm.role'])
+    .select(['o.id', 'o.name', 'o.platform_api', 'o.without', 'm.role'])
     .where('m.user_id', '=', userId)
     .where('o.deleted_at', 'is', null)
     .orderBy('m.created_at')
@@ -73,12 +78,15 @@ export async function sessionBody(db: Db | Tx['db'], userId: string, activeOrgId
     .select(['id', 'email', 'name'])
     .where('id', '=', userId)
     .executeTakeFirstOrThrow();
-  const organizations = (await organizationsOf(db, userId)).map((o) => organizationView(o, o.role));
+  const organizations = await organizationsOf(db, userId);
+  const active = organizations.find((o) => o.id === activeOrgId);
+  const has = (capability: Capability) => active !== undefined && !active.without.includes(capability);
   return {
     ok: true as const,
     user,
-    organizations,
-    activeOrganizationId: organizations.find((o) => o.id === activeOrgId)?.id ?? null,
+    organizations: organizations.map((o) => organizationView(o, o.role)),
+    activeOrganizationId: active?.id ?? null,
+    entitlements: { platformApi: active?.platform_api ?? false, hosts: has('hosts') },
   };
 }
 

@@ -14,6 +14,7 @@ import type {
   StoredSettings,
 } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import type { Capability } from '../http/capabilities.ts';
 import type { Role } from '../http/principal.ts';
 import { newId } from '../ids.ts';
 
@@ -49,6 +50,18 @@ export async function setPlatformApi(db: Db, orgId: string, value: boolean): Pro
   const updated = await db
     .updateTable('organizations')
     .set({ platform_api: value })
+    .where('id', '=', orgId)
+    .where('deleted_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return updated !== undefined;
+}
+
+/** The operator takes these capabilities from an organization, and gives it all others; as setPlatformApi. */
+export async function setWithout(db: Db, orgId: string, without: readonly Capability[]): Promise<boolean> {
+  const updated = await db
+    .updateTable('organizations')
+    .set({ without: [...without] })
     .where('id', '=', orgId)
     .where('deleted_at', 'is', null)
     .returning('id')

@@ -27,6 +27,7 @@ interface OrganizationsTable {
   id: string;
   name: string;
   platform_api: Generated<boolean>;
+  without: Generated<string[]>;
   settings: GeneratedJson<StoredSettings>;
   deleted_at: TimeOrNull;
   purged_at: TimeOrNull;

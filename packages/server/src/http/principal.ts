@@ -17,6 +17,8 @@ export interface Principal {
   projectIds: ReadonlySet<string> | null;
   /** The organization's entitlement to /api/platform. */
   platformApi: boolean;
+  /** Capabilities that the operator has taken from the organization. */
+  without?: readonly string[];
   /** Acts by a session in the deployment's first organization. */
   isOperator?: boolean;
 }

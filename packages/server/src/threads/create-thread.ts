@@ -5,6 +5,7 @@ import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
+import { requireCapability } from '../http/capabilities.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
@@ -198,13 +199,14 @@ export const createDirectThread = write({
   responses,
   async handle(tx, call) {
     const project = await loadProject(tx.db, call, 'share', call.body.projectId);
-    if (call.body.executionTarget !== undefined) throw noHosts(project);
+    if (call.body.executionTarget !== undefined) throw noHosts(call.principal, project);
     return create(tx, call, project, call.body);
   },
 });
 
 /** There are no local hosts yet: their work never runs in a sandbox of ours instead. */
-const noHosts = ({ kind }: ProjectRow): ApiError =>
-  kind === 'platform'
-    ? invalid({ path: '/executionTarget', message: 'an app has no local hosts' })
-    : new ApiError('not_configured', 'This deployment has no local hosts. Leave executionTarget out.');
+function noHosts(principal: Principal, { kind }: ProjectRow): ApiError {
+  if (kind === 'platform') return invalid({ path: '/executionTarget', message: 'an app has no local hosts' });
+  requireCapability(principal, 'hosts');
+  return new ApiError('not_configured', 'This deployment has no local hosts. Leave executionTarget out.');
+}

@@ -12,3 +12,5 @@ create index applies_thread on applies (thread_id);
 create index execs_thread on execs (thread_id);
 -- Deleting a tool call looks for the approvals that name it.
 create index approvals_tool on approvals (tool_id);
+-- Capabilities that the operator has taken from the organization.
+alter table organizations add column without text[] not null default '{}';
