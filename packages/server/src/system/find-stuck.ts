@@ -47,7 +47,6 @@ interface Asked {
   limit: number;
 }
 
-const none = sql`null::text`;
 const noCause = sql`null::text`;
 
 /** The thread's first run, or the one that is under way. */
