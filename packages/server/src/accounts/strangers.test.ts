@@ -23,7 +23,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<number> {
   const queries = vi.spyOn(s.service.ctx.db, 'selectFrom');
   await work();
   const count = queries.mock.calls.filter(([from]) =>
-    ['credentials as c', 'sessions as s'].includes(String(from)),
+    ['credentials as c', 'sessions as s'].includes(from as string),
   );
   queries.mockRestore();
   return count.length;

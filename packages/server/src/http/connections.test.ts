@@ -37,7 +37,7 @@ describe('connections of one address', () => {
     const [first, second, third, fourth] = [await ask(), await ask(), await ask(), await ask()];
     expect([first, second, third, fourth].map(({ status }) => status)).toEqual(['200', '200', '429', '429']);
     expect(refused).toEqual(['127.0.0.1']);
-    first!.socket.destroy();
+    first.socket.destroy();
     await expect.poll(async () => (await ask()).status, { timeout: 3_000, interval: 20 }).toBe('200');
   });
 

@@ -49,7 +49,7 @@ export function serveDocs(app: FastifyInstance, version: string, routes: Route[]
         return {
           status: page.statusCode,
           headers: {
-            'content-type': String(page.headers['content-type'] ?? 'text/html'),
+            'content-type': page.headers['content-type'] ?? 'text/html',
             ...(location === undefined ? {} : { location }),
           },
           bytes: page.rawPayload,

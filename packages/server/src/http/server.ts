@@ -73,7 +73,7 @@ export async function createHttpServer(
     readBody(
       request,
       payload,
-      { limit: request.routeOptions.bodyLimit!, arrival: (request as AdmittedRequest).arrival! },
+      { limit: request.routeOptions.bodyLimit, arrival: (request as AdmittedRequest).arrival! },
       done,
     ),
   );
