@@ -16,7 +16,8 @@ import {
   parseListing,
   type Listed,
 } from '../workspaces/listing.ts';
-import { findIgnored, type IgnoreQuestion } from './ignored.ts';
+import type { IgnoreQuestion } from './ignore-question.ts';
+import { findIgnored } from './ignored.ts';
 import { choose, DEPENDENCY_FOLDERS, RESERVED, SPECIAL, type Choice } from './rules.ts';
 import { seeTouched, touchedCommand, upperBind, type Seen } from './touched.ts';
 

@@ -1,16 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { RunnerError } from '../errors.ts';
-
-/** All texts have one character per byte, as names need not be UTF-8 and git compares bytes. */
-export interface IgnoreQuestion {
-  /** The .gitignore files, those of parents first; folder '' = the top. */
-  files: { folder: string; text: string }[];
-  /** Each ends with a NUL; those of folders with a slash before it. */
-  paths: string;
-}
-
-export type IgnoreAnswer = { ignored: Uint8Array } | { refused: string };
+import type { IgnoreAnswer, IgnoreQuestion } from './ignore-question.ts';
 
 /** Only a safeguard: the matcher counts its steps, which take a fraction of a second. */
 const LONGEST_MS = 20_000;

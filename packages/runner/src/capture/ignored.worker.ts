@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { Gitignore, TooManySteps } from './gitignore.ts';
-import type { IgnoreAnswer, IgnoreQuestion } from './ignored.ts';
+import type { IgnoreAnswer, IgnoreQuestion } from './ignore-question.ts';
 
 parentPort!.on('message', (question: IgnoreQuestion) => parentPort!.postMessage(answer(question)));
 
