@@ -35,7 +35,7 @@ async function ask(question: IgnoreQuestion): Promise<Uint8Array> {
 }
 
 async function answerOf(thread: Worker, question: IgnoreQuestion): Promise<IgnoreAnswer> {
-  thread.postMessage(question);
+  thread.postMessage(question, []);
   const [answer] = (await once(thread, 'message', { signal: AbortSignal.timeout(LONGEST_MS) })) as [
     IgnoreAnswer,
   ];

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { Gitignore, TooManySteps } from './gitignore.ts';
 import type { IgnoreAnswer, IgnoreQuestion } from './ignore-question.ts';
 
-parentPort!.on('message', (question: IgnoreQuestion) => parentPort!.postMessage(answer(question)));
+parentPort!.on('message', (question: IgnoreQuestion) => parentPort!.postMessage(answer(question), []));
 
 function answer({ files, paths }: IgnoreQuestion): IgnoreAnswer {
   const ignore = new Gitignore();
