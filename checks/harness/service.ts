@@ -21,6 +21,8 @@ export interface StartOptions {
   dataDir?: string;
   /** The key of the first start; default a fresh one. */
   key?: string;
+  /** Another version's main file; default this one's. */
+  main?: string;
 }
 
 export interface Service extends Caller {
@@ -52,9 +54,10 @@ export async function startService(
     nodeArgs = [],
     dataDir = mkdtempSync(join(scratch, 'data-')),
     key = makeServiceKey(),
+    main = MAIN,
   }: StartOptions = {},
 ): Promise<Service> {
-  const child = spawnService({ env, nodeArgs, dataDir, key });
+  const child = spawnService({ env, nodeArgs, dataDir, key, main });
   let base: string;
   try {
     base = await addressOf(child);
@@ -91,8 +94,9 @@ export function spawnService({
   nodeArgs = [],
   dataDir,
   key,
+  main = MAIN,
 }: StartOptions & { dataDir: string; key: string }): ChildProcess {
-  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArgs, MAIN], {
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArgs, main], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,

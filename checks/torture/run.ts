@@ -30,6 +30,7 @@ import { mergesPart } from './merges/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
 import { requestsPart } from './requests/index.ts';
+import { upgradePart } from './upgrade/index.ts';
 
 const PARTS: Part[] = [
   logPart,
@@ -40,6 +41,7 @@ const PARTS: Part[] = [
   accessPart,
   mergesPart,
   faultsPart,
+  upgradePart,
 ];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;
