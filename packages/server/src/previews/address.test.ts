@@ -5,7 +5,7 @@ const TOKEN = '0123456789abcdefghjkmnpqrs';
 const at = (previewUrl: string | null, previewDomain = 'localhost') => {
   const config = { previewUrl, previewDomain } as Parameters<typeof addressOf>[0]['config'];
   return {
-    address: addressOf({ config, listening: { port: 4400 } as never }, TOKEN),
+    address: addressOf({ config, listening: { port: 4400 } }, TOKEN),
     tokenIn: tokenReader(config),
   };
 };
