@@ -100,6 +100,7 @@ const SAMPLES: Record<string, Sample> = {
   'settings.getAppSettings': NOTHING,
   'settings.updateAppSettings': settings,
   'settings.getOrganizationSettings': NOTHING,
+  'settings.listRuntimes': NOTHING,
   'settings.updateOrganizationSettings': settings,
   'operations.getOperation': NOTHING,
   'usage.listModels': NOTHING,

@@ -13,10 +13,10 @@ const LONGEST_NAME = 48;
 
 /** The folder for the sockets of a data folder: the same for each process that finds the same folders. */
 export function socketFolder(dataDir: string): string {
-  const runtime = process.env['XDG_RUNTIME_DIR'];
+  const { uid } = userInfo();
   return firstSafe([
-    join(tmpdir(), `headrace-${userInfo().uid}`),
-    ...(runtime ? [join(runtime, 'headrace')] : []),
+    join(tmpdir(), `headrace-${uid}`),
+    join('/run/user', String(uid), 'headrace'),
     join(dataDir, 'sockets'),
   ]);
 }
