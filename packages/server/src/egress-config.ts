@@ -75,8 +75,7 @@ function readAuthorities(file: string, say: Say): string | null {
   try {
     const text = readFileSync(file, 'utf8');
     const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-    for (const one of found) new X509Certificate(one);
-    if (found.length > 0) return `${found.join('\n')}\n`;
+    if (found.length > 0) return found.map((one) => new X509Certificate(one).toString()).join('');
     say('/egress/caFile', `${file} holds no certificate in PEM`);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;

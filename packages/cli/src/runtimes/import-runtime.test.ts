@@ -32,7 +32,7 @@ async function tarOf(entries: Entry[]): Promise<Buffer> {
     if (header.type && header.type !== 'file') archive.entry(header);
     else archive.entry(header, content);
   archive.finalize();
-  return buffer(archive as unknown as AsyncIterable<Buffer>);
+  return buffer(archive);
 }
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 const file = (name: string, content: string, mode = 0o644): Entry => ({ name, content, mode });

@@ -81,8 +81,8 @@ class Layer {
     } else if (header.type === 'link') this.#link(path, header);
   }
 
-  #link(path: string, { name, linkname = '' }: Header): void {
-    const parts = partsOf(linkname ?? '');
+  #link(path: string, { name, linkname }: Header): void {
+    const parts = partsOf(linkname);
     const last = parts.pop() ?? '';
     const target = join(this.#folder(parts, name), last);
     if (target === path) return;
