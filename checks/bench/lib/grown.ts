@@ -4,6 +4,8 @@
  * runs.
  */
 import type { Pool } from 'pg';
+import { openDatabase } from '../../../packages/server/src/db/database.ts';
+import { closeHours } from '../../../packages/server/src/usage/close-hours.ts';
 
 export interface Size {
   apps: number;
@@ -24,6 +26,13 @@ export const idOf = (prefix: string, number: number): string =>
   `${prefix}_0${String(number).padStart(25, '0')}`;
 
 export async function grow(pool: Pool, orgId: string, size: Size): Promise<void> {
+  await fillTables(pool, orgId, size);
+  const database = openDatabase(pool.options, 2);
+  await closeHours({ db: database.db, shutdown: new AbortController().signal });
+  await database.close();
+}
+
+async function fillTables(pool: Pool, orgId: string, size: Size): Promise<void> {
   const client = await pool.connect();
   const fill = async (table: string, columns: string, count: number, values: string) => {
     for (let from = 1; from <= count; from += BATCH)

@@ -61,12 +61,18 @@ export function prune(used: Used, now: number, windowMs: number): Used {
   return first < 0 ? [] : used.slice(first);
 }
 
-export const sum = (used: Used): number => used.reduce((total, [, count]) => total + count, 0);
+/** Both run for each request, over a few hundred steps: plain loops. */
+export function sum(used: Used): number {
+  let total = 0;
+  for (const [, count] of used) total += count;
+  return total;
+}
 
-export const oldest = (...all: Used[]): number | undefined => {
-  const times = all.flatMap((used) => (used.length ? [used[0]![0]] : []));
-  return times.length ? Math.min(...times) : undefined;
-};
+export function oldest(...all: Used[]): number | undefined {
+  let first: number | undefined;
+  for (const [entry] of all) if (entry && (first === undefined || entry[0] < first)) first = entry[0];
+  return first;
+}
 
 function merge(all: Used[]): Used {
   const counts = new Map<number, number>();
