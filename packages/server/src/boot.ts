@@ -117,6 +117,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     version: VERSION,
     listening: { port: config.port },
     workerSeenAt: -Infinity,
+    openedAt: performance.now(),
   };
   const notices = await firstStart(ctx);
   const signs = await startSignsOfLife(ctx);

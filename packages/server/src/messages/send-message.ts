@@ -33,7 +33,7 @@ export const sendMessage = write({
     const loaded = await lockThread(tx, call);
     requireOpen(loaded.thread);
     requireUnoccupied(loaded.thread);
-    await requireWorker(call.ctx, tx.db);
+    await requireWorker(call.ctx, tx.db, { mayWait: true });
     const modelId =
       call.body.modelId ?? loaded.thread.model_id ?? (await effectiveSettings(tx.db, loaded.project)).modelId;
     const joins = await runToJoin(tx, loaded.thread.id, modelId);

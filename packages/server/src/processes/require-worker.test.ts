@@ -31,7 +31,10 @@ async function workerSeen(secondsAgo: number | null): Promise<void> {
       .execute();
   ctx.workerSeenAt = -Infinity;
 }
-beforeEach(() => workerSeen(null));
+beforeEach(() => {
+  s.service.ctx.openedAt = -Infinity;
+  return workerSeen(null);
+});
 
 const WORK: [string, string, unknown][] = [
   ['a message', '/messages', { content: 'hello' }],
@@ -44,6 +47,21 @@ const WORK: [string, string, unknown][] = [
 async function newThread(): Promise<string> {
   return `${app}/threads/${(await ok(s.call('POST', `${app}/threads`, {}))).thread.id}`;
 }
+
+describe('201', () => {
+  test('a message waits for the first worker of a deployment for 30 s, and no longer; where one was registered it is refused', async () => {
+    const at = await newThread();
+    const send = async () => (await s.call('POST', `${at}/messages`, { content: 'hello' })).status;
+    s.service.ctx.openedAt = performance.now();
+    expect(await send()).toBe(201);
+    expect((await s.call('POST', `${await newThread()}/exec`, { command: 'true' })).status).toBe(503);
+    s.service.ctx.openedAt = performance.now() - 30_001;
+    expect(await send()).toBe(503);
+    s.service.ctx.openedAt = performance.now();
+    await workerSeen(31);
+    expect(await send()).toBe(503);
+  });
+});
 
 describe('503', () => {
   test.each(WORK)('%s is refused, and its key is free', async (name, path, body) => {

@@ -48,3 +48,14 @@ export async function isWorkerAlive(db: Db | Tx['db'], except: string | null): P
     .executeTakeFirst();
   return alive !== undefined;
 }
+
+/** Whether a worker is registered, silent or not. */
+export async function hasWorkers(db: Db | Tx['db']): Promise<boolean> {
+  const known = await db
+    .selectFrom('processes')
+    .select('id')
+    .where(sql<boolean>`'worker' = any(roles)`)
+    .limit(1)
+    .executeTakeFirst();
+  return known !== undefined;
+}

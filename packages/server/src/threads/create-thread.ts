@@ -100,7 +100,7 @@ async function create(tx: Tx, caller: Caller, project: ProjectRow, input: NewThr
   const scope = scopeOf(project);
   if (!input.message)
     return { status: 201, scope, body: { ok: true, thread: await viewThread(tx.db, inserted.id) } };
-  await requireWorker(caller.ctx, tx.db);
+  await requireWorker(caller.ctx, tx.db, { mayWait: true });
   const { message, run, ...accepted } = await acceptFirstMessage(
     tx,
     caller,
