@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -220,6 +222,19 @@ describe('refused, with nothing left behind', () => {
       false,
       false,
     ]);
+  });
+
+  test('a folder outside keeps its mode where a later layer makes a link of a folder above', async () => {
+    const outside = join(scratch, 'outside');
+    mkdirSync(join(outside, 'b'), { recursive: true });
+    chmodSync(join(outside, 'b'), 0o700);
+    const { code } = await imported(
+      await ociArchive([
+        [SHELL, { name: 'a/b/', type: 'directory', mode: 0o777 }],
+        [{ name: 'a', type: 'symlink', linkname: outside }],
+      ]),
+    );
+    expect([code, statSync(join(outside, 'b')).mode & 0o777]).toEqual([0, 0o700]);
   });
 
   test('an absolute link is followed in the root', async () => {

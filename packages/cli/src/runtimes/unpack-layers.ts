@@ -34,8 +34,11 @@ export async function unpackLayers(root: string, { layers }: Image): Promise<voi
     if (found !== sha256) throw new Error(`a layer does not match its digest: it has the SHA-256 ${found}`);
   }
   // A folder that its owner may not write could not have been filled.
-  for (const [folder, mode] of folderModes)
-    if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) chmodSync(folder, mode | 0o700);
+  for (const [folder, mode] of folderModes) {
+    // A later layer may have put a link in its place, or above it.
+    const isThere = insideRoot(root, relative(root, folder)) === folder;
+    if (isThere && lstatSync(folder).isDirectory()) chmodSync(folder, mode | 0o700);
+  }
 }
 
 class Layer {
