@@ -24,7 +24,8 @@ function passedOn({ rawHeaders }: IncomingMessage): string[] {
 
 /**
  * Passes one request in absolute form on to the server that `outside` is connected to, and its answer back.
- * Both connections end with it. `onFailure` is called when the server gives no answer.
+ * Both connections end with it. `onFailure` is called when the server gives no answer,
+ * or none that can be passed on.
  */
 export function forward(
   { req, res, url }: { req: IncomingMessage; res: ServerResponse; url: URL },
@@ -41,7 +42,13 @@ export function forward(
   });
   res.once('close', () => outside.destroy());
   passed.once('response', (answer) => {
-    res.writeHead(answer.statusCode!, answer.statusMessage, [...passedOn(answer), 'Connection', 'close']);
+    try {
+      res.writeHead(answer.statusCode!, answer.statusMessage, [...passedOn(answer), 'Connection', 'close']);
+    } catch {
+      // Node reads answers that it does not write: status 099, control characters in the reason phrase.
+      outside.destroy();
+      return onFailure();
+    }
     pipeline(answer, res, () => {
       /* either end may leave; the other one closes with it */
     });

@@ -388,6 +388,23 @@ describe("the operator's endpoints", () => {
     expect(way.refused).toEqual([{ host: 'npm.corp', port: 8443, reason: 'server_name' }]);
   });
 
+  test('take one request a connection: what follows it at once opens no connection', async () => {
+    const { way, seen } = await mirror();
+    const requests = Array.from(
+      { length: 20 },
+      (_, i) => `GET ${MIRROR}/${i} HTTP/1.1\r\nHost: npm.corp\r\n\r\n`,
+    );
+    expect(await said(way, requests.join(''))).toContain('it had 0');
+    expect([seen.length, way.outside.dialled.length]).toEqual([1, 1]);
+  });
+
+  test.each(['200 f\x01ine', '099 Fine'])('whose answer cannot be passed on are 504: %j', async (status) => {
+    const endpoints = [{ host: 'npm.corp', port: 4873, tls: false }];
+    const port = await listening(createServer((socket) => socket.end(`HTTP/1.1 ${status}\r\n\r\nbody`)));
+    const way = await open(testOutside(port, NAMES), { ...REACH, endpoints });
+    expect(await said(way, `GET ${MIRROR}/ HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1.1 504 /);
+  });
+
   test('that do not answer are 504, and one that breaks off ends the request', async () => {
     const endpoints = [{ host: 'npm.corp', port: 4873, tls: false }];
     const request = `GET ${MIRROR}/ HTTP/1.1\r\nHost: x\r\n\r\n`;

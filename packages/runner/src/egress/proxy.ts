@@ -81,6 +81,8 @@ export class EgressProxy {
       clearTimeout(deadlines.get(req.socket));
       void this.#answerPlain(task, req, res).catch(() => res.destroy());
     });
+    // Each opens a connection outside, and only visitors are counted.
+    server.maxRequestsPerSocket = 1;
     server.on('connect', (req: IncomingMessage, socket, head: Buffer) => {
       clearTimeout(deadlines.get(socket));
       void this.#connect(task, req.url ?? '', socket as Socket, head).catch(() => socket.destroy());
