@@ -19,7 +19,8 @@ export class StreamPlaces {
    * and reads nothing more. Throws 429 where the organization has all of its places.
    */
   take(orgId: string, reply: FastifyReply): void {
-    if (this.#bound === null) return;
+    // A caller that has gone takes nothing: nobody would give it back.
+    if (this.#bound === null || reply.raw.destroyed) return;
     const count = this.#open.get(orgId) ?? 0;
     if (count >= this.#bound) throw tooManyOpen(this.#bound, 'event streams and long polls');
     this.#open.set(orgId, count + 1);
