@@ -3,6 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import { ApiError, invalid } from '../http/errors.ts';
+import { anonymous } from '../http/admission.ts';
 import type { Authenticate } from '../http/admission.ts';
 import { accessCache } from './access.ts';
 import type { AccessName } from './access.ts';
@@ -38,8 +39,6 @@ const suspended = () =>
     'forbidden',
     'Whoever last saved this service account is no longer an owner or admin. Another owner or admin has to save it.',
   );
-
-const anonymous = (address: string) => `address ${address}`;
 
 /** The authentication of a service's requests; see access.ts for how fast a change takes effect. */
 export function createAuthenticator(ctx: Pick<Context, 'db' | 'bus' | 'log'>): {

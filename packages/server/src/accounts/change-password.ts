@@ -2,7 +2,7 @@ import { transaction } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { claimedWrite } from '../http/operation.ts';
 import { Body, Text } from '../http/schemas.ts';
-import { networkOf } from './networks.ts';
+import { networkOf } from '../limits/networks.ts';
 import { hashPassword, NEW_PASSWORD, verifyPassword } from './passwords.ts';
 import { requireOrganization } from './policy.ts';
 import { hashToken, sessionTokenOf } from './session-cookie.ts';

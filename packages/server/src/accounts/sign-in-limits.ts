@@ -21,7 +21,7 @@ import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { retryHeaders } from '../http/rate-limit.ts';
 import type { RateState } from '../limits/limiter.ts';
-import { networkOf } from './networks.ts';
+import { networkOf } from '../limits/networks.ts';
 import {
   countSignInFailure,
   deleteOldAttempts,

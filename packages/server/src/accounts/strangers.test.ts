@@ -71,6 +71,16 @@ describe('made-up credentials of one address', () => {
   });
 });
 
+test('an IPv6 /64 network is one caller, whichever of its addresses it uses', async () => {
+  const statements = await statementsOf(() =>
+    flood(200, async (i) => {
+      const known = await ask({ 'x-api-key': makeServiceKey() }, `2001:db8:1:2::${i}`);
+      expect(known.bucket).toBe('address 2001:db8:1:2::/64');
+    }),
+  );
+  expect(statements).toBeLessThan(60);
+});
+
 test('callers that are found are looked up as they come, however many there are', async () => {
   const accounts = await Promise.all(Array.from({ length: 15 }, () => newAccount(s, owner)));
   const from = performance.now();

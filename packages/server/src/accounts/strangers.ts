@@ -6,6 +6,7 @@
  *   a look-up that finds its caller does not count
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { networkOf } from '../limits/networks.ts';
 
 const FREE = 10;
 const WINDOW_MS = 60_000;
@@ -31,7 +32,7 @@ export class Strangers<Found> {
   }
 
   async lookUp(name: string, from: string): Promise<Found | null> {
-    const address = this.#address(from);
+    const address = this.#address(networkOf(from));
     const isFree = ++address.count <= FREE;
     const found = await (isFree ? this.#load([name]) : this.#together(address, name));
     const one = found.get(name) ?? null;

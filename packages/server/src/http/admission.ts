@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { isDatabaseAway } from '../db/faults.ts';
 import type { Limiter, RateState } from '../limits/limiter.ts';
+import { networkOf } from '../limits/networks.ts';
 import { databaseFault } from './database-faults.ts';
 import { STATIC_PATHS } from './docs.ts';
 import { ApiError, invalid } from './errors.ts';
@@ -28,6 +29,9 @@ export type AdmittedRequest = FastifyRequest & {
   /** Of a request that may have a body, once it may be read. */
   arrival?: Arrival;
 };
+
+/** The bucket of callers that are not known. */
+export const anonymous = (address: string) => `address ${networkOf(address)}`;
 
 const UNCOUNTED = new Set(['/health', '/health/ready', ...STATIC_PATHS]);
 
@@ -57,7 +61,7 @@ export class Admission {
 
   /** The headers of the request's answer, whatever it is. */
   headersOf(request: AdmittedRequest): Record<string, string> {
-    const rate = request.rate ?? this.#limiter.peek(`address ${request.ip}`);
+    const rate = request.rate ?? this.#limiter.peek(anonymous(request.ip));
     return { ...this.#fixed, 'x-request-id': request.id, ...rateHeaders(rate) };
   }
 
@@ -69,7 +73,7 @@ export class Admission {
   /** Counts the request for its caller, and sets the headers that every answer has. Throws 400, 429 or 503. */
   async admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
     const isCounted = !UNCOUNTED.has(request.url.split('?')[0]!);
-    request.rate = isCounted ? await this.#count(request) : this.#limiter.peek(`address ${request.ip}`);
+    request.rate = isCounted ? await this.#count(request) : this.#limiter.peek(anonymous(request.ip));
     void reply.headers(this.headersOf(request));
     const { verdict, resetSeconds } = request.rate;
     if (verdict === 'refused')

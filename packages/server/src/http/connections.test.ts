@@ -1,4 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -45,6 +47,19 @@ describe('connections of one address', () => {
     const { ask } = await bounded(() => true);
     for (let i = 0; i < 4; i++) expect((await ask()).status).toBe('200');
   });
+});
+
+test('the addresses of an IPv6 /64 network count as one', () => {
+  const server = new EventEmitter();
+  const refused: string[] = [];
+  boundConnections(server as Server, {
+    limit: 2,
+    isExempt: () => false,
+    onRefusal: (address) => refused.push(address),
+  });
+  for (const remoteAddress of ['2001:db8::1', '2001:db8::2', '2001:db8:0:1::1', '2001:db8::3'])
+    server.emit('connection', { remoteAddress, once() {}, write() {}, destroySoon() {} });
+  expect(refused).toEqual(['2001:db8::3']);
 });
 
 test('proxies are this machine and the trusted networks, in either form of an address', () => {

@@ -2,6 +2,7 @@
 import type { Server } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { Socket } from 'node:net';
+import { networkOf } from '../limits/networks.ts';
 
 const SAY_EVERY_MS = 60_000;
 const REFUSAL =
@@ -22,7 +23,8 @@ export function boundConnections(server: Server, { limit, isExempt, onRefusal }:
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress;
     if (address === undefined || isExempt(address)) return;
-    const count = open.get(address) ?? 0;
+    const network = networkOf(address);
+    const count = open.get(network) ?? 0;
     if (count >= limit) {
       socket.write(REFUSAL);
       socket.destroySoon();
@@ -30,11 +32,11 @@ export function boundConnections(server: Server, { limit, isExempt, onRefusal }:
       saidAt = performance.now();
       return onRefusal(address);
     }
-    open.set(address, count + 1);
+    open.set(network, count + 1);
     socket.once('close', () => {
-      const left = open.get(address)! - 1;
-      if (left) open.set(address, left);
-      else open.delete(address);
+      const left = open.get(network)! - 1;
+      if (left) open.set(network, left);
+      else open.delete(network);
     });
   });
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeServiceKey } from '../accounts/index.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
+import { Intake } from './intake.ts';
 
 const P = '/api/platform/v1';
 const MIB = 1024 * 1024;
@@ -105,6 +106,21 @@ describe('bodies under way from one address', () => {
       for (const upload of first) upload.end();
     }
   });
+});
+
+test('the addresses of an IPv6 /64 network share their room', () => {
+  const intake = new Intake();
+  const from = (address: string) => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    return { response, arrival: intake.arrival(address, response.req, response) };
+  };
+  const first = from('2001:db8::1');
+  first.arrival.take(448 * MIB);
+  const take = (address: string) => () => from(address).arrival.take(2 * MIB);
+  expect(take('2001:db8::2')).toThrow('Too many bytes');
+  expect(take('2001:db8:0:1::1')).not.toThrow();
+  first.response.emit('close');
+  expect(take('2001:db8::2')).not.toThrow();
 });
 
 describe('a caller that asks before it sends', () => {

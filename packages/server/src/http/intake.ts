@@ -3,6 +3,7 @@
  * request is answered. What does not fit is refused, at once where the request says how long it is.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { networkOf } from '../limits/networks.ts';
 import { ApiError } from './errors.ts';
 import { LARGE_BYTES } from './large-json.ts';
 import { retryHeaders } from './rate-limit.ts';
@@ -20,13 +21,14 @@ export class Intake {
   arrival(address: string, request: IncomingMessage, response: ServerResponse): Arrival {
     // One whose caller has gone takes nothing: nobody would give it back.
     if (response.destroyed) return new Arrival(request, response, () => {});
-    const arrival = new Arrival(request, response, (taken, bytes) => this.#take(address, taken, bytes));
-    response.once('close', () => this.#giveBack(address, arrival.taken));
+    const network = networkOf(address);
+    const arrival = new Arrival(request, response, (taken, bytes) => this.#take(network, taken, bytes));
+    response.once('close', () => this.#giveBack(network, arrival.taken));
     return arrival;
   }
 
-  #take(address: string, taken: number, bytes: number): void {
-    const held = (this.#held.get(address) ?? 0) + bytes;
+  #take(network: string, taken: number, bytes: number): void {
+    const held = (this.#held.get(network) ?? 0) + bytes;
     if (held > (taken + bytes > LARGE_BYTES ? MAX_HELD_BY_LARGE : MAX_HELD))
       throw new ApiError(
         'rate_limited',
@@ -35,13 +37,13 @@ export class Intake {
           headers: retryHeaders(1),
         },
       );
-    this.#held.set(address, held);
+    this.#held.set(network, held);
   }
 
-  #giveBack(address: string, bytes: number): void {
-    const left = (this.#held.get(address) ?? 0) - bytes;
-    if (left > 0) this.#held.set(address, left);
-    else this.#held.delete(address);
+  #giveBack(network: string, bytes: number): void {
+    const left = (this.#held.get(network) ?? 0) - bytes;
+    if (left > 0) this.#held.set(network, left);
+    else this.#held.delete(network);
   }
 }
 
