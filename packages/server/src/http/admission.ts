@@ -56,6 +56,8 @@ export class Admission {
       'x-headrace-version': version,
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
+      // Also of an answer that nobody asked to be compressed.
+      vary: 'accept-encoding',
     };
   }
 

@@ -1,6 +1,8 @@
 import compress from '@fastify/compress';
 import type { FastifyInstance } from 'fastify';
 
+/** Shorter answers are sent as they are. */
+export const COMPRESSED_BYTES = 1024;
 /** Compressed on the event loop: that is quicker than a stream, and takes less than a tenth of a millisecond. */
 const SYNC_BYTES = 8 * 1024;
 
@@ -11,7 +13,7 @@ const SYNC_BYTES = 8 * 1024;
 export async function compressAnswers(app: FastifyInstance): Promise<void> {
   await app.register(compress, {
     encodings: ['zstd', 'br', 'gzip', 'identity'],
-    threshold: 1024,
+    threshold: COMPRESSED_BYTES,
     syncThreshold: SYNC_BYTES,
     customTypes: /^text\/(?!event-stream)|^application\/json/,
     globalDecompression: false,

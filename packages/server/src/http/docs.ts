@@ -2,7 +2,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip, zstdCompress } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import Fastify from 'fastify';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, RouteHandlerMethod } from 'fastify';
+import { COMPRESSED_BYTES } from './compression.ts';
 import { openapiDocument } from './openapi.ts';
 import type { Route } from './operation.ts';
 
@@ -22,27 +23,29 @@ const COMPRESS: Record<string, (bytes: Buffer) => Promise<Buffer>> = {
   gzip: promisify(gzip),
   [IDENTITY]: async (bytes) => bytes,
 };
-const PUBLIC = { 'cache-control': 'public, max-age=60', vary: 'accept-encoding' };
+const PUBLIC = { 'cache-control': 'public, max-age=60' };
 
 /** `/docs/openapi.json`, its stable alias `/openapi.json`, and the reference UI at `/docs`. Needs no key. */
 export function serveDocs(app: FastifyInstance, version: string, routes: Route[]): void {
   const document = openapiDocument(routes, version);
   const pages = new Pages();
-  app.get('/docs/openapi.json', (_request, reply) =>
+  const serve = (url: string, handler: RouteHandlerMethod) =>
+    app.route({ method: ['GET', 'HEAD'], url, handler });
+  serve('/docs/openapi.json', (_request, reply) =>
     pages.send(reply, '/docs/openapi.json', async () => ({
       status: 200,
       headers: { 'content-type': 'application/json; charset=utf-8' },
       bytes: Buffer.from(JSON.stringify(document)),
     })),
   );
-  app.get('/openapi.json', async (_request, reply) =>
+  serve('/openapi.json', async (_request, reply) =>
     reply.headers(PUBLIC).redirect('/docs/openapi.json', 308),
   );
   // The UI is 4 MB of script: loaded by the first person who opens it.
   let ui: Promise<FastifyInstance> | undefined;
   const loadUi = () => (ui ??= createUi(document));
   for (const path of STATIC_PATHS)
-    app.get(path, (_request, reply) =>
+    serve(path, (_request, reply) =>
       pages.send(reply, path, async () => {
         const page = await (await loadUi()).inject({ method: 'GET', url: path });
         const { location } = page.headers;
@@ -69,7 +72,10 @@ class Pages {
   async send(reply: FastifyReply, path: string, make: () => Promise<Page>): Promise<FastifyReply> {
     const page = await this.#once(this.#made, path, make);
     const asked = reply.request.headers['accept-encoding'];
-    const encoding = negotiate(asked ?? IDENTITY, Object.keys(COMPRESS)) ?? IDENTITY;
+    const encoding =
+      page.bytes.length < COMPRESSED_BYTES
+        ? IDENTITY
+        : (negotiate(asked ?? IDENTITY, Object.keys(COMPRESS)) ?? IDENTITY);
     const bytes = await this.#once(this.#packed, `${encoding} ${path}`, () =>
       COMPRESS[encoding]!(page.bytes),
     );

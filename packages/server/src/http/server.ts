@@ -47,7 +47,8 @@ export async function createHttpServer(
     logController: new LogController({ disableRequestLogging: true }),
     // Nobody logs by the request's own logger: one each costs 3 % of a small read.
     childLoggerFactory: (logger) => logger,
-    exposeHeadRoutes: true,
+    // HEAD is a GET whose body is not written: a route of its own would not know the body's compressed length.
+    exposeHeadRoutes: false,
     // Limits by address would count a proxy's callers as one, and an address that anybody may claim as many.
     trustProxy: ctx.config.trustedProxies.length ? ctx.config.trustedProxies : false,
     routerOptions: { maxParamLength: 1000, caseSensitive: true, ignoreTrailingSlash: false },
@@ -118,7 +119,7 @@ function addRoutes(app: FastifyInstance, routes: Route[], endpointOf: (route: Ro
     const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
     methodsOf.set(route.path, [...(methodsOf.get(route.path) ?? []), ...methods]);
     app.route({
-      method: route.method,
+      method: methods,
       url: route.path,
       bodyLimit: bodyLimitOf(route.operation),
       onRequest: async (request: AdmittedRequest, reply) => {
