@@ -52,8 +52,9 @@ interface IndexedFault {
 }
 
 /** A path in a message: whole where a source may hold it. */
-export const shown = (path: string) =>
-  `"${escapeControls(path.length > SHOWN ? `${path.slice(0, SHOWN)}…` : path)}"`;
+export const shown = (path: string) => `"${escapeControls(shortened(path))}"`;
+/** A path of an archive may have a million characters. */
+export const shortened = (path: string) => (path.length > SHOWN ? `${path.slice(0, SHOWN)}…` : path);
 const SHOWN = 1_024;
 
 /**

@@ -245,6 +245,12 @@ describe('symbolic links', () => {
     ]);
   });
 
+  test('are named in warnings no further than a path goes', async () => {
+    const result = await parse([file('x'), symlink('d'.repeat(100_000), 'x')], 'skip');
+    if (!result.ok) throw new Error('refused');
+    expect(result.warnings).toEqual([{ path: `${'d'.repeat(1_024)}…`, reason: 'symbolic link' }]);
+  });
+
   test('are found by their long names', async () => {
     const long = `${'d'.repeat(120)}/${'e'.repeat(90)}`;
     const entries = [

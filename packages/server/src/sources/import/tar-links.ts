@@ -5,7 +5,7 @@
  */
 import { checkPath } from '../../trees/paths.ts';
 import type { Warning } from './bundle.ts';
-import { MAX_FILES, shown, type BundleFaults } from './bundle-rules.ts';
+import { MAX_FILES, shortened, shown, type BundleFaults } from './bundle-rules.ts';
 import { LinkTree, TooManySteps, type ArchiveEntry, type ArchiveFile } from './link-tree.ts';
 
 export const LINKS = ['refuse', 'skip', 'follow'] as const;
@@ -34,7 +34,7 @@ export function filesOf(
   const symlinks = entries.filter((entry) => entry.kind === 'symlink');
   const warnings: Warning[] = [];
   const warn = (path: string, reason: string) => {
-    if (warnings.length < MAX_WARNINGS) warnings.push({ path: path.toWellFormed(), reason });
+    if (warnings.length < MAX_WARNINGS) warnings.push({ path: shortened(path).toWellFormed(), reason });
   };
   if (symlinks.length === 0) return { files, warnings };
   if (links === 'follow') return { files: follow(entries, faults, warn), warnings };
