@@ -132,6 +132,20 @@ describe('200', () => {
     });
   });
 
+  test.each(['day', 'project', 'thread', 'model'])('all times are summed at once by %s', async (groupBy) => {
+    const { cookie: none } = await tenant(s);
+    const { key: idle } = await newAccount(s, none);
+    const everSince = async (as: string) =>
+      expectStatus(
+        await s.call('GET', `/api/usage?from=0001-01-01&to=9999-12-31&groupBy=${groupBy}`, undefined, {
+          key: as,
+        }),
+        200,
+      ).body.usage.reduce((sum: number, { runs }: { runs: number }) => sum + runs, 0);
+    expect(await everSince(key)).toBe(4);
+    expect(await everSince(idle)).toBe(0);
+  });
+
   test('pages hold each group once', async () => {
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {

@@ -58,10 +58,10 @@ export async function sumRuns(db: Db, asked: Asked, after: string | null, limit:
 const ofProjects = ({ projectIds }: Asked) =>
   projectIds ? sql`and project_id = any(${[...projectIds]}::text[])` : sql``;
 
-/** The whole hours in [from, to). */
+/** The whole hours in [from, to), those that are over: no later one is closed, and `to` may be the year 9999. */
 function wholeHours({ from, to }: Asked): { first: Date; end: Date } {
   const first = Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS;
-  const end = Math.floor(to.getTime() / HOUR_MS) * HOUR_MS;
+  const end = Math.floor(Math.min(to.getTime(), Date.now()) / HOUR_MS) * HOUR_MS;
   return { first: new Date(first), end: new Date(Math.max(first, end)) };
 }
 
@@ -81,8 +81,9 @@ function openTimes(asked: Asked): RawBuilder<unknown> {
   const [from, to] = [time(asked.from), time(asked.to)];
   return sql`
     select hour as lo, hour + interval '1 hour' as hi
-    from generate_series(greatest(${time(first)}, (select date_trunc('hour', min(created_at), 'UTC') from runs where org_id = ${orgId})), ${time(end)} - interval '1 hour', interval '1 hour') hour
-    where not exists (select from usage_hours u where u.org_id = ${orgId} and u.project_id = '' and u.hour = hour.hour)
+    from (select date_trunc('hour', min(created_at), 'UTC') as began from runs where org_id = ${orgId}) own
+    cross join lateral generate_series(greatest(${time(first)}, own.began), ${time(end)} - interval '1 hour', interval '1 hour') hour
+    where own.began is not null and not exists (select from usage_hours u where u.org_id = ${orgId} and u.project_id = '' and u.hour = hour.hour)
     union all select ${from}, least(${time(first)}, ${to})
     union all select greatest(${time(end)}, least(${time(first)}, ${to})), ${to}`;
 }
