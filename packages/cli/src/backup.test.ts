@@ -8,12 +8,15 @@ import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { isServiceKey } from '@headrace/server/accounts/index.ts';
+import { readManifest, restore } from '@headrace/server/backup/index.ts';
 import { startService } from '@headrace/server/boot.ts';
 import type { Service } from '@headrace/server/boot.ts';
 import { readConfig } from '@headrace/server/config.ts';
 import { DELETION_LOCK } from '@headrace/server/db/advisory-locks.ts';
+import { migrate } from '@headrace/server/db/migrate.ts';
 import { OWNER, startTestServer } from '@headrace/server/service.fixture.ts';
 import type { TestAnswer, TestServer } from '@headrace/server/service.fixture.ts';
+import { createLocalStore } from '@headrace/server/storage/local-store.ts';
 import { P } from '@headrace/server/threads/threads.fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
@@ -255,6 +258,20 @@ describe('is refused', () => {
     ).rejects.toThrow(/A restore into this database did not end/);
     await empty.drop();
   });
+});
+
+test('a restore that ends while it copies objects leaves no database to start on', async () => {
+  const empty = await emptyDatabase();
+  const [connection, from] = [{ connectionString: empty.url }, join(folder, 'b')];
+  const store = await createLocalStore(join(folder, 'h'));
+  let puts = 0;
+  store.put = async (_, content) => {
+    for await (const part of content) if (part && ++puts === 1) throw new Error('no room');
+  };
+  await expect(restore({ connection, store }, from, await readManifest(from))).rejects.toThrow('no room');
+  await expect(migrate(connection)).rejects.toThrow(/A restore into this database did not end/);
+  expect(puts).toBeLessThan(report.objects.count);
+  await empty.drop();
 });
 
 test('no object is deleted while a backup copies', async () => {

@@ -95,11 +95,16 @@ async function copyObject(
   return to.head(key);
 }
 
-/** Runs `work` for each item, COPIES at once; the first failure ends it. */
+/** Runs `work` for each item, COPIES at once; after a failure none is begun. */
 export async function eachAtOnce<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
   const rest = items[Symbol.iterator]();
+  let hasFailed = false;
   const worker = async () => {
-    for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value);
+    for (let next = rest.next(); !next.done && !hasFailed; next = rest.next())
+      await work(next.value).catch((error: unknown) => {
+        hasFailed = true;
+        throw error;
+      });
   };
   await Promise.all(Array.from({ length: COPIES }, worker));
 }

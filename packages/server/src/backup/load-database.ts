@@ -13,18 +13,26 @@ import { quoted } from './dump-database.ts';
 import { tableFile } from './manifest.ts';
 import type { Manifest, TableDump } from './manifest.ts';
 
-/** Throws an error for the operator where the database has tables. */
-export async function requireEmptyDatabase(connection: pg.ClientConfig): Promise<void> {
+/**
+ * Marks an empty database as one that a restore has not filled yet. Throws an error for the operator where it
+ * has tables, or the backup is of a newer version.
+ */
+export async function claimDatabase(connection: pg.ClientConfig, manifest: Manifest): Promise<void> {
+  if (manifest.schema > (await newestMigration()))
+    throw new Error(
+      `the backup is of a newer version, ${manifest.version}: restore it with that version or a newer one`,
+    );
   await withClient(connection, async (client) => {
     const { rows } = await client.query<{ count: string }>(
       "select count(*) as count from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')",
     );
     if (Number(rows[0]!.count) > 0) throw new Error('the database is not empty: restore into a new one');
+    await markRestore(client);
   });
 }
 
 /**
- * Makes the schema that the backup has, loads all rows in one transaction, raises the log's generation, and
+ * In a database that is claimed: makes the schema that the backup has, loads all rows in one transaction, raises the log's generation, and
  * brings the schema to this version's. Returns the new generation.
  */
 export async function loadDatabase(
@@ -32,11 +40,6 @@ export async function loadDatabase(
   folder: string,
   manifest: Manifest,
 ): Promise<number> {
-  if (manifest.schema > (await newestMigration()))
-    throw new Error(
-      `the backup is of a newer version, ${manifest.version}: restore it with that version or a newer one`,
-    );
-  await withClient(connection, markRestore);
   await migrate(connection, manifest.schema);
   const generation = await withClient(connection, async (client) => {
     await client.query('begin');

@@ -1,12 +1,13 @@
 /**
- * `headrace restore`: a backup becomes the state of an empty database and an empty store. Objects come first,
- * then all rows in one transaction: a restore that was cut off left no database that a service would take.
+ * `headrace restore`: a backup becomes the state of an empty database and an empty store. The database is
+ * marked, then objects come, then all rows in one transaction, which removes the mark: a restore that was cut
+ * off left no database that a service would take.
  */
 import type pg from 'pg';
 import { createLocalStore } from '../storage/local-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { eachAtOnce } from './backup.ts';
-import { loadDatabase, requireEmptyDatabase } from './load-database.ts';
+import { loadDatabase, claimDatabase } from './load-database.ts';
 import { objectsFolder } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 
@@ -27,7 +28,6 @@ export async function restore(
   folder: string,
   manifest: Manifest,
 ): Promise<Restored> {
-  await requireEmptyDatabase(connection);
   for await (const { key } of store.list(''))
     throw new Error(`the store of the objects is not empty: it has ${key}`);
   const copies = await createLocalStore(objectsFolder(folder));
@@ -37,6 +37,7 @@ export async function restore(
     throw new Error(
       `${objectsFolder(folder)} is not whole: it has ${keys.length} of ${manifest.objects.count} objects`,
     );
+  await claimDatabase(connection, manifest);
   await eachAtOnce(keys, async (key) => store.put(key, await copies.getStream(key)));
   return { objects: keys.length, generation: await loadDatabase(connection, folder, manifest) };
 }
