@@ -2,7 +2,7 @@
  * A PostgreSQL that the benchmark can reach too: the service's embedded one, started separately with the same
  * settings.
  */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/server/src/db/embedded/index.ts';
 import type { EmbeddedPostgres } from '../../packages/server/src/db/embedded/index.ts';
@@ -22,6 +22,9 @@ export async function startDatabase(scratch: string): Promise<BenchDatabase> {
   const { connection, stop } = await startEmbeddedPostgres({ dataDir, log: quiet });
   return { url: urlOf(connection), dataDir, stop };
 }
+
+export const pidOf = ({ dataDir }: BenchDatabase): number =>
+  Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
 
 /** pg reads a unix socket's folder from the query. */
 export function urlOf({ host, port, user, database }: EmbeddedPostgres['connection']): string {

@@ -180,17 +180,27 @@ export async function endLeftovers(dataDir: string): Promise<void> {
   await stopProcesses(placeOf(dataDir, {}, ''));
 }
 
+/** The process of a data folder's runner. Throws where there is none. */
+export function runnerOf(dataDir: string): number {
+  const stateDir = join(dataDir, 'runner');
+  const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isRunner(name, stateDir));
+  if (pid === undefined) throw new Error(`${dataDir} has no runner`);
+  return Number(pid);
+}
+
 /** Runners have their own sessions, so they are found by the folder on their command lines. */
+function isRunner(pid: string, stateDir: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      .split('\0')
+      .some((arg) => arg === stateDir || arg.startsWith(`${stateDir}/`));
+  } catch {
+    return false;
+  }
+}
+
 async function endRunner(stateDir: string): Promise<void> {
-  const isOurs = (pid: string) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-        .split('\0')
-        .some((arg) => arg === stateDir || arg.startsWith(`${stateDir}/`));
-    } catch {
-      return false;
-    }
-  };
+  const isOurs = (pid: string) => isRunner(pid, stateDir);
   const runners = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isOurs(name));
   for (const pid of runners) process.kill(Number(pid), 'SIGTERM');
   for (const deadline = Date.now() + STOP_LIMIT_MS; runners.some(isOurs) && Date.now() < deadline;)

@@ -3,12 +3,10 @@
  * primary key on the same database and gives the same answer.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import type { Benchmark, Setup } from '../lib/benchmark.ts';
-import { startDatabase, startServiceOn } from '../../harness/database.ts';
-import type { BenchDatabase } from '../../harness/database.ts';
+import { pidOf, startDatabase, startServiceOn } from '../../harness/database.ts';
 import { makeFiles } from '../../harness/files.ts';
 import { cpuOfTree } from '../lib/cpu.ts';
 import { load } from '../lib/load.ts';
@@ -85,9 +83,6 @@ interface Measured {
   server: number;
   postgres: number;
 }
-
-const pidOf = ({ dataDir }: BenchDatabase): number =>
-  Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
 
 async function startBare(
   setup: Setup,
