@@ -221,6 +221,17 @@ for i in range(2000): open('a' * 230 + str(i), 'w')"`,
     expect(() => blobs(bench!.host, workspace, ['../x'])).toThrow('was not captured');
   });
 
+  test('small changes are given without a further sandbox, others with one', async () => {
+    const workspace = await worked({ a: 'a\n', b: 'b\n' }, 'echo more >> a');
+    const without = { ...bench!.host, driver: undefined } as never;
+    await capture(bench!.host, workspace, ['a', 'b']);
+    const files = [...tarFiles(await buffer(blobs(without, workspace, ['b', 'a'])))];
+    expect(files.map((f) => `${f.path} ${f.content.toString()}`)).toEqual(['b b\n', 'a a\nmore\n']);
+    const large = await worked({}, 'head -c 300000 /dev/zero > big');
+    await capture(bench!.host, large, []);
+    expect(() => blobs(without, large, ['big'])).toThrow();
+  });
+
   test('10,001 files are all told', async () => {
     const result = await captured(
       {},

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { CapturedFile, CaptureResult, OverRequest } from '../protocol.ts';
@@ -5,7 +6,7 @@ import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, type Bind, type Sandbox } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { tarHeader, tarPadding, TAR_END, type TarEntry } from '../tar.ts';
-import type { Workspace } from '../workspaces/workspaces.ts';
+import type { CapturedFiles, Workspace } from '../workspaces/workspaces.ts';
 import type { Tree } from '../workspaces/tree.ts';
 import { ByteReader } from '../workspaces/byte-reader.ts';
 import {
@@ -26,13 +27,19 @@ const LISTING_BYTES = 64 * 1024 ** 2;
 /** Far more than a source may have; sparse files of this size take no disk space. */
 const CONTENT_BYTES = 1024 ** 3;
 const GITIGNORE_BYTES = 256 * 1024;
+/**
+ * Changed files that are smaller together stay in memory for a moment: the worker asks for new contents at
+ * once, and another sandbox that prints them takes 15-20 ms of processor time.
+ */
+const KEPT_BYTES = 256 * 1024,
+  KEPT_MS = 10_000;
 /** For all .gitignore files together: their patterns take a hundred times as much memory. */
 const GITIGNORES_BYTES = 1024 ** 2;
 /**
  * Prints the contents of the files that its stdin names: first a line with the number of bytes, then as many
  * bytes of NUL-terminated names.
  */
-const CAT = 'read -r size && head -c "$size" | xargs -0 -r cat --';
+const CAT = 'read -r size && [ "$size" -eq 0 ] || head -c "$size" | xargs -0 -r cat --';
 
 /**
  * What is part of a workspace's source: the files that were hashed, and the untouched files of its source
@@ -41,6 +48,8 @@ const CAT = 'read -r size && head -c "$size" | xargs -0 -r cat --';
 interface Found {
   hashed: CapturedFile[];
   kept: ReadonlyMap<string, Listed>;
+  /** Of the hashed files, where they are small. */
+  contents: ReadonlyMap<string, Buffer>;
   strays: Choice['strays'];
   warnings: CaptureResult['warnings'];
 }
@@ -112,9 +121,16 @@ async function find(
     found = await read(host, workspace, base, way);
   }
   if (typeof found === 'string') throw new RunnerError(409, 'changed', 'The workspace cannot be read.');
-  const { hashed, kept } = found;
+  const { hashed, kept, contents } = found;
   const byPath = new Map(hashed.map((file) => [file.path, file]));
-  workspace.captured = { get: (path) => byPath.get(path) ?? entryOf(path, kept.get(path)) };
+  const captured: CapturedFiles = {
+    get: (path) => byPath.get(path) ?? entryOf(path, kept.get(path)),
+    contents,
+  };
+  workspace.captured = captured;
+  setTimeout(() => {
+    captured.contents = new Map();
+  }, KEPT_MS).unref();
   return found;
 }
 
@@ -177,20 +193,25 @@ async function read(
     );
     if (isLocked(entries, choice)) return 'locked';
     const changed = choice.files.filter((file) => !known.has(file));
-    if (changed.reduce((sum, { byteSize }) => sum + byteSize, 0) > CONTENT_BYTES)
+    const changedBytes = changed.reduce((sum, { byteSize }) => sum + byteSize, 0);
+    if (changedBytes > CONTENT_BYTES)
       throw new RunnerError(413, 'too_large', 'The files of the workspace are too large to be captured.');
     send(
       sandbox,
       changed.map((file) => file.path),
     );
     const hashed: CapturedFile[] = [];
-    for (const file of changed)
+    const contents = new Map<string, Buffer>();
+    for (const file of changed) {
+      const content = changedBytes <= KEPT_BYTES ? await reader.read(file.byteSize) : undefined;
+      if (content) contents.set(file.path, content);
       hashed.push({
         path: file.path,
         byteSize: file.byteSize,
-        sha256: await reader.sha256(file.byteSize),
+        sha256: content ? hash('sha256', content) : await reader.sha256(file.byteSize),
         executable: isExecutable(file),
       });
+    }
     await reader.end();
     const kept = new Map(
       choice.files.flatMap((file) => {
@@ -198,7 +219,7 @@ async function read(
         return same ? [[file.path, same]] : [];
       }),
     );
-    return { ...choice, hashed, kept };
+    return { ...choice, hashed, kept, contents };
   });
 }
 
@@ -212,6 +233,15 @@ export function blobs(host: Host, workspace: Workspace, paths: string[]): Readab
     if (!file) throw new RunnerError(409, 'changed', `${path} was not captured as it is now.`);
     return file;
   });
+  const contents = workspace.captured?.contents;
+  if (wanted.every(({ path }) => contents?.has(path)))
+    return Readable.from(
+      [
+        ...wanted.flatMap((file) => [tarHeader(file), contents!.get(file.path)!, tarPadding(file.byteSize)]),
+        TAR_END,
+      ],
+      { objectMode: false },
+    );
   const sandbox = startSandbox(host, {
     command: ['/bin/sh', '-c', CAT],
     binds: [workspace.tree.bind({ readOnly: true })],

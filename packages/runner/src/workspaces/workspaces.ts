@@ -17,8 +17,10 @@ export interface AgentHome {
 }
 
 /** What the last capture found at a path, if it is part of the source. */
-interface CapturedFiles {
+export interface CapturedFiles {
   get(path: string): TarEntry | undefined;
+  /** Contents that are in memory still. */
+  contents: ReadonlyMap<string, Buffer>;
 }
 
 /**

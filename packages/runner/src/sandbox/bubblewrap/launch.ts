@@ -39,7 +39,7 @@ const WARM = 2,
   REFILL_MS = 30;
 
 /**
- * Keeps a few launches ready: entering cgroups and the three programs before bwrap take about 15 ms that no
+ * Keeps a few launches ready: entering cgroups and the programs before bwrap take about 15 ms that no
  * task has to wait for.
  */
 export class Launches {
@@ -147,18 +147,21 @@ async function discard({ child, cgroup }: Launch): Promise<void> {
 /** A shell line (trusted values only) that enters the cgroup, sets rlimits, drops root and becomes bwrap. */
 function script({ uid }: LaunchSetup, cgroup: Cgroup | undefined, limits: SandboxLimits): string {
   const enter = (cgroup?.procs ?? []).map((file) => `echo $$ >'${file}' || exit 125`);
-  const prlimit = [
-    'prlimit',
-    '--core=0',
-    `--fsize=${limits.diskBytes}`,
-    `--nofile=${openFiles()}`,
-    ...(cgroup ? [] : [`--nproc=${limits.processes}`]),
+  // Each further program costs a millisecond; shells set the other limits themselves, in units of 512 bytes.
+  const rlimits = [
+    'ulimit -c 0',
+    `ulimit -f ${Math.floor(limits.diskBytes / 512)}`,
+    `ulimit -n ${openFiles()}`,
   ];
+  const processes = cgroup ? [] : ['prlimit', `--nproc=${limits.processes}`];
   const drop = uid === null ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
   return [
     'PATH=/usr/bin:/bin:/usr/sbin:/sbin',
     ...enter,
-    `exec ${[...prlimit, ...drop].join(' ')} /usr/bin/env -i "$@"`,
+    ...rlimits.map((line) => `${line} || exit 125`),
+    // bwrap gets no environment: the shell exports this one by itself.
+    'unset PWD OLDPWD',
+    `exec ${[...processes, ...drop].join(' ')} "$@"`,
   ].join('\n');
 }
 
