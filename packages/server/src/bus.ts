@@ -132,10 +132,14 @@ export async function openBus(
     isSending = true;
     sentAt = performance.now();
     client
-      .query('select pg_notify(c, p) from unnest($1::text[], $2::text[]) as m(c, p)', [
-        messages.map((m) => `headrace_${m.channel}`),
-        messages.map((m) => `${processId} ${m.payload}`),
-      ])
+      .query({
+        name: 'notify',
+        text: 'select pg_notify(c, p) from unnest($1::text[], $2::text[]) as m(c, p)',
+        values: [
+          messages.map((m) => `headrace_${m.channel}`),
+          messages.map((m) => `${processId} ${m.payload}`),
+        ],
+      })
       .catch(() => {})
       .finally(() => {
         isSending = false;

@@ -15,6 +15,7 @@ import { sql } from 'kysely';
 import type { OrganizationBounds } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
+import { preparedAs } from '../db/prepared.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -83,10 +84,8 @@ export async function takePlace(
  */
 export async function passPlaceOn(tx: Tx, work: Work, { org_id: orgId }: In): Promise<void> {
   const { table } = KINDS[work];
-  const { rows } =
-    await sql`select from ${table} where org_id = ${orgId} and status = 'queued' and held limit 1`.execute(
-      tx.db,
-    );
+  const held = sql`select from ${table} where org_id = ${orgId} and status = 'queued' and held limit 1`;
+  const { rows } = await tx.db.executeQuery(preparedAs(`held_${work}`, held.compile(tx.db)));
   if (rows.length) await makeDue(tx, { work, orgId, bound: null }, 1);
 }
 

@@ -5,7 +5,9 @@
  * keys: its plan would be one for the table as small as it once was, until the next ANALYZE.
  */
 import { CompiledQuery } from 'kysely';
+import type { Compilable, Kysely } from 'kysely';
 import pg from 'pg';
+import type { Database } from './schema.ts';
 
 const names = new Map<string, string>();
 
@@ -20,6 +22,13 @@ export function preparedAs<Row>(name: string, query: CompiledQuery<Row>): Compil
   if (!names.has(query.sql)) names.set(query.sql, `${name}_${names.size}`);
   return query;
 }
+
+/** Runs a built query as such a statement; returns its rows. */
+export const rowsPrepared = async <Row>(
+  db: Kysely<Database>,
+  name: string,
+  query: Compilable<Row>,
+): Promise<Row[]> => (await db.executeQuery(preparedAs(name, query.compile()))).rows;
 
 /** Sends such statements by their names. */
 export class PreparingClient extends pg.Client {

@@ -21,6 +21,7 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { preparedAs } from '../db/prepared.ts';
 import type { JobRow } from '../db/schema.ts';
 import type { JobKind } from './enqueue.ts';
 
@@ -28,6 +29,27 @@ const WALK = 32;
 const REMEMBERED = 64;
 /** A rival may win a key between the look and the update. */
 const RIVALS = 5;
+
+/** Of `claimed`; the statement is prepared, so it names them. */
+const COLUMNS = [
+  'id',
+  'kind',
+  'key',
+  'fair_org',
+  'fair_key',
+  'waiting',
+  'payload',
+  'status',
+  'run_at',
+  'attempt',
+  'failures',
+  'worker_id',
+  'last_error',
+  'claimed_at',
+  'created_at',
+]
+  .map((column) => `claimed.${column}`)
+  .join(', ');
 
 /** The first queued job of the organization's next project after that one; of its first project after its last. */
 const nextProject = (after: RawBuilder<unknown>) => {
@@ -55,9 +77,7 @@ export function createClaim(db: Db, workerId: string): (claimable: Claimable) =>
   async function look(claimable: Claimable): Promise<{ row?: JobRow; beyond: typeof from | null }> {
     const kinds = [...claimable.keys()];
     const full = [...claimable].flatMap(([kind, orgs]) => orgs.map((org) => `${kind} ${org}`));
-    const {
-      rows: [found],
-    } = await sql<Partial<JobRow> & { beyond: typeof from | null }>`
+    const statement = sql<Partial<JobRow> & { beyond: typeof from | null }>`
       with recursive orgs as (
         select a.kind, j.fair_org, j.run_at, j.id, 1 as n from unnest(${kinds}::text[], ${kinds.map((kind) => from[kind] ?? '')}::text[]) as a (kind, start)
         cross join lateral (select * from jobs where status = 'queued' and kind = a.kind and fair_org >= a.start order by fair_org, run_at, id limit 1) j
@@ -94,9 +114,10 @@ export function createClaim(db: Db, workerId: string): (claimable: Claimable) =>
           ) mine limit 1)
         returning *
       )
-      select claimed.*, (select json_object_agg(kind, fair_org) from orgs where n = ${WALK}) as beyond from (values (1)) one left join claimed on true`.execute(
-      db,
-    );
+      select ${sql.raw(COLUMNS)}, (select json_object_agg(kind, fair_org) from orgs where n = ${WALK}) as beyond from (values (1)) one left join claimed on true`;
+    const {
+      rows: [found],
+    } = await db.executeQuery(preparedAs('claim_job', statement.compile(db)));
     const { beyond, ...row } = found!;
     return row.id === null ? { beyond } : { row: row as JobRow, beyond };
   }

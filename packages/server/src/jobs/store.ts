@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type pg from 'pg';
 import type { Db } from '../db/database.ts';
+import { prepared } from '../db/prepared.ts';
 import type { JobRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 
@@ -32,37 +33,46 @@ export async function restoreWorker(client: pg.Client, id: string, lockKey: numb
 
 /** On the connection that holds the worker's lock. */
 export async function recordHeartbeat(client: pg.Client, id: string): Promise<void> {
-  await client.query('update workers set heartbeat_at = now() where id = $1', [id]);
+  await client.query({
+    name: 'beat',
+    text: 'update workers set heartbeat_at = now() where id = $1',
+    values: [id],
+  });
 }
 
 export async function deleteWorker(db: Db, id: string): Promise<void> {
   await db.deleteFrom('workers').where('id', '=', id).execute();
 }
 
+// The server lists the locks of all its databases: another's worker may have the same key.
+const queueOfDead = prepared(
+  'queue_jobs_of_dead',
+  `
+    with dead as (
+      select w.id from workers w
+      where w.id <> $1 and w.heartbeat_at < now() - interval '2 seconds' and pg_postmaster_start_time() < now() - interval '5 seconds'
+        and not exists (select 1 from pg_locks l where l.locktype = 'advisory' and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database()) and (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key)
+    ), gone as (delete from workers using dead where workers.id = dead.id returning workers.id)
+    update jobs set status = 'queued', worker_id = null, run_at = now()
+    where status = 'active' and worker_id in (select id from gone) returning jobs.worker_id as id`,
+);
+// Jobs whose worker row is gone altogether (a crash in between) come back the same way, and those that
+// are this worker's on paper only: their end could not be recorded while the database was away. A claim
+// on its way is younger than 5 s.
+const queueOrphans = prepared(
+  'queue_orphans',
+  `
+    update jobs set status = 'queued', worker_id = null, run_at = now() where status = 'active'
+      and (not exists (select 1 from workers w where w.id = jobs.worker_id) or (worker_id = $1 and claimed_at < now() - interval '5 seconds' and id <> all($2::bigint[])))`,
+);
+
 /**
  * Queues the jobs of workers that died, and those that no worker works on; returns whether there were any.
  * `held`: the jobs that this worker works on.
  */
 export async function queueLostJobs(db: Db, workerId: string, held: number[]): Promise<boolean> {
-  // The server lists the locks of all its databases: another's worker may have the same key.
-  const { rows } = await sql<{ id: string }>`
-    with dead as (
-      select w.id from workers w
-      where w.id <> ${workerId} and w.heartbeat_at < now() - interval '2 seconds' and pg_postmaster_start_time() < now() - interval '5 seconds'
-        and not exists (select 1 from pg_locks l where l.locktype = 'advisory' and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database()) and (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key)
-    ), gone as (delete from workers using dead where workers.id = dead.id returning workers.id)
-    update jobs set status = 'queued', worker_id = null, run_at = now()
-    where status = 'active' and worker_id in (select id from gone) returning jobs.worker_id as id`.execute(
-    db,
-  );
-  // Jobs whose worker row is gone altogether (a crash in between) come back the same way, and those that
-  // are this worker's on paper only: their end could not be recorded while the database was away. A claim
-  // on its way is younger than 5 s.
-  const orphans = await sql`
-    update jobs set status = 'queued', worker_id = null, run_at = now() where status = 'active'
-      and (not exists (select 1 from workers w where w.id = jobs.worker_id) or (worker_id = ${workerId} and claimed_at < now() - interval '5 seconds' and id <> all(${held}::bigint[])))`.execute(
-    db,
-  );
+  const { rows } = await db.executeQuery(queueOfDead([workerId]));
+  const orphans = await db.executeQuery(queueOrphans([workerId, held]));
   return rows.length > 0 || Number(orphans.numAffectedRows ?? 0) > 0;
 }
 
@@ -76,15 +86,15 @@ export async function queueJobsOf(db: Db, workerId: string): Promise<void> {
     .execute();
 }
 
+const selectForUpdate = prepared(
+  'lock_attempt',
+  "select id from jobs where id = $1 and attempt = $2 and status = 'active' for update",
+);
+
 /** Locks the job for the transaction; false when another attempt has it. */
 export async function lockAttempt(tx: Tx, attempt: Attempt): Promise<boolean> {
-  const held = await tx.db
-    .selectFrom('jobs')
-    .select('id')
-    .where(isOurs(attempt))
-    .forUpdate()
-    .executeTakeFirst();
-  return held !== undefined;
+  const { rows } = await tx.db.executeQuery(selectForUpdate([attempt.id, attempt.attempt]));
+  return rows.length > 0;
 }
 
 export async function isAttemptOurs(db: Db, attempt: Attempt): Promise<boolean> {
@@ -96,8 +106,13 @@ export async function setJobWaiting(db: Db, attempt: Attempt, isWaiting: boolean
   await db.updateTable('jobs').set({ waiting: isWaiting }).where(isOurs(attempt)).execute();
 }
 
+const deleteOurs = prepared(
+  'delete_job',
+  "delete from jobs where id = $1 and attempt = $2 and status = 'active'",
+);
+
 export async function deleteJob(db: Db, attempt: Attempt): Promise<void> {
-  await db.deleteFrom('jobs').where(isOurs(attempt)).execute();
+  await db.executeQuery(deleteOurs([attempt.id, attempt.attempt]));
 }
 
 /** Queues the job again after a failed attempt. */

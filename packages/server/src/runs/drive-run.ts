@@ -11,9 +11,12 @@ import { settleTurn } from './settle-turn.ts';
 import { driveTurn } from './turn.ts';
 import type { TurnEnd } from './turn.ts';
 
-/** Drives an active run to its end. False when that is left to another worker. */
-export async function driveRun(claimed: ClaimedRun, lostCode: LostCode): Promise<boolean> {
-  const started = await load(claimed);
+/**
+ * Drives an active run to its end. False when that is left to another worker. `fresh`: what its start has
+ * just read; an end that its thread came to since then is seen by the turn.
+ */
+export async function driveRun(claimed: ClaimedRun, lostCode: LostCode, fresh?: Loaded): Promise<boolean> {
+  const started = await load(claimed, fresh);
   if (!started) return false;
   const turn: TurnEnd = (await ensureTask(started)) ? await driveTurn(started) : { kind: 'lost', text: '' };
   if (turn.kind === 'left') return false;
@@ -22,14 +25,20 @@ export async function driveRun(claimed: ClaimedRun, lostCode: LostCode): Promise
   return true;
 }
 
+type Loaded = Pick<StartedRun, 'thread' | 'project' | 'rules'>;
+
 /** Undefined when the thread was deleted. */
-async function load(claimed: ClaimedRun): Promise<StartedRun | undefined> {
+async function load(claimed: ClaimedRun, fresh?: Loaded): Promise<StartedRun | undefined> {
   const { ctx, repairs, run } = claimed;
-  const loaded = await transaction(ctx, (tx) => lockThreadById(tx, run.thread_id));
+  const loaded = fresh ?? (await read(claimed));
   if (!loaded) return undefined;
-  const rules = (await effectiveSettings(ctx.db, run)).approvals ?? [];
   const repair = run.kind === 'repair' ? await repairs.attempt(ctx, run) : null;
-  return { ...claimed, ...loaded, rules, repair, refusals: [] };
+  return { ...claimed, ...loaded, repair, refusals: [] };
+}
+
+async function read({ ctx, run }: ClaimedRun): Promise<Loaded | undefined> {
+  const loaded = await transaction(ctx, (tx) => lockThreadById(tx, run.thread_id));
+  return loaded && { ...loaded, rules: (await effectiveSettings(ctx.db, run)).approvals };
 }
 
 async function settleEnd(

@@ -9,9 +9,10 @@ import { takeRun } from './take-run.ts';
  */
 export async function restoreFiles(claimed: ClaimedRun): Promise<boolean> {
   const { ctx, run: before } = claimed;
-  const run = before.status === 'queued' ? await takeRun(claimed) : before;
-  if (run === 'held') return false;
-  if (!run) return true;
+  const taken = before.status === 'queued' ? await takeRun(claimed) : { run: before };
+  if (taken === 'held') return false;
+  if (!taken) return true;
+  const { run } = taken;
   const started = { ...claimed, run };
   const restoredId = run.restore_source_id!;
   const tree = await loadTree(ctx, restoredId);

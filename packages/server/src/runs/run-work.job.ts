@@ -51,9 +51,10 @@ async function startAndDrive(claimed: ClaimedRun): Promise<boolean> {
   const taken = await takeRun(claimed);
   if (taken === 'held') return false;
   if (!taken) return true;
-  const started = { ...claimed, run: taken };
-  const refusal = await refusalOf(ctx, run, (await effectiveSettings(ctx.db, run)).approvals);
-  if (!refusal) return driveRun(started, 'sandbox_lost');
+  const started = { ...claimed, run: taken.run };
+  const { approvals } = await effectiveSettings(ctx.db, run);
+  const refusal = await refusalOf(ctx, run, approvals);
+  if (!refusal) return driveRun(started, 'sandbox_lost', { ...taken.loaded, rules: approvals });
   await settleRun(started, { status: 'failed', reply: refusal.message, error: refusal });
   return true;
 }

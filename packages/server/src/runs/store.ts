@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Insertable, RawBuilder, UpdateObject } from 'kysely';
 import { clean } from '../db/clean-text.ts';
 import type { Db } from '../db/database.ts';
+import { rowsPrepared } from '../db/prepared.ts';
 import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
@@ -54,14 +55,8 @@ export async function lockOpenRun(tx: Tx, runId: string): Promise<RunRow | undef
 
 /** Whether a run is under way; it cannot end before this transaction does. */
 export async function keepActive(tx: Tx, runId: string): Promise<boolean> {
-  const active = await tx.db
-    .selectFrom('runs')
-    .select('id')
-    .where('id', '=', runId)
-    .where(activeRuns)
-    .forShare()
-    .executeTakeFirst();
-  return active !== undefined;
+  const active = tx.db.selectFrom('runs').select('id').where('id', '=', runId).where(activeRuns).forShare();
+  return (await rowsPrepared(tx.db, 'keep_run_active', active)).length > 0;
 }
 
 /** Every change of a run's status. Undefined when the run's status is none that the event needs. */

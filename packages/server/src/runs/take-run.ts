@@ -7,6 +7,7 @@ import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { scopeOf } from '../projects/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
 import type { ClaimedRun } from './claimed-run.ts';
 import { threadKey } from './queue-run.ts';
 import { activeFirst, holdRun, openRuns, startRun } from './store.ts';
@@ -37,11 +38,17 @@ export async function isHeldBack({ ctx, job, run }: ClaimedRun): Promise<boolean
   return true;
 }
 
+/** A run that has started, with its thread as it was then. */
+interface TakenRun {
+  run: RunRow;
+  loaded: LoadedThread;
+}
+
 /**
  * queued → running: one active run per thread, recorded before the agent starts. Undefined when the run was
  * ended meanwhile, `held` when another one took the last place.
  */
-export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<RunRow | 'held' | undefined> {
+export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<TakenRun | 'held' | undefined> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
@@ -56,8 +63,8 @@ export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<RunRow | '
       id: run.id,
       status: 'running',
     });
-    await changeThread(tx, now, { stop_requested_at: null }, 'always');
-    return started;
+    const thread = await changeThread(tx, now, { stop_requested_at: null }, 'always');
+    return { run: started, loaded: { ...now, thread } };
   });
 }
 

@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely';
 import { resolvedApprovals } from '../approvals/index.ts';
+import { rowsPrepared } from '../db/prepared.ts';
 import { every } from '../jobs/every.ts';
 import type { Loop } from '../jobs/every.ts';
 import type { ClaimedRun } from './claimed-run.ts';
@@ -60,9 +61,9 @@ export class RunWatch {
     await this.#passAnswers();
   }
 
-  #read() {
+  async #read() {
     const { ctx, run } = this.#claimed;
-    return ctx.db
+    const query = ctx.db
       .selectFrom('runs')
       .select([
         'status',
@@ -71,8 +72,8 @@ export class RunWatch {
         'model_failure',
         sql<boolean>`exists (select from approvals where run_id = runs.id)`.as('has_asked'),
       ])
-      .where('id', '=', run.id)
-      .executeTakeFirst();
+      .where('id', '=', run.id);
+    return (await rowsPrepared(ctx.db, 'watch_run', query)).at(0);
   }
 
   async #cancel(): Promise<void> {

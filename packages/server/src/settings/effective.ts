@@ -1,4 +1,5 @@
 import type { Db } from '../db/database.ts';
+import { rowsPrepared } from '../db/prepared.ts';
 import type { ProjectRow, StoredSettings } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 
@@ -33,13 +34,16 @@ export async function effectiveSettings(
   db: Db | Tx['db'],
   of: Pick<ProjectRow, 'id' | 'settings'> | { project_id: string },
 ): Promise<EffectiveSettings> {
-  const { own, organization } = await db
-    .selectFrom('projects as p')
-    .innerJoin('organizations as o', 'o.id', 'p.org_id')
-    .select(['p.settings as own', 'o.settings as organization'])
-    .where('p.id', '=', 'project_id' in of ? of.project_id : of.id)
-    .executeTakeFirstOrThrow();
-  return resolveSettings(own, organization);
+  const [found] = await rowsPrepared(
+    db,
+    'settings_of_project',
+    db
+      .selectFrom('projects as p')
+      .innerJoin('organizations as o', 'o.id', 'p.org_id')
+      .select(['p.settings as own', 'o.settings as organization'])
+      .where('p.id', '=', 'project_id' in of ? of.project_id : of.id),
+  );
+  return resolveSettings(found!.own, found!.organization);
 }
 
 export function resolveSettings(own: StoredSettings, organization: StoredSettings): EffectiveSettings {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { InsertObject, RawBuilder, UpdateObject } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { prepared } from '../db/prepared.ts';
 import { json } from '../db/schema.ts';
 import type { Database, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -28,15 +29,16 @@ export async function writeThread(
     .executeTakeFirstOrThrow();
 }
 
+const countMessage = prepared<{ message_sequence: number }>(
+  'count_message',
+  'update threads set message_sequence = message_sequence + 1 where id = $1 returning message_sequence',
+);
+
 /** Returns the sequence of the thread's next message. */
 export async function nextMessageSequence(tx: Tx, threadId: string): Promise<number> {
-  const { message_sequence: sequence } = await tx.db
-    .updateTable('threads')
-    .set({ message_sequence: sql<number>`message_sequence + 1` })
-    .where('id', '=', threadId)
-    .returning('message_sequence')
-    .executeTakeFirstOrThrow();
-  return sequence;
+  const { rows } = await tx.db.executeQuery(countMessage([threadId]));
+  if (!rows[0]) throw new Error(`There is no thread ${threadId}.`);
+  return rows[0].message_sequence;
 }
 
 /** Records the end of a deleted thread's build, without an event. */
@@ -98,12 +100,18 @@ export async function setInitializationPhase(
     .execute();
 }
 
+const selectWork = prepared<{ active: 'running' | 'waiting' | null; queued: number }>(
+  'work_of_thread',
+  `select (select status from runs where thread_id = $1 and status in ('running', 'waiting')) as active,
+    (select count(*) from runs where thread_id = $1 and status = 'queued') as queued`,
+);
+
 /** The open runs of a thread, in one round trip; each is found without the ended ones. */
 export async function threadWork(db: Db | Tx['db'], threadId: string): Promise<ThreadWork> {
-  const { rows } = await sql<{ active: 'running' | 'waiting' | null; queued: number }>`
-    select (select status from runs where thread_id = ${threadId} and status in ('running', 'waiting')) as active,
-      (select count(*) from runs where thread_id = ${threadId} and status = 'queued') as queued`.execute(db);
-  return { active: rows[0]!.active, queuedRuns: rows[0]!.queued };
+  const {
+    rows: [work],
+  } = await db.executeQuery(selectWork([threadId]));
+  return { active: work!.active, queuedRuns: work!.queued };
 }
 
 /** Empties deleted threads, whose runs usage still counts. */
