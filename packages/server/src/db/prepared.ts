@@ -1,8 +1,9 @@
 /**
- * Statements that every write runs, prepared once per connection: planning them costs PostgreSQL as much as
+ * Statements that run often, prepared once per connection: planning them costs PostgreSQL as much as
  * running them (a receipt's insert 170 µs against 83). Such a statement names its columns, no `*`: it would
- * break with the migration that adds one. And it reads no table by itself, or only rows by their primary
- * keys: its plan would be one for the table as small as it once was, until the next ANALYZE.
+ * break with the migration that adds one. And what it reads, it finds by an index that no other could stand in
+ * for: its plan is made once, for tables as small as they are then (database.ts keeps it from reading all of
+ * them).
  */
 import { CompiledQuery } from 'kysely';
 import type { Compilable, Kysely } from 'kysely';
