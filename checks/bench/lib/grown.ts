@@ -3,7 +3,7 @@
  * files: sources have no contents. One app has a tenth of all threads, and its first thread a hundredth of all
  * runs.
  */
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { openDatabase } from '../../../packages/server/src/db/database.ts';
 import { closeHours } from '../../../packages/server/src/usage/close-hours.ts';
 
@@ -50,6 +50,7 @@ async function fillTables(pool: Pool, orgId: string, size: Size): Promise<void> 
     // Foreign keys are not checked: the rows are right by construction.
     await client.query('set session_replication_role = replica; set synchronous_commit = off');
     await partitions(client);
+    const indexes = await dropIndexes(client);
     await fill(
       'projects',
       'org_id, id, kind, name, created_at, updated_at',
@@ -87,11 +88,24 @@ async function fillTables(pool: Pool, orgId: string, size: Size): Promise<void> 
       `'${orgId}', n, ${id('evt', 'n')}, 'platform', case when n <= 10 then '${RARE_TYPE}' else 'run.updated' end, ${id('prj', `case when n <= 10 then 1 else ${app(thread('n'))} end`)}, ${id('thr', thread('n'))}, ${id('run', `1 + n % ${size.runs}`)}, jsonb_build_object('id', n, 'status', 'running'), ${at('n', size.events)}, ${at('n', size.events)}`,
     );
     await client.query('update log_state set last_sequence = $1, last_published_at = now()', [size.events]);
+    // Built from sorted rows, in a fraction of the time that they take row by row.
+    for (const definition of indexes) await client.query(definition);
     await client.query('set session_replication_role = default');
     await client.query('vacuum analyze');
   } finally {
     client.release(true);
   }
+}
+
+/** Drops what no constraint needs of the filled tables; returns the statements that make it again. */
+async function dropIndexes(client: PoolClient): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `select indexname as name, indexdef as definition from pg_indexes
+     where schemaname = 'public' and tablename in ('events', 'runs', 'messages', 'threads', 'sources')
+       and indexname not in (select conname from pg_constraint)`,
+  );
+  for (const { name } of rows) await client.query(`drop index ${name}`);
+  return rows.map(({ definition }) => definition.replace(' ON ONLY ', ' ON '));
 }
 
 /** Of the days before today, which a service of that age has. */
