@@ -1,10 +1,16 @@
+import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { readBody } from './body.ts';
 import type { ApiError } from './errors.ts';
 import { Intake } from './intake.ts';
 
 const LIMIT = 100;
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+setFlagsFromString('--no-expose-gc');
 
 /** Reads a body that comes in these pieces; a `failure` in place of its end. */
 function read(
@@ -42,6 +48,25 @@ describe('a body', () => {
   test('over the limit is 413: by its told length at once, else as it comes', async () => {
     expect(await refusal(read([], { length: LIMIT + 1 }))).toBe('request_too_large');
     expect(await refusal(read(['x'.repeat(60), 'y'.repeat(41)]))).toBe('request_too_large');
+  });
+
+  test('of unknown length takes the room of its own bytes, however small its pieces', async () => {
+    const payload = new EventEmitter();
+    const ended = new Promise<Buffer>((resolve) => {
+      const arrival = new Intake().arrival('address', { headers: {} } as never, new PassThrough() as never);
+      const allowance = { limit: 4_000, arrival };
+      readBody({ headers: {} } as never, payload as never, allowance, (_error, bytes) => resolve(bytes!));
+    });
+    const arrayBytes = () => {
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = arrayBytes();
+    for (let i = 0; i < 4_000; i++)
+      payload.emit('data', Buffer.alloc(64 * 1024, String(i % 10)).subarray(0, 1));
+    expect(arrayBytes() - before).toBeLessThan(128 * 1024 * 1024);
+    payload.emit('end');
+    expect((await ended).toString()).toBe('0123456789'.repeat(400));
   });
 
   test('that ends early is 400, never a part of it', async () => {

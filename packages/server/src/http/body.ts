@@ -4,6 +4,7 @@ import { ApiError } from './errors.ts';
 import type { Arrival } from './intake.ts';
 
 const MIB = 1024 * 1024;
+const BLOCK_BYTES = 64 * 1024;
 
 type Done = (error: Error | null, body?: Buffer) => void;
 
@@ -26,7 +27,7 @@ export function readBody(
 ): void {
   const header = request.headers['content-length'];
   const length = header === undefined ? null : Number(header);
-  const pieces: Buffer[] = [];
+  const blocks = new Blocks();
   let received = 0;
   const settle: Done = (error, body) => {
     payload.off('data', take).off('end', end).off('error', fail);
@@ -41,7 +42,7 @@ export function readBody(
       if (whole) piece.copy(whole, received);
       else {
         takeRoom(piece.length);
-        pieces.push(piece);
+        blocks.add(piece);
       }
       received += piece.length;
     } catch (error) {
@@ -50,7 +51,7 @@ export function readBody(
   };
   const end = () => {
     if (length !== null && received !== length) settle(incomplete());
-    else settle(null, whole ?? Buffer.concat(pieces, received));
+    else settle(null, whole ?? blocks.joined(received));
   };
   const fail = (cause: Error) => settle(incomplete(cause));
   let whole: Buffer | undefined;
@@ -64,6 +65,29 @@ export function readBody(
   }
   arrival.begin();
   payload.on('data', take).on('end', end).on('error', fail);
+}
+
+/**
+ * A body of unknown length. Its pieces are copied: each of one byte, as a client may send them, would keep all
+ * of the buffer in which it came.
+ */
+class Blocks {
+  readonly #blocks: Buffer[] = [];
+  /** What is free of the last block. */
+  #free = Buffer.alloc(0);
+
+  add(piece: Buffer): void {
+    for (let left = piece; left.length > 0;) {
+      if (this.#free.length === 0) this.#blocks.push((this.#free = Buffer.allocUnsafeSlow(BLOCK_BYTES)));
+      const count = left.copy(this.#free);
+      this.#free = this.#free.subarray(count);
+      left = left.subarray(count);
+    }
+  }
+
+  joined(byteSize: number): Buffer {
+    return Buffer.concat(this.#blocks, byteSize);
+  }
 }
 
 const tooLarge = (limit: number) =>
