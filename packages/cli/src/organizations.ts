@@ -25,12 +25,12 @@ export async function setOrganization(options: Options): Promise<number> {
   try {
     database = openServiceDatabase(config, 1);
     // The service notices the change within a second.
-    for (const { apply, told } of changes) {
+    for (const { apply, effect } of changes) {
       if (!(await apply(database.db, id))) {
         console.log(`There is no organization ${id}.`);
         return 1;
       }
-      console.log(`${told} of ${id}`);
+      console.log(`${effect} of ${id}`);
     }
     return 0;
   } catch (error) {
@@ -42,7 +42,7 @@ export async function setOrganization(options: Options): Promise<number> {
 
 interface Change {
   apply: (db: Db, id: string) => Promise<boolean>;
-  told: string;
+  effect: string;
 }
 
 /** All are checked before the first is made. */
@@ -53,14 +53,14 @@ function changesOf({ 'platform-api': platformApi, without }: Options): Change[] 
       throw new UsageError('--platform-api has to be true or false.');
     changes.push({
       apply: (db, id) => setPlatformApi(db, id, platformApi === 'true'),
-      told: `Platform API access ${platformApi}`,
+      effect: `Platform API access ${platformApi}`,
     });
   }
   if (without !== undefined) {
     const names = capabilities(without);
     changes.push({
       apply: (db, id) => setWithout(db, id, names),
-      told: `Capabilities without ${names.join(', ') || 'exception'}`,
+      effect: `Capabilities without ${names.join(', ') || 'exception'}`,
     });
   }
   return changes;

@@ -29,7 +29,7 @@ export async function resetUserPassword({
   let bus: Bus | undefined;
   try {
     database = openServiceDatabase(config, 1);
-    // Running processes are told to look again, so that open streams end at once as well.
+    // Makes running processes look again, so that open streams end at once as well.
     bus = await openBus(database.connection, newId('wrk'), { debug: () => {} });
     const isKnown = await resetPassword({ db: database.db, bus }, email, password);
     if (!isKnown) console.error(`headrace: no user has the address ${email}.`);

@@ -29,7 +29,7 @@ export interface EgressConfig {
   private: string[];
   /** PEM, certificates alone; null: nothing but the system's. */
   authorities: string | null;
-  /** What mode `registries` stands for; null where the operator has none of that kind. */
+  /** What mode `registries` opens; null where the operator has none of that kind. */
   registries: { npm: string | null; pypi: string | null };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Runtimes: systems that sandboxes may have instead of this machine's. The configuration file names them, and
- * those that `headrace runtimes import` unpacked lie in the data folder.
+ * those that `headrace runtimes import` unpacked are in the data folder.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -40,7 +40,7 @@ export interface RuntimeEntry {
   env: Record<string, string>;
 }
 
-/** Where imported runtimes lie: `<name>/root` and `<name>/${IMPORTED_FILE}`. */
+/** Where imported runtimes are: `<name>/root` and `<name>/${IMPORTED_FILE}`. */
 export const importedRuntimes = (dataDir: string): string => join(dataDir, 'runtimes');
 /** What the import notes, as JSON: `description` and `env`. */
 export const IMPORTED_FILE = 'runtime.json';
@@ -65,7 +65,7 @@ export function readRuntimes(
   }));
 }
 
-/** The runtimes of the configuration file and the imported ones; the file's go before one of their name. */
+/** The runtimes of the configuration file and the imported ones; of two with one name, the file's counts. */
 export function withImported(listed: RuntimeEntry[], dataDir: string): RuntimeEntry[] {
   const folder = importedRuntimes(dataDir);
   const names = existsSync(folder) ? readdirSync(folder) : [];

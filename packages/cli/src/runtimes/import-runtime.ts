@@ -9,7 +9,7 @@ import { ARCHITECTURES, imageOf } from './image.ts';
 import type { Image } from './image.ts';
 import { unpackLayers } from './unpack-layers.ts';
 
-/** Returns what to tell the operator. Throws UsageError, and Error with words for the operator. */
+/** Returns a message for the operator. Throws UsageError, and Error with words for the operator. */
 export async function importRuntime(
   name: string | undefined,
   archive: string | undefined,
@@ -35,7 +35,7 @@ export async function importRuntime(
   try {
     const image = await unpack(file, part);
     renameSync(join(part, 'whole'), place);
-    return `The runtime ${name} lies in ${place}. The service lists it from its next start.${warningOf(image)}`;
+    return `The runtime ${name} is in ${place}. The service lists it from its next start.${warningOf(image)}`;
   } finally {
     rmSync(part, { recursive: true, force: true });
   }

@@ -105,7 +105,7 @@ class Layer {
         throw new Error(`${entry} leaves the root of the image`);
       });
       if (real === undefined || !lstatSync(real).isDirectory())
-        throw new Error(`${entry} lies below ${part}, which is no folder`);
+        throw new Error(`${entry} is below ${part}, which is no folder`);
       folder = real;
     }
     return folder;

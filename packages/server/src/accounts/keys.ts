@@ -23,7 +23,7 @@ export function isServiceKey(text: string): boolean {
   return FORM.test(text) && text.endsWith(checkDigits(text.slice(0, -CHECK_DIGITS)));
 }
 
-/** Whether a key stands anywhere in the text, with right check digits or without. */
+/** Whether there is a key anywhere in the text, with right check digits or without. */
 export const namesServiceKey = (text: string): boolean =>
   /hrk_[0-7][0-9a-hjkmnp-tv-z]{25}_[A-Za-z0-9_-]{43}/.test(text);
 

@@ -5,7 +5,7 @@ import { turns } from './turns.ts';
 
 const argon2 = promisify(argon2Callback);
 
-/** Of the passwords that people choose from now on, in code points. */
+/** What a user or the operator changes a password to, in code points. */
 export const NEW_PASSWORD = { minLength: 12, maxLength: 200 } as const;
 
 /** OWASP's first choice for argon2id; measured 38 ms. */

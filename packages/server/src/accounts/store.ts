@@ -411,8 +411,8 @@ interface Use {
 }
 
 /**
- * Credentials by id, sessions by their token's hash in hex. A row that somebody else writes at the moment is
- * skipped: batches of two processes would wait for each other's rows.
+ * Credentials by id, sessions by their token's hash in hex. A row that another transaction writes at the
+ * moment is skipped: batches of two processes would wait for each other's rows.
  */
 export async function markUsed(
   db: Db,

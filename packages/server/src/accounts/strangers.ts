@@ -1,7 +1,7 @@
 /**
- * Look-ups of callers that this process does not know. Whoever makes keys up has the database look for each
- * of them, before a limit could tell them from a key used for the first time. So an address has a few
- * look-ups of its own in a minute; beyond them, all that wait share one statement, one after the other.
+ * Look-ups of callers that this process does not know. The database looks for each made-up key, and no limit
+ * can distinguish it before that from a key used for the first time. So an address has a few look-ups of its
+ * own in a minute; beyond them, all that wait share one statement, one after the other.
  *
  *   a look-up that finds its caller does not count
  */

@@ -7,7 +7,7 @@ export interface JsonJob {
   /** The body's schema as JSON. */
   schema: string;
   legacyKeys: readonly string[];
-  /** What the fingerprint takes beside the body. */
+  /** What the fingerprint takes in addition to the body. */
   request: { method: string; path: string; query: unknown };
 }
 

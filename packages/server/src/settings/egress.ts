@@ -64,7 +64,7 @@ function npmVariables(registry: string | null): Record<string, string> {
   return registry === null ? {} : { npm_config_registry: registry };
 }
 
-/** pip refuses an index without TLS whose host it is not told to trust. */
+/** pip refuses an index without TLS unless it may trust the host. */
 function pythonVariables(index: string | null): Record<string, string> {
   if (index === null) return {};
   const { protocol, hostname } = new URL(index);
@@ -111,7 +111,7 @@ export function logRefusal(
           }),
     },
     isMore
-      ? 'further connections of that sandbox were refused, which are not told'
+      ? 'further connections of that sandbox were refused, which are not listed'
       : 'a connection out of a sandbox was refused',
   );
 }

@@ -37,7 +37,7 @@ function refuseQuery(query: ImportQuery): void {
   const fields = Object.keys(query).map((name) => ({
     path: `/query/${name}`,
     message:
-      name === 'links' ? 'is for a tar.gz: JSON holds no links' : 'stands in the body of a JSON import',
+      name === 'links' ? 'is for a tar.gz: JSON holds no links' : 'belongs in the body of a JSON import',
   }));
   if (fields.length) throw invalid(...fields);
 }

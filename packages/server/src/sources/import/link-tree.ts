@@ -124,7 +124,7 @@ export class LinkTree {
 
   #walk(link: ArchiveEntry): Found | string {
     let folder = this.#folders.get(link);
-    if (!folder) return 'lies below another link';
+    if (!folder) return 'is below another link';
     /** What is left of the way, the next name last. */
     const names: string[] = [];
     let node: Node = link;
