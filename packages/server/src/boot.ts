@@ -72,6 +72,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   const opening = openRunner({
     config,
     starts: config.roles.has('worker') || config.roles.has('runner'),
+    finishes: config.roles.has('worker'),
     log,
   });
   // A start that fails elsewhere reports that, and closes what came of this.

@@ -54,6 +54,11 @@ export class FormerRunners {
     return undefined;
   }
 
+  /** A sign of life to each: without a call for 30 seconds a runner ends all that it has. */
+  async greet(): Promise<void> {
+    await Promise.allSettled(this.#held.map(({ client }) => client.status()));
+  }
+
   /** Calls it no more. Without a call for 30 seconds it ends. */
   release(former: FormerRunner): void {
     this.#held = this.#held.filter((other) => other !== former);

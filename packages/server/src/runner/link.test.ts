@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openRunner } from './link.ts';
+import { openRunner, runnerSocket } from './link.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -20,6 +22,7 @@ test('a process that starts no runner logs nothing for want of one', async () =>
       container: { socket: null, image: null, runtime: null },
     },
     starts: false,
+    finishes: false,
     log,
   });
   try {
@@ -35,3 +38,33 @@ test('a process that starts no runner logs nothing for want of one', async () =>
     link.close();
   }
 });
+
+test.each([true, false])(
+  'a runner of an older version gets signs of life where a worker finishes its work: %s',
+  async (finishes) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const dataDir = join(tmpdir(), `headrace-former-${finishes}`, process.pid.toString());
+    let calls = 0;
+    const older = createServer((_, res) => {
+      calls++;
+      res.setHeader('content-type', 'application/json').end('{"id":"local","pid":1}');
+    }).listen(runnerSocket(dataDir).replace(/\.v\d+\./, '.'));
+    await once(older, 'listening');
+    const container = { socket: null, image: null, runtime: null };
+    const link = await openRunner({
+      config: { dataDir, sandboxDriver: 'auto', sandboxLimits: 'best-effort', container },
+      starts: false,
+      finishes,
+      log: pino({ level: 'silent' }),
+    });
+    try {
+      expect([calls, link.former.list().map(({ id }) => id)]).toEqual([1, ['local:1']]);
+      const asked = vi.spyOn(link.client, 'status');
+      vi.advanceTimersByTime(1_000);
+      await vi.waitFor(() => expect([asked.mock.calls.length > 0, calls]).toEqual([true, finishes ? 2 : 1]));
+    } finally {
+      link.close();
+      older.close();
+    }
+  },
+);

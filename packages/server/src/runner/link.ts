@@ -9,6 +9,8 @@ import type { RunnerClient } from '@headrace/runner/client';
 import { PROTOCOL_VERSION } from '@headrace/runner/protocol';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { Config } from '../config.ts';
+import { every } from '../jobs/every.ts';
+import type { Loop } from '../jobs/every.ts';
 import { FormerRunners, olderSockets } from './former-runners.ts';
 import { judgeStatus } from './judge-status.ts';
 import { routeCalls } from './route-calls.ts';
@@ -24,6 +26,8 @@ interface LinkOptions {
   config: Pick<Config, 'dataDir' | 'sandboxDriver' | 'sandboxLimits' | 'container'>;
   /** Whether this process may start a runner (roles worker and runner). */
   starts: boolean;
+  /** Whether this process has a worker, which finishes what runners of older versions have. */
+  finishes: boolean;
   log: Logger;
 }
 
@@ -34,6 +38,7 @@ class RunnerLink {
   readonly #socketPath: string;
   #last: RunnerStatus | null = null;
   #timer: NodeJS.Timeout | undefined;
+  #greeting: Loop | undefined;
   #isBusy = false;
   #isAwayLogged = false;
   #isClosed = false;
@@ -64,11 +69,15 @@ class RunnerLink {
       );
     for (const warning of this.#last?.limits.warnings ?? []) log.warn(warning);
     this.#timer = setInterval(() => void this.#beat(), SIGN_OF_LIFE_MS);
+    // A migration may take longer than a runner waits for the work that comes after it.
+    if (this.#options.finishes)
+      this.#greeting = every(SIGN_OF_LIFE_MS, () => this.former.greet(), { onFailure: () => {} });
   }
 
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    void this.#greeting?.stop();
     this.client.close();
   }
 
