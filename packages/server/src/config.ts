@@ -175,13 +175,6 @@ const runsByMemory = () =>
     ),
   );
 
-function engineSocket(value: string | null, faults: string[]): string | null {
-  const path = value?.replace(/^unix:\/\//, '') ?? null;
-  if (path !== null && !path.startsWith('/'))
-    faults.push('HEADRACE_CONTAINER_SOCKET: has to be the path of a unix socket, as /run/podman/podman.sock');
-  return path;
-}
-
 type Env = Record<string, string | undefined>;
 
 /** An empty variable is one that is not set. */
@@ -210,120 +203,217 @@ export function unknownVariables(env: Env): string[] {
     );
 }
 
+/** Reads variables, and gathers what is wrong with them. */
+class Variables {
+  readonly faults: string[] = [];
+  readonly #env: Env;
+
+  constructor(env: Env) {
+    this.#env = env;
+  }
+
+  text(name: SettingName): string | null {
+    return textOf(this.#env, name);
+  }
+
+  textOrDefault(name: Defaulted): string {
+    return this.text(name) ?? SETTINGS[name].default;
+  }
+
+  list(name: SettingName): string[] {
+    return (this.text(name) ?? '')
+      .split(',')
+      .map((one) => one.trim())
+      .filter(Boolean);
+  }
+
+  require(isRight: boolean, fault: string): void {
+    if (!isRight) this.faults.push(fault);
+  }
+
+  whole(name: Defaulted, min: number, max: number): number {
+    return this.wholeOr(name, Number(SETTINGS[name].default), min, max);
+  }
+
+  wholeOr(name: SettingName, fallback: number, min: number, max: number): number {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    if (/^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    this.faults.push(`${name}: has to be a whole number from ${min} to ${max}`);
+    return fallback;
+  }
+
+  /** A whole number from 1; null where it is not set. */
+  bound(name: SettingName, max = 1_000_000): number | null {
+    return this.text(name) === null ? null : this.wholeOr(name, 1, 1, max);
+  }
+
+  oneOf<T extends string>(name: SettingName, fallback: T, values: readonly T[]): T {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    if ((values as readonly string[]).includes(value)) return value as T;
+    this.faults.push(`${name}: has to be one of ${values.join(', ')}`);
+    return fallback;
+  }
+}
+
+function rolesOf(v: Variables): Set<Role> {
+  const roles = v
+    .textOrDefault('HEADRACE_ROLES')
+    .split(',')
+    .map((r) => r.trim())
+    .filter(Boolean) as Role[];
+  v.require(
+    roles.length > 0 && roles.every((r) => ['api', 'worker', 'runner'].includes(r)),
+    'HEADRACE_ROLES: has to be a comma-separated list of api, worker, runner',
+  );
+  return new Set(roles);
+}
+
+function secretsOf(v: Variables): Pick<Config, 'databaseUrl' | 'secretKey' | 'formerSecretKeys'> {
+  const databaseUrl = v.text('DATABASE_URL');
+  v.require(
+    databaseUrl === null || /^postgres(ql)?:\/\//.test(databaseUrl),
+    'DATABASE_URL: has to begin with postgres:// or postgresql://',
+  );
+  const secretKey = v.text('HEADRACE_SECRET_KEY');
+  v.require(
+    secretKey === null || secretKey.length >= 32,
+    'HEADRACE_SECRET_KEY: has to have at least 32 characters',
+  );
+  v.require(secretKey !== null || databaseUrl === null, 'HEADRACE_SECRET_KEY: is required with DATABASE_URL');
+  const formerSecretKeys = (v.text('HEADRACE_FORMER_SECRET_KEYS') ?? '').split(',').filter(Boolean);
+  v.require(
+    formerSecretKeys.every((key) => key.length >= 32),
+    'HEADRACE_FORMER_SECRET_KEYS: has to be a comma-separated list of keys of at least 32 characters',
+  );
+  return { databaseUrl, secretKey, formerSecretKeys };
+}
+
+function firstStartOf(
+  v: Variables,
+  isBootstrapKey: (key: string) => boolean,
+): Pick<Config, 'bootstrapKey' | 'ownerEmail' | 'ownerPassword'> {
+  const bootstrapKey = v.text('HEADRACE_BOOTSTRAP_KEY');
+  v.require(
+    bootstrapKey === null || isBootstrapKey(bootstrapKey),
+    'HEADRACE_BOOTSTRAP_KEY: is not a service key; make one with `headrace keys generate`',
+  );
+  const ownerEmail = v.text('HEADRACE_OWNER_EMAIL');
+  v.require(
+    ownerEmail === null || /^[^\s@]+@[^\s@]+$/.test(ownerEmail),
+    'HEADRACE_OWNER_EMAIL: is not an e-mail address',
+  );
+  const ownerPassword = v.text('HEADRACE_OWNER_PASSWORD');
+  v.require(
+    ownerPassword === null || [...ownerPassword].length >= 8,
+    'HEADRACE_OWNER_PASSWORD: has to have at least 8 characters',
+  );
+  return { bootstrapKey, ownerEmail, ownerPassword };
+}
+
+function listenerOf(
+  v: Variables,
+): Pick<
+  Config,
+  | 'host'
+  | 'port'
+  | 'trustedProxies'
+  | 'addressConnections'
+  | 'previewDomain'
+  | 'previewUrl'
+  | 'mcpAllowPrivate'
+> {
+  const previewDomain = v.textOrDefault('HEADRACE_PREVIEW_DOMAIN');
+  v.require(/^[a-z0-9.-]{1,200}$/i.test(previewDomain), 'HEADRACE_PREVIEW_DOMAIN: is not a host name');
+  const previewUrl = v.text('HEADRACE_PREVIEW_URL');
+  v.require(
+    previewUrl === null || isPreviewUrl(previewUrl),
+    'HEADRACE_PREVIEW_URL: has to be an address with `*` as one whole label, as https://*.example.com',
+  );
+  const trustedProxies = v.list('HEADRACE_TRUSTED_PROXIES');
+  v.require(
+    trustedProxies.every(isNetwork),
+    'HEADRACE_TRUSTED_PROXIES: has to be a comma-separated list of addresses or networks, as 10.0.0.0/8',
+  );
+  return {
+    host: v.textOrDefault('HEADRACE_HOST'),
+    port: v.whole('HEADRACE_PORT', 0, 65_535),
+    trustedProxies,
+    addressConnections: v.whole('HEADRACE_ADDRESS_CONNECTIONS', 1, 1_000_000),
+    previewDomain,
+    previewUrl,
+    mcpAllowPrivate:
+      v.oneOf('HEADRACE_MCP_ALLOW_PRIVATE', SETTINGS.HEADRACE_MCP_ALLOW_PRIVATE.default, [
+        '0',
+        '1',
+      ] as const) === '1',
+  };
+}
+
+function sandboxesOf(
+  v: Variables,
+): Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container' | 'runConcurrency' | 'buildConcurrency'> {
+  const isLoopback = /^(127\.|localhost$|::1$)/.test(v.textOrDefault('HEADRACE_HOST'));
+  const socket = v.text('HEADRACE_CONTAINER_SOCKET')?.replace(/^unix:\/\//, '') ?? null;
+  v.require(
+    socket === null || socket.startsWith('/'),
+    'HEADRACE_CONTAINER_SOCKET: has to be the path of a unix socket, as /run/podman/podman.sock',
+  );
+  return {
+    sandboxDriver: v.oneOf('HEADRACE_SANDBOX_DRIVER', SETTINGS.HEADRACE_SANDBOX_DRIVER.default, [
+      'auto',
+      'bubblewrap',
+      'container',
+    ] as const),
+    sandboxLimits: v.oneOf('HEADRACE_SANDBOX_LIMITS', isLoopback ? 'best-effort' : 'required', [
+      'required',
+      'best-effort',
+    ] as const),
+    container: {
+      socket,
+      image: v.text('HEADRACE_CONTAINER_IMAGE'),
+      runtime: v.text('HEADRACE_CONTAINER_RUNTIME'),
+    },
+    runConcurrency: v.wholeOr('HEADRACE_RUN_CONCURRENCY', runsByMemory(), 1, 1000),
+    buildConcurrency: v.wholeOr('HEADRACE_BUILD_CONCURRENCY', Math.max(2, availableParallelism()), 1, 1000),
+  };
+}
+
+function s3Of(v: Variables): Config['s3'] {
+  const bucket = v.text('HEADRACE_S3_BUCKET');
+  return bucket === null
+    ? null
+    : {
+        bucket,
+        endpoint: v.text('HEADRACE_S3_ENDPOINT'),
+        region: v.textOrDefault('HEADRACE_S3_REGION'),
+      };
+}
+
 /**
  * Reads the configuration. Throws ConfigError naming every variable that is wrong. `isBootstrapKey` checks
  * the key's form.
  */
 export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): Config {
-  const faults: string[] = [];
-  const text = (name: SettingName) => textOf(env, name);
-  const textOrDefault = (name: Defaulted): string => text(name) ?? SETTINGS[name].default;
-  const wholeOr = (name: SettingName, fallback: number, min: number, max: number) => {
-    const value = text(name);
-    if (value === null) return fallback;
-    if (/^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
-    faults.push(`${name}: has to be a whole number from ${min} to ${max}`);
-    return fallback;
-  };
-  const whole = (name: Defaulted, min: number, max: number) =>
-    wholeOr(name, Number(SETTINGS[name].default), min, max);
-  const bound = (name: SettingName, max = 1_000_000) =>
-    text(name) === null ? null : wholeOr(name, 1, 1, max);
-  const oneOf = <T extends string>(name: SettingName, fallback: T, values: readonly T[]): T => {
-    const value = text(name);
-    if (value === null) return fallback;
-    if ((values as readonly string[]).includes(value)) return value as T;
-    faults.push(`${name}: has to be one of ${values.join(', ')}`);
-    return fallback;
-  };
-
-  const roles = new Set<Role>(
-    textOrDefault('HEADRACE_ROLES')
-      .split(',')
-      .map((r) => r.trim())
-      .filter(Boolean) as Role[],
-  );
-  if (roles.size === 0 || [...roles].some((r) => !['api', 'worker', 'runner'].includes(r)))
-    faults.push('HEADRACE_ROLES: has to be a comma-separated list of api, worker, runner');
-  const databaseUrl = text('DATABASE_URL');
-  if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl))
-    faults.push('DATABASE_URL: has to begin with postgres:// or postgresql://');
-  const secretKey = text('HEADRACE_SECRET_KEY');
-  if (secretKey !== null && secretKey.length < 32)
-    faults.push('HEADRACE_SECRET_KEY: has to have at least 32 characters');
-  if (secretKey === null && databaseUrl !== null)
-    faults.push('HEADRACE_SECRET_KEY: is required with DATABASE_URL');
-  const formerSecretKeys = (text('HEADRACE_FORMER_SECRET_KEYS') ?? '').split(',').filter(Boolean);
-  if (formerSecretKeys.some((key) => key.length < 32))
-    faults.push(
-      'HEADRACE_FORMER_SECRET_KEYS: has to be a comma-separated list of keys of at least 32 characters',
-    );
-  const bootstrapKey = text('HEADRACE_BOOTSTRAP_KEY');
-  if (bootstrapKey !== null && !isBootstrapKey(bootstrapKey))
-    faults.push('HEADRACE_BOOTSTRAP_KEY: is not a service key; make one with `headrace keys generate`');
-  const ownerEmail = text('HEADRACE_OWNER_EMAIL');
-  if (ownerEmail !== null && !/^[^\s@]+@[^\s@]+$/.test(ownerEmail))
-    faults.push('HEADRACE_OWNER_EMAIL: is not an e-mail address');
-  const ownerPassword = text('HEADRACE_OWNER_PASSWORD');
-  if (ownerPassword !== null && [...ownerPassword].length < 8)
-    faults.push('HEADRACE_OWNER_PASSWORD: has to have at least 8 characters');
-  const host = textOrDefault('HEADRACE_HOST');
-  const isLoopback = /^(127\.|localhost$|::1$)/.test(host);
-  const bucket = text('HEADRACE_S3_BUCKET');
-  const previewDomain = textOrDefault('HEADRACE_PREVIEW_DOMAIN');
-  if (!/^[a-z0-9.-]{1,200}$/i.test(previewDomain)) faults.push('HEADRACE_PREVIEW_DOMAIN: is not a host name');
-
-  const previewUrl = text('HEADRACE_PREVIEW_URL');
-  if (previewUrl !== null && !isPreviewUrl(previewUrl))
-    faults.push(
-      'HEADRACE_PREVIEW_URL: has to be an address with `*` as one whole label, as https://*.example.com',
-    );
-
-  const trustedProxies = (text('HEADRACE_TRUSTED_PROXIES') ?? '')
-    .split(',')
-    .map((p) => p.trim())
-    .filter(Boolean);
-  if (!trustedProxies.every(isNetwork))
-    faults.push(
-      'HEADRACE_TRUSTED_PROXIES: has to be a comma-separated list of addresses or networks, as 10.0.0.0/8',
-    );
-
-  const dataDir = resolve(textOrDefault('HEADRACE_DATA_DIR'));
-  const file = readConfigFile(text('HEADRACE_CONFIG_FILE'), join(dataDir, 'config.json'), faults);
+  const v = new Variables(env);
+  const dataDir = resolve(v.textOrDefault('HEADRACE_DATA_DIR'));
+  const file = readConfigFile(v.text('HEADRACE_CONFIG_FILE'), join(dataDir, 'config.json'), v.faults);
   const config: Config = {
     settings: shownSettings(env),
     ...file,
     runtimes: withImported(file.runtimes, dataDir),
-    host,
-    port: whole('HEADRACE_PORT', 0, 65_535),
     dataDir,
-    databaseUrl,
-    roles,
-    secretKey,
-    formerSecretKeys,
-    ownerEmail,
-    ownerPassword,
-    bootstrapKey,
-    rateLimit: whole('HEADRACE_RATE_LIMIT', 1, 1_000_000_000),
-    rateWindowSeconds: whole('HEADRACE_RATE_WINDOW_SECONDS', 1, 86_400),
-    trustedProxies,
-    addressConnections: whole('HEADRACE_ADDRESS_CONNECTIONS', 1, 1_000_000),
-    idleTimeoutMinutes: whole('HEADRACE_IDLE_TIMEOUT_MINUTES', 1, 60),
-    sandboxDriver: oneOf('HEADRACE_SANDBOX_DRIVER', SETTINGS.HEADRACE_SANDBOX_DRIVER.default, [
-      'auto',
-      'bubblewrap',
-      'container',
-    ] as const),
-    sandboxLimits: oneOf('HEADRACE_SANDBOX_LIMITS', isLoopback ? 'best-effort' : 'required', [
-      'required',
-      'best-effort',
-    ] as const),
-    container: {
-      socket: engineSocket(text('HEADRACE_CONTAINER_SOCKET'), faults),
-      image: text('HEADRACE_CONTAINER_IMAGE'),
-      runtime: text('HEADRACE_CONTAINER_RUNTIME'),
-    },
-    logLevel: oneOf('HEADRACE_LOG_LEVEL', SETTINGS.HEADRACE_LOG_LEVEL.default, [
+    roles: rolesOf(v),
+    ...secretsOf(v),
+    ...firstStartOf(v, isBootstrapKey),
+    ...listenerOf(v),
+    ...sandboxesOf(v),
+    s3: s3Of(v),
+    rateLimit: v.whole('HEADRACE_RATE_LIMIT', 1, 1_000_000_000),
+    rateWindowSeconds: v.whole('HEADRACE_RATE_WINDOW_SECONDS', 1, 86_400),
+    idleTimeoutMinutes: v.whole('HEADRACE_IDLE_TIMEOUT_MINUTES', 1, 60),
+    logLevel: v.oneOf('HEADRACE_LOG_LEVEL', SETTINGS.HEADRACE_LOG_LEVEL.default, [
       'fatal',
       'error',
       'warn',
@@ -332,36 +422,19 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
       'trace',
       'silent',
     ] as const),
-    eventRetentionSeconds: whole('HEADRACE_EVENT_RETENTION_SECONDS', 1, 31_536_000),
-    cleanupGraceSeconds: whole('HEADRACE_CLEANUP_GRACE_SECONDS', 0, 604_800),
-    repairBudgetSeconds: whole('HEADRACE_REPAIR_BUDGET_SECONDS', 1, 900),
-    approvalTimeoutSeconds: whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 1, 86_400),
-    previewDomain,
-    previewUrl,
-    mcpAllowPrivate:
-      oneOf('HEADRACE_MCP_ALLOW_PRIVATE', SETTINGS.HEADRACE_MCP_ALLOW_PRIVATE.default, [
-        '0',
-        '1',
-      ] as const) === '1',
-    s3:
-      bucket === null
-        ? null
-        : {
-            bucket,
-            endpoint: text('HEADRACE_S3_ENDPOINT'),
-            region: textOrDefault('HEADRACE_S3_REGION'),
-          },
-    runConcurrency: wholeOr('HEADRACE_RUN_CONCURRENCY', runsByMemory(), 1, 1000),
-    buildConcurrency: wholeOr('HEADRACE_BUILD_CONCURRENCY', Math.max(2, availableParallelism()), 1, 1000),
+    eventRetentionSeconds: v.whole('HEADRACE_EVENT_RETENTION_SECONDS', 1, 31_536_000),
+    cleanupGraceSeconds: v.whole('HEADRACE_CLEANUP_GRACE_SECONDS', 0, 604_800),
+    repairBudgetSeconds: v.whole('HEADRACE_REPAIR_BUDGET_SECONDS', 1, 900),
+    approvalTimeoutSeconds: v.whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 1, 86_400),
     organizationBounds: {
-      runs: bound('HEADRACE_ORG_RUNS'),
-      builds: bound('HEADRACE_ORG_BUILDS'),
-      execs: bound('HEADRACE_ORG_EXECS'),
-      previews: bound('HEADRACE_ORG_PREVIEWS'),
-      streams: bound('HEADRACE_ORG_STREAMS'),
-      workspaceBytes: bound('HEADRACE_ORG_WORKSPACE_BYTES', 999_999_999_999_999),
+      runs: v.bound('HEADRACE_ORG_RUNS'),
+      builds: v.bound('HEADRACE_ORG_BUILDS'),
+      execs: v.bound('HEADRACE_ORG_EXECS'),
+      previews: v.bound('HEADRACE_ORG_PREVIEWS'),
+      streams: v.bound('HEADRACE_ORG_STREAMS'),
+      workspaceBytes: v.bound('HEADRACE_ORG_WORKSPACE_BYTES', 999_999_999_999_999),
     },
   };
-  if (faults.length) throw new ConfigError(faults);
+  if (v.faults.length) throw new ConfigError(v.faults);
   return config;
 }
