@@ -11,9 +11,9 @@ import type { Bus } from '../bus.ts';
 import { within } from '../deadline.ts';
 import type { Db } from '../db/database.ts';
 import type { Principal } from '../http/principal.ts';
+import { Strangers } from '../limits/strangers.ts';
 import { loadKeys, loadSessions } from './load-access.ts';
 import type { Loaded } from './load-access.ts';
-import { Strangers } from './strangers.ts';
 
 const MAX_AGE_MS = 900;
 /** A database that hangs counts as away. */

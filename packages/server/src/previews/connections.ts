@@ -25,9 +25,9 @@ export class Connections {
     this.#previews = new PreviewFinder(ctx);
   }
 
-  /** Connects to the preview of that token. Throws ApiError where it does not serve. */
-  async open(token: string): Promise<Connection> {
-    const preview = await this.#previews.find(token).catch((cause: unknown) => {
+  /** Connects a visitor to the preview of that token. Throws ApiError where it does not serve. */
+  async open(token: string, address: string): Promise<Connection> {
+    const preview = await this.#previews.find(token, address).catch((cause: unknown) => {
       throw new ApiError('unavailable', 'The database is away. Retry in a moment.', { cause });
     });
     requireReady(preview);
@@ -62,7 +62,7 @@ const tooMany = () =>
     headers: { 'retry-after': '1' },
   });
 
-function requireReady(preview: Shown | undefined): asserts preview is Shown {
+function requireReady(preview: Shown | null): asserts preview is Shown {
   if (!preview || preview.status === 'stopped') throw notFound('preview');
   if (preview.status === 'starting')
     throw new ApiError('unavailable', 'The preview is starting. Retry in a moment.', {

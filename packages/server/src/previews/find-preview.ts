@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import type { PreviewRow } from '../db/schema.ts';
-import { findByToken } from './store.ts';
+import { Strangers } from '../limits/strangers.ts';
+import { findByTokens } from './store.ts';
 
 /** What the proxy knows of a preview. */
 export type Shown = Pick<PreviewRow, 'id' | 'status'> & { frameAncestors: string[] | null };
@@ -15,7 +16,8 @@ const MAX_KEPT = 1_000;
  */
 export class PreviewFinder {
   readonly #ctx: Context;
-  readonly #kept = new Map<string, { at: number; found: Promise<Shown | undefined> }>();
+  readonly #strangers = new Strangers((tokens) => this.#load(tokens));
+  readonly #kept = new Map<string, { at: number; found: Promise<Shown | null> }>();
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
@@ -26,11 +28,12 @@ export class PreviewFinder {
     ctx.bus.onReconnect(forget);
   }
 
-  find(token: string): Promise<Shown | undefined> {
+  /** `address`: where the visitor comes from. */
+  find(token: string, address: string): Promise<Shown | null> {
     const known = this.#kept.get(token);
     if (known && Date.now() - known.at < KEPT_MS) return known.found;
     if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
-    const entry = { at: Date.now(), found: this.#load(token) };
+    const entry = { at: Date.now(), found: this.#strangers.lookUp(token, address) };
     this.#kept.set(token, entry);
     entry.found.catch(() => {
       if (this.#kept.get(token) === entry) this.#kept.delete(token);
@@ -38,10 +41,12 @@ export class PreviewFinder {
     return entry.found;
   }
 
-  async #load(token: string): Promise<Shown | undefined> {
-    const row = await findByToken(this.#ctx.db, token);
-    if (!row) return undefined;
-    const { frameAncestors } = await effectiveSettings(this.#ctx.db, row);
-    return { id: row.id, status: row.status, frameAncestors };
+  async #load(tokens: string[]): Promise<Map<string, Shown>> {
+    const found = new Map<string, Shown>();
+    for (const row of await findByTokens(this.#ctx.db, tokens)) {
+      const { frameAncestors } = await effectiveSettings(this.#ctx.db, row);
+      found.set(row.token, { id: row.id, status: row.status, frameAncestors });
+    }
+    return found;
   }
 }

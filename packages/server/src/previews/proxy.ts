@@ -10,6 +10,7 @@ import { ApiError } from '../http/errors.ts';
 import type { PreviewProxy } from '../http/server.ts';
 import { tokenReader } from './address.ts';
 import { Connections } from './connections.ts';
+import type { Connection } from './connections.ts';
 import { refuseRequest, refuseUpgrade } from './refuse-visit.ts';
 import { RequestVisit, UpgradeVisit } from './visits.ts';
 import type { Patience, Visit } from './visits.ts';
@@ -56,7 +57,7 @@ export class HostProxy implements PreviewProxy {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const connection = await this.#connections.open(this.#tokenOf(request)!);
+    const connection = await this.#open(request);
     if (response.destroyed) return void connection.upstream.destroy();
     const visit = new RequestVisit(request, response, connection, this.#patience);
     this.#visits.add(visit);
@@ -64,11 +65,15 @@ export class HostProxy implements PreviewProxy {
   }
 
   async #join(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const connection = await this.#connections.open(this.#tokenOf(request)!);
+    const connection = await this.#open(request);
     if (socket.destroyed) return void connection.upstream.destroy();
     const visit = new UpgradeVisit(socket, connection);
     this.#visits.add(visit);
     visit.relay(request, head, this.#patience, () => this.#visits.delete(visit));
+  }
+
+  #open(request: IncomingMessage): Promise<Connection> {
+    return this.#connections.open(this.#tokenOf(request)!, request.socket.remoteAddress ?? '');
   }
 
   #tokenOf({ headers }: IncomingMessage): string | undefined {

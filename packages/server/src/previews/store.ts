@@ -79,15 +79,15 @@ export async function findThreadPreviews(
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
 
-export async function findByToken(
+export async function findByTokens(
   db: Db,
-  token: string,
-): Promise<Pick<PreviewRow, 'id' | 'status' | 'project_id'> | undefined> {
+  tokens: string[],
+): Promise<Pick<PreviewRow, 'id' | 'status' | 'project_id' | 'token'>[]> {
   return db
     .selectFrom('previews')
-    .select(['id', 'status', 'project_id'])
-    .where('token', '=', token)
-    .executeTakeFirst();
+    .select(['id', 'status', 'project_id', 'token'])
+    .where(sql<boolean>`token = any(${tokens})`)
+    .execute();
 }
 
 /** How many previews of the project are open, and how many of those are the thread's. */

@@ -1,12 +1,13 @@
 /**
- * Look-ups of callers that this process does not know. The database looks for each made-up key, and no limit
- * can distinguish it before that from a key used for the first time. So an address has a few look-ups of its
- * own in a minute; beyond them, all that wait share one statement, one after the other.
+ * Look-ups of secrets that this process does not know: keys, sessions, addresses of previews. The database
+ * looks for each that is made up, and no limit can distinguish it before that from one used for the first time.
+ * So an address has a few look-ups of its own in a minute; beyond them, all that wait share one statement, one
+ * after the other.
  *
- *   a look-up that finds its caller does not count
+ *   a look-up that finds something does not count
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { networkOf } from '../limits/networks.ts';
+import { networkOf } from './networks.ts';
 
 const FREE = 10;
 const WINDOW_MS = 60_000;
