@@ -102,6 +102,12 @@ test('a password that could not be looked at is no guess', async () => {
   expect(await told(0, 'eve@example.test', '10.3.0.1', true)).toBe(true);
 });
 
+test('an attempt whose transaction began before another one of its network does not wait', async () => {
+  expect(await told(0, 'eve@example.test', '10.5.0.1', false)).toBe(false);
+  await wait('10.5.0.1', -60);
+  expect(await told(0, 'eve@example.test', '10.5.0.1', true)).toBe(true);
+});
+
 test('what is kept names no e-mail address', async () => {
   await told(0, 'uma@example.test', '10.4.0.1', false);
   const { db } = one.service.ctx;

@@ -95,7 +95,8 @@ async function beginAttempt(tx: Tx, who: Attempt): Promise<number> {
     .where('account', '=', who.account)
     .where('network', '=', who.network)
     .executeTakeFirst();
-  const elapsed = network ? (network.now.getTime() - network.attempted_at.getTime()) / 1000 : 0;
+  // A transaction that began later may have had the lock first.
+  const elapsed = network ? Math.max(0, network.now.getTime() - network.attempted_at.getTime()) / 1000 : 0;
   const wait = network?.is_known ? 0 : delayAfter(failures) - elapsed;
   if (wait > 0) {
     if (!network) await noteWaitingNetwork(tx, who);
