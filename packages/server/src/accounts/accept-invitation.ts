@@ -76,7 +76,7 @@ export const acceptInvitation = plain({
       if (!(await openInvitation(tx.db, params.token!).forUpdate('i').executeTakeFirst()))
         throw notFound('invitation');
       if (user) await requirePasswordHash(tx, user, wrongPassword);
-      await markInvitationAccepted(tx, invitation.id);
+      await markInvitationAccepted(tx, invitation);
       const userId = user?.id ?? (await createUser(tx, { email: invitation.email, name, passwordHash }));
       await insertMember(tx, { orgId: invitation.org_id, userId, role: invitation.role });
       const by = { principal: { orgId: invitation.org_id, actorId: userId }, address };

@@ -70,6 +70,16 @@ describe('the open invitations', () => {
     expectStatus(await accept(s, (await invite(s, cookie, 'member', email)).token, KIM), 200);
   });
 
+  test('of one address end with the first that is accepted: nobody who was removed comes back by another', async () => {
+    const { cookie } = await tenant(s);
+    const { email, token } = await invite(s, cookie, 'member');
+    const other = await invite(s, cookie, 'admin', email.toUpperCase());
+    const { user } = expectStatus(await accept(s, token, KIM), 200).body;
+    expect(await list(cookie)).toEqual([]);
+    expectStatus(await s.call('DELETE', `/api/members/${user.id}`, undefined, { cookie }), 200);
+    expectStatus(await accept(s, other.token, KIM), 404);
+  });
+
   test('an accepted one stays accepted', async () => {
     const { cookie } = await tenant(s);
     const { token } = await invite(s, cookie, 'member');

@@ -145,12 +145,22 @@ export async function insertInvitation(tx: Tx, invitation: NewInvitation): Promi
     .executeTakeFirstOrThrow();
 }
 
-export async function markInvitationAccepted(tx: Tx, id: string): Promise<void> {
+/**
+ * Other invitations of the organization to that address end: a link that is left over would make a member
+ * again of a person who was removed. One that is accepted at the moment is skipped.
+ */
+export async function markInvitationAccepted(
+  tx: Tx,
+  { id, org_id, email }: Pick<InvitationRow, 'id' | 'org_id' | 'email'>,
+): Promise<void> {
   await tx.db
     .updateTable('invitations')
     .set({ accepted_at: sql<Date>`now()` })
     .where('id', '=', id)
     .execute();
+  await sql`delete from invitations where id in (
+    select id from invitations where org_id = ${org_id} and lower(email) = ${email.toLowerCase()} and accepted_at is null
+    for update skip locked)`.execute(tx.db);
 }
 
 /** Undefined where the organization has no such invitation that can still be accepted. */
