@@ -9,3 +9,5 @@ export const FIRST_START_LOCK = 4_400_003;
 export const DELETION_LOCK = 4_400_004;
 /** First of two numbers; the second names a secret key. Shared by each process that seals with that key. */
 export const SECRET_KEY_LOCK = 4_400_005;
+/** Held by the process that removes the contents of what was deleted. */
+export const CLEANUP_LOCK = 4_400_006;

@@ -2,10 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invited, newAccount, tenant } from '../accounts/callers.fixture.ts';
 import type { Context } from '../context.ts';
+import { CLEANUP_LOCK } from '../db/advisory-locks.ts';
 import { json } from '../db/schema.ts';
+import { newId } from '../ids.ts';
 import { deleteOverReceipts } from '../receipts/store.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
@@ -350,6 +353,47 @@ describe('seven days after its deletion', () => {
     for (const mark of [...Object.values(marks), mail, `N${organization.id}`])
       expect([mark, await placesOf(mark)]).toEqual([mark, []]);
   });
+});
+
+test('one process at a time removes rows, and all threads that are due in one round', async () => {
+  const [{ org_id: orgId, id: projectId }] = (await ctx.db
+    .selectFrom('projects')
+    .select(['org_id', 'id'])
+    .execute()) as [{ org_id: string; id: string }];
+  const ids = Array.from({ length: 201 }, () => newId('thr'));
+  await ctx.db
+    .insertInto('threads')
+    .values(
+      ids.map((id) => ({
+        org_id: orgId,
+        id,
+        project_id: projectId,
+        title: 'x',
+        status: 'ready' as const,
+        initialization_state: 'completed' as const,
+        created_by: 'x',
+        deleted_at: new Date(0),
+      })),
+    )
+    .execute();
+  const titled = async () =>
+    (
+      await ctx.db
+        .selectFrom('threads')
+        .select('id')
+        .where('id', 'in', ids)
+        .where('title', 'is not', null)
+        .execute()
+    ).length;
+  const rival = new pg.Client({ connectionString: ctx.config.databaseUrl! });
+  await rival.connect();
+  await rival.query('select pg_advisory_lock($1)', [CLEANUP_LOCK]);
+  await cleanUp(ctx);
+  expect(await titled()).toBe(ids.length);
+  await rival.query('select pg_advisory_unlock($1)', [CLEANUP_LOCK]);
+  await rival.end();
+  await cleanUp(ctx);
+  expect(await titled()).toBe(0);
 });
 
 test('every step finds its rows by an index, however many others there are', async () => {

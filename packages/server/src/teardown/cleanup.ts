@@ -2,7 +2,8 @@
  * What is deleted goes. The rows and objects of a deleted project's sources and builds go after a grace, in
  * which work that is under way in it ends in peace; all other contents of deleted threads, projects and
  * organizations go once the log, too, has forgotten them. Rows that usage counts by, or that others name,
- * stay without contents. It reconciles from state, safe in several processes at once.
+ * stay without contents. It reconciles from state. One process at a time removes rows: another one's batches
+ * would look like the end of them, and what a process leaves when it dies would count as removed.
  *
  *   deleted --grace--> emptied of sources and builds (projects) --retention--> purged
  */
@@ -13,6 +14,7 @@ import { purgeApprovals, purgeDecisions } from '../approvals/index.ts';
 import { purgeBuilds } from '../builds/index.ts';
 import { databaseNow } from '../clock.ts';
 import type { Context } from '../context.ts';
+import { CLEANUP_LOCK } from '../db/advisory-locks.ts';
 import { purgeAll } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
 import { purgeDrafts } from '../events/index.ts';
@@ -26,7 +28,7 @@ import { purgeRuns, purgeTools } from '../runs/index.ts';
 import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
 import { markThreadsPurged } from '../threads/index.ts';
 
-/** Threads, projects or organizations of one round; the next goes on. */
+/** Threads of one batch; projects or organizations of one round, and the next goes on. */
 const BATCH = 100;
 
 type Cleaning = Pick<Context, 'db' | 'store' | 'log' | 'config' | 'shutdown' | 'clock'>;
@@ -65,10 +67,20 @@ export function startCleanup(ctx: Cleaning): Loop {
 /** One round: removes what is due now. */
 export async function cleanUp(ctx: Cleaning): Promise<void> {
   await cleanUpObjects(ctx);
-  await removeStored(ctx);
-  await purgeThreads(ctx);
-  await purgeProjects(ctx);
-  await purgeOrganizations(ctx);
+  await ctx.db.connection().execute(async (db) => {
+    const { rows } = await sql<{
+      held: boolean;
+    }>`select pg_try_advisory_lock(${CLEANUP_LOCK}) as held`.execute(db);
+    if (!rows[0]!.held) return;
+    try {
+      await removeStored(ctx);
+      while ((await purgeThreads(ctx)) === BATCH && !ctx.shutdown.aborted);
+      await purgeProjects(ctx);
+      await purgeOrganizations(ctx);
+    } finally {
+      await sql`select pg_advisory_unlock(${CLEANUP_LOCK})`.execute(db);
+    }
+  });
 }
 
 const ago = (ctx: Cleaning, seconds: number) =>
@@ -87,17 +99,18 @@ async function removeStored(ctx: Cleaning): Promise<void> {
   }
 }
 
-/** One whose command or preview has not ended is left to a later round. */
-async function purgeThreads(ctx: Cleaning): Promise<void> {
+/** Returns how many are purged. One whose command or preview has not ended is left to a later round. */
+async function purgeThreads(ctx: Cleaning): Promise<number> {
   const { rows } = await sql<{ id: string }>`
     select t.id from threads t where t.purged_at is null and t.deleted_at <= ${ago(ctx, ctx.config.eventRetentionSeconds)}
       and not exists (select from execs e where e.thread_id = t.id and e.status in ('queued', 'running'))
       and not exists (select from previews v where v.thread_id = t.id and v.status in ('starting', 'ready'))
     order by t.deleted_at limit ${BATCH}`.execute(ctx.db);
   const ids = rows.map(({ id }) => id);
-  if (!ids.length) return;
+  if (!ids.length) return 0;
   for (const purge of OF_THREADS) await purgeAll(ctx, purge, ids);
   if (!ctx.shutdown.aborted) await markThreadsPurged(ctx.db, ids);
+  return ids.length;
 }
 
 async function purgeProjects(ctx: Cleaning): Promise<void> {
