@@ -273,7 +273,7 @@ const COMMON = {
   ),
   /** Certificates (PEM) that programs trust in addition to the system's. */
   authorities: Type.Optional(Type.String()),
-  /** Variables; what the sandbox sets itself, or the agent's own, goes before them. */
+  /** Variables; what the sandbox sets itself overrides them, and so do the agent's own. */
   env: Type.Optional(Texts),
   /** The system that the sandbox sees; absent: this machine's own, or that of the container driver's image. */
   runtime: Type.Optional(Runtime),

@@ -70,7 +70,9 @@ export async function endIdleTimes(db: Db, runnerId: string): Promise<void> {
     .updateTable('threads')
     .set({ idle_expires_at: new Date(0) })
     .where('runner_id', '=', runnerId)
+    // As the index of ready workspaces has it: this runs every second, and a runner has no index.
     .where('workspace_status', '=', 'ready')
+    .where('deleted_at', 'is', null)
     .where('idle_expires_at', '>', new Date(0))
     .execute();
 }
