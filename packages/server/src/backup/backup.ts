@@ -98,11 +98,11 @@ async function copyObject(
 /** Runs `work` for each item, COPIES at once; after a failure none is begun. */
 export async function eachAtOnce<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
   const rest = items[Symbol.iterator]();
-  let hasFailed = false;
+  const failed = new AbortController();
   const worker = async () => {
-    for (let next = rest.next(); !next.done && !hasFailed; next = rest.next())
+    for (let next = rest.next(); !next.done && !failed.signal.aborted; next = rest.next())
       await work(next.value).catch((error: unknown) => {
-        hasFailed = true;
+        failed.abort();
         throw error;
       });
   };
