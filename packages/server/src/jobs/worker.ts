@@ -17,7 +17,8 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Bus } from '../bus.ts';
-import type { Db } from '../db/database.ts';
+import { openDatabase } from '../db/database.ts';
+import type { DatabaseHandle, Db } from '../db/database.ts';
 import type { JobRow } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 import { attemptJob } from './attempt-job.ts';
@@ -41,9 +42,19 @@ interface WorkerContext {
   log: Logger;
 }
 
+interface WorkerParts {
+  id: string;
+  lock: WorkerLock;
+  handlers: JobHandlers;
+  claims: DatabaseHandle;
+}
+
 type Running = HeldJob & { done: Promise<void> };
 
-/** Starts claiming jobs of the handlers' kinds. */
+/**
+ * Starts claiming jobs of the handlers' kinds. Claims have a connection of their own, which plans their
+ * statement once: left to choose, PostgreSQL plans it each time (3.5 ms a claim among 10,000 jobs, against 1.3).
+ */
 export async function startWorker(
   ctx: WorkerContext,
   connection: pg.PoolConfig,
@@ -51,7 +62,8 @@ export async function startWorker(
 ): Promise<JobWorker> {
   const id = newId('wrk');
   const lock = await WorkerLock.take(ctx.db, id, connection);
-  const worker = new JobWorker(ctx, { id, lock, handlers });
+  const claims = openDatabase({ ...connection, options: '-c plan_cache_mode=force_generic_plan' }, 1);
+  const worker = new JobWorker(ctx, { id, lock, handlers, claims });
   await worker.start();
   return worker;
 }
@@ -61,6 +73,7 @@ export class JobWorker {
   readonly #id: string;
   readonly #lock: WorkerLock;
   readonly #handlers: JobHandlers;
+  readonly #claims: DatabaseHandle;
   readonly #claim: (claimable: Claimable) => Promise<JobRow | undefined>;
   readonly #running = new Map<number, Running>();
   readonly #stopped = new AbortController();
@@ -72,12 +85,13 @@ export class JobWorker {
   #isClaiming = false;
   #claimAgain = false;
 
-  constructor(ctx: WorkerContext, parts: { id: string; lock: WorkerLock; handlers: JobHandlers }) {
+  constructor(ctx: WorkerContext, parts: WorkerParts) {
     this.#ctx = ctx;
     this.#id = parts.id;
     this.#lock = parts.lock;
     this.#handlers = parts.handlers;
-    this.#claim = createClaim(ctx.db, parts.id);
+    this.#claims = parts.claims;
+    this.#claim = createClaim(parts.claims.db, parts.id);
   }
 
   async start(): Promise<void> {
@@ -107,6 +121,7 @@ export class JobWorker {
     ]);
     await queueJobsOf(this.#ctx.db, this.#id).catch(() => {});
     await deleteWorker(this.#ctx.db, this.#id).catch(() => {});
+    await this.#claims.close();
     await this.#lock.release();
   }
 

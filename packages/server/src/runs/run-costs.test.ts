@@ -49,27 +49,35 @@ const kindOf = ({ text }: Sent): string =>
     text.slice(0, 40)
   ).replace(/^select.*?from/s, 'select from');
 
-test.skipIf(s.service.ctx.runnerStatus()?.ok !== true)(`a run takes ${STATEMENTS} statements`, async () => {
-  const bench = await newBench(s);
-  await bench.ready();
-  // The first run of a thread and of a process knows less.
-  for (const word of ['a', 'b']) await bench.work(sh(`echo ${word} >> a.txt`));
-  const { groups, end } = capture();
-  let runId: string;
-  try {
-    runId = (await bench.send(sh('echo c >> a.txt'))).run.id as string;
-    await until('the job to end', async () => {
-      const { db } = s.service.ctx;
-      return (await db.selectFrom('jobs').select('id').where('kind', '=', 'run.work').execute()).length === 0;
-    });
-  } finally {
-    end();
-  }
-  expect(await bench.ended(runId)).toMatchObject({ status: 'completed' });
-  const ids = [bench.threadId, bench.appId, runId];
-  const ours = groups
-    .filter((group) => group.some(({ values }) => ids.some((id) => values.includes(id))))
-    .flat()
-    .filter(({ text }) => !IS_PACED.test(text));
-  expect(ours.length, ours.map(kindOf).join('\n')).toBe(STATEMENTS);
-});
+test.skipIf(s.service.ctx.runnerStatus()?.ok !== true)(
+  `a run takes at most ${STATEMENTS} statements`,
+  async () => {
+    const bench = await newBench(s);
+    await bench.ready();
+    // The first run of a thread and of a process knows less.
+    for (const word of ['a', 'b']) await bench.work(sh(`echo ${word} >> a.txt`));
+    const jobEnded = () =>
+      until('the job to end', async () => {
+        const { db } = s.service.ctx;
+        return (
+          (await db.selectFrom('jobs').select('id').where('kind', '=', 'run.work').execute()).length === 0
+        );
+      });
+    await jobEnded();
+    const { groups, end } = capture();
+    let runId: string;
+    try {
+      runId = (await bench.send(sh('echo c >> a.txt'))).run.id as string;
+      await jobEnded();
+    } finally {
+      end();
+    }
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed' });
+    const ids = [bench.threadId, bench.appId, runId];
+    const ours = groups
+      .filter((group) => group.some(({ values }) => ids.some((id) => values.includes(id))))
+      .flat()
+      .filter(({ text }) => !IS_PACED.test(text));
+    expect(ours.length, ours.map(kindOf).join('\n')).toBeLessThanOrEqual(STATEMENTS);
+  },
+);
