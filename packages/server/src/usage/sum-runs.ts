@@ -14,9 +14,12 @@ export interface Asked {
   groupBy: keyof typeof GROUPS;
 }
 
+const dayOf = (column: 'hour' | 'created_at') =>
+  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD')`;
+
 /** What a grouping sums by, in runs and in hours, and the field that shows it. */
 export const GROUPS = {
-  day: { run: sql`created_at`, hour: sql`hour`, field: 'day' },
+  day: { run: dayOf('created_at'), hour: dayOf('hour'), field: 'day' },
   project: { run: sql`project_id`, hour: sql`project_id`, field: 'projectId' },
   thread: { run: sql`thread_id`, hour: null, field: 'threadId' },
   model: { run: sql`model_id`, hour: sql`model_id`, field: 'modelId' },
@@ -25,8 +28,9 @@ export const GROUPS = {
 const HOUR_MS = 3_600_000;
 const time = (date: Date) => sql`${date}::timestamptz`;
 const NOTHING = { day: null, projectId: null, threadId: null, modelId: null };
-const SUMS = sql`sum(runs)::float8 as runs, coalesce(sum(input_tokens), 0)::float8 as "inputTokens", coalesce(sum(output_tokens), 0)::float8 as "outputTokens", coalesce(sum(cached_tokens), 0)::float8 as "cachedTokens", coalesce(sum(cost_micros), 0)::float8 as "costMicros"`;
-const TOKENS = sql`input_tokens, output_tokens, cached_tokens, cost_micros`;
+const TOKENS = ['input_tokens', 'output_tokens', 'cached_tokens', 'cost_micros'];
+const TOKEN_SUMS = sql.raw(TOKENS.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(', '));
+const SHOWN = sql`sum(runs)::float8 as runs, sum(input_tokens)::float8 as "inputTokens", sum(output_tokens)::float8 as "outputTokens", sum(cached_tokens)::float8 as "cachedTokens", sum(cost_micros)::float8 as "costMicros"`;
 
 interface Sums {
   key: string;
@@ -38,22 +42,34 @@ interface Sums {
   costMicros: number;
 }
 
+/** A page: the groups behind `after`, by descending key. */
+interface PageOf {
+  after: string | null;
+  limit: number;
+}
+
 /** Sums of the runs begun in [from, to), by descending key behind `after`. */
 export async function sumRuns(db: Db, asked: Asked, after: string | null, limit: number) {
   const { hour, field } = GROUPS[asked.groupBy];
-  const key = field === 'day' ? sql`to_char(key at time zone 'UTC', 'YYYY-MM-DD')` : sql`key`;
+  const page = { after, limit };
+  // A page of the whole needs no more than a page of each part.
+  const parts = hour
+    ? sql`(${closedHours(asked, hour, page)}) union all (${openRuns(asked, page)})`
+    : allRuns(asked, page);
   const { rows } = await sql<Sums>`
-    select ${key} as key, ${field === 'threadId' ? sql`min(project_id)` : sql`null::text`} as "projectId", ${SUMS}
-    from (${hour ? sql`${closedHours(asked, hour)} union all ${runsBetween(asked, openTimes(asked))}` : runsBetween(asked, sql`select ${time(asked.from)} as lo, ${time(asked.to)} as hi`)}) as parts
-    ${after === null ? sql`` : sql`where ${key} collate "C" < ${after}`}
-    group by ${key} order by ${key} collate "C" desc limit ${limit}`.execute(db);
-  return rows.map(({ key: value, projectId, ...sums }) => ({
+    select key, min(project_id) as "projectId", ${SHOWN} from (${parts}) as parts
+    group by key order by key collate "C" desc limit ${limit}`.execute(db);
+  return rows.map(({ key, projectId, ...sums }) => ({
     ...NOTHING,
-    projectId,
-    [field]: value,
+    projectId: field === 'threadId' ? projectId : null,
+    [field]: key,
     ...sums,
   }));
 }
+
+/** Indexes have their keys in this order: where one leads with `key`, groups behind the page are not read. */
+const pageBy = (key: RawBuilder<unknown>, { after, limit }: PageOf) =>
+  sql`${after === null ? sql`` : sql`and ${key} collate "C" < ${after}`} group by ${key} collate "C" order by ${key} collate "C" desc limit ${limit}`;
 
 const ofProjects = ({ projectIds }: Asked) =>
   projectIds ? sql`and project_id = any(${[...projectIds]}::text[])` : sql``;
@@ -66,12 +82,13 @@ function wholeHours({ from, to }: Asked): { first: Date; end: Date } {
 }
 
 /** Where nothing is asked of projects, the rows of all projects together are enough. */
-function closedHours(asked: Asked, key: RawBuilder<unknown>): RawBuilder<unknown> {
+function closedHours(asked: Asked, key: RawBuilder<unknown>, page: PageOf): RawBuilder<unknown> {
   const { first, end } = wholeHours(asked);
   const isByProject = asked.groupBy === 'project' || asked.projectIds !== null;
   return sql`
-    select ${key} as key, project_id, runs, ${TOKENS} from usage_hours
-    where org_id = ${asked.orgId} and project_id ${isByProject ? sql`<>` : sql`=`} '' and hour >= ${first} and hour < ${end} ${ofProjects(asked)}`;
+    select ${key} collate "C" as key, null::text as project_id, sum(runs) as runs, ${TOKEN_SUMS} from usage_hours
+    where org_id = ${asked.orgId} and project_id ${isByProject ? sql`>` : sql`=`} '' and hour >= ${first} and hour < ${end} ${ofProjects(asked)}
+    ${pageBy(key, page)}`;
 }
 
 /** The times that no closed hour covers, from the organization's first run on. */
@@ -88,10 +105,19 @@ function openTimes(asked: Asked): RawBuilder<unknown> {
     union all select greatest(${time(end)}, least(${time(first)}, ${to})), ${to}`;
 }
 
-function runsBetween(asked: Asked, times: RawBuilder<unknown>): RawBuilder<unknown> {
+function openRuns(asked: Asked, page: PageOf): RawBuilder<unknown> {
+  const key = GROUPS[asked.groupBy].run;
   return sql`
-    select ${GROUPS[asked.groupBy].run} as key, project_id, 1 as runs, ${TOKENS}
-    from (${times}) as times cross join lateral (
+    select ${key} collate "C" as key, null::text as project_id, count(*) as runs, ${TOKEN_SUMS}
+    from (${openTimes(asked)}) as times cross join lateral (
       select * from runs where org_id = ${asked.orgId} and created_at >= lo and created_at < hi ${ofProjects(asked)}
-    ) as run`;
+    ) as run where true ${pageBy(key, page)}`;
+}
+
+function allRuns(asked: Asked, page: PageOf): RawBuilder<unknown> {
+  const key = GROUPS[asked.groupBy].run;
+  return sql`
+    select ${key} collate "C" as key, min(project_id) as project_id, count(*) as runs, ${TOKEN_SUMS} from runs
+    where org_id = ${asked.orgId} and created_at >= ${asked.from} and created_at < ${asked.to} ${ofProjects(asked)}
+    ${pageBy(key, page)}`;
 }

@@ -35,12 +35,15 @@ end $$;
 create index events_project_type on events (project_id, type, sequence);
 create index events_org_type on events (org_id, feed, type, sequence);
 
+-- A page of usage by thread reads the runs of its threads alone.
+create index runs_usage_thread on runs (org_id, thread_id collate "C", created_at);
+
 -- Sums of the runs that began in an hour, once none of them can change: reads of a month sum 720 hours, not a million runs. An hour with
 -- runs has rows with project_id '' (all projects), which say that it is closed, and rows of each project.
 create table usage_hours (
   org_id text not null references organizations,
   hour timestamptz(3) not null,
-  project_id text not null,
+  project_id text collate "C" not null,
   model_id text not null,
   runs bigint not null,
   input_tokens bigint not null,
