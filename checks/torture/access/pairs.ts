@@ -156,7 +156,7 @@ const CHANGING = new Set([
 
 /**
  * What a caller sees of an answer, but for what differs from request to request anyway: time, rate,
- * receipts, positions in a feed.
+ * receipts and the events of the caller's own, positions in a feed.
  */
 export function seen({ status, headers, body }: Answer): string {
   const told = [...headers]
@@ -168,6 +168,7 @@ export function seen({ status, headers, body }: Answer): string {
     ...told,
     body
       .toString()
+      .replaceAll(/^event: operation\.updated\n(data: .*\n)*\n?/gm, '')
       .replaceAll(/"(nextCursor|cursor)":"[^"]*"|^id: .*$/gm, '')
       .replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, 'ID')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'),

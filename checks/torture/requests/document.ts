@@ -17,6 +17,7 @@ export interface Schema {
   maxLength?: number;
   pattern?: string;
   format?: string;
+  contentEncoding?: string;
   minimum?: number;
   maximum?: number;
   items?: Schema;

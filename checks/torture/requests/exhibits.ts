@@ -81,6 +81,12 @@ export async function makeExhibits(
   } = await call(key, 'POST', '/api/projects', { name: 'Direct' });
   const [{ accountId, credentialId }, { userId }] = [await account(owner), await invite(owner, 'member')];
   const {
+    sessions: [{ id: sessionId }],
+  } = await call(owner, 'GET', '/api/sessions');
+  const {
+    invitation: { id: invitationId },
+  } = await call(owner, 'POST', '/api/members', { email: 'open@example.test', role: 'member' });
+  const {
     mcpServer: { id: mcpServerId },
   } = await call(key, 'POST', '/api/mcp-servers', {
     name: 'Tools',
@@ -105,6 +111,8 @@ export async function makeExhibits(
       accountId,
       credentialId,
       userId,
+      sessionId,
+      invitationId,
       organizationId,
       provider: 'openai',
       token: 'a'.repeat(43),

@@ -78,7 +78,7 @@ export const RECIPES: Record<string, Recipe> = {
     const parentSourceId = sometimes(random, 0.5) ? world.exhibits.ids.sourceId : undefined;
     if (isPlain || sometimes(random, 0.7))
       return {
-        query: { message: undefined, parentSourceId: undefined },
+        query: { message: undefined, parentSourceId: undefined, links: undefined },
         body: { files: bundle(random), parentSourceId },
       };
     return { query: { parentSourceId }, gzip: await tarGz(bundle(random)) };
@@ -97,7 +97,8 @@ export const RECIPES: Record<string, Recipe> = {
     body: {
       projectId: random.pick([world.exhibits.ids.projectId!, world.exhibits.ids.appId!]),
       sourceId: undefined,
-      ...(sometimes(random, 0.8) ? { executionTarget: undefined } : {}),
+      // 501 until there are local hosts.
+      executionTarget: undefined,
       ...firstWork(random, isPlain),
     },
   }),
@@ -146,6 +147,8 @@ export const RECIPES: Record<string, Recipe> = {
       },
       (thread) => thread.latestUserMessageAt !== null,
     ),
+  'checkpoints.restoreSource': (draw) =>
+    inThread(draw, () => Promise.resolve({ body: { sourceId: draw.world.exhibits.ids.sourceId } })),
   'checkpoints.restoreCheckpoint': (draw) =>
     inThread(draw, async (thread) => {
       const { call } = draw.world.calls;
@@ -243,8 +246,11 @@ export const RECIPES: Record<string, Recipe> = {
       ).preview.id as string,
     },
   }),
-  'settings.updateAppSettings': ({ world }) => ({ ids: world.spare }),
-  'settings.updateOrganizationSettings': ({ world }) => ({ actor: world.elsewhere }),
+  'settings.updateAppSettings': ({ world }) => ({ ids: world.spare, body: { runtime: undefined } }),
+  'settings.updateOrganizationSettings': ({ world }) => ({
+    actor: world.elsewhere,
+    body: { runtime: undefined },
+  }),
   'operations.getOperation': ({ world, random }) => ({ ids: { operationId: random.pick(world.operations) } }),
   'mcpServers.createMcpServer': ({ world, random }) => ({
     body: {
@@ -314,6 +320,26 @@ export const RECIPES: Record<string, Recipe> = {
     });
     return { ids: { token: (invitation.url as string).split('/').at(-1)! } };
   },
+  'accounts.changePassword': async ({ world }) => {
+    const { actor, password } = await world.calls.invite(world.owner, 'member');
+    return { actor, body: { currentPassword: password, newPassword: randomUUID() } };
+  },
+  'accounts.endSession': async ({ world }) => {
+    const { actor, email, password } = await world.calls.invite(world.owner, 'member');
+    await world.calls.signIn({ email, password });
+    const { sessions } = await world.calls.call(actor, 'GET', '/api/sessions');
+    return {
+      actor,
+      ids: { sessionId: sessions.find((one: { current: boolean }) => !one.current).id as string },
+    };
+  },
+  'accounts.revokeInvitation': async ({ world }) => {
+    const { invitation } = await world.calls.call(world.owner, 'POST', '/api/members', {
+      email: `${randomUUID()}@example.test`,
+      role: 'member',
+    });
+    return { ids: { invitationId: invitation.id as string } };
+  },
   'accounts.updateMember': ({ world }) => ({ ids: world.spare }),
   'accounts.removeMember': async ({ world }) => ({
     ids: { userId: (await world.calls.invite(world.owner, 'member')).userId },
@@ -371,6 +397,7 @@ const COSTLY = [
   'messages.sendMessage',
   'runs.stopRun',
   'runs.retryRun',
+  'checkpoints.restoreSource',
   'checkpoints.restoreCheckpoint',
   'applies.createApply',
   'execs.createExec',
@@ -383,6 +410,8 @@ const COSTLY = [
   'accounts.signIn',
   'accounts.signOut',
   'accounts.acceptInvitation',
+  'accounts.changePassword',
+  'accounts.endSession',
   'accounts.removeMember',
 ];
 export const weightOf = ({ base }: { base: string }) =>

@@ -42,16 +42,19 @@ function integer(random: Random, { minimum = 0, maximum = Number.MAX_SAFE_INTEGE
   return Math.min(maximum, minimum + random.below(draw < 0.8 ? 100 : Number.MAX_SAFE_INTEGER));
 }
 
-/** Where a pattern or a format says what fits, the document's examples are what fits. */
+/** Where a pattern, a format or an encoding says what fits, the document's examples are what fits. */
 function string(random: Random, schema: Schema): string {
-  if (schema.pattern === undefined && schema.format === undefined)
-    return text(random, lengthOf(random, schema));
+  if (isFree(schema)) return text(random, lengthOf(random, schema));
   const fitting = [...(schema.examples ?? []), ...KNOWN].filter(
     (one): one is string => typeof one === 'string' && fits(one, schema),
   );
   if (fitting.length === 0) throw new Error(`No text is known that fits ${schema.pattern ?? schema.format}`);
   return random.pick(fitting);
 }
+/** Any text fits that is as long as it has to be. */
+const isFree = ({ pattern, format, contentEncoding }: Schema): boolean =>
+  pattern === undefined && format === undefined && contentEncoding === undefined;
+
 const KNOWN = [
   '',
   'text/plain',
@@ -67,7 +70,11 @@ const KNOWN = [
   'kim@example.test',
   'https://example.test/a?b=c#d',
 ];
-function fits(one: string, { pattern, format, minLength = 0, maxLength = Infinity }: Schema): boolean {
+function fits(
+  one: string,
+  { pattern, format, contentEncoding, minLength = 0, maxLength = Infinity }: Schema,
+): boolean {
+  if (contentEncoding === 'base64' && Buffer.from(one, 'base64').toString('base64') !== one) return false;
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(one)) return false;
   if (format === 'email' && !/^\S+@\S+$/.test(one)) return false;
   if (format === 'uri' && !/^https?:\/\/\S+$/.test(one)) return false;
@@ -98,7 +105,7 @@ export function sample(schema: Schema, random: Random, richness: Richness = 'usu
     case 'number':
       return integer(random, schema);
     case 'string':
-      return richness === 'plain' && schema.pattern === undefined && schema.format === undefined
+      return richness === 'plain' && isFree(schema)
         ? 'plain'.padEnd(schema.minLength ?? 0, 'n')
         : string(random, schema);
     case 'array':

@@ -117,7 +117,7 @@ export const PATH_MUTATIONS: Mutation[] = [
     fits: () => true,
     apply: (specimen, random, world) => {
       const taken = world.methods.get(specimen.operation.path)!;
-      const method = random.pick(METHODS.filter((one) => !taken.includes(one)));
+      const method = random.pick(METHODS.filter((one) => !taken.includes(one === 'HEAD' ? 'GET' : one)));
       const { body: _, ...request } = requestOf({ ...specimen, body: undefined });
       return {
         request: { ...request, method },
