@@ -31,8 +31,8 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
 
 /**
  * A named statement keeps its plan. One that was made while a table had a page of rows reads all of the table
- * until PostgreSQL analyzes it again (measured in docs/benchmarks/reads.md); every table that grows has an
- * index for each statement, so the planner is kept from sequential scans where there is another way.
+ * until PostgreSQL analyzes it again. Every table that grows has an index for each statement, so the planner
+ * is kept from sequential scans where there is another way.
  */
 const KEEP_INDEXES = 'set enable_seqscan = off';
 

@@ -31,7 +31,7 @@ begin
   return json_build_object('run', run, 'queuedRuns', queued, 'isHeld', is_held, 'pendingApprovals', pending);
 end $$;
 
--- A page of types that are rare is found without what lies between them. Both cost the publisher what docs/benchmarks/growth.md says.
+-- A page of types that are rare is found without what lies between them. Both cost the publisher what docs/benchmarks/costs.md says.
 create index events_project_type on events (project_id, type, sequence);
 create index events_org_type on events (org_id, feed, type, sequence);
 
