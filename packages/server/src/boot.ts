@@ -68,7 +68,7 @@ interface Ends {
 async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: Ends): Promise<Service> {
   await openDataFolder(config.dataDir, log);
   if (config.databaseUrl === null) stops.push(lockDataDir(config.dataDir));
-  // Side by side with the database: both are processes that take their time to come up.
+  // Before the migration, during which a runner of an older version has to hear of this process.
   const opening = openRunner({
     config,
     starts: config.roles.has('worker') || config.roles.has('runner'),
