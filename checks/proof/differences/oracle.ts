@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GIT_ENVIRONMENT } from '../../../packages/server/src/merge/git-process.ts';
+import { GIT_ENVIRONMENT } from '../../../packages/server/src/git/environment.ts';
 import type { Git } from '../../../packages/server/src/merge/git.ts';
 import { sameEntry } from '../../../packages/server/src/trees/tree.ts';
 import type { DiffFile } from '../../../packages/server/src/merge/types.ts';

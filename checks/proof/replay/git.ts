@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { GIT_ENVIRONMENT, GitProcess } from '../../../packages/server/src/merge/git-process.ts';
+import { GIT_ENVIRONMENT } from '../../../packages/server/src/git/environment.ts';
+import { GitProcess } from '../../../packages/server/src/merge/git-process.ts';
 import { MERGE_TREE, answerOfItself } from '../../../packages/server/src/merge/merge-answer.ts';
 
 /** Git on a bare clone of the repository that is replayed: what it says is the answer that is wanted. */

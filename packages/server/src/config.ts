@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { closest } from 'fastest-levenshtein';
+import { CAPABILITIES } from './http/capabilities.ts';
 import { readConfigFile } from './config-file.ts';
 import type { FileConfig } from './config-file.ts';
 import { withImported } from './runtimes-config.ts';
@@ -57,6 +58,14 @@ export const SETTINGS = {
   HEADRACE_REPAIR_BUDGET_SECONDS: { default: '900' },
   HEADRACE_APPROVAL_TIMEOUT_SECONDS: { default: '3600' },
   HEADRACE_MCP_ALLOW_PRIVATE: { default: '0' },
+  HEADRACE_PUBLIC_URL: { default: null },
+  HEADRACE_DISABLED: { default: null },
+  HEADRACE_SCM_POLL_SECONDS: { default: '60' },
+  HEADRACE_SCM_ALLOW_PRIVATE: { default: '0' },
+  HEADRACE_GIT_MAX_PUSH_BYTES: { default: '536870912' },
+  HEADRACE_REPOSITORY_MAX_FILES: { default: '50000' },
+  HEADRACE_REPOSITORY_MAX_BYTES: { default: '268435456' },
+  HEADRACE_REPOSITORY_MAX_FILE_BYTES: { default: '33554432' },
 } as const satisfies Record<string, { default: string | null; secret?: true }>;
 
 type SettingName = keyof typeof SETTINGS;
@@ -114,6 +123,18 @@ export interface Config extends FileConfig {
   s3: { bucket: string; endpoint: string | null; region: string } | null;
   runConcurrency: number;
   buildConcurrency: number;
+  /** Where clients reach the API, without a last slash; null: the listening address. */
+  publicUrl: string | null;
+  /** Names of capabilities that the deployment switches off. */
+  disabled: string[];
+  scm: {
+    pollSeconds: number;
+    /** Providers may have loopback and private addresses, and speak http. */
+    allowPrivate: boolean;
+    maxPushBytes: number;
+  };
+  /** What a source of a repository may have; a bundle has limits of its own. */
+  repositoryLimits: { files: number; bytes: number; fileBytes: number };
   /** What each organization may have at once; null: no bound. */
   organizationBounds: OrganizationBounds;
 }
@@ -351,6 +372,50 @@ function listenerOf(
   };
 }
 
+function isPublicUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username + url.password + url.search + url.hash === '' &&
+    !text.includes('?') &&
+    !text.includes('#')
+  );
+}
+
+function sourceControlOf(v: Variables): Pick<Config, 'publicUrl' | 'disabled' | 'scm' | 'repositoryLimits'> {
+  const publicUrl = v.text('HEADRACE_PUBLIC_URL');
+  v.require(
+    publicUrl === null || isPublicUrl(publicUrl),
+    'HEADRACE_PUBLIC_URL: has to be an http or https address without user, query and fragment',
+  );
+  const disabled = v.list('HEADRACE_DISABLED');
+  const unknown = disabled.filter((name) => !(CAPABILITIES as readonly string[]).includes(name));
+  v.require(
+    unknown.length === 0,
+    `HEADRACE_DISABLED: there is no capability ${unknown.join(', ')}; there are: ${CAPABILITIES.join(', ')}`,
+  );
+  const MOST = 999_999_999_999_999;
+  return {
+    publicUrl: publicUrl?.replace(/\/+$/, '') ?? null,
+    disabled,
+    scm: {
+      pollSeconds: v.whole('HEADRACE_SCM_POLL_SECONDS', 1, 86_400),
+      allowPrivate:
+        v.oneOf('HEADRACE_SCM_ALLOW_PRIVATE', SETTINGS.HEADRACE_SCM_ALLOW_PRIVATE.default, [
+          '0',
+          '1',
+        ] as const) === '1',
+      maxPushBytes: v.whole('HEADRACE_GIT_MAX_PUSH_BYTES', 1, MOST),
+    },
+    repositoryLimits: {
+      files: v.whole('HEADRACE_REPOSITORY_MAX_FILES', 1, MOST),
+      bytes: v.whole('HEADRACE_REPOSITORY_MAX_BYTES', 1, MOST),
+      fileBytes: v.whole('HEADRACE_REPOSITORY_MAX_FILE_BYTES', 1, MOST),
+    },
+  };
+}
+
 function sandboxesOf(
   v: Variables,
 ): Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container' | 'runConcurrency' | 'buildConcurrency'> {
@@ -426,6 +491,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     cleanupGraceSeconds: v.whole('HEADRACE_CLEANUP_GRACE_SECONDS', 0, 604_800),
     repairBudgetSeconds: v.whole('HEADRACE_REPAIR_BUDGET_SECONDS', 1, 900),
     approvalTimeoutSeconds: v.whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 1, 86_400),
+    ...sourceControlOf(v),
     organizationBounds: {
       runs: v.bound('HEADRACE_ORG_RUNS'),
       builds: v.bound('HEADRACE_ORG_BUILDS'),

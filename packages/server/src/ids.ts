@@ -31,7 +31,13 @@ export type IdPrefix =
   | 'aud'
   | 'pack'
   | 'wrk'
-  | 'mcp';
+  | 'mcp'
+  | 'ins'
+  | 'repo'
+  | 'cst'
+  | 'cmt'
+  | 'pr'
+  | 'rvl';
 
 const random = Buffer.alloc(8 * 1024);
 let used = random.length;

@@ -11,6 +11,7 @@ import { routes } from './app.ts';
 const ROOT = import.meta.dirname;
 const INFRASTRUCTURE = new Set([
   'db',
+  'git',
   'http',
   'jobs',
   'limits',
@@ -168,7 +169,7 @@ describe('imports', () => {
   test('trees, storage, merge, limits, jobs and db know nothing of HTTP', () => {
     const wrong = edges().filter(
       ({ file, to }) =>
-        ['trees', 'storage', 'merge', 'limits', 'jobs', 'db'].includes(domainOf(file) ?? '') &&
+        ['trees', 'storage', 'merge', 'limits', 'jobs', 'git', 'db'].includes(domainOf(file) ?? '') &&
         domainOf(to) === 'http',
     );
     expect(show(wrong)).toEqual([]);

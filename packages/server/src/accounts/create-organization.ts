@@ -2,6 +2,7 @@ import { audit } from '../audit/index.ts';
 import { write } from '../http/operation.ts';
 import { Body, Ok, Text } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
+import { insertLocalInstallation } from '../scm/index.ts';
 import { requireOrganization, requireOwnerAnywhere } from './policy.ts';
 import { Organization, organizationView } from './sessions.ts';
 import { insertMember, insertOrganization } from './store.ts';
@@ -19,6 +20,7 @@ export const createOrganization = write({
     await requireOwnerAnywhere(tx.db, principal);
     const id = newId('org');
     await insertOrganization(tx, { id, name: body.name });
+    await insertLocalInstallation(tx, id);
     await insertMember(tx, { orgId: id, userId: principal.userId!, role: 'owner' });
     await audit(
       tx,

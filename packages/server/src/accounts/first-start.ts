@@ -11,6 +11,7 @@ import type { Db } from '../db/database.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
+import { insertLocalInstallation } from '../scm/index.ts';
 import { credentialIdOf, hashKey, makeServiceKey } from './keys.ts';
 import { hashPassword } from './passwords.ts';
 import { PERMISSIONS } from './permissions.ts';
@@ -47,6 +48,7 @@ export async function firstStart(ctx: {
     if (!(await isEmpty(tx.db))) return false;
     const orgId = newId('org');
     await insertOrganization(tx, { id: orgId, name: 'Organization' });
+    await insertLocalInstallation(tx, orgId);
     const userId = (await insertUser(tx, { email, name: 'Owner', passwordHash }))!;
     await insertMember(tx, { orgId, userId, role: 'owner' });
     const account = await insertServiceAccount(tx, {

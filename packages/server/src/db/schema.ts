@@ -228,6 +228,7 @@ interface ProjectsTable {
   head_source_id: string | null;
   head_revision: number | null;
   head_updated_at: TimeOrNull;
+  head_commit_sha: string | null;
   apply_sequence: Generated<number>;
   settings: GeneratedJson<StoredSettings>;
   version: Generated<number>;
@@ -262,7 +263,17 @@ export interface SourcesTable {
   manifest: Buffer;
   manifest_base: string | null;
   manifest_depth: Generated<number>;
+  commit_sha: string | null;
+  commit_branch: string | null;
+  kept_aside: JsonOrNull<KeptAside[]>;
+  kept_aside_count: number | null;
   created_at: GeneratedTime;
+}
+
+/** What a commit has and a source may not. */
+export interface KeptAside {
+  path: string;
+  reason: 'symlink' | 'submodule' | 'reserved_name' | 'invalid_name' | 'collision' | 'too_large';
 }
 
 export interface PacksTable {
@@ -338,6 +349,8 @@ interface ThreadsTable {
   error_tracker_issue: JsonOrNull<Record<string, unknown>>;
   execution_target: JsonOrNull<Record<string, unknown>>;
   base_branch: string | null;
+  base_commit_sha: string | null;
+  pull_request_operation_id: string | null;
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
 }
@@ -666,6 +679,15 @@ export interface StoredSettings {
   concurrency?: { runs: number | null; builds: number | null } | null;
   runtime?: string | null;
   preview?: { frameAncestors: string[] } | null;
+  pullRequests?: { draft: boolean | null } | null;
+  reviewLoop?: {
+    enabled: boolean | null;
+    autoMerge: boolean | null;
+    maxPasses: number | null;
+    mergeMethod: MergeMethod | null;
+    instructions: string | null;
+    reply: boolean | null;
+  } | null;
 }
 
 /** One attempt of an agent at an apply's conflicts, as the API shows it. */
@@ -706,7 +728,210 @@ interface UsageHoursTable {
   cost_micros: number;
 }
 
+export interface InstallationsTable {
+  org_id: string;
+  id: string;
+  provider: 'local' | 'github';
+  name: string;
+  account_login: string | null;
+  base_url: string | null;
+  auth: 'none' | 'token' | 'app';
+  managed_by: 'service' | 'config' | 'api';
+  credential_sealed: Buffer | null;
+  webhook_secret_sealed: Buffer | null;
+  error: JsonOrNull<{ code: 'access_denied' | 'unreachable'; message: string }>;
+  webhook_received_at: TimeOrNull;
+  synced_at: TimeOrNull;
+  deleted_at: TimeOrNull;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+export type MergeMethod = 'merge' | 'squash' | 'rebase';
+
+export interface RepositoriesTable {
+  org_id: string;
+  id: string;
+  installation_id: string;
+  provider: 'local' | 'github';
+  /** '' for the built-in provider. */
+  base_url: Generated<string>;
+  /** The provider's own id; the built-in one's is the row's. */
+  external_id: string;
+  full_name: string;
+  name: string;
+  private: Generated<boolean>;
+  archived: Generated<boolean>;
+  default_branch: string;
+  url: string | null;
+  clone_url: string | null;
+  merge_methods: Generated<MergeMethod[]>;
+  required_checks: Generated<string[]>;
+  last_number: Generated<number>;
+  gone_at: TimeOrNull;
+  deleted_at: TimeOrNull;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+export interface CommitStatusesTable {
+  org_id: string;
+  id: string;
+  repository_id: string;
+  commit_sha: string;
+  context: string;
+  state: 'pending' | 'success' | 'failure' | 'error';
+  description: string | null;
+  target_url: string | null;
+  log: string | null;
+  created_by: string | null;
+  created_at: GeneratedTime;
+}
+
+export type Mergeable = 'mergeable' | 'conflicting' | 'unknown';
+
+export interface LocalPullRequestsTable {
+  org_id: string;
+  repository_id: string;
+  number: number;
+  title: string;
+  body: Generated<string>;
+  state: 'open' | 'closed' | 'merged';
+  draft: Generated<boolean>;
+  head_ref: string;
+  head_sha: string;
+  base_ref: string;
+  base_sha: string | null;
+  mergeable: Generated<Mergeable>;
+  merge_commit_sha: string | null;
+  author: string;
+  operation_id: string | null;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+export interface LocalCommentsTable {
+  org_id: string;
+  id: string;
+  repository_id: string;
+  number: number;
+  body: string;
+  path: string | null;
+  line: number | null;
+  in_reply_to: string | null;
+  resolved: Generated<boolean>;
+  author: string;
+  author_id: string | null;
+  created_at: GeneratedTime;
+}
+
+interface ScmDeliveriesTable {
+  installation_id: string;
+  delivery_id: string;
+  received_at: GeneratedTime;
+}
+
+export interface PullRequestsTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  thread_id: string;
+  repository_id: string;
+  number: number;
+  url: string;
+  repo_full_name: string;
+  title: string;
+  body: Generated<string>;
+  state: 'open' | 'closed' | 'merged';
+  draft: Generated<boolean>;
+  head_ref: string;
+  head_sha: string;
+  base_ref: string;
+  head_source_id: string | null;
+  auto_push: Generated<boolean>;
+  transferred_at: TimeOrNull;
+  push_status: Generated<'current' | 'pending' | 'diverged' | 'failed'>;
+  push_reason: string | null;
+  push_conflicts: Generated<string[]>;
+  push_error: JsonOrNull<{ code: string; message: string }>;
+  push_attempts: Generated<number>;
+  push_retry_at: TimeOrNull;
+  pushing_sha: string | null;
+  pushing_source_id: string | null;
+  branch_update: JsonOrNull<BranchUpdate>;
+  update_run_id: string | null;
+  merge_commit_sha: string | null;
+  merged_at: TimeOrNull;
+  scm_summary: JsonOrNull<ScmSummary>;
+  scm_summary_updated_at: TimeOrNull;
+  looked_at: TimeOrNull;
+  next_look_at: TimeOrNull;
+  version: Generated<number>;
+  created_by: string;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+/** The last update of a pull request's branch from its base. */
+export interface BranchUpdate {
+  status: 'running' | 'done' | 'conflicted' | 'failed';
+  baseSha: string | null;
+  conflicts: string[];
+  error: { code: string; message: string } | null;
+}
+
+/** What the provider said of a pull request at the last look. */
+export interface ScmSummary {
+  state: 'open' | 'closed' | 'merged';
+  draft: boolean;
+  mergeable: Mergeable;
+  mergeQueued: boolean;
+  checks: { total: number; succeeded: number; failing: number; running: number };
+  checksAvailable: boolean;
+  commentsAvailable: boolean;
+  unresolvedCount: number;
+}
+
+export interface ReviewLoopsTable {
+  org_id: string;
+  id: string;
+  pull_request_id: string;
+  thread_id: string;
+  enabled: boolean;
+  auto_merge: Generated<boolean>;
+  status:
+    | 'disabled'
+    | 'observing'
+    | 'waiting_checks'
+    | 'fixing'
+    | 'finalizing'
+    | 'ready'
+    | 'blocked'
+    | 'error';
+  disabled_by: 'user' | 'system' | 'transferred' | null;
+  head_sha: string | null;
+  last_processed_head_sha: string | null;
+  last_observed_at: TimeOrNull;
+  wait_until: TimeOrNull;
+  last_fix_run_id: string | null;
+  last_error_code: string | null;
+  last_error_message: string | null;
+  blocked_reason: string | null;
+  pass_count: Generated<number>;
+  operational_retry_count: Generated<number>;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
 export interface Database {
+  installations: InstallationsTable;
+  repositories: RepositoriesTable;
+  commit_statuses: CommitStatusesTable;
+  local_pull_requests: LocalPullRequestsTable;
+  local_comments: LocalCommentsTable;
+  scm_deliveries: ScmDeliveriesTable;
+  pull_requests: PullRequestsTable;
+  review_loops: ReviewLoopsTable;
   usage_hours: UsageHoursTable;
   organizations: OrganizationsTable;
   users: UsersTable;
@@ -769,6 +994,13 @@ export type SourceRow = Selectable<SourcesTable>;
 export type PackRow = Selectable<PacksTable>;
 export type ThreadRow = Selectable<ThreadsTable>;
 export type MessageRow = Selectable<MessagesTable>;
+export type InstallationRow = Selectable<InstallationsTable>;
+export type RepositoryRow = Selectable<RepositoriesTable>;
+export type CommitStatusRow = Selectable<CommitStatusesTable>;
+export type LocalPullRequestRow = Selectable<LocalPullRequestsTable>;
+export type LocalCommentRow = Selectable<LocalCommentsTable>;
+export type PullRequestRow = Selectable<PullRequestsTable>;
+export type ReviewLoopRow = Selectable<ReviewLoopsTable>;
 export type RunRow = Selectable<RunsTable>;
 export type ToolRow = Selectable<ToolsTable>;
 export type ApprovalRow = Selectable<ApprovalsTable>;

@@ -2,7 +2,7 @@
 import { ApiError } from './errors.ts';
 import type { Principal } from './principal.ts';
 
-export const CAPABILITIES = ['hosts'] as const;
+export const CAPABILITIES = ['sourceControl', 'automations', 'webhooks', 'hosts'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 /** Throws `payment_required` where the caller's organization is without it. */

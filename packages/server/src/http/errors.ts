@@ -31,6 +31,12 @@ export const CODES = {
   organization_not_found: 404,
   model_key_not_found: 404,
   mcp_server_not_found: 404,
+  installation_not_found: 404,
+  repository_not_found: 404,
+  branch_not_found: 404,
+  commit_not_found: 404,
+  pull_request_not_found: 404,
+  comment_not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
   version_conflict: 409,
@@ -50,6 +56,19 @@ export const CODES = {
   build_not_ready: 409,
   approval_resolved: 409,
   build_busy: 409,
+  repository_not_bound: 409,
+  repository_bound: 409,
+  repository_in_use: 409,
+  repository_name_taken: 409,
+  unsupported_by_provider: 409,
+  managed_by_config: 409,
+  scm_access_denied: 409,
+  scm_repository_gone: 409,
+  no_changes: 409,
+  pull_request_exists: 409,
+  pull_request_not_open: 409,
+  head_moved: 409,
+  merge_refused: 409,
   cursor_expired: 410,
   cursor_scope_changed: 410,
   request_too_large: 413,
@@ -135,7 +154,13 @@ export const notFound = (
     | 'session'
     | 'organization'
     | 'model_key'
-    | 'mcp_server',
+    | 'mcp_server'
+    | 'installation'
+    | 'repository'
+    | 'branch'
+    | 'commit'
+    | 'pull_request'
+    | 'comment',
 ) =>
   new ApiError(
     `${resource}_not_found`,
@@ -158,12 +183,13 @@ export const tooManyOpen = (bound: number, name: string) =>
     { headers: retryHeaders(2) },
   );
 
-export type BusyReason = 'run' | 'exec' | 'apply' | 'build';
+export type BusyReason = 'run' | 'exec' | 'apply' | 'build' | 'pull_request';
 const BUSY: Record<BusyReason, string> = {
   run: 'A run is queued or active in this thread. Wait for it to end, or stop it.',
   exec: 'A command runs in this thread. Wait for it to end.',
   apply: 'An apply of this thread is queued. Wait for it to end.',
   build: 'A build of this thread is queued or running. Wait for it to end, or cancel it.',
+  pull_request: 'A change of a pull request of this thread is under way. Wait for it to end.',
 };
 export const threadBusy = (reason: BusyReason) =>
   new ApiError('thread_busy', BUSY[reason], { details: { reason } });

@@ -20,4 +20,8 @@ export const PARAM_PREFIX: Record<string, IdPrefix> = {
   sessionId: 'ses',
   organizationId: 'org',
   mcpServerId: 'mcp',
+  installationId: 'ins',
+  repositoryId: 'repo',
+  commentId: 'cmt',
+  pullRequestId: 'pr',
 };

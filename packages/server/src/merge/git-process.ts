@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { GIT_ENVIRONMENT } from '../git/environment.ts';
 
 export class GitFailure extends Error {
   readonly timedOut: boolean;
@@ -28,17 +29,6 @@ const MAX_STDERR = 4096;
 const MARK_BYTES = 128;
 /** A long-lived git keeps every tree that it has parsed: it is replaced before that counts. */
 const MAX_REQUESTS = 5000;
-/** Nothing of the machine's or a user's configuration may reach a merge. */
-export const GIT_ENVIRONMENT = {
-  HOME: '/nonexistent',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_ATTR_NOSYSTEM: '1',
-  GIT_NO_REPLACE_OBJECTS: '1',
-  GIT_TERMINAL_PROMPT: '0',
-  LC_ALL: 'C',
-};
-
 interface GitCommand {
   gitDir: string;
   /** Without `git` itself. */

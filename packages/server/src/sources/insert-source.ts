@@ -1,4 +1,5 @@
-import type { ProjectRow } from '../db/schema.ts';
+import { json } from '../db/schema.ts';
+import type { KeptAside, ProjectRow } from '../db/schema.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
@@ -34,7 +35,11 @@ interface NewSource {
   runId: string | null;
   message: string | null;
   staged: Staged;
+  /** The commit whose files these are. */
+  commit?: { sha: string; branch: string | null; keptAside: KeptAside[] };
 }
+
+const SHOWN_KEPT_ASIDE = 100;
 
 /** After so many deltas a full manifest follows. */
 const MAX_DEPTH = 50;
@@ -63,6 +68,14 @@ export async function insertSource(
     byte_size: encoded.byteSize,
     file_count: encoded.fileCount,
     message: source.message,
+    ...(source.commit
+      ? {
+          commit_sha: source.commit.sha,
+          commit_branch: source.commit.branch,
+          kept_aside: json(source.commit.keptAside.slice(0, SHOWN_KEPT_ASIDE)),
+          kept_aside_count: source.commit.keptAside.length,
+        }
+      : {}),
     ...(await manifestColumns(tx, project.id, encoded, source)),
   });
   // An import's files are not decoded here yet, unless its parent's were needed.

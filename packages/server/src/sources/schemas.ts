@@ -7,6 +7,25 @@ import { MAX_WARNINGS } from './import/tar-links.ts';
 const Bytes = Type.Integer({ minimum: 0, examples: [1420] });
 const Path = Text('src/index.ts', { description: 'Relative, with slashes.' });
 
+const Commit = Type.Object(
+  {
+    sha: Text('7d0f1c8a5b0f4e5c9a2b3d4e5f60718293a4b5c6'),
+    branch: Nullable(Text('main', { description: 'The name under which it was first fetched.' })),
+    keptAside: Type.Array(
+      Type.Object({
+        path: Path,
+        reason: Enum(['symlink', 'submodule', 'reserved_name', 'invalid_name', 'collision', 'too_large']),
+      }),
+      { maxItems: 100 },
+    ),
+    keptAsideCount: Type.Integer({ minimum: 0, examples: [0] }),
+  },
+  {
+    description:
+      'The commit that it was fetched from; null of other sources. `keptAside` is what the commit has and a source may not: it stays in every commit that the service makes.',
+  },
+);
+
 export const Source = Type.Object({
   id: Id('src'),
   projectId: Id('prj'),
@@ -22,6 +41,7 @@ export const Source = Type.Object({
   byteSize: Type.Integer({ minimum: 0, maximum: MAX_TOTAL_BYTES, examples: [1420] }),
   fileCount: Type.Integer({ minimum: 0, maximum: MAX_FILES, examples: [3] }),
   message: Nullable(Text('First import')),
+  commit: Nullable(Commit),
   createdAt: Time,
 });
 

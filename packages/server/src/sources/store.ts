@@ -29,6 +29,10 @@ const SOURCE_COLUMNS = [
   'message',
   'manifest_base',
   'manifest_depth',
+  'commit_sha',
+  'commit_branch',
+  'kept_aside',
+  'kept_aside_count',
   'created_at',
 ] as const;
 const SHA_BYTES = 32;

@@ -12,5 +12,14 @@ export const sourceView = (s: SourceRow) => ({
   byteSize: s.byte_size,
   fileCount: s.file_count,
   message: s.message,
+  commit:
+    s.commit_sha === null
+      ? null
+      : {
+          sha: s.commit_sha,
+          branch: s.commit_branch,
+          keptAside: s.kept_aside ?? [],
+          keptAsideCount: s.kept_aside_count ?? 0,
+        },
   createdAt: s.created_at.toISOString(),
 });

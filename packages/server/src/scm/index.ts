@@ -1,0 +1,1 @@
+export { insertLocalInstallation } from './store.ts';
