@@ -1,1 +1,2 @@
+export { nextLookAfterMs } from './poll-timing.ts';
 export { insertLocalInstallation } from './store.ts';

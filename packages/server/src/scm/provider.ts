@@ -122,6 +122,8 @@ export interface Provider {
   };
   /** Tries the credential. Throws `access_denied` or `unavailable`. */
   verify(at: AtInstallation): Promise<{ accountLogin: string | null }>;
+  /** Who makes the service's commits there; null: who the configuration names. */
+  commitAuthor(at: AtInstallation): Promise<{ name: string; email: string } | null>;
   listRepositories(at: AtInstallation, signal: AbortSignal): AsyncIterable<ProviderRepository>;
   getRepository(at: AtRepository): Promise<ProviderRepository>;
   /** In the order of their names' bytes, behind `after`. */
