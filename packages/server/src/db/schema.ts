@@ -860,6 +860,7 @@ export interface PullRequestsTable {
   pushing_source_id: string | null;
   branch_update: JsonOrNull<BranchUpdate>;
   update_run_id: string | null;
+  merge_parent_sha: string | null;
   merge_commit_sha: string | null;
   merged_at: TimeOrNull;
   scm_summary: JsonOrNull<ScmSummary>;
@@ -872,12 +873,15 @@ export interface PullRequestsTable {
   updated_at: GeneratedTime;
 }
 
-/** The last update of a pull request's branch from its base. */
+/** The last update of a pull request's branch from its base. Responses show it without its last two fields. */
 export interface BranchUpdate {
   status: 'running' | 'done' | 'conflicted' | 'failed';
   baseSha: string | null;
   conflicts: string[];
   error: { code: string; message: string } | null;
+  conflictResolution: 'agent' | 'manual';
+  /** Its repair is the work of this user or account. */
+  requestedBy: string;
 }
 
 /** What the provider said of a pull request at the last look. */

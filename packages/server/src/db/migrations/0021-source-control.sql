@@ -165,9 +165,11 @@ create table pull_requests (
   -- The commit that a push under way brings to the branch, and the source that it holds.
   pushing_sha text,
   pushing_source_id text,
-  -- {status, baseSha, conflicts, error} of the last update from the base, and the run that repairs for it.
+  -- The last update from the base, and the run that repairs for it.
   branch_update jsonb,
   update_run_id text,
+  -- The base's commit that the next pushed one has as its second parent: the thread holds their merge.
+  merge_parent_sha text,
   merge_commit_sha text,
   merged_at timestamptz(3),
   scm_summary jsonb,
