@@ -7,6 +7,7 @@ import { readConfigFile } from './config-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const ENV = { TOKEN: 'a token', SHORT: 'short' };
 let files = 0;
 const written = (content: unknown): string => {
   const file = join(folder, `${files++}.json`);
@@ -17,7 +18,7 @@ const read = (content: unknown) => {
   const faults: string[] = [];
   const file = written(content);
   return {
-    config: readConfigFile(file, '', faults),
+    config: readConfigFile(file, '', { env: ENV, faults }),
     faults: faults.map((fault) => fault.replace(file, 'FILE')),
   };
 };
@@ -25,7 +26,7 @@ const AGENT = { command: ['agent', '--acp'], wire: 'anthropic', models: ['anthro
 
 test('without a file there are the built-in providers alone', () => {
   const faults: string[] = [];
-  const config = readConfigFile(null, join(folder, 'none.json'), faults);
+  const config = readConfigFile(null, join(folder, 'none.json'), { env: ENV, faults });
   expect([config.agents, config.aliases, config.prices, faults]).toEqual([{}, {}, {}, []]);
   expect(Object.entries(config.providers).map(([name, one]) => [name, one.key, one.wires])).toEqual([
     ['anthropic', 'required', ['anthropic']],
@@ -136,6 +137,91 @@ describe('egress and runtimes', () => {
   });
 });
 
+describe('source control', () => {
+  const host = { name: 'Host', provider: 'github', token: { env: 'TOKEN' } };
+
+  test('without the part the service commits under its own name', () => {
+    expect(read({}).config.scm).toEqual({
+      installations: [],
+      commit: { name: 'Headrace', email: 'headrace@localhost', coAuthors: false, signingKey: null },
+      branchPrefix: 'headrace/',
+      historyDepth: 50,
+    });
+  });
+
+  test('secrets come from variables and files; files are relative to the file', () => {
+    writeFileSync(join(folder, 'key.pem'), 'a key\n');
+    const { config, faults } = read({
+      scm: {
+        installations: [
+          { ...host, webhookSecret: { file: 'key.pem' }, organization: 'org_1' },
+          {
+            name: 'App',
+            provider: 'github',
+            baseUrl: 'https://git.example/api/v3',
+            app: { appId: '1', installationId: '2', privateKey: { file: 'key.pem' } },
+          },
+        ],
+        commit: { name: 'Robot', coAuthors: true, signingKey: 'key.pem' },
+        branchPrefix: '',
+        historyDepth: 1000,
+      },
+    });
+    expect(faults).toEqual(['FILE: scm.installations.0.webhookSecret: has to have 16 to 200 characters']);
+    expect(config.scm).toEqual({
+      installations: [
+        {
+          organization: 'org_1',
+          name: 'Host',
+          provider: 'github',
+          baseUrl: null,
+          credential: { token: 'a token' },
+          webhookSecret: 'a key',
+        },
+        {
+          organization: null,
+          name: 'App',
+          provider: 'github',
+          baseUrl: 'https://git.example/api/v3',
+          credential: { appId: '1', installationId: '2', privateKey: 'a key' },
+          webhookSecret: null,
+        },
+      ],
+      commit: {
+        name: 'Robot',
+        email: 'headrace@localhost',
+        coAuthors: true,
+        signingKey: join(folder, 'key.pem'),
+      },
+      branchPrefix: '',
+      historyDepth: 1000,
+    });
+  });
+
+  test.each([
+    [{ installations: [{ ...host, token: 'in clear' }] }, 'scm.installations.0.token'],
+    [{ installations: [{ ...host, token: { env: 'NONE' } }] }, 'scm.installations.0.token'],
+    [{ installations: [{ ...host, token: { file: 'none' } }] }, 'scm.installations.0.token'],
+    [{ installations: [{ ...host, token: { env: 'TOKEN', file: 'x' } }] }, 'scm.installations.0.token'],
+    [{ installations: [{ ...host, token: undefined }] }, 'scm.installations.0'],
+    [{ installations: [{ ...host, provider: 'local' }] }, 'scm.installations.0.provider'],
+    [{ installations: [host, host] }, 'scm.installations.1.name'],
+    [{ installations: [{ ...host, webhookSecret: { env: 'SHORT' } }] }, 'scm.installations.0.webhookSecret'],
+    [{ commit: { name: 'A <a@b>' } }, 'scm.commit.name'],
+    [{ commit: { email: 'a\nb' } }, 'scm.commit.email'],
+    [{ commit: { signingKey: 'none' } }, 'scm.commit.signingKey'],
+    [{ branchPrefix: 'a b/' }, 'scm.branchPrefix'],
+    [{ branchPrefix: '-' }, 'scm.branchPrefix'],
+    [{ historyDepth: 0 }, 'scm.historyDepth'],
+    [{ historyDepth: 1001 }, 'scm.historyDepth'],
+    [{ branches: [] }, 'scm.branches'],
+  ])('%j is a fault at %s, without the secret', (scm, place) => {
+    const { faults } = read({ scm });
+    expect(faults).toEqual([expect.stringMatching(new RegExp(`^FILE: ${RegExp.escape(place)}: .`))]);
+    expect(faults.join()).not.toContain('in clear');
+  });
+});
+
 describe('faults are told together, each with its place', () => {
   test.each([
     ['{', ['FILE: is not JSON']],
@@ -168,7 +254,7 @@ describe('faults are told together, each with its place', () => {
 
   test('a file that was asked for has to be there', () => {
     const faults: string[] = [];
-    readConfigFile(join(folder, 'missing.json'), '', faults);
+    readConfigFile(join(folder, 'missing.json'), '', { env: ENV, faults });
     expect(faults).toEqual([expect.stringMatching(/missing\.json: cannot be read \(ENOENT\)$/)]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * The configuration that is too large for environment variables: agents, model providers and prices, what
- * sandboxes may reach and which systems they may have, as a JSON file (HEADRACE_CONFIG_FILE, by default
+ * sandboxes may reach and which systems they may have, source control, as a JSON file (HEADRACE_CONFIG_FILE, by default
  * `config.json` in the data folder, if there is one). docs/guides/agents.md shows it.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,6 +12,8 @@ import type { EgressConfig } from './egress-config.ts';
 import { compile } from './http/validate.ts';
 import { readRuntimes, Runtimes } from './runtimes-config.ts';
 import type { RuntimeEntry } from './runtimes-config.ts';
+import { DEFAULT_SCM, readScm, Scm } from './scm-config.ts';
+import type { ScmFileConfig } from './scm-config.ts';
 
 const Name = '^[a-z][a-z0-9._-]{0,63}$';
 const Wire = Type.Union([
@@ -67,6 +69,7 @@ const File = Type.Object(
     prices: Type.Optional(Type.Record(Type.String(), Price)),
     egress: Type.Optional(Egress),
     runtimes: Type.Optional(Runtimes),
+    scm: Type.Optional(Scm),
   },
   closed,
 );
@@ -124,6 +127,7 @@ export interface FileConfig {
   prices: Record<string, PriceEntry>;
   egress: EgressConfig;
   runtimes: RuntimeEntry[];
+  scm: ScmFileConfig;
 }
 
 const BUILT_IN_AGENTS = ['scripted', 'headrace'];
@@ -140,7 +144,11 @@ const PROVIDERS: Record<string, ProviderEntry> = {
  * Reads the file; without one, the built-in providers alone. Faults are added to `faults`, each with its
  * place in the file.
  */
-export function readConfigFile(path: string | null, fallback: string, faults: string[]): FileConfig {
+export function readConfigFile(
+  path: string | null,
+  fallback: string,
+  { env, faults }: { env: Record<string, string | undefined>; faults: string[] },
+): FileConfig {
   const file = path === null ? fallback : resolve(path);
   const nothing: FileConfig = {
     agents: {},
@@ -149,6 +157,7 @@ export function readConfigFile(path: string | null, fallback: string, faults: st
     prices: {},
     egress: NO_EGRESS,
     runtimes: [],
+    scm: DEFAULT_SCM,
   };
   if (path === null && !existsSync(file)) return nothing;
   const say = (place: string, message: string) => {
@@ -213,7 +222,8 @@ export function readConfigFile(path: string | null, fallback: string, faults: st
   );
   const egress = readEgress(read.egress ?? {}, dirname(file), say);
   const runtimes = readRuntimes(read.runtimes ?? [], dirname(file), say);
-  return { agents, aliases, providers, prices, egress, runtimes };
+  const scm = readScm(read.scm ?? {}, { folder: dirname(file), env, say });
+  return { agents, aliases, providers, prices, egress, runtimes, scm };
 }
 
 /** A JSON pointer as people write a member: `egress.caFile`. */

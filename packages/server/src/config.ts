@@ -10,6 +10,7 @@ import { CAPABILITIES } from './http/capabilities.ts';
 import { readConfigFile } from './config-file.ts';
 import type { FileConfig } from './config-file.ts';
 import { withImported } from './runtimes-config.ts';
+import type { ScmFileConfig } from './scm-config.ts';
 
 export type Role = 'api' | 'worker' | 'runner';
 
@@ -81,7 +82,7 @@ export interface ShownSetting {
   isDefault: boolean;
 }
 
-export interface Config extends FileConfig {
+export interface Config extends Omit<FileConfig, 'scm'> {
   /** What was set, as an operator may read it. */
   settings: ShownSetting[];
   host: string;
@@ -127,7 +128,7 @@ export interface Config extends FileConfig {
   publicUrl: string | null;
   /** Names of capabilities that the deployment switches off. */
   disabled: string[];
-  scm: {
+  scm: ScmFileConfig & {
     pollSeconds: number;
     /** Providers may have loopback and private addresses, and speak http. */
     allowPrivate: boolean;
@@ -383,7 +384,10 @@ function isPublicUrl(text: string): boolean {
   );
 }
 
-function sourceControlOf(v: Variables): Pick<Config, 'publicUrl' | 'disabled' | 'scm' | 'repositoryLimits'> {
+function sourceControlOf(
+  v: Variables,
+  file: ScmFileConfig,
+): Pick<Config, 'publicUrl' | 'disabled' | 'scm' | 'repositoryLimits'> {
   const publicUrl = v.text('HEADRACE_PUBLIC_URL');
   v.require(
     publicUrl === null || isPublicUrl(publicUrl),
@@ -400,6 +404,7 @@ function sourceControlOf(v: Variables): Pick<Config, 'publicUrl' | 'disabled' | 
     publicUrl: publicUrl?.replace(/\/+$/, '') ?? null,
     disabled,
     scm: {
+      ...file,
       pollSeconds: v.whole('HEADRACE_SCM_POLL_SECONDS', 1, 86_400),
       allowPrivate:
         v.oneOf('HEADRACE_SCM_ALLOW_PRIVATE', SETTINGS.HEADRACE_SCM_ALLOW_PRIVATE.default, [
@@ -463,7 +468,10 @@ function s3Of(v: Variables): Config['s3'] {
 export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): Config {
   const v = new Variables(env);
   const dataDir = resolve(v.textOrDefault('HEADRACE_DATA_DIR'));
-  const file = readConfigFile(v.text('HEADRACE_CONFIG_FILE'), join(dataDir, 'config.json'), v.faults);
+  const file = readConfigFile(v.text('HEADRACE_CONFIG_FILE'), join(dataDir, 'config.json'), {
+    env,
+    faults: v.faults,
+  });
   const config: Config = {
     settings: shownSettings(env),
     ...file,
@@ -491,7 +499,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     cleanupGraceSeconds: v.whole('HEADRACE_CLEANUP_GRACE_SECONDS', 0, 604_800),
     repairBudgetSeconds: v.whole('HEADRACE_REPAIR_BUDGET_SECONDS', 1, 900),
     approvalTimeoutSeconds: v.whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 1, 86_400),
-    ...sourceControlOf(v),
+    ...sourceControlOf(v, file.scm),
     organizationBounds: {
       runs: v.bound('HEADRACE_ORG_RUNS'),
       builds: v.bound('HEADRACE_ORG_BUILDS'),
