@@ -1,6 +1,7 @@
 /** The worker's composition: which job is done by which domain, and what goes on in the background. */
 import type pg from 'pg';
 import { reconcileBuilds, workBuilds } from './builds/index.ts';
+import { maintainCaches } from './commits/index.ts';
 import { mergeApplies, reconcileApplies, repairs } from './applies/index.ts';
 import type { Context } from './context.ts';
 import { startGateway } from './gateway/index.ts';
@@ -112,6 +113,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   fillPlaces(ctx);
   reconcileApplies(ctx);
   reconcileRepacks(ctx);
+  maintainCaches(ctx);
   keepHoursClosed(ctx);
   return {
     async stop() {

@@ -32,6 +32,8 @@ export interface GitOptions {
   maxOutput?: number;
   /** Exit codes that are answers too. By default 0 alone. */
   codes?: readonly number[];
+  /** It changes refs/headrace/commits or what the repository has of history: see startGitAlone. */
+  isAlone?: boolean;
 }
 
 const LIMIT_MS = 60_000;
@@ -58,6 +60,22 @@ export function startGit(
 }
 
 /**
+ * As startGit, once no other git of this kind works in the repository, in whatever process. The lock is the
+ * kernel's and git inherits it: it ends with the last process of a git whose service was killed. Lock files
+ * that are there then are left over. Ending the child ends its wait, too.
+ */
+function startGitAlone(gitDir: string, args: readonly string[], env?: Record<string, string>): ChildProcess {
+  return spawn('sh', ['-c', ALONE, 'git', '-c', 'core.hooksPath=/dev/null', ...args], {
+    cwd: gitDir,
+    env: gitEnvironment({ GIT_DIR: gitDir, ...env }),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+/** Others may hold packed-refs.lock for a moment: one that is old is left over. */
+const ALONE = `exec 9>>alone.lock && flock -x 9 && rm -f shallow.lock && find . -maxdepth 1 -name packed-refs.lock -mmin +1 -delete && mkdir -p refs/headrace/commits && find refs/headrace/commits -name '*.lock' -delete && exec git "$@"`;
+
+/**
  * Runs git in a repository and gives its whole output. Throws GitError when it exits with a code that is
  * not among `codes`, takes over `limitMs` (60 s), or says more than `maxOutput` (64 MiB).
  */
@@ -68,7 +86,7 @@ export async function runGit(
 ): Promise<{ code: number; output: Buffer; stderr: string }> {
   const { input, env, limitMs = LIMIT_MS, signal, maxOutput = MAX_OUTPUT, codes = [0] } = options;
   signal?.throwIfAborted();
-  const child = startGit(gitDir, args, env);
+  const child = (options.isAlone ? startGitAlone : startGit)(gitDir, args, env);
   const chunks: Buffer[] = [];
   let size = 0,
     stderr = '',

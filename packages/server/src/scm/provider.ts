@@ -16,6 +16,12 @@ export interface AtRepository extends AtInstallation {
   repository: RepositoryRow;
 }
 
+/** A repository that can be asked: what `openRepository` gives. */
+export interface OpenRepository {
+  provider: Provider;
+  at: AtRepository;
+}
+
 /** A repository as its provider knows it. */
 export interface ProviderRepository {
   externalId: string;
