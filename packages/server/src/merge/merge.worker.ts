@@ -116,7 +116,7 @@ async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promi
     newBlobs: [...merged.newBlobs],
     conflicts: remaining,
     faults,
-    invalid: status === 'clean' && faults.length === 0 ? validateResult(head, changes) : [],
+    invalid: status === 'clean' && faults.length === 0 ? validateResult(head, changes, work.limits) : [],
     files: [],
   };
   if (!work.preview || faults.length > 0) return output;

@@ -9,6 +9,8 @@ import { JobQueue, type QueueOptions } from './job-queue.ts';
 import type { TreeRef } from './job.ts';
 import type { MergeOutput } from './protocol.ts';
 import type { Conflict, DiffFile, ReadBlobs, Resolution } from './types.ts';
+import { BUNDLE_LIMITS } from '../trees/limits.ts';
+import type { SourceLimits } from '../trees/limits.ts';
 import type { Changes, Tree } from '../trees/tree.ts';
 import type { TreeFault } from './validate.ts';
 import { withChanges } from './with-changes.ts';
@@ -21,6 +23,8 @@ export interface MergeRequest {
   draft: TreeRef;
   readBlobs: ReadBlobs;
   resolutions?: Resolution[];
+  /** What the result may hold; those of bundles by default. */
+  limits?: SourceLimits;
 }
 
 export interface MergeResult {
@@ -35,7 +39,7 @@ export interface MergeResult {
   conflicts: Conflict[];
   /** Resolutions that are impossible, by their place in the request. With any of these nothing is resolved. */
   faults: { index: number; message: string }[];
-  /** Rules of bundles that a clean result breaks. */
+  /** Rules of sources that a clean result breaks. */
   invalid: TreeFault[];
 }
 
@@ -70,7 +74,7 @@ async function runMerge(
   request: MergeRequest,
   purpose: 'merge' | 'preview',
 ): Promise<MergePreview> {
-  const { base, draft, readBlobs, resolutions = [] } = request;
+  const { base, draft, readBlobs, resolutions = [], limits = BUNDLE_LIMITS } = request;
   const head = { id: request.head.id, load: once(request.head.load) };
   const output = (await jobs.run(
     {
@@ -79,6 +83,7 @@ async function runMerge(
       head: head.id,
       draft: draft.id,
       resolutions,
+      limits,
       preview: purpose === 'preview',
     },
     [base, head, draft],

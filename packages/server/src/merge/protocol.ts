@@ -1,4 +1,5 @@
 import type { Conflict, DiffFile, Resolution } from './types.ts';
+import type { SourceLimits } from '../trees/limits.ts';
 import type { Changes } from '../trees/tree.ts';
 import type { PackedTree, TreeDelta } from './packed-tree.ts';
 import type { TreeFault } from './validate.ts';
@@ -8,7 +9,15 @@ import type { TreeFault } from './validate.ts';
  * for what it lacks.
  */
 export type Work =
-  | { kind: 'merge'; base: string; head: string; draft: string; resolutions: Resolution[]; preview: boolean }
+  | {
+      kind: 'merge';
+      base: string;
+      head: string;
+      draft: string;
+      resolutions: Resolution[];
+      limits: SourceLimits;
+      preview: boolean;
+    }
   | { kind: 'diff'; from: string; to: string };
 
 export interface MergeOutput {

@@ -1,20 +1,9 @@
 import { checkPath } from '../trees/paths.ts';
 import { bytesOf } from './changed-tree.ts';
+import type { SourceLimits } from '../trees/limits.ts';
 import type { Changes, Tree } from '../trees/tree.ts';
 
-interface BundleLimits {
-  files: number;
-  fileBytes: number;
-  totalBytes: number;
-}
-
-const BUNDLE_LIMITS: BundleLimits = {
-  files: 10_000,
-  fileBytes: 8 * 1024 * 1024,
-  totalBytes: 32 * 1024 * 1024,
-};
-
-/** A rule of source bundles that a tree breaks: at `path`, or as a whole where that is null. */
+/** A rule of sources that a tree breaks: at `path`, or as a whole where that is null. */
 export interface TreeFault {
   path: string | null;
   message: string;
@@ -27,11 +16,7 @@ const MAX_FAULTS = 100;
  * files, or too much. The head is valid and the merge has looked for clashes, so only new paths are
  * checked: 20 ms less for 10,000 files. At most 100 faults.
  */
-export function validateResult(
-  head: Tree,
-  changes: Changes,
-  limits: BundleLimits = BUNDLE_LIMITS,
-): TreeFault[] {
+export function validateResult(head: Tree, changes: Changes, limits: SourceLimits): TreeFault[] {
   const faults: TreeFault[] = [];
   let files = head.size;
   let total = bytesOf(head);
@@ -47,7 +32,7 @@ export function validateResult(
   }
   if (files > limits.files)
     faults.unshift({ path: null, message: `the merge has ${files} files, ${limits.files} are allowed` });
-  if (total > limits.totalBytes)
-    faults.unshift({ path: null, message: `the merge has ${total} bytes, ${limits.totalBytes} are allowed` });
+  if (total > limits.bytes)
+    faults.unshift({ path: null, message: `the merge has ${total} bytes, ${limits.bytes} are allowed` });
   return faults.slice(0, MAX_FAULTS);
 }

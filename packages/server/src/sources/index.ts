@@ -15,5 +15,6 @@ export { repackProject } from './repack/repack.job.ts';
 export { reconcileRepacks } from './repack/reconcile-repacks.ts';
 export { loadSource, purgeBlobs, purgePacks, purgeSources } from './store.ts';
 export type { SourceRow } from './store.ts';
+export { limitsOf } from './limits.ts';
 export { loadTree, sameTree } from './load-tree.ts';
 export { sourceView } from './view.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { CaptureResult } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
-import type { ThreadRow } from '../db/schema.ts';
-import { checkTree, loadTree, sameTree, stageBlobs } from '../sources/index.ts';
+import type { ProjectRow, ThreadRow } from '../db/schema.ts';
+import { checkTree, limitsOf, loadTree, sameTree, stageBlobs } from '../sources/index.ts';
 import { comparePaths } from '../trees/paths.ts';
 import { readTar } from '../trees/tar-reader.ts';
 import type { Staged } from '../sources/index.ts';
@@ -60,7 +60,11 @@ export async function captureWorkspace(
   );
   const strays = result.strays ?? [];
   const tree = treeOf(result, below?.tree);
-  const { paths, limit } = checkTree(tree, typeof from === 'string' ? base : undefined);
+  const { paths, limit } = checkTree(
+    tree,
+    limitsOf(ctx, await projectOf(ctx, thread)),
+    typeof from === 'string' ? base : undefined,
+  );
   const refused = [...strays.map(({ path, fault }) => ({ path, message: fault })), ...paths];
   const held = limit === null ? without(tree, paths) : null;
   return {
@@ -73,6 +77,9 @@ export async function captureWorkspace(
     fault: limit === null ? named(refused) : clean(limit),
   };
 }
+
+const projectOf = (ctx: Context, { project_id: id }: ThreadRow): Promise<Pick<ProjectRow, 'repository_id'>> =>
+  ctx.db.selectFrom('projects').select('repository_id').where('id', '=', id).executeTakeFirstOrThrow();
 
 type Refused = { path: string; message: string }[];
 

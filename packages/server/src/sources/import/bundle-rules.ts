@@ -3,20 +3,20 @@
  */
 import { escapeControls } from '../../db/clean-text.ts';
 import type { Field } from '../../http/errors.ts';
+import { BUNDLE_LIMITS, bytesRule, fileBytesRule, filesRule } from '../../trees/limits.ts';
+import type { SourceLimits } from '../../trees/limits.ts';
 import { checkPath, findCollisions } from '../../trees/paths.ts';
 
-export const MAX_FILES = 10_000;
-export const MAX_FILE_BYTES = 8 * 1024 * 1024;
-export const MAX_TOTAL_BYTES = 32 * 1024 * 1024;
+export const { files: MAX_FILES, fileBytes: MAX_FILE_BYTES, bytes: MAX_TOTAL_BYTES } = BUNDLE_LIMITS;
 /** Faults that one answer names. */
 export const MAX_FAULTS = 100;
 /** Files that are checked for their names, also where a source may not hold as many. */
 export const MAX_NAMED = 20_000;
 
 export const RULES = {
-  count: `A source holds at most ${MAX_FILES} files.`,
-  total: 'A source holds at most 32 MiB in all.',
-  fileSize: 'must not be larger than 8 MiB',
+  count: filesRule(BUNDLE_LIMITS),
+  total: bytesRule(BUNDLE_LIMITS),
+  fileSize: fileBytesRule(BUNDLE_LIMITS),
   utf8: 'must be text without lone surrogates; send other bytes as base64',
   base64: 'must be canonical base64 with padding',
 } as const;
@@ -119,9 +119,10 @@ interface TreeFaults {
  */
 export function checkTree(
   files: ReadonlyMap<string, { byteSize: number }>,
+  limits: SourceLimits,
   source: ReadonlyMap<string, unknown> = new Map(),
 ): TreeFaults {
-  if (files.size > MAX_FILES) return { paths: [], limit: RULES.count };
+  if (files.size > limits.files) return { paths: [], limit: filesRule(limits) };
   const all = [...files.keys()];
   const added = all.filter((path) => !source.has(path));
   const paths = added.length === 0 ? [] : pathFaults(all, added);
@@ -129,10 +130,11 @@ export function checkTree(
   let total = 0;
   for (const [path, { byteSize }] of files) {
     if (bad.has(path)) continue;
-    if (byteSize > MAX_FILE_BYTES) return { paths, limit: `${path.slice(0, 1200)}: ${RULES.fileSize}` };
+    if (byteSize > limits.fileBytes)
+      return { paths, limit: `${path.slice(0, 1200)}: ${fileBytesRule(limits)}` };
     total += byteSize;
   }
-  return { paths, limit: total > MAX_TOTAL_BYTES ? RULES.total : null };
+  return { paths, limit: total > limits.bytes ? bytesRule(limits) : null };
 }
 
 function pathFaults(all: string[], added: string[]): TreeFaults['paths'] {
