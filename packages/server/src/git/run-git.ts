@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { GIT_ENVIRONMENT } from './environment.ts';
 
 export class GitError extends Error {
@@ -77,7 +77,8 @@ const ALONE = `exec 9>>alone.lock && flock -x 9 && rm -f shallow.lock && find . 
 
 /**
  * Runs git in a repository and gives its whole output. Throws GitError when it exits with a code that is
- * not among `codes`, takes over `limitMs` (60 s), or says more than `maxOutput` (64 MiB).
+ * not among `codes`, takes over `limitMs` (60 s), or says more than `maxOutput` (64 MiB), and what `input`
+ * breaks with. `input` is read at git's pace and ends with it.
  */
 export async function runGit(
   gitDir: string,
@@ -91,7 +92,8 @@ export async function runGit(
   let size = 0,
     stderr = '',
     timedOut = false,
-    tooLong = false;
+    tooLong = false,
+    broken: unknown;
   child.stdout!.on('data', (data: Buffer) => {
     size += data.length;
     if (size <= maxOutput) return chunks.push(data);
@@ -103,7 +105,13 @@ export async function runGit(
   });
   child.stdin!.on('error', () => undefined); // the end of the process says what was wrong
   if (input === undefined || typeof input === 'string' || Buffer.isBuffer(input)) child.stdin!.end(input);
-  else input.on('error', () => child.kill('SIGKILL')).pipe(child.stdin!);
+  else
+    input
+      .on('error', (error: unknown) => {
+        broken = error;
+        child.kill('SIGKILL');
+      })
+      .pipe(child.stdin!);
   const timer = setTimeout(() => {
     timedOut = true;
     child.kill('SIGKILL');
@@ -116,12 +124,14 @@ export async function runGit(
       child.once('close', resolve);
     });
     signal?.throwIfAborted();
+    if (broken !== undefined) throw broken;
     if (code !== null && codes.includes(code) && !tooLong)
       return { code, output: Buffer.concat(chunks), stderr };
     const why = timedOut ? `took over ${limitMs} ms` : tooLong ? 'said too much' : `ended (${code})`;
     throw new GitError(`git ${args[0]} ${why}: ${stderr.trim()}`, { code, stderr, timedOut });
   } finally {
     clearTimeout(timer);
+    if (input instanceof Readable) input.destroy();
     signal?.removeEventListener('abort', stop);
   }
 }
