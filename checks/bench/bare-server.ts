@@ -36,6 +36,7 @@ app.get<{ Params: { appId: string; threadId: string } }>(
           queuedRuns: 0,
           isHeld: false,
           pendingApprovals: [],
+          pullRequests: [],
         }),
       }),
     );

@@ -865,6 +865,7 @@ export interface PullRequestsTable {
   merged_at: TimeOrNull;
   scm_summary: JsonOrNull<ScmSummary>;
   scm_summary_updated_at: TimeOrNull;
+  unknown_looks: Generated<number>;
   looked_at: TimeOrNull;
   next_look_at: TimeOrNull;
   version: Generated<number>;

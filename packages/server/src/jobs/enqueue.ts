@@ -12,6 +12,14 @@ export interface JobKinds {
   'preview.work': { previewId: string };
   'workspace.archive': { threadId: string };
   'source.repack': { projectId: string };
+  /** Pushes what the thread has, then looks at the provider. */
+  'pull-request.sync': { pullRequestId: string };
+  /** After a merge: the head of the thread's project follows the base branch. */
+  'pull-request.follow-base': { pullRequestId: string };
+  /** Names the pull request in a comment on its thread's issue. */
+  'pull-request.comment': { pullRequestId: string };
+  /** Something moved in a repository: its pull requests are looked at. */
+  'scm.look-repository': { repositoryId: string };
 }
 export type JobKind = keyof JobKinds;
 

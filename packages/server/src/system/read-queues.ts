@@ -33,6 +33,10 @@ const NAMES: Record<JobKind, string> = {
   'preview.work': 'previews',
   'workspace.archive': 'archives',
   'source.repack': 'repacks',
+  'pull-request.sync': 'pullRequestSyncs',
+  'pull-request.follow-base': 'mergedPullRequests',
+  'pull-request.comment': 'pullRequestComments',
+  'scm.look-repository': 'repositoryLooks',
 };
 
 /** What is open of each kind of work, by the indexes of open rows. */

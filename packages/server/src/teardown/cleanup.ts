@@ -24,6 +24,7 @@ import type { Loop } from '../jobs/every.ts';
 import { purgeMessages } from '../messages/index.ts';
 import { purgePreviews } from '../previews/index.ts';
 import { markProjectEmptied, markProjectsPurged, purgeHeadHistory } from '../projects/index.ts';
+import { purgePullRequests } from '../pull-requests/index.ts';
 import { purgeRuns, purgeTools } from '../runs/index.ts';
 import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
 import { markThreadsPurged } from '../threads/index.ts';
@@ -53,6 +54,7 @@ const OF_THREADS: Purge[] = [
   purgeExecs,
   purgeCandidates,
   purgeApplies,
+  purgePullRequests,
   purgeRuns,
 ];
 

@@ -3,6 +3,7 @@ import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
 import { scopeOf } from '../projects/index.ts';
+import { followSource } from '../pull-requests/index.ts';
 import type { LoadedThread } from './policy.ts';
 import { threadStatus } from './state.ts';
 import { threadWork, writeThread } from './store.ts';
@@ -32,8 +33,11 @@ export async function changeThread(
     updated_at: sql<Date>`now()`,
     ...(isPublished ? { version: sql<number>`version + 1` } : {}),
   });
-  // Previews show the latest source.
-  if (row.latest_source_id !== thread.latest_source_id) tx.wake('control', row.id);
+  // Previews show the latest source, and pull requests have it.
+  if (row.latest_source_id !== thread.latest_source_id) {
+    tx.wake('control', row.id);
+    if (project.repository_id !== null) await followSource(tx, row.id);
+  }
   if (isPublished) {
     const type = publish === 'asDeleted' ? 'thread.deleted' : 'thread.updated';
     appendEvent(tx, { ...scopeOf(project), threadId: row.id }, type, { id: row.id, status: row.status });

@@ -1,5 +1,5 @@
 /**
- * Threads as their responses show them, with their runs and open questions: one statement, so that a response
+ * Threads as their responses show them, with their runs, open questions and pull requests: one statement, so that a response
  * is one moment and its parts never contradict each other. Its cost does not depend on how many runs a thread
  * had. PostgreSQL answers in JSON: pg takes twice as long to read a row of 40 columns.
  */
@@ -10,6 +10,8 @@ import { prepared } from '../db/prepared.ts';
 import type { RunRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { seesProject } from '../http/principal.ts';
+import { listedFrom, listedOf } from '../pull-requests/index.ts';
+import type { ListedJson } from '../pull-requests/index.ts';
 import type { Asked } from './policy.ts';
 
 const TIMES = [
@@ -71,13 +73,15 @@ interface Work {
 /** A thread with the facts of its response about its run and its open questions. */
 export interface ThreadDetails extends Work {
   thread: ThreadFields;
+  /** Newest first. */
+  pullRequests: ReturnType<typeof listedFrom>;
 }
 
 interface Row {
   thread: string;
 }
 
-const FIELDS = `${COLUMNS.map((name) => `t.${name}`).join(', ')}, thread_work(t.id, t.status) as work, case when t.active_build_id is not null then is_build_held(t.active_build_id) end as is_build_held`;
+const FIELDS = `${COLUMNS.map((name) => `t.${name}`).join(', ')}, thread_work(t.id, t.status) as work, case when t.active_build_id is not null then is_build_held(t.active_build_id) end as is_build_held, ${listedOf('t.id')} as pull_requests`;
 /** `from` provides the rows `t`. */
 const select = (from: string) =>
   `select row_to_json(one)::text as thread from (select ${FIELDS} from ${from}) as one`;
@@ -94,11 +98,21 @@ function detailsOf({ thread: text }: Row): ThreadDetails {
   const {
     work,
     is_build_held: isBuildHeld,
+    pull_requests: pullRequests,
     ...thread
-  } = JSON.parse(text) as ThreadFields & { work: Work; is_build_held: boolean | null };
+  } = JSON.parse(text) as ThreadFields & {
+    work: Work;
+    is_build_held: boolean | null;
+    pull_requests: ListedJson;
+  };
   revive(thread, TIMES);
   if (work.run) revive(work.run, ['started_at', 'active_since']);
-  return { thread, ...work, isHeld: work.isHeld || isBuildHeld === true };
+  return {
+    thread,
+    ...work,
+    isHeld: work.isHeld || isBuildHeld === true,
+    pullRequests: listedFrom(pullRequests),
+  };
 }
 
 /** Makes dates of the times that JSON carries as text. */

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Body, Counter, Enum, Id, Micros, Nullable, Text, Time } from '../http/schemas.ts';
+import { ListedPullRequest } from '../pull-requests/index.ts';
 
 const NullableTime = Nullable(Time);
 
@@ -21,11 +22,6 @@ export const WORKSPACE_STATUSES = [
   'cleanup_pending',
   'error',
 ] as const;
-
-const PullRequest = Type.Object(
-  { number: Type.Number(), url: Type.String(), repoFullName: Type.String(), state: Type.String() },
-  { additionalProperties: true },
-);
 
 export const ErrorTrackerIssue = Body({
   issueId: Text('4711', { minLength: 1, maxLength: 128 }),
@@ -77,8 +73,8 @@ export const Thread = Type.Object({
   blockedOn: Type.Array(Text('apply:apl_01k9x3v5e8f7arh2m4t6w8y0zb')),
   pendingWakeups: Counter,
   tasks: Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: true }), { examples: [[]] }),
-  pullRequests: Type.Array(PullRequest, { examples: [[]] }),
-  primaryPullRequest: Type.Unsafe<null>({ type: ['object', 'null'], examples: [null] }),
+  pullRequests: Type.Array(ListedPullRequest, { examples: [[]] }),
+  primaryPullRequest: Nullable(ListedPullRequest),
   taskIdentifier: Nullable(Text('TASK-1')),
   trackerIssueUrl: Nullable(Type.String({ examples: ['https://tracker.example.com/TASK-1'] })),
   createdAt: Time,

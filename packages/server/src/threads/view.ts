@@ -1,5 +1,6 @@
 import type { Db } from '../db/database.ts';
 import type { Tx } from '../db/transaction.ts';
+import { listedView, primaryOf } from '../pull-requests/index.ts';
 import { readThreadById } from './read-threads.ts';
 import type { ThreadDetails } from './read-threads.ts';
 
@@ -9,7 +10,15 @@ const iso = (time: Date | null) => time?.toISOString() ?? null;
 export const activeDurationMs = (run: { active_duration_ms: number; active_since: Date | null }) =>
   run.active_duration_ms + (run.active_since ? Math.max(0, Date.now() - run.active_since.getTime()) : 0);
 
-export function threadView({ thread: t, run, queuedRuns, isHeld, pendingApprovals }: ThreadDetails) {
+export function threadView({
+  thread: t,
+  run,
+  queuedRuns,
+  isHeld,
+  pendingApprovals,
+  pullRequests,
+}: ThreadDetails) {
+  const primary = primaryOf(pullRequests);
   const isActive = run !== null && (run.status === 'running' || run.status === 'waiting');
   return {
     id: t.id,
@@ -17,7 +26,7 @@ export function threadView({ thread: t, run, queuedRuns, isHeld, pendingApproval
     sourceId: t.source_id,
     latestSourceId: t.latest_source_id,
     modelId: t.model_id,
-    scmPullRequestNumber: null,
+    scmPullRequestNumber: primary?.row.number ?? null,
     title: t.title,
     status: t.status,
     archivedAt: iso(t.archived_at),
@@ -34,8 +43,8 @@ export function threadView({ thread: t, run, queuedRuns, isHeld, pendingApproval
     ],
     pendingWakeups: queuedRuns,
     tasks: [],
-    pullRequests: [],
-    primaryPullRequest: null,
+    pullRequests: pullRequests.map(listedView),
+    primaryPullRequest: primary && listedView(primary),
     taskIdentifier: null,
     trackerIssueUrl: t.tracker_issue_url,
     createdAt: iso(t.created_at),

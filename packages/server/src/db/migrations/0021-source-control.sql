@@ -174,6 +174,8 @@ create table pull_requests (
   merged_at timestamptz(3),
   scm_summary jsonb,
   scm_summary_updated_at timestamptz(3),
+  -- Looks in a row that found `mergeable` unknown.
+  unknown_looks integer not null default 0,
   looked_at timestamptz(3),
   next_look_at timestamptz(3),
   version bigint not null default 1,

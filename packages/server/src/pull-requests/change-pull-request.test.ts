@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Context } from '../context.ts';
+import { transaction } from '../db/transaction.ts';
+import { newId } from '../ids.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { changePullRequest, loopDisabledBy, recordPullRequest } from './change-pull-request.ts';
+import type { LoopChange, PullRequestChange } from './change-pull-request.ts';
+import { findPullRequestById, lockPullRequest } from './store.ts';
+
+let s: TestServer;
+let ctx: Context;
+beforeAll(async () => {
+  s = await startTestServer({ HEADRACE_ROLES: 'api' });
+  ctx = s.service.ctx;
+});
+afterAll(async () => {
+  await s?.close();
+});
+
+const SUMMARY = {
+  state: 'open' as const,
+  draft: false,
+  mergeable: 'mergeable' as const,
+  mergeQueued: false,
+  checks: { total: 1, succeeded: 1, failing: 0, running: 0 },
+  checksAvailable: true,
+  commentsAvailable: true,
+  unresolvedCount: 0,
+};
+
+async function newThread(): Promise<string> {
+  const { project } = (await s.call('POST', '/api/projects', { name: 'n' })).body;
+  return (await s.call('POST', '/api/threads', { projectId: project.id, title: 't' })).body.thread.id;
+}
+
+/** A recorded pull request of a thread. */
+async function record(
+  threadId: string,
+  fields: Partial<Parameters<typeof recordPullRequest>[1]> = {},
+  loop: LoopChange | null = null,
+): Promise<string> {
+  const thread = await ctx.db
+    .selectFrom('threads')
+    .selectAll()
+    .where('id', '=', threadId)
+    .executeTakeFirstOrThrow();
+  const { id: installation } = await ctx.db
+    .selectFrom('installations')
+    .select('id')
+    .where('org_id', '=', thread.org_id)
+    .executeTakeFirstOrThrow();
+  const name = randomUUID();
+  const repository = newId('repo');
+  await ctx.db
+    .insertInto('repositories')
+    .values({
+      org_id: thread.org_id,
+      id: repository,
+      installation_id: installation,
+      provider: 'local',
+      external_id: repository,
+      full_name: name,
+      name,
+      default_branch: 'main',
+    })
+    .execute();
+  const { row } = await transaction(ctx, (tx) =>
+    recordPullRequest(
+      tx,
+      {
+        org_id: thread.org_id,
+        id: newId('pr'),
+        project_id: thread.project_id,
+        thread_id: threadId,
+        repository_id: repository,
+        number: 7,
+        url: 'http://x/7',
+        repo_full_name: name,
+        title: 'One',
+        body: 'Words.',
+        state: 'open',
+        head_ref: 'headrace/one',
+        head_sha: '1'.repeat(40),
+        base_ref: 'main',
+        created_by: 'sa_1',
+        ...fields,
+      },
+      loop,
+    ),
+  );
+  return row.id;
+}
+
+const change = (id: string, columns: PullRequestChange, loop?: LoopChange) =>
+  transaction(ctx, async (tx) => changePullRequest(tx, (await lockPullRequest(tx, id))!, columns, loop));
+const published = async (id: string) =>
+  (
+    await sql<{ status: string }>`
+  select data ->> 'status' as status from (select event_id, type, data from events union all select event_id, type, data from outbox) as e
+  where type = 'pull_request.updated' and data ->> 'id' = ${id} order by event_id`.execute(ctx.db)
+  ).rows.map((e) => e.status);
+
+describe('a change of a pull request', () => {
+  test('is counted and published where its object changes, and not where only the times of looks do', async () => {
+    const id = await record(await newThread());
+    await change(id, { title: 'Two', scm_summary: SUMMARY, scm_summary_updated_at: sql<Date>`now()` });
+    const before = (await findPullRequestById(ctx.db, id))!.row;
+    await change(id, {
+      title: 'Two',
+      // A summary with its members in another order is the same.
+      scm_summary: Object.fromEntries(Object.entries(SUMMARY).reverse()) as never,
+      scm_summary_updated_at: sql<Date>`now() + interval '1 second'`,
+      next_look_at: sql<Date>`now()`,
+    });
+    const { row: after } = (await findPullRequestById(ctx.db, id))!;
+    expect([before.version, after.version, await published(id)]).toEqual([2, 2, ['open', 'open']]);
+    expect([after.updated_at, after.scm_summary_updated_at! > before.scm_summary_updated_at!]).toEqual([
+      before.updated_at,
+      true,
+    ]);
+  });
+
+  test('of its loop counts too, the time of its last observation apart', async () => {
+    const id = await record(await newThread());
+    await change(id, {}, { enabled: true, status: 'observing' });
+    await change(id, {}, { last_observed_at: new Date() });
+    await change(id, {}, { enabled: true, status: 'observing' });
+    await change(id, {}, loopDisabledBy('user'));
+    const { row, loop } = (await findPullRequestById(ctx.db, id))!;
+    expect([row.version, (await published(id)).length, loop!.status, loop!.disabled_by]).toEqual([
+      3,
+      3,
+      'disabled',
+      'user',
+    ]);
+  });
+
+  test('that closes it ends a push that waits and its loop, in the same event', async () => {
+    const id = await record(
+      await newThread(),
+      { push_retry_at: new Date() },
+      { enabled: true, status: 'observing' },
+    );
+    await change(id, { push_status: 'pending' });
+    const { row, loop } = await change(id, { state: 'closed' });
+    expect([row.push_status, row.push_retry_at, loop!.enabled, loop!.disabled_by, row.version]).toEqual([
+      'current',
+      null,
+      false,
+      'system',
+      3,
+    ]);
+    expect(await published(id)).toEqual(['open', 'open', 'closed']);
+  });
+});
+
+test('a thread shows its pull requests, newest first and without their bodies, and the open one as its primary one', async () => {
+  const threadId = await newThread();
+  const none = (await s.call('GET', `/api/threads/${threadId}`)).body.thread;
+  expect([none.pullRequests, none.primaryPullRequest, none.scmPullRequestNumber]).toEqual([[], null, null]);
+  const old = await record(threadId, { state: 'closed', number: 1 });
+  const open = await record(threadId, { number: 2 }, { enabled: true, status: 'observing' });
+  const transferred = await record(threadId, { number: 3, transferred_at: new Date(), auto_push: false });
+  const { thread } = (await s.call('GET', `/api/threads/${threadId}`)).body;
+  expect(thread.pullRequests.map((p: { id: string }) => p.id)).toEqual([transferred, open, old]);
+  expect([thread.primaryPullRequest.id, thread.scmPullRequestNumber]).toEqual([open, 2]);
+  expect(thread.primaryPullRequest).toMatchObject({
+    title: 'One',
+    push: { status: 'current', reason: null, conflicts: [], error: null },
+    update: null,
+    reviewLoop: { enabled: true, pullRequestId: open },
+  });
+  expect([thread.primaryPullRequest.body, none.version]).toEqual([undefined, thread.version]);
+  expect((await s.call('GET', `/api/threads?limit=1`)).body.threads[0].pullRequests).toHaveLength(3);
+});

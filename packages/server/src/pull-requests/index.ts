@@ -1,0 +1,21 @@
+/** What other domains may use of the records of pull requests. */
+export { changePullRequest, loopDisabledBy, recordPullRequest } from './change-pull-request.ts';
+export type { LoopChange, PullRequestChange } from './change-pull-request.ts';
+export { enqueueSync, followSource } from './enqueue-sync.ts';
+export { ListedPullRequest } from './schemas.ts';
+export { EVENT_OF, pushAfter, stateAfter } from './state.ts';
+export {
+  countPullRequests,
+  findByNumber,
+  findOpen,
+  findPullRequestById,
+  listedFrom,
+  listedOf,
+  listWatched,
+  lockPullRequest,
+  purgePullRequests,
+  takeDue,
+} from './store.ts';
+export type { ListedJson } from './store.ts';
+export { listedView, primaryOf, pullRequestView } from './view.ts';
+export type { LoadedPullRequest } from './view.ts';
