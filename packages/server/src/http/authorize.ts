@@ -1,7 +1,7 @@
 /** What a caller may call at all, before the operation looks at the resource that the call names. */
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from './errors.ts';
-import type { Access } from './operation.ts';
+import type { Access, Call } from './operation.ts';
 import { may, seesProject } from './principal.ts';
 import type { Principal } from './principal.ts';
 
@@ -16,20 +16,26 @@ export function authorize(
   params: Record<string, string>,
 ): void {
   if (access === 'public') return;
-  const refuse = (message: string) =>
-    api === 'platform' || principal.kind === 'session'
-      ? new ApiError('forbidden', message)
-      : new ApiError('unauthorized', message);
   if (api === 'platform' && !principal.platformApi)
     throw new ApiError('forbidden', 'This organization has no access to the Platform API.');
   if (access === 'authenticated') return;
   if ('session' in access) return requireSession(access, principal);
-  const missing = access.permissions.filter((permission) => !may(principal, permission));
-  if (missing.length) throw refuse(`This takes the permission ${missing.join(' and ')}.`);
+  requirePermissions({ principal, api }, access.permissions);
   if (access.unrestricted && principal.projectIds !== null)
-    throw refuse('A key that is restricted to projects may not do this.');
+    throw refusal({ principal, api }, 'A key that is restricted to projects may not do this.');
   if (api === 'platform' && params.appId !== undefined && !seesProject(principal, params.appId))
     throw new ApiError('forbidden', 'This key is restricted to other apps.');
+}
+
+type Caller = Pick<Call, 'principal' | 'api'>;
+
+const refusal = ({ principal, api }: Caller, message: string) =>
+  new ApiError(api === 'platform' || principal.kind === 'session' ? 'forbidden' : 'unauthorized', message);
+
+/** Throws 401 or 403 where the caller lacks one: also for what only some bodies of an operation take. */
+export function requirePermissions(caller: Caller, permissions: readonly string[]): void {
+  const missing = permissions.filter((permission) => !may(caller.principal, permission));
+  if (missing.length) throw refusal(caller, `This takes the permission ${missing.join(' and ')}.`);
 }
 
 /** A browser session of at least this rank, and where that is asked for, the operator's. */

@@ -1,6 +1,6 @@
 import type { Db } from '../db/database.ts';
 import { rowsPrepared } from '../db/prepared.ts';
-import type { ProjectRow, StoredSettings } from '../db/schema.ts';
+import type { MergeMethod, ProjectRow, StoredSettings } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 
 export interface EffectiveSettings {
@@ -24,6 +24,16 @@ export interface EffectiveSettings {
   runtime: string | null;
   /** null: any page may frame a preview. */
   frameAncestors: string[] | null;
+  pullRequests: { draft: boolean };
+  reviewLoop: {
+    enabled: boolean;
+    autoMerge: boolean;
+    maxPasses: number;
+    /** null: the first one that the repository allows. */
+    mergeMethod: MergeMethod | null;
+    instructions: string;
+    reply: boolean;
+  };
 }
 
 /**
@@ -65,5 +75,19 @@ export function resolveSettings(own: StoredSettings, organization: StoredSetting
     },
     runtime: own.runtime ?? organization.runtime ?? null,
     frameAncestors: own.preview?.frameAncestors ?? organization.preview?.frameAncestors ?? null,
+    pullRequests: { draft: own.pullRequests?.draft ?? organization.pullRequests?.draft ?? false },
+    reviewLoop: resolveLoop(own.reviewLoop, organization.reviewLoop),
   };
 }
+
+const resolveLoop = (
+  own: StoredSettings['reviewLoop'],
+  organization: StoredSettings['reviewLoop'],
+): EffectiveSettings['reviewLoop'] => ({
+  enabled: own?.enabled ?? organization?.enabled ?? false,
+  autoMerge: own?.autoMerge ?? organization?.autoMerge ?? false,
+  maxPasses: own?.maxPasses ?? organization?.maxPasses ?? 5,
+  mergeMethod: own?.mergeMethod ?? organization?.mergeMethod ?? null,
+  instructions: own?.instructions ?? organization?.instructions ?? '',
+  reply: own?.reply ?? organization?.reply ?? true,
+});

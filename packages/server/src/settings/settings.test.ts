@@ -41,6 +41,8 @@ const NOTHING = {
   concurrency: null,
   runtime: null,
   preview: null,
+  pullRequests: null,
+  reviewLoop: null,
 };
 const path = (form = 'apps', id = appId) => `/api/platform/v1/${form}/${id}/settings`;
 const ofApp = (body?: unknown) => s.call(body ? 'PATCH' : 'GET', path(), body, { key });
@@ -67,6 +69,15 @@ describe('200', () => {
         concurrency: { runs: 2, builds: 1 },
         runtime: 'tools',
         preview: { frameAncestors: ["'self'", 'https://*.example.com:8443'] },
+        pullRequests: { draft: true },
+        reviewLoop: {
+          enabled: true,
+          autoMerge: true,
+          maxPasses: 20,
+          mergeMethod: 'rebase',
+          instructions: 'i'.repeat(20_000),
+          reply: false,
+        },
       };
       expect(expectStatus(await ask(all), 200).body.settings).toEqual(all);
       expect(expectStatus(await ask({ idleTimeoutMinutes: 6, approvals: [] }), 200).body.settings).toEqual({
@@ -77,6 +88,11 @@ describe('200', () => {
       expect((await ask({ egress: { mode: 'none' }, concurrency: { runs: 1 } })).body.settings).toMatchObject(
         { egress: { mode: 'none', hosts: [] }, concurrency: { runs: 1, builds: null } },
       );
+      const { settings } = (await ask({ pullRequests: {}, reviewLoop: { maxPasses: 1 } })).body;
+      expect([settings.pullRequests, settings.reviewLoop]).toEqual([
+        { draft: null },
+        { enabled: null, autoMerge: null, maxPasses: 1, mergeMethod: null, instructions: null, reply: null },
+      ]);
       expect((await read()).body.settings.idleTimeoutMinutes).toBe(6);
       expect(expectStatus(await ask(NOTHING), 200).body.settings).toEqual(NOTHING);
     }
@@ -95,22 +111,50 @@ describe('200', () => {
       organizationConcurrency: { runs: null, builds: null },
       runtime: null,
       frameAncestors: null,
+      pullRequests: { draft: false },
+      reviewLoop: {
+        enabled: false,
+        autoMerge: false,
+        maxPasses: 5,
+        mergeMethod: null,
+        instructions: '',
+        reply: true,
+      },
     });
     await ofOrganization({
       spendLimitMicros: 7000,
       budgetMicros: 10,
       approvals: [{ tool: 'sh', decision: 'deny' }],
       concurrency: { runs: 3, builds: 2 },
+      pullRequests: { draft: true },
+      reviewLoop: { enabled: true, autoMerge: true, maxPasses: 2, mergeMethod: 'squash', reply: false },
     });
     expect(await effective()).toMatchObject({
+      pullRequests: { draft: true },
+      reviewLoop: { enabled: true, autoMerge: true, maxPasses: 2, mergeMethod: 'squash', reply: false },
       spendLimitMicros: 7000,
       budgetMicros: null,
       organizationBudgetMicros: 10,
       approvals: [{ tool: 'sh', decision: 'deny' }],
       concurrency: { runs: 3, builds: 2 },
     });
-    await ofApp({ spendLimitMicros: 0, approvals: [], concurrency: { runs: 1 } });
+    await ofApp({
+      spendLimitMicros: 0,
+      approvals: [],
+      concurrency: { runs: 1 },
+      pullRequests: { draft: false },
+      reviewLoop: { enabled: false, maxPasses: 3, instructions: '' },
+    });
     expect(await effective()).toMatchObject({
+      pullRequests: { draft: false },
+      reviewLoop: {
+        enabled: false,
+        autoMerge: true,
+        maxPasses: 3,
+        mergeMethod: 'squash',
+        instructions: '',
+        reply: false,
+      },
       spendLimitMicros: 0,
       approvals: [],
       concurrency: { runs: 1, builds: 2 },
@@ -188,6 +232,15 @@ describe('400', () => {
       [{ runtime: 'imaged' }, '/runtime'],
       [{ runtime: '' }, '/runtime'],
       [{ preview: { frameAncestors: ["'self'; script-src *"] } }, '/preview/frameAncestors/0'],
+      [{ pullRequests: { draft: 1 } }, '/pullRequests/draft'],
+      [{ reviewLoop: { enabled: 'yes' } }, '/reviewLoop/enabled'],
+      [{ reviewLoop: { maxPasses: 0 } }, '/reviewLoop/maxPasses'],
+      [{ reviewLoop: { maxPasses: 21 } }, '/reviewLoop/maxPasses'],
+      [{ reviewLoop: { maxPasses: 1.5 } }, '/reviewLoop/maxPasses'],
+      [{ reviewLoop: { mergeMethod: 'octopus' } }, '/reviewLoop/mergeMethod'],
+      [{ reviewLoop: { instructions: 'i'.repeat(20_001) } }, '/reviewLoop/instructions'],
+      [{ reviewLoop: { reply: 1 } }, '/reviewLoop/reply'],
+      [{ reviewLoop: { passes: 3 } }, '/reviewLoop/passes'],
       [{ idleTimeoutMinutes: 5, moon: 1 }, '/moon'],
     ];
     for (const [body, at] of cases) {
@@ -202,6 +255,15 @@ describe('400', () => {
 });
 
 describe('401, 403, 404', () => {
+  test('a loop that merges by itself takes repo:update as well', async () => {
+    const { key: owner } = await newAccount(s, cookie, { permissions: { project: ['read', 'update'] } });
+    const set = (autoMerge: boolean) =>
+      s.call('PATCH', path(), { reviewLoop: { autoMerge } }, { key: owner });
+    expect(expectStatus(await set(true), 403).body.error.message).toContain('repo:update');
+    expectStatus(await set(false), 200);
+    await ofApp(NOTHING);
+  });
+
   test('permissions, app scope and other organizations', async () => {
     const { key: reader } = await newAccount(s, cookie, { permissions: { project: ['read'] } });
     const { key: elsewhere } = await newAccount(s, cookie, { projectIds: ['prj_x'] });

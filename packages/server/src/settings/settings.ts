@@ -4,7 +4,7 @@
  */
 import Type from 'typebox';
 import type { Static } from 'typebox';
-import type { StoredSettings } from '../db/schema.ts';
+import type { MergeMethod, StoredSettings } from '../db/schema.ts';
 import { Body, Enum, Micros, Nullable, Text } from '../http/schemas.ts';
 
 const Approval = Body({
@@ -46,6 +46,42 @@ const Egress = Body(
   },
 );
 
+const MERGE_METHODS = ['merge', 'squash', 'rebase'] as const satisfies MergeMethod[];
+const Flag = (description: string) =>
+  Type.Optional(Nullable({ ...Type.Boolean({ examples: [true] }), description } as Type.TBoolean));
+
+const PullRequests = Body({ draft: Flag('New pull requests are drafts. Default: false.') });
+
+const ReviewLoop = Body(
+  {
+    enabled: Flag('New pull requests begin with their review loop enabled. Default: false.'),
+    autoMerge: Flag(
+      'The loop of new pull requests merges by itself. Default: false. Setting it takes `repo:update` too.',
+    ),
+    maxPasses: Type.Optional(
+      Nullable(
+        Type.Integer({ minimum: 1, maximum: 20, examples: [5], description: 'Passes in a row. Default: 5.' }),
+      ),
+    ),
+    mergeMethod: Type.Optional(
+      Nullable(Enum(MERGE_METHODS, { description: 'Default: the first one that the repository allows.' })),
+    ),
+    instructions: Type.Optional(
+      Nullable(
+        Text('Keep the public API as it is.', {
+          maxLength: 20_000,
+          description: 'What each pass is told first.',
+        }),
+      ),
+    ),
+    reply: Flag('Review comments that a pass was told of get a reply. Default: true.'),
+  },
+  {
+    description:
+      "`enabled` and `autoMerge` count when a pull request is made, the others whenever they are needed. Each field that is null or left out is the organization's, then the service's default.",
+  },
+);
+
 const fields = {
   idleTimeoutMinutes: Nullable(Type.Integer({ minimum: 1, maximum: 60, examples: [15] })),
   modelId: Nullable(Text('scripted', { minLength: 1, maxLength: 128 })),
@@ -83,6 +119,8 @@ const fields = {
       }),
     }),
   ),
+  pullRequests: Nullable(PullRequests),
+  reviewLoop: Nullable(ReviewLoop),
 };
 
 export const Settings = Type.Object(fields);
@@ -97,11 +135,17 @@ export const SettingsChange = Body({
   concurrency: Type.Optional(fields.concurrency),
   runtime: Type.Optional(fields.runtime),
   preview: Type.Optional(fields.preview),
+  pullRequests: Type.Optional(fields.pullRequests),
+  reviewLoop: Type.Optional(fields.reviewLoop),
 });
+
+/** What a change takes besides the operation's own permissions. */
+export const permissionsFor = ({ reviewLoop }: Static<typeof SettingsChange>): string[] =>
+  reviewLoop?.autoMerge === true ? ['repo:update'] : [];
 
 /** The stored settings after a change. */
 export function changed(stored: StoredSettings, change: Static<typeof SettingsChange>): StoredSettings {
-  const { egress, concurrency, ...rest } = change;
+  const { egress, concurrency, pullRequests, reviewLoop, ...rest } = change;
   return {
     ...stored,
     ...rest,
@@ -111,8 +155,21 @@ export function changed(stored: StoredSettings, change: Static<typeof SettingsCh
       : {
           concurrency: concurrency && { runs: concurrency.runs ?? null, builds: concurrency.builds ?? null },
         }),
+    ...(pullRequests === undefined
+      ? {}
+      : { pullRequests: pullRequests && { draft: pullRequests.draft ?? null } }),
+    ...(reviewLoop === undefined ? {} : { reviewLoop: reviewLoop && { ...NO_LOOP, ...reviewLoop } }),
   };
 }
+
+const NO_LOOP: NonNullable<StoredSettings['reviewLoop']> = {
+  enabled: null,
+  autoMerge: null,
+  maxPasses: null,
+  mergeMethod: null,
+  instructions: null,
+  reply: null,
+};
 
 /** Every field, null where nothing is stored. */
 export const settingsView = (stored: StoredSettings) => ({
@@ -125,4 +182,6 @@ export const settingsView = (stored: StoredSettings) => ({
   concurrency: stored.concurrency ?? null,
   runtime: stored.runtime ?? null,
   preview: stored.preview ?? null,
+  pullRequests: stored.pullRequests ?? null,
+  reviewLoop: stored.reviewLoop ?? null,
 });

@@ -1,9 +1,10 @@
 import { audit } from '../audit/index.ts';
+import { requirePermissions } from '../http/authorize.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { loadProject, scopeOf, setProjectSettings } from '../projects/index.ts';
 import { requireRuntime } from './runtimes.ts';
-import { changed, Settings, SettingsChange, settingsView } from './settings.ts';
+import { changed, permissionsFor, Settings, SettingsChange, settingsView } from './settings.ts';
 
 export const updateAppSettings = write({
   name: 'settings.updateAppSettings',
@@ -13,6 +14,7 @@ export const updateAppSettings = write({
   access: { permissions: ['project:update'] },
   body: SettingsChange,
   responses: { 200: Ok({ settings: Settings }) },
+  before: async (call) => requirePermissions(call, permissionsFor(call.body)),
   async handle(tx, call) {
     requireRuntime(call.ctx, call.body.runtime);
     const project = await loadProject(tx.db, call, 'update');
