@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { MergeResult } from '../merge/pool.ts';
-import { stageBlobs } from '../sources/index.ts';
-import { invalidResult, mergeRequest } from './merge-request.ts';
+import { mergeRequest, stageBlobs } from '../sources/index.ts';
+import { invalidResult } from './merge-faults.ts';
 import type { Outcome, QueuedApply } from './outcome.ts';
 import { conflictOutcome } from './repair/conflict.ts';
 

@@ -4,19 +4,12 @@ import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { headNotInitialized } from '../projects/index.ts';
 import { loadSource } from '../sources/index.ts';
+import type { MergeSides } from '../sources/index.ts';
 import { lockThreadById, requireIdle, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import type { PreviewBody } from './schemas.ts';
 
 export type Decision = Static<typeof PreviewBody>;
-
-/** The sources of a merge, which never change. The draft started from the base. */
-export interface MergeSides {
-  projectId: string;
-  base: string | null;
-  head: string;
-  draft: string;
-}
 
 const staleSource = () =>
   new ApiError(

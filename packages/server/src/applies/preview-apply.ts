@@ -5,7 +5,8 @@ import { read } from '../http/operation.ts';
 import { Enum, Id, Ok } from '../http/schemas.ts';
 import { DiffFile, faultsMapped } from '../sources/index.ts';
 import { loadThread } from '../threads/index.ts';
-import { mergeRequest, resolutionFields } from './merge-request.ts';
+import { mergeRequest } from '../sources/index.ts';
+import { resolutionFields } from './merge-faults.ts';
 import { requireApplicable } from './policy.ts';
 import { Conflict, PreviewBody } from './schemas.ts';
 

@@ -1,7 +1,8 @@
 export { cancelRuns, failQueuedRuns } from './cancel-runs.ts';
 export { queueRestore } from './queue-restore.ts';
 export { queueRun, threadKey } from './queue-run.ts';
-export { hasMarkers } from './repair/markers.ts';
+export { repairAgent } from './repair/agent.ts';
+export { attemptOf } from './repair/evidence.ts';
 export type { Attempt, RepairResult, Repairs } from './repair/attempt.ts';
 export { resumeRun } from './resume-run.ts';
 export { Run, Tool } from './schemas.ts';

@@ -17,4 +17,6 @@ export { loadSource, purgeBlobs, purgePacks, purgeSources } from './store.ts';
 export type { SourceRow } from './store.ts';
 export { limitsOf } from './limits.ts';
 export { loadTree, sameTree } from './load-tree.ts';
+export { mergeRequest, treeOf } from './merge-request.ts';
+export type { MergeSides } from './merge-request.ts';
 export { sourceView } from './view.ts';

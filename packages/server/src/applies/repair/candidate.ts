@@ -1,9 +1,8 @@
 import type { Context } from '../../context.ts';
-import { loadTree, readBlobs, sameTree } from '../../sources/index.ts';
+import { loadTree, readBlobs, sameTree, treeOf } from '../../sources/index.ts';
 import { decodeManifest } from '../../trees/manifest.ts';
 import type { Tree } from '../../trees/tree.ts';
 import { cleanOutcome } from '../merge-outcome.ts';
-import { treeOf } from '../merge-request.ts';
 import type { Head, Outcome, QueuedApply } from '../outcome.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
+import { repairAgent } from '../../runs/index.ts';
 import type { Outcome, QueuedApply } from '../outcome.ts';
-import { repairAgent } from './agent.ts';
 
 /**
  * Decides who resolves conflicts. In manual mode, and with resolutions, that is the caller; else it is an

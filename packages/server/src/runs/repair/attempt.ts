@@ -1,10 +1,13 @@
-/** What a repair starts from, and what it leaves: the domain of applies gives the one and takes the other. */
+/** What a repair starts from, and what it leaves: the domain of its merge gives the one and takes the other. */
 import type { Context } from '../../context.ts';
 import type { Repair, RunRow } from '../../db/schema.ts';
 import type { Tx } from '../../db/transaction.ts';
 import type { Staged } from '../../sources/index.ts';
 import type { LoadedThread } from '../../threads/index.ts';
 import type { Tree } from '../../trees/tree.ts';
+
+/** The folder of a repair's evidence and report; never part of a source. */
+export const FOLDER = '.hoplite/repair';
 
 interface Evidence {
   path: string;
@@ -38,7 +41,7 @@ export interface RepairResult {
   candidate: { tree: Tree; staged: Staged } | null;
 }
 
-/** The domain of applies, which runs do not import. */
+/** The domain of a merge, which runs do not import. */
 export interface Repairs {
   attempt(ctx: Context, run: RunRow): Promise<Attempt>;
   /** In the transaction that ends the run. `result` is null when it was stopped. */

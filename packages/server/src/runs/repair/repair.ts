@@ -1,6 +1,6 @@
 /**
- * A run that repairs the conflicts of an apply. It starts from files that are no source, and what it leaves
- * is none: the apply decides on it and publishes it. This domain works the run; `Repairs` says what it
+ * A run that repairs the conflicts of a merge. It starts from files that are no source, and what it leaves
+ * is none: the merge's domain decides on it and publishes it. This domain works the run; `Repairs` says what it
  * starts from, and is given its result.
  *
  *   workspace at the draft --> put to the attempt's files --> turn --> captured, report read --> run ended
@@ -26,13 +26,12 @@ import type { Capture } from '../../workspaces/index.ts';
 import type { LostCode, StartedRun } from '../claimed-run.ts';
 import type { RunEnd } from '../finish-run.ts';
 import type { JudgedEnd } from '../model-failure.ts';
+import { FOLDER } from './attempt.ts';
 import type { Attempt, RepairResult } from './attempt.ts';
 import { changedElsewhere, unnamed } from './changes.ts';
 import { leftMarkers } from './markers.ts';
 import { readReport } from './report.ts';
 
-/** The folder of a repair's evidence and report; never part of a source. */
-const FOLDER = '.hoplite/repair';
 /** At most so many paths are in an error. */
 const SHOWN = 10;
 

@@ -1,6 +1,5 @@
-/** Chooses the agent that repairs the conflicts of an apply, and writes its prompt. */
+/** Chooses the agent that repairs the conflicts of a merge, and writes its prompt. */
 import type { Context } from '../../context.ts';
-import type { ApplyRow } from '../../db/schema.ts';
 import { effectiveSettings } from '../../settings/index.ts';
 
 const SCRIPT = 'headrace.repairScript';
@@ -11,12 +10,12 @@ interface RepairAgent {
 }
 
 /**
- * The thread's model and its prompt; null where that is the scripted agent and the app has no script for
+ * The thread's model and its prompt; null where that is the scripted agent and the project has no script for
  * it. `failures` says why earlier candidates were refused.
  */
 export async function repairAgent(
   ctx: Context,
-  apply: ApplyRow,
+  of: { thread_id: string; project_id: string },
   conflicts: string[],
   failures: string[],
 ): Promise<RepairAgent | null> {
@@ -24,9 +23,9 @@ export async function repairAgent(
     .selectFrom('threads as t')
     .innerJoin('projects as p', 'p.id', 't.project_id')
     .select(['t.model_id', 'p.metadata'])
-    .where('t.id', '=', apply.thread_id)
+    .where('t.id', '=', of.thread_id)
     .executeTakeFirstOrThrow();
-  const modelId = own ?? (await effectiveSettings(ctx.db, apply)).modelId;
+  const modelId = own ?? (await effectiveSettings(ctx.db, of)).modelId;
   if (modelId !== 'scripted') return { modelId, prompt: instructions(conflicts, failures) };
   const script = metadata[SCRIPT];
   return script ? { modelId, prompt: asMessage(script) } : null;
