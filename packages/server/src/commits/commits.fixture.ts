@@ -87,7 +87,7 @@ export function openUpstream(
 export function makeDataFolder(): { ctx: Pick<Context, 'config'>; remove: () => void } {
   const dataDir = mkdtempSync(join(tmpdir(), 'headrace-caches-'));
   return {
-    ctx: { config: { dataDir } as Context['config'] },
+    ctx: { config: { dataDir, scm: { historyDepth: 50 } } as Context['config'] },
     remove: () => rmSync(dataDir, { recursive: true, force: true }),
   };
 }

@@ -6,7 +6,6 @@ import { inTurn, openCache } from './cache.ts';
 import type { Cache } from './cache.ts';
 
 const FETCH_MS = 600_000;
-const HISTORY_DEPTH = 50;
 
 interface Wanted {
   /** The commit that this branch has now. */
@@ -40,7 +39,7 @@ export async function fetchCommit(
   }
   await inTurn(cache, async () => {
     if (depth === undefined && (await isFetched(cache, sha))) return;
-    await fetchWith(repository, cache, { sha, depth: depth ?? HISTORY_DEPTH });
+    await fetchWith(repository, cache, { sha, depth: depth ?? ctx.config.scm.historyDepth });
   });
   return sha;
 }
