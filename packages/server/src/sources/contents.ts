@@ -139,16 +139,39 @@ async function readHeld(ctx: Reading, queue: Held[], into: Map<string, Buffer>):
   await Promise.all(Array.from({ length: PACKS_AT_ONCE }, work));
 }
 
-async function readPack(
-  ctx: Reading,
-  { pack, sha256s: held }: Held,
-  into: Map<string, Buffer>,
-): Promise<void> {
-  // In the pack's order each frame is fetched once.
-  const place = (sha256: string) => pack.index.blobs.get(sha256)?.frame ?? 0;
-  held.sort((a, b) => place(a) - place(b));
-  for await (const { sha256, bytes } of createBlobReader(ctx.store, [pack]).readBlobs(held))
+async function readPack(ctx: Reading, held: Held, into: Map<string, Buffer>): Promise<void> {
+  for await (const { sha256, bytes } of createBlobReader(ctx.store, [held.pack]).readBlobs(inPackOrder(held)))
     into.set(sha256, bytes);
+}
+
+/** In the pack's order each frame is fetched once. */
+function inPackOrder({ pack, sha256s }: Held): string[] {
+  const place = (sha256: string) => pack.index.blobs.get(sha256)?.frame ?? 0;
+  return sha256s.toSorted((a, b) => place(a) - place(b));
+}
+
+/**
+ * Contents of a project, each once, in the order of its packs: nothing is held but what one range read
+ * fetches. Throws as `readBlobs`.
+ */
+export async function* streamBlobs(
+  ctx: Reading,
+  projectId: string,
+  sha256s: Iterable<string>,
+): AsyncGenerator<{ sha256: string; bytes: Buffer }> {
+  const rest = new Set(sha256s);
+  for (let lookups = 1; rest.size > 0; lookups++) {
+    try {
+      for (const held of await locate(ctx, projectId, [...rest])) {
+        for await (const blob of createBlobReader(ctx.store, [held.pack]).readBlobs(inPackOrder(held))) {
+          rest.delete(blob.sha256);
+          yield blob;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof ObjectNotFoundError) || lookups === LOOKUPS) throw sourceFault(error);
+    }
+  }
 }
 
 /** One content; throws as `readBlobs`. */

@@ -2,7 +2,7 @@
 export { cleanUpObjects, expireRest } from './cleanup.ts';
 export { gzipChunks } from './archive.ts';
 export { checkTree } from './import/bundle-rules.ts';
-export { readBlobs, tarOf } from './contents.ts';
+export { readBlobs, streamBlobs, tarOf } from './contents.ts';
 export { faultsMapped, sourceFault } from './faults.ts';
 export { commitStaged, insertSource } from './insert-source.ts';
 export type { EncodedTree } from './insert-source.ts';
