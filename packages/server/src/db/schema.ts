@@ -856,6 +856,7 @@ export interface PullRequestsTable {
   push_error: JsonOrNull<{ code: string; message: string }>;
   push_attempts: Generated<number>;
   push_retry_at: TimeOrNull;
+  push_take: 'branch' | 'thread' | null;
   pushing_sha: string | null;
   pushing_source_id: string | null;
   branch_update: JsonOrNull<BranchUpdate>;
@@ -874,7 +875,7 @@ export interface PullRequestsTable {
   updated_at: GeneratedTime;
 }
 
-/** The last update of a pull request's branch from its base. Responses show it without its last two fields. */
+/** The last update of a pull request's branch from its base. Responses show its first four fields. */
 export interface BranchUpdate {
   status: 'running' | 'done' | 'conflicted' | 'failed';
   baseSha: string | null;
@@ -883,6 +884,8 @@ export interface BranchUpdate {
   conflictResolution: 'agent' | 'manual';
   /** Its repair is the work of this user or account. */
   requestedBy: string;
+  /** The sources that its repair merges; null without one. */
+  sides: { base: string; head: string; draft: string } | null;
 }
 
 /** What the provider said of a pull request at the last look. */

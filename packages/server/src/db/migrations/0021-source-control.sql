@@ -162,6 +162,8 @@ create table pull_requests (
   push_error jsonb,
   push_attempts integer not null default 0,
   push_retry_at timestamptz(3),
+  -- Whose files count where both have diverged, as a caller has decided.
+  push_take text check (push_take in ('branch', 'thread')),
   -- The commit that a push under way brings to the branch, and the source that it holds.
   pushing_sha text,
   pushing_source_id text,
@@ -186,6 +188,7 @@ create table pull_requests (
 create index pull_requests_thread on pull_requests (thread_id, id);
 create unique index pull_requests_open on pull_requests (thread_id) where state = 'open' and transferred_at is null;
 create index pull_requests_repository on pull_requests (repository_id, number);
+create index pull_requests_updating on pull_requests (id) where branch_update->>'status' = 'running';
 create index pull_requests_due on pull_requests (next_look_at) where next_look_at is not null;
 
 create table review_loops (
