@@ -6,8 +6,10 @@ import { transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
-import { changePullRequest, loopDisabledBy, recordPullRequest } from './change-pull-request.ts';
-import type { LoopChange, PullRequestChange } from './change-pull-request.ts';
+import { changePullRequest, recordPullRequest } from './change-pull-request.ts';
+import type { PullRequestChange } from './change-pull-request.ts';
+import { loopAfter } from './loop-state.ts';
+import type { LoopChange } from './loop-state.ts';
 import { findPullRequestById, lockPullRequest } from './store.ts';
 
 let s: TestServer;
@@ -128,7 +130,7 @@ describe('a change of a pull request', () => {
     await change(id, {}, { enabled: true, status: 'observing' });
     await change(id, {}, { last_observed_at: new Date() });
     await change(id, {}, { enabled: true, status: 'observing' });
-    await change(id, {}, loopDisabledBy('user'));
+    await change(id, {}, loopAfter('observing', 'switchOff'));
     const { row, loop } = (await findPullRequestById(ctx.db, id))!;
     expect([row.version, (await published(id)).length, loop!.status, loop!.disabled_by]).toEqual([
       3,

@@ -6,6 +6,8 @@ import type { PullRequestRow, PullRequestsTable, ReviewLoopRow } from '../db/sch
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
+import { loopAfter } from './loop-state.ts';
+import type { LoopChange } from './loop-state.ts';
 import { pushAfter } from './state.ts';
 import { insertLoop, insertRow, writeLoop, writeRow } from './store.ts';
 import { pullRequestView } from './view.ts';
@@ -18,10 +20,6 @@ type Unseen = 'scm_summary_updated_at' | 'looked_at' | 'next_look_at' | 'push_re
 /** Columns as their rows have them. */
 export type PullRequestChange = Partial<Omit<PullRequestRow, Kept | Unseen | 'version' | 'updated_at'>> &
   Partial<Record<Unseen, Date | RawBuilder<Date> | null>>;
-export type LoopChange = Partial<
-  Omit<ReviewLoopRow, 'id' | 'org_id' | 'pull_request_id' | 'thread_id' | 'created_at' | 'updated_at'>
->;
-
 const scopeOf = (row: Pick<PullRequestRow, 'org_id' | 'project_id' | 'thread_id'>) => ({
   orgId: row.org_id,
   projectId: row.project_id,
@@ -33,21 +31,6 @@ const scopeOf = (row: Pick<PullRequestRow, 'org_id' | 'project_id' | 'thread_id'
 const publish = (tx: Tx, row: PullRequestRow): void => {
   appendEvent(tx, scopeOf(row), 'pull_request.updated', { id: row.id, status: row.state });
 };
-
-const DISABLED: LoopChange = {
-  enabled: false,
-  status: 'disabled',
-  wait_until: null,
-  blocked_reason: null,
-  last_error_code: null,
-  last_error_message: null,
-};
-
-/** The change that disables a loop. */
-export const loopDisabledBy = (by: NonNullable<ReviewLoopRow['disabled_by']>): LoopChange => ({
-  ...DISABLED,
-  disabled_by: by,
-});
 
 type NewPullRequest = Omit<
   Parameters<typeof insertRow>[1],
@@ -81,7 +64,7 @@ export async function changePullRequest(
     ...change,
     ...(isLeft ? { push_status: pushAfter(loaded.row.push_status, 'leave'), push_retry_at: null } : {}),
   };
-  const loopColumns: LoopChange = isLeft && loaded.loop?.enabled ? loopDisabledBy('system') : loopChange;
+  const loopColumns: LoopChange = isLeft ? loopAfter(loaded.loop?.status ?? null, 'end') : loopChange;
   const isPublished = !isDeepStrictEqual(seen(loaded), seen(changed(loaded, columns, loopColumns)));
   const loop = await storeLoop(tx, loaded, loopColumns, isPublished);
   if (Object.keys(columns).length === 0 && !isPublished) return { row: loaded.row, loop };

@@ -1,8 +1,10 @@
 /** What other domains may use of the records of pull requests. */
-export { changePullRequest, loopDisabledBy, recordPullRequest } from './change-pull-request.ts';
-export type { LoopChange, PullRequestChange } from './change-pull-request.ts';
+export { changePullRequest, recordPullRequest } from './change-pull-request.ts';
+export type { PullRequestChange } from './change-pull-request.ts';
 export { enqueueSync, followSource } from './enqueue-sync.ts';
 export { ListedPullRequest } from './schemas.ts';
+export { loopAfter } from './loop-state.ts';
+export type { LoopChange } from './loop-state.ts';
 export { EVENT_OF, pushAfter, stateAfter } from './state.ts';
 export {
   countPullRequests,
