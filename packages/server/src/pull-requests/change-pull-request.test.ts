@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
-import { newId } from '../ids.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
-import { changePullRequest, recordPullRequest } from './change-pull-request.ts';
+import { changePullRequest } from './change-pull-request.ts';
 import type { PullRequestChange } from './change-pull-request.ts';
 import { loopAfter } from './loop-state.ts';
 import type { LoopChange } from './loop-state.ts';
+import { newThread, record } from './records.fixture.ts';
 import { findPullRequestById, lockPullRequest } from './store.ts';
 
 let s: TestServer;
@@ -33,69 +32,6 @@ const SUMMARY = {
   unresolvedCount: 0,
 };
 
-async function newThread(): Promise<string> {
-  const { project } = (await s.call('POST', '/api/projects', { name: 'n' })).body;
-  return (await s.call('POST', '/api/threads', { projectId: project.id, title: 't' })).body.thread.id;
-}
-
-/** A recorded pull request of a thread. */
-async function record(
-  threadId: string,
-  fields: Partial<Parameters<typeof recordPullRequest>[1]> = {},
-  loop: LoopChange | null = null,
-): Promise<string> {
-  const thread = await ctx.db
-    .selectFrom('threads')
-    .selectAll()
-    .where('id', '=', threadId)
-    .executeTakeFirstOrThrow();
-  const { id: installation } = await ctx.db
-    .selectFrom('installations')
-    .select('id')
-    .where('org_id', '=', thread.org_id)
-    .executeTakeFirstOrThrow();
-  const name = randomUUID();
-  const repository = newId('repo');
-  await ctx.db
-    .insertInto('repositories')
-    .values({
-      org_id: thread.org_id,
-      id: repository,
-      installation_id: installation,
-      provider: 'local',
-      external_id: repository,
-      full_name: name,
-      name,
-      default_branch: 'main',
-    })
-    .execute();
-  const { row } = await transaction(ctx, (tx) =>
-    recordPullRequest(
-      tx,
-      {
-        org_id: thread.org_id,
-        id: newId('pr'),
-        project_id: thread.project_id,
-        thread_id: threadId,
-        repository_id: repository,
-        number: 7,
-        url: 'http://x/7',
-        repo_full_name: name,
-        title: 'One',
-        body: 'Words.',
-        state: 'open',
-        head_ref: 'headrace/one',
-        head_sha: '1'.repeat(40),
-        base_ref: 'main',
-        created_by: 'sa_1',
-        ...fields,
-      },
-      loop,
-    ),
-  );
-  return row.id;
-}
-
 const change = (id: string, columns: PullRequestChange, loop?: LoopChange) =>
   transaction(ctx, async (tx) => changePullRequest(tx, (await lockPullRequest(tx, id))!, columns, loop));
 const published = async (id: string) =>
@@ -107,7 +43,7 @@ const published = async (id: string) =>
 
 describe('a change of a pull request', () => {
   test('is counted and published where its object changes, and not where only the times of looks do', async () => {
-    const id = await record(await newThread());
+    const id = await record(ctx, await newThread(s));
     await change(id, { title: 'Two', scm_summary: SUMMARY, scm_summary_updated_at: sql<Date>`now()` });
     const before = (await findPullRequestById(ctx.db, id))!.row;
     await change(id, {
@@ -126,7 +62,7 @@ describe('a change of a pull request', () => {
   });
 
   test('of its loop counts too, the time of its last observation apart', async () => {
-    const id = await record(await newThread());
+    const id = await record(ctx, await newThread(s));
     await change(id, {}, { enabled: true, status: 'observing' });
     await change(id, {}, { last_observed_at: new Date() });
     await change(id, {}, { enabled: true, status: 'observing' });
@@ -142,7 +78,8 @@ describe('a change of a pull request', () => {
 
   test('that closes it ends a push that waits and its loop, in the same event', async () => {
     const id = await record(
-      await newThread(),
+      ctx,
+      await newThread(s),
       { push_retry_at: new Date() },
       { enabled: true, status: 'observing' },
     );
@@ -160,12 +97,16 @@ describe('a change of a pull request', () => {
 });
 
 test('a thread shows its pull requests, newest first and without their bodies, and the open one as its primary one', async () => {
-  const threadId = await newThread();
+  const threadId = await newThread(s);
   const none = (await s.call('GET', `/api/threads/${threadId}`)).body.thread;
   expect([none.pullRequests, none.primaryPullRequest, none.scmPullRequestNumber]).toEqual([[], null, null]);
-  const old = await record(threadId, { state: 'closed', number: 1 });
-  const open = await record(threadId, { number: 2 }, { enabled: true, status: 'observing' });
-  const transferred = await record(threadId, { number: 3, transferred_at: new Date(), auto_push: false });
+  const old = await record(ctx, threadId, { state: 'closed', number: 1 });
+  const open = await record(ctx, threadId, { number: 2 }, { enabled: true, status: 'observing' });
+  const transferred = await record(ctx, threadId, {
+    number: 3,
+    transferred_at: new Date(),
+    auto_push: false,
+  });
   const { thread } = (await s.call('GET', `/api/threads/${threadId}`)).body;
   expect(thread.pullRequests.map((p: { id: string }) => p.id)).toEqual([transferred, open, old]);
   expect([thread.primaryPullRequest.id, thread.scmPullRequestNumber]).toEqual([open, 2]);

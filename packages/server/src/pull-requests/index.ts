@@ -1,4 +1,5 @@
 /** What other domains may use of the records of pull requests. */
+export { cancelPullRequestWork } from './cancel-work.ts';
 export { changePullRequest, recordPullRequest } from './change-pull-request.ts';
 export type { PullRequestChange } from './change-pull-request.ts';
 export { enqueueSync, followSource } from './enqueue-sync.ts';

@@ -4,14 +4,15 @@ import { cancelThreadBuild } from '../builds/index.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { stopThreadPreviews } from '../previews/index.ts';
+import { cancelPullRequestWork } from '../pull-requests/index.ts';
 import { cancelRuns } from '../runs/index.ts';
 import { changeThread, initializationChange, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread, ThreadChange } from '../threads/index.ts';
 import { changeWorkspace, enqueueArchive } from '../workspaces/index.ts';
 
 /**
- * Ends the work of a locked thread that is archived or deleted: its runs, its queued apply, its build and
- * its previews. Returns the change to the thread's row.
+ * Ends the work of a locked thread that is archived or deleted: its runs, its queued apply, its build, its
+ * previews, and what goes on with its pull requests. Returns the change to the thread's row.
  */
 export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<ThreadChange> {
   const { thread } = loaded;
@@ -19,6 +20,7 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   await cancelApply(tx, loaded);
   const isBuildOver = await cancelThreadBuild(tx, loaded);
   await stopThreadPreviews(tx, loaded);
+  if (loaded.project.repository_id !== null) await cancelPullRequestWork(tx, thread);
   if (thread.workspace_status !== null && thread.workspace_status !== 'archived')
     await enqueueArchive(tx, thread);
   return {
