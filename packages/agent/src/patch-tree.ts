@@ -1,7 +1,7 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { below, makeWay, statOf } from './paths.ts';
-import { tarFiles } from './tar.ts';
+import { tarFiles, type TarFile } from './tar.ts';
 
 /**
  * Writes the tar on stdin over the tree in the working folder. Its first entry `.headrace-patch.json` may
@@ -60,17 +60,18 @@ function isEmpty(folder: string): boolean {
   return statOf(raw(folder))?.isDirectory() === true && readdirSync(raw(folder), 'buffer').length === 0;
 }
 
-function write(path: string, content: Buffer, executable: boolean): void {
+function write({ path, content, executable, target }: TarFile): void {
   const file = below(root, path);
   makeWay(root, file);
   clear(bytesOf(file));
-  writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 });
+  if (target !== undefined) symlinkSync(target, file);
+  else writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 });
 }
 
 openUp(bytesOf(root));
-for (const { path, content, executable } of tarFiles(readFileSync(0))) {
-  if (path === '.headrace-patch.json') {
-    const gone = JSON.parse(content.toString()) as { delete: string[]; deleteBytes?: string[] };
+for (const file of tarFiles(readFileSync(0))) {
+  if (file.path === '.headrace-patch.json') {
+    const gone = JSON.parse(file.content.toString()) as { delete: string[]; deleteBytes?: string[] };
     for (const name of [...gone.delete.map(bytesOf), ...(gone.deleteBytes ?? [])]) remove(name);
-  } else write(path, content, executable);
+  } else write(file);
 }

@@ -1,17 +1,19 @@
 /**
- * Reads regular files from a tar archive: ustar, pax paths and sizes, GNU long names. Skips entries of other
+ * Reads regular files and symbolic links from a tar archive: ustar, pax paths and sizes, GNU long names. Skips entries of other
  * types. Small on purpose: it runs inside sandboxes, where every module costs start time, and reads first
  * entries outside.
  */
-interface TarFile {
+export interface TarFile {
   path: string;
   executable: boolean;
   content: Buffer;
+  /** What a symbolic link leads to. */
+  target?: string;
 }
 
 const BLOCK = 512;
 
-/** All regular files of a whole archive. Throws on a damaged one. */
+/** All regular files and symbolic links of a whole archive. Throws on a damaged one. */
 export function* tarFiles(archive: Buffer): Generator<TarFile> {
   let longName: string | undefined,
     pax: Record<string, string> = {};
@@ -33,6 +35,8 @@ export function* tarFiles(archive: Buffer): Generator<TarFile> {
           textIn(header, 0, 100);
       if (type === '0' || type === '\0')
         yield { path, executable: (numberIn(header, 100, 8) & 0o100) !== 0, content };
+      else if (type === '2')
+        yield { path, executable: false, content, target: pax['linkpath'] ?? textIn(header, 157, 100) };
       longName = undefined;
       pax = {};
     }

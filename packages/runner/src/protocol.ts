@@ -5,6 +5,7 @@
  *
  *   GET    /status                                    → RunnerStatus
  *   PUT    /workspaces/:id?ORIGIN     tar             → 204  makes or replaces the workspace
+ *   PUT    /histories/:key?group=GROUP  tar           → 204  keeps a `.git` for workspaces of that project
  *   GET    /workspaces                                → { workspaces: WorkspaceSize[] }
  *   GET    /workspaces/:id                            → WorkspaceState
  *   DELETE /workspaces/:id                            → 204  idempotent; resolves once nothing of it lives
@@ -14,7 +15,8 @@
  *                                                     409 `changed` for a path that changed since
  *   POST   /workspaces/:id/patch      tar             → 204  the first entry is `.headrace-patch.json`,
  *                                                     { delete: string[], deleteBytes?: string[] } (one
- *                                                     character per byte); the files to write follow
+ *                                                     character per byte); the files to write follow. `links`
+ *                                                     (path → target): all links that there are then
  *   GET    /sources?group=GROUP                       → { keys: string[] }  kept files of that project, the
  *                                                     most recently used first
  *   GET    /groups                                    → { groups: string[] }  projects with anything kept
@@ -46,7 +48,8 @@
  *   PUT    /gateways/:id              GatewayRequest  → 204  a worker serves the model gateway there;
  *                                                     repeated as a sign of life
  *
- * ORIGIN: where the files come from. The tar holds regular files only.
+ * ORIGIN: where the files come from. The tar holds regular files and symbolic links; links that are as they
+ * came are no part of a capture and no warning.
  *   keep=KEY&group=GROUP     keeps the files under that key for that project, where `restore` is `overlay`
  *   base=KEY                 lies over the files kept under that key, with a patch as the tar or without a
  *                            body; 404 `not_cached` when they are not kept
@@ -54,6 +57,8 @@
  *                            the dependency folder that another workspace of that project installed by a
  *                            lock file of that SHA-256, under the same runtime (`&runtime=NAME`); `lock` may
  *                            be repeated
+ *   history=KEY              with any of them, workspaces only: with the `.git` kept under that key; 404
+ *                            `no_history` when it is not kept
  *
  * The model gateway: a turn with `gateway` finds an HTTP server at GATEWAY_URL inside its sandbox. The
  * runner joins each connection to a worker's socket and writes one line before the agent's own bytes:
@@ -64,7 +69,7 @@
  * An agent's HOME and its sessions last as long as its workspace: a turn resumes the previous session where
  * the agent can load it, and gets `history` where it cannot. PUT /workspaces/:id starts over. Every agent
  * but `scripted` finds a git repository in the workspace, whose one commit is the source as the agent's
- * first turn found it; captures leave it out.
+ * first turn found it, unless the workspace has a history; captures leave it out.
  *
  * Installed dependencies: when a task has ended by itself, a `node_modules` that an installer finished by
  * the adjacent lock file becomes a layer below the workspace, and below later workspaces of the same project
@@ -90,7 +95,7 @@ import Type from 'typebox';
 import type { Static, TSchema } from 'typebox';
 
 /** Version 0 is a runner's from before versions: its status and its socket's path name none. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const Texts = Type.Record(Type.String(), Type.String());
@@ -148,12 +153,13 @@ export interface TreeKey {
  * What a tree is made from; travels as query parameters. `keep`: the tar holds all files and is kept as a
  * source tree under this key. `base`: the workspace lies over the tree kept under this key, and the tar, if
  * any, is a patch. `warm`: it takes part in the project's installed dependencies; `locks`: SHA-256 of the
- * lock files at its top.
+ * lock files at its top. `history`: the key of the `.git` that it gets.
  */
 export interface Origin {
   keep?: TreeKey | undefined;
   base?: string | undefined;
   warm?: { group: string; locks: string[]; runtime?: string | undefined } | undefined;
+  history?: string | undefined;
 }
 
 export interface WorkspaceSize {

@@ -1,5 +1,5 @@
 /**
- * Writes tar archives of regular files: POSIX ustar, with a pax header only where a name needs one. Headers
+ * Writes tar archives of regular files and symbolic links: POSIX ustar, with a pax header only where a name needs one. Headers
  * know no owners and, unless asked, no times, so that equal files give equal bytes: artifacts' hashes and
  * archives' ETags depend on every byte here.
  */
@@ -14,6 +14,8 @@ export interface TarEntry {
   executable: boolean;
   /** The epoch by default. */
   mtime?: Date;
+  /** Makes it a symbolic link, which has no content. */
+  target?: string;
 }
 
 export interface TarFile {
@@ -21,23 +23,35 @@ export interface TarFile {
   content: Buffer | string;
   executable?: boolean;
   mtime?: Date;
+  target?: string;
 }
 
 /** The blocks before a file's content, which `tarPadding` follows. */
-export function tarHeader({ path, byteSize, executable, mtime = EPOCH }: TarEntry): Buffer {
-  const file = { byteSize, mode: executable ? 0o755 : 0o644, mtime, type: '0' };
-  const bytes = Buffer.byteLength(path);
-  // Older readers take a name beyond ASCII for whatever encoding they are set to.
-  if (bytes === path.length && bytes <= NAME_BYTES) return headerBlock(path, file);
-  const record = paxRecord('path', path);
-  const short = path.replaceAll(/[^\x20-\x7e]/g, '_').slice(0, NAME_BYTES);
+export function tarHeader({ path, byteSize, executable, mtime = EPOCH, target }: TarEntry): Buffer {
+  const file =
+    target === undefined
+      ? { byteSize, mode: executable ? 0o755 : 0o644, mtime, type: '0' }
+      : { byteSize: 0, mode: 0o777, mtime, type: '2', target: short(target) };
+  const record = Buffer.concat([
+    ...(isPlain(path) ? [] : [paxRecord('path', path)]),
+    ...(target === undefined || isPlain(target) ? [] : [paxRecord('linkpath', target)]),
+  ]);
+  if (record.length === 0) return headerBlock(path, file);
   return Buffer.concat([
     headerBlock('PaxHeader', { byteSize: record.length, mode: 0o644, mtime, type: 'x' }),
     record,
     tarPadding(record.length),
-    headerBlock(short, file),
+    headerBlock(short(path), file),
   ]);
 }
+
+/** Older readers take a name beyond ASCII for whatever encoding they are set to. */
+function isPlain(name: string): boolean {
+  const bytes = Buffer.byteLength(name);
+  return bytes === name.length && bytes <= NAME_BYTES;
+}
+
+const short = (name: string): string => name.replaceAll(/[^\x20-\x7e]/g, '_').slice(0, NAME_BYTES);
 
 /** The zeros that fill a content up to a whole block. */
 export function tarPadding(byteSize: number): Buffer {
@@ -49,9 +63,9 @@ export const TAR_END = Buffer.alloc(2 * BLOCK);
 
 /** A whole archive in memory. */
 export function tarOf(files: readonly TarFile[]): Buffer {
-  const parts = files.flatMap(({ path, content, executable = false, mtime }) => {
+  const parts = files.flatMap(({ content, executable = false, ...entry }) => {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-    return [tarHeader({ path, byteSize: bytes.length, executable, mtime }), bytes, tarPadding(bytes.length)];
+    return [tarHeader({ ...entry, byteSize: bytes.length, executable }), bytes, tarPadding(bytes.length)];
   });
   return Buffer.concat([...parts, TAR_END]);
 }
@@ -61,9 +75,10 @@ interface HeaderFields {
   mode: number;
   mtime: Date;
   type: string;
+  target?: string;
 }
 
-function headerBlock(name: string, { byteSize, mode, mtime, type }: HeaderFields): Buffer {
+function headerBlock(name: string, { byteSize, mode, mtime, type, target = '' }: HeaderFields): Buffer {
   const block = Buffer.alloc(BLOCK);
   const seconds = Math.floor(mtime.getTime() / 1000);
   block.write(name, 0, NAME_BYTES, 'latin1');
@@ -72,6 +87,7 @@ function headerBlock(name: string, { byteSize, mode, mtime, type }: HeaderFields
     NAME_BYTES,
     'latin1',
   );
+  block.write(target, 157, NAME_BYTES, 'latin1');
   block.write('ustar\u000000', 257, 'latin1');
   let sum = 0;
   for (let i = 0; i < BLOCK; i++) sum += block[i]!;

@@ -20,7 +20,12 @@ type Result = Awaited<ReturnType<AloneProbe['attempt']>>;
 
 function treeOf(ground: Ground): Tree {
   const folder = makeSandboxFolder(ground.host, randomUUID());
-  return { folder, bind: ({ readOnly }) => ({ host: folder, inside: WORKSPACE, readOnly }) };
+  return {
+    folder,
+    links: new Map(),
+    hasHistory: false,
+    bind: ({ readOnly }) => ({ host: folder, inside: WORKSPACE, readOnly }),
+  };
 }
 
 const workspaceOf = (tree: Tree): Workspace => ({

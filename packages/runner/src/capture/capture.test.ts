@@ -111,11 +111,11 @@ describe.skipIf(!bench)('capture', () => {
     );
     expect(paths(result)).toEqual(['a']);
     expect(warned(result)).toEqual({
-      link: 'symbolic link',
-      root: 'symbolic link',
+      link: 'symlink',
+      root: 'symlink',
       pipe: 'not a regular file',
       sock: 'not a regular file',
-      'was-file': 'symbolic link',
+      'was-file': 'symlink',
     });
   });
 
@@ -159,7 +159,7 @@ open('f', 'w')"`,
     ]);
     expect(result.strays!.map(({ path }) => path.at(-1)).toSorted()).toEqual(['f', '\ufffd', '\ufffd']);
     expect(warned(result)).toEqual({
-      'link\ufffd': 'symbolic link',
+      'link\ufffd': 'symlink',
       node_modules: 'new file in a dependency folder',
     });
   });

@@ -61,9 +61,7 @@ interface Found {
  * `too_large` 413.
  */
 export async function capture(host: Host, workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
-  const { hashed, strays, warnings } = await find(host, workspace, new Set(basePaths), (base) =>
-    seeAll(base),
-  );
+  const { hashed, strays, warnings } = await find(host, workspace, new Set(basePaths), seeAll);
   return { files: hashed, strays, warnings };
 }
 
@@ -78,8 +76,8 @@ export async function captureChanges(
 ): Promise<CaptureResult> {
   const over = sourceBelow(workspace);
   const { listing } = over.source;
-  const { hashed, kept, strays, warnings } = await find(host, workspace, new Set(basePaths), (base) =>
-    seeSome(over, base),
+  const { hashed, kept, strays, warnings } = await find(host, workspace, new Set(basePaths), (known) =>
+    seeSome(over, known),
   );
   const moved = [...kept].flatMap(([path, { path: from }]) => (path === from ? [] : { path, from }));
   return {
@@ -111,13 +109,14 @@ async function find(
   host: Host,
   workspace: Workspace,
   base: ReadonlySet<string>,
-  see: (base: ReadonlySet<string>) => Way,
+  see: (known: Known) => Way,
 ): Promise<Found> {
-  let way = see(base);
+  const known = { base, links: workspace.tree.links };
+  let way = see(known);
   let found = await read(host, workspace, base, way);
   for (let tries = 0; typeof found === 'string' && tries < 2; tries++) {
     if (found === 'locked') await unlock(host, workspace.tree);
-    else way = seeAll(base);
+    else way = seeAll(known);
     found = await read(host, workspace, base, way);
   }
   if (typeof found === 'string') throw new RunnerError(409, 'changed', 'The workspace cannot be read.');
@@ -145,8 +144,14 @@ interface Way {
   see(reader: ByteReader): Promise<Seen | undefined>;
 }
 
-function seeAll(base: ReadonlySet<string>): Way {
-  const pruned = prunedBy(base).tests;
+/** What came with the workspace: the paths of its source, and its links. */
+interface Known {
+  base: ReadonlySet<string>;
+  links: Tree['links'];
+}
+
+function seeAll(known: Known): Way {
+  const pruned = prunedBy(known).tests;
   const command =
     `find . -mindepth 1 -type d \\( ${pruned} \\) -prune -printf '${FIND_FORMAT}' -o -mindepth 1 -printf ` +
     `'${FIND_FORMAT}'; ${END_LISTING}`;
@@ -157,8 +162,8 @@ function seeAll(base: ReadonlySet<string>): Way {
   };
 }
 
-function seeSome({ overlay, source }: NonNullable<Tree['over']>, base: ReadonlySet<string>): Way {
-  const { tests, isPruned } = prunedBy(base);
+function seeSome({ overlay, source }: NonNullable<Tree['over']>, known: Known): Way {
+  const { tests, isPruned } = prunedBy(known);
   return {
     command: touchedCommand(tests),
     binds: [upperBind(overlay)],
@@ -186,7 +191,8 @@ async function read(
     if (!seen) return 'unexpected';
     const { entries, known } = seen;
     const files = await readGitignores(reader, sandbox, entries);
-    const choice = await choose(entries, { base, evidence: workspace.evidence }, async (added) =>
+    const { evidence, tree } = workspace;
+    const choice = await choose(entries, { base, evidence, links: tree.links }, async (added) =>
       files.length > 0 && added.length > 0
         ? findIgnored({ files, paths: added.map(askedFor).join('') })
         : new Uint8Array(),
@@ -334,8 +340,9 @@ function send(sandbox: Sandbox, paths: string[]): void {
  * Left-out folders are named, not walked; dependency folders only where the base has nothing in any of them.
  * Returned both as tests of find and as a function.
  */
-function prunedBy(base: ReadonlySet<string>): { tests: string; isPruned(name: string): boolean } {
-  const dependencies = [...base].some(holdsDependency) ? [] : [...DEPENDENCY_FOLDERS];
+function prunedBy({ base, links }: Known): { tests: string; isPruned(name: string): boolean } {
+  const isHeld = [base, links].some((known) => known.keys().some(holdsDependency));
+  const dependencies = isHeld ? [] : [...DEPENDENCY_FOLDERS];
   const tests = [
     ...[...RESERVED].map((name) => `-iname '${name}'`),
     ...dependencies.map((name) => `-name '${name}'`),

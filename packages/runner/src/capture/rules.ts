@@ -1,4 +1,5 @@
 import type { CaptureResult } from '../protocol.ts';
+import type { Tree } from '../workspaces/tree.ts';
 import { isWithinReach, removableBytes, type Listed } from '../workspaces/listing.ts';
 
 /** Folders that tools fill: new files in them are not part of a source. */
@@ -29,11 +30,12 @@ export interface Choice {
  * Decides which entries of a tree are its source (every regular file at a base path, and what is not ignored
  * outside dependency and reserved folders), which files would be but cannot be named (strays), and what to
  * report about the rest: one warning per file, or per whole left-out folder that holds no base path. Files
- * that .gitignore excludes are left out without a warning.
+ * that .gitignore excludes are left out without a warning, and so are the `links` that came with the files.
+ * A link that was changed, removed or made is a warning.
  */
 export async function choose(
   entries: Listed[],
-  { base, evidence }: { base: ReadonlySet<string>; evidence: string[] },
+  { base, evidence, links }: { base: ReadonlySet<string>; evidence: string[]; links: Tree['links'] },
   findIgnored: (entries: Listed[]) => Promise<Uint8Array>,
 ): Promise<Choice> {
   const files: Listed[] = [],
@@ -44,24 +46,35 @@ export async function choose(
   const warn = ({ path, reason }: LeftOut): void => {
     if (warnings.size < WARNINGS && !isEvidence(path)) warnings.set(path, reason);
   };
-  const inQuestion = candidates(entries, base);
+  const inQuestion = candidates(entries, (path) => base.has(path) || links.has(path), base);
   const added = inQuestion.filter(({ isBase }) => !isBase);
   const ignored = await findIgnored(added.map(({ entry }) => entry));
   const dropped = new Set(added.filter((_, index) => ignored[index] === 1));
   for (const candidate of inQuestion) {
     if (dropped.has(candidate)) continue;
     const { entry, outside } = candidate;
+    if (entry.target !== undefined && links.get(entry.path) === entry.target) continue;
     const stray = strayFault(entry);
     if (outside) warn(outside);
     else if (entry.kind !== 'file')
       warn({
         path: entry.path,
-        reason: entry.kind === 'link' ? 'symbolic link' : 'not a regular file',
+        reason: entry.kind === 'link' ? SYMLINK : 'not a regular file',
       });
     else if (stray) strays.push({ path: entry.path, fault: stray, bytes: removableBytes(entry) });
     else files.push(entry);
   }
+  for (const path of removedLinks(links, entries)) warn({ path, reason: SYMLINK });
   return { files, strays, warnings: [...warnings].map(([path, reason]) => ({ path, reason })) };
+}
+
+const SYMLINK = 'symlink';
+
+/** The links with nothing at their path any more. */
+function removedLinks(links: Tree['links'], entries: Listed[]): string[] {
+  if (links.size === 0) return [];
+  const present = new Set(entries.map(({ path }) => path));
+  return [...links.keys()].filter((path) => !present.has(path));
 }
 
 interface LeftOut {
@@ -77,10 +90,14 @@ interface Candidate {
 }
 
 /** What has to be decided on: all files, and the folders that are left out as a whole. */
-function candidates(entries: Listed[], base: ReadonlySet<string>): Candidate[] {
+function candidates(
+  entries: Listed[],
+  isKnown: (path: string) => boolean,
+  base: ReadonlySet<string>,
+): Candidate[] {
   const baseFolders = new Set([...base].filter((path) => SPECIAL.test(path)).flatMap(foldersAbove));
   return entries.flatMap((entry) => {
-    const isBase = isOfBase(entry, base);
+    const isBase = isOfBase(entry, isKnown);
     const outside = isBase ? undefined : leftOut(entry, baseFolders);
     // Nobody misses an empty left-out folder, but the contents of a pruned one are not listed: its warning
     // covers them.
@@ -89,8 +106,8 @@ function candidates(entries: Listed[], base: ReadonlySet<string>): Candidate[] {
 }
 
 /** What looks like a path of the base with U+FFFD in it is another one. */
-const isOfBase = ({ path, bytes }: Listed, base: ReadonlySet<string>): boolean =>
-  bytes === undefined && base.has(path);
+const isOfBase = ({ path, bytes }: Listed, isKnown: (path: string) => boolean): boolean =>
+  bytes === undefined && isKnown(path);
 
 /** The topmost left-out folder of a path that holds nothing of the base, or the path itself. */
 function leftOut(entry: Listed, baseFolders: ReadonlySet<string>): LeftOut | undefined {

@@ -25,7 +25,7 @@ export interface RunnerClient {
   status(): Promise<RunnerStatus>;
   /**
    * Makes it from a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any
-   * more). With a `fence`, here and below: `superseded` 409 where a later one was seen.
+   * more), `no_history` 404 when its history is not. With a `fence`, here and below: `superseded` 409 where a later one was seen.
    */
   putWorkspace(
     id: string,
@@ -33,6 +33,8 @@ export interface RunnerClient {
     origin?: Origin,
     fence?: number,
   ): Promise<void>;
+  /** Keeps a `.git` under a key for the workspaces of a project. */
+  putHistory(key: string, group: string, tar: Readable): Promise<void>;
   /** Keys of the files kept for a project, the most recently used first. */
   keptSources(group: string): Promise<string[]>;
   /** Projects for which the runner keeps files or installed dependencies. */
@@ -82,6 +84,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     status: () => call('GET', '/status'),
     putWorkspace: (id, tar, origin = {}, fence) =>
       call('PUT', at('workspaces', id, queryOf(origin)), { tar, fence }),
+    putHistory: (key, group, tar) => call('PUT', at('histories', key, `?group=${group}`), { tar }),
     groups: async () => (await call<{ groups: string[] }>('GET', '/groups')).groups,
     forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
     keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
@@ -120,7 +123,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
   };
 }
 
-const at = (kind: 'workspaces' | 'tasks' | 'gateways', id: string, rest = ''): string =>
+const at = (kind: 'workspaces' | 'histories' | 'tasks' | 'gateways', id: string, rest = ''): string =>
   `/${kind}/${encodeURIComponent(id)}${rest}`;
 
 interface Options {
@@ -184,17 +187,18 @@ function headersOf({ body, tar, fence }: Options): Record<string, string> {
   return headers;
 }
 
-function queryOf({ base, keep, warm }: Origin): string {
+function queryOf({ base, keep, warm, history }: Origin): string {
   const query = new URLSearchParams();
   if (base !== undefined) query.append('base', base);
   else if (keep) {
     query.append('keep', keep.key);
     query.append('group', keep.group);
-  } else return '';
+  }
+  if (history !== undefined) query.append('history', history);
   if (warm) query.append('warm', warm.group);
   if (warm?.runtime !== undefined) query.append('runtime', warm.runtime);
   for (const lock of warm?.locks ?? []) query.append('lock', lock);
-  return `?${query.toString()}`;
+  return query.size > 0 ? `?${query.toString()}` : '';
 }
 
 /** The entries of a journal; throws when the stream ends before the end entry. */

@@ -3,8 +3,8 @@ import type { Static, TSchema } from 'typebox';
 import { RunnerError } from '../errors.ts';
 import { check } from './validate.ts';
 
-/** Room for 10,000 paths of 1,024 characters, or a repair's evidence. */
-const BODY_BYTES = 128 * 1024 ** 2;
+/** Room for 50,000 paths of 1,024 characters, or a repair's evidence. */
+const BODY_BYTES = 256 * 1024 ** 2;
 
 /** A request's JSON body, which matches this schema. Throws `invalid_request` 400, `too_large` 413. */
 export async function readBody<S extends TSchema>(req: IncomingMessage, schema: S): Promise<Static<S>> {

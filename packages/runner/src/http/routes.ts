@@ -20,7 +20,7 @@ import type { Tasks } from '../tasks/tasks.ts';
 import { noteSource } from '../warm/git-baseline.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { readBody, readJson } from './body.ts';
-import { checkTaskRequest, fenceOf, hasTar, originOf } from './validate.ts';
+import { checkTaskRequest, fenceOf, groupOf, hasTar, originOf } from './validate.ts';
 
 export interface Runner {
   host: Host;
@@ -60,6 +60,10 @@ const ROUTES: Record<string, Handler> = {
   'PUT /workspaces/:id': async ({ runner, id, query, req }) => {
     mayRun(runner);
     await runner.workspaces.put(id, hasTar(req) ? req : undefined, originOf(req, query), fenceOf(req));
+  },
+  'PUT /histories/:id': async ({ runner, id, query, req }) => {
+    mayRun(runner);
+    await runner.workspaces.trees.keepHistory({ key: id, group: groupOf(query) }, req);
   },
   'GET /workspaces': async ({ runner }) => ({ workspaces: await runner.workspaces.sizes() }),
   'GET /workspaces/:id': ({ runner, id }): WorkspaceState => ({
@@ -147,7 +151,7 @@ const ROUTES: Record<string, Handler> = {
   },
   'PUT /tasks/:id/source': ({ runner, id, query, req }) => {
     // A task runs on exactly that source, without warm dependencies.
-    const origin = { ...originOf(req, query), warm: undefined };
+    const origin = { ...originOf(req, query), warm: undefined, history: undefined };
     return runner.tasks.get(id).putSource(hasTar(req) ? req : undefined, origin);
   },
   'GET /tasks/:id/output': async ({ runner, id, res }) => {

@@ -39,23 +39,32 @@ export function fenceOf({ headers: { [FENCE_HEADER]: text } }: IncomingMessage):
 /** Whether the request has a body: a tree made from kept files alone needs none. */
 export const hasTar = (req: IncomingMessage): boolean => req.headers['content-type'] === 'application/x-tar';
 
+/** The project that something is kept for. Throws `invalid_request` 400. */
+export function groupOf(query: URLSearchParams): string {
+  const group = query.get('group');
+  if (!group || !/^[\w-]{1,100}$/.test(group))
+    throw new RunnerError(400, 'invalid_request', 'group is no id.');
+  return group;
+}
+
 /**
  * What a tree is made from, apart from the body: `?base=`, or `?keep=` with `&group=`; `&warm=` and `&lock=`
- * with either. Throws `invalid_request` 400.
+ * with either; `&history=`. Throws `invalid_request` 400.
  */
 export function originOf(req: IncomingMessage, query: URLSearchParams): Origin {
   const [base, key, group, project] = ['base', 'keep', 'group', 'warm'].map((name) => query.get(name));
   const locks = query.getAll('lock');
-  for (const id of [base, key, group, project, ...locks])
+  const history = query.get('history') ?? undefined;
+  for (const id of [base, key, group, project, history, ...locks])
     if (id && !/^[\w-]{1,100}$/.test(id))
-      throw new RunnerError(400, 'invalid_request', 'base, keep, group, warm or lock is no id.');
+      throw new RunnerError(400, 'invalid_request', 'base, keep, group, warm, history or lock is no id.');
   const runtime = query.get('runtime') ?? undefined;
   if (runtime !== undefined && !/^[\w.-]{1,100}$/.test(runtime))
     throw new RunnerError(400, 'invalid_request', 'runtime is no name.');
   const warm = project ? { group: project, locks, runtime } : undefined;
-  if (base) return { base, warm };
+  if (base) return { base, warm, history };
   if (!hasTar(req))
     throw new RunnerError(400, 'invalid_request', 'The body is no tar, and there is no base.');
   if (Boolean(key) !== Boolean(group)) throw new RunnerError(400, 'invalid_request', 'keep goes with group.');
-  return key && group ? { keep: { key, group }, warm } : {};
+  return key && group ? { keep: { key, group }, warm, history } : { history };
 }

@@ -38,7 +38,7 @@ export function noteSource({ tree }: Workspace, basePaths: string[]): void {
 /**
  * Makes the repository that coding agents expect: a `.git` whose one commit is the source, so that `git
  * status` and `git diff` show what changed since. It is made once per tree: the agent may change it freely,
- * and an existing one stays. git runs only inside a sandbox, because files in the tree may make it run
+ * and an existing one stays, such as the history of a repository. git runs only inside a sandbox, because files in the tree may make it run
  * programs. Never rejects, and takes 10 s at most: the turn continues without it, and stderr says why. An
  * aborted signal ends it at once.
  */
@@ -51,7 +51,7 @@ export async function gitBaseline(
   const { tree } = workspace,
     before = known.get(tree) ?? {};
   if (!workspace.evidence.includes('.git')) workspace.evidence = [...workspace.evidence, '.git'];
-  if (before.isDone || cancelled.aborted) return;
+  if (before.isDone || tree.hasHistory || cancelled.aborted) return;
   known.set(tree, { isDone: true });
   // Safe from the host: nothing is live there, and lstat follows no link.
   if (lstatSync(join(tree.folder, '.git'), { throwIfNoEntry: false })) return;

@@ -5,8 +5,8 @@ import { tarPadding } from '../tar.ts';
 
 const BLOCK = 512;
 const NAME = '.headrace-patch.json';
-/** The size of a patch's lists: room for 10,000 paths of 1,024 characters. */
-const LIST_BYTES = 64 * 1024 ** 2;
+/** The size of a patch's lists: room for 50,000 paths of 1,024 characters. */
+const LIST_BYTES = 256 * 1024 ** 2;
 
 /**
  * Patches a tree that no agent has touched, so that no link lies in the way and plain commands suffice: a
@@ -21,20 +21,16 @@ head -c "$size" | xargs -0 -r rmdir -p --ignore-fail-on-non-empty -- 2>/dev/null
 exec tar -xf - --no-same-owner --delay-directory-restore`;
 
 /**
- * A patch (protocol: POST /workspaces/:id/patch) in the form that FRESH_PATCH reads. Throws `invalid_tar`
- * 400.
+ * A patch (protocol: POST /workspaces/:id/patch) in the form that FRESH_PATCH reads, and the links that the
+ * tree has afterwards where it says so. Throws `invalid_tar` 400.
  */
-export async function freshPatch(tar: Readable): Promise<Readable> {
-  const reader = new ByteReader(tar);
-  const header = await reader.read(BLOCK);
-  const size = Number.parseInt(header.toString('latin1', 124, 136), 8);
-  if (header.toString('latin1', 0, NAME.length + 1) !== `${NAME}\0` || !(size <= LIST_BYTES)) throw invalid();
-  const { delete: gone = [] } = parsed((await reader.read(size)).toString());
-  await reader.read(tarPadding(size).length);
+export async function freshPatch(tar: Readable): Promise<{ stream: Readable; links: Links | undefined }> {
+  const { header, reader } = await readHeader(tar);
+  const { delete: gone = [] } = header;
   const folders = [
     ...new Set(gone.flatMap((path) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : []))),
   ];
-  return Readable.from(
+  const stream = Readable.from(
     (async function* () {
       yield listed(gone);
       yield listed(folders);
@@ -42,11 +38,49 @@ export async function freshPatch(tar: Readable): Promise<Readable> {
     })(),
     { objectMode: false },
   );
+  return { stream, links: linksOf(header) };
 }
 
-function parsed(text: string): { delete?: string[] } {
+/** A patch as it came, and the links that the tree has afterwards where it says so. Throws `invalid_tar` 400. */
+export async function patchAsIs(tar: Readable): Promise<{ stream: Readable; links: Links | undefined }> {
+  const { header, bytes, reader } = await readHeader(tar);
+  const stream = Readable.from(
+    (async function* () {
+      yield bytes;
+      yield* reader.rest();
+    })(),
+    { objectMode: false },
+  );
+  return { stream, links: linksOf(header) };
+}
+
+interface PatchHeader {
+  delete?: string[];
+  links?: Record<string, string>;
+}
+
+/** Reads the first entry; `reader` is at the next one. */
+async function readHeader(
+  tar: Readable,
+): Promise<{ header: PatchHeader; bytes: Buffer; reader: ByteReader }> {
+  const reader = new ByteReader(tar);
+  const block = await reader.read(BLOCK);
+  const size = Number.parseInt(block.toString('latin1', 124, 136), 8);
+  if (block.toString('latin1', 0, NAME.length + 1) !== `${NAME}\0` || !(size <= LIST_BYTES)) throw invalid();
+  const content = await reader.read(size);
+  const bytes = Buffer.concat([block, content, await reader.read(tarPadding(size).length)]);
+  return { header: parsed(content.toString()), bytes, reader };
+}
+
+type Links = ReadonlyMap<string, string>;
+
+/** The targets as a listing shows them, with one character per byte. */
+const linksOf = ({ links }: PatchHeader): Links | undefined =>
+  links && new Map(Object.entries(links).map(([path, to]) => [path, Buffer.from(to).toString('latin1')]));
+
+function parsed(text: string): PatchHeader {
   try {
-    return JSON.parse(text) as { delete?: string[] };
+    return JSON.parse(text) as PatchHeader;
   } catch {
     throw invalid();
   }

@@ -10,13 +10,16 @@ export interface Listed {
   changedAt: string;
   /** The path with one character per byte, where it is not UTF-8: `path` then shows U+FFFD. */
   bytes: string | undefined;
+  /** What a link leads to, with one character per byte. */
+  target?: string;
 }
 
-const FIELDS = '%y %m %n %s %i %C@';
+/** What a link leads to is directly before its path: its size says how long that is. */
+const FIELDS = '%y %m %n %s %i %C@ %l';
 /** For one starting point. */
-export const FIND_FORMAT = `${FIELDS} %P\\0`;
+export const FIND_FORMAT = `${FIELDS}%P\\0`;
 /** For several starting points that all begin with `./`. */
-export const FIND_FORMAT_MANY = `${FIELDS} %p\\0`;
+export const FIND_FORMAT_MANY = `${FIELDS}%p\\0`;
 
 /**
  * Ends a listing, unless the lister (`$?`) was killed or could not start: part of a listing must not pass for
@@ -67,8 +70,17 @@ function record(text: string): Listed {
   const kind = KINDS[field()] ?? 'other';
   const [mode, links, byteSize] = [Number.parseInt(field(), 8), Number(field()), Number(field())];
   const [inode, changedAt] = [field(), field()];
+  const target = kind === 'link' ? text.slice(at, (at += byteSize)) : undefined;
   const path = text.slice(text.startsWith('./', at) ? at + 2 : at);
-  const rest = { kind, mode, links, byteSize, inode, changedAt };
+  const rest = {
+    kind,
+    mode,
+    links,
+    byteSize,
+    inode,
+    changedAt,
+    ...(target === undefined ? {} : { target }),
+  };
   if (!BEYOND_ASCII.test(path)) return { path, ...rest, bytes: undefined };
   const name = Buffer.from(path, 'latin1');
   try {

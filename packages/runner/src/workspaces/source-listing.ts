@@ -2,13 +2,14 @@ import { parseListing, type Listed } from './listing.ts';
 
 /** The entries of a source tree, which nobody writes any more, as listed when it was made. */
 export class SourceListing {
-  /** Regular files and their folders. */
+  /** Regular files, links and their folders. */
   readonly entries: Listed[];
   /** Disk space of the files, in bytes. */
   readonly byteSize: number;
   #byInode: Map<string, Listed> | undefined;
   #byFolder: Map<string, Listed[]> | undefined;
   #paths: Set<string> | undefined;
+  #links: Map<string, string> | undefined;
 
   constructor(bytes: Buffer) {
     this.entries = parseListing(bytes);
@@ -19,8 +20,13 @@ export class SourceListing {
   get isPlain(): boolean {
     return this.entries.every(
       ({ kind, links, bytes }) =>
-        bytes === undefined && (kind === 'folder' || (kind === 'file' && links === 1)),
+        bytes === undefined && (kind === 'folder' || (kind !== 'other' && links === 1)),
     );
+  }
+
+  /** Its symbolic links. */
+  get links(): ReadonlyMap<string, string> {
+    return (this.#links ??= linksOf(this.entries));
   }
 
   /** Paths of its files. */
@@ -48,5 +54,9 @@ export class SourceListing {
     return this.#byFolder.get(folder) ?? [];
   }
 }
+
+/** Path and target of the symbolic links among these; a target has one character per byte. */
+export const linksOf = (entries: Listed[]): Map<string, string> =>
+  new Map(entries.flatMap(({ path, target }) => (target === undefined ? [] : [[path, target]])));
 
 const PAGE = 4096;

@@ -3,7 +3,7 @@ import type { SourceListing } from './source-listing.ts';
 import type { TreeKey } from '../protocol.ts';
 
 /**
- * The files of one source. Written once and never mounted for writing again: workspaces over it write to
+ * The files of one source, or the `.git` of a commit. Written once and never mounted for writing again: workspaces over it write to
  * their own layers.
  */
 export interface SourceTree extends TreeKey {

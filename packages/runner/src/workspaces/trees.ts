@@ -1,16 +1,16 @@
 import { chmodSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { FIND_FORMAT } from './listing.ts';
-import { SourceListing } from './source-listing.ts';
+import { FIND_FORMAT, parseListing } from './listing.ts';
+import { linksOf, SourceListing } from './source-listing.ts';
 import { RunnerError } from '../errors.ts';
 import type { Origin, TreeKey } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
-import { DEFAULT_LIMITS, WORKSPACE } from '../sandbox/driver.ts';
+import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
 import { DependencyCache, dependencyLimits, hasDependencies } from './dependency-cache.ts';
 import { discard } from './discard.ts';
-import { FRESH_PATCH, freshPatch } from './fresh-patch.ts';
+import { FRESH_PATCH, freshPatch, patchAsIs } from './fresh-patch.ts';
 import { mountAgain, mountOverlay, probeOverlay } from './overlay.ts';
 import type { Over, Tree } from './tree.ts';
 import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './tree-cache.ts';
@@ -22,6 +22,11 @@ const LISTING_BYTES = 64 * 1024 ** 2;
  * loop, and no path can lead out.
  */
 const UNTAR = 'umask 022; tar -xf - --no-same-owner --delay-directory-restore';
+/** Where a sandbox that copies a history finds it. */
+const HISTORY = '/run/headrace-history';
+/** Copies the history and lists the links: the files themselves are not listed before a capture. */
+const ADD_HISTORY = `cp -R ${HISTORY}/.git . && exec find . -path ./.git -prune -o -type l -printf '${FIND_FORMAT}'`;
+const NO_LINKS: ReadonlyMap<string, string> = new Map();
 
 /** How the kernel, Node and tar (of a file that fits in part) report a full file system. */
 const FULL = /no space left|ENOSPC|wrote only/i;
@@ -30,6 +35,7 @@ const FULL = /no space left|ENOSPC|wrote only/i;
 export class Trees {
   readonly #host: Host;
   readonly #cache: TreeCache;
+  readonly #histories: TreeCache;
   readonly dependencies: DependencyCache;
   #counter = 0;
   #canOverlay: Promise<boolean> | undefined;
@@ -43,27 +49,68 @@ export class Trees {
   ) {
     this.#host = host;
     this.#cache = new TreeCache(limits, (folder) => discard(folder));
+    this.#histories = new TreeCache(limits, (folder) => discard(folder));
     this.dependencies = new DependencyCache(ofDependencies, (folder) => discard(folder));
   }
 
   /**
-   * A new tree, empty or with these files (regular ones). Throws `invalid_tar` 400; `not_cached` 404 where
-   * its base is not kept; `no_space` 503: try again.
+   * A new tree, empty or with these files. Throws `invalid_tar` 400; `not_cached` 404 where its base is not
+   * kept, `no_history` 404 where its history is not; `no_space` 503: try again.
    */
   make(name: string, tar?: Readable, origin: Origin = {}): Promise<Tree> {
     return this.#withRoom(() => this.#make(name, tar, origin));
   }
 
-  async #make(name: string, tar: Readable | undefined, { keep, base, warm }: Origin): Promise<Tree> {
-    if (base !== undefined) return this.#over(name, this.#cache.take(base), warm, tar);
-    if (tar && keep && (await this.probe())) return this.#over(name, await this.#keep(keep, tar), warm);
-    const tree = this.#plain(name);
-    if (tar)
-      await this.#feed(tree, ['/bin/sh', '-c', UNTAR], tar).catch((error: unknown) => {
-        this.remove(tree);
-        throw error;
-      });
-    return tree;
+  async #make(name: string, tar: Readable | undefined, origin: Origin): Promise<Tree> {
+    const history = origin.history === undefined ? undefined : this.#histories.take(origin.history);
+    if (origin.history !== undefined && !history)
+      throw new RunnerError(404, 'no_history', 'No history is kept under this key.');
+    const release = (): void => {
+      if (history) this.#histories.release(history);
+    };
+    try {
+      const tree = await this.#fill(name, tar, origin, history);
+      if (tree.over) tree.over.history = history;
+      else release();
+      return tree;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #fill(
+    name: string,
+    tar: Readable | undefined,
+    { keep, base, warm }: Origin,
+    history: SourceTree | undefined,
+  ): Promise<Tree> {
+    if (base !== undefined) return this.#over(name, this.#cache.take(base), { warm, history }, tar);
+    if (tar && keep && (await this.probe()))
+      return this.#over(name, await this.#keep(this.#cache, keep, tar), { warm, history });
+    const tree = { ...this.#plain(name), hasHistory: history !== undefined };
+    if (!tar) return tree;
+    try {
+      return { ...tree, links: await this.#unpack(tree, tar, history) };
+    } catch (error) {
+      this.remove(tree);
+      throw error;
+    }
+  }
+
+  /** Unpacks the files, with a copy of the history; returns the links among them. */
+  async #unpack(tree: Tree, tar: Readable, history: SourceTree | undefined): Promise<Tree['links']> {
+    if (!history) {
+      await this.#feed([tree.bind({ readOnly: false })], UNTAR, tar);
+      return NO_LINKS;
+    }
+    const binds = [tree.bind({ readOnly: false }), { host: history.folder, inside: HISTORY, readOnly: true }];
+    return linksOf(parseListing(await this.#feed(binds, `${UNTAR} && ${ADD_HISTORY}`, tar)));
+  }
+
+  /** Keeps the `.git` of a commit for the workspaces of a project. Throws `invalid_tar` 400, `no_space` 503. */
+  async keepHistory(key: TreeKey, tar: Readable): Promise<void> {
+    this.#histories.release(await this.#withRoom(() => this.#keep(this.#histories, key, tar)));
   }
 
   /**
@@ -71,7 +118,10 @@ export class Trees {
    * `no_space` 503.
    */
   async patch(tree: Tree, tar: Readable): Promise<void> {
-    await this.#withRoom(() => this.#feed(tree, ['node', `${GUEST}/patch-tree.cjs`], tar));
+    const script = `exec node ${GUEST}/patch-tree.cjs`;
+    const { stream, links } = await patchAsIs(tar);
+    await this.#withRoom(() => this.#feed([tree.bind({ readOnly: false })], script, stream));
+    tree.links = links ?? tree.links;
   }
 
   /** Removes the tree at once; its files are deleted in the background. No task may live in it. */
@@ -84,6 +134,7 @@ export class Trees {
     discard(over.overlay.folder, '[ ! -d "$1/merged" ] || /bin/umount -n -l -- "$1/merged"', () => {
       this.#cache.release(over.source);
       if (over.dependencies) this.dependencies.release(over.dependencies);
+      if (over.history) this.#histories.release(over.history);
     });
   }
 
@@ -104,12 +155,15 @@ export class Trees {
 
   /** Projects for which anything is kept. */
   groups(): string[] {
-    return [...new Set([...this.#cache.groups(), ...this.dependencies.groups()])];
+    return [
+      ...new Set([...this.#cache.groups(), ...this.#histories.groups(), ...this.dependencies.groups()]),
+    ];
   }
 
   /** Drops what is kept for a project and not in use. */
   forget(group: string): void {
     this.#cache.forget(group);
+    this.#histories.forget(group);
     this.dependencies.forget(group);
   }
 
@@ -123,19 +177,19 @@ export class Trees {
 
   #plain(name: string): Tree {
     const folder = makeSandboxFolder(this.#host, this.#unique(name));
-    return { folder, bind: binder(folder) };
+    return { folder, bind: binder(folder), links: NO_LINKS, hasHistory: false };
   }
 
   async #over(
     name: string,
     source: SourceTree | undefined,
-    warm?: Origin['warm'],
+    { warm, history }: { warm: Origin['warm']; history: SourceTree | undefined },
     patch?: Readable,
   ): Promise<Tree> {
     if (!source) throw new RunnerError(404, 'not_cached', 'No tree is kept under this key.');
     // A patch would cover the source's own files in that folder along with what strangers put there.
     const dependencies = warm && !hasDependencies(source) ? this.dependencies.take(warm) : undefined;
-    const lowers = [...(dependencies ? [dependencies.folder] : []), source.folder];
+    const lowers = [dependencies?.folder, history?.folder, source.folder].filter((one) => one !== undefined);
     const overlay = await mountOverlay(this.#host, this.#unique(name), lowers).catch((error: unknown) => {
       this.#cache.release(source);
       if (dependencies) this.dependencies.release(dependencies);
@@ -149,33 +203,40 @@ export class Trees {
         mountAgain(overlay, over.lowers);
         return bind(how);
       },
+      links: source.listing.links,
+      hasHistory: history !== undefined,
       over,
     };
-    if (patch)
-      await this.#patchFresh(tree, patch).catch((error: unknown) => {
-        this.remove(tree);
-        throw error;
-      });
-    return tree;
+    if (!patch) return tree;
+    try {
+      return { ...tree, links: (await this.#patchFresh(tree, patch)) ?? tree.links };
+    } catch (error) {
+      this.remove(tree);
+      throw error;
+    }
   }
 
-  async #patchFresh(tree: Tree, patch: Readable): Promise<void> {
-    await this.#feed(tree, ['/bin/sh', '-c', FRESH_PATCH], await freshPatch(patch));
+  /** Returns the links that the tree has then, where the patch says so. */
+  async #patchFresh(tree: Tree, patch: Readable): Promise<Tree['links'] | undefined> {
+    const { stream, links } = await freshPatch(patch);
+    await this.#feed([tree.bind({ readOnly: false })], FRESH_PATCH, stream);
+    return links;
   }
 
-  async #keep(key: TreeKey, tar: Readable): Promise<SourceTree> {
+  async #keep(cache: TreeCache, key: TreeKey, tar: Readable): Promise<SourceTree> {
     const { folder, bind } = this.#plain(`${key.key}.source`);
     try {
+      const list = `exec find . -mindepth 1 -printf '${FIND_FORMAT}'`;
       const listing = new SourceListing(
-        await this.#feed(
-          { bind },
-          ['/bin/sh', '-c', `${UNTAR} && exec find . -mindepth 1 -printf '${FIND_FORMAT}'`],
-          tar,
-        ),
+        await this.#feed([bind({ readOnly: false })], `${UNTAR} && ${list}`, tar),
       );
       if (!listing.isPlain)
-        throw new RunnerError(400, 'invalid_tar', 'The archive holds other things than regular files.');
-      return this.#cache.add({ ...key, folder, listing });
+        throw new RunnerError(
+          400,
+          'invalid_tar',
+          'The archive holds other things than regular files and symbolic links.',
+        );
+      return cache.add({ ...key, folder, listing });
     } catch (error) {
       discard(folder);
       throw error;
@@ -189,6 +250,7 @@ export class Trees {
     } catch (error) {
       if (!FULL.test((error as Error).message)) throw error;
       this.#cache.clear();
+      this.#histories.clear();
       this.dependencies.clear();
       throw new RunnerError(503, 'no_space', (error as Error).message);
     }
@@ -198,13 +260,13 @@ export class Trees {
     return `${name}.${++this.#counter}`;
   }
 
-  /** Runs the command with the tar as its stdin; returns its stdout. */
-  async #feed(tree: Pick<Tree, 'bind'>, command: string[], tar: Readable): Promise<Buffer> {
+  /** Runs a shell script with the tar as its stdin; returns its stdout. */
+  async #feed(binds: Bind[], script: string, tar: Readable): Promise<Buffer> {
     // A stream that already broke off emits no further event.
     if (tar.destroyed) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
     const sandbox = startSandbox(this.#host, {
-      command,
-      binds: [tree.bind({ readOnly: false })],
+      command: ['/bin/sh', '-c', script],
+      binds,
       limits: DEFAULT_LIMITS,
     });
     // A body that breaks off must not look complete.

@@ -105,7 +105,7 @@ export class Workspaces {
         this.trees.remove(old.tree);
         this.#removeHomes(old);
         old.tree = tree;
-        Object.assign(old, { evidence: [], ...fresh() });
+        Object.assign(old, { evidence: evidenceOf(tree), ...fresh() });
       });
     const tree = await make();
     if (this.#byId.has(id)) {
@@ -117,7 +117,7 @@ export class Workspaces {
       tree,
       usedBy: null,
       captured: null,
-      evidence: [],
+      evidence: evidenceOf(tree),
       homes: new Map(),
       ...fresh(),
     });
@@ -186,6 +186,8 @@ export class Workspaces {
     homes.clear();
   }
 }
+
+const evidenceOf = ({ hasHistory }: Tree): string[] => (hasHistory ? ['.git'] : []);
 
 const fresh = () => ({ usedAt: performance.now(), bytes: null });
 
