@@ -16,7 +16,7 @@ test.each(blocks)('configuration %#', (text) => {
   const file = join(folder, 'config.json');
   const faults: string[] = [];
   writeFileSync(file, text);
-  readConfigFile(file, '', faults);
+  readConfigFile(file, '', { env: {}, faults });
   expect(faults).toEqual([]);
 });
 
@@ -24,7 +24,7 @@ describe.each(agentsOfGuide())('$name', ({ name, entry }) => {
   const file = join(folder, `${name}.json`);
   writeFileSync(file, JSON.stringify({ agents: { [name]: entry } }));
   const provider = entry.models[0]!.split('/')[0]!;
-  const agent = turnAgent(readConfigFile(file, '', []), {
+  const agent = turnAgent(readConfigFile(file, '', { env: {}, faults: [] }), {
     agent: name,
     modelId: `${provider}/some-model`,
     token: 'the-token',

@@ -23,6 +23,7 @@ import { routes as projectRoutes } from './projects/routes.ts';
 import { writeOnce } from './receipts/receipts.ts';
 import { writeClaimed } from './receipts/write-claimed.ts';
 import { routes as runRoutes } from './runs/routes.ts';
+import { routes as scmRoutes } from './scm/routes.ts';
 import { routes as settingsRoutes } from './settings/routes.ts';
 import { routes as sourceRoutes } from './sources/routes.ts';
 import { routes as systemRoutes } from './system/routes.ts';
@@ -50,6 +51,7 @@ export const routes: Route[] = [
   ...operationRoutes,
   ...usageRoutes,
   ...mcpServerRoutes,
+  ...scmRoutes,
   ...accountRoutes,
   ...auditRoutes,
   ...systemRoutes,

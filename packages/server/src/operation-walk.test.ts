@@ -115,6 +115,11 @@ const SAMPLES: Record<string, Sample> = {
   'mcpServers.getMcpServer': NOTHING,
   'mcpServers.updateMcpServer': { body: () => ({ name: 'n' }) },
   'mcpServers.deleteMcpServer': NOTHING,
+  'scm.listInstallations': NOTHING,
+  'scm.getInstallation': NOTHING,
+  'scm.createRepository': { body: () => ({ name: `r-${randomUUID()}` }) },
+  'scm.listRepositories': NOTHING,
+  'scm.getRepository': NOTHING,
   'accounts.signIn': { body: () => ({ email: 'nobody@example.test', password: 'none of ours' }) },
   'accounts.signOut': EMPTY,
   'accounts.getSession': NOTHING,
@@ -167,12 +172,17 @@ const MISSING: Record<string, string> = {
   sessionId: 'session',
   organizationId: 'organization',
   mcpServerId: 'mcp_server',
+  installationId: 'installation',
+  repositoryId: 'repository',
+  commentId: 'comment',
 };
 const UNSTREAMED = routes.filter((r) => !/events\.stream/.test(r.operation.name));
 const accessOf = (route: Route) => route.operation.access;
 const takesKey = (route: Route) =>
   accessOf(route) !== 'public' &&
   !(typeof accessOf(route) === 'object' && 'session' in (accessOf(route) as object));
+const isUnrestricted = (route: Route) =>
+  (accessOf(route) as { unrestricted?: boolean }).unrestricted === true;
 const isOperators = (route: Route) => (accessOf(route) as { operator?: true }).operator === true;
 const permissionsOf = (route: Route) =>
   typeof accessOf(route) === 'object' && 'permissions' in (accessOf(route) as object)
@@ -237,6 +247,9 @@ async function party(): Promise<Party> {
   const mcpServerId = (
     await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })
   ).body.mcpServer.id as string;
+  const repository = (
+    await post('/api/source-control/scm/repositories', { name: 'ours', files: [{ path: 'a', content: 'b' }] })
+  ).body.repository;
   const member = await invited(s, owner.cookie, 'member');
   const { db } = s.service.ctx;
   const session = await db
@@ -266,6 +279,8 @@ async function party(): Promise<Party> {
       projectId,
       approvalId,
       mcpServerId,
+      repositoryId: repository.id,
+      installationId: repository.installationId,
       operationId: imported.headers.get('x-operation-id')!,
       accountId: made.account.id,
       credentialId: made.credential.id,
@@ -469,16 +484,13 @@ describe('403, on the Direct API 401', () => {
 
   test('with a key restricted to another project: 403 for every app id, on the Direct API as if there were none', async () => {
     const { key } = await newAccount(s, us.cookie, { projectIds: [newId('prj')] });
-    const asked = routes.filter(
-      (r) =>
-        takesKey(r) && (idParams(r).length > 0 || (accessOf(r) as { unrestricted?: boolean }).unrestricted),
-    );
+    const asked = routes.filter((r) => takesKey(r) && (idParams(r).length > 0 || isUnrestricted(r)));
     expect(
       await walk(asked, async (route) => {
         const answers = await Promise.all([us.ids, absent()].map((ids) => ask(route, ids, { key })));
         if (isPlatform(route))
           return answers.flatMap((a) => refusal(route, 'restricted', a, 403, 'forbidden'));
-        if (!idParams(route).length)
+        if (isUnrestricted(route))
           return answers.flatMap((a) => refusal(route, 'restricted', a, 401, 'unauthorized'));
         return [
           ...answers.flatMap((a) =>
@@ -641,7 +653,9 @@ describe('200', () => {
         if (idParams(route).length) return isRight ? [] : [told(route, 'own', own)];
         const others = [
           await ask(route, us.ids, credentialOf(route, them)),
-          ...(takesKey(route) ? [await ask(route, us.ids, { key: restricted })] : []),
+          ...(takesKey(route) && !isUnrestricted(route)
+            ? [await ask(route, us.ids, { key: restricted })]
+            : []),
         ];
         return [
           ...(isRight ? [] : [told(route, 'own', own)]),

@@ -85,7 +85,7 @@ export const acceptInvitation = plain({
       tx.wake('accounts', invitation.org_id);
       return {
         status: 200,
-        body: await sessionBody(tx.db, userId, orgId),
+        body: await sessionBody(ctx.config, tx.db, userId, orgId),
         headers: { 'set-cookie': sessionCookie(headers, token) },
       };
     });

@@ -48,7 +48,7 @@ export const changePassword = claimedWrite({
       await forgetNetworks(tx, accountOf(user.email), networkOf(address));
       await auditUser(tx, { userId, actorId: userId, address }, 'user.password_changed');
       tx.wake('accounts', userId);
-      const result = { status: 200, body: await sessionBody(tx.db, userId, principal.orgId) };
+      const result = { status: 200, body: await sessionBody(ctx.config, tx.db, userId, principal.orgId) };
       await claim.settle(tx, result);
       return result;
     });

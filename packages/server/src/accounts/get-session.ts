@@ -8,6 +8,6 @@ export const getSession = read({
   responses: { 200: Session },
   handle: async ({ ctx, principal }) => ({
     status: 200,
-    body: await sessionBody(ctx.db, principal.userId!, principal.orgId),
+    body: await sessionBody(ctx.config, ctx.db, principal.userId!, principal.orgId),
   }),
 });

@@ -1,6 +1,7 @@
 /** Sessions: what they say of themselves, and how one is opened. */
 import { sql } from 'kysely';
 import Type from 'typebox';
+import type { Config } from '../config.ts';
 import type { Db } from '../db/database.ts';
 import type { OrganizationRow, SessionRow, UserRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -22,7 +23,13 @@ export const Session = Ok({
     Id('org', 'The organization that this session acts in; null when its user is no longer a member.'),
   ),
   entitlements: Type.Object(
-    { platformApi: Type.Boolean(), hosts: Type.Boolean() },
+    {
+      platformApi: Type.Boolean(),
+      sourceControl: Type.Boolean(),
+      automations: Type.Boolean(),
+      webhooks: Type.Boolean(),
+      hosts: Type.Boolean(),
+    },
     { description: 'What the operator lets that organization use.' },
   ),
 });
@@ -72,7 +79,12 @@ export const organizationsOf = (db: Db | Tx['db'], userId: string) =>
     .execute();
 
 /** The answer of GET /api/session for a user who acts in `activeOrgId`. */
-export async function sessionBody(db: Db | Tx['db'], userId: string, activeOrgId: string | null) {
+export async function sessionBody(
+  { disabled }: Pick<Config, 'disabled'>,
+  db: Db | Tx['db'],
+  userId: string,
+  activeOrgId: string | null,
+) {
   const user = await db
     .selectFrom('users')
     .select(['id', 'email', 'name'])
@@ -80,13 +92,20 @@ export async function sessionBody(db: Db | Tx['db'], userId: string, activeOrgId
     .executeTakeFirstOrThrow();
   const organizations = await organizationsOf(db, userId);
   const active = organizations.find((o) => o.id === activeOrgId);
-  const has = (capability: Capability) => active !== undefined && !active.without.includes(capability);
+  const has = (capability: Capability) =>
+    active !== undefined && !active.without.includes(capability) && !disabled.includes(capability);
   return {
     ok: true as const,
     user,
     organizations: organizations.map((o) => organizationView(o, o.role)),
     activeOrganizationId: active?.id ?? null,
-    entitlements: { platformApi: active?.platform_api ?? false, hosts: has('hosts') },
+    entitlements: {
+      platformApi: active?.platform_api ?? false,
+      sourceControl: has('sourceControl'),
+      automations: has('automations'),
+      webhooks: has('webhooks'),
+      hosts: has('hosts'),
+    },
   };
 }
 

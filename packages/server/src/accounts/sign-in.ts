@@ -33,7 +33,7 @@ export const signIn = plain({
         await audit(tx, { principal: { orgId, actorId: user.id }, address }, 'session.created', user.id);
       return {
         status: 200,
-        body: await sessionBody(tx.db, user.id, orgId),
+        body: await sessionBody(ctx.config, tx.db, user.id, orgId),
         headers: { 'set-cookie': sessionCookie(headers, token) },
       };
     });

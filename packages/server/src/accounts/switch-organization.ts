@@ -13,7 +13,7 @@ export const switchOrganization = write({
   access: { session: 'user' },
   body: Body({ organizationId: IdInput('org') }),
   responses: { 200: Session },
-  async handle(tx, { principal, body, headers, address }) {
+  async handle(tx, { ctx, principal, body, headers, address }) {
     requireOrganization(principal);
     const organization = await loadOrganization(tx.db, principal, body.organizationId);
     await setActiveOrganization(tx, hashToken(sessionTokenOf(headers)!), organization.id);
@@ -25,6 +25,6 @@ export const switchOrganization = write({
         organization.id,
       );
     tx.wake('accounts', principal.userId!);
-    return { status: 200, body: await sessionBody(tx.db, principal.userId!, organization.id) };
+    return { status: 200, body: await sessionBody(ctx.config, tx.db, principal.userId!, organization.id) };
   },
 });

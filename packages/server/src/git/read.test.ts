@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBareRepository } from './bare-repository.ts';
 import { commitFiles } from './git.fixture.ts';
-import { listBranches, listTree, resolveCommit } from './read.ts';
+import { listTree } from './list-tree.ts';
+import { listBranches, resolveCommit } from './read.ts';
 import { runGit } from './run-git.ts';
 
 let folder: string, dir: string, main: string;
@@ -55,7 +56,7 @@ describe('a tree', () => {
       ['bin/run', '100755', 10],
       ['ä\tb', '100644', 0],
     ]);
-    expect(entries[0]!.id).toMatch(/^[0-9a-f]{40}$/);
+    expect(entries[0]!.object).toMatch(/^[0-9a-f]{40}$/);
   });
 
   test('is cut at the limit', async () => {

@@ -1,6 +1,6 @@
-/** What a bare repository of ours has: its branches, and what is in a commit. */
+/** What a bare repository of ours has: its branches and commits. */
 import { isBranchName, isCommitId } from './ref-names.ts';
-import { GitError, runGit, startGit } from './run-git.ts';
+import { runGit } from './run-git.ts';
 
 export interface Branch {
   name: string;
@@ -31,68 +31,4 @@ export async function resolveCommit(gitDir: string, ref: string): Promise<string
     if (type === 'commit') return id!;
   }
   return null;
-}
-
-export interface TreeEntry {
-  /** As git has them: in no encoding. */
-  path: Buffer;
-  /** `100644`, `100755`, `120000` or `160000`. */
-  mode: string;
-  id: string;
-  /** 0 for a submodule. */
-  byteSize: number;
-}
-
-/**
- * Every entry of a commit's tree that is no folder, by path bytes as git orders them; at most `limit`, with
- * `truncated` where there are more.
- */
-export async function listTree(
-  gitDir: string,
-  commitSha: string,
-  limit: number,
-): Promise<{ entries: TreeEntry[]; truncated: boolean }> {
-  const child = startGit(gitDir, ['ls-tree', '-r', '-z', '-l', '--full-tree', commitSha]);
-  const entries: TreeEntry[] = [];
-  let rest: Buffer = Buffer.alloc(0),
-    stderr = '',
-    truncated = false;
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('close', resolve);
-  });
-  ended.catch(() => undefined);
-  child.stdin!.on('error', () => undefined).end();
-  child.stderr!.on('data', (data: Buffer) => {
-    stderr = (stderr + data.toString('utf8')).slice(-4096);
-  });
-  for await (const data of child.stdout! as AsyncIterable<Buffer>) {
-    let from = 0;
-    const all = rest.length ? Buffer.concat([rest, data]) : data;
-    for (let end = all.indexOf(0); end >= 0 && !truncated; end = all.indexOf(0, from)) {
-      truncated = entries.length === limit;
-      if (!truncated) entries.push(readEntry(all.subarray(from, end)));
-      from = end + 1;
-    }
-    if (truncated) {
-      child.kill('SIGKILL');
-      break;
-    }
-    rest = all.subarray(from);
-  }
-  const code = await ended;
-  if (code !== 0 && !truncated)
-    throw new GitError(`git ls-tree ended (${code}): ${stderr.trim()}`, { code, stderr, timedOut: false });
-  return { entries, truncated };
-}
-
-/** `<mode> <type> <id> <size padded to 7>\t<path>` */
-function readEntry(line: Buffer): TreeEntry {
-  const tab = line.indexOf(9);
-  const [mode, , id, size] = line.toString('latin1', 0, tab).split(/ +/);
-  return {
-    mode: mode!,
-    id: id!,
-    byteSize: size === '-' ? 0 : Number(size),
-    path: Buffer.from(line.subarray(tab + 1)),
-  };
 }

@@ -1,12 +1,25 @@
-/** What an operator may take from an organization: its operations then answer 402. */
+/**
+ * What an operator may take from an organization, whose operations then answer 402, or switch off for all: 501.
+ */
 import { ApiError } from './errors.ts';
 import type { Principal } from './principal.ts';
 
 export const CAPABILITIES = ['sourceControl', 'automations', 'webhooks', 'hosts'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** Throws `payment_required` where the caller's organization is without it. */
-export function requireCapability({ without = [] }: Principal, capability: Capability): void {
+/**
+ * Throws `not_configured` where the deployment has switched it off, and `payment_required` where the caller's
+ * organization is without it.
+ */
+export function requireCapability(
+  { disabled }: { disabled: readonly string[] },
+  { without = [] }: Pick<Principal, 'without'>,
+  capability: Capability,
+): void {
+  if (disabled.includes(capability))
+    throw new ApiError('not_configured', 'This deployment has switched this capability off.', {
+      details: { capability },
+    });
   if (without.includes(capability))
     throw new ApiError(
       'payment_required',

@@ -11,6 +11,7 @@ import type { Answer, Receipts, WriteRequest } from './write-request.ts';
 import { sendAnswer, sendReply } from './answer.ts';
 import type { AnswerHeaders } from './answer.ts';
 import { authorize, requireSameOrigin } from './authorize.ts';
+import { requireCapability } from './capabilities.ts';
 import { invalid } from './errors.ts';
 import type { Field } from './errors.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
@@ -75,12 +76,13 @@ export class Endpoint {
     this.#bodies = new BodyReader(route.operation, parts.largeJson);
   }
 
-  /** Before the body is read: permission and app scope. */
+  /** Before the body is read: permission, app scope and capability. */
   permit(request: Known): void {
-    const { access } = this.#route.operation;
-    if (access === 'public') return;
-    const principal = request.principal!;
+    const { access, capability } = this.#route.operation;
+    const principal = access === 'public' ? ANONYMOUS : request.principal!;
     authorize(access, principal, this.#api, paramsOf(request));
+    if (capability) requireCapability(this.#ctx.config, principal, capability);
+    if (access === 'public') return;
     if (principal.kind === 'session' && !isRead(request)) requireSameOrigin(request);
   }
 

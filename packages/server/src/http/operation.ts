@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
+import type { Capability } from './capabilities.ts';
 import type { Principal } from './principal.ts';
 import type { Context } from '../context.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
@@ -64,6 +65,8 @@ export interface Documentation {
   summary: string;
   description?: string;
   access: Access;
+  /** What the operator may take from the organization, or switch off: then 402 or 501. */
+  capability?: Capability;
   query?: TSchema;
   body?: TSchema;
   /** JSON pointers in the body that must equal the Idempotency-Key. */

@@ -1,3 +1,6 @@
+export { accessDenied, scmFault, unsupported } from './faults.ts';
+export { openRepository } from './open-repository.ts';
+export { loadInstallation, loadRepository } from './policy.ts';
 export { nextLookAfterMs } from './poll-timing.ts';
 export { insertLocalInstallation } from './store.ts';
 export { ProviderError } from './provider.ts';

@@ -99,8 +99,8 @@ type ProviderFault =
   | { code: 'access_denied'; permission?: string }
   /** The repository is not there (any longer). */
   | { code: 'gone' }
-  /** What was asked for in it is not there. */
-  | { code: 'not_found' }
+  /** What was asked for in it is not there; a branch, unless it says otherwise. */
+  | { code: 'not_found'; what?: 'branch' | 'commit' | 'pull_request' }
   | { code: 'unavailable'; retryAfterSeconds?: number }
   | { code: 'merge_refused'; reason: MergeRefusal }
   | { code: 'head_moved'; headSha: string }

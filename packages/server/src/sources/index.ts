@@ -1,6 +1,8 @@
 /** What other domains may use of sources. */
 export { cleanUpObjects, expireRest } from './cleanup.ts';
 export { gzipChunks } from './archive.ts';
+export { decodeFiles } from './import/bundle.ts';
+export type { BundleFile } from './import/bundle.ts';
 export { checkTree } from './import/bundle-rules.ts';
 export { readBlobs, streamBlobs, tarOf } from './contents.ts';
 export { faultsMapped, sourceFault } from './faults.ts';

@@ -199,14 +199,14 @@ export const createDirectThread = write({
   responses,
   async handle(tx, call) {
     const project = await loadProject(tx.db, call, 'share', call.body.projectId);
-    if (call.body.executionTarget !== undefined) throw noHosts(call.principal, project);
+    if (call.body.executionTarget !== undefined) throw noHosts(call, project);
     return create(tx, call, project, call.body);
   },
 });
 
 /** There are no local hosts yet: their work never runs in a sandbox of ours instead. */
-function noHosts(principal: Principal, { kind }: ProjectRow): ApiError {
+function noHosts({ ctx, principal }: Pick<Call, 'ctx' | 'principal'>, { kind }: ProjectRow): ApiError {
   if (kind === 'platform') return invalid({ path: '/executionTarget', message: 'an app has no local hosts' });
-  requireCapability(principal, 'hosts');
+  requireCapability(ctx.config, principal, 'hosts');
   return new ApiError('not_configured', 'This deployment has no local hosts. Leave executionTarget out.');
 }

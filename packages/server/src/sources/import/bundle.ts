@@ -49,7 +49,7 @@ export interface Bundle {
   fingerprint: Buffer;
 }
 
-interface FileMember {
+export interface FileMember {
   path: string;
   content: string;
   encoding?: 'utf8' | 'base64';
@@ -117,10 +117,11 @@ function shapeFaults(value: unknown): Field[] {
   return faults;
 }
 
-function checkFiles(body: ImportBody): Bundle | Refusal {
+/** Files of a JSON body with their bytes, or every rule for bundles that they break. */
+export function decodeFiles(given: readonly FileMember[]): { ok: true; files: BundleFile[] } | Refusal {
   const faults = new BundleFaults('/files');
-  if (body.files.length > MAX_FILES) faults.all(RULES.count);
-  const named = body.files.slice(0, MAX_NAMED).map((file, index) => ({ ...file, index }));
+  if (given.length > MAX_FILES) faults.all(RULES.count);
+  const named = given.slice(0, MAX_NAMED).map((file, index) => ({ ...file, index }));
   faults.paths(named);
   const files: BundleFile[] = [];
   let total = 0;
@@ -137,7 +138,13 @@ function checkFiles(body: ImportBody): Bundle | Refusal {
       files.push({ path: file.path, ...content, executable: file.executable === true });
   }
   if (total > MAX_TOTAL_BYTES) faults.all(RULES.total);
-  if (!faults.isEmpty) return invalidBundle(faults.list());
+  return faults.isEmpty ? { ok: true, files } : invalidBundle(faults.list());
+}
+
+function checkFiles(body: ImportBody): Bundle | Refusal {
+  const decoded = decodeFiles(body.files);
+  if (!decoded.ok) return decoded;
+  const { files } = decoded;
   return {
     ok: true,
     files,

@@ -1,0 +1,214 @@
+/** Source control as the API takes and shows it. */
+import Type from 'typebox';
+import { BRANCH_PATTERN } from '../git/ref-names.ts';
+import { Body, Counter, Enum, Id, IdInput, Nullable, Text, Time } from '../http/schemas.ts';
+
+const SHA = '7d0f1c8a5b0f4e5c9a2b3d4e5f60718293a4b5c6';
+const METHODS = ['merge', 'squash', 'rebase'] as const;
+const Url = Text('https://git.example.com/acme/site', { maxLength: 4096 });
+export const CommitSha = Text(SHA, { description: 'A whole commit id.' });
+/** A name that git takes for a branch. */
+export const BranchInput = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: BRANCH_PATTERN,
+  examples: ['main'],
+});
+
+export const Installation = Type.Object(
+  {
+    id: Id('ins'),
+    orgId: Id('org'),
+    provider: Enum(['local', 'github']),
+    name: Text('Acme'),
+    accountLogin: Nullable(Text('acme')),
+    baseUrl: Nullable(Text('https://api.github.com')),
+    auth: Enum(['none', 'token', 'app']),
+    managedBy: Enum(['service', 'config', 'api']),
+    status: Enum(['connected', 'error'], { description: '`error` from a failed call to the next good one.' }),
+    error: Nullable(
+      Type.Object({
+        code: Enum(['access_denied', 'unreachable']),
+        message: Text('The credential is refused.'),
+      }),
+    ),
+    webhookUrl: Nullable(Text('https://headrace.example.com/api/source-control/scm/webhooks/ins_1')),
+    webhookReceivedAt: Nullable(Time),
+    syncedAt: Nullable(Time),
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  { description: 'A connection to a source control host. Every organization has one built in: `local`.' },
+);
+
+export const RepositoryName = Type.String({
+  pattern: '^(?!.*\\.(git|lock)$)[a-z0-9][a-z0-9._-]{0,99}$',
+  examples: ['site'],
+  description: 'Not ending in `.git` or `.lock`.',
+});
+const RequiredChecks = Type.Array(Text('ci', { minLength: 1, maxLength: 100 }), {
+  maxItems: 50,
+  description: 'Contexts of commit statuses that have to be `success` before a pull request is merged.',
+});
+const MergeMethods = Type.Array(Enum(METHODS), { description: 'What merges may be.' });
+
+export const Repository = Type.Object({
+  id: Id('repo'),
+  installationId: Id('ins'),
+  provider: Enum(['local', 'github']),
+  fullName: Text('acme/site'),
+  name: Text('site'),
+  private: Type.Boolean(),
+  archived: Type.Boolean(),
+  defaultBranch: Text('main', { description: 'Its name also while the repository is empty.' }),
+  url: Url,
+  cloneUrl: Text('https://headrace.example.com/git/site.git'),
+  mergeMethods: MergeMethods,
+  requiredChecks: RequiredChecks,
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+/** A bundle's files; sources/ checks them by its rules. */
+const Files = Type.Array(
+  Body({
+    path: Text('src/index.ts'),
+    content: Text('export {};\n'),
+    encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 when left out.' })),
+    executable: Type.Optional(Type.Boolean()),
+  }),
+  { description: 'As an import takes them: they become the first commit.' },
+);
+export const NewRepository = Body(
+  {
+    name: RepositoryName,
+    defaultBranch: Type.Optional(BranchInput),
+    files: Type.Optional(Files),
+    message: Type.Optional(Text('First commit', { maxLength: 10_000 })),
+  },
+  { examples: [{ name: 'site', files: [{ path: 'README.md', content: '# Site\n' }] }] },
+);
+export const RepositoryChange = Body({
+  defaultBranch: Type.Optional(BranchInput),
+  requiredChecks: Type.Optional(RequiredChecks),
+  mergeMethods: Type.Optional({ ...MergeMethods, minItems: 1, maxItems: 3, uniqueItems: true }),
+});
+
+export const Branch = Type.Object({
+  name: Text('main'),
+  commitSha: CommitSha,
+  isDefault: Type.Boolean(),
+  protected: Type.Boolean({ description: 'It is neither rewritten nor deleted.' }),
+});
+export const Inspection = Type.Object({
+  repositoryId: Id('repo'),
+  ref: Text('main'),
+  commitSha: Nullable(CommitSha),
+  fileCount: Type.Integer({ minimum: 0, examples: [120] }),
+  byteSize: Type.Integer({ minimum: 0, examples: [81_920] }),
+  keptAsideCount: Type.Integer({
+    minimum: 0,
+    examples: [0],
+    description: 'What the commit has and a source may not: links, submodules, names that a source refuses.',
+  }),
+  withinLimits: Type.Boolean({ description: 'Whether a project may have it.' }),
+  truncated: Type.Boolean({ description: 'Not everything was listed: the figures are too low.' }),
+  usesLfs: Type.Boolean(),
+  canPush: Type.Boolean(),
+});
+
+export const STATES = ['pending', 'success', 'failure', 'error'] as const;
+const Context = Text('ci', { minLength: 1, maxLength: 100, description: 'What reports; its newest counts.' });
+const Description = Text('All tests pass.', { maxLength: 1000 });
+const TargetUrl = Type.String({
+  format: 'uri',
+  pattern: '^https?://',
+  maxLength: 2048,
+  examples: ['https://ci.example.com/builds/1'],
+});
+export const NewStatus = Body({
+  context: Context,
+  state: Enum(STATES),
+  description: Type.Optional(Description),
+  targetUrl: Type.Optional(TargetUrl),
+  log: Type.Optional(
+    Text('ok\n', { maxLength: 65_536, description: 'For agents that fix it; in no answer.' }),
+  ),
+});
+export const Status = Type.Object({
+  id: Id('cst'),
+  commitSha: CommitSha,
+  context: Context,
+  state: Enum(STATES),
+  description: Nullable(Description),
+  targetUrl: Nullable(TargetUrl),
+  hasLog: Type.Boolean(),
+  createdByUserId: Nullable(Text('sa_01k9x3v5e8f7arh2m4t6w8y0zb')),
+  createdAt: Time,
+});
+
+const Title = Text('Add a page', { minLength: 1, maxLength: 256 });
+const PullBody = Text('It was missing.', { maxLength: 65_536 });
+export const NewLocalPull = Body({
+  title: Title,
+  headRef: BranchInput,
+  baseRef: Type.Optional({ ...BranchInput, description: 'The default branch when left out.' }),
+  body: Type.Optional(PullBody),
+  draft: Type.Optional(Type.Boolean()),
+});
+export const LocalPullChange = Body({
+  title: Type.Optional(Title),
+  body: Type.Optional(PullBody),
+  draft: Type.Optional(Type.Boolean()),
+  base: Type.Optional(BranchInput),
+  state: Type.Optional(Enum(['open', 'closed'])),
+});
+export const LocalMerge = Body({
+  method: Type.Optional(
+    Enum(METHODS, { description: 'The first that the repository allows when left out.' }),
+  ),
+  title: Type.Optional(Title),
+  message: Type.Optional(PullBody),
+  expectedHeadSha: Type.Optional(Text(SHA, { minLength: 1, maxLength: 128 })),
+});
+export const PULL_STATES = ['open', 'closed', 'merged'] as const;
+export const LocalPull = Type.Object({
+  number: Counter,
+  repositoryId: Id('repo'),
+  repoFullName: Text('site'),
+  url: Url,
+  title: Title,
+  body: PullBody,
+  state: Enum(PULL_STATES),
+  draft: Type.Boolean(),
+  headRef: Text('page'),
+  headSha: CommitSha,
+  baseRef: Text('main'),
+  mergeable: Enum(['mergeable', 'conflicting', 'unknown']),
+  mergeCommitSha: Nullable(CommitSha),
+  author: Text('CI'),
+  threadId: Nullable(Id('thr')),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+const CommentBody = Text('Please name this.', { minLength: 1, maxLength: 10_000 });
+const Path = Text('src/index.ts', { minLength: 1, maxLength: 1024 });
+const Line = Type.Integer({ minimum: 1, maximum: 1_000_000_000, examples: [12] });
+export const NewComment = Body({
+  body: CommentBody,
+  path: Type.Optional(Path),
+  line: Type.Optional(Line),
+  inReplyTo: Type.Optional(IdInput('cmt')),
+});
+export const CommentChange = Body({ resolved: Type.Optional(Type.Boolean()) });
+export const Comment = Type.Object({
+  id: Id('cmt'),
+  body: CommentBody,
+  path: Nullable(Path),
+  line: Nullable(Line),
+  inReplyTo: Nullable(Id('cmt')),
+  resolved: Type.Boolean(),
+  author: Text('CI'),
+  createdAt: Time,
+});
