@@ -11,6 +11,7 @@ import { createBareRepository } from '../git/bare-repository.ts';
 import { runGit } from '../git/run-git.ts';
 import { every } from '../jobs/every.ts';
 import type { OpenRepository } from '../scm/index.ts';
+import { inTurn } from './turns.ts';
 
 export interface Cache {
   dir: string;
@@ -43,18 +44,6 @@ export async function openCache(
     });
   }
   return { dir, isLinked: existsSync(alternatesOf(dir)) };
-}
-
-const lastOf = new Map<string, Promise<unknown>>();
-
-/** Does work that changes a cache one at a time in this process; between processes git's `isAlone` does. */
-export async function inTurn<T>({ dir }: Cache, work: () => Promise<T>): Promise<T> {
-  const before = lastOf.get(dir) ?? Promise.resolve();
-  const mine = before.then(work, work);
-  lastOf.set(dir, mine);
-  return mine.finally(() => {
-    if (lastOf.get(dir) === mine) lastOf.delete(dir);
-  });
 }
 
 /** Keeps the caches small. Safe in every process at once. */
@@ -93,7 +82,7 @@ export async function sweepCaches(ctx: Pick<Context, 'config' | 'db' | 'log'>): 
 async function collect(dir: string): Promise<void> {
   const packs = (await readdir(join(dir, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'));
   if (packs.length <= MAX_PACKS) return;
-  await inTurn({ dir, isLinked: false }, () =>
+  await inTurn(dir, () =>
     runGit(dir, ['-c', 'pack.threads=1', 'gc', '--quiet', '--prune=2.weeks.ago'], {
       isAlone: true,
       limitMs: COLLECT_MS,

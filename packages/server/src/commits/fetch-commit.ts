@@ -2,8 +2,9 @@ import type { Context } from '../context.ts';
 import { GitError, runGit } from '../git/run-git.ts';
 import { ProviderError } from '../scm/index.ts';
 import type { GitTransport, OpenRepository } from '../scm/index.ts';
-import { inTurn, openCache } from './cache.ts';
+import { openCache } from './cache.ts';
 import type { Cache } from './cache.ts';
+import { inTurn } from './turns.ts';
 
 const FETCH_MS = 600_000;
 
@@ -37,7 +38,7 @@ export async function fetchCommit(
     if (await isFetched(cache, sha)) return sha;
     throw new ProviderError({ code: 'not_found' }, 'the repository has no such commit');
   }
-  await inTurn(cache, async () => {
+  await inTurn(cache.dir, async () => {
     if (depth === undefined && (await isFetched(cache, sha))) return;
     await fetchWith(repository, cache, { sha, depth: depth ?? ctx.config.scm.historyDepth });
   });

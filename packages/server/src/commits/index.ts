@@ -1,8 +1,9 @@
 /** What other domains may use of commits. */
 export { buildCommit } from './build-commit.ts';
-export { inTurn, maintainCaches, openCache } from './cache.ts';
+export { maintainCaches, openCache } from './cache.ts';
 export type { Cache } from './cache.ts';
 export { commitMessage } from './commit-message.ts';
+export { commitSource, RepositoryTooLarge } from './commit-source.ts';
 export { fetchCommit, gitFault } from './fetch-commit.ts';
 export { commitsBetween, isAncestor, mergeBase } from './history.ts';
 export { mergeKeptAside } from './merge-kept-aside.ts';

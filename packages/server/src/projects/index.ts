@@ -1,5 +1,5 @@
-export { headNotInitialized, loadProject, scopeOf } from './policy.ts';
-export { moveHead } from './move-head.ts';
+export { headNotInitialized, loadProject, lockProject, scopeOf } from './policy.ts';
+export { moveBoundHead, moveHead } from './move-head.ts';
 export { Metadata } from './schemas.ts';
 export {
   isInHeadHistory,

@@ -2,7 +2,7 @@ import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
 import { scopeOf } from './policy.ts';
-import { insertHeadRevision, setHead } from './store.ts';
+import { insertHeadRevision, setHead, setHeadCommit } from './store.ts';
 
 /**
  * Moves a locked project's head by one revision and records it in the history; publishes
@@ -23,4 +23,18 @@ export async function moveHead(
     revision: moved.head_revision,
   });
   return moved;
+}
+
+/**
+ * Moves a locked project's head to the commit that its default branch was found at, unless it is there.
+ * `sourceId` is that commit's source. Publishes as `moveHead`.
+ */
+export async function moveBoundHead(
+  tx: Tx,
+  project: ProjectRow,
+  { commitSha, sourceId }: { commitSha: string; sourceId: string },
+): Promise<ProjectRow> {
+  if (project.head_commit_sha === commitSha) return project;
+  await setHeadCommit(tx, project.id, commitSha);
+  return moveHead(tx, project, sourceId, null);
 }

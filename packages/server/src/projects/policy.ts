@@ -42,6 +42,19 @@ export async function loadProject(
   return project;
 }
 
+/** Locks a project for a job, to move its head; 404 where it was deleted meanwhile. */
+export async function lockProject(tx: Tx, id: string): Promise<ProjectRow> {
+  const project = await tx.db
+    .selectFrom('projects')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!project) throw notFound('project');
+  return project;
+}
+
 /** The feed of a project's events. */
 export const scopeOf = (project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>): EventScope => ({
   orgId: project.org_id,

@@ -114,6 +114,15 @@ export async function setHead(tx: Tx, project: ProjectRow, sourceId: string): Pr
     .executeTakeFirstOrThrow();
 }
 
+/** Records the commit that a locked project's head is moved to. */
+export async function setHeadCommit(tx: Tx, projectId: string, commitSha: string): Promise<void> {
+  await tx.db
+    .updateTable('projects')
+    .set({ head_commit_sha: commitSha })
+    .where('id', '=', projectId)
+    .execute();
+}
+
 /** Records the head that a project has now; `applyId` is null for its initialization. */
 export async function insertHeadRevision(tx: Tx, project: ProjectRow, applyId: string | null): Promise<void> {
   await tx.db

@@ -36,10 +36,14 @@ interface NewSource {
   message: string | null;
   staged: Staged;
   /** The commit whose files these are. */
-  commit?: { sha: string; branch: string | null; keptAside: KeptAside[] };
+  commit?: {
+    sha: string;
+    branch: string | null;
+    /** As many as an answer shows. */
+    keptAside: KeptAside[];
+    keptAsideCount: number;
+  };
 }
-
-const SHOWN_KEPT_ASIDE = 100;
 
 /** After so many deltas a full manifest follows. */
 const MAX_DEPTH = 50;
@@ -72,8 +76,8 @@ export async function insertSource(
       ? {
           commit_sha: source.commit.sha,
           commit_branch: source.commit.branch,
-          kept_aside: json(source.commit.keptAside.slice(0, SHOWN_KEPT_ASIDE)),
-          kept_aside_count: source.commit.keptAside.length,
+          kept_aside: json(source.commit.keptAside),
+          kept_aside_count: source.commit.keptAsideCount,
         }
       : {}),
     ...(await manifestColumns(tx, project.id, encoded, source)),

@@ -49,6 +49,40 @@ export async function loadSource(db: AnyDb, projectId: string, sourceId: string)
   return source;
 }
 
+/** The source of a commit, which a project has once. */
+export async function findCommitSource(
+  db: AnyDb,
+  projectId: string,
+  commitSha: string,
+): Promise<SourceRow | undefined> {
+  return db
+    .selectFrom('sources')
+    .select(SOURCE_COLUMNS)
+    .where('project_id', '=', projectId)
+    .where('commit_sha', '=', commitSha)
+    .executeTakeFirst();
+}
+
+/** The commit of the project that was fetched last, with its files. */
+export async function findNewestCommit(
+  db: AnyDb,
+  projectId: string,
+): Promise<{ commitSha: string; manifest: Buffer } | undefined> {
+  return (
+    db
+      .selectFrom('sources')
+      .select(['commit_sha as commitSha', 'manifest'])
+      .where('project_id', '=', projectId)
+      .where('commit_sha', 'is not', null)
+      // A delta alone says nothing.
+      .where('manifest_base', 'is', null)
+      .orderBy('id', 'desc')
+      .limit(1)
+      .$narrowType<{ commitSha: string }>()
+      .executeTakeFirst()
+  );
+}
+
 export async function insertSourceRow(tx: Tx, source: Insertable<SourcesTable>): Promise<SourceRow> {
   return tx.db.insertInto('sources').values(source).returning(SOURCE_COLUMNS).executeTakeFirstOrThrow();
 }

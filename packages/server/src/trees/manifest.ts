@@ -19,8 +19,8 @@ export interface ManifestFile extends Entry {
 
 const VERSION = 1;
 const SHA_BYTES = 32;
-/** 10,000 paths of 1,024 characters in UTF-8, and the numbers. */
-const MAX_COLUMN_BYTES = 64 * 1024 * 1024;
+/** 50,000 paths of 1,024 characters in UTF-8, and the numbers. */
+const MAX_COLUMN_BYTES = 256 * 1024 * 1024;
 
 export function sha256Of(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex');

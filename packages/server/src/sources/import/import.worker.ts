@@ -5,6 +5,7 @@
 import { parentPort, type Transferable } from 'node:worker_threads';
 import { parseBundle, type BundleFile } from './bundle.ts';
 import type { Refusal } from './bundle-rules.ts';
+import { CommitReading } from './commit-reading.ts';
 import { applyChanges, parseEdit, type Change } from './edits.ts';
 import type { Answer, EncodedPack, Job, OperationName, Operations, StagedSource } from './protocol.ts';
 import {
@@ -27,6 +28,7 @@ interface Staged {
 }
 
 const staged = new Map<number, Staged>();
+const commits = new Map<number, CommitReading>();
 
 type Handlers = {
   [K in OperationName]: (
@@ -67,6 +69,7 @@ const handlers: Handlers = {
 
   release({ handle }) {
     staged.delete(handle);
+    commits.delete(handle);
     return null;
   },
 
@@ -74,6 +77,25 @@ const handlers: Handlers = {
     for (const { sha256, bytes } of blobs)
       if (sha256Of(bytes) !== sha256) throw new ContentMismatch('a content is not what its hash says');
     return pack(blobs);
+  },
+
+  async openCommit({ handle, ...commit }) {
+    const found = await CommitReading.open(commit);
+    if ('ok' in found) return found;
+    commits.set(handle, found.reading);
+    return found.opened;
+  },
+
+  async readCommitPart({ handle, commit, part }) {
+    const blobs = await findCommit(commit).read(part);
+    staged.set(handle, { changes: [], blobs });
+    return { ok: true, hashes: Buffer.from(blobs.map(({ sha256 }) => sha256).join(''), 'hex') };
+  },
+
+  closeCommit({ handle }) {
+    const reading = findCommit(handle);
+    commits.delete(handle);
+    return describe(reading.tree());
   },
 };
 
@@ -85,6 +107,12 @@ class ContentMismatch extends Error {
 function find(handle: number): Staged {
   const found = staged.get(handle);
   if (!found) throw new Error('the contents were released');
+  return found;
+}
+
+function findCommit(handle: number): CommitReading {
+  const found = commits.get(handle);
+  if (!found) throw new Error('the commit was released');
   return found;
 }
 

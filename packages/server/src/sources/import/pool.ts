@@ -5,6 +5,7 @@
 import type { Worker } from 'node:worker_threads';
 import { asBuffer, owned } from '../../buffers.ts';
 import type { Refusal } from './bundle-rules.ts';
+import type { CommitToRead, OpenedCommit, TooLarge } from './commit-reading.ts';
 import type { EncodedPack, ImportFormat, ParsedEdit, ParsedImport, StagedSource } from './protocol.ts';
 import { decodeManifest, encodeManifest } from '../../trees/manifest.ts';
 import type { Tree } from '../../trees/tree.ts';
@@ -167,6 +168,55 @@ export class ImportPool {
     );
   }
 
+  /** Lists what a commit of a repository on this machine holds. Ends with `closeCommit` or `release`. */
+  openCommit(commit: CommitToRead): Promise<(OpenedCommit & { handle: Handle }) | TooLarge> {
+    return this.#parse(0, (handle, start) =>
+      this.jobs.run({
+        operation: 'openCommit',
+        input: { handle, ...commit },
+        byteSize: 0,
+        ...start,
+      }),
+    );
+  }
+
+  /**
+   * Reads and hashes a part of `byteSize`, in a handle of its own; pack or release that. Each hash has 32
+   * bytes.
+   */
+  async readCommitPart(
+    commit: Handle,
+    { part, byteSize }: { part: number; byteSize: number },
+  ): Promise<{ handle: Handle; hashes: Buffer }> {
+    const { handle, hashes } = await this.#parse(byteSize, (id, start) => {
+      this.#claim(commit);
+      return this.jobs.run({
+        operation: 'readCommitPart',
+        input: { handle: id, commit: commit.id, part },
+        byteSize,
+        ...start,
+      });
+    });
+    return { handle, hashes: asBuffer(hashes) };
+  }
+
+  /** The source of a commit all of whose parts were read. Ends the handle. */
+  async closeCommit(handle: Handle): Promise<EditedSource> {
+    this.#claim(handle);
+    try {
+      return withManifest(
+        await this.jobs.run({
+          operation: 'closeCommit',
+          input: { handle: handle.id },
+          byteSize: 0,
+          isUrgent: true,
+        }),
+      );
+    } finally {
+      this.#forget(handle.id);
+    }
+  }
+
   /** How many handles have contents in the worker. */
   get keptCount(): number {
     return this.#kept.size;
@@ -178,22 +228,22 @@ export class ImportPool {
     await this.jobs.close();
   }
 
-  async #parse<T extends { ok: true }>(
+  async #parse<Output extends { ok: boolean }>(
     byteSize: number,
     run: (
       handle: number,
       start: { mayStart: () => boolean; onStart: (worker: Worker) => void },
-    ) => Promise<T | Refusal>,
-  ): Promise<(T & { handle: Handle }) | Refusal> {
+    ) => Promise<Output>,
+  ): Promise<(Extract<Output, { ok: true }> & { handle: Handle }) | Extract<Output, { ok: false }>> {
     const handle = { id: ++this.#lastHandle };
     try {
       const output = await run(handle.id, {
         mayStart: () => this.#hasRoom(byteSize),
         onStart: (worker) => this.#keep(handle, byteSize, worker),
       });
-      if (output.ok) return { ...output, handle };
+      if (output.ok) return { ...(output as Extract<Output, { ok: true }>), handle };
       this.#forget(handle.id);
-      return output;
+      return output as Extract<Output, { ok: false }>;
     } catch (error) {
       this.release(handle);
       throw error;

@@ -4,6 +4,7 @@
  */
 import type { Warning } from './bundle.ts';
 import type { Refusal } from './bundle-rules.ts';
+import type { CommitToRead, OpenedCommit, TooLarge } from './commit-reading.ts';
 import type { Blob } from '../../trees/pack.ts';
 import type { Links } from './tar-links.ts';
 
@@ -49,6 +50,13 @@ export interface Operations {
   packBlobs: { input: { handle: number; exclude: readonly string[] }; output: EncodedPack };
   release: { input: { handle: number }; output: null };
   packContents: { input: { blobs: readonly Blob[] }; output: EncodedPack };
+  openCommit: { input: { handle: number } & CommitToRead; output: OpenedCommit | TooLarge };
+  /** The part's contents are kept under `handle`, by these hashes of 32 bytes. */
+  readCommitPart: {
+    input: { handle: number; commit: number; part: number };
+    output: { ok: true; hashes: Uint8Array };
+  };
+  closeCommit: { input: { handle: number }; output: StagedSource };
 }
 
 export type OperationName = keyof Operations;
