@@ -6,6 +6,7 @@ import { loadTree, readBlobs } from '../sources/index.ts';
 import type { SourceRow } from '../sources/index.ts';
 import { commitSource, RepositoryTooLarge } from './commit-source.ts';
 import { makeDataFolder, openUpstream, Upstream } from './commits.fixture.ts';
+import { readCommit } from './read-commit.ts';
 
 const folder = makeDataFolder();
 let base: Awaited<ReturnType<typeof openTestContext>>;
@@ -193,4 +194,16 @@ test('a subject of a megabyte is cut', async () => {
   const { message } = await sourceOf(tip);
   expect(message!.length).toBeLessThanOrEqual(1_000);
   expect(message).toMatch(/^Very long long/);
+});
+
+test('the files of a commit are read without storing anything', async () => {
+  const first = upstream.commit({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  const second = upstream.commit({ 'b.txt': 'c\n' });
+  const repository = openUpstream(upstream);
+  const source = await sourceOf(first, repository);
+  const tree = await readCommit(ctx, project.id, repository, second);
+  expect(ctx.pool.keptCount).toBe(0);
+  expect(puts).toHaveLength(1);
+  expect(tree).toEqual(await loadTree(ctx, (await sourceOf(second, repository)).id));
+  expect(await readCommit(ctx, project.id, repository, first)).toEqual(await loadTree(ctx, source.id));
 });

@@ -8,4 +8,5 @@ export { fetchCommit, gitFault } from './fetch-commit.ts';
 export { commitsBetween, isAncestor, mergeBase } from './history.ts';
 export { mergeKeptAside } from './merge-kept-aside.ts';
 export type { KeptAsideChange } from './merge-kept-aside.ts';
+export { readCommit } from './read-commit.ts';
 export { PushError, pushCommit } from './push-commit.ts';

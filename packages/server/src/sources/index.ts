@@ -15,7 +15,7 @@ export { abandon, stageBlobs } from './stage.ts';
 export type { Staged } from './stage.ts';
 export { repackProject } from './repack/repack.job.ts';
 export { reconcileRepacks } from './repack/reconcile-repacks.ts';
-export { abandonCommit, insertCommit, stageCommit } from './stage-commit.ts';
+export { abandonCommit, insertCommit, readCommitTree, stageCommit } from './stage-commit.ts';
 export type { StagedCommit } from './stage-commit.ts';
 export { findCommitSource, loadSource, purgeBlobs, purgePacks, purgeSources } from './store.ts';
 export type { SourceRow } from './store.ts';

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { SourceLimits } from '../trees/limits.ts';
+import type { Tree } from '../trees/tree.ts';
 import { faultsMapped } from './faults.ts';
 import type { OpenedCommit, TooLarge } from './import/commit-reading.ts';
 import type { Handle, Packed } from './import/pool.ts';
@@ -46,6 +47,31 @@ export async function stageCommit(
     await abandonPacks(ctx, project, packs);
     throw error;
   }
+}
+
+/**
+ * The files of a commit as its source has them, hashed in the worker thread. Nothing is stored. Throws 503
+ * where the pool has no room, and GitError where the repository is damaged.
+ */
+export async function readCommitTree(
+  ctx: Staging,
+  projectId: string,
+  commit: { gitDir: string; commitSha: string; limits: SourceLimits },
+): Promise<{ ok: true; tree: Tree } | TooLarge> {
+  const near = (await findNewestCommit(ctx.db, projectId)) ?? null;
+  return faultsMapped(
+    (async () => {
+      const opened = await ctx.pool.openCommit({ ...commit, near });
+      if (!opened.ok) return opened;
+      try {
+        for (const [part, byteSize] of opened.parts.entries())
+          ctx.pool.release((await ctx.pool.readCommitPart(opened.handle, { part, byteSize })).handle);
+        return { ok: true, tree: (await ctx.pool.closeCommit(opened.handle)).manifest } as const;
+      } finally {
+        ctx.pool.release(opened.handle);
+      }
+    })(),
+  );
 }
 
 /** The next part is read while one is put. */
