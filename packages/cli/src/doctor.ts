@@ -3,6 +3,7 @@
  * sandboxes isolate.
  */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,8 +25,8 @@ interface Finding {
 
 const COMMAND_LIMIT_MS = 10_000;
 const NODE_MAJOR = 26;
-/** `git merge-tree --write-tree` exists since 2.38. */
-const GIT_MINIMUM = [2, 38] as const;
+/** What source control is tried with; `git merge-tree --write-tree` exists since 2.38. */
+const GIT_MINIMUM = [2, 39] as const;
 
 /** Prints the findings; returns 1 when something required is missing. */
 export async function doctor(asJson: boolean): Promise<number> {
@@ -76,10 +77,20 @@ function node(): Finding {
 async function git(): Promise<Omit<Finding, 'name'>> {
   const { stdout } = await promisify(execFile)('git', ['--version'], { timeout: COMMAND_LIMIT_MS });
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
-  const ok = major > GIT_MINIMUM[0] || (major === GIT_MINIMUM[0] && minor >= GIT_MINIMUM[1]);
+  const isNew = major > GIT_MINIMUM[0] || (major === GIT_MINIMUM[0] && minor >= GIT_MINIMUM[1]);
+  if (!isNew)
+    return {
+      ok: false,
+      detail: `${stdout.trim()} is too old: install ${GIT_MINIMUM.join('.')} or newer`,
+      warnings: [],
+    };
+  const programs = await promisify(execFile)('git', ['--exec-path'], { timeout: COMMAND_LIMIT_MS });
+  const serves = existsSync(join(programs.stdout.trim(), 'git-http-backend'));
   return {
-    ok,
-    detail: ok ? stdout.trim() : `${stdout.trim()} is too old: install ${GIT_MINIMUM.join('.')} or newer`,
+    ok: serves,
+    detail: serves
+      ? stdout.trim()
+      : `${stdout.trim()} has no http-backend, which serves repositories: install it (Alpine: git-daemon)`,
     warnings: [],
   };
 }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { firstStart } from './accounts/index.ts';
 import { createApp } from './app.ts';
 import { openBus } from './bus.ts';
+import { ConfigError } from './config.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { openDataFolder } from './data-folder.ts';
@@ -13,6 +14,7 @@ import { openDatabase } from './db/database.ts';
 import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
 import { migrate } from './db/migrate.ts';
 import { EventHub, Publisher } from './events/index.ts';
+import { signingKeyFault } from './git/signing-key.ts';
 import { newId } from './ids.ts';
 import { openLimits } from './limits/limits.ts';
 import { openWindowStore } from './limits/store.ts';
@@ -66,6 +68,7 @@ interface Ends {
 }
 
 async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: Ends): Promise<Service> {
+  await checkSigningKey(config.scm.commit);
   await openDataFolder(config.dataDir, log);
   if (config.databaseUrl === null) stops.push(lockDataDir(config.dataDir));
   // Before the migration, during which a runner of an older version has to hear of this process.
@@ -145,6 +148,11 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
       await stopAll();
     },
   };
+}
+
+async function checkSigningKey({ signingKey }: Config['scm']['commit']): Promise<void> {
+  const fault = signingKey === null ? null : await signingKeyFault(signingKey);
+  if (fault !== null) throw new ConfigError([`scm.commit.signingKey: ${signingKey} ${fault}`]);
 }
 
 async function connectionOf(
