@@ -10,7 +10,8 @@ import { Agent, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Context } from '../context.ts';
 import type { RunRow } from '../db/schema.ts';
-import { mcpTarget, publicConnector } from '../mcp-servers/index.ts';
+import { mcpTarget } from '../mcp-servers/index.ts';
+import { publicConnector } from '../public-connector.ts';
 import { McpFailure, readBody, refuse, requestHeaders, responseHeaders } from './mcp-proxy-message.ts';
 
 const CONNECT_MS = 10_000;

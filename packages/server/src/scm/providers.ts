@@ -1,12 +1,12 @@
 /** The providers by name: what a row's `provider` means. */
 import type { InstallationRow } from '../db/schema.ts';
-import type { Provider } from './provider.ts';
+import { githubProvider } from './github/provider.ts';
 import { localProvider } from './local/provider.ts';
+import type { Provider } from './provider.ts';
 
-const PROVIDERS: Partial<Record<InstallationRow['provider'], Provider>> = { local: localProvider };
+const PROVIDERS: Record<InstallationRow['provider'], Provider> = {
+  local: localProvider,
+  github: githubProvider,
+};
 
-export function providerOf({ provider }: Pick<InstallationRow, 'provider'>): Provider {
-  const found = PROVIDERS[provider];
-  if (!found) throw new Error(`this version has no provider ${provider}`);
-  return found;
-}
+export const providerOf = ({ provider }: Pick<InstallationRow, 'provider'>): Provider => PROVIDERS[provider];

@@ -4,7 +4,9 @@
  */
 import { sql } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
-import type { Database, RepositoryRow } from '../db/schema.ts';
+import type { Db } from '../db/database.ts';
+import { json } from '../db/schema.ts';
+import type { Database, InstallationRow, RepositoryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 
@@ -23,6 +25,19 @@ export async function insertLocalInstallation(tx: Tx, orgId: string): Promise<vo
       auth: 'none',
       managed_by: 'service',
     })
+    .execute();
+}
+
+/** What calls of the provider say of the installation; null: they succeed. */
+export async function noteInstallationState(
+  db: Db,
+  id: string,
+  error: InstallationRow['error'],
+): Promise<void> {
+  await db
+    .updateTable('installations')
+    .set({ error: error === null ? null : json(error), updated_at: sql<Date>`now()` })
+    .where('id', '=', id)
     .execute();
 }
 

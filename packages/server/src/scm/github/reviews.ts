@@ -1,0 +1,119 @@
+/** Review threads at GitHub, which only GraphQL knows whole. */
+import type { Provider, ReviewThread } from '../provider.ts';
+import { ProviderError } from '../provider.ts';
+import { askRepository } from './ask.ts';
+import { isWithheld } from './checks.ts';
+import { faultOf, senseless } from './faults.ts';
+import { plainText } from './repositories.ts';
+
+/** Pages of 100 threads. */
+const MAX_PAGES = 20;
+const WRITERS = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
+
+export const THREADS = `query($owner: String!, $repo: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $repo) {
+    pullRequest(number: $number) {
+      reviewThreads(first: 100, after: $after) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          id isResolved path line
+          comments(first: 100) {
+            nodes { id author { login } viewerDidAuthor authorAssociation body createdAt }
+          }
+        }
+      }
+      latestOpinionatedReviews(first: 100) {
+        nodes { author { login } state viewerDidAuthor }
+      }
+    }
+  }
+}`;
+export const REPLY = `mutation($id: ID!, $body: String!) {
+  addPullRequestReviewThreadReply(input: {pullRequestReviewThreadId: $id, body: $body}) { comment { id } }
+}`;
+
+interface Comment {
+  id: string;
+  author: { login: string } | null;
+  viewerDidAuthor: boolean;
+  authorAssociation: string;
+  body: string;
+  createdAt: string;
+}
+
+interface Answer {
+  repository: {
+    pullRequest: {
+      reviewThreads: {
+        pageInfo: { hasNextPage: boolean; endCursor: string | null };
+        nodes: {
+          id: string;
+          isResolved: boolean;
+          path: string | null;
+          line: number | null;
+          comments: { nodes: Comment[] };
+        }[];
+      };
+      latestOpinionatedReviews: {
+        nodes: { author: { login: string } | null; state: string; viewerDidAuthor: boolean }[];
+      } | null;
+    } | null;
+  } | null;
+}
+type Pull = NonNullable<NonNullable<Answer['repository']>['pullRequest']>;
+
+export const listReviewThreads: Provider['listReviewThreads'] = (at, number) =>
+  askRepository(at, async ({ octokit }, place) => {
+    const threads: ReviewThread[] = [];
+    let after: string | null = null;
+    try {
+      for (let page = 1; ; page++) {
+        const answer: Answer = await octokit.graphql(THREADS, { ...place, number, after });
+        const pull: Pull | null | undefined = answer.repository?.pullRequest;
+        if (!pull) throw new ProviderError({ code: 'not_found' }, 'there is no such pull request');
+        threads.push(...pull.reviewThreads.nodes.map(threadOf));
+        const { hasNextPage, endCursor } = pull.reviewThreads.pageInfo;
+        if (!hasNextPage || page === MAX_PAGES) return { threads, changesRequested: unheard(pull, threads) };
+        if (endCursor === null || endCursor === after) throw senseless('a page without end');
+        after = endCursor;
+      }
+    } catch (error) {
+      if (isWithheld(error) || isForbidden(error)) return null;
+      throw error;
+    }
+  });
+
+/** A query is refused only in the part that the credential may not see. */
+const isForbidden = (error: unknown): boolean =>
+  error instanceof Error &&
+  error.name === 'GraphqlResponseError' &&
+  faultOf(error).fault.code === 'access_denied';
+
+const threadOf = (thread: Pull['reviewThreads']['nodes'][number]): ReviewThread => ({
+  id: thread.id,
+  isResolved: thread.isResolved,
+  path: thread.path === null ? null : plainText(thread.path),
+  line: thread.line,
+  comments: thread.comments.nodes.map((comment) => ({
+    id: comment.id,
+    author: plainText(comment.author?.login ?? 'ghost'),
+    isOwn: comment.viewerDidAuthor,
+    canWrite: WRITERS.has(comment.authorAssociation),
+    body: plainText(comment.body),
+    createdAt: new Date(comment.createdAt).toISOString(),
+  })),
+});
+
+/** Reviewers who ask for changes and have begun no thread that is open. */
+function unheard(pull: Pull, threads: ReviewThread[]): number {
+  const begun = new Set(threads.filter((one) => !one.isResolved).map((one) => one.comments[0]?.author));
+  return (pull.latestOpinionatedReviews?.nodes ?? []).filter(
+    ({ author, state, viewerDidAuthor }) =>
+      state === 'CHANGES_REQUESTED' && !viewerDidAuthor && !begun.has(author?.login ?? 'ghost'),
+  ).length;
+}
+
+export const replyToThread: Provider['replyToThread'] = (at, _number, threadId, body) =>
+  askRepository(at, async ({ octokit }) => {
+    await octokit.graphql(REPLY, { id: threadId, body });
+  });
