@@ -4,7 +4,7 @@ export { changePullRequest, recordPullRequest } from './change-pull-request.ts';
 export type { PullRequestChange } from './change-pull-request.ts';
 export { enqueueSync, followSource } from './enqueue-sync.ts';
 export { ListedPullRequest } from './schemas.ts';
-export { loopAfter } from './loop-state.ts';
+export { loopAfter, newLoop } from './loop-state.ts';
 export type { LoopChange } from './loop-state.ts';
 export { EVENT_OF, pushAfter, stateAfter } from './state.ts';
 export {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loopAfter } from './loop-state.ts';
+import { loopAfter, newLoop } from './loop-state.ts';
 import type { LoopEvent } from './loop-state.ts';
 
 const CLEARED = { wait_until: null, blocked_reason: null, last_error_code: null, last_error_message: null };
@@ -25,4 +25,24 @@ test.each<[LoopEvent, unknown[]]>([
   ['transfer', [{}, {}, ...STATUSES.slice(2).map(() => off('transferred'))]],
 ])('%s, from every status', (event, expected) => {
   expect(STATUSES.map((status) => loopAfter(status, event))).toEqual(expected);
+});
+
+test('a new pull request has the loop that its caller asks for, else that of the settings', () => {
+  const none = { enabled: false, autoMerge: false };
+  const on = { enabled: true, autoMerge: true };
+  expect([
+    newLoop(undefined, none),
+    newLoop({ enabled: false }, on),
+    newLoop({ autoMerge: true }, none),
+    newLoop(undefined, on),
+    newLoop({ enabled: true }, none),
+    newLoop({ enabled: true, autoMerge: false }, on),
+  ]).toEqual([
+    null,
+    null,
+    { auto_merge: true },
+    { ...anew, auto_merge: true },
+    { ...anew, auto_merge: false },
+    { ...anew, auto_merge: false },
+  ]);
 });

@@ -43,3 +43,21 @@ export function loopAfter(status: ReviewLoopRow['status'] | null, event: LoopEve
     ...(isOff ? { operational_retry_count: 0 } : {}),
   };
 }
+
+interface LoopChoice {
+  enabled?: boolean;
+  autoMerge?: boolean;
+}
+
+/**
+ * The loop of a new pull request: as its caller asks, else as the settings say. Null where it is not enabled,
+ * and nothing is to be kept for it.
+ */
+export function newLoop(asked: LoopChoice | undefined, settings: Required<LoopChoice>): LoopChange | null {
+  const isEnabled = asked?.enabled ?? settings.enabled;
+  if (!isEnabled && asked?.autoMerge !== true) return null;
+  return {
+    ...(isEnabled ? loopAfter(null, 'enable') : {}),
+    auto_merge: asked?.autoMerge ?? settings.autoMerge,
+  };
+}
