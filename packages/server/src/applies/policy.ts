@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
-import { headNotInitialized } from '../projects/index.ts';
+import { headNotInitialized, requireUnbound } from '../projects/index.ts';
 import { loadSource } from '../sources/index.ts';
 import type { MergeSides } from '../sources/index.ts';
 import { lockThreadById, requireIdle, requireOpen } from '../threads/index.ts';
@@ -25,6 +25,7 @@ export async function requireApplicable(
   { thread, project }: LoadedThread,
   { expectedSourceId, expectedHeadSourceId }: Decision,
 ): Promise<MergeSides> {
+  requireUnbound(project);
   if (expectedSourceId !== thread.latest_source_id) await loadSource(tx.db, project.id, expectedSourceId);
   requireOpen(thread);
   await requireIdle(tx, thread);

@@ -1,4 +1,4 @@
-import { platformRoute, threadRoute } from '../http/operation.ts';
+import { projectRoute, threadRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { createApply } from './create-apply.ts';
 import { getApply } from './get-apply.ts';
@@ -8,6 +8,6 @@ import { previewApply } from './preview-apply.ts';
 export const routes: Route[] = [
   ...threadRoute('POST', '/threads/:threadId/apply', createApply),
   ...threadRoute('POST', '/threads/:threadId/apply/preview', previewApply),
-  ...platformRoute('GET', '/apps/:appId/applies', listApplies),
-  ...platformRoute('GET', '/apps/:appId/applies/:applyId', getApply),
+  ...projectRoute('GET', '/apps/:appId/applies', listApplies),
+  ...projectRoute('GET', '/apps/:appId/applies/:applyId', getApply),
 ];

@@ -1,4 +1,4 @@
-import { platformRoute, threadRoute } from '../http/operation.ts';
+import { projectRoute, threadRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { cancelBuild } from './cancel-build.ts';
 import { createBuild } from './create-build.ts';
@@ -11,9 +11,9 @@ import { listBuilds } from './list-builds.ts';
 export const routes: Route[] = [
   ...threadRoute('POST', '/threads/:threadId/builds', createBuild),
   ...threadRoute('GET', '/threads/:threadId/builds', listBuilds),
-  ...platformRoute('GET', '/apps/:appId/builds/:buildId', getBuild),
-  ...platformRoute('GET', '/apps/:appId/builds/:buildId/artifact', getArtifact),
-  ...platformRoute('GET', '/apps/:appId/builds/:buildId/manifest', getManifest),
-  ...platformRoute('GET', '/apps/:appId/builds/:buildId/logs', getLogs),
-  ...platformRoute('POST', '/apps/:appId/builds/:buildId/cancel', cancelBuild),
+  ...projectRoute('GET', '/apps/:appId/builds/:buildId', getBuild),
+  ...projectRoute('GET', '/apps/:appId/builds/:buildId/artifact', getArtifact),
+  ...projectRoute('GET', '/apps/:appId/builds/:buildId/manifest', getManifest),
+  ...projectRoute('GET', '/apps/:appId/builds/:buildId/logs', getLogs),
+  ...projectRoute('POST', '/apps/:appId/builds/:buildId/cancel', cancelBuild),
 ];

@@ -233,6 +233,17 @@ export function platformRoute(method: Method, path: string, operation: Operation
 }
 
 /**
+ * A sub-resource of an app or a Direct project: both Platform forms and the Direct one. `path` begins with
+ * `/apps/:appId/`.
+ */
+export function projectRoute(method: Method, path: string, operation: Operation): Route[] {
+  return [
+    ...platformRoute(method, path, operation),
+    directRoute(method, path.replace('/apps/:appId', '/projects/:projectId'), operation, 'further'),
+  ];
+}
+
+/**
  * A thread's sub-resource: both Platform forms and the Direct one. `path` begins with `/threads/:threadId`.
  */
 export function threadRoute(method: Method, path: string, operation: Operation): Route[] {

@@ -37,7 +37,7 @@ export const Micros = Type.Integer({
 });
 export const Text = (
   example: string,
-  limits: { minLength?: number; maxLength?: number; description?: string } = {},
+  limits: { minLength?: number; maxLength?: number; pattern?: string; description?: string } = {},
 ) => Type.String({ ...limits, examples: [example] });
 
 /** One of these strings. */

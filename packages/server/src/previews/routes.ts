@@ -1,4 +1,4 @@
-import { platformRoute, threadRoute } from '../http/operation.ts';
+import { projectRoute, threadRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { createPreview } from './create-preview.ts';
 import { deletePreview } from './delete-preview.ts';
@@ -8,6 +8,6 @@ import { listPreviews } from './list-previews.ts';
 export const routes: Route[] = [
   ...threadRoute('POST', '/threads/:threadId/previews', createPreview),
   ...threadRoute('GET', '/threads/:threadId/previews', listPreviews),
-  ...platformRoute('GET', '/apps/:appId/previews/:previewId', getPreview),
-  ...platformRoute('DELETE', '/apps/:appId/previews/:previewId', deletePreview),
+  ...projectRoute('GET', '/apps/:appId/previews/:previewId', getPreview),
+  ...projectRoute('DELETE', '/apps/:appId/previews/:previewId', deletePreview),
 ];

@@ -1,6 +1,6 @@
-export { headNotInitialized, loadProject, lockProject, scopeOf } from './policy.ts';
+export { headNotInitialized, loadProject, lockProject, requireUnbound, scopeOf } from './policy.ts';
 export { moveBoundHead, moveHead } from './move-head.ts';
-export { Metadata } from './schemas.ts';
+export { Branch, Metadata } from './schemas.ts';
 export {
   isInHeadHistory,
   markProjectDeleted,
@@ -8,5 +8,6 @@ export {
   markProjectsPurged,
   nextApplySequence,
   purgeHeadHistory,
+  renameRepository,
   setProjectSettings,
 } from './store.ts';

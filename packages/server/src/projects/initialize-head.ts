@@ -2,7 +2,7 @@ import { ApiError, notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, IdInput, Ok } from '../http/schemas.ts';
 import { moveHead } from './move-head.ts';
-import { loadProject, scopeOf } from './policy.ts';
+import { loadProject, requireUnbound, scopeOf } from './policy.ts';
 import { Head } from './schemas.ts';
 import { headView } from './view.ts';
 
@@ -16,6 +16,7 @@ export const initializeHead = write({
   responses: { 201: Ok({ head: Head }) },
   async handle(tx, call) {
     const project = await loadProject(tx.db, call, 'update');
+    requireUnbound(project);
     const source = await tx.db
       .selectFrom('sources')
       .select('id')

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { page } from '../http/cursors.ts';
 import { read } from '../http/operation.ts';
-import { Enum, ListQuery, Page } from '../http/schemas.ts';
+import { Enum, IdInput, ListQuery, Page } from '../http/schemas.ts';
 import { Project } from './schemas.ts';
 import { listProjects as findProjects } from './store.ts';
 import { projectView } from './view.ts';
@@ -10,12 +10,20 @@ export const listProjects = read({
   name: 'projects.listProjects',
   summary: 'List projects, newest first',
   access: { permissions: ['project:read'] },
-  query: ListQuery({ kind: Type.Optional(Enum(['direct', 'platform'])) }),
+  query: ListQuery({
+    kind: Type.Optional(Enum(['direct', 'platform'])),
+    repositoryId: Type.Optional(IdInput('repo', 'Only projects that are bound to it.')),
+  }),
   responses: { 200: Page('projects', Project) },
   async handle({ ctx, principal, query }) {
-    const filter = { orgId: principal.orgId, projectIds: principal.projectIds, kind: query.kind };
+    const { kind, repositoryId } = query;
+    const filter = { orgId: principal.orgId, projectIds: principal.projectIds, kind, repositoryId };
     const { rows, ...rest } = await page(
-      { secretKey: ctx.secretKey, query, scope: ['projects', principal.orgId, query.kind ?? null] },
+      {
+        secretKey: ctx.secretKey,
+        query,
+        scope: ['projects', principal.orgId, kind ?? null, repositoryId ?? null],
+      },
       (after, limit) => findProjects(ctx.db, filter, after, limit),
       (p) => p.id,
     );

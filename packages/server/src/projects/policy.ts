@@ -62,6 +62,15 @@ export const scopeOf = (project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>): Ev
   feed: project.kind,
 });
 
+/** Refuses what a project with a repository does not take: its head follows a branch (409). */
+export function requireUnbound({ repository_id: repositoryId }: Pick<ProjectRow, 'repository_id'>): void {
+  if (repositoryId !== null)
+    throw new ApiError(
+      'repository_bound',
+      'The project has a repository, whose default branch is its head. Work reaches it by pull requests.',
+    );
+}
+
 export const headNotInitialized = () =>
   new ApiError(
     'head_not_initialized',

@@ -184,15 +184,20 @@ describe('head', () => {
 describe('Direct projects', () => {
   test('are created, changed, listed by kind and deleted', async () => {
     const { project } = await ok(
-      s.call('POST', '/api/projects', { name: 'Direct', repositoryId: 'r', defaultBranch: 'main' }),
+      s.call('POST', '/api/projects', { name: 'Direct', defaultBranch: 'main', metadata: { a: '1' } }),
     );
     expect(project).toMatchObject({
       kind: 'direct',
-      repositoryId: 'r',
+      repositoryId: null,
       defaultBranch: 'main',
       repoFullName: null,
+      headCommitSha: null,
+      metadata: { a: '1' },
       version: 1,
     });
+    expect(
+      (await ok(s.call('PATCH', `/api/projects/${project.id}`, { metadata: { a: '1' } }))).project.version,
+    ).toBe(1);
     expect(
       (await ok(s.call('PATCH', `/api/projects/${project.id}`, { name: 'New', expectedVersion: 1 }))).project,
     ).toMatchObject({ name: 'New', version: 2 });

@@ -1,4 +1,4 @@
-import { directRoute, platformRoute } from '../http/operation.ts';
+import { directRoute, platformRoute, projectRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { createApp } from './create-app.ts';
 import { createProject } from './create-project.ts';
@@ -19,9 +19,9 @@ export const routes: Route[] = [
   ...platformRoute('GET', '/apps/:appId', getApp),
   ...platformRoute('PATCH', '/apps/:appId', updateApp),
   ...platformRoute('DELETE', '/apps/:appId', deleteApp),
-  ...platformRoute('POST', '/apps/:appId/source-head/initialize', initializeHead),
-  ...platformRoute('GET', '/apps/:appId/source-head', getHead),
-  ...platformRoute('GET', '/apps/:appId/source-head/history', listHeadHistory),
+  ...projectRoute('POST', '/apps/:appId/source-head/initialize', initializeHead),
+  ...projectRoute('GET', '/apps/:appId/source-head', getHead),
+  ...projectRoute('GET', '/apps/:appId/source-head/history', listHeadHistory),
   directRoute('POST', '/projects', createProject),
   directRoute('GET', '/projects', listProjects),
   directRoute('GET', '/projects/:projectId', getProject),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { BRANCH_PATTERN } from '../git/ref-names.ts';
 import { Counter, Id, Nullable, Text, Time } from '../http/schemas.ts';
 
 const METADATA_PAIRS = 50;
@@ -27,13 +28,18 @@ export const ExternalId = Text('customer-42', {
   description: "The customer's own id, unique among the organization's apps.",
 });
 
+const StoredMetadata = Type.Record(Type.String(), Type.String(), { examples: [{ team: 'garden' }] });
+
+/** A name that git takes. Whether the repository has it shows at the first thread. */
+export const Branch = Text('main', { minLength: 1, maxLength: 255, pattern: BRANCH_PATTERN });
+
 export const App = Type.Object({
   id: Id('prj'),
   projectId: Id('prj', 'Equals `id`.'),
   orgId: Id('org'),
   name: Name,
   externalId: Nullable(ExternalId),
-  metadata: Type.Record(Type.String(), Type.String(), { examples: [{ team: 'garden' }] }),
+  metadata: StoredMetadata,
   headSourceId: Nullable(Id('src')),
   headRevision: Nullable(Counter),
   version: Counter,
@@ -47,11 +53,17 @@ export const Project = Type.Object({
   orgId: Id('org'),
   name: Name,
   kind: Type.Unsafe<'direct' | 'platform'>({ type: 'string', enum: ['direct', 'platform'] }),
-  repositoryId: Nullable(Text('repo-1')),
+  repositoryId: Nullable(Id('repo')),
   repoFullName: Nullable(Text('acme/garden')),
   defaultBranch: Nullable(Text('main')),
   headSourceId: Nullable(Id('src')),
   headRevision: Nullable(Counter),
+  headCommitSha: Nullable(
+    Text('7d0f1c8a5b0f4e5c9a2b3d4e5f60718293a4b5c6', {
+      description: 'The commit of the default branch at the last fetch; null without a repository.',
+    }),
+  ),
+  metadata: StoredMetadata,
   version: Counter,
   createdAt: Time,
   updatedAt: Time,

@@ -15,7 +15,7 @@ interface NewProject {
   name: string;
   externalId?: string | null;
   metadata?: Record<string, string>;
-  repositoryId?: string | null;
+  repository?: { id: string; fullName: string };
   defaultBranch?: string | null;
 }
 
@@ -39,7 +39,8 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<Projec
       name: project.name,
       external_id: project.externalId ?? null,
       metadata: json(project.metadata ?? {}),
-      repository_id: project.repositoryId ?? null,
+      repository_id: project.repository?.id ?? null,
+      repo_full_name: project.repository?.fullName ?? null,
       default_branch: project.defaultBranch ?? null,
     })
     .returningAll()
@@ -86,6 +87,17 @@ export async function setProjectSettings(tx: Tx, projectId: string, settings: St
     .updateTable('projects')
     .set({ settings: json(settings) })
     .where('id', '=', projectId)
+    .execute();
+}
+
+/** Projects show the name that their repository has now. One statement on `db`: it needs no transaction. */
+export async function renameRepository(db: Db | Tx['db'], id: string, fullName: string): Promise<void> {
+  await db
+    .updateTable('projects')
+    .set({ repo_full_name: fullName })
+    .where('repository_id', '=', id)
+    .where('deleted_at', 'is', null)
+    .where('repo_full_name', '<>', fullName)
     .execute();
 }
 
@@ -161,6 +173,7 @@ export async function listProjects(
     projectIds: ReadonlySet<string> | null;
     kind?: 'platform' | 'direct';
     externalId?: string;
+    repositoryId?: string;
   },
   after: string | null,
   limit: number,
@@ -173,6 +186,7 @@ export async function listProjects(
   if (filter.projectIds) query = query.where('id', 'in', [...filter.projectIds, '']);
   if (filter.kind) query = query.where('kind', '=', filter.kind);
   if (filter.externalId !== undefined) query = query.where('external_id', '=', filter.externalId);
+  if (filter.repositoryId !== undefined) query = query.where('repository_id', '=', filter.repositoryId);
   if (after !== null) query = query.where('id', '<', after);
   return query.orderBy('id', 'desc').limit(limit).execute();
 }

@@ -1,26 +1,32 @@
 import Type from 'typebox';
+import { isDeepStrictEqual } from 'node:util';
 import { appendEvent } from '../db/transaction.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
-import { Body, Counter, Nullable, Ok, Text } from '../http/schemas.ts';
+import { Body, Counter, Nullable, Ok } from '../http/schemas.ts';
 import { loadProject, scopeOf } from './policy.ts';
-import { Name, Project } from './schemas.ts';
+import { Branch, Metadata, Name, Project } from './schemas.ts';
 import { updateProject as change } from './store.ts';
 import { appEventData, projectView } from './view.ts';
 
 export const updateProject = write({
   name: 'projects.updateProject',
-  summary: "Change a project's name or default branch",
+  summary: "Change a project's name, default branch or metadata",
+  description:
+    '`metadata` is replaced as a whole. Which repository it is bound to never changes. With `expectedVersion`, an intervening change answers 409 `version_conflict` and nothing is changed.',
   access: { permissions: ['project:update'] },
   body: Body({
     name: Type.Optional(Name),
-    defaultBranch: Type.Optional(Nullable(Text('main', { minLength: 1, maxLength: 255 }))),
+    defaultBranch: Type.Optional(Nullable(Branch)),
+    metadata: Type.Optional(Metadata),
     expectedVersion: Type.Optional(Counter),
   }),
   responses: { 200: Ok({ project: Project }) },
   async handle(tx, call) {
     const before = await loadProject(tx.db, call, 'update');
     const { expectedVersion, ...wanted } = call.body;
+    if (before.repository_id !== null && wanted.defaultBranch === null)
+      throw invalid({ path: '/defaultBranch', message: 'must be a branch: the project has a repository' });
     if (expectedVersion !== undefined && expectedVersion !== before.version)
       throw new ApiError(
         'version_conflict',
@@ -29,7 +35,8 @@ export const updateProject = write({
       );
     const isSame =
       (wanted.name ?? before.name) === before.name &&
-      (wanted.defaultBranch === undefined || wanted.defaultBranch === before.default_branch);
+      (wanted.defaultBranch === undefined || wanted.defaultBranch === before.default_branch) &&
+      (wanted.metadata === undefined || isDeepStrictEqual(wanted.metadata, before.metadata));
     const project = isSame ? before : await change(tx, before.id, wanted);
     if (!isSame && project.kind === 'platform')
       appendEvent(tx, scopeOf(project), 'platform.app.updated', appEventData(project));

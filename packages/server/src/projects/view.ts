@@ -25,6 +25,8 @@ export const projectView = (p: ProjectRow) => ({
   defaultBranch: p.default_branch,
   headSourceId: p.head_source_id,
   headRevision: p.head_revision,
+  headCommitSha: p.head_commit_sha,
+  metadata: p.metadata,
   version: p.version,
   createdAt: p.created_at.toISOString(),
   updatedAt: p.updated_at.toISOString(),

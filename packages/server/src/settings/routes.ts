@@ -1,4 +1,4 @@
-import { directRoute, platformRoute } from '../http/operation.ts';
+import { directRoute, projectRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { getAppSettings } from './get-app-settings.ts';
 import { getOrganizationSettings } from './get-organization-settings.ts';
@@ -7,8 +7,8 @@ import { updateAppSettings } from './update-app-settings.ts';
 import { updateOrganizationSettings } from './update-organization-settings.ts';
 
 export const routes: Route[] = [
-  ...platformRoute('GET', '/apps/:appId/settings', getAppSettings),
-  ...platformRoute('PATCH', '/apps/:appId/settings', updateAppSettings),
+  ...projectRoute('GET', '/apps/:appId/settings', getAppSettings),
+  ...projectRoute('PATCH', '/apps/:appId/settings', updateAppSettings),
   directRoute('GET', '/runtimes', listRuntimes),
   directRoute('GET', '/settings', getOrganizationSettings),
   directRoute('PATCH', '/settings', updateOrganizationSettings),

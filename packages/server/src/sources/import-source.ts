@@ -9,7 +9,7 @@ import { ApiError, invalid } from '../http/errors.ts';
 import { claimedWrite } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
-import { loadProject, scopeOf } from '../projects/index.ts';
+import { loadProject, requireUnbound, scopeOf } from '../projects/index.ts';
 import { faultsMapped } from './faults.ts';
 import { keepUntilTaken } from './import/kept-contents.ts';
 import type { ImportedSource } from './import/pool.ts';
@@ -74,6 +74,7 @@ export const importSource = claimedWrite({
     take();
     try {
       const project = await loadProject(ctx.db, call);
+      requireUnbound(project);
       const parentId = imported.parentSourceId ?? query.parentSourceId ?? null;
       const parents = parentId === null ? [] : [(await loadSource(ctx.db, project.id, parentId)).id];
       const staged = await stageBlobs(ctx, project, { handle: imported.handle, tree: imported.manifest });

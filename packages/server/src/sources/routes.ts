@@ -1,4 +1,4 @@
-import { platformRoute } from '../http/operation.ts';
+import { projectRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { getArchive } from './get-archive.ts';
 import { getDiff } from './get-diff.ts';
@@ -9,11 +9,11 @@ import { listFiles } from './list-files.ts';
 import { listSources } from './list-sources.ts';
 
 export const routes: Route[] = [
-  ...platformRoute('POST', '/apps/:appId/sources', importSource),
-  ...platformRoute('GET', '/apps/:appId/sources', listSources),
-  ...platformRoute('GET', '/apps/:appId/sources/:sourceId', getSource),
-  ...platformRoute('GET', '/apps/:appId/sources/:sourceId/files', listFiles),
-  ...platformRoute('GET', '/apps/:appId/sources/:sourceId/file', getFile),
-  ...platformRoute('GET', '/apps/:appId/sources/:sourceId/archive', getArchive),
-  ...platformRoute('GET', '/apps/:appId/sources/:sourceId/diff', getDiff),
+  ...projectRoute('POST', '/apps/:appId/sources', importSource),
+  ...projectRoute('GET', '/apps/:appId/sources', listSources),
+  ...projectRoute('GET', '/apps/:appId/sources/:sourceId', getSource),
+  ...projectRoute('GET', '/apps/:appId/sources/:sourceId/files', listFiles),
+  ...projectRoute('GET', '/apps/:appId/sources/:sourceId/file', getFile),
+  ...projectRoute('GET', '/apps/:appId/sources/:sourceId/archive', getArchive),
+  ...projectRoute('GET', '/apps/:appId/sources/:sourceId/diff', getDiff),
 ];

@@ -1,19 +1,28 @@
 import { sql } from 'kysely';
 import Type from 'typebox';
+import type { Static } from 'typebox';
 import type { Principal } from '../http/principal.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
+import { isBranchName } from '../git/ref-names.ts';
 import { requireCapability } from '../http/capabilities.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
-import { Body, IdInput, Micros, Ok, Text } from '../http/schemas.ts';
+import { Body, IdInput, Micros, Ok } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { acceptMessage, ClientMessageId, Content, Message, messageView, ModelId } from '../messages/index.ts';
-import { headNotInitialized, isInHeadHistory, loadProject, Metadata, scopeOf } from '../projects/index.ts';
+import {
+  Branch,
+  headNotInitialized,
+  isInHeadHistory,
+  loadProject,
+  Metadata,
+  scopeOf,
+} from '../projects/index.ts';
 import { requireWorker } from '../processes/index.ts';
 import { queueRun, Run, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
@@ -42,8 +51,14 @@ const DirectBody = Body({
   projectId: IdInput('prj'),
   title: Type.Optional(Title),
   modelId: Type.Optional(ModelId),
-  baseBranch: Type.Optional(Text('main', { minLength: 1, maxLength: 255 })),
-  sourceId: Type.Optional(IdInput('src')),
+  baseBranch: Type.Optional({
+    ...Branch,
+    description:
+      "Of a project with a repository: what it starts from. Default: the project's default branch.",
+  }),
+  sourceId: Type.Optional(
+    IdInput('src', 'Instead of a branch. With a repository: the source of a commit; else as for an app.'),
+  ),
   spendLimitMicros: Type.Optional(Micros),
   message: Type.Optional(FirstMessage),
   executionTarget: Type.Optional(ExecutionTarget),
@@ -55,12 +70,12 @@ const DirectBody = Body({
 
 interface NewThread {
   sourceId?: string | undefined;
+  baseBranch?: string | undefined;
   title?: string | undefined;
   modelId?: string | undefined;
   spendLimitMicros?: number | undefined;
   metadata?: Record<string, string> | undefined;
   message?: { content: string; clientMessageId?: string | undefined } | undefined;
-  baseBranch?: string | undefined;
   trackerIssueUrl?: string | undefined;
   errorTrackerIssue?: Record<string, unknown> | undefined;
 }
@@ -68,7 +83,44 @@ interface NewThread {
 /** Who creates a thread, and with which agents. */
 type Caller = Pick<Call, 'principal' | 'ctx'>;
 
-/** The source that a new thread starts from; a Direct project may have none. */
+type Chosen = Pick<NewThread, 'sourceId' | 'baseBranch'>;
+
+/** What a new thread starts from. */
+interface Start {
+  sourceId: string | null;
+  baseCommitSha: string | null;
+  baseBranch: string | null;
+}
+
+async function findStart(tx: Tx, project: ProjectRow, input: Chosen): Promise<Start> {
+  if (project.repository_id !== null) return findStartInRepository(tx, project, input);
+  if (input.baseBranch !== undefined)
+    throw new ApiError(
+      'repository_not_bound',
+      'The project has no repository, and so no branches. Leave baseBranch out.',
+    );
+  const sourceId = await startingSource(tx, project, input.sourceId);
+  return { sourceId, baseCommitSha: null, baseBranch: null };
+}
+
+/** A branch's commit is fetched when the thread is prepared; a stored one is known already. */
+async function findStartInRepository(
+  tx: Tx,
+  project: ProjectRow,
+  { sourceId, baseBranch }: Chosen,
+): Promise<Start> {
+  if (sourceId === undefined)
+    return { sourceId: null, baseCommitSha: null, baseBranch: baseBranch ?? project.default_branch };
+  const source = await loadSource(tx.db, project.id, sourceId);
+  if (source.commit_sha === null)
+    throw new ApiError(
+      'source_not_in_history',
+      'A thread starts from the source of a commit. Leave sourceId out to start from a branch.',
+    );
+  return { sourceId, baseCommitSha: source.commit_sha, baseBranch: source.commit_branch };
+}
+
+/** The source that a new thread of a project without a repository starts from; a Direct one may have none. */
 async function startingSource(
   tx: Tx,
   project: ProjectRow,
@@ -126,7 +178,7 @@ async function startThread(
   project: ProjectRow,
   input: Omit<NewThread, 'spendLimitMicros'> & { spendLimitMicros: number | null },
 ): Promise<ThreadRow> {
-  const sourceId = await startingSource(tx, project, input.sourceId);
+  const { sourceId, baseCommitSha, baseBranch } = await findStart(tx, project, input);
   const thread = await insertThread(tx, {
     org_id: project.org_id,
     id: newId('thr'),
@@ -143,7 +195,8 @@ async function startThread(
     created_by: principal.actorId,
     participant_user_ids: principal.userId ? [principal.userId] : [],
     tracker_issue_url: input.trackerIssueUrl ?? null,
-    base_branch: input.baseBranch ?? null,
+    base_branch: baseBranch,
+    base_commit_sha: baseCommitSha,
     error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null,
   });
   appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'thread.updated', {
@@ -198,11 +251,40 @@ export const createDirectThread = write({
   legacyKeys: ['/message/clientMessageId'],
   responses,
   async handle(tx, call) {
+    requireConsistent(call.body);
     const project = await loadProject(tx.db, call, 'share', call.body.projectId);
     if (call.body.executionTarget !== undefined) throw noHosts(call, project);
     return create(tx, call, project, call.body);
   },
 });
+
+/** What the schema cannot say. */
+function requireConsistent(body: Static<typeof DirectBody>): void {
+  const { sourceId, baseBranch, trackerIssueUrl, errorTrackerIssue } = body;
+  const faults = [
+    ...(sourceId !== undefined && baseBranch !== undefined
+      ? [{ path: '/baseBranch', message: 'must not be given together with sourceId' }]
+      : []),
+    ...(baseBranch !== undefined && !isBranchName(baseBranch)
+      ? [{ path: '/baseBranch', message: 'must have at most 255 bytes' }]
+      : []),
+    ...(trackerIssueUrl !== undefined && !isIssueUrl(trackerIssueUrl)
+      ? [{ path: '/trackerIssueUrl', message: NO_ISSUE_URL }]
+      : []),
+    ...(errorTrackerIssue !== undefined && !isIssueUrl(errorTrackerIssue.url)
+      ? [{ path: '/errorTrackerIssue/url', message: NO_ISSUE_URL }]
+      : []),
+  ];
+  if (faults.length) throw invalid(...faults);
+}
+
+const NO_ISSUE_URL = 'must be an http or https address without a user';
+
+/** The address is shown, and written into pull requests: no credential may be in it. */
+function isIssueUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && !/^https?:[\\/]*[^\\/?#]*@/i.test(text);
+}
 
 /** There are no local hosts yet: their work never runs in a sandbox of ours instead. */
 function noHosts({ ctx, principal }: Pick<Call, 'ctx' | 'principal'>, { kind }: ProjectRow): ApiError {

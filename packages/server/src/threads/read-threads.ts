@@ -52,6 +52,8 @@ const COLUMNS = [
   'created_by',
   'participant_user_ids',
   'execution_target',
+  'base_branch',
+  'base_commit_sha',
   'metadata',
 ] as const satisfies (keyof ThreadRow)[];
 

@@ -66,7 +66,17 @@ export const Thread = Type.Object({
     ]),
   ),
   initializationAttemptCount: Counter,
-  initializationErrorCode: Nullable(Text('workspace_unavailable')),
+  initializationErrorCode: Nullable(
+    Enum([
+      'workspace_unavailable',
+      'repository_access_denied',
+      'repository_not_found',
+      'branch_not_found',
+      'repository_empty',
+      'repository_unavailable',
+      'repository_too_large',
+    ]),
+  ),
   initializationErrorMessage: Nullable(Text('No sandbox could be made.')),
   initializationUpdatedAt: NullableTime,
   waitingOn: Type.Array(Text('approval:apr_01k9x3v5e8f7arh2m4t6w8y0zb')),
@@ -100,6 +110,13 @@ export const Thread = Type.Object({
   createdByAutomation: Type.Boolean({ examples: [false] }),
   participantUserIds: Type.Array(Id('usr')),
   executionTarget: Type.Unsafe<unknown>({ type: ['object', 'null'], examples: [null] }),
+  baseBranch: Nullable(Text('main', { description: 'The branch that it started from.' })),
+  baseCommitSha: Nullable(
+    Text('7d0f1c8a5b0f4e5c9a2b3d4e5f60718293a4b5c6', {
+      description: 'The commit of that branch; null until it is fetched.',
+    }),
+  ),
+  automationId: Nullable(Text('aut_01k9x3v5e8f7arh2m4t6w8y0zb')),
   sealedAt: NullableTime,
   metadata: Type.Record(Type.String(), Type.String(), { examples: [{ ticket: 'AB-12' }] }),
 });

@@ -70,6 +70,9 @@ export function threadView({
     createdByAutomation: false,
     participantUserIds: t.participant_user_ids,
     executionTarget: t.execution_target,
+    baseBranch: t.base_branch,
+    baseCommitSha: t.base_commit_sha,
+    automationId: null,
     sealedAt: iso(t.sealed_at),
     metadata: t.metadata,
   };

@@ -17,9 +17,21 @@ import {
 import type { LoadedThread } from '../threads/index.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
+import { fetchStart, RepositoryFault, resolveStart } from './fetch-start.ts';
 import { restoreWorkspace } from './restore-workspace.ts';
 
 const ATTEMPTS = 3;
+
+/** Why a preparation failed, for the thread; its message for people. */
+interface Failure {
+  code: string;
+  message: string;
+}
+
+const NO_WORKSPACE: Failure = {
+  code: 'workspace_unavailable',
+  message: 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.',
+};
 
 type InitializeJob = Job<'thread.initialize'>;
 
@@ -41,15 +53,17 @@ export async function initializeThread(
   const begun = await begin(ctx, job);
   if (!begun) return;
   const { thread } = begun;
-  let runnerId: string;
+  let prepared: Prepared;
   try {
-    runnerId = await prepare(ctx, job, begun);
+    prepared = await prepare(ctx, job, begun);
   } catch (error) {
-    if (thread.initialization_attempt_count < ATTEMPTS) throw error;
-    ctx.log.error({ err: error, thread: thread.id }, 'a workspace could not be prepared');
-    return fail(ctx, thread.id, failQueuedRuns, job);
+    const { failure, isFinal } =
+      error instanceof RepositoryFault ? error : { failure: NO_WORKSPACE, isFinal: false };
+    if (!isFinal && thread.initialization_attempt_count < ATTEMPTS) throw error;
+    ctx.log[isFinal ? 'info' : 'error']({ err: error, thread: thread.id }, 'a thread could not be prepared');
+    return fail(ctx, thread.id, failure, failQueuedRuns, job);
   }
-  await complete(ctx, job, thread, runnerId);
+  await complete(ctx, job, thread.id, prepared);
 }
 
 /** Counts the attempt. Undefined when the thread takes no preparation any more. */
@@ -67,23 +81,31 @@ async function begin(ctx: Context, job: InitializeJob): Promise<LoadedThread | u
   });
 }
 
-/** Restores the workspace and shows the phases of that; returns the runner that holds it. */
-async function prepare(ctx: Context, job: InitializeJob, { thread, project }: LoadedThread): Promise<string> {
+/** What a thread was prepared with. */
+interface Prepared {
+  runnerId: string;
+  sourceId: string | null;
+}
+
+/** Fetches what the thread starts from, restores the workspace, and shows the phases of that. */
+async function prepare(ctx: Context, job: InitializeJob, loaded: LoadedThread): Promise<Prepared> {
+  const { thread, project } = loaded;
   const show = (phase: NonNullable<ThreadRow['initialization_phase']>) =>
     setInitializationPhase(ctx.db, thread.id, { initialization_phase: phase });
   const runnerId = await awaitRunner(ctx);
-  // A Direct project may have a repository; its sources already hold the files to fetch.
   if (project.kind === 'direct') await show('resolving_repository');
+  const start = await resolveStart(ctx, loaded);
   await show('allocating_sandbox');
   await endTasks(ctx, job, thread.id);
   if (project.kind === 'direct') await show('fetching_repository');
-  await restoreWorkspace(ctx, job, thread, thread.latest_source_id);
+  const sourceId = start ? await fetchStart(ctx, job, loaded, start) : thread.latest_source_id;
   await setInitializationPhase(ctx.db, thread.id, {
     initialization_phase: 'configuring_workspace',
     workspace_setup_status: 'running',
   });
+  await restoreWorkspace(ctx, job, thread, sourceId);
   if (await hasQueuedRun(ctx, thread.id)) await show('dispatching_run');
-  return runnerId;
+  return { runnerId, sourceId };
 }
 
 async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {
@@ -100,8 +122,8 @@ async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {
 async function complete(
   ctx: Context,
   job: InitializeJob,
-  { id: threadId, latest_source_id: restored }: ThreadRow,
-  runnerId: string,
+  threadId: string,
+  { runnerId, sourceId: restored }: Prepared,
 ): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -129,16 +151,16 @@ export async function initializationDied(
   threadId: string,
   failQueuedRuns: FailQueuedRuns,
 ): Promise<void> {
-  await fail(ctx, threadId, failQueuedRuns);
+  await fail(ctx, threadId, NO_WORKSPACE, failQueuedRuns);
 }
 
 async function fail(
   ctx: Context,
   threadId: string,
+  { code, message }: Failure,
   failQueuedRuns: FailQueuedRuns,
   job?: InitializeJob,
 ): Promise<void> {
-  const message = 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.';
   await transaction(ctx, async (tx) => {
     await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
@@ -150,7 +172,7 @@ async function fail(
       reason: 'initialization failed',
       change: {
         ...change,
-        initialization_error_code: 'workspace_unavailable',
+        initialization_error_code: code,
         initialization_error_message: message,
         ...(failed ? { last_run_failed: true } : {}),
       },

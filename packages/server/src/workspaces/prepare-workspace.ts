@@ -6,6 +6,7 @@ import type { Tree } from '../trees/tree.ts';
 import { lockThreadById, setWorkspaceSource } from '../threads/index.ts';
 import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import type { Holder } from '../runner/await-runner.ts';
+import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import type { Present } from './capture-workspace.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
@@ -46,6 +47,7 @@ export async function prepareWorkspace(
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   if (!thread || thread.archived_at) return undefined;
+  if (thread.latest_source_id === null) await requireFetched(ctx, thread);
   if (
     thread.workspace_status === 'ready' &&
     thread.runner_id === runnerId &&
@@ -65,6 +67,17 @@ export async function prepareWorkspace(
   if (thread.workspace_status === 'cleanup_pending')
     await ctx.runner.deleteWorkspace(threadId, job.claimedAt);
   return restore(ctx, job, threadId, { ...purpose, runnerId });
+}
+
+/** Nothing works in an empty workspace in place of a repository whose fetch failed. */
+async function requireFetched(ctx: Context, { project_id: id }: ThreadRow): Promise<void> {
+  const { repository_id: repositoryId } = await ctx.db
+    .selectFrom('projects')
+    .select('repository_id')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  if (repositoryId !== null)
+    throw new WorkspaceUnavailable('The repository was not fetched. Retry the thread, or send a message.');
 }
 
 async function restore(

@@ -218,3 +218,7 @@ create index review_loops_thread on review_loops (thread_id);
 -- Every organization has its built-in installation.
 insert into installations (org_id, id, provider, name, auth, managed_by)
   select id, 'ins_' || substr(id, 5), 'local', 'Built-in', 'none', 'service' from organizations where deleted_at is null;
+
+-- What a project and a thread named before was looked up by nothing.
+update projects set repository_id = null where repository_id is not null;
+update threads set base_branch = null where base_branch is not null;
