@@ -16,6 +16,7 @@ import { agentsBenchmark } from './benchmarks/agents.ts';
 import { appliesBenchmark } from './benchmarks/applies.ts';
 import { applyBenchmark } from './benchmarks/apply.ts';
 import { buildBenchmark } from './benchmarks/build.ts';
+import { commitsBenchmark } from './benchmarks/commits.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
@@ -55,6 +56,7 @@ const BENCHMARKS: Benchmark[] = [
   applyBenchmark,
   appliesBenchmark,
   mergeBenchmark,
+  commitsBenchmark,
   storageBenchmark,
   publishBenchmark,
   eventLagBenchmark,
