@@ -20,6 +20,7 @@ import { routes as operationRoutes } from './operations/routes.ts';
 import { HostProxy } from './previews/proxy.ts';
 import { routes as previewRoutes } from './previews/routes.ts';
 import { routes as projectRoutes } from './projects/routes.ts';
+import { routes as pullRequestRoutes } from './pull-requests/routes.ts';
 import { writeOnce } from './receipts/receipts.ts';
 import { writeClaimed } from './receipts/write-claimed.ts';
 import { routes as runRoutes } from './runs/routes.ts';
@@ -42,6 +43,7 @@ export const routes: Route[] = [
   ...applyRoutes,
   ...editRoutes,
   ...execRoutes,
+  ...pullRequestRoutes,
   ...approvalRoutes,
   ...buildRoutes,
   ...previewRoutes,

@@ -120,6 +120,12 @@ const SAMPLES: Record<string, Sample> = {
   'scm.createRepository': { body: () => ({ name: `r-${randomUUID()}` }) },
   'scm.listRepositories': NOTHING,
   'scm.getRepository': NOTHING,
+  'pullRequests.createPullRequest': EMPTY,
+  'pullRequests.listPullRequests': NOTHING,
+  'pullRequests.getPullRequest': NOTHING,
+  'pullRequests.updatePullRequest': { body: () => ({ title: 'n' }) },
+  'pullRequests.syncPullRequest': EMPTY,
+  'pullRequests.mergePullRequest': EMPTY,
   'accounts.signIn': { body: () => ({ email: 'nobody@example.test', password: 'none of ours' }) },
   'accounts.signOut': EMPTY,
   'accounts.getSession': NOTHING,
@@ -175,6 +181,7 @@ const MISSING: Record<string, string> = {
   installationId: 'installation',
   repositoryId: 'repository',
   commentId: 'comment',
+  pullRequestId: 'pull_request',
 };
 const UNSTREAMED = routes.filter((r) => !/events\.stream/.test(r.operation.name));
 const accessOf = (route: Route) => route.operation.access;
@@ -281,6 +288,7 @@ async function party(): Promise<Party> {
       mcpServerId,
       repositoryId: repository.id,
       installationId: repository.installationId,
+      pullRequestId: await insertPullRequest(threadId, repository.id),
       operationId: imported.headers.get('x-operation-id')!,
       accountId: made.account.id,
       credentialId: made.credential.id,
@@ -290,6 +298,36 @@ async function party(): Promise<Party> {
       organizationId: founder.organization.id,
     },
   };
+}
+
+/** Without an event: threads of apps have none. */
+async function insertPullRequest(threadId: string, repositoryId: string): Promise<string> {
+  const { db } = s.service.ctx;
+  const thread = await db
+    .selectFrom('threads')
+    .select(['org_id', 'project_id'])
+    .where('id', '=', threadId)
+    .executeTakeFirstOrThrow();
+  const { id } = await db
+    .insertInto('pull_requests')
+    .values({
+      ...thread,
+      id: newId('pr'),
+      thread_id: threadId,
+      repository_id: repositoryId,
+      number: 1,
+      url: 'https://git.example.com/ours/pull/1',
+      repo_full_name: 'ours',
+      title: 'ours',
+      state: 'open',
+      head_ref: 'ours',
+      head_sha: '1'.repeat(40),
+      base_ref: 'main',
+      created_by: 'sa_1',
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
 }
 
 /** No worker runs here that could ask. */

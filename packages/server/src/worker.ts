@@ -16,6 +16,14 @@ import { runsDied, workRuns } from './runs/run-work.job.ts';
 import { runCapacity } from './capacity/index.ts';
 import { fillPlaces } from './capacity/index.ts';
 import { reconcileRepacks, repackProject } from './sources/index.ts';
+import {
+  commentOnIssue,
+  followBase,
+  lookAtRepository,
+  pollPullRequests,
+  pullRequestEffects,
+  syncPullRequest,
+} from './sync/index.ts';
 import { startCleanup } from './teardown/index.ts';
 import { keepHoursClosed } from './usage/index.ts';
 import {
@@ -101,11 +109,14 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     },
     // One at a time: each may take some hundred MiB and a core.
     'source.repack': { run: (job) => repackProject(ctx, job), concurrency: 1 },
+    'pull-request.sync': { run: (job) => syncPullRequest(ctx, job), concurrency: 8 },
+    'pull-request.follow-base': { run: (job) => followBase(ctx, job), concurrency: 2 },
+    'pull-request.comment': { run: (job) => commentOnIssue(ctx, job), concurrency: 2 },
+    'scm.look-repository': { run: (job) => lookAtRepository(ctx, job), concurrency: 2 },
   };
   const gateway = await offerGateway(ctx);
   const worker = await startWorker(ctx, connection, handlers);
-  // No operation of this version has an effect outside.
-  maintainReceipts(ctx, {});
+  maintainReceipts(ctx, pullRequestEffects);
   const cleanup = startCleanup(ctx);
   sweepWorkspaces(ctx);
   reconcilePreviews(ctx);
@@ -113,6 +124,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   fillPlaces(ctx);
   reconcileApplies(ctx);
   reconcileRepacks(ctx);
+  pollPullRequests(ctx);
   maintainCaches(ctx);
   keepHoursClosed(ctx);
   return {

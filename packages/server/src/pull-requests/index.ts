@@ -11,11 +11,12 @@ export {
   countPullRequests,
   findByNumber,
   findOpen,
+  findPullRequest,
   findPullRequestById,
   listedFrom,
   listedOf,
-  listWatched,
   lockPullRequest,
+  makeDue,
   purgePullRequests,
   takeDue,
 } from './store.ts';

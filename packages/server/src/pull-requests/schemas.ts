@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { Counter, Enum, Id, Nullable, Text, Time } from '../http/schemas.ts';
 
+export const MAX_TITLE = 256;
+export const MAX_BODY = 65_536;
+
 const Sha = Text('9b6f3c1e0d5a4b2c8e7f6a5d4c3b2a1908f7e6d5');
 const Failure = Type.Object({ code: Text('protected'), message: Text('The branch is protected.') });
 const Conflicts = Type.Array(Text('src/app.js'), { examples: [[]] });

@@ -175,8 +175,8 @@ function revived<T extends object>(row: T, times: readonly (keyof T)[]): T {
 }
 
 /** Takes those whose look is due; their next one is due later, whatever becomes of this one. */
-export async function takeDue(db: Db, limit: number, nextSeconds: number): Promise<PullRequestRow[]> {
-  return db
+export async function takeDue(tx: Tx, limit: number, nextSeconds: number): Promise<PullRequestRow[]> {
+  return tx.db
     .updateTable('pull_requests')
     .set({ next_look_at: sql<Date>`now() + ${nextSeconds} * interval '1 second'` })
     .where('id', 'in', (q) =>
@@ -193,14 +193,14 @@ export async function takeDue(db: Db, limit: number, nextSeconds: number): Promi
     .execute();
 }
 
-/** Those of a repository that may change: not merged, and looked at. */
-export async function listWatched(db: Reader, repositoryId: string): Promise<PullRequestRow[]> {
-  return db
-    .selectFrom('pull_requests')
-    .selectAll()
+/** Those of a repository that may change are looked at now. */
+export async function makeDue(db: Db, repositoryId: string): Promise<void> {
+  await db
+    .updateTable('pull_requests')
+    .set({ next_look_at: sql<Date>`now()` })
     .where('repository_id', '=', repositoryId)
     .where('state', '!=', 'merged')
-    .orderBy('id')
+    .where('thread_id', 'in', (q) => q.selectFrom('threads').select('id').where('deleted_at', 'is', null))
     .execute();
 }
 

@@ -59,7 +59,7 @@ export function listedView({ row: p, loop }: ListedPullRequest) {
     baseRef: p.base_ref,
     draft: p.draft,
     version: p.version,
-    scmSummary: p.scm_summary,
+    scmSummary: p.scm_summary && { ...p.scm_summary, state: p.state, draft: p.draft },
     scmSummaryUpdatedAt: iso(p.scm_summary_updated_at),
     reviewLoop: loop && loopView(loop),
     title: p.title,

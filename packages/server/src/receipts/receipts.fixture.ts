@@ -53,7 +53,7 @@ export const thingOf = (url: string) =>
     access: { permissions: ['project:create'] },
     body: Body({ name: Text('n') }),
     responses: { 201: Ok({ thing: Type.Object({ id: Id('prj') }) }) },
-    prepare: async ({ body }) => ({ target: { url, name: body.name } }),
+    claim: async (_tx, { body }) => ({ target: { url, name: body.name } }),
     effect: thingEffect,
   });
 export const effects = { 'tests.makeThing': thingEffect };

@@ -110,6 +110,17 @@ export async function renewClaim(db: Db, { operationId, fence }: ClaimId): Promi
   return numUpdatedRows === 1n;
 }
 
+/** Whether a claimed write is under way, or nobody knows what became of it. */
+export async function isUnderWay(db: Db | Tx['db'], operationId: string): Promise<boolean> {
+  const open = await db
+    .selectFrom('operations')
+    .select('id')
+    .where('id', '=', operationId)
+    .where('status', 'in', ['pending', 'uncertain'])
+    .executeTakeFirst();
+  return open !== undefined;
+}
+
 interface StoredAnswer {
   status: number;
   response: string;

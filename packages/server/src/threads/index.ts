@@ -19,6 +19,7 @@ export {
   delayArchive,
   endIdleTimes,
   expireIdle,
+  holdPullRequests,
   markThreadsPurged,
   nextMessageSequence,
   setInitializationPhase,

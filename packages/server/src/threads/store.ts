@@ -41,6 +41,15 @@ export async function nextMessageSequence(tx: Tx, threadId: string): Promise<num
   return rows[0].message_sequence;
 }
 
+/** Notes the operation that changes a pull request of the thread: while it is under way it refuses others. */
+export async function holdPullRequests(tx: Tx, threadId: string, operationId: string): Promise<void> {
+  await tx.db
+    .updateTable('threads')
+    .set({ pull_request_operation_id: operationId })
+    .where('id', '=', threadId)
+    .execute();
+}
+
 /** Records the end of a deleted thread's build, without an event. */
 export async function clearActiveBuild(tx: Tx, threadId: string): Promise<void> {
   await tx.db.updateTable('threads').set({ active_build_id: null }).where('id', '=', threadId).execute();

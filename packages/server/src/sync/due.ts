@@ -1,0 +1,35 @@
+/** Which pull requests are looked at when: those that are due, and those of a repository that has moved. */
+import type { Context } from '../context.ts';
+import { transaction } from '../db/transaction.ts';
+import { every } from '../jobs/every.ts';
+import type { Job } from '../jobs/job.ts';
+import { enqueueSync, makeDue, takeDue } from '../pull-requests/index.ts';
+
+const ROUND_MS = 1_000;
+const BATCH = 100;
+/** A look that is lost with all its attempts is made good after this. */
+const AGAIN_SECONDS = 300;
+
+/** Enqueues the looks that are due, in every worker at once. */
+export function pollPullRequests(ctx: Context): void {
+  every(ROUND_MS, () => enqueueDue(ctx), {
+    until: ctx.shutdown,
+    onFailure: (err) => ctx.log.debug({ err }, 'pull requests were not polled'),
+  });
+}
+
+async function enqueueDue(ctx: Context): Promise<void> {
+  let count = BATCH;
+  while (count === BATCH && !ctx.shutdown.aborted)
+    count = await transaction(ctx, async (tx) => {
+      const rows = await takeDue(tx, BATCH, AGAIN_SECONDS);
+      for (const row of rows) await enqueueSync(tx, row);
+      return rows.length;
+    });
+}
+
+/** Something moved in a repository: all its pull requests that are not merged are looked at. */
+export async function lookAtRepository(ctx: Context, job: Job<'scm.look-repository'>): Promise<void> {
+  await makeDue(ctx.db, job.payload.repositoryId);
+  await enqueueDue(ctx);
+}

@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { PullRequestRow, ScmSummary } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
+import type { Job } from '../jobs/job.ts';
+import { enqueueSync, findPullRequestById } from '../pull-requests/index.ts';
+import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
+import { nextLookAfterMs } from '../scm/index.ts';
+import type { OpenRepository, ProviderPullRequest } from '../scm/index.ts';
+import { lockBoth } from './lock.ts';
+import { see } from './see.ts';
+
+/** Looks at one that changed meanwhile: what was read of the provider may be older than our own write. */
+const ATTEMPTS = 3;
+/** When a pull request is looked at again whose provider does not say yet whether it can be merged. */
+const UNKNOWN_SECONDS = [2, 5, 10, 30];
+
+type SyncJob = Pick<Job<'pull-request.sync'>, 'fence' | 'payload'>;
+
+/**
+ * Reads what the provider says of a pull request and writes it down. Returns whether the branch of an open
+ * one is elsewhere than where it was seen last. Throws ProviderError.
+ */
+export async function look(ctx: Context, job: SyncJob, repository: OpenRepository): Promise<boolean> {
+  const { pullRequestId: id } = job.payload;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const before = await findPullRequestById(ctx.db, id);
+    if (!before) return false;
+    const { provider, at } = repository;
+    const pull = await provider.getPullRequest(at, before.row.number);
+    const summary = await summarize(repository, before.row, pull);
+    const seen = await transaction(ctx, async (tx) => {
+      await job.fence(tx);
+      const locked = await lockBoth(tx, { threadId: before.row.thread_id, id });
+      if (locked.loaded.row.version !== before.row.version) return null;
+      return see(tx, locked, pull, {
+        repo_full_name: at.repository.full_name,
+        scm_summary: summary,
+        scm_summary_updated_at: sql<Date>`now()`,
+        looked_at: sql<Date>`now()`,
+        ...nextLook(ctx, repository, locked.loaded, { pull, isDeleted: !locked.thread }),
+      });
+    });
+    if (seen) return seen.row.state === 'open' && seen.row.head_sha !== pull.headSha;
+  }
+  await transaction(ctx, async (tx) => {
+    const now = await findPullRequestById(tx.db, id);
+    if (now) await enqueueSync(tx, now.row);
+  });
+  return false;
+}
+
+function nextLook(
+  ctx: Context,
+  { at }: OpenRepository,
+  { row, loop }: LoadedPullRequest,
+  { pull, isDeleted }: { pull: ProviderPullRequest; isDeleted: boolean },
+): PullRequestChange {
+  if (isDeleted) return { next_look_at: null };
+  const unknownLooks = pull.state === 'open' && pull.mergeable === 'unknown' ? row.unknown_looks + 1 : 0;
+  const soon = unknownLooks > 0 ? UNKNOWN_SECONDS[unknownLooks - 1] : undefined;
+  const seconds =
+    soon ??
+    nextLookAfterMs({
+      loopEnabled: loop?.enabled ?? false,
+      webhookReceivedAt: at.installation.webhook_received_at,
+      pollSeconds: ctx.config.scm.pollSeconds,
+    }) / 1_000;
+  return {
+    unknown_looks: unknownLooks,
+    next_look_at: sql<Date>`least(now() + ${seconds} * interval '1 second', push_retry_at)`,
+  };
+}
+
+/** What responses show of the provider's checks and reviews. */
+async function summarize(
+  { provider, at }: OpenRepository,
+  row: PullRequestRow,
+  pull: ProviderPullRequest,
+): Promise<ScmSummary> {
+  const { state, draft, mergeable, mergeQueued, number } = pull;
+  const isOwn = state === 'open' && row.transferred_at === null;
+  const [checks, reviews] = await Promise.all([
+    provider.listChecks(at, isOwn ? row.head_sha : pull.headSha),
+    provider.listReviewThreads(at, number),
+  ]);
+  const count = (of: 'succeeded' | 'failing' | 'running') =>
+    (checks ?? []).filter((check) => check.state === of).length;
+  const open = (reviews?.threads ?? []).filter(
+    ({ isResolved, comments }) => !isResolved && comments[0]?.isOwn !== true,
+  );
+  return {
+    state,
+    draft,
+    mergeable,
+    mergeQueued,
+    checks: {
+      total: checks?.length ?? 0,
+      succeeded: count('succeeded'),
+      failing: count('failing'),
+      running: count('running'),
+    },
+    checksAvailable: checks !== null,
+    commentsAvailable: reviews !== null,
+    unresolvedCount: open.length + (reviews?.changesRequested ?? 0),
+  };
+}

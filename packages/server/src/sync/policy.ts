@@ -1,0 +1,50 @@
+/**
+ * Loading a pull request = being allowed to see its thread. While a write with an effect at the provider is
+ * under way for a pull request of a thread, further ones are refused.
+ */
+import type { Db } from '../db/database.ts';
+import type { ThreadRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { ApiError, notFound, threadBusy } from '../http/errors.ts';
+import { findPullRequest, lockPullRequest } from '../pull-requests/index.ts';
+import type { LoadedPullRequest } from '../pull-requests/index.ts';
+import { isUnderWay } from '../receipts/store.ts';
+import { holdPullRequests, loadThread, lockThread } from '../threads/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
+
+type Asked = Parameters<typeof loadThread>[1];
+
+export async function loadPullRequest(db: Db, call: Asked): Promise<LoadedPullRequest> {
+  const { thread } = await loadThread(db, call);
+  const found = await findPullRequest(db, thread.id, call.params.pullRequestId!);
+  if (!found) throw notFound('pull_request');
+  return found;
+}
+
+/** Locks the pull request that the path names, with its thread. */
+export async function lockAsked(
+  tx: Tx,
+  call: Asked,
+): Promise<{ thread: LoadedThread; loaded: LoadedPullRequest }> {
+  const thread = await lockThread(tx, call);
+  const loaded = await lockPullRequest(tx, call.params.pullRequestId!);
+  if (!loaded || loaded.row.thread_id !== thread.thread.id) throw notFound('pull_request');
+  return { thread, loaded };
+}
+
+/**
+ * Makes an operation the only one that changes pull requests of a locked thread, until its receipt is
+ * settled. Throws `thread_busy` while another one is under way.
+ */
+export async function hold(tx: Tx, thread: ThreadRow, operationId: string): Promise<void> {
+  const { pull_request_operation_id: before } = thread;
+  if (before !== null && (await isUnderWay(tx.db, before))) throw threadBusy('pull_request');
+  await holdPullRequests(tx, thread.id, operationId);
+}
+
+export const notOpen = () => new ApiError('pull_request_not_open', 'The pull request is not open.');
+
+export const anotherIsOpen = (pullRequestId: string) =>
+  new ApiError('pull_request_exists', 'The thread has an open pull request. Close or merge that one first.', {
+    details: { pullRequestId },
+  });
