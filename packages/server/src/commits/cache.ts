@@ -46,6 +46,12 @@ export async function openCache(
   return { dir, isLinked: existsSync(alternatesOf(dir)) };
 }
 
+/** The repository's cache where it was made: reading it needs no provider. */
+export function findCache({ config }: Pick<Context, 'config'>, repositoryId: string): Cache | null {
+  const dir = join(folderOf(config), `${repositoryId}.git`);
+  return existsSync(join(dir, 'HEAD')) ? { dir, isLinked: existsSync(alternatesOf(dir)) } : null;
+}
+
 /** Keeps the caches small. Safe in every process at once. */
 export function maintainCaches(ctx: Pick<Context, 'config' | 'db' | 'log' | 'shutdown'>): void {
   every(EVERY_MS, () => sweepCaches(ctx), {

@@ -22,8 +22,12 @@ const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
  * An uncompressed tar of the files, in order of the manifest, read pack by pack at the pace of the
  * consumer.
  */
-export function tarOf(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): Readable {
-  return Readable.from(tarChunks(files, blobs), { objectMode: false, highWaterMark: CHUNK_BYTES });
+export function tarOf(
+  files: Tree,
+  blobs: Pick<BlobReader, 'readBlobs'>,
+  workspace: OfWorkspace = {},
+): Readable {
+  return Readable.from(tarChunks(files, blobs, workspace), { objectMode: false, highWaterMark: CHUNK_BYTES });
 }
 
 /** The same as gzip; compressed on zlib's threads. */
@@ -34,14 +38,29 @@ export function archiveOf(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): Re
   });
 }
 
-async function* tarChunks(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): AsyncGenerator<Buffer> {
+/** What the tar of a workspace has in addition to the files. */
+export interface OfWorkspace {
+  /** Symbolic links, after all files: path → target. */
+  links?: ReadonlyMap<string, string>;
+  /** Files with the time 1 instead of 0. */
+  newer?: ReadonlySet<string>;
+}
+
+const NEWER = new Date(1000);
+
+async function* tarChunks(
+  files: Tree,
+  blobs: Pick<BlobReader, 'readBlobs'>,
+  { links = new Map(), newer }: OfWorkspace = {},
+): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   const contents = blobs.readBlobs([...files.values()].map((f) => f.sha256));
   for (const [path, { byteSize, executable }] of files) {
     const next = await contents.next();
     if (next.done) throw new Error('a content is missing');
-    pending.push(tarHeader({ path, byteSize, executable }), next.value.bytes, tarPadding(byteSize));
+    const time = newer?.has(path) ? { mtime: NEWER } : {};
+    pending.push(tarHeader({ path, byteSize, executable, ...time }), next.value.bytes, tarPadding(byteSize));
     pendingBytes += byteSize + 1024;
     if (pendingBytes < CHUNK_BYTES) continue;
     yield Buffer.concat(pending);
@@ -51,6 +70,8 @@ async function* tarChunks(files: Tree, blobs: Pick<BlobReader, 'readBlobs'>): As
     // the event loop for 25 ms.
     await setImmediate();
   }
+  for (const [path, target] of links)
+    pending.push(tarHeader({ path, byteSize: 0, executable: false, target }));
   yield Buffer.concat([...pending, TAR_END]);
 }
 

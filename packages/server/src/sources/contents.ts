@@ -4,9 +4,10 @@
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
-import type { Entry, Tree } from '../trees/tree.ts';
+import type { Tree } from '../trees/tree.ts';
 import { ObjectNotFoundError } from '../storage/object-store.ts';
 import { archiveOf as archive, tarOf as tar } from './archive.ts';
+import type { OfWorkspace } from './archive.ts';
 import { createBlobReader } from './blobs.ts';
 import type { BlobReader, PlacedPack } from './blobs.ts';
 import { sourceFault, storageCorrupt } from './faults.ts';
@@ -179,17 +180,12 @@ export async function readBlob(ctx: Reading, projectId: string, sha256: string):
   return (await readBlobs(ctx, projectId, [sha256])).get(sha256)!;
 }
 
-const filesAt = (tree: Tree, paths: Iterable<string>): Map<string, Entry> => {
-  const wanted = new Set(paths);
-  return new Map([...tree].filter(([path]) => wanted.has(path)));
-};
-
 /**
- * An uncompressed tar of the source's files (or of those at `paths`), in order of the paths, read at the
- * consumer's pace.
+ * An uncompressed tar of the source's files, in order of the paths, with what belongs to a workspace, read at
+ * the consumer's pace.
  */
-export function tarOf(ctx: Reading, projectId: string, tree: Tree, paths?: Iterable<string>): Readable {
-  return tar(paths ? filesAt(tree, paths) : tree, projectBlobs(ctx, projectId));
+export function tarOf(ctx: Reading, projectId: string, tree: Tree, workspace?: OfWorkspace): Readable {
+  return tar(tree, projectBlobs(ctx, projectId), workspace);
 }
 
 /** The same as tar.gz: a function of the files alone. */

@@ -1,9 +1,15 @@
 import { tarOf } from '@headrace/runner/tar';
 import type { Context } from '../context.ts';
 import { readBlobs } from '../sources/index.ts';
+import { sameEntry } from '../trees/tree.ts';
 import type { Tree } from '../trees/tree.ts';
+import type { Links } from './history/inner-links.ts';
 
 interface Patch {
+  /** Where links may differ: those that there are, and those that there are to be. */
+  links?: { from: Links; to: Links };
+  /** Paths of `to` that are written even where `from` has the same there. */
+  rewrite?: ReadonlySet<string>;
   projectId: string;
   from: Tree;
   to: Tree;
@@ -21,13 +27,11 @@ interface Patch {
  */
 export async function packPatch(
   ctx: Context,
-  { projectId, from, to, made = new Map(), remove = [], removeBytes = [] }: Patch,
+  { projectId, from, to, links, rewrite, made = new Map(), remove = [], removeBytes = [] }: Patch,
 ): Promise<Buffer> {
-  const gone = [...remove, ...[...from.keys()].filter((path) => !to.has(path))];
-  const written = [...to].filter(([path, entry]) => {
-    const was = from.get(path);
-    return !was || was.sha256 !== entry.sha256 || was.executable !== entry.executable;
-  });
+  const goneLinks = [...(links?.from.keys() ?? [])].filter((path) => !links!.to.has(path) && !to.has(path));
+  const gone = [...remove, ...goneLinks, ...[...from.keys()].filter((path) => !to.has(path))];
+  const written = [...to].filter(([path, entry]) => rewrite?.has(path) || !sameEntry(entry, from.get(path)));
   const blobs = new Map([
     ...made,
     ...(await readBlobs(
@@ -39,12 +43,20 @@ export async function packPatch(
   // Tools that compare times must see that these files are newer than those of `from`.
   const mtime = new Date();
   return tarOf([
-    { path: '.headrace-patch.json', content: JSON.stringify({ delete: gone, deleteBytes: removeBytes }) },
+    {
+      path: '.headrace-patch.json',
+      content: JSON.stringify({
+        delete: gone,
+        deleteBytes: removeBytes,
+        ...(links ? { links: Object.fromEntries(links.to) } : {}),
+      }),
+    },
     ...written.map(([path, { sha256, executable }]) => ({
       path,
       content: blobs.get(sha256)!,
       executable,
       mtime,
     })),
+    ...[...(links?.to ?? [])].map(([path, target]) => ({ path, content: '', target })),
   ]);
 }

@@ -9,6 +9,7 @@ import type { Holder } from '../runner/await-runner.ts';
 import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import type { Present } from './capture-workspace.ts';
 import { changeWorkspace } from './change-workspace.ts';
+import { changedLinks, groundOf } from './ground.ts';
 import { freshDeadline } from './idle.ts';
 import { packPatch } from './pack-patch.ts';
 import { restoreWorkspace } from './restore-workspace.ts';
@@ -167,10 +168,15 @@ export async function resetWorkspace(
   thread: ThreadRow,
   { sourceId, present }: { sourceId: string | null; present?: Present },
 ): Promise<ThreadRow> {
+  const from = present?.tree ?? (await treeOf(ctx, thread.workspace_source_id));
+  const to = await treeOf(ctx, sourceId);
+  const ids = { from: present ? null : thread.workspace_source_id, to: sourceId };
+  const links = await changedLinks(ctx, await groundOf(ctx, thread), ids, { from, to });
   const patch = await packPatch(ctx, {
     projectId: thread.project_id,
-    from: present?.tree ?? (await treeOf(ctx, thread.workspace_source_id)),
-    to: await treeOf(ctx, sourceId),
+    from,
+    to,
+    ...(links ? { links } : {}),
     removeBytes: present?.strays ?? [],
   });
   await ctx.runner.patch(thread.id, patch, job.claimedAt);
