@@ -26,6 +26,7 @@ import { writeClaimed } from './receipts/write-claimed.ts';
 import { routes as runRoutes } from './runs/routes.ts';
 import { routes as scmRoutes } from './scm/routes.ts';
 import { routes as settingsRoutes } from './settings/routes.ts';
+import { serveGit } from './scm/index.ts';
 import { routes as sourceRoutes } from './sources/routes.ts';
 import { routes as systemRoutes } from './system/routes.ts';
 import { routes as threadRoutes } from './threads/routes.ts';
@@ -61,13 +62,15 @@ export const routes: Route[] = [
 ];
 
 export async function createApp(ctx: Context): Promise<FastifyInstance> {
-  const { authenticate, close } = createAuthenticator(ctx);
+  const { authenticate, authenticateGit, close } = createAuthenticator(ctx);
   const app = await createHttpServer(ctx, {
     routes,
-    authenticate,
+    authenticate: (headers, address, url) =>
+      (url.startsWith('/git/') ? authenticateGit : authenticate)(headers, address),
     receipts: { writeClaimed, writeOnce },
     preview: new HostProxy(ctx),
   });
+  serveGit(app, ctx);
   app.addHook('onClose', close);
   return app;
 }

@@ -9,9 +9,10 @@ import { accessCache } from './access.ts';
 import type { AccessName } from './access.ts';
 import { credentialIdOf, hashKey, isServiceKey } from './keys.ts';
 import { LastUse } from './last-use.ts';
-import { hashToken, sessionTokenOf } from './session-cookie.ts';
+import { hashToken, sessionCookieHeader, sessionTokenOf } from './session-cookie.ts';
 
 const BEARER = /^bearer +(\S+) *$/i;
+const BASIC = /^basic +([a-z0-9+/]+={0,2}) *$/i;
 
 /** The keys that the headers carry: none, one, or two that differ. */
 function keysOf(headers: IncomingHttpHeaders): string[] {
@@ -24,6 +25,21 @@ function keysOf(headers: IncomingHttpHeaders): string[] {
       ),
     ),
   ];
+}
+
+/**
+ * The headers of a git client as another would send them: the password of Basic, whatever its user, is a service
+ * key or a session's token. A browser's own cookie does not count there: any page can have it sent.
+ */
+function withoutBasic({ cookie: _, ...headers }: IncomingHttpHeaders): IncomingHttpHeaders {
+  const encoded = BASIC.exec(headers.authorization ?? '')?.[1];
+  if (encoded === undefined) return headers;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const password = text.slice(text.indexOf(':') + 1);
+  const cookie = sessionCookieHeader(password);
+  return cookie === undefined
+    ? { ...headers, authorization: `Bearer ${password}` }
+    : { ...headers, authorization: undefined, cookie };
 }
 
 const wrongKey = () =>
@@ -40,9 +56,13 @@ const suspended = () =>
     'Whoever last saved this service account is no longer an owner or admin. Another owner or admin has to save it.',
   );
 
+type ByHeaders = (headers: IncomingHttpHeaders, address: string) => ReturnType<Authenticate>;
+
 /** The authentication of a service's requests; see access.ts for how fast a change takes effect. */
 export function createAuthenticator(ctx: Pick<Context, 'db' | 'bus' | 'log'>): {
-  authenticate: Authenticate;
+  authenticate: ByHeaders;
+  /** Of git's clients, which speak Basic. */
+  authenticateGit: ByHeaders;
   /** Writes what is not written yet. */
   close(): Promise<void>;
 } {
@@ -68,23 +88,26 @@ export function createAuthenticator(ctx: Pick<Context, 'db' | 'bus' | 'log'>): {
     return { bucket: `user ${loaded.principal.userId}`, principal: loaded.principal };
   }
 
+  const authenticate: ByHeaders = async (headers, address) => {
+    const [key, other] = keysOf(headers);
+    if (other !== undefined)
+      return {
+        bucket: anonymous(address),
+        refusal: invalid({
+          path: '/headers/authorization',
+          message: 'must be the same key as X-Api-Key; send one of them',
+        }),
+      };
+    if (key !== undefined) return byKey(key, address);
+    const token = sessionTokenOf(headers);
+    return token === undefined
+      ? { bucket: anonymous(address), refusal: nobody() }
+      : bySession(token, address);
+  };
+
   return {
     close: () => lastUse.flush(),
-    async authenticate(headers, address) {
-      const [key, other] = keysOf(headers);
-      if (other !== undefined)
-        return {
-          bucket: anonymous(address),
-          refusal: invalid({
-            path: '/headers/authorization',
-            message: 'must be the same key as X-Api-Key; send one of them',
-          }),
-        };
-      if (key !== undefined) return byKey(key, address);
-      const token = sessionTokenOf(headers);
-      return token === undefined
-        ? { bucket: anonymous(address), refusal: nobody() }
-        : bySession(token, address);
-    },
+    authenticate,
+    authenticateGit: (headers, address) => authenticate(withoutBasic(headers), address),
   };
 }

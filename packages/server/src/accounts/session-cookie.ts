@@ -21,6 +21,10 @@ export function sessionTokenOf(headers: IncomingHttpHeaders): string | undefined
   return undefined;
 }
 
+/** The `cookie` header that a browser sends with this token, when it has the form of one. */
+export const sessionCookieHeader = (token: string): string | undefined =>
+  TOKEN.test(token) ? `${NAME}=${token}` : undefined;
+
 /**
  * The `set-cookie` header for a token, or, without one, the header that clears it. Secure when a proxy says
  * that the browser came by TLS: a lie there only concerns the liar's own cookie.

@@ -16,10 +16,14 @@ import type { Arrival } from './intake.ts';
 import type { Principal } from './principal.ts';
 import { rateHeaders, retryHeaders } from './rate-limit.ts';
 
-/** Who calls: `bucket` is what the rate limit counts. `refusal` is thrown once the route is known. */
+/**
+ * Who calls: `bucket` is what the rate limit counts. `refusal` is thrown once the route is known. `url` says
+ * which credentials count there.
+ */
 export type Authenticate = (
   headers: IncomingMessage['headers'],
   address: string,
+  url: string,
 ) => Promise<{ principal?: Principal; refusal?: ApiError; bucket: string }>;
 
 export type AdmittedRequest = FastifyRequest & {
@@ -97,7 +101,7 @@ export class Admission {
   /** Neither the caller nor its window can be looked up while the database is away. */
   async #count(request: AdmittedRequest): Promise<RateState> {
     try {
-      const known = await this.#authenticate(request.headers, request.ip);
+      const known = await this.#authenticate(request.headers, request.ip, request.url);
       Object.assign(request, known);
       return await this.#limiter.take(known.bucket);
     } catch (error) {

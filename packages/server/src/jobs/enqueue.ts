@@ -20,6 +20,7 @@ export interface JobKinds {
   'pull-request.comment': { pullRequestId: string };
   /** Something moved in a repository: its pull requests are looked at. */
   'scm.look-repository': { repositoryId: string };
+  'scm.maintain-repository': { repositoryId: string };
 }
 export type JobKind = keyof JobKinds;
 
@@ -39,15 +40,15 @@ export interface EnqueueOptions {
 /**
  * Adds a job in the caller's transaction and wakes a worker after its commit. Jobs of one `key` run one at
  * a time, in order; those of a kind are begun in turns of `turnOf`, see claim.ts. `delaySeconds`
- * counts on the database's clock.
+ * counts on the database's clock. Returns the job's id.
  */
 export async function enqueue<K extends JobKind>(
   tx: Tx,
   kind: K,
   payload: JobKinds[K],
   options: EnqueueOptions = {},
-): Promise<void> {
-  await tx.db
+): Promise<number> {
+  const { id } = await tx.db
     .insertInto('jobs')
     .values({
       kind,
@@ -59,8 +60,10 @@ export async function enqueue<K extends JobKind>(
         ? { run_at: sql<Date>`now() + ${options.delaySeconds} * interval '1 second'` }
         : {}),
     })
-    .execute();
+    .returning('id')
+    .executeTakeFirstOrThrow();
   tx.wake('jobs');
+  return id;
 }
 
 /**

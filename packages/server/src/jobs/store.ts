@@ -134,6 +134,11 @@ export async function retryJob(
     .execute();
 }
 
+/** Removes a job that no worker has begun. */
+export async function withdrawJob(tx: Tx, id: number): Promise<void> {
+  await tx.db.deleteFrom('jobs').where('id', '=', id).where('status', '=', 'queued').execute();
+}
+
 /** Makes queued jobs due that are not yet, and wakes a worker. `ids` is a query with one column. */
 export async function makeJobsDue(tx: Tx, ids: RawBuilder<unknown>): Promise<void> {
   const { numAffectedRows } = await sql`

@@ -1,6 +1,7 @@
 export { accessDenied, scmFault, unsupported } from './faults.ts';
 export { openRepository } from './open-repository.ts';
 export { loadInstallation, loadRepository } from './policy.ts';
+export { serveGit } from './git-http/serve.ts';
 export { nextLookAfterMs } from './poll-timing.ts';
 export { insertLocalInstallation } from './store.ts';
 export { ProviderError } from './provider.ts';

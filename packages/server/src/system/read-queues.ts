@@ -37,6 +37,7 @@ const NAMES: Record<JobKind, string> = {
   'pull-request.follow-base': 'mergedPullRequests',
   'pull-request.comment': 'pullRequestComments',
   'scm.look-repository': 'repositoryLooks',
+  'scm.maintain-repository': 'repositoryMaintenances',
 };
 
 /** What is open of each kind of work, by the indexes of open rows. */

@@ -1,0 +1,88 @@
+/** How many git processes serve at a time: of this process, and of one organization. */
+import { ApiError } from '../../http/errors.ts';
+import { retryHeaders } from '../../http/rate-limit.ts';
+
+export interface Bounds {
+  all: number;
+  each: number;
+  /** Requests of one organization that wait for a place. */
+  waiting: number;
+  waitMs: number;
+}
+
+interface Waiting {
+  orgId: string;
+  enter: () => void;
+}
+
+const busy = () =>
+  new ApiError('unavailable', 'Too many clones and pushes are under way. Retry in a moment.', {
+    headers: retryHeaders(5),
+  });
+
+export class Places {
+  readonly #bounds: Bounds;
+  readonly #held = new Map<string, number>();
+  #all = 0;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+  }
+
+  /**
+   * Resolves to the function that gives the place back. Throws 503 where none gets free in time, or too many
+   * wait, and the signal's reason when it is aborted.
+   */
+  async take(orgId: string, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (!this.#isFree(orgId)) await this.#wait(orgId, signal);
+    else this.#enter(orgId);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#leave(orgId);
+      isHeld = false;
+    };
+  }
+
+  #isFree(orgId: string): boolean {
+    return this.#all < this.#bounds.all && (this.#held.get(orgId) ?? 0) < this.#bounds.each;
+  }
+
+  #enter(orgId: string): void {
+    this.#all++;
+    this.#held.set(orgId, (this.#held.get(orgId) ?? 0) + 1);
+  }
+
+  #leave(orgId: string): void {
+    this.#all--;
+    const left = this.#held.get(orgId)! - 1;
+    if (left > 0) this.#held.set(orgId, left);
+    else this.#held.delete(orgId);
+    // The first whose organization has room: one organization's queue holds up no other's.
+    for (const waiting of this.#waiting)
+      if (this.#isFree(waiting.orgId)) {
+        this.#waiting.delete(waiting);
+        this.#enter(waiting.orgId);
+        return waiting.enter();
+      }
+  }
+
+  #wait(orgId: string, signal: AbortSignal): Promise<void> {
+    if ([...this.#waiting].filter((other) => other.orgId === orgId).length >= this.#bounds.waiting)
+      throw busy();
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void) => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', leave);
+        this.#waiting.delete(waiting);
+        settle();
+      };
+      const waiting: Waiting = { orgId, enter: () => end(resolve) };
+      const leave = () => end(() => reject(signal.reason as Error));
+      const timer = setTimeout(() => end(() => reject(busy())), this.#bounds.waitMs);
+      signal.addEventListener('abort', leave);
+      this.#waiting.add(waiting);
+    });
+  }
+}
