@@ -15,6 +15,7 @@ import { failQueuedRuns } from './runs/index.ts';
 import { runsDied, workRuns } from './runs/run-work.job.ts';
 import { runCapacity } from './capacity/index.ts';
 import { fillPlaces } from './capacity/index.ts';
+import { lookAtLocalRepository, maintainLocalRepository } from './scm/index.ts';
 import { reconcileRepacks, repackProject } from './sources/index.ts';
 import {
   commentOnIssue,
@@ -112,7 +113,14 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'pull-request.sync': { run: (job) => syncPullRequest(ctx, job), concurrency: 8 },
     'pull-request.follow-base': { run: (job) => followBase(ctx, job), concurrency: 2 },
     'pull-request.comment': { run: (job) => commentOnIssue(ctx, job), concurrency: 2 },
-    'scm.look-repository': { run: (job) => lookAtRepository(ctx, job), concurrency: 2 },
+    'scm.look-repository': {
+      async run(job) {
+        await lookAtLocalRepository(ctx, job);
+        await lookAtRepository(ctx, job);
+      },
+      concurrency: 4,
+    },
+    'scm.maintain-repository': { run: (job) => maintainLocalRepository(ctx, job), concurrency: 1 },
   };
   const gateway = await offerGateway(ctx);
   const worker = await startWorker(ctx, connection, handlers);

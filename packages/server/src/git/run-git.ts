@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { Readable } from 'node:stream';
 import { GIT_ENVIRONMENT } from './environment.ts';
 
@@ -32,6 +33,8 @@ export interface GitOptions {
   maxOutput?: number;
   /** Exit codes that are answers too. By default 0 alone. */
   codes?: readonly number[];
+  /** At the lowest priority. */
+  isBackground?: boolean;
   /** It changes refs/headrace/commits or what the repository has of history: see startGitAlone. */
   isAlone?: boolean;
 }
@@ -75,6 +78,15 @@ function startGitAlone(gitDir: string, args: readonly string[], env?: Record<str
 /** Others may hold packed-refs.lock for a moment: one that is old is left over. */
 const ALONE = `exec 9>>alone.lock && flock -x 9 && rm -f shallow.lock && find . -maxdepth 1 -name packed-refs.lock -mmin +1 -delete && mkdir -p refs/headrace/commits && find refs/headrace/commits -name '*.lock' -delete && exec git "$@"`;
 
+/** Its children inherit it. */
+function yieldToOthers({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended already.
+  }
+}
+
 /**
  * Runs git in a repository and gives its whole output. Throws GitError when it exits with a code that is
  * not among `codes`, takes over `limitMs` (60 s), or says more than `maxOutput` (64 MiB), and what `input`
@@ -88,6 +100,7 @@ export async function runGit(
   const { input, env, limitMs = LIMIT_MS, signal, maxOutput = MAX_OUTPUT, codes = [0] } = options;
   signal?.throwIfAborted();
   const child = (options.isAlone ? startGitAlone : startGit)(gitDir, args, env);
+  if (options.isBackground) yieldToOthers(child);
   const chunks: Buffer[] = [];
   let size = 0,
     stderr = '',

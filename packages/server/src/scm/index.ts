@@ -1,3 +1,5 @@
+export { cleanUpLocalFolders } from './local/clean-up-folders.ts';
+export { lookAtLocalRepository, maintainLocalRepository } from './local/look-repository.job.ts';
 export { accessDenied, scmFault, unsupported } from './faults.ts';
 export { openRepository } from './open-repository.ts';
 export { loadInstallation, loadRepository } from './policy.ts';
@@ -5,4 +7,10 @@ export { serveGit } from './git-http/serve.ts';
 export { nextLookAfterMs } from './poll-timing.ts';
 export { insertLocalInstallation } from './store.ts';
 export { ProviderError } from './provider.ts';
-export type { AtRepository, GitTransport, OpenRepository, Provider, ProviderPullRequest } from './provider.ts';
+export type {
+  AtRepository,
+  GitTransport,
+  OpenRepository,
+  Provider,
+  ProviderPullRequest,
+} from './provider.ts';

@@ -26,6 +26,7 @@ import { purgePreviews } from '../previews/index.ts';
 import { markProjectEmptied, markProjectsPurged, purgeHeadHistory } from '../projects/index.ts';
 import { purgePullRequests } from '../pull-requests/index.ts';
 import { purgeRuns, purgeTools } from '../runs/index.ts';
+import { cleanUpLocalFolders } from '../scm/index.ts';
 import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
 import { markThreadsPurged } from '../threads/index.ts';
 
@@ -76,6 +77,7 @@ export async function cleanUp(ctx: Cleaning): Promise<void> {
     if (!rows[0]!.held) return;
     try {
       await removeStored(ctx);
+      await cleanUpLocalFolders(ctx);
       while ((await purgeThreads(ctx)) === BATCH && !ctx.shutdown.aborted);
       await purgeProjects(ctx);
       await purgeOrganizations(ctx);
