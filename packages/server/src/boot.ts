@@ -21,6 +21,7 @@ import { openWindowStore } from './limits/store.ts';
 import { createMergeEngine } from './merge/pool.ts';
 import { startSignsOfLife } from './processes/index.ts';
 import { openRunner } from './runner/link.ts';
+import { followConfiguredInstallations } from './scm/index.ts';
 import { replaceKeys } from './sealing.ts';
 import { readSecretKeys } from './secret-keys.ts';
 import { ImportPool } from './sources/import/pool.ts';
@@ -124,6 +125,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     openedAt: performance.now(),
   };
   const notices = await firstStart(ctx);
+  await followConfiguredInstallations(ctx);
   const signs = await startSignsOfLife(ctx);
   stops.push(() => signs.stop());
   // In each process: the one that holds the lock publishes, the others wait for it.

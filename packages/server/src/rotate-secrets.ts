@@ -4,11 +4,18 @@ import { SECRET_KEY_LOCK } from './db/advisory-locks.ts';
 import type { Db } from './db/database.ts';
 import { sealedMcpSecrets } from './mcp-servers/index.ts';
 import { sealedAnswers } from './receipts/store.ts';
+import { sealedCredentials, sealedWebhookSecrets } from './scm/index.ts';
 import type { SealedRows } from './sealed-rows.ts';
 import { keyNumber, reseal } from './sealing.ts';
 import { sealedModelKeys } from './usage/index.ts';
 
-const ALL: SealedRows[] = [sealedModelKeys, sealedMcpSecrets, sealedAnswers];
+const ALL: SealedRows[] = [
+  sealedModelKeys,
+  sealedMcpSecrets,
+  sealedCredentials,
+  sealedWebhookSecrets,
+  sealedAnswers,
+];
 const BATCH = 200;
 const MAX_LISTED = 1_000;
 

@@ -11,11 +11,17 @@ import { startWorker } from './jobs/worker.ts';
 import type { HeldJob, JobHandlers } from './jobs/job.ts';
 import { maintainReceipts } from './receipts/maintain.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
+import { renameRepository } from './projects/index.ts';
 import { failQueuedRuns } from './runs/index.ts';
 import { runsDied, workRuns } from './runs/run-work.job.ts';
 import { runCapacity } from './capacity/index.ts';
 import { fillPlaces } from './capacity/index.ts';
-import { lookAtLocalRepository, maintainLocalRepository } from './scm/index.ts';
+import {
+  lookAtLocalRepository,
+  maintainInstallations,
+  maintainLocalRepository,
+  syncRepositories,
+} from './scm/index.ts';
 import { reconcileRepacks, repackProject } from './sources/index.ts';
 import {
   commentOnIssue,
@@ -108,6 +114,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
       concurrency: 4,
       onDead: ({ threadId }) => archivingDied(ctx, threadId),
     },
+    'scm.sync': { run: (job) => syncRepositories(ctx, job, renameRepository), concurrency: 2 },
     // One at a time: each may take some hundred MiB and a core.
     'source.repack': { run: (job) => repackProject(ctx, job), concurrency: 1 },
     'pull-request.sync': { run: (job) => syncPullRequest(ctx, job), concurrency: 8 },
@@ -134,6 +141,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   reconcileRepacks(ctx);
   pollPullRequests(ctx);
   maintainCaches(ctx);
+  maintainInstallations(ctx);
   keepHoursClosed(ctx);
   return {
     async stop() {

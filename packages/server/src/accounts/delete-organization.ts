@@ -3,6 +3,7 @@ import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { deleteMcpServersOf } from '../mcp-servers/index.ts';
+import { deleteSourceControlOf } from '../scm/index.ts';
 import { deleteProjectRow } from '../teardown/index.ts';
 import { deleteModelKeysOf } from '../usage/index.ts';
 import { loadOrganization, requireOrganization } from './policy.ts';
@@ -35,6 +36,7 @@ export const deleteOrganization = write({
     // Secrets of others that it gave us go at once.
     await deleteModelKeysOf(tx, organization.id);
     await deleteMcpServersOf(tx, organization.id);
+    await deleteSourceControlOf(tx, organization.id);
     await markOrganizationDeleted(tx, organization.id);
     await audit(
       tx,

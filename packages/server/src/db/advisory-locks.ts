@@ -11,3 +11,5 @@ export const DELETION_LOCK = 4_400_004;
 export const SECRET_KEY_LOCK = 4_400_005;
 /** Held by the process that removes the contents of what was deleted. */
 export const CLEANUP_LOCK = 4_400_006;
+/** Held by the process that has the installations follow the configuration file. */
+export const INSTALLATIONS_LOCK = 4_400_007;

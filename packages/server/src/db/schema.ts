@@ -742,6 +742,7 @@ export interface InstallationsTable {
   error: JsonOrNull<{ code: 'access_denied' | 'unreachable'; message: string }>;
   webhook_received_at: TimeOrNull;
   synced_at: TimeOrNull;
+  sync_due_at: TimeOrNull;
   deleted_at: TimeOrNull;
   created_at: GeneratedTime;
   updated_at: GeneratedTime;

@@ -37,6 +37,8 @@ export type AdmittedRequest = FastifyRequest & {
 /** The bucket of callers that are not known. */
 export const anonymous = (address: string) => `address ${networkOf(address)}`;
 
+/** What other services send: it counts for its address, whatever credential comes with it. */
+const OF_SERVICES = /^\/api\/source-control\/scm\/webhooks\//;
 const UNCOUNTED = new Set(['/health', '/health/ready', ...STATIC_PATHS]);
 
 export class Admission {
@@ -101,6 +103,7 @@ export class Admission {
   /** Neither the caller nor its window can be looked up while the database is away. */
   async #count(request: AdmittedRequest): Promise<RateState> {
     try {
+      if (OF_SERVICES.test(request.url)) return await this.#limiter.take(anonymous(request.ip));
       const known = await this.#authenticate(request.headers, request.ip, request.url);
       Object.assign(request, known);
       return await this.#limiter.take(known.bucket);

@@ -18,6 +18,8 @@ export interface JobKinds {
   'pull-request.follow-base': { pullRequestId: string };
   /** Names the pull request in a comment on its thread's issue. */
   'pull-request.comment': { pullRequestId: string };
+  /** Reads the repositories of an installation. */
+  'scm.sync': { installationId: string };
   /** Something moved in a repository: its pull requests are looked at. */
   'scm.look-repository': { repositoryId: string };
   'scm.maintain-repository': { repositoryId: string };

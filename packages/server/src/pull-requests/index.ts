@@ -2,6 +2,7 @@
 export { cancelPullRequestWork } from './cancel-work.ts';
 export { changePullRequest, recordPullRequest } from './change-pull-request.ts';
 export type { PullRequestChange } from './change-pull-request.ts';
+export { endLoopsOf } from './end-loops.ts';
 export { enqueueSync, followSource } from './enqueue-sync.ts';
 export { ListedPullRequest } from './schemas.ts';
 export { loopAfter, newLoop } from './loop-state.ts';

@@ -2,10 +2,17 @@ export { cleanUpLocalFolders } from './local/clean-up-folders.ts';
 export { lookAtLocalRepository, maintainLocalRepository } from './local/look-repository.job.ts';
 export { accessDenied, scmFault, unsupported } from './faults.ts';
 export { openRepository } from './open-repository.ts';
+export { followConfiguredInstallations } from './follow-config.ts';
 export { loadInstallation, loadRepository } from './policy.ts';
 export { serveGit } from './git-http/serve.ts';
 export { nextLookAfterMs } from './poll-timing.ts';
-export { insertLocalInstallation } from './store.ts';
+export {
+  deleteSourceControlOf,
+  insertLocalInstallation,
+  sealedCredentials,
+  sealedWebhookSecrets,
+} from './store.ts';
+export { maintainInstallations, syncRepositories } from './sync.job.ts';
 export { ProviderError } from './provider.ts';
 export type {
   AtRepository,

@@ -7,7 +7,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Database, InstallationRow, RepositoryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { notFound } from '../http/errors.ts';
+import { ApiError, notFound } from '../http/errors.ts';
 import type { Principal } from '../http/principal.ts';
 
 type Lock = 'none' | 'share' | 'update';
@@ -29,6 +29,17 @@ export async function loadInstallation(
   const installation = await query.executeTakeFirst();
   if (!installation) throw notFound('installation');
   return installation;
+}
+
+/** Throws for those that the service or the configuration file has. */
+export function requireApiManaged({ managed_by }: Pick<InstallationRow, 'managed_by'>): void {
+  if (managed_by !== 'api')
+    throw new ApiError(
+      'managed_by_config',
+      managed_by === 'service'
+        ? 'The built-in installation stays as it is.'
+        : 'This installation is of the configuration file. Change it there, and restart the service.',
+    );
 }
 
 /** The repositories that a caller sees. */

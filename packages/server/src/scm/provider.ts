@@ -101,7 +101,8 @@ type ProviderFault =
   | { code: 'gone' }
   /** What was asked for in it is not there; a branch, unless it says otherwise. */
   | { code: 'not_found'; what?: 'branch' | 'commit' | 'pull_request' }
-  | { code: 'unavailable'; retryAfterSeconds?: number }
+  /** `isPrivate`: its name has an address that the service does not connect to. */
+  | { code: 'unavailable'; retryAfterSeconds?: number; isPrivate?: true }
   | { code: 'merge_refused'; reason: MergeRefusal }
   | { code: 'head_moved'; headSha: string }
   | { code: 'exists'; number: number | null }
@@ -126,6 +127,11 @@ export interface Provider {
     hosts: boolean;
     mergeQueue: boolean;
   };
+  /** The one spelling of an installation's address, or what is wrong with it, for a person. */
+  baseUrlOf(
+    given: string | undefined,
+    allowPrivate: boolean,
+  ): { baseUrl: string; fault?: never } | { fault: string };
   /** Tries the credential. Throws `access_denied` or `unavailable`. */
   verify(at: AtInstallation): Promise<{ accountLogin: string | null }>;
   /** Who makes the service's commits there; null: who the configuration names. */

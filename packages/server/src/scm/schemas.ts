@@ -1,7 +1,7 @@
 /** Source control as the API takes and shows it. */
 import Type from 'typebox';
 import { BRANCH_PATTERN } from '../git/ref-names.ts';
-import { Body, Counter, Enum, Id, IdInput, Nullable, Text, Time } from '../http/schemas.ts';
+import { Body, Counter, Enum, Id, IdInput, Nullable, Ok, Text, Time } from '../http/schemas.ts';
 
 const SHA = '7d0f1c8a5b0f4e5c9a2b3d4e5f60718293a4b5c6';
 const METHODS = ['merge', 'squash', 'rebase'] as const;
@@ -40,6 +40,78 @@ export const Installation = Type.Object(
   },
   { description: 'A connection to a source control host. Every organization has one built in: `local`.' },
 );
+
+const InstallationName = Text('Acme', { minLength: 1, maxLength: 100 });
+const Token = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  pattern: '^[\\x21-\\x7e]+$',
+  writeOnly: true,
+  examples: ['github_pat_example'],
+  description: 'A personal access token. Stored encrypted, never returned.',
+});
+const AppNumber = (example: string, pattern: string, description: string) =>
+  Type.Unsafe<string | number>({
+    type: ['string', 'integer'],
+    pattern,
+    maxLength: 100,
+    minimum: 1,
+    examples: [example],
+    description,
+  });
+const App = Body(
+  {
+    appId: AppNumber('123456', '^[A-Za-z0-9._-]+$', "The App's id, or its client id."),
+    installationId: AppNumber(
+      '98765432',
+      '^[0-9]{1,16}$',
+      'The last part of the address of its installation.',
+    ),
+    privateKey: Text('-----BEGIN RSA PRIVATE KEY-----\n…', {
+      minLength: 1,
+      maxLength: 20_000,
+      description: 'In PEM. Stored encrypted, never returned.',
+    }),
+  },
+  { description: 'A GitHub App, in place of `token`.' },
+);
+const WebhookSecret = Text('2f1c0b7a9d8e4f6a', {
+  minLength: 16,
+  maxLength: 200,
+  description: 'Signs deliveries to `webhookUrl`.',
+});
+export const NewInstallation = Body(
+  {
+    provider: Enum(['github']),
+    name: InstallationName,
+    baseUrl: Type.Optional(
+      Text('https://api.github.com', {
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          'The API: `https://api.github.com` when left out; of an Enterprise Server `https://HOST/api/v3`.',
+      }),
+    ),
+    token: Type.Optional(Token),
+    app: Type.Optional(App),
+    webhookSecret: Type.Optional(WebhookSecret),
+  },
+  { examples: [{ provider: 'github', name: 'Acme', token: 'github_pat_example' }] },
+);
+export const InstallationChange = Body(
+  {
+    name: Type.Optional(InstallationName),
+    token: Type.Optional(Token),
+    app: Type.Optional(App),
+    webhookSecret: Type.Optional(WebhookSecret),
+  },
+  { examples: [{ name: 'Acme' }] },
+);
+export const InstallationWithSecret = Ok({
+  installation: Installation,
+  webhookSecret: Type.Optional({ ...WebhookSecret, description: 'In the first answer alone.' }),
+  secretUnavailable: Type.Boolean({ description: 'Whether this is a replay, without the secret.' }),
+});
 
 export const RepositoryName = Type.String({
   pattern: '^(?!.*\\.(git|lock)$)[a-z0-9][a-z0-9._-]{0,99}$',

@@ -4,11 +4,15 @@
  */
 import { sql } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
+import { INSTALLATIONS_LOCK } from '../db/advisory-locks.ts';
 import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
 import type { Database, InstallationRow, RepositoryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
+import type { SealedRows } from '../sealed-rows.ts';
+import { CREDENTIAL_PURPOSE, readSealed, WEBHOOK_PURPOSE } from './credentials.ts';
 
 /** Later than before, also within one millisecond. */
 export const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
@@ -28,6 +32,69 @@ export async function insertLocalInstallation(tx: Tx, orgId: string): Promise<vo
     .execute();
 }
 
+export async function insertInstallation(
+  tx: Tx,
+  row: Insertable<Database['installations']>,
+): Promise<InstallationRow> {
+  return tx.db.insertInto('installations').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function saveInstallation(
+  tx: Tx,
+  id: string,
+  change: Updateable<Database['installations']>,
+): Promise<InstallationRow> {
+  return tx.db
+    .updateTable('installations')
+    .set({ ...change, updated_at: touched })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Those of the configuration file, for one process at a time. */
+export async function lockConfiguredInstallations(tx: Tx): Promise<InstallationRow[]> {
+  await sql`select pg_advisory_xact_lock(${INSTALLATIONS_LOCK})`.execute(tx.db);
+  return tx.db
+    .selectFrom('installations')
+    .selectAll()
+    .where('managed_by', '=', 'config')
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .execute();
+}
+
+/** Its secrets go at once; its repositories stay, and wait for another installation that sees them. */
+export const removeInstallation = (tx: Tx, id: string): Promise<InstallationRow> =>
+  saveInstallation(tx, id, {
+    credential_sealed: null,
+    webhook_secret_sealed: null,
+    error: null,
+    deleted_at: sql<Date>`now()`,
+  });
+
+/** With an organization its installations and repositories go, and what the installations had sealed. */
+export async function deleteSourceControlOf(tx: Tx, orgId: string): Promise<void> {
+  await tx.db
+    .updateTable('installations')
+    .set({
+      credential_sealed: null,
+      webhook_secret_sealed: null,
+      error: null,
+      deleted_at: sql<Date>`now()`,
+      updated_at: touched,
+    })
+    .where('org_id', '=', orgId)
+    .where('deleted_at', 'is', null)
+    .execute();
+  await tx.db
+    .updateTable('repositories')
+    .set({ deleted_at: sql<Date>`now()`, updated_at: touched })
+    .where('org_id', '=', orgId)
+    .where('deleted_at', 'is', null)
+    .execute();
+}
+
 /** What calls of the provider say of the installation; null: they succeed. */
 export async function noteInstallationState(
   db: Db,
@@ -36,10 +103,110 @@ export async function noteInstallationState(
 ): Promise<void> {
   await db
     .updateTable('installations')
-    .set({ error: error === null ? null : json(error), updated_at: sql<Date>`now()` })
+    .set({ error: error === null ? null : json(error), updated_at: touched })
     .where('id', '=', id)
+    .where('deleted_at', 'is', null)
     .execute();
 }
+
+/** Installations of other hosts whose repositories are due to be read; their next time is set. */
+export async function takeDueInstallations(
+  tx: Tx,
+  { limit, seconds }: { limit: number; seconds: number },
+): Promise<Pick<InstallationRow, 'id' | 'org_id'>[]> {
+  return tx.db
+    .updateTable('installations')
+    .set({ sync_due_at: sql<Date>`now() + ${seconds} * interval '1 second'` })
+    .where('id', 'in', (q) =>
+      q
+        .selectFrom('installations')
+        .select('id')
+        .where('deleted_at', 'is', null)
+        .where('credential_sealed', 'is not', null)
+        .where((w) => w.or([w('sync_due_at', 'is', null), w('sync_due_at', '<=', sql<Date>`now()`)]))
+        .orderBy('id')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(['id', 'org_id'])
+    .execute();
+}
+
+/** One that another host has; nothing where a rival has added it meanwhile. */
+export async function insertRepository(tx: Tx, row: Insertable<Database['repositories']>): Promise<void> {
+  await tx.db
+    .insertInto('repositories')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Those that an installation has and sees no more; returns how many. */
+export async function markGone(tx: Tx, installationId: string, seen: readonly string[]): Promise<number> {
+  const { numUpdatedRows } = await tx.db
+    .updateTable('repositories')
+    .set({ gone_at: sql<Date>`now()`, updated_at: touched })
+    .where('installation_id', '=', installationId)
+    .where('gone_at', 'is', null)
+    .where('deleted_at', 'is', null)
+    .where(sql<boolean>`external_id <> all(${seen}::text[])`)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+/** Whether this delivery is the first of its id; a later one within seven days is not. */
+export async function takeDelivery(tx: Tx, installationId: string, deliveryId: string): Promise<boolean> {
+  const { rows } = await sql`
+    insert into scm_deliveries (installation_id, delivery_id) values (${installationId}, ${deliveryId})
+    on conflict (installation_id, delivery_id) do update set received_at = now()
+      where scm_deliveries.received_at < now() - interval '7 days'
+    returning 1`.execute(tx.db);
+  return rows.length > 0;
+}
+
+export async function noteWebhook(tx: Tx, installationId: string): Promise<void> {
+  await tx.db
+    .updateTable('installations')
+    .set({ webhook_received_at: sql<Date>`now()` })
+    .where('id', '=', installationId)
+    .execute();
+}
+
+export async function deleteOldDeliveries(db: Db, limit: number): Promise<number> {
+  return countChanged(
+    db,
+    sql`delete from scm_deliveries where (installation_id, delivery_id) in (
+      select installation_id, delivery_id from scm_deliveries where received_at < now() - interval '7 days'
+      limit ${limit})`,
+  );
+}
+
+/** What is sealed in a column, for a changed secret key. */
+const sealedColumn = (
+  column: 'credential_sealed' | 'webhook_secret_sealed',
+  { what, purpose }: Pick<SealedRows, 'what' | 'purpose'>,
+): SealedRows => ({
+  what,
+  purpose,
+  read: (db, after, limit) => readSealed(db, column, { after, limit }),
+  async write(db, { id, sealed: was }, sealed) {
+    await db
+      .updateTable('installations')
+      .set({ [column]: sealed })
+      .where('id', '=', id)
+      .where(column, '=', was)
+      .execute();
+  },
+});
+export const sealedCredentials = sealedColumn('credential_sealed', {
+  what: "installations' credentials",
+  purpose: CREDENTIAL_PURPOSE,
+});
+export const sealedWebhookSecrets = sealedColumn('webhook_secret_sealed', {
+  what: "installations' webhook secrets",
+  purpose: WEBHOOK_PURPOSE,
+});
 
 /** A repository that is hosted here; undefined where its name is taken. */
 export async function insertLocalRepository(

@@ -14,6 +14,8 @@ create table installations (
   error jsonb,
   webhook_received_at timestamptz(3),
   synced_at timestamptz(3),
+  -- When its repositories are read again unasked; null: at once.
+  sync_due_at timestamptz(3),
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now()

@@ -45,6 +45,7 @@ export function atInstallation(
     error: null,
     webhook_received_at: null,
     synced_at: null,
+    sync_due_at: null,
     deleted_at: null,
     created_at: now,
     updated_at: now,

@@ -69,7 +69,7 @@ export function faultOf(error: unknown): ProviderError {
   const status = statusOf(error);
   if (status === null || status >= 500)
     return new ProviderError(
-      { code: 'unavailable' },
+      { code: 'unavailable', ...(isPrivateAddress(error) ? { isPrivate: true } : {}) },
       status === null ? `GitHub gave no answer: ${reasonOf(error)}` : `GitHub answered ${status}`,
     );
   const message = `GitHub answered ${status}: ${said}`;
@@ -107,7 +107,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Whether a name was looked up to an address that is not of the open internet. */
-export function isPrivateAddress(error: unknown): boolean {
+function isPrivateAddress(error: unknown): boolean {
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++)
     if ((one as { code?: unknown }).code === 'PRIVATE_ADDRESS') return true;
   return false;

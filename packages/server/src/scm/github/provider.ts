@@ -1,5 +1,6 @@
 /** GitHub.com and GitHub Enterprise, by Octokit. */
 import type { Provider } from '../provider.ts';
+import { baseUrlFault, GITHUB_COM, plainBaseUrl } from './addresses.ts';
 import { checkLog, listChecks } from './checks.ts';
 import { gitTransport } from './git-transport.ts';
 import { commitAuthor, verify } from './identity.ts';
@@ -19,6 +20,10 @@ import { readWebhook } from './webhook.ts';
 
 export const githubProvider: Provider = {
   capabilities: { hosts: false, mergeQueue: true },
+  baseUrlOf(given = GITHUB_COM, allowPrivate) {
+    const fault = baseUrlFault(given, allowPrivate);
+    return fault === null ? { baseUrl: plainBaseUrl(given) } : { fault };
+  },
   verify,
   commitAuthor,
   listRepositories,

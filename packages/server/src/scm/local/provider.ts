@@ -35,6 +35,7 @@ const notYet = async (): Promise<never> => {
 
 export const localProvider: Provider = {
   capabilities: { hosts: true, mergeQueue: false },
+  baseUrlOf: () => ({ fault: 'is of other providers' }),
   async verify() {
     return { accountLogin: null };
   },
