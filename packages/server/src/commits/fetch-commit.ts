@@ -54,6 +54,11 @@ async function isFetched({ dir, isLinked }: Cache, sha: string): Promise<boolean
   return code === 0;
 }
 
+/** Keeps a commit that was made here and that its repository has now: it need not be fetched. */
+export async function keepCommit({ dir, isLinked }: Cache, sha: string): Promise<void> {
+  if (!isLinked) await runGit(dir, ['update-ref', keptAs(sha), sha], { isAlone: true });
+}
+
 /** A credential that is refused is got once more: one of an App lives an hour. */
 async function fetchWith(
   { provider, at }: OpenRepository,

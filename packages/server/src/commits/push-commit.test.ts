@@ -70,6 +70,14 @@ test('a branch is made where there is none, and moves to a descendant', async ()
   expect(tip('work/a')).toBe(second);
 });
 
+test('a commit that was pushed need not be fetched', async () => {
+  const { ctx, open, base, commit } = await setUp();
+  const commitSha = await commit(base);
+  await pushCommit(ctx, open, { commitSha, branch: 'w', expected: null });
+  open.provider.gitTransport = () => Promise.reject(new Error('asked'));
+  expect(await fetchCommit(ctx, open, { commitSha })).toBe(commitSha);
+});
+
 test('a branch that is there already is a success', async () => {
   const { ctx, open, base, commit, tip } = await setUp();
   const first = await commit(base);

@@ -4,7 +4,7 @@ import { inlineText } from '../inline-text.ts';
 import { ProviderError } from '../scm/index.ts';
 import type { GitTransport, OpenRepository } from '../scm/index.ts';
 import { openCache } from './cache.ts';
-import { gitFault } from './fetch-commit.ts';
+import { gitFault, keepCommit } from './fetch-commit.ts';
 import { isKnownAncestor } from './history.ts';
 
 /** Why a branch did not move. `moved`: it is not where it was expected. */
@@ -42,7 +42,8 @@ export async function pushCommit(
   push: Push,
 ): Promise<void> {
   const { commitSha, expected } = push;
-  const { dir } = await openCache(ctx, repository);
+  const cache = await openCache(ctx, repository);
+  const { dir } = cache;
   if (expected !== null && !(await isKnownAncestor(dir, expected, commitSha)))
     throw new Error(`${commitSha} is no descendant of ${expected}`);
   const attempt = async (isRetry: boolean) => {
@@ -58,6 +59,7 @@ export async function pushCommit(
   } catch (error) {
     throw error instanceof ProviderError ? pushFault(error) : error;
   }
+  await keepCommit(cache, commitSha);
 }
 
 async function pushOnce(
