@@ -26,7 +26,7 @@ import { reconcileRepacks, repackProject } from './sources/index.ts';
 import {
   commentOnIssue,
   followBase,
-  lookAtRepository,
+  lookAtPullRequests,
   pollPullRequests,
   pullRequestEffects,
   syncPullRequest,
@@ -123,7 +123,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'scm.look-repository': {
       async run(job) {
         await lookAtLocalRepository(ctx, job);
-        await lookAtRepository(ctx, job);
+        await lookAtPullRequests(ctx, job.payload.repositoryId);
       },
       concurrency: 4,
     },

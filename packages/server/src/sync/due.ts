@@ -2,7 +2,6 @@
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { every } from '../jobs/every.ts';
-import type { Job } from '../jobs/job.ts';
 import { enqueueSync, makeDue, takeDue } from '../pull-requests/index.ts';
 
 const ROUND_MS = 1_000;
@@ -29,7 +28,7 @@ async function enqueueDue(ctx: Context): Promise<void> {
 }
 
 /** Something moved in a repository: all its pull requests that are not merged are looked at. */
-export async function lookAtRepository(ctx: Context, job: Job<'scm.look-repository'>): Promise<void> {
-  await makeDue(ctx.db, job.payload.repositoryId);
+export async function lookAtPullRequests(ctx: Context, repositoryId: string): Promise<void> {
+  await makeDue(ctx.db, repositoryId);
   await enqueueDue(ctx);
 }

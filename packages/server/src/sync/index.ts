@@ -5,7 +5,7 @@ import { opening } from './open-pull-request.ts';
 import { patching } from './patch-pull-request.ts';
 
 export { commentOnIssue } from './comment.job.ts';
-export { lookAtRepository, pollPullRequests } from './due.ts';
+export { lookAtPullRequests, pollPullRequests } from './due.ts';
 export { followBase } from './follow-base.job.ts';
 export { merging } from './merge-pull-request.ts';
 export { branchName, defaultBody, defaultTitle } from './names.ts';
