@@ -373,8 +373,10 @@ const absent = (): Ids =>
   );
 
 /** The `/projects/{projectId}` form of a Platform path names an app. */
-const valueOf = (route: Route, ids: Ids, name: string) =>
-  name === 'projectId' && isPlatform(route) ? ids.appId! : ids[name];
+/** In the `/projects` form of a Platform path, and before what an app and a Direct project both have. */
+const isApps = (route: Route, name: string) =>
+  name === 'projectId' && (isPlatform(route) || route.path.startsWith('/api/projects/:projectId/'));
+const valueOf = (route: Route, ids: Ids, name: string) => (isApps(route, name) ? ids.appId! : ids[name]);
 
 function ask(route: Route, ids: Ids, as: { key?: string | null; cookie?: string }): Promise<TestAnswer> {
   const sample = SAMPLES[route.operation.name]!;
@@ -594,8 +596,7 @@ describe('404', () => {
         const ids = (strange: Ids): Ids => {
           const mixed = { ...them.ids };
           for (const one of idParams(route).slice(at)) mixed[one] = strange[one]!;
-          // In the `/projects` form of a Platform path the app is what the path names.
-          if (isPlatform(route) && name === 'projectId') mixed.appId = strange.appId!;
+          if (isApps(route, name)) mixed.appId = strange.appId!;
           return mixed;
         };
         const [foreign, unknown] = [await ask(route, ids(us.ids), as), await ask(route, ids(nobodys), as)];

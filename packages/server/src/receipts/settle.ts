@@ -18,7 +18,7 @@ export function publishOperation(
     tx,
     {
       orgId: request.principal.orgId,
-      projectId: scope?.projectId ?? request.projectId,
+      projectId: scope ? scope.projectId : request.projectId,
       threadId: threadOf(request.path),
       feed: 'direct',
     },

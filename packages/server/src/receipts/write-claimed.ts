@@ -1,7 +1,7 @@
 /** Writes with work outside of a transaction; see the header of receipts.ts. */
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
-import type { EventScope } from '../db/transaction.ts';
+import type { EventScope, Tx } from '../db/transaction.ts';
 import { ApiError, settles } from '../http/errors.ts';
 import { newId } from '../ids.ts';
 import { keptFingerprint } from './fingerprint.ts';
@@ -9,7 +9,7 @@ import { holdLease } from './lease.ts';
 import { refuse } from './receipts.ts';
 import { inTurn } from './rivals.ts';
 import { makeUncertain, publishOperation, settle } from './settle.ts';
-import { deleteReceipt, insertClaim, refuseReceipt, takeClaimOver } from './store.ts';
+import { deleteReceipt, findConcerned, insertClaim, refuseReceipt, takeClaimOver } from './store.ts';
 import type { ClaimId } from './store.ts';
 import { inProgress, takeKey } from './take-key.ts';
 import type { Answer, Claim, ClaimOptions, WriteRequest, WriteResult } from '../http/write-request.ts';
@@ -51,6 +51,13 @@ interface Claimed extends ClaimId {
   scope: EventScope | undefined;
 }
 
+/** A Direct path may name an app, or a project that is not for the caller to see. */
+async function scopeOfNamed(tx: Tx, request: WriteRequest): Promise<EventScope | undefined> {
+  return request.direct && request.names.projectId !== null
+    ? (await findConcerned(tx, request)).scope
+    : undefined;
+}
+
 /**
  * Commits the claim; or answers for an earlier request, or by a refusal of the claim's own transaction,
  * which settles like any.
@@ -69,7 +76,8 @@ async function claimKey(
       if (found && !takenOver) await deleteReceipt(tx, found.id);
       const operationId = takenOver?.id ?? newOperationId;
       const fence = (takenOver?.fence ?? 0) + 1;
-      const scope = (await options.onClaim?.(tx, operationId)) ?? options.scope;
+      const scope =
+        (await options.onClaim?.(tx, operationId)) ?? options.scope ?? (await scopeOfNamed(tx, request));
       const claim = {
         org_id: request.principal.orgId,
         id: operationId,
@@ -78,7 +86,7 @@ async function claimKey(
         fingerprint: keptFingerprint(ctx, request),
         method: request.method,
         path: request.path,
-        project_id: scope?.projectId ?? request.projectId,
+        project_id: scope ? scope.projectId : request.projectId,
         permissions: request.permissions,
         published: request.direct && scope?.feed !== 'platform',
         fence,
