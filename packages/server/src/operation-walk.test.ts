@@ -7,8 +7,11 @@ import { expectStatus, invite, invited, newAccount, signedIn, tenant } from './a
 import { routes } from './app.ts';
 import { PLATFORM } from './http/operation.ts';
 import type { Route } from './http/operation.ts';
+import { commitFiles } from './git/git.fixture.ts';
+import { runGit } from './git/run-git.ts';
 import { PARAM_PREFIX } from './http/path-params.ts';
 import { base32, newId } from './ids.ts';
+import { localFolder } from './scm/local/folders.ts';
 import { startTestServer } from './service.fixture.ts';
 import type { TestAnswer, TestServer } from './service.fixture.ts';
 
@@ -117,6 +120,21 @@ const SAMPLES: Record<string, Sample> = {
   'mcpServers.deleteMcpServer': NOTHING,
   'scm.listInstallations': NOTHING,
   'scm.getInstallation': NOTHING,
+  'scm.syncInstallation': EMPTY,
+  'scm.updateRepository': { body: () => ({ requiredChecks: [] }) },
+  'scm.deleteRepository': NOTHING,
+  'scm.listBranches': NOTHING,
+  'scm.inspectRepository': NOTHING,
+  'scm.createStatus': { body: () => ({ context: 'ci', state: 'success' }) },
+  'scm.listStatuses': NOTHING,
+  'scm.createPullRequest': { body: () => ({ title: 't', headRef: 'next' }) },
+  'scm.listPullRequests': NOTHING,
+  'scm.getPullRequest': NOTHING,
+  'scm.updatePullRequest': { body: () => ({ title: 't' }) },
+  'scm.mergePullRequest': EMPTY,
+  'scm.createComment': { body: () => ({ body: 'c' }) },
+  'scm.listComments': NOTHING,
+  'scm.updateComment': { body: () => ({ resolved: true }) },
   'scm.createRepository': { body: () => ({ name: `r-${randomUUID()}` }) },
   'scm.listRepositories': NOTHING,
   'scm.getRepository': NOTHING,
@@ -257,6 +275,13 @@ async function party(): Promise<Party> {
   const repository = (
     await post('/api/source-control/scm/repositories', { name: 'ours', files: [{ path: 'a', content: 'b' }] })
   ).body.repository;
+  const folder = localFolder(s.service.ctx.config, repository.id);
+  const main = (await runGit(folder, ['rev-parse', 'refs/heads/main'])).output.toString().trim();
+  await runGit(folder, ['update-ref', 'refs/heads/next', main]);
+  const commitSha = await commitFiles(folder, 'next', [{ path: 'a', content: 'c' }]);
+  const pulls = `/api/source-control/scm/repositories/${repository.id}/pull-requests`;
+  await post(pulls, { title: 't', headRef: 'next' });
+  const commentId = (await post(`${pulls}/1/comments`, { body: 'c' })).body.comment.id as string;
   const member = await invited(s, owner.cookie, 'member');
   const { db } = s.service.ctx;
   const session = await db
@@ -287,6 +312,8 @@ async function party(): Promise<Party> {
       approvalId,
       mcpServerId,
       repositoryId: repository.id,
+      commitSha,
+      commentId,
       installationId: repository.installationId,
       pullRequestId: await insertPullRequest(threadId, repository.id),
       operationId: imported.headers.get('x-operation-id')!,
@@ -364,6 +391,8 @@ async function openApproval(orgId: string, threadId: string, runId: string): Pro
   return id;
 }
 
+/** What is no id of ours. */
+const NAMED: Record<string, string> = { provider: 'openai', number: '1' };
 const absent = (): Ids =>
   Object.fromEntries(
     Object.entries(PARAM_PREFIX).map(([name, prefix]) => [
@@ -383,7 +412,7 @@ function ask(route: Route, ids: Ids, as: { key?: string | null; cookie?: string 
   const idem = randomUUID();
   const path = route.path.replace(
     /:(\w+)/g,
-    (_, name: string) => valueOf(route, ids, name) ?? (name === 'provider' ? 'openai' : 'none'),
+    (_, name: string) => valueOf(route, ids, name) ?? NAMED[name] ?? 'none',
   );
   return s.call(route.method, path + (sample.query?.(ids) ?? ''), sample.body?.({ ...ids, idem }), {
     ...as,

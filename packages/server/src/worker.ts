@@ -17,6 +17,7 @@ import { runsDied, workRuns } from './runs/run-work.job.ts';
 import { runCapacity } from './capacity/index.ts';
 import { fillPlaces } from './capacity/index.ts';
 import {
+  localPullEffects,
   lookAtLocalRepository,
   maintainInstallations,
   maintainLocalRepository,
@@ -131,7 +132,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   };
   const gateway = await offerGateway(ctx);
   const worker = await startWorker(ctx, connection, handlers);
-  maintainReceipts(ctx, pullRequestEffects);
+  maintainReceipts(ctx, { ...pullRequestEffects, ...localPullEffects });
   const cleanup = startCleanup(ctx);
   sweepWorkspaces(ctx);
   reconcilePreviews(ctx);

@@ -25,6 +25,10 @@ const AWAY = new Set([
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && (error as { code?: string }).code === '53100';
 
+/** True when a row is there already that may be there once. */
+export const isUniqueViolation = (error: unknown): boolean =>
+  error instanceof Error && (error as { code?: string }).code === '23505';
+
 /**
  * True when the database could not be reached, went away, or did not answer in time: the caller may try
  * again.

@@ -805,6 +805,7 @@ export interface LocalPullRequestsTable {
   base_sha: string | null;
   mergeable: Generated<Mergeable>;
   merge_commit_sha: string | null;
+  merging_sha: string | null;
   author: string;
   operation_id: string | null;
   created_at: GeneratedTime;

@@ -33,7 +33,7 @@ export const createRepository = claimedWrite({
   async prepare({ body }) {
     const defaultBranch = body.defaultBranch ?? 'main';
     if (!isBranchName(defaultBranch))
-      throw invalid({ path: '/defaultBranch', message: 'must have at most 255 bytes' });
+      throw invalid({ path: '/defaultBranch', message: 'is longer than git can store it' });
     const decoded = body.files && decodeFiles(body.files);
     if (decoded?.ok === false) throw new ApiError(decoded.code, decoded.message, { fields: decoded.fields });
     return { prepared: { defaultBranch, files: decoded?.files ?? null } };

@@ -8,7 +8,7 @@ import { INSTALLATIONS_LOCK } from '../db/advisory-locks.ts';
 import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
-import type { Database, InstallationRow, RepositoryRow } from '../db/schema.ts';
+import type { Database, InstallationRow, LocalPullRequestRow, RepositoryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import type { SealedRows } from '../sealed-rows.ts';
@@ -258,4 +258,64 @@ export async function markSynced(tx: Tx, installationId: string) {
 
 export async function insertStatus(tx: Tx, row: Insertable<Database['commit_statuses']>) {
   return tx.db.insertInto('commit_statuses').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** The next one of a repository, whose row is locked; undefined where one of the same branches is open. */
+export async function insertLocalPull(
+  tx: Tx,
+  row: Omit<Insertable<Database['local_pull_requests']>, 'number' | 'state'>,
+): Promise<LocalPullRequestRow | undefined> {
+  const { last_number: number } = await tx.db
+    .updateTable('repositories')
+    .set(({ eb }) => ({ last_number: eb('last_number', '+', 1) }))
+    .where('id', '=', row.repository_id)
+    .returning('last_number')
+    .executeTakeFirstOrThrow();
+  return tx.db
+    .insertInto('local_pull_requests')
+    .values({ ...row, number, state: 'open' })
+    .onConflict((oc) => oc.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function saveLocalPull(
+  tx: Tx,
+  { repository_id, number }: Pick<LocalPullRequestRow, 'repository_id' | 'number'>,
+  change: Updateable<Database['local_pull_requests']>,
+): Promise<LocalPullRequestRow> {
+  return tx.db
+    .updateTable('local_pull_requests')
+    .set({ ...change, updated_at: touched })
+    .where('repository_id', '=', repository_id)
+    .where('number', '=', number)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** What nobody sees: `updated_at` stays. */
+export async function noteMerging(
+  tx: Tx,
+  { repository_id, number }: Pick<LocalPullRequestRow, 'repository_id' | 'number'>,
+  mergingSha: string | null,
+): Promise<void> {
+  await tx.db
+    .updateTable('local_pull_requests')
+    .set({ merging_sha: mergingSha })
+    .where('repository_id', '=', repository_id)
+    .where('number', '=', number)
+    .execute();
+}
+
+export async function insertLocalComment(tx: Tx, row: Insertable<Database['local_comments']>) {
+  return tx.db.insertInto('local_comments').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function saveLocalComment(tx: Tx, id: string, change: { resolved: boolean }) {
+  return tx.db
+    .updateTable('local_comments')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }

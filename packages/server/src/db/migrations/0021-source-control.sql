@@ -85,6 +85,8 @@ create table local_pull_requests (
   base_sha text,
   mergeable text not null default 'unknown' check (mergeable in ('mergeable', 'conflicting', 'unknown')),
   merge_commit_sha text,
+  -- The commit that a merge under way brings to the base: once the base has it, this is merged.
+  merging_sha text,
   author text not null,
   -- The operation that made it, so that a look finds it again.
   operation_id text,

@@ -8,6 +8,10 @@ import { runGit } from '../../git/run-git.ts';
 import { publicUrl } from '../../http/public-url.ts';
 import { ProviderError } from '../provider.ts';
 import type { AtRepository, Provider, ProviderRepository } from '../provider.ts';
+import { checkLog, listChecks, listReviewThreads, replyToThread } from './checks.ts';
+import { mergePull } from './merge-pull.ts';
+import { createPull, findPulls, getPull, updatePull } from './pull-requests.ts';
+import { shownPull } from './pull-rows.ts';
 import { openLocalFolder } from './repository-folder.ts';
 
 /** Entries of a tree that are looked at. */
@@ -28,10 +32,6 @@ async function usesLfs(
   const { output } = await runGit(folder, ['cat-file', 'blob', attributes.object]);
   return output.includes('filter=lfs');
 }
-
-const notYet = async (): Promise<never> => {
-  throw new ProviderError({ code: 'unsupported' }, 'the built-in provider has no pull requests yet');
-};
 
 export const localProvider: Provider = {
   capabilities: { hosts: true, mergeQueue: false },
@@ -81,15 +81,25 @@ export const localProvider: Provider = {
     const folder = await folderOf(at);
     return { url: folder, env: {}, folder };
   },
-  findPullRequests: notYet,
-  createPullRequest: notYet,
-  getPullRequest: notYet,
-  updatePullRequest: notYet,
-  mergePullRequest: notYet,
-  listChecks: notYet,
-  checkLog: notYet,
-  listReviewThreads: notYet,
-  replyToThread: notYet,
+  async findPullRequests(at, filter) {
+    return (await findPulls(at, filter)).map((row) => shownPull(at, row));
+  },
+  async createPullRequest(at, pull) {
+    return shownPull(at, await createPull(at, pull));
+  },
+  async getPullRequest(at, number) {
+    return shownPull(at, await getPull(at, number));
+  },
+  async updatePullRequest(at, number, change) {
+    return shownPull(at, await updatePull(at, number, change));
+  },
+  async mergePullRequest(at, number, how) {
+    return shownPull(at, await mergePull(at, number, how));
+  },
+  listChecks,
+  checkLog,
+  listReviewThreads,
+  replyToThread,
   /** There are no issues here. */
   async getIssue() {
     return null;

@@ -1,0 +1,39 @@
+import { Ok } from '../http/schemas.ts';
+import { outsideWrite } from '../receipts/outside-write.ts';
+import { openingLocally } from './local-effects.ts';
+import { actorName } from './actor-name.ts';
+import { requireHosted } from './open-repository.ts';
+import { loadRepository } from './policy.ts';
+import { LocalPull, NewLocalPull } from './schemas.ts';
+
+export const createPullRequest = outsideWrite({
+  name: 'scm.createPullRequest',
+  summary: 'Open a pull request in a repository that this service hosts',
+  description:
+    "For people and CI; agents' pull requests are opened at their threads. The same branches have one open pull request.",
+  access: { permissions: ['repo:update'] },
+  capability: 'sourceControl',
+  body: NewLocalPull,
+  responses: { 201: Ok({ pullRequest: LocalPull }) },
+  async prepare({ ctx, principal, params, body, address }) {
+    return {
+      target: {
+        orgId: principal.orgId,
+        repositoryId: params.repositoryId!,
+        title: body.title,
+        body: body.body ?? '',
+        draft: body.draft ?? false,
+        headRef: body.headRef,
+        baseRef: body.baseRef ?? null,
+        author: await actorName(ctx.db, principal),
+        actorId: principal.actorId,
+        address,
+      },
+      async onClaim(tx) {
+        requireHosted(await loadRepository(tx.db, principal, params.repositoryId!));
+        return undefined;
+      },
+    };
+  },
+  effect: openingLocally,
+});

@@ -1,0 +1,35 @@
+import Type from 'typebox';
+import { page } from '../http/cursors.ts';
+import { read } from '../http/operation.ts';
+import { ListQuery, Page, Text } from '../http/schemas.ts';
+import { scmFault } from './faults.ts';
+import { openNamed } from './open-repository.ts';
+import { Branch } from './schemas.ts';
+
+export const listBranches = read({
+  name: 'scm.listBranches',
+  summary: "List a repository's branches, in the order of their names",
+  description: 'As the source control host has them now.',
+  access: { permissions: ['repo:read'] },
+  capability: 'sourceControl',
+  query: ListQuery({
+    query: Type.Optional(
+      Text('feature/', { minLength: 1, maxLength: 255, description: 'What their names begin with.' }),
+    ),
+  }),
+  responses: { 200: Page('branches', Branch) },
+  async handle(call) {
+    const { ctx, query } = call;
+    const { provider, at } = await openNamed(call);
+    const prefix = query.query ?? '';
+    const { rows, ...rest } = await page(
+      { secretKey: ctx.secretKey, query, scope: ['branches', at.repository.id, prefix] },
+      (after, limit) =>
+        provider.listBranches(at, { prefix, after, limit }).catch((error: unknown) => {
+          throw scmFault(error);
+        }),
+      ({ name }) => name,
+    );
+    return { status: 200, body: { ok: true, branches: rows, ...rest } };
+  },
+});
