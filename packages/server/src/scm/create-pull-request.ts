@@ -15,7 +15,8 @@ export const createPullRequest = outsideWrite({
   capability: 'sourceControl',
   body: NewLocalPull,
   responses: { 201: Ok({ pullRequest: LocalPull }) },
-  async prepare({ ctx, principal, params, body, address }) {
+  async claim(tx, { principal, params, body, address }) {
+    requireHosted(await loadRepository(tx.db, principal, params.repositoryId!));
     return {
       target: {
         orgId: principal.orgId,
@@ -25,13 +26,9 @@ export const createPullRequest = outsideWrite({
         draft: body.draft ?? false,
         headRef: body.headRef,
         baseRef: body.baseRef ?? null,
-        author: await actorName(ctx.db, principal),
+        author: await actorName(tx.db, principal),
         actorId: principal.actorId,
         address,
-      },
-      async onClaim(tx) {
-        requireHosted(await loadRepository(tx.db, principal, params.repositoryId!));
-        return undefined;
       },
     };
   },

@@ -13,8 +13,9 @@ export const mergePullRequest = outsideWrite({
   capability: 'sourceControl',
   body: LocalMerge,
   responses: { 200: Ok({ pullRequest: LocalPull }) },
-  async prepare(call) {
+  async claim(tx, call) {
     const { principal, params, body, address } = call;
+    await requirePull(tx, call);
     return {
       target: {
         ...body,
@@ -23,10 +24,6 @@ export const mergePullRequest = outsideWrite({
         number: Number(params.number),
         actorId: principal.actorId,
         address,
-      },
-      async onClaim(tx) {
-        await requirePull(tx, call);
-        return undefined;
       },
     };
   },

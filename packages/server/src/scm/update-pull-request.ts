@@ -12,17 +12,14 @@ export const updatePullRequest = outsideWrite({
   capability: 'sourceControl',
   body: LocalPullChange,
   responses: { 200: Ok({ pullRequest: LocalPull }) },
-  async prepare(call) {
+  async claim(tx, call) {
+    await requirePull(tx, call);
     const { base, ...rest } = call.body;
     return {
       target: {
         repositoryId: call.params.repositoryId!,
         number: Number(call.params.number),
         change: { ...rest, ...(base === undefined ? {} : { baseRef: base }) },
-      },
-      async onClaim(tx) {
-        await requirePull(tx, call);
-        return undefined;
       },
     };
   },
