@@ -132,7 +132,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   };
   const gateway = await offerGateway(ctx);
   const worker = await startWorker(ctx, connection, handlers);
-  maintainReceipts(ctx, { ...pullRequestEffects, ...localPullEffects });
+  maintainReceipts(ctx, { ...localPullEffects, ...pullRequestEffects });
   const cleanup = startCleanup(ctx);
   sweepWorkspaces(ctx);
   reconcilePreviews(ctx);

@@ -1,8 +1,9 @@
 import type { Db } from '../db/database.ts';
+import type { Tx } from '../db/transaction.ts';
 import type { Principal } from '../http/principal.ts';
 
 /** The name of the account or the user that calls. */
-export async function actorName(db: Db, { accountId, userId }: Principal): Promise<string> {
+export async function actorName(db: Db | Tx['db'], { accountId, userId }: Principal): Promise<string> {
   const named =
     accountId === null
       ? await db.selectFrom('users').select('name').where('id', '=', userId).executeTakeFirst()

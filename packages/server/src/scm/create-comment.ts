@@ -18,8 +18,7 @@ export const createComment = write({
   capability: 'sourceControl',
   body: NewComment,
   responses: { 201: Ok({ comment: Comment }) },
-  before: ({ ctx, principal }) => actorName(ctx.db, principal),
-  async handle(tx, call, _, author) {
+  async handle(tx, call) {
     const { principal, params, body } = call;
     const repository = await requirePull(tx, call);
     const of = { repositoryId: repository.id, number: numberOf(params) };
@@ -37,7 +36,7 @@ export const createComment = write({
       path: body.path ?? null,
       line: body.line ?? null,
       in_reply_to: body.inReplyTo ?? null,
-      author,
+      author: await actorName(tx.db, principal),
       author_id: principal.actorId,
     });
     await lookSoon(tx, repository);

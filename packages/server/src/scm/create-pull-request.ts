@@ -16,11 +16,12 @@ export const createPullRequest = outsideWrite({
   body: NewLocalPull,
   responses: { 201: Ok({ pullRequest: LocalPull }) },
   async claim(tx, { principal, params, body, address }) {
-    requireHosted(await loadRepository(tx.db, principal, params.repositoryId!));
+    const repository = await loadRepository(tx.db, principal, params.repositoryId!);
+    requireHosted(repository);
     return {
       target: {
         orgId: principal.orgId,
-        repositoryId: params.repositoryId!,
+        repositoryId: repository.id,
         title: body.title,
         body: body.body ?? '',
         draft: body.draft ?? false,

@@ -1,6 +1,7 @@
 /**
  * A repository that is hosted here. Its folder is made first, under an id that nothing names yet, so that
- * the transaction that adds the row finds it whole; a folder whose row was never added is removed later.
+ * the transaction that adds the row finds it whole. A process that dies in between leaves a folder that
+ * nothing names.
  */
 import { audit } from '../audit/index.ts';
 import type { Context } from '../context.ts';

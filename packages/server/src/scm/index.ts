@@ -4,7 +4,6 @@ export { accessDenied, scmFault, unsupported } from './faults.ts';
 export { localPullEffects } from './local-effects.ts';
 export { openRepository } from './open-repository.ts';
 export { followConfiguredInstallations } from './follow-config.ts';
-export { refreshLocalPullRequests } from './local/refresh-pull.ts';
 export { loadInstallation, loadRepository } from './policy.ts';
 export { serveGit } from './git-http/serve.ts';
 export { nextLookAfterMs } from './poll-timing.ts';

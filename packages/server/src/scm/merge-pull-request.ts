@@ -1,7 +1,7 @@
 import { Ok } from '../http/schemas.ts';
 import { outsideWrite } from '../receipts/outside-write.ts';
 import { mergingLocally } from './local-effects.ts';
-import { requirePull } from './local-pulls.ts';
+import { numberOf, requirePull } from './local-pulls.ts';
 import { LocalMerge, LocalPull } from './schemas.ts';
 
 export const mergePullRequest = outsideWrite({
@@ -15,13 +15,13 @@ export const mergePullRequest = outsideWrite({
   responses: { 200: Ok({ pullRequest: LocalPull }) },
   async claim(tx, call) {
     const { principal, params, body, address } = call;
-    await requirePull(tx, call);
+    const { id } = await requirePull(tx, call);
     return {
       target: {
         ...body,
         orgId: principal.orgId,
-        repositoryId: params.repositoryId!,
-        number: Number(params.number),
+        repositoryId: id,
+        number: numberOf(params),
         actorId: principal.actorId,
         address,
       },

@@ -6,8 +6,8 @@ import { commitTree } from '../git/merge-commits.ts';
 import { runGit } from '../git/run-git.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
-import { refreshLocalPullRequests } from './index.ts';
 import { localFolder } from './local/folders.ts';
+import { refreshLocalPullRequests } from './local/refresh-pull.ts';
 
 const REPOSITORIES = '/api/source-control/scm/repositories';
 let s: TestServer;
@@ -132,7 +132,7 @@ describe('a pull request', () => {
     const byHand = await merged([main, headSha], headSha);
     await git('update-ref', 'refs/heads/main', byHand);
     await push('main', { a: 'later\n' });
-    await refreshLocalPullRequests(s.service.ctx, id);
+    await refreshLocalPullRequests(s.service.ctx, { id, default_branch: 'main' });
     expect(await now()).toMatchObject({ state: 'merged', mergeCommitSha: byHand, headSha });
   });
 

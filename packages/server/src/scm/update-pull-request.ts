@@ -1,7 +1,7 @@
 import { Ok } from '../http/schemas.ts';
 import { outsideWrite } from '../receipts/outside-write.ts';
 import { changingLocally } from './local-effects.ts';
-import { requirePull } from './local-pulls.ts';
+import { numberOf, requirePull } from './local-pulls.ts';
 import { LocalPull, LocalPullChange } from './schemas.ts';
 
 export const updatePullRequest = outsideWrite({
@@ -13,15 +13,10 @@ export const updatePullRequest = outsideWrite({
   body: LocalPullChange,
   responses: { 200: Ok({ pullRequest: LocalPull }) },
   async claim(tx, call) {
-    await requirePull(tx, call);
+    const { id } = await requirePull(tx, call);
     const { base, ...rest } = call.body;
-    return {
-      target: {
-        repositoryId: call.params.repositoryId!,
-        number: Number(call.params.number),
-        change: { ...rest, ...(base === undefined ? {} : { baseRef: base }) },
-      },
-    };
+    const change = { ...rest, ...(base === undefined ? {} : { baseRef: base }) };
+    return { target: { repositoryId: id, number: numberOf(call.params), change } };
   },
   effect: changingLocally,
 });

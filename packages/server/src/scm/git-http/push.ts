@@ -11,8 +11,9 @@ import type { RepositoryRow } from '../../db/schema.ts';
 import type { Tx } from '../../db/transaction.ts';
 import { isBranchName } from '../../git/ref-names.ts';
 import { awaitUnlocked } from '../../git/stale-locks.ts';
-import { enqueue, enqueueUnlessWaiting } from '../../jobs/enqueue.ts';
+import { enqueue } from '../../jobs/enqueue.ts';
 import { withdrawJob } from '../../jobs/store.ts';
+import { lookSoon } from '../look-soon.ts';
 import type { Backend } from './backend.ts';
 import { answerHooks } from './hook-channel.ts';
 
@@ -47,16 +48,6 @@ function readCommands(text: Buffer | null): Command[] | null {
   }
   if (lines.length > MAX_COMMANDS) return null;
   return lines.map((line) => ({ oldId: line.slice(0, 40), newId: line.slice(41, 81), ref: line.slice(82) }));
-}
-
-/** Looks at a repository soon: several pushes have one look. */
-function enqueueLook(tx: Tx, { id, org_id }: Pushed['repository']): Promise<void> {
-  return enqueueUnlessWaiting(
-    tx,
-    'scm.look-repository',
-    { repositoryId: id },
-    { key: `look:${id}`, turnOf: { org_id, project_id: id } },
-  );
 }
 
 export class Push {
@@ -136,7 +127,7 @@ export class Push {
     const { repository, by } = this.#of;
     await transaction(this.#ctx, async (tx) => {
       await withdrawJob(tx, this.#jobId!);
-      await enqueueLook(tx, repository);
+      await lookSoon(tx, repository);
       await audit(tx, by, 'repository.pushed', repository.id);
     });
   }

@@ -4,6 +4,7 @@ import { transaction } from '../../db/transaction.ts';
 import { enqueueUnlessWaiting } from '../../jobs/enqueue.ts';
 import type { Job } from '../../jobs/job.ts';
 import { maintainRepository, needsMaintenance } from './maintain-repository.ts';
+import { refreshLocalPullRequests } from './refresh-pull.ts';
 import { openLocalFolder } from './repository-folder.ts';
 
 const findLocal = (ctx: Context, id: string): Promise<RepositoryRow | undefined> =>
@@ -15,13 +16,18 @@ const findLocal = (ctx: Context, id: string): Promise<RepositoryRow | undefined>
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
 
-/** After a push: git's files of the repository are joined later, where they have become many. */
+/**
+ * After a push: pull requests follow their branches, and git's files of the repository are joined later, where
+ * they have become many.
+ */
 export async function lookAtLocalRepository(
   ctx: Context,
   { payload }: Pick<Job<'scm.look-repository'>, 'payload'>,
 ): Promise<void> {
   const repository = await findLocal(ctx, payload.repositoryId);
-  if (!repository || !(await needsMaintenance(await openLocalFolder(ctx.config, repository)))) return;
+  if (!repository) return;
+  await refreshLocalPullRequests(ctx, repository);
+  if (!(await needsMaintenance(await openLocalFolder(ctx.config, repository)))) return;
   await transaction(ctx, (tx) =>
     enqueueUnlessWaiting(tx, 'scm.maintain-repository', payload, {
       key: `maintain:${repository.id}`,

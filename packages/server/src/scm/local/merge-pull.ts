@@ -9,6 +9,7 @@ import type { LocalPullRequestRow, MergeMethod } from '../../db/schema.ts';
 import { transaction } from '../../db/transaction.ts';
 import { commitTree, isAncestor, mergeTrees, rebaseCommits } from '../../git/merge-commits.ts';
 import { GitError, runGit } from '../../git/run-git.ts';
+import { awaitUnlocked } from '../../git/stale-locks.ts';
 import { lookSoon } from '../look-soon.ts';
 import { ProviderError } from '../provider.ts';
 import type { AtRepository, MergeRefusal } from '../provider.ts';
@@ -104,6 +105,7 @@ async function moveBase(
   });
   if (!isNoted) return null;
   const ref = branchOf(row.base_ref);
+  await awaitUnlocked(folder, [ref]);
   return transaction(ctx, async (tx) => {
     const now = await loadPull(tx.db, row.repository_id, row.number, 'update');
     if (!isSame(now) || now.merging_sha !== commitSha) return null;

@@ -4,10 +4,11 @@
  * whatever a process left behind is made good by the next look.
  */
 import type { Context } from '../../context.ts';
-import type { LocalPullRequestRow } from '../../db/schema.ts';
+import type { LocalPullRequestRow, RepositoryRow } from '../../db/schema.ts';
 import { transaction } from '../../db/transaction.ts';
 import { isAncestor, mergeTrees } from '../../git/merge-commits.ts';
 import { runGit } from '../../git/run-git.ts';
+import { awaitUnlocked } from '../../git/stale-locks.ts';
 import { saveLocalPull } from '../store.ts';
 import { loadPull } from './pull-rows.ts';
 import { openLocalFolder } from './repository-folder.ts';
@@ -33,23 +34,19 @@ export const branchOf = (name: string): string => `refs/heads/${name}`;
 
 /** Moves a ref of a pull request, where nothing else writes. */
 export async function writeHead(folder: string, pull: Pull, commitSha: string): Promise<void> {
+  await awaitUnlocked(folder, [headOf(pull)]);
   await runGit(folder, ['update-ref', headOf(pull), commitSha]);
 }
 
-/** Looks at all that are not merged. */
-export async function refreshLocalPullRequests(ctx: Context, repositoryId: string): Promise<void> {
-  const repository = await ctx.db
-    .selectFrom('repositories')
-    .selectAll()
-    .where('id', '=', repositoryId)
-    .where('provider', '=', 'local')
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  if (!repository) return;
+/** Looks at all that are open. */
+export async function refreshLocalPullRequests(
+  ctx: Context,
+  repository: Pick<RepositoryRow, 'id' | 'default_branch'>,
+): Promise<void> {
   const rows = await ctx.db
     .selectFrom('local_pull_requests')
     .selectAll()
-    .where('repository_id', '=', repositoryId)
+    .where('repository_id', '=', repository.id)
     .where('state', '=', 'open')
     .orderBy('number')
     .execute();
