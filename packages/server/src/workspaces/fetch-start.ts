@@ -4,6 +4,7 @@
  */
 import { commitSource, RepositoryTooLarge } from '../commits/index.ts';
 import type { Context } from '../context.ts';
+import type { ThreadRow } from '../db/schema.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { LostJob } from '../jobs/job.ts';
@@ -67,17 +68,18 @@ export async function resolveStart(ctx: Context, { thread, project }: LoadedThre
 
 /**
  * Fetches the commit, and in one transaction stores its source, moves the project's head where the branch is
- * its default one, and gives both to the thread. Returns the source. Throws RepositoryFault.
+ * its default one, and gives both to the thread. Returns the thread as it is then. Throws RepositoryFault.
  */
 export async function fetchStart(
   ctx: Context,
   job: Pick<Job, 'fence'>,
   { thread, project }: LoadedThread,
   { repository, commitSha }: Start,
-): Promise<string> {
+): Promise<ThreadRow> {
   const branch = thread.base_branch!;
+  let fetched = thread;
   try {
-    const { id } = await commitSource(ctx, project, repository, {
+    await commitSource(ctx, project, repository, {
       commitSha,
       branch,
       async also(tx, lockedProject, source) {
@@ -86,7 +88,7 @@ export async function fetchStart(
           await moveBoundHead(tx, lockedProject, { commitSha, sourceId: source.id });
         const now = await lockThreadById(tx, thread.id, lockedProject);
         if (!now) return;
-        await changeThread(
+        fetched = await changeThread(
           tx,
           now,
           { source_id: source.id, latest_source_id: source.id, base_commit_sha: commitSha },
@@ -94,7 +96,7 @@ export async function fetchStart(
         );
       },
     });
-    return id;
+    return fetched;
   } catch (error) {
     throw faultOf(error);
   }

@@ -98,14 +98,14 @@ async function prepare(ctx: Context, job: InitializeJob, loaded: LoadedThread): 
   await show('allocating_sandbox');
   await endTasks(ctx, job, thread.id);
   if (project.kind === 'direct') await show('fetching_repository');
-  const sourceId = start ? await fetchStart(ctx, job, loaded, start) : thread.latest_source_id;
+  const fetched = start ? await fetchStart(ctx, job, loaded, start) : thread;
   await setInitializationPhase(ctx.db, thread.id, {
     initialization_phase: 'configuring_workspace',
     workspace_setup_status: 'running',
   });
-  await restoreWorkspace(ctx, job, thread, sourceId);
+  await restoreWorkspace(ctx, job, fetched, fetched.latest_source_id);
   if (await hasQueuedRun(ctx, thread.id)) await show('dispatching_run');
-  return { runnerId, sourceId };
+  return { runnerId, sourceId: fetched.latest_source_id };
 }
 
 async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {

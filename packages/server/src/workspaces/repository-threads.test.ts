@@ -108,7 +108,7 @@ test('a thread starts from what its branch has when it is prepared, and the head
   expect(await headsOf(project.at)).toEqual([[1, first.sourceId, null]]);
   const second = await preparedThread(s, project.id);
   expect(second.baseCommitSha).toBe(next);
-  expect((await exec(second.id, 'cat a.txt')).stdout).toBe('two\n');
+  expect((await exec(second.id, 'cat a.txt; git rev-parse HEAD')).stdout).toBe(`two\n${next}\n`);
 
   // Another branch moves no head; a rewritten one does, back to a source that is stored.
   const other = await project.commit('feature/x', { 'b.txt': 'b\n' });
