@@ -14,6 +14,7 @@ import {
   faultsMapped,
   insertSource,
   keepUntilTaken,
+  limitsOf,
   loadSource,
   loadTree,
   Source,
@@ -23,6 +24,7 @@ import {
 import type { EncodedTree, SourceRow, Staged } from '../sources/index.ts';
 import { changeThread, loadThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
+import type { SourceLimits } from '../trees/limits.ts';
 import { renewedDeadline } from '../workspaces/index.ts';
 
 const Change = Body(
@@ -58,17 +60,27 @@ async function requireEditable(tx: Tx, loaded: LoadedThread, expectedSourceId: s
   throw new ApiError('stale_source', 'The thread has a newer source. Read it and edit that one.');
 }
 
+/** Of a thread that is not for the caller to see any do: it is refused afterwards. */
+async function limitsFor(call: Call): Promise<SourceLimits> {
+  const loaded = await loadThread(call.ctx.db, call).catch((error: unknown) => {
+    if (error instanceof ApiError) return null;
+    throw error;
+  });
+  return limitsOf(call.ctx, loaded?.project ?? { repository_id: null });
+}
+
 async function parse(call: Call) {
-  const edit = await faultsMapped(call.ctx.pool.parseEdit(call.bytes));
+  const limits = await limitsFor(call);
+  const edit = await faultsMapped(call.ctx.pool.parseEdit(call.bytes, limits));
   if (!edit.ok) throw new ApiError(edit.code, edit.message, { fields: edit.fields });
-  return { edit, take: keepUntilTaken(call, edit.handle) };
+  return { edit, limits, take: keepUntilTaken(call, edit.handle) };
 }
 type ParsedEdit = Awaited<ReturnType<typeof parse>>['edit'];
 
 /** Applies the changes to the source that they expect; throws where they do not fit. */
-async function apply(ctx: Context, { handle, expectedSourceId }: ParsedEdit) {
+async function apply(ctx: Context, { handle, expectedSourceId }: ParsedEdit, limits: SourceLimits) {
   const base = await loadTree(ctx, expectedSourceId);
-  const edited = await faultsMapped(ctx.pool.applyEdit(handle, base));
+  const edited = await faultsMapped(ctx.pool.applyEdit(handle, base, limits));
   if (!edited.ok) throw new ApiError(edited.code, edited.message, { fields: edited.fields });
   return edited;
 }
@@ -121,12 +133,12 @@ export const createEdit = claimedWrite({
       },
     };
   },
-  async handle(call, claim, { edit, take }) {
+  async handle(call, claim, { edit, limits, take }) {
     const { ctx } = call;
     take();
     try {
       const { project } = await loadThread(ctx.db, call);
-      const tree = await apply(ctx, edit);
+      const tree = await apply(ctx, edit, limits);
       const staged = await stageBlobs(ctx, project, { handle: edit.handle, tree: tree.manifest });
       return await transaction(ctx, async (tx) => {
         const loaded = await lockThread(tx, call);

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Enum, Id, IdInput, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
-import { MAX_FILES, MAX_TOTAL_BYTES } from './import/bundle-rules.ts';
+import { MAX_FILES } from './import/bundle-rules.ts';
 import { MAX_MESSAGE } from './import/shape.ts';
 import { MAX_WARNINGS } from './import/tar-links.ts';
 
@@ -38,8 +38,8 @@ export const Source = Type.Object({
     description:
       'SHA-256 over `<0644|0755> <sha256 of content> <byte size> <path>\\n` of every file, sorted by path bytes.',
   },
-  byteSize: Type.Integer({ minimum: 0, maximum: MAX_TOTAL_BYTES, examples: [1420] }),
-  fileCount: Type.Integer({ minimum: 0, maximum: MAX_FILES, examples: [3] }),
+  byteSize: Bytes,
+  fileCount: Type.Integer({ minimum: 0, examples: [3] }),
   message: Nullable(Text('First import')),
   commit: Nullable(Commit),
   createdAt: Time,

@@ -3,6 +3,7 @@
  * every fault by its place.
  */
 import { hash } from 'node:crypto';
+import { BUNDLE_LIMITS } from '../../trees/limits.ts';
 import { parseStrictJson, type JsonFault } from '../../http/strict-json.ts';
 import type { Field } from '../../http/errors.ts';
 import {
@@ -126,7 +127,7 @@ export function decodeFiles(given: readonly FileMember[]): { ok: true; files: Bu
   const files: BundleFile[] = [];
   let total = 0;
   for (const file of named) {
-    const content = decodeContent(file.content, file.encoding);
+    const content = decodeContent(file.content, file.encoding, BUNDLE_LIMITS);
     if (typeof content === 'string') {
       faults.at(file, 'content', content);
       // A file that is too large is a fault of that file; its bytes count in the total as well.

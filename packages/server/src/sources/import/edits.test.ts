@@ -1,3 +1,4 @@
+import { BUNDLE_LIMITS } from '../../trees/limits.ts';
 import { describe, expect, test } from 'vitest';
 import { applyChanges, parseEdit } from './edits.ts';
 import { manifestOf, sha256Of } from '../../trees/manifest.ts';
@@ -11,11 +12,11 @@ const entry = (path: string, content: string, executable = false) => ({
 });
 const base = manifestOf([entry('README.md', 'r'), entry('src/a.txt', 'a'), entry('run.sh', 'run', true)]);
 const parse = (changes: unknown, further: object = {}) =>
-  parseEdit(Buffer.from(JSON.stringify({ expectedSourceId: 'src_1', changes, ...further })));
+  parseEdit(Buffer.from(JSON.stringify({ expectedSourceId: 'src_1', changes, ...further })), BUNDLE_LIMITS);
 
 function edit(changes: unknown) {
   const parsed = parse(changes);
-  const result = parsed.ok ? applyChanges(base, parsed.changes) : parsed;
+  const result = parsed.ok ? applyChanges(base, parsed.changes, BUNDLE_LIMITS) : parsed;
   if (!result.ok) return [result.code, ...result.fields.map((f) => f.path)];
   return Object.fromEntries([...result.manifest].map(([path, e]) => [path, [e.sha256, e.executable]]));
 }
@@ -202,8 +203,29 @@ test('a message begins with the path that is wrong', () => {
     '"none\\u0001" must not contain control characters',
   ]);
   const missing = parse([{ path: 'n', renameFrom: 'none' }]);
-  const result = missing.ok ? applyChanges(base, missing.changes) : missing;
+  const result = missing.ok ? applyChanges(base, missing.changes, BUNDLE_LIMITS) : missing;
   expect(!result.ok && result.fields).toEqual([
     { path: '/changes/0/renameFrom', message: '"none" is not the path of a file' },
   ]);
+});
+
+test('what an edit may bring, and leave, is bounded by the limits of its project', () => {
+  const limits = { files: 3, bytes: 20, fileBytes: 12 };
+  const at = (changes: unknown) => {
+    const parsed = parseEdit(Buffer.from(JSON.stringify({ expectedSourceId: 'src_1', changes })), limits);
+    const result = parsed.ok ? applyChanges(base, parsed.changes, limits) : parsed;
+    return result.ok ? [...result.manifest.keys()] : result.fields.map((f) => `${f.path} ${f.message}`);
+  };
+  expect(at([{ path: 'src/a.txt', content: 'twelve bytes' }])).toEqual(['README.md', 'run.sh', 'src/a.txt']);
+  expect(at([{ path: 'src/a.txt', content: 'over 12 bytes' }])).toEqual([
+    '/changes/0/content "src/a.txt" must not be larger than 12 bytes',
+  ]);
+  expect(at([{ path: 'n', content: '' }])).toEqual(['/changes A source holds at most 3 files.']);
+  expect(
+    at([
+      { path: 'src/a.txt', content: 'twelve bytes' },
+      { path: 'run.sh', content: 'seven b' },
+      { path: 'README.md', content: 'two' },
+    ]),
+  ).toEqual(['/changes A source holds at most 20 bytes in all.']);
 });

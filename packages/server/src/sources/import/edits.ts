@@ -5,15 +5,10 @@
 import { hash } from 'node:crypto';
 import type { Field } from '../../http/errors.ts';
 import { parseBody } from './bundle.ts';
-import {
-  BundleFaults,
-  MAX_FILES,
-  MAX_TOTAL_BYTES,
-  RULES,
-  invalidBundle,
-  type Refusal,
-} from './bundle-rules.ts';
+import { BundleFaults, invalidBundle, type Refusal } from './bundle-rules.ts';
 import { decodeContent, type Content } from './content.ts';
+import { bytesRule, filesRule } from '../../trees/limits.ts';
+import type { SourceLimits } from '../../trees/limits.ts';
 import { manifestOf, totalBytes } from '../../trees/manifest.ts';
 import type { Entry, Tree } from '../../trees/tree.ts';
 import { checkPath, findCollisions } from '../../trees/paths.ts';
@@ -83,12 +78,12 @@ const IN_CONTENT = /^\/changes\/\d+\/content$/;
 const IN_CHANGE = /^\/changes\/\d+\/(?:path|content|renameFrom)$/;
 
 /** The part of an edit that needs no source: JSON, shape, each path and each content alone. */
-export function parseEdit(bytes: Uint8Array): Edit | Refusal {
+export function parseEdit(bytes: Uint8Array, limits: SourceLimits): Edit | Refusal {
   const parsed = parseBody<EditBody>(bytes, IN_CONTENT, IN_CHANGE, shapeFaults);
   if ('ok' in parsed) return parsed;
   const { body } = parsed;
   const faults = new BundleFaults('/changes');
-  const changes = body.changes.map((change, index) => readChange(change, index, faults));
+  const changes = body.changes.map((change, index) => readChange(change, { index, limits }, faults));
   findRepeated(changes, faults);
   if (!faults.isEmpty) return invalidBundle(faults.list());
   return {
@@ -121,7 +116,7 @@ function checkChange(change: unknown, path: string, faults: Field[]): void {
 
 function readChange(
   { path, content, encoding, executable, renameFrom }: ChangeMember,
-  index: number,
+  { index, limits }: { index: number; limits: SourceLimits },
   faults: BundleFaults,
 ): Change {
   const rule = checkPath(path);
@@ -130,7 +125,7 @@ function readChange(
     const ruleFrom = checkPath(renameFrom);
     if (ruleFrom !== null) faults.at({ index, path: renameFrom }, 'renameFrom', ruleFrom);
   }
-  const decoded = typeof content === 'string' ? decodeContent(content, encoding) : content;
+  const decoded = typeof content === 'string' ? decodeContent(content, encoding, limits) : content;
   if (typeof decoded === 'string') faults.at({ index, path }, 'content', decoded);
   return { path, content: typeof decoded === 'string' ? undefined : decoded, executable, renameFrom };
 }
@@ -155,12 +150,18 @@ function fingerprint(body: EditBody, changes: readonly Change[]): Buffer {
 }
 
 /** The files after the changes, or the faults that only the source shows. Nothing is changed by a refusal. */
-export function applyChanges(base: Tree, changes: readonly Change[]): { ok: true; manifest: Tree } | Refusal {
+export function applyChanges(
+  base: Tree,
+  changes: readonly Change[],
+  limits: SourceLimits,
+): { ok: true; manifest: Tree } | Refusal {
   const files = new Map<string, Entry>(base);
   const faults = new BundleFaults('/changes');
   for (const [index, change] of changes.entries()) applyChange(files, change, index, faults);
   const manifest = manifestOf([...files].map(([path, entry]) => ({ path, ...entry })));
-  checkResult(base, manifest, changes, faults);
+  if (manifest.size > limits.files) faults.all(filesRule(limits));
+  if (totalBytes(manifest) > limits.bytes) faults.all(bytesRule(limits));
+  findClashes(base, manifest, changes, faults);
   return faults.isEmpty ? { ok: true, manifest } : invalidBundle(faults.list());
 }
 
@@ -186,13 +187,8 @@ function applyChange(
   files.set(path, { sha256, byteSize, executable: executable ?? before?.executable ?? false });
 }
 
-/**
- * Collisions and limits are checked in the result: files that a change brought count as later than the
- * others.
- */
-function checkResult(base: Tree, result: Tree, changes: readonly Change[], faults: BundleFaults): void {
-  if (result.size > MAX_FILES) faults.all(RULES.count);
-  if (totalBytes(result) > MAX_TOTAL_BYTES) faults.all(RULES.total);
+/** Collisions in the result: files that a change brought count as later than the others. */
+function findClashes(base: Tree, result: Tree, changes: readonly Change[], faults: BundleFaults): void {
   const places = new Map(changes.map(({ path }, index) => [path, index]));
   const kept = [...base.keys()].filter((path) => result.has(path) && !places.has(path));
   const brought = changes.flatMap(({ path }, index) => (result.has(path) ? [{ path, index }] : []));

@@ -44,17 +44,17 @@ const handlers: Handlers = {
     return { ...stageFiles(handle, files), ...rest };
   },
 
-  parseEdit({ handle, bytes }) {
-    const edit = parseEdit(bytes);
+  parseEdit({ handle, bytes, limits }) {
+    const edit = parseEdit(bytes, limits);
     if (!edit.ok) return edit;
     const { expectedSourceId, message, fingerprint, changes } = edit;
     staged.set(handle, { changes, blobs: [] });
     return { ok: true, expectedSourceId, message, fingerprint };
   },
 
-  applyEdit({ handle, manifest }): StagedSource | Refusal {
+  applyEdit({ handle, manifest, limits }): StagedSource | Refusal {
     const { changes } = find(handle);
-    const result = applyChanges(decodeManifest(manifest), changes);
+    const result = applyChanges(decodeManifest(manifest), changes, limits);
     if (!result.ok) return result;
     staged.set(handle, { changes, blobs: blobsOf(changes, result.manifest) });
     return describe(result.manifest);

@@ -1,3 +1,4 @@
+import { BUNDLE_LIMITS } from '../../trees/limits.ts';
 import { gzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { ImportPool, type ImportedSource, type Refusal } from './pool.ts';
@@ -76,10 +77,11 @@ test('an edit gives the next source and only the contents that it still has', as
           { path: 'c', renameFrom: 'b' },
         ],
       }),
+      BUNDLE_LIMITS,
     ),
   );
   expect(edit.expectedSourceId).toBe('src_1');
-  const source = good(await pool.applyEdit(edit.handle, base.manifest));
+  const source = good(await pool.applyEdit(edit.handle, base.manifest, BUNDLE_LIMITS));
   expect([...source.manifest.keys()]).toEqual(['a', 'c', 'n']);
   expect([...decodeIndex((await pool.packBlobs(edit.handle, [])).index).blobs.keys()]).toEqual([
     sha256Of(Buffer.from('new')),

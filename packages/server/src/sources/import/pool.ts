@@ -7,6 +7,7 @@ import { asBuffer, owned } from '../../buffers.ts';
 import type { Refusal } from './bundle-rules.ts';
 import type { CommitToRead, OpenedCommit, TooLarge } from './commit-reading.ts';
 import type { EncodedPack, ImportFormat, ParsedEdit, ParsedImport, StagedSource } from './protocol.ts';
+import type { SourceLimits } from '../../trees/limits.ts';
 import { decodeManifest, encodeManifest } from '../../trees/manifest.ts';
 import type { Tree } from '../../trees/tree.ts';
 import type { Blob } from '../../trees/pack.ts';
@@ -100,12 +101,12 @@ export class ImportPool {
   }
 
   /** Parses an edit's body and checks what does not need its source. `bytes` is handed over. */
-  async parseEdit(bytes: Uint8Array): Promise<EditRequest | Refusal> {
+  async parseEdit(bytes: Uint8Array, limits: SourceLimits): Promise<EditRequest | Refusal> {
     const own = owned(bytes);
     const output = await this.#parse(own.length, (handle, start) =>
       this.jobs.run({
         operation: 'parseEdit',
-        input: { handle, bytes: own },
+        input: { handle, bytes: own, limits },
         transfer: [own.buffer],
         byteSize: own.length,
         ...start,
@@ -118,11 +119,11 @@ export class ImportPool {
    * The source after the edit, or the faults that only `base` shows. The handle stays, also after a
    * refusal.
    */
-  async applyEdit(handle: Handle, base: Tree): Promise<EditedSource | Refusal> {
+  async applyEdit(handle: Handle, base: Tree, limits: SourceLimits): Promise<EditedSource | Refusal> {
     this.#claim(handle);
     const output = await this.jobs.run({
       operation: 'applyEdit',
-      input: { handle: handle.id, manifest: encodeManifest(base) },
+      input: { handle: handle.id, manifest: encodeManifest(base), limits },
       byteSize: 0,
       isUrgent: true,
     });

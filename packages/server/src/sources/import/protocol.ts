@@ -5,6 +5,7 @@
 import type { Warning } from './bundle.ts';
 import type { Refusal } from './bundle-rules.ts';
 import type { CommitToRead, OpenedCommit, TooLarge } from './commit-reading.ts';
+import type { SourceLimits } from '../../trees/limits.ts';
 import type { Blob } from '../../trees/pack.ts';
 import type { Links } from './tar-links.ts';
 
@@ -45,8 +46,14 @@ export interface Operations {
     input: { handle: number; bytes: Uint8Array; format: ImportFormat };
     output: ParsedImport | Refusal;
   };
-  parseEdit: { input: { handle: number; bytes: Uint8Array }; output: ParsedEdit | Refusal };
-  applyEdit: { input: { handle: number; manifest: Uint8Array }; output: StagedSource | Refusal };
+  parseEdit: {
+    input: { handle: number; bytes: Uint8Array; limits: SourceLimits };
+    output: ParsedEdit | Refusal;
+  };
+  applyEdit: {
+    input: { handle: number; manifest: Uint8Array; limits: SourceLimits };
+    output: StagedSource | Refusal;
+  };
   packBlobs: { input: { handle: number; exclude: readonly string[] }; output: EncodedPack };
   release: { input: { handle: number }; output: null };
   packContents: { input: { blobs: readonly Blob[] }; output: EncodedPack };

@@ -3,7 +3,6 @@
  * range, and two frames of it.
  */
 import { ObjectNotFoundError } from '../../storage/object-store.ts';
-import { MAX_FILE_BYTES } from '../import/bundle-rules.ts';
 import { unpackFrame } from '../blobs.ts';
 import { sha256Of } from '../../trees/manifest.ts';
 import { decodeIndex } from '../../trees/pack.ts';
@@ -28,8 +27,8 @@ interface PackFaults {
 type Placed = [sha256: string, placement: Placement];
 
 const RANGE_BYTES = 4 * 1024 * 1024;
-/** No frame is longer: it holds one file, or files up to its usual length. */
-const MAX_FRAME_BYTES = 2 * MAX_FILE_BYTES;
+/** No frame is longer: it holds one file, of a repository maybe, or files up to its usual length. */
+const MAX_FRAME_BYTES = 512 * 1024 * 1024;
 
 /** Throws `StorageUnavailableError` where the store is away. */
 export async function verifyPack(run: Verification, pack: PackRow): Promise<PackFaults> {
