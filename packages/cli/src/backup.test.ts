@@ -16,6 +16,9 @@ import { DELETION_LOCK } from '@headrace/server/db/advisory-locks.ts';
 import { migrate } from '@headrace/server/db/migrate.ts';
 import { OWNER, startTestServer } from '@headrace/server/service.fixture.ts';
 import type { TestAnswer, TestServer } from '@headrace/server/service.fixture.ts';
+import { Copy, gitOk, newRepository, refsOf } from '@headrace/server/scm/git-http/git-http.fixture.ts';
+import type { TestRepository } from '@headrace/server/scm/git-http/git-http.fixture.ts';
+import { localFolder } from '@headrace/server/scm/local/folders.ts';
 import { createLocalStore } from '@headrace/server/storage/local-store.ts';
 import { P } from '@headrace/server/threads/threads.fixture.ts';
 
@@ -56,6 +59,8 @@ let report: { point: { at: string }; objects: { count: number; missing: string[]
 const written: Written[] = [];
 const cursors: string[] = [];
 let feed: string;
+let repository: TestRepository;
+let pushed: string;
 const inBackup = () => written.filter(({ at }) => at < Date.parse(report.point.at));
 
 async function ok(answer: Promise<TestAnswer>): Promise<TestAnswer['body']> {
@@ -112,6 +117,11 @@ beforeAll(async () => {
   const { appId } = await write('first');
   feed = `${P}/apps/${appId}/events`;
   cursors.push(await head());
+  repository = await newRepository(server, [{ path: 'a.txt', content: 'a' }]);
+  const copy = await Copy.of(repository);
+  pushed = await copy.commit('work', [{ path: 'b.txt', content: 'b' }]);
+  expect((await copy.push('work')).code).toBe(0);
+  await copy.remove();
   const stop = new AbortController();
   const writing = Promise.all(Array.from({ length: WRITERS }, (_, i) => writer(`w${i}`, stop.signal)));
   await vi.waitFor(() => expect(written.length).toBeGreaterThan(20), { timeout: 20_000 });
@@ -195,6 +205,17 @@ describe('a restored backup', () => {
     expect((await at(`${feed}?cursor=${cursor}`)).status).toBe(200);
   });
 
+  test('has the repositories, with their objects and references', async () => {
+    const { name, dir } = repository;
+    const at = { name, dir: localFolder(restored.ctx.config, repository.id) };
+    expect(at.dir).not.toBe(dir);
+    const url = (key: string = server.key) => `${base.replace('://', `://x:${key}@`)}/git/${name}.git`;
+    const refs = await refsOf({ ...at, id: repository.id, url });
+    expect(refs).toEqual(await refsOf(repository));
+    expect(refs['refs/heads/work']).toBe(pushed);
+    await gitOk(['fsck', '--strict'], { cwd: at.dir });
+  });
+
   test('has the passwords and the secret key', async () => {
     const answer = await fetch(`${base}/api/auth/sign-in/email`, {
       method: 'POST',
@@ -268,7 +289,10 @@ test('a restore that ends while it copies objects leaves no database to start on
   store.put = async (_, content) => {
     for await (const part of content) if (part && ++puts === 1) throw new Error('no room');
   };
-  await expect(restore({ connection, store }, from, await readManifest(from))).rejects.toThrow('no room');
+  const dataDir = join(folder, 'i');
+  await expect(restore({ connection, store, dataDir }, from, await readManifest(from))).rejects.toThrow(
+    'no room',
+  );
   await expect(migrate(connection)).rejects.toThrow(/A restore into this database did not end/);
   expect(puts).toBeLessThan(report.objects.count);
   await empty.drop();

@@ -23,7 +23,7 @@ import { reportLines } from './storage-report.ts';
 import { UsageError } from './usage-error.ts';
 
 export const BACKUP_HELP = `headrace backup DIR [--json]
-  Writes one consistent point of database, objects and secret keys to DIR, which is made, or empty. The service runs on: every write
+  Writes one consistent point of database, objects, repositories and secret keys to DIR, which is made, or empty. The service runs on: every write
   that was acknowledged before the point is in the backup. DIR contains the secret keys: keep it as safe as they are.
 headrace restore DIR [--json]
   Makes a backup the state of a new service: of an empty data folder (HEADRACE_DATA_DIR; config.json may be there), or, with
@@ -31,7 +31,7 @@ headrace restore DIR [--json]
   run there. Event cursors from before the restore answer 410 cursor_expired.
 Both read DATABASE_URL, HEADRACE_DATA_DIR, HEADRACE_S3_* and HEADRACE_SECRET_KEY like the service.
   --json             print one JSON document to stdout instead of lines
-  exit code          0 done, 1 failed, or objects are missing or damaged, 2 wrong usage`;
+  exit code          0 done, 1 failed, or objects or repositories are missing or damaged, 2 wrong usage`;
 
 const VERIFY_CONCURRENCY = 4;
 /** Of the data folder, what an operator may have written before the restore. */
@@ -42,26 +42,30 @@ export async function writeBackup(folder: string | undefined, asJson: boolean): 
   const config = readConfig(process.env, isServiceKey);
   const store = await openStoreForReading(config);
   try {
-    const { tables, objects, ...manifest } = await backUp(
+    const { tables, objects, repositories, ...manifest } = await backUp(
       {
         connection:
           config.databaseUrl === null
             ? embeddedConnection(config.dataDir)
             : { connectionString: config.databaseUrl },
         store,
+        dataDir: config.dataDir,
         secretKeys: await existingSecretKeys(config),
         version: VERSION,
       },
       to,
     );
+    const { copied, damaged } = repositories!;
     const rows = tables.reduce((sum, table) => sum + table.rows, 0);
     const said = [
       `${to}: the state of ${manifest.point.at}`,
-      `${tables.length} tables, ${rows} rows; ${objects.count} objects, ${mebibytes(objects.bytes)}`,
+      `${tables.length} tables, ${rows} rows; ${objects.count} objects, ${mebibytes(objects.bytes)}; ${copied.length} repositories`,
       ...objects.missing.map((key) => `damage   object_missing  ${key}: the store does not have it`),
+      ...damaged.map((one) => `damage   repository  ${one}`),
     ];
-    print(asJson, { folder: to, point: manifest.point, tables: tables.length, rows, objects }, said);
-    return objects.missing.length === 0 ? 0 : 1;
+    const document = { folder: to, point: manifest.point, tables: tables.length, rows, objects };
+    print(asJson, { ...document, repositories: { count: copied.length, damaged } }, said);
+    return objects.missing.length + damaged.length === 0 ? 0 : 1;
   } catch (error) {
     throw isDatabaseAway(error) ? databaseAway(error, config) : error;
   } finally {
@@ -78,7 +82,11 @@ export async function restoreBackup(folder: string | undefined, asJson: boolean)
   try {
     const store = await openStore(config);
     try {
-      const restored = await restore({ connection: place.connection, store }, from, manifest);
+      const restored = await restore(
+        { connection: place.connection, store, dataDir: config.dataDir },
+        from,
+        manifest,
+      );
       const report = await verified(place.connection, store);
       print(asJson, { folder: from, point: manifest.point, ...restored, storage: report }, [
         `${from}: the state of ${manifest.point.at} is restored`,

@@ -3,19 +3,21 @@
  *
  *   hold     no object is deleted from here on (db/advisory-locks.ts)
  *   dump     all tables in one snapshot: the point
- *   copy     the objects that the snapshot names; they were put before the transactions that name them
+ *   copy     the objects that the snapshot names; they were put before the transactions that name them. Then the
+ *            repositories, as they are by now: what the snapshot knows of their branches has come before
  *   manifest written last: without it, the folder is no backup
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import pg from 'pg';
 import { DELETION_LOCK } from '../db/advisory-locks.ts';
+import { copyRepository } from '../scm/index.ts';
 import { writeSecretKeys } from '../secret-keys.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 import { createLocalStore } from '../storage/local-store.ts';
 import { ObjectNotFoundError } from '../storage/object-store.ts';
 import type { ReadableStore } from '../storage/open-store.ts';
 import { dumpDatabase } from './dump-database.ts';
-import type { StoredKey } from './dump-database.ts';
+import type { Named, StoredKey } from './dump-database.ts';
 import { FORMAT, manifestFile, objectsFolder } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 
@@ -27,6 +29,8 @@ const HOLD_LIMIT = '120s';
 export interface BackupSource {
   connection: pg.ClientConfig;
   store: ReadableStore;
+  /** Of the service, where its repositories lie. */
+  dataDir: string;
   secretKeys: SecretKeys;
   version: string;
 }
@@ -43,15 +47,13 @@ export async function backUp(source: BackupSource, folder: string): Promise<Mani
   try {
     await client.query(`set lock_timeout = '${HOLD_LIMIT}'; set idle_in_transaction_session_timeout = 0`);
     await client.query('select pg_advisory_lock($1)', [DELETION_LOCK]);
-    let keys: StoredKey[] = [];
-    const dump = await dumpDatabase(client, folder, (found) => {
-      keys = found;
-    });
-    const objects = await copyObjects(source.store, folder, keys);
+    const { dump, named } = await dumpDatabase(client, folder);
+    const objects = await copyObjects(source.store, folder, named.keys);
     // A lost connection freed the hold: what was deleted since may be missing.
     await client.query('select 1');
+    const repositories = await copyRepositories(source, folder, named.repositories);
     await writeSecretKeys(folder, source.secretKeys);
-    const manifest: Manifest = { format: FORMAT, version: source.version, ...dump, objects };
+    const manifest: Manifest = { format: FORMAT, version: source.version, ...dump, objects, repositories };
     await writeFile(manifestFile(folder), `${JSON.stringify(manifest, null, 2)}\n`, {
       flag: 'wx',
       mode: 0o600,
@@ -62,6 +64,29 @@ export async function backUp(source: BackupSource, folder: string): Promise<Mani
     await client.end().catch(() => {});
   }
 }
+
+/** One that is damaged is named, and does not end the backup of the others. */
+async function copyRepositories(
+  { dataDir }: Pick<BackupSource, 'dataDir'>,
+  folder: string,
+  repositories: Named['repositories'],
+): Promise<Manifest['repositories']> {
+  const damaged: string[] = [];
+  const copied: Named['repositories'] = [];
+  await eachAtOnce(repositories, async ({ id, defaultBranch }) => {
+    try {
+      await copyRepository({ dataDir }, { dataDir: folder }, { id, default_branch: defaultBranch });
+      copied.push({ id, defaultBranch });
+    } catch (error) {
+      if (isOfDisk(error)) throw error;
+      damaged.push(`${id}: ${(error as Error).message}`);
+    }
+  });
+  return { copied, damaged: damaged.sort().slice(0, MAX_LISTED) };
+}
+
+const isOfDisk = (error: unknown) =>
+  ['ENOSPC', 'EROFS', 'EDQUOT', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 async function copyObjects(
   store: ReadableStore,

@@ -38,20 +38,26 @@ const PARTITIONS = `
 const KEYS = `
   select key, committed_at is not null and (delete_after is null or delete_after > now()) as needed from objects`;
 
+/** Repositories whose folders are this service's. */
+const REPOSITORIES = `
+  select id, default_branch as "defaultBranch" from repositories where provider = 'local' and deleted_at is null order by id`;
+
 export interface StoredKey {
   key: string;
   needed: boolean;
 }
 
+/** What the snapshot names outside of the database. */
+export interface Named {
+  keys: StoredKey[];
+  repositories: NonNullable<Manifest['repositories']>['copied'];
+}
+
 /**
- * Writes the tables into the folder, and gives `onKeys` the objects that the snapshot names. Every transaction
- * that was committed before the snapshot is in it, whole.
+ * Writes the tables into the folder, and says what the snapshot names. Every transaction that was committed
+ * before the snapshot is in it, whole.
  */
-export async function dumpDatabase(
-  client: Client,
-  folder: string,
-  onKeys: (keys: StoredKey[]) => void,
-): Promise<Dump> {
+export async function dumpDatabase(client: Client, folder: string): Promise<{ dump: Dump; named: Named }> {
   await mkdir(join(folder, 'tables'), { mode: 0o700 });
   await client.query(`set lock_timeout = '${LOCK_LIMIT}'`);
   await client.query('begin isolation level repeatable read read only');
@@ -60,7 +66,10 @@ export async function dumpDatabase(
   // Nothing is dropped, or altered, from here on.
   await client.query(`lock table ${tables.map(({ name }) => quoted(name)).join()} in access share mode`);
   const point = await readPoint(client);
-  onKeys((await client.query<StoredKey>(KEYS)).rows);
+  const named: Named = {
+    keys: (await client.query<StoredKey>(KEYS)).rows,
+    repositories: (await client.query<Named['repositories'][number]>(REPOSITORIES)).rows,
+  };
   const dumps: TableDump[] = [];
   for (const table of tables) dumps.push(await dumpTable(client, folder, table));
   const identities = await readIdentities(client);
@@ -68,13 +77,14 @@ export async function dumpDatabase(
     'select max(number) as newest from schema_migrations',
   );
   await client.query('commit');
-  return {
+  const dump = {
     schema: migrations[0]!.newest,
     point,
     tables: dumps,
     partitions: partitions.map(({ name }) => name),
     identities,
   };
+  return { dump, named };
 }
 
 export const quoted = (name: string) => `"${name}"`;

@@ -1,6 +1,6 @@
 /**
  * A backup is a folder: `backup.json`, written last, `tables/<name>.copy.zst` (COPY's text format), `objects/`
- * as the store names them, and the secret keys.
+ * as the store names them, `repositories/` as the data folder has them, and the secret keys.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -46,6 +46,16 @@ const Manifest = Type.Object({
     /** Objects that the database needs and the store did not have, at most 1,000. */
     missing: Type.Array(Type.String()),
   }),
+  /** Older versions had none. */
+  repositories: Type.Optional(
+    Type.Object({
+      copied: Type.Array(
+        Type.Object({ id: Type.String({ pattern: '^repo_[0-9a-z]+$' }), defaultBranch: Type.String() }),
+      ),
+      /** Those that could not be copied whole, at most 1,000. */
+      damaged: Type.Array(Type.String()),
+    }),
+  ),
 });
 
 export const tableFile = (folder: string, table: string) => join(folder, 'tables', `${table}.copy.zst`);
