@@ -135,6 +135,13 @@ const SAMPLES: Record<string, Sample> = {
   'scm.createComment': { body: () => ({ body: 'c' }) },
   'scm.listComments': NOTHING,
   'scm.updateComment': { body: () => ({ resolved: true }) },
+  'scm.createInstallation': {
+    // Refused before anybody is asked.
+    body: () => ({ provider: 'github', name: 'n', baseUrl: 'https://127.0.0.1', token: 't' }),
+  },
+  'scm.updateInstallation': { body: () => ({ name: 'n' }) },
+  'scm.deleteInstallation': NOTHING,
+  'scm.receiveWebhook': EMPTY,
   'scm.createRepository': { body: () => ({ name: `r-${randomUUID()}` }) },
   'scm.listRepositories': NOTHING,
   'scm.getRepository': NOTHING,
@@ -466,6 +473,7 @@ describe('401', () => {
     // A process that only answers is ready without a runner.
     const expected: Record<string, string> = {
       'accounts.signIn': 'unauthorized',
+      'scm.receiveWebhook': 'unauthorized',
       'accounts.acceptInvitation': 'invitation_not_found',
       'health.getHealth': '200',
       'health.getReadiness': '200',
