@@ -24,7 +24,7 @@ export function atInstallation(
     db: {
       updateTable: () => ({
         set({ error }: { error: unknown }) {
-          states.push(error as InstallationRow['error']);
+          states.push(error === null ? null : installation.error);
           return noted;
         },
       }),
