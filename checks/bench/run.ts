@@ -28,6 +28,7 @@ import { mergeBenchmark } from './benchmarks/merge.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
 import { readsBenchmark } from './benchmarks/reads.ts';
 import { receiptsBenchmark } from './benchmarks/receipts.ts';
+import { repositoryWorkspaceBenchmark } from './benchmarks/repository-workspace.ts';
 import { reopenBenchmark } from './benchmarks/reopen.ts';
 import { runBenchmark } from './benchmarks/run.ts';
 import { sandboxBenchmark } from './benchmarks/sandbox.ts';
@@ -45,6 +46,7 @@ import { startService } from '../harness/service.ts';
 const BENCHMARKS: Benchmark[] = [
   sandboxBenchmark,
   workspaceBenchmark,
+  repositoryWorkspaceBenchmark,
   reopenBenchmark,
   buildBenchmark,
   idleSandboxesBenchmark,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../context.ts';
@@ -62,7 +62,10 @@ test('caches of deleted repositories go; of the others those with many packs bec
     (await readdir(join(dir, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'));
   expect(await packs()).toHaveLength(33);
 
+  for (const name of ['tmp-killed', 'tmp-at-work']) await mkdir(join(dir, name));
+  await utimes(join(dir, 'tmp-killed'), 1, 1);
   await sweepCaches(ctx);
+  expect((await readdir(dir)).filter((name) => name.startsWith('tmp-'))).toEqual(['tmp-at-work']);
   expect(await packs()).toHaveLength(1);
   for (const tip of tips) await runGit(dir, ['cat-file', '-e', `${tip}:a.txt`]);
   expect(existsSync(dir)).toBe(true);

@@ -3,7 +3,7 @@
  * from and those that the service makes. Processes of one data folder share it.
  */
 import { existsSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -25,6 +25,9 @@ const CONFIG = '[fetch]\n\tfsckObjects = false\n\tunpackLimit = 1\n';
 const MAX_PACKS = 32;
 const COLLECT_MS = 600_000;
 const EVERY_MS = 600_000;
+/** How folders in a cache begin whose maker removes them, and when they count as left over. */
+export const LEFT_OVER = 'tmp-';
+const LEFT_OVER_MS = 3_600_000;
 
 const folderOf = ({ dataDir }: Pick<Config, 'dataDir'>) => join(dataDir, 'git-cache');
 const alternatesOf = (dir: string) => join(dir, 'objects', 'info', 'alternates');
@@ -76,11 +79,22 @@ export async function sweepCaches(ctx: Pick<Context, 'config' | 'db' | 'log'>): 
   for (const id of ids) {
     const dir = join(folder, `${id}.git`);
     try {
-      if (isLive.has(id)) await collect(dir);
-      else await rm(dir, { recursive: true, force: true });
+      if (isLive.has(id)) {
+        await removeLeftOvers(dir);
+        await collect(dir);
+      } else await rm(dir, { recursive: true, force: true });
     } catch (error) {
       ctx.log.warn({ err: error, repository: id }, 'the cache of a repository could not be maintained');
     }
+  }
+}
+
+/** Folders of work that was killed. */
+async function removeLeftOvers(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    const path = join(dir, name);
+    if (name.startsWith(LEFT_OVER) && Date.now() - (await stat(path)).mtimeMs > LEFT_OVER_MS)
+      await rm(path, { recursive: true, force: true });
   }
 }
 

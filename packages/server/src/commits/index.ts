@@ -1,6 +1,6 @@
 /** What other domains may use of commits. */
 export { buildCommit } from './build-commit.ts';
-export { findCache, maintainCaches, openCache } from './cache.ts';
+export { findCache, LEFT_OVER, maintainCaches, openCache } from './cache.ts';
 export type { Cache } from './cache.ts';
 export { commitMessage } from './commit-message.ts';
 export { commitSource, RepositoryTooLarge } from './commit-source.ts';

@@ -4,9 +4,9 @@
  */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { LEFT_OVER } from '../../commits/index.ts';
 import { TAR_END, tarHeader, tarOf, tarPadding } from '@headrace/runner/tar';
 import { runGit } from '../../git/run-git.ts';
 import type { Tree } from '../../trees/tree.ts';
@@ -48,7 +48,8 @@ const EXCLUDED = ['.context/', '.hoplite/', 'node_modules/', '.venv/', 'venv/', 
  * shown as they are in the commit. Throws GitError where the cache does not have the commit whole.
  */
 export async function packHistory(dir: string, history: History, files: Tree | null): Promise<Readable> {
-  const folder = await mkdtemp(join(tmpdir(), 'headrace-history-'));
+  // git renames packs from its own folder: they have to be on one file system.
+  const folder = await mkdtemp(join(dir, LEFT_OVER));
   try {
     const shallow = await packCommits(dir, history, join(folder, 'pack'));
     const entries = await commitEntries(dir, history.headSha);
