@@ -51,5 +51,7 @@ test('a repository that lacks an object is not copied as if it were whole', asyn
   await rm(join(dir, 'objects', id.slice(0, 2), id.slice(2)));
   expect(await readdir(join(dir, 'objects', id.slice(0, 2)))).toEqual([]);
   const dataDir = join(folder, 'copy');
-  await expect(copyRepository({ dataDir: folder }, { dataDir }, row)).rejects.toThrow(/git fsck: broken link/);
+  await expect(copyRepository({ dataDir: folder }, { dataDir }, row)).rejects.toThrow(
+    /git fsck: broken link/,
+  );
 });

@@ -71,7 +71,12 @@ export const localProvider: Provider = {
   },
   async inspectTree(at, commitSha) {
     const folder = await folderOf(at);
-    const { entries, truncated } = await listTree(folder, commitSha, MAX_ENTRIES);
+    const { entries, truncated } = await listTree(folder, commitSha, MAX_ENTRIES).catch(
+      async (error: unknown) => {
+        if ((await resolveCommit(folder, commitSha)) !== null) throw error;
+        throw new ProviderError({ code: 'not_found', what: 'commit' }, 'the repository has no such commit');
+      },
+    );
     return { entries, truncated, usesLfs: await usesLfs(folder, entries) };
   },
   async canPush({ repository }) {
