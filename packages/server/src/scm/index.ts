@@ -11,6 +11,7 @@ export { nextLookAfterMs } from './poll-timing.ts';
 export {
   deleteSourceControlOf,
   insertLocalInstallation,
+  purgeHosted,
   sealedCredentials,
   sealedWebhookSecrets,
 } from './store.ts';

@@ -5,7 +5,7 @@ import { commitFiles } from '../git/git.fixture.ts';
 import { commitTree } from '../git/merge-commits.ts';
 import { runGit } from '../git/run-git.ts';
 import { startTestServer } from '../service.fixture.ts';
-import type { TestServer } from '../service.fixture.ts';
+import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { localFolder } from './local/folders.ts';
 import { refreshLocalPullRequests } from './local/refresh-pull.ts';
 
@@ -55,11 +55,7 @@ const open = async (fields: Record<string, unknown> = {}) => {
 };
 const now = async (number = 1) => (await scm('GET', `/pull-requests/${number}`)).body.pullRequest;
 const merge = (body: unknown = {}, idem?: string) => scm('POST', '/pull-requests/1/merge', body, idem);
-const codeOf = ({ status, body }: { status: number; body: any }) => [
-  status,
-  body.error?.code,
-  body.error?.reason,
-];
+const codeOf = ({ status, body }: TestAnswer) => [status, body.error?.code, body.error?.reason];
 
 describe('a pull request', () => {
   test('is opened once for the same branches, follows them, and can be fetched', async () => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
+import { commitFiles } from '../git/git.fixture.ts';
 import { runGit } from '../git/run-git.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
@@ -151,4 +152,140 @@ test('the list is in the order of the names, and is found by a part of them', as
     [['jq_w'], null],
     [[], null],
   ]);
+});
+
+describe('a repository with branches', () => {
+  let id: string, first: string, second: string;
+  beforeAll(async () => {
+    ({ id } = (await create({ files: [{ path: 'a.txt', content: '12345' }] })).body.repository);
+    first = (await git(id, 'rev-parse', 'main')).trim();
+    second = await commitFiles(folderOf(id), 'work', [
+      { path: '.gitattributes', content: '*.bin filter=lfs\n' },
+      { path: '.hoplite/x', content: 'x' },
+      { path: 'a.txt', content: '1234567890' },
+      { path: 'link', content: 'a.txt', mode: '120000' },
+    ]);
+    for (const one of ['feature/b', 'feature/a', 'feature-x', 'Zed'])
+      await git(id, 'update-ref', `refs/heads/${one}`, first);
+    await git(id, 'update-ref', 'refs/tags/v1', first);
+  });
+  const ask = (path: string) => s.call('GET', `${SCM}/repositories/${id}${path}`);
+
+  test('lists them by the bytes of their names, page by page and by what they begin with', async () => {
+    const names = async (query: string) => {
+      const { body } = await ask(`/branches${query}`);
+      return [body.branches.map((one: { name: string }) => one.name), body.nextCursor];
+    };
+    const [page, cursor] = await names('?limit=3');
+    expect([page, (await names(`?limit=5&cursor=${cursor}`))[0]]).toEqual([
+      ['Zed', 'feature-x', 'feature/a'],
+      ['feature/b', 'main', 'work'],
+    ]);
+    expect((await names('?query=feature/'))[0]).toEqual(['feature/a', 'feature/b']);
+    for (const none of ['*', 'eature', 'refs/heads', '--'])
+      expect(await names(`?query=${encodeURIComponent(none)}`)).toEqual([[], null]);
+    expect((await ask('/branches?query=main')).body.branches).toEqual([
+      { name: 'main', commitSha: first, isDefault: true, protected: true },
+    ]);
+  });
+
+  test('is looked at by branch and by commit', async () => {
+    const inspected = async (query: string) => (await ask(`/inspect${query}`)).body.inspection;
+    const base = { repositoryId: id, truncated: false, withinLimits: true, canPush: true };
+    expect(await inspected('')).toEqual({
+      ...base,
+      ref: 'main',
+      commitSha: first,
+      fileCount: 1,
+      byteSize: 5,
+      keptAsideCount: 0,
+      usesLfs: false,
+    });
+    expect(await inspected(`?ref=${second}`)).toEqual({
+      ...base,
+      ref: second,
+      commitSha: second,
+      fileCount: 2,
+      byteSize: 27,
+      keptAsideCount: 2,
+      usesLfs: true,
+    });
+    const { config } = s.service.ctx;
+    const limits = config.repositoryLimits;
+    config.repositoryLimits = { ...limits, bytes: 26 };
+    expect((await inspected('?ref=work')).withinLimits).toBe(false);
+    config.repositoryLimits = limits;
+  });
+
+  test.each([
+    'nowhere',
+    'v1',
+    'HEAD',
+    'main~0',
+    'main^{tree}',
+    'main:a.txt',
+    '--help',
+    '../../etc',
+    'refs/heads/main',
+  ])('has nothing to look at in %s', async (ref) => {
+    const { status, body } = await ask(`/inspect?ref=${encodeURIComponent(ref)}`);
+    expect([status, body.error.code]).toEqual([404, 'branch_not_found']);
+  });
+
+  test('takes statuses of its commits; the newest of a context counts', async () => {
+    const path = `/commits/${second}/statuses`;
+    const log = `LOG ${randomUUID()}`;
+    for (const fields of [
+      { context: 'ci', state: 'pending' },
+      { context: 'lint', state: 'success' },
+      { context: 'ci', state: 'failure', log },
+    ])
+      expect((await s.call('POST', `${SCM}/repositories/${id}${path}`, fields)).status).toBe(201);
+    const all = await ask(path);
+    const shown = (answer: typeof all) =>
+      answer.body.statuses.map((one: { context: string; state: string; hasLog: boolean }) => [
+        one.context,
+        one.state,
+        one.hasLog,
+      ]);
+    expect(shown(all)).toEqual([
+      ['ci', 'failure', true],
+      ['lint', 'success', false],
+      ['ci', 'pending', false],
+    ]);
+    expect(shown(await ask(`${path}?latest=true`))).toEqual([
+      ['ci', 'failure', true],
+      ['lint', 'success', false],
+    ]);
+    expect(all.text).not.toContain(log);
+    for (const sha of ['1'.repeat(40), second.slice(0, 10), 'work', 'HEAD'])
+      expect((await ask(`/commits/${sha}/statuses`)).body.error.code).toBe('commit_not_found');
+  });
+
+  test('changes its default branch to one that is there, and is deleted once no project is bound', async () => {
+    const patch = (body: unknown) => s.call('PATCH', `${SCM}/repositories/${id}`, body);
+    const before = (await ask('')).body.repository;
+    const wrong = await patch({ defaultBranch: 'wor', requiredChecks: ['ci'] });
+    expect([wrong.status, wrong.body.error.code, (await ask('')).body.repository]).toEqual([
+      404,
+      'branch_not_found',
+      before,
+    ]);
+    expect((await patch({ defaultBranch: 'work' })).body.repository.defaultBranch).toBe('work');
+    const project = (await s.call('POST', '/api/projects', { name: 'p', repositoryId: id })).body.project
+      .id as string;
+    const remove = () => s.call('DELETE', `${SCM}/repositories/${id}`);
+    expect((await remove()).body.error.code).toBe('repository_in_use');
+    await s.call('DELETE', `/api/projects/${project}`);
+    expect((await remove()).status).toBe(200);
+    expect((await ask('/branches')).body.error.code).toBe('repository_not_found');
+    expect((await create({ name: before.name })).body.repository.id).not.toBe(id);
+    const cookie = await signedIn(s);
+    const { body } = await s.call('GET', '/api/audit', undefined, { cookie });
+    expect(
+      body.entries
+        .filter((e: { targetId: string }) => e.targetId === id)
+        .map((e: { action: string }) => e.action),
+    ).toEqual(['repository.deleted', 'repository.updated', 'repository.created']);
+  });
 });

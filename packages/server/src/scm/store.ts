@@ -7,6 +7,7 @@ import type { Insertable, Updateable } from 'kysely';
 import { INSTALLATIONS_LOCK } from '../db/advisory-locks.ts';
 import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
 import type { Database, InstallationRow, LocalPullRequestRow, RepositoryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -319,3 +320,31 @@ export async function saveLocalComment(tx: Tx, id: string, change: { resolved: b
     .returningAll()
     .executeTakeFirstOrThrow();
 }
+
+const ofRepositories =
+  (table: 'commit_statuses' | 'local_comments' | 'local_pull_requests'): Purge =>
+  (db, repositoryIds, limit) =>
+    countChanged(
+      db,
+      sql`delete from ${sql.table(table)} where ctid = any(array(
+        select ctid from ${sql.table(table)} where repository_id = any(${repositoryIds}::text[]) limit ${limit}))`,
+    );
+
+/** What goes with repositories that this service hosted; the repositories themselves last. */
+export const purgeHosted: Purge[] = [
+  ofRepositories('commit_statuses'),
+  // Replies name what they reply to.
+  (db, repositoryIds, limit) =>
+    countChanged(
+      db,
+      sql`delete from local_comments where id = any(array(select id from local_comments
+        where repository_id = any(${repositoryIds}::text[]) and in_reply_to is not null limit ${limit}))`,
+    ),
+  ofRepositories('local_comments'),
+  ofRepositories('local_pull_requests'),
+  (db, repositoryIds) =>
+    countChanged(
+      db,
+      sql`delete from repositories where id = any(${repositoryIds}::text[]) and provider = 'local' and deleted_at is not null`,
+    ),
+];

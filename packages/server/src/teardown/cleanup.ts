@@ -26,7 +26,7 @@ import { purgePreviews } from '../previews/index.ts';
 import { markProjectEmptied, markProjectsPurged, purgeHeadHistory } from '../projects/index.ts';
 import { purgePullRequests } from '../pull-requests/index.ts';
 import { purgeRuns, purgeTools } from '../runs/index.ts';
-import { cleanUpLocalFolders } from '../scm/index.ts';
+import { cleanUpLocalFolders, purgeHosted } from '../scm/index.ts';
 import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
 import { markThreadsPurged } from '../threads/index.ts';
 
@@ -80,6 +80,7 @@ export async function cleanUp(ctx: Cleaning): Promise<void> {
       await cleanUpLocalFolders(ctx);
       while ((await purgeThreads(ctx)) === BATCH && !ctx.shutdown.aborted);
       await purgeProjects(ctx);
+      await purgeRepositories(ctx);
       await purgeOrganizations(ctx);
     } finally {
       await sql`select pg_advisory_unlock(${CLEANUP_LOCK})`.execute(db);
@@ -127,6 +128,16 @@ async function purgeProjects(ctx: Cleaning): Promise<void> {
       ctx.db,
       rows.map(({ id }) => id),
     );
+}
+
+/** Repositories that this service hosted, once their folders have gone, too: those are found by the rows. */
+async function purgeRepositories(ctx: Cleaning): Promise<void> {
+  const seconds = Math.max(ctx.config.eventRetentionSeconds, 2 * ctx.config.cleanupGraceSeconds);
+  const { rows } = await sql<{ id: string }>`
+    select id from repositories where provider = 'local' and deleted_at <= ${ago(ctx, seconds)}
+    order by deleted_at limit ${BATCH}`.execute(ctx.db);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length) for (const purge of purgeHosted) await purgeAll(ctx, purge, ids);
 }
 
 async function purgeOrganizations(ctx: Cleaning): Promise<void> {
