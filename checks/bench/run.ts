@@ -30,6 +30,7 @@ import { readsBenchmark } from './benchmarks/reads.ts';
 import { receiptsBenchmark } from './benchmarks/receipts.ts';
 import { repositoryWorkspaceBenchmark } from './benchmarks/repository-workspace.ts';
 import { reopenBenchmark } from './benchmarks/reopen.ts';
+import { repositoriesBenchmark } from './benchmarks/repositories.ts';
 import { runBenchmark } from './benchmarks/run.ts';
 import { sandboxBenchmark } from './benchmarks/sandbox.ts';
 import { storageBenchmark } from './benchmarks/storage.ts';
@@ -48,6 +49,7 @@ const BENCHMARKS: Benchmark[] = [
   workspaceBenchmark,
   repositoryWorkspaceBenchmark,
   reopenBenchmark,
+  repositoriesBenchmark,
   buildBenchmark,
   idleSandboxesBenchmark,
   importBenchmark,

@@ -64,6 +64,8 @@ export const RECIPES: Record<string, Recipe> = {
     });
     return { ids: { appId }, body: { sourceId: source.id as string } };
   },
+  // Bound to no repository: its threads begin from nothing.
+  'projects.createProject': () => ({ body: { repositoryId: undefined } }),
   'projects.updateProject': ({ world, random }) => ({
     ids: world.spare,
     body: seldom(random, 'expectedVersion'),
@@ -97,6 +99,7 @@ export const RECIPES: Record<string, Recipe> = {
     body: {
       projectId: random.pick([world.exhibits.ids.projectId!, world.exhibits.ids.appId!]),
       sourceId: undefined,
+      baseBranch: undefined,
       // 501 until there are local hosts.
       executionTarget: undefined,
       ...firstWork(random, isPlain),

@@ -77,10 +77,11 @@ export async function makeWorld(service: Service, wire: Wire, operations: Operat
   };
 }
 
-/** The value of a path's parameter: on Platform paths `projectId` names an app. */
+/** On Platform paths, and before what an app and a Direct project both have, `projectId` names an app. */
 export function pathOf(operation: Operation, ids: Ids): string {
+  const isApps = operation.isPlatform || operation.path.startsWith('/api/projects/{projectId}/');
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(ids[operation.isPlatform && name === 'projectId' ? 'appId' : name]!),
+    encodeURIComponent(ids[isApps && name === 'projectId' ? 'appId' : name]!),
   );
 }
 
