@@ -20,7 +20,7 @@ export interface Cache {
 }
 
 /** Objects of old histories are taken as they are: sources have rules of their own. */
-const CONFIG = '[fetch]\n\tfsckObjects = false\n\tunpackLimit = 1\n';
+const CONFIG = '[fetch]\n\tfsckObjects = false\n\tunpackLimit = 1\n[protocol]\n\tversion = 2\n';
 /** A cache with more packs than this is collected. */
 const MAX_PACKS = 32;
 const COLLECT_MS = 600_000;

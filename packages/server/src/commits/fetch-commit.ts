@@ -89,7 +89,7 @@ async function fetchFrom(
   ];
   const args = ['fetch', ...options, `--depth=${depth}`, '--', url, `+${sha}:${keptAs(sha)}`];
   try {
-    await runGit(dir, ['-c', 'protocol.version=2', ...args], {
+    await runGit(dir, args, {
       env: { GIT_ALLOW_PROTOCOL: 'https:http:file', ...env },
       limitMs: FETCH_MS,
       isAlone: true,

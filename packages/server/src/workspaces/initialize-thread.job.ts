@@ -61,7 +61,7 @@ export async function initializeThread(
       error instanceof RepositoryFault ? error : { failure: NO_WORKSPACE, isFinal: false };
     if (!isFinal && thread.initialization_attempt_count < ATTEMPTS) throw error;
     ctx.log[isFinal ? 'info' : 'error']({ err: error, thread: thread.id }, 'a thread could not be prepared');
-    return fail(ctx, thread.id, failure, failQueuedRuns, job);
+    return fail(ctx, { threadId: thread.id, failure, job }, failQueuedRuns);
   }
   await complete(ctx, job, thread.id, prepared);
 }
@@ -151,16 +151,15 @@ export async function initializationDied(
   threadId: string,
   failQueuedRuns: FailQueuedRuns,
 ): Promise<void> {
-  await fail(ctx, threadId, NO_WORKSPACE, failQueuedRuns);
+  await fail(ctx, { threadId, failure: NO_WORKSPACE }, failQueuedRuns);
 }
 
 async function fail(
   ctx: Context,
-  threadId: string,
-  { code, message }: Failure,
+  { threadId, failure, job }: { threadId: string; failure: Failure; job?: InitializeJob },
   failQueuedRuns: FailQueuedRuns,
-  job?: InitializeJob,
 ): Promise<void> {
+  const { code, message } = failure;
   await transaction(ctx, async (tx) => {
     await job?.fence(tx);
     const now = await lockThreadById(tx, threadId);
