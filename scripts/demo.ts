@@ -5,6 +5,8 @@ import { parseArgs } from 'node:util';
 import { createClient } from '@headrace/client';
 import { createOutput } from './demo/output.ts';
 import { startRecorder } from './demo/recorder.ts';
+import { tellOfRepository } from './demo/repository.ts';
+import type { RepositoryOutcome } from './demo/repository.ts';
 import { startService } from './demo/service.ts';
 import type { DemoService } from './demo/service.ts';
 import { tell } from './demo/story.ts';
@@ -12,7 +14,8 @@ import type { Outcome } from './demo/story.ts';
 
 const HELP = `npm run demo [-- options]
 Starts Headrace on a data folder of its own and drives its main job over HTTP: imports examples/workshop, lets two threads edit it at
-once, previews and applies both drafts, settles a conflict, builds the head, checks the artifact, and replays every event.
+once, previews and applies both drafts, settles a conflict, builds the head, checks the artifact, and replays every event. Then it
+makes a git repository, pushes the workshop to it, and merges the pull request of a thread.
 
   --keep    keep the service running afterwards, until Ctrl-C
   --fresh   remove the data of earlier demos first
@@ -43,7 +46,7 @@ try {
 }
 process.exit(0);
 
-async function run(): Promise<Outcome> {
+async function run(): Promise<Outcome & RepositoryOutcome> {
   if (fresh) await removeEarlier();
   output.title('Headrace demo: one code base, two threads at once, one head');
   await output.step('start', async () => {
@@ -53,9 +56,13 @@ async function run(): Promise<Outcome> {
   const { address, key } = service!;
   const client = createClient({ baseUrl: address, key });
   const recorder = await startRecorder(client);
-  let outcome: Outcome;
+  let outcome: Outcome & RepositoryOutcome;
   try {
-    outcome = await tell({ client, output, recorder, folder: join(dataDir, 'artifacts') });
+    const told = await tell({ client, output, recorder, folder: join(dataDir, 'artifacts') });
+    outcome = {
+      ...told,
+      ...(await tellOfRepository({ address, key, output, folder: join(dataDir, 'git') })),
+    };
   } finally {
     await recorder.stop();
   }

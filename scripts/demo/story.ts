@@ -6,18 +6,16 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readArtifact, readFolder, sourceSha256 } from '@headrace/client';
 import type { Apply, Client, Conflict, HeadraceEvent, Run } from '@headrace/client';
+import { EXAMPLES, must, RUN_LIMIT_MS, WORKSHOP } from './examples.ts';
 import { follow } from './follow.ts';
 import type { Output } from './output.ts';
 import type { Recorder } from './recorder.ts';
 
-const EXAMPLES = join(import.meta.dirname, '../../examples');
-const WORKSHOP = join(EXAMPLES, 'workshop');
 const EDITS = [
   { name: 'reminders', title: 'Overdue reminders', file: 'overdue-reminders.md' },
   { name: 'theme', title: 'Dark theme', file: 'dark-theme.md' },
 ] as const;
 const BUILD = { command: 'node --test && node scripts/build.mjs', outputDirectory: 'dist' };
-const RUN_LIMIT_MS = 5 * 60_000;
 /** A line that the dark theme changes too. */
 const CONTESTED = {
   path: 'web/preferences.js',
@@ -266,12 +264,6 @@ async function compareFeeds({ client, recorder }: Story, appId: string): Promise
   );
   must(replayed[0]!.type === 'platform.app.created', 'the feed begins with the app');
   return replayed.length;
-}
-
-class StoryFailure extends Error {}
-
-function must(holds: boolean, what: string): void {
-  if (!holds) throw new StoryFailure(`This did not hold: ${what}.`);
 }
 
 const size = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
