@@ -30,6 +30,7 @@ import { mergesPart } from './merges/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
 import { requestsPart } from './requests/index.ts';
+import { scmPart } from './scm/index.ts';
 import { upgradePart } from './upgrade/index.ts';
 
 const PARTS: Part[] = [
@@ -37,6 +38,7 @@ const PARTS: Part[] = [
   receiptsPart,
   postmasterPart,
   appliesPart,
+  scmPart,
   requestsPart,
   accessPart,
   mergesPart,

@@ -3,7 +3,7 @@
  * when it ends.
  */
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { appendFileSync, mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,6 +32,8 @@ export interface Fleet {
   /** What they share. */
   database: BenchDatabase;
   dataDir: string;
+  /** A file with all that its processes said. */
+  log: string;
   members: Member[];
   /** One for each api, in their order; good over its restarts. */
   callers: Caller[];
@@ -45,18 +47,19 @@ export interface Fleet {
 const UP_LIMIT_MS = 60_000;
 const SECRET = 'a secret of the torture, of 32 characters';
 
-/** Starts an empty database, and `apis` and `workers` on it at the same time; they end with the part. */
+/** Starts an empty database, and `apis` and `workers` on it at the same time; they end with the part. `env`: of each. */
 export async function startFleet(
   setup: Setup,
-  { apis, workers }: { apis: number; workers: number },
+  { apis, workers, env: more = {} }: { apis: number; workers: number; env?: Record<string, string> },
 ): Promise<Fleet> {
   const database = await startDatabase(setup.scratch);
   setup.atEnd(() => database.stop());
   const dataDir = mkdtempSync(join(setup.scratch, 'data-'));
   const key = makeServiceKey();
+  const log = join(setup.scratch, 'fleet.log');
   const deaths: string[] = [];
   let isEnding = false;
-  const env = { DATABASE_URL: database.url, HEADRACE_SECRET_KEY: SECRET };
+  const env = { DATABASE_URL: database.url, HEADRACE_SECRET_KEY: SECRET, ...more };
 
   function member(role: Member['role'], name: string, port: number): Member & { end(): Promise<void> } {
     let child: ChildProcess;
@@ -72,6 +75,8 @@ export async function startFleet(
       child = started;
       isKilled = false;
       const said = lastOf(started);
+      for (const stream of [started.stdout!, started.stderr!])
+        stream.on('data', (part: Buffer) => appendFileSync(log, part));
       upAt = role === 'worker' ? performance.now() : null;
       const listens = async () => {
         await addressOf(started);
@@ -128,6 +133,7 @@ export async function startFleet(
   const fleet: Fleet = {
     database,
     dataDir,
+    log,
     members,
     callers,
     key,
