@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pino from 'pino';
+import type { Logger } from 'pino';
 import { isServiceKey, makeServiceKey } from './accounts/index.ts';
 import { startService } from './boot.ts';
 import type { Service } from './boot.ts';
@@ -79,6 +80,7 @@ async function acceptWork({ ctx }: Service): Promise<void> {
 export async function startTestServer(
   env: Record<string, string> = {},
   beside?: TestServer,
+  log: Logger = pino({ level: process.env.HEADRACE_TEST_LOG ?? 'fatal' }),
 ): Promise<TestServer> {
   const database = beside ? null : await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'headrace-test-'));
@@ -97,7 +99,7 @@ export async function startTestServer(
     },
     isServiceKey,
   );
-  const service = await startService(config, pino({ level: process.env.HEADRACE_TEST_LOG ?? 'fatal' }));
+  const service = await startService(config, log);
   const base = service.address!;
   if (!config.roles.has('worker') && !beside) await acceptWork(service);
   return {
