@@ -1,0 +1,175 @@
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { localProvider } from '../scm/local/provider.ts';
+import { ProviderError } from '../scm/provider.ts';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { ok, until } from '../threads/threads.fixture.ts';
+import { newBound } from './sync.fixture.ts';
+
+let s: TestServer;
+beforeAll(async () => {
+  s = await startTestServer();
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => s?.close());
+
+const CURRENT = { status: 'current', reason: null, conflicts: [], error: null };
+const rowOf = (id: string) =>
+  s.service.ctx.db.selectFrom('pull_requests').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+/** Seconds from now on the database's clock; null where the time is not set. */
+async function secondsTo(id: string, column: 'push_retry_at' | 'next_look_at'): Promise<number | null> {
+  const { rows } = await sql<{ seconds: number | null }>`
+    select extract(epoch from ${sql.ref(column)} - now())::float as seconds from pull_requests where id = ${id}`.execute(
+    s.service.ctx.db,
+  );
+  return rows[0]!.seconds;
+}
+const away = (code: 'unavailable' | 'access_denied') => async () => {
+  throw new ProviderError({ code }, 'not now');
+};
+
+describe('a push', () => {
+  test('that finds the provider away is tried again after 5, 30, 120, then every 300 seconds, with the newest source', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await d.shows(pr.id, { scmSummary: { state: 'open' } });
+    const transport = vi.spyOn(localProvider, 'gitTransport').mockImplementation(away('unavailable'));
+    await d.edit({ 'c.txt': '1\n' });
+    for (const [n, seconds] of [5, 30, 120, 300, 300].entries()) {
+      await vi.waitFor(async () => expect((await rowOf(pr.id)).push_attempts).toBe(n + 1), 10_000);
+      const left = (await secondsTo(pr.id, 'push_retry_at'))!;
+      expect([left > seconds - 3, left <= seconds], `${left} of ${seconds}`).toEqual([true, true]);
+      expect((await d.pr(pr.id)).push).toEqual({ ...CURRENT, status: 'pending' });
+      // Its time has come.
+      await sql`update pull_requests set push_retry_at = now(), next_look_at = now() where id = ${pr.id}`.execute(
+        s.service.ctx.db,
+      );
+    }
+    const source = await d.edit({ 'c.txt': '2\n' });
+    transport.mockRestore();
+    await sql`update pull_requests set push_retry_at = now(), next_look_at = now() where id = ${pr.id}`.execute(
+      s.service.ctx.db,
+    );
+    const pushed = await d.shows(pr.id, { push: CURRENT, headSourceId: source.id });
+    expect(await d.git('rev-list', '--count', `main..${pushed.headRef}`)).toBe('2');
+    expect(await d.git('show', `${pushed.headRef}:c.txt`)).toBe('2');
+  });
+
+  test('that is refused has failed, until a newer source or a caller tries again', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    const transport = vi.spyOn(localProvider, 'gitTransport').mockImplementation(away('access_denied'));
+    await d.edit({ 'c.txt': '1\n' });
+    const failed = await d.shows(pr.id, { push: { status: 'failed', error: { code: 'access_denied' } } });
+    await d.edit({ 'c.txt': '2\n' });
+    await until('the newer source is refused', async () => (await d.pr(pr.id)).version >= failed.version + 2);
+    transport.mockRestore();
+    const { pullRequest } = await ok(s.call('POST', `${d.prs}/${pr.id}/sync`, {}));
+    expect(pullRequest.push).toEqual({ ...CURRENT, status: 'pending' });
+    await d.shows(pr.id, { push: CURRENT, headSourceId: (await d.threadNow()).latestSourceId });
+  });
+
+  test('to a branch that is gone fails, and makes no new one', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await d.git('update-ref', '-d', `refs/heads/${pr.headRef}`);
+    await d.edit({ 'c.txt': '1\n' });
+    await d.shows(pr.id, { push: { status: 'failed', error: { code: 'branch_gone' } } });
+    expect(await d.branches()).toEqual(['main']);
+  });
+
+  test('whose end was not written down is found on the branch, and not made again', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    const isNoted = (id: string) => rowOf(id).then((row) => row.pushing_sha !== null);
+    // The process ends between the push and the note of its end: the note of its beginning stays.
+    const { ctx } = s.service;
+    const source = await d.edit({ 'c.txt': '1\n' });
+    const pushed = await d.shows(pr.id, { headSourceId: source.id });
+    expect(await isNoted(pr.id)).toBe(false);
+    await sql`update pull_requests set head_sha = ${pr.headSha}, head_source_id = ${pr.headSourceId}, push_status = 'pending',
+      pushing_sha = ${pushed.headSha}, pushing_source_id = ${source.id} where id = ${pr.id}`.execute(ctx.db);
+    await ok(s.call('POST', `${d.prs}/${pr.id}/sync`, {}));
+    await d.shows(pr.id, { headSha: pushed.headSha, headSourceId: source.id, push: CURRENT });
+    expect(await d.git('rev-list', '--count', `main..${pr.headRef}`)).toBe('2');
+  });
+
+  test('is made for no archived thread, and follows once the thread is unarchived', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { autoPush: false }));
+    const source = await d.edit({ 'c.txt': '1\n' });
+    await ok(s.call('PATCH', `/api/threads/${d.threadId}`, { archived: true }));
+    await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { autoPush: true }));
+    const before = (await rowOf(pr.id)).looked_at;
+    await ok(s.call('POST', `${d.prs}/${pr.id}/sync`, {}));
+    await until('it is looked at', async () => (await rowOf(pr.id)).looked_at! > before!);
+    expect(await d.git('rev-parse', pr.headRef)).toBe(pr.headSha);
+    await ok(s.call('PATCH', `/api/threads/${d.threadId}`, { archived: false }));
+    await ok(s.call('POST', `${d.prs}/${pr.id}/sync`, {}));
+    await d.shows(pr.id, { headSourceId: source.id });
+  });
+});
+
+describe('a look', () => {
+  test('at what the provider cannot say yet follows after 2, 5, 10 and 30 seconds, then with the polls', async () => {
+    const d = await newBound(s);
+    const original = localProvider.getPullRequest;
+    const pr = await d.open();
+    await d.shows(pr.id, { scmSummary: { mergeable: 'mergeable' } });
+    vi.spyOn(localProvider, 'getPullRequest').mockImplementation(async (...args) => ({
+      ...(await original(...args)),
+      mergeable: 'unknown',
+    }));
+    for (const [n, seconds] of [2, 5, 10, 30, 300].entries()) {
+      await sql`update pull_requests set next_look_at = now() where id = ${pr.id}`.execute(s.service.ctx.db);
+      await vi.waitFor(async () => expect((await rowOf(pr.id)).unknown_looks).toBe(n + 1), 10_000);
+      const left = (await secondsTo(pr.id, 'next_look_at'))!;
+      expect([left > seconds - 2.5, left <= seconds], `${left} of ${seconds}`).toEqual([true, true]);
+    }
+  });
+
+  test('that read the provider before a write of ours takes nothing of it back', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await d.shows(pr.id, { scmSummary: { mergeable: 'mergeable' } });
+    const original = localProvider.getPullRequest;
+    const hasRead = Promise.withResolvers<void>();
+    const goesOn = Promise.withResolvers<void>();
+    vi.spyOn(localProvider, 'getPullRequest').mockImplementationOnce(async (...args) => {
+      const pull = await original(...args);
+      hasRead.resolve();
+      await goesOn.promise;
+      return pull;
+    });
+    await ok(s.call('POST', `${d.prs}/${pr.id}/sync`, {}));
+    await hasRead.promise;
+    const { pullRequest } = await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { title: 'Ours' }));
+    const before = (await rowOf(pr.id)).looked_at;
+    goesOn.resolve();
+    await until('it is looked at', async () => (await rowOf(pr.id)).looked_at! > before!);
+    expect(await d.pr(pr.id)).toMatchObject({ title: 'Ours', version: pullRequest.version });
+  });
+
+  test('is no longer made for a deleted thread', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await d.shows(pr.id, { scmSummary: { mergeable: 'mergeable' } });
+    await ok(s.call('DELETE', `/api/threads/${d.threadId}`));
+    await sql`update pull_requests set next_look_at = now() where id = ${pr.id}`.execute(s.service.ctx.db);
+    await until('nothing is due', async () => (await secondsTo(pr.id, 'next_look_at')) === null);
+    expect(await d.pulls()).toMatchObject([{ state: 'open' }]);
+  });
+});
+
+test('a call that waits is answered with the next version', async () => {
+  const d = await newBound(s);
+  const pr = await d.open();
+  const { version } = await d.shows(pr.id, { scmSummary: { mergeable: 'mergeable' } });
+  const began = Date.now();
+  const waits = ok(s.call('GET', `${d.prs}/${pr.id}?afterVersion=${version}&waitSeconds=20`));
+  await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { title: 'Another' }));
+  expect((await waits).pullRequest).toMatchObject({ version: version + 1, title: 'Another' });
+  expect(Date.now() - began).toBeLessThan(10_000);
+});
