@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { PullRequestRow, ThreadRow } from '../db/schema.ts';
+import type { PullRequestRow } from '../db/schema.ts';
 import { loadTree } from '../sources/index.ts';
 import { sameEntry } from '../trees/tree.ts';
 import type { Tree } from '../trees/tree.ts';
@@ -31,49 +31,35 @@ export interface Layout {
   linksOf: string | null;
 }
 
-type Grounded = Pick<ThreadRow, 'id' | 'project_id' | 'base_commit_sha' | 'base_branch'>;
-
 /** Null in a project without a repository, and before anything was fetched. */
-export async function groundOf(ctx: Context, thread: Grounded): Promise<Ground | null> {
-  const { id, project_id: projectId, base_commit_sha: baseSha, base_branch: baseBranch } = thread;
-  if (baseSha === null) return null;
-  const repositoryId = await repositoryOf(ctx, projectId);
-  if (repositoryId === null) return null;
-  const pull = await primaryPullRequest(ctx, id);
+export async function groundOf(ctx: Context, threadId: string): Promise<Ground | null> {
+  const thread = await ctx.db
+    .selectFrom('threads')
+    .innerJoin('projects', 'projects.id', 'threads.project_id')
+    .select(['threads.project_id', 'base_commit_sha', 'base_branch', 'projects.repository_id'])
+    .where('threads.id', '=', threadId)
+    .executeTakeFirst();
+  if (!thread) return null;
+  const { project_id: projectId, repository_id: repositoryId, base_commit_sha: baseSha } = thread;
+  if (repositoryId === null || baseSha === null) return null;
+  const pull = await primaryPullRequest(ctx, threadId);
   const headSha = pull?.head_sha ?? baseSha;
   const sourceId = (await sourceOfCommit(ctx, projectId, headSha)) ?? pull?.head_source_id ?? null;
-  return { projectId, repositoryId, headSha, baseSha, baseBranch, sourceId };
+  return { projectId, repositoryId, headSha, baseSha, baseBranch: thread.base_branch, sourceId };
 }
 
 /** The ground of a source by itself, for builds and previews. */
 export async function groundOfSource(ctx: Context, sourceId: string): Promise<Ground | null> {
   const source = await ctx.db
     .selectFrom('sources')
-    .select(['project_id', 'thread_id', 'commit_sha', 'commit_branch'])
-    .where('id', '=', sourceId)
+    .innerJoin('projects', 'projects.id', 'sources.project_id')
+    .select(['sources.project_id', 'thread_id', 'commit_sha', 'commit_branch', 'projects.repository_id'])
+    .where('sources.id', '=', sourceId)
     .executeTakeFirstOrThrow();
-  const { project_id: projectId, commit_sha: sha } = source;
-  if (sha !== null) {
-    const repositoryId = await repositoryOf(ctx, projectId);
-    const ofCommit = { headSha: sha, baseSha: sha, baseBranch: source.commit_branch, sourceId };
-    return repositoryId === null ? null : { projectId, repositoryId, ...ofCommit };
-  }
-  if (source.thread_id === null) return null;
-  const thread = await ctx.db
-    .selectFrom('threads')
-    .select(['id', 'project_id', 'base_commit_sha', 'base_branch'])
-    .where('id', '=', source.thread_id)
-    .executeTakeFirst();
-  return thread ? groundOf(ctx, thread) : null;
-}
-
-async function repositoryOf(ctx: Context, projectId: string): Promise<string | null> {
-  const project = await ctx.db
-    .selectFrom('projects')
-    .select('repository_id')
-    .where('id', '=', projectId)
-    .executeTakeFirst();
-  return project?.repository_id ?? null;
+  const { project_id: projectId, repository_id: repositoryId, commit_sha: sha } = source;
+  if (repositoryId === null) return null;
+  if (sha === null) return source.thread_id === null ? null : groundOf(ctx, source.thread_id);
+  return { projectId, repositoryId, headSha: sha, baseSha: sha, baseBranch: source.commit_branch, sourceId };
 }
 
 /** The open one that is the thread's own, else an open one, else the newest. */

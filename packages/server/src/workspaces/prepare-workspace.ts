@@ -171,7 +171,7 @@ export async function resetWorkspace(
   const from = present?.tree ?? (await treeOf(ctx, thread.workspace_source_id));
   const to = await treeOf(ctx, sourceId);
   const ids = { from: present ? null : thread.workspace_source_id, to: sourceId };
-  const links = await changedLinks(ctx, await groundOf(ctx, thread), ids, { from, to });
+  const links = await changedLinks(ctx, await groundOf(ctx, thread.id), ids, { from, to });
   const patch = await packPatch(ctx, {
     projectId: thread.project_id,
     from,

@@ -30,13 +30,12 @@ type Put = (tar: Readable | Buffer | undefined, origin: Origin) => Promise<void>
 export async function restoreWorkspace(
   ctx: Context,
   job: Holder,
-  thread: ThreadRow,
+  { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>,
   sourceId: string | null,
 ): Promise<void> {
-  const { id, project_id: projectId } = thread;
   if (sourceId === null)
     return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()), {}, job.claimedAt);
-  const ground = await groundOf(ctx, thread);
+  const ground = await groundOf(ctx, id);
   const { runtime } = await effectiveSettings(ctx.db, { project_id: projectId });
   const warm = {
     group: projectId,

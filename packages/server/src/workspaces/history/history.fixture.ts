@@ -1,11 +1,10 @@
-/** For tests: a thread whose files lie on a commit of a repository that is in the cache already. */
-import { join } from 'node:path';
-import { createBareRepository } from '../../git/bare-repository.ts';
+/** For tests: a thread upon a commit of a repository that the service hosts. */
 import { runGit } from '../../git/run-git.ts';
-import { newId } from '../../ids.ts';
-import type { TestServer } from '../../service.fixture.ts';
-import { newBench, ok, until } from '../../threads/threads.fixture.ts';
-import type { Bench, Files } from '../../threads/threads.fixture.ts';
+import type { TestAnswer, TestServer } from '../../service.fixture.ts';
+import { loadTree, readBlobs } from '../../sources/index.ts';
+import { ok, sh } from '../../threads/threads.fixture.ts';
+import type { Files } from '../../threads/threads.fixture.ts';
+import { newBoundProject, preparedThread } from '../repositories.fixture.ts';
 
 /** An entry of a tree: a file, or another kind by its mode and content (the commit of a submodule). */
 export interface Odd {
@@ -14,13 +13,23 @@ export interface Odd {
   content: string;
 }
 
-export interface Grounded extends Bench {
+export interface Grounded {
+  /** The bare repository. */
   dir: string;
-  repositoryId: string;
-  /** Commits upon the newest one, with exactly these entries; nothing else moves. */
+  projectId: string;
+  /** The path of the project's operations, and of the thread's. */
+  project: string;
+  at: string;
+  threadId: string;
+  thread(): Promise<TestAnswer['body']>;
+  latest(): Promise<string>;
+  /** Commits upon the newest one on the branch, with exactly these entries. */
   commit(entries: Odd[], message?: string): Promise<string>;
+  /** Runs a command as the scripted agent; the run must complete. */
+  work(command: string): Promise<TestAnswer['body']>;
   /** The output of a command in the workspace, which must succeed. */
   exec(command: string): Promise<string>;
+  files(sourceId: string): Promise<Files>;
   /** Deletes the workspace, as the end of a runner does. */
   lose(): Promise<void>;
 }
@@ -46,8 +55,8 @@ function described(entries: Odd[], message: string, from: string | null): string
 }
 
 /**
- * A thread in a project with a repository: its files and the `odd` entries are a commit with `before` empty
- * ones below it.
+ * A prepared thread in a project with a repository: the files and the `odd` entries are the newest commit of
+ * its branch, with `before` empty ones below it.
  */
 export async function newGrounded(
   s: TestServer,
@@ -55,11 +64,7 @@ export async function newGrounded(
   { odd = [], before = 0 }: { odd?: Odd[]; before?: number } = {},
 ): Promise<Grounded> {
   const { ctx } = s.service;
-  const bench = await newBench(s, { files });
-  await bench.ready();
-  const repositoryId = newId('repo');
-  const dir = join(ctx.config.dataDir, 'git-cache', `${repositoryId}.git`);
-  await createBareRepository(dir, { defaultBranch: 'main' });
+  const { id: projectId, at: project, folder: dir } = await newBoundProject(s, null);
   const commits = async (stream: string): Promise<string> => {
     await runGit(dir, ['fast-import', '--quiet', '--force'], { input: stream });
     return (await runGit(dir, ['rev-parse', 'refs/heads/main'])).output.toString().trim();
@@ -67,65 +72,41 @@ export async function newGrounded(
   const all = [...Object.entries(files).map(([path, content]) => ({ path, content })), ...odd];
   const steps = Array.from({ length: before }, (_, n) => described([], `Step ${n + 1}`, null));
   let last = await commits([...steps, described(all, 'Base', null)].join(''));
-  const sha = last;
-  const commit = async (entries: Odd[], message = 'A commit'): Promise<string> => {
-    last = await commits(described(entries, message, last));
-    return last;
-  };
-  const { org_id: orgId } = await ctx.db
-    .selectFrom('threads')
-    .select('org_id')
-    .where('id', '=', bench.threadId)
-    .executeTakeFirstOrThrow();
-  const { id: installationId } = await ctx.db
-    .selectFrom('installations')
-    .select('id')
-    .where('org_id', '=', orgId)
-    .executeTakeFirstOrThrow();
-  await ctx.db
-    .insertInto('repositories')
-    .values({
-      org_id: orgId,
-      id: repositoryId,
-      installation_id: installationId,
-      provider: 'local',
-      external_id: repositoryId,
-      full_name: repositoryId,
-      name: repositoryId,
-      default_branch: 'main',
-    })
-    .execute();
-  await ctx.db
-    .updateTable('projects')
-    .set({ repository_id: repositoryId })
-    .where('id', '=', bench.appId)
-    .execute();
-  await ctx.db
-    .updateTable('sources')
-    .set({ commit_sha: sha, commit_branch: 'main' })
-    .where('id', '=', bench.sourceId)
-    .execute();
-  await ctx.db
-    .updateTable('threads')
-    .set({ base_commit_sha: sha, base_branch: 'main' })
-    .where('id', '=', bench.threadId)
-    .execute();
-  // It was restored, and kept, before it lay on a commit.
-  await ctx.runner.deleteWorkspace(bench.threadId);
-  await until('its files to be forgotten', async () => {
-    await ctx.runner.forgetGroup(bench.appId);
-    return (await ctx.runner.keptSources(bench.appId)).length === 0;
-  });
+  const { id: threadId } = await preparedThread(s, projectId);
+  const at = `/api/threads/${threadId as string}`;
+  const thread = async () => (await ok(s.call('GET', at))).thread;
   return {
-    ...bench,
     dir,
-    repositoryId,
-    commit,
-    exec: async (command) => {
-      const { exec } = await ok(s.call('POST', `${bench.at}/exec`, { command }));
+    projectId,
+    threadId: threadId as string,
+    at,
+    thread,
+    latest: async () => (await thread()).latestSourceId,
+    async commit(entries, message = 'A commit') {
+      last = await commits(described(entries, message, last));
+      return last;
+    },
+    async work(command) {
+      const { run } = await ok(s.call('POST', `${at}/messages`, { content: sh(command) }));
+      const ended = await ok(s.call('GET', `${at}/runs/${run.id}?waitSeconds=30`));
+      if (ended.run.status !== 'completed') throw new Error(`${command}: ${JSON.stringify(ended.run.error)}`);
+      return ended.run;
+    },
+    async exec(command) {
+      const { exec } = await ok(s.call('POST', `${at}/exec`, { command }));
       if (exec.exitCode !== 0) throw new Error(`${command}: ${exec.stdout}${exec.stderr}`);
       return exec.stdout;
     },
-    lose: () => ctx.runner.deleteWorkspace(bench.threadId),
+    async files(sourceId) {
+      const tree = await loadTree(ctx, sourceId);
+      const blobs = await readBlobs(
+        ctx,
+        projectId,
+        [...tree.values()].map(({ sha256 }) => sha256),
+      );
+      return Object.fromEntries([...tree].map(([path, { sha256 }]) => [path, blobs.get(sha256)!.toString()]));
+    },
+    lose: () => ctx.runner.deleteWorkspace(threadId as string),
+    project,
   };
 }
