@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor, Calls, Made } from './actors.ts';
+import { exhibitRepository } from './repository.ts';
 
 export const PLATFORM = '/api/platform/v1';
 /** A command that the exhibited app's settings have people asked about. */
@@ -21,11 +22,12 @@ const WAIT_MS = 60_000;
 
 /** Takes a worker and a runner. */
 export async function makeExhibits(
-  { call, account, invite }: Calls,
+  calls: Calls,
   key: Actor,
   owner: Actor,
   organizationId: string,
 ): Promise<Exhibits> {
+  const { call, account, invite } = calls;
   const {
     app: { id: appId },
   } = await call(key, 'POST', `${PLATFORM}/apps`, { name: 'Exhibit' });
@@ -93,9 +95,11 @@ export async function makeExhibits(
     transport: 'stdio',
     command: 'node tools.mjs',
   });
+  const repository = await exhibitRepository(calls, key);
   return {
     headSourceId,
     ids: {
+      ...repository,
       mcpServerId,
       appId,
       projectId,

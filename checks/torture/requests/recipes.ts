@@ -12,6 +12,7 @@ import type { Actor } from './actors.ts';
 import { ASKING, FILES, openApproval, PLATFORM, until } from './exhibits.ts';
 import type { Ids } from './exhibits.ts';
 import type { Json, JsonObject } from './sample.ts';
+import { newName, newPull, nextBranch } from './repository.ts';
 import { pathOf } from './world.ts';
 import type { Draw, World } from './world.ts';
 
@@ -35,6 +36,7 @@ const sometimes = (random: Random, share: number) => random.next() < share;
 const seldom = (random: Random, ...names: string[]) =>
   Object.fromEntries(names.filter(() => !sometimes(random, 0.1)).map((name) => [name, undefined]));
 const appOf = ({ exhibits }: World) => `${PLATFORM}/apps/${exhibits.ids.appId}`;
+const REPOSITORIES = '/api/source-control/scm/repositories';
 const MODELS = ['scripted', 'openai/none', 'anthropic/none'];
 const CONTENTS = [
   'Hello',
@@ -255,6 +257,36 @@ export const RECIPES: Record<string, Recipe> = {
     body: { runtime: undefined },
   }),
   'operations.getOperation': ({ world, random }) => ({ ids: { operationId: random.pick(world.operations) } }),
+  'scm.createRepository': ({ world, random }) => ({
+    body: {
+      name: newName(),
+      ...(sometimes(random, 0.5) ? { files: undefined } : { files: [{ path: 'a', content: 'a' }] }),
+    },
+    after: async (made) => {
+      if (made?.repository)
+        await world.calls.call(world.key, 'DELETE', `${REPOSITORIES}/${made.repository.id as string}`);
+    },
+  }),
+  'scm.updateRepository': ({ random }) => ({
+    body: { requiredChecks: [], mergeMethods: undefined, ...seldom(random, 'defaultBranch') },
+  }),
+  'scm.deleteRepository': async ({ world: { calls, key } }) => {
+    const { repository } = await calls.call(key, 'POST', REPOSITORIES, { name: newName() });
+    return { ids: { repositoryId: repository.id as string } };
+  },
+  'scm.inspectRepository': ({ random }) => ({ query: seldom(random, 'ref') }),
+  'scm.createPullRequest': ({ random }) => ({
+    body: { headRef: nextBranch(), ...seldom(random, 'baseRef') },
+  }),
+  'scm.updatePullRequest': async ({ world: { calls, key, exhibits }, random }) => ({
+    ids: await newPull(calls, key, exhibits.ids.repositoryId!),
+    body: seldom(random, 'base'),
+  }),
+  'scm.mergePullRequest': async ({ world: { calls, key, exhibits }, random }) => ({
+    ids: await newPull(calls, key, exhibits.ids.repositoryId!),
+    body: seldom(random, 'expectedHeadSha'),
+  }),
+  'scm.createComment': ({ random }) => ({ body: seldom(random, 'inReplyTo') }),
   'mcpServers.createMcpServer': ({ world, random }) => ({
     body: {
       command: undefined,
@@ -410,6 +442,9 @@ const COSTLY = [
   'previews.createPreview',
   'previews.deletePreview',
   'threads.deleteThread',
+  'scm.createPullRequest',
+  'scm.updatePullRequest',
+  'scm.mergePullRequest',
   'accounts.signIn',
   'accounts.signOut',
   'accounts.acceptInvitation',
