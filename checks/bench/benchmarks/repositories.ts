@@ -4,7 +4,7 @@
  * the largest repository becomes a source and is compared.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -55,14 +55,18 @@ async function timed(work: () => unknown): Promise<number> {
   return performance.now() - from;
 }
 
-/** A project bound to a repository of the service that holds the upstream's branch. */
+/** A project bound to a repository of the service that sees the upstream's objects, and its branch after `push`. */
 async function bind(service: Service, upstream: Upstream) {
   const { body } = await service.call('POST', '/api/source-control/scm/repositories', {
     name: `r-${process.hrtime.bigint()}`,
   });
   const { id: repositoryId } = body.repository;
   const folder = join(service.dataDir, 'repositories', `${repositoryId as string}.git`);
-  const push = () => upstream.git('push', '--quiet', folder, 'main');
+  writeFileSync(join(folder, 'objects', 'info', 'alternates'), `${join(upstream.dir, '.git', 'objects')}\n`);
+  const push = () => {
+    const tip = upstream.git('rev-parse', 'main');
+    upstream.git('--git-dir', folder, 'update-ref', 'refs/heads/main', tip);
+  };
   push();
   const { project } = (await service.call('POST', '/api/projects', { name: 'Benchmark', repositoryId })).body;
   return { projectId: project.id as string, push };

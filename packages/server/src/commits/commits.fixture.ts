@@ -24,6 +24,7 @@ export class Upstream {
   constructor() {
     this.git('init', '--quiet', '--initial-branch=main');
     this.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
+    this.git('config', 'gc.auto', '0');
   }
 
   git(...args: string[]): string {
