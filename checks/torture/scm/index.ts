@@ -5,7 +5,7 @@
  */
 import { newWeather } from '../lib/delivery.ts';
 import { startFleet } from '../lib/fleet.ts';
-import { openTable, settled } from '../lib/log-table.ts';
+import { openTable } from '../lib/log-table.ts';
 import { counted } from '../lib/numbers.ts';
 import type { Part } from '../lib/part.ts';
 import { startStorm } from '../lib/storm.ts';
@@ -54,7 +54,6 @@ export const scmPart: Part = {
     const seconds = (performance.now() - from) / 1000;
     standIn.trouble = null;
     setup.say(`${count * threads} pull requests in ${seconds.toFixed(0)} s; comparing`);
-    await settled(table, setup.signal);
     const verdict = await judge(world, table, all);
     const leaks = [
       ...commandLines.stop(),

@@ -19,7 +19,8 @@ const SEEN_LIMIT_MS = 120_000;
 
 export async function judge(world: World, table: pg.Client, all: readonly Done[]): Promise<Verdict> {
   const verdict: Verdict = { pulls: 0, pushes: 0, others: 0, failures: [] };
-  for (const done of all) await judgeThread(world, done, verdict);
+  await receiptsSettled(table, world);
+  await Promise.all(all.map((done) => judgeThread(world, done, verdict)));
   const repositories = new Map(all.map(({ thread }) => [thread.repository.id, thread.repository]));
   for (const repository of repositories.values()) {
     const own = all.filter(({ thread }) => thread.repository === repository);
@@ -27,6 +28,15 @@ export async function judge(world: World, table: pg.Client, all: readonly Done[]
     await judgeNumbers(world, table, { repository, own, verdict });
   }
   return verdict;
+}
+
+/** Nothing is left that nobody knows of whether it was done. Jobs that look at providers never end. */
+async function receiptsSettled(table: pg.Client, { setup: { signal } }: World): Promise<void> {
+  for (const deadline = Date.now() + SEEN_LIMIT_MS; ; await sleep(100, undefined, { signal })) {
+    const { rowCount } = await table.query("select from operations where status in ('pending', 'uncertain')");
+    if (!rowCount) return;
+    if (Date.now() > deadline) throw new Error(`${rowCount} receipts are still to be settled`);
+  }
 }
 
 /** What the open pull request's branch has is the thread's latest source. */
@@ -37,7 +47,11 @@ async function judgeThread(world: World, { thread, open }: Done, verdict: Verdic
   // Others' last commits have to be taken over first.
   let files = '',
     latest = '';
-  for (const deadline = Date.now() + SEEN_LIMIT_MS; Date.now() < deadline; await sleep(500)) {
+  for (
+    const deadline = Date.now() + SEEN_LIMIT_MS;
+    Date.now() < deadline;
+    await sleep(500, undefined, { signal: world.setup.signal })
+  ) {
     await current(world, thread, open.id);
     const { latestSourceId } = (await read(world, `/api/threads/${thread.id}`)).thread;
     latest = (await read(world, `/api/projects/${thread.projectId}/sources/${latestSourceId}`)).source.sha256;
