@@ -2,6 +2,8 @@
  * Pull requests of many threads in repositories of both providers, while processes are killed, others push to
  * the same branches and one provider fails one call in ten. At the end the repositories' own logs of references,
  * the providers' pull requests and the threads' files have to agree, and no secret may have been left anywhere.
+ *
+ * Seen to fail: others' commits that are not taken over (the thread's files are not its branch's).
  */
 import { newWeather } from '../lib/delivery.ts';
 import { startFleet } from '../lib/fleet.ts';
