@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { readBody } from './body.ts';
 import type { ApiError } from './errors.ts';
 import { Intake } from './intake.ts';
@@ -48,6 +48,22 @@ describe('a body', () => {
   test('over the limit is 413: by its told length at once, else as it comes', async () => {
     expect(await refusal(read([], { length: LIMIT + 1 }))).toBe('request_too_large');
     expect(await refusal(read(['x'.repeat(60), 'y'.repeat(41)]))).toBe('request_too_large');
+  });
+
+  test('that does not end within five minutes is refused', async () => {
+    vi.useFakeTimers();
+    try {
+      const [headers, payload] = [{}, new PassThrough()];
+      const refused = new Promise<Error | null>((resolve) => {
+        const arrival = new Intake().arrival('address', { headers } as never, new PassThrough() as never);
+        readBody({ headers } as never, payload, { limit: LIMIT, arrival }, resolve);
+      });
+      payload.write('x');
+      vi.advanceTimersByTime(5 * 60_000);
+      expect(await refused).toMatchObject({ code: 'invalid_request' });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('of unknown length takes the room of its own bytes, however small its pieces', async () => {

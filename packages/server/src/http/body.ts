@@ -5,6 +5,7 @@ import type { Arrival } from './intake.ts';
 
 const MIB = 1024 * 1024;
 const BLOCK_BYTES = 64 * 1024;
+const LIMIT_MS = 300_000;
 
 type Done = (error: Error | null, body?: Buffer) => void;
 
@@ -29,7 +30,9 @@ export function readBody(
   const length = header === undefined ? null : Number(header);
   const blocks = new Blocks();
   let received = 0;
+  const timer = setTimeout(() => settle(incomplete()), LIMIT_MS);
   const settle: Done = (error, body) => {
+    clearTimeout(timer);
     payload.off('data', take).off('end', end).off('error', fail);
     done(error, body);
   };
@@ -61,7 +64,7 @@ export function readBody(
       whole = Buffer.allocUnsafeSlow(length);
     }
   } catch (error) {
-    return done(error as Error);
+    return settle(error as Error);
   }
   arrival.begin();
   payload.on('data', take).on('end', end).on('error', fail);

@@ -175,7 +175,8 @@ function serverWithPreviews(
     maxHeaderSize: 64 * 1024,
     keepAliveTimeout: 65_000,
     headersTimeout: 60_000,
-    requestTimeout: 300_000,
+    // A push by git over a slow line. Bodies that this process reads have less time, see body.ts.
+    requestTimeout: 30 * 60_000,
     requireHostHeader: false,
     shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) && isVisit(request),
   };

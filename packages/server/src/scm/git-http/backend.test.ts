@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLocalFolder } from '../local/repository-folder.ts';
-import { Backend } from './backend.ts';
+import { startBackend } from './backend.ts';
 
 let dataDir: string, dir: string;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ test('git is ended where nothing moves, and where it takes too long', async () =
     { ...LONG, idleMs: 50 },
     { ...LONG, ms: 50 },
   ]) {
-    const backend = new Backend({ dir, ...FETCH }, limits);
+    const backend = await startBackend({ dir, ...FETCH }, limits);
     await backend.ended;
     expect(backend.stopped?.message).toMatch(/nothing moved for 50 ms|took over 50 ms/);
   }
@@ -30,7 +30,10 @@ test('git is ended where nothing moves, and where it takes too long', async () =
 test('a protocol that is none is not passed on', async () => {
   const answers = await Promise.all(
     ['version=2', 'version=2\nX: y', 'x'.repeat(101)].map(async (protocol) => {
-      const backend = new Backend({ dir, service: 'git-upload-pack', isAdvertisement: true, protocol }, LONG);
+      const backend = await startBackend(
+        { dir, service: 'git-upload-pack', isAdvertisement: true, protocol },
+        LONG,
+      );
       backend.input.end();
       expect(await backend.readHead()).toEqual({
         status: 200,
@@ -43,7 +46,7 @@ test('a protocol that is none is not passed on', async () => {
 });
 
 test('a folder that is none of a repository is no answer', async () => {
-  const backend = new Backend({ dir: join(dataDir, 'none.git'), ...FETCH }, LONG);
+  const backend = await startBackend({ dir: join(dataDir, 'none.git'), ...FETCH }, LONG);
   await expect(backend.readHead()).rejects.toThrow();
   await expect(backend.ended).rejects.toThrow('ENOENT');
 });

@@ -2,11 +2,12 @@
  * git's own `http-backend` for one request. It reads the body on stdin and answers as CGI: header lines, an empty
  * line, the body. A caller chooses no part of its command line, and of its environment only the version of git's protocol.
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { promisify } from 'node:util';
 import { gitEnvironment } from '../../git/run-git.ts';
 
 const HOOKS = join(import.meta.dirname, 'hooks');
@@ -37,6 +38,21 @@ export interface Limits {
   idleMs: number;
 }
 
+let program: string | undefined;
+
+/** Started by itself, not by way of `git`: that is a process less for each request. */
+async function findProgram(): Promise<string> {
+  if (program === undefined) {
+    const { stdout } = await promisify(execFile)('git', ['--exec-path'], { env: gitEnvironment() });
+    program = join(stdout.trim(), 'git-http-backend');
+  }
+  return program;
+}
+
+export async function startBackend(request: BackendRequest, limits: Limits): Promise<Backend> {
+  return new Backend(await findProgram(), request, limits);
+}
+
 export class Backend {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -46,10 +62,13 @@ export class Backend {
   /** Why it was stopped. */
   stopped: Error | null = null;
 
-  constructor({ dir, service, isAdvertisement, protocol }: BackendRequest, limits: Limits) {
-    this.#child = spawn('git', ['-c', `core.hooksPath=${HOOKS}`, 'http-backend'], {
+  constructor(file: string, { dir, service, isAdvertisement, protocol }: BackendRequest, limits: Limits) {
+    this.#child = spawn(file, {
       cwd: dir,
       env: gitEnvironment({
+        GIT_CONFIG_COUNT: '1',
+        GIT_CONFIG_KEY_0: 'core.hooksPath',
+        GIT_CONFIG_VALUE_0: HOOKS,
         GIT_PROJECT_ROOT: dirname(dir),
         GIT_HTTP_EXPORT_ALL: '1',
         PATH_INFO: `/${basename(dir)}/${isAdvertisement ? 'info/refs' : service}`,

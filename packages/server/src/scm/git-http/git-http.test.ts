@@ -411,17 +411,18 @@ describe('pushing', () => {
   test('other names, and names that no branch may have, are refused', async () => {
     const { repository, copy, tip } = await withCopy();
     const before = await refsOf(repository);
-    for (const ref of [
-      'refs/pull/7/head',
-      'refs/notes/x',
-      'refs/meta/config',
-      'refs/headrace/x',
-      `refs/replace/${tip}`,
-      'refs/heads/HEAD',
-      'refs/heads/-x',
-      `refs/heads/${'x'.repeat(256)}`,
-    ])
-      expect([ref, (await copy.push(`${tip}:${ref}`)).code]).toEqual([ref, 1]);
+    const hidden = [
+      'pull/7/head',
+      'notes/x',
+      'meta/config',
+      'headrace/x',
+      `replace/${tip}`,
+      'remotes/origin/x',
+    ];
+    const { stdout } = await copy.push(...hidden.map((name) => `${tip}:refs/${name}`));
+    expect(stdout.match(/^!.*hidden ref/gm)).toHaveLength(hidden.length);
+    for (const name of ['HEAD', '-x', 'x'.repeat(256)])
+      expect([name, (await copy.push(`${tip}:refs/heads/${name}`)).code]).toEqual([name, 1]);
     for (const ref of [
       'refs/heads/../../config',
       'refs/heads/a.lock',

@@ -11,8 +11,8 @@ import { ApiError } from '../../http/errors.ts';
 import { may } from '../../http/principal.ts';
 import type { Principal } from '../../http/principal.ts';
 import { openLocalFolder } from '../local/repository-folder.ts';
-import { Backend, SERVICES } from './backend.ts';
-import type { Service } from './backend.ts';
+import { SERVICES, startBackend } from './backend.ts';
+import type { Backend, Service } from './backend.ts';
 import { checkBody, sendBody } from './body.ts';
 import { findRepository } from './find-repository.ts';
 import { Places } from './places.ts';
@@ -137,9 +137,9 @@ class GitServer {
     const leave = await this.#places.take(repository.org_id, leaving);
     try {
       const dir = await openLocalFolder(config, repository);
-      leaving.throwIfAborted();
       const protocol = request.headers['git-protocol'];
-      const backend = new Backend(
+      leaving.throwIfAborted();
+      const backend = await startBackend(
         { ...asked, dir, protocol: typeof protocol === 'string' ? protocol : undefined },
         LIMITS,
       );
@@ -153,6 +153,7 @@ class GitServer {
         else backend.stop(leaving.reason as Error);
       };
       leaving.addEventListener('abort', stop);
+      if (leaving.aborted) stop();
       backend.ended.catch(() => undefined).finally(() => leaving.removeEventListener('abort', stop));
       return { backend, push };
     } catch (error) {

@@ -28,7 +28,7 @@ test('a copy that is made during pushes and packing is whole, and has what is on
     }
   })();
   try {
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 2; i++) {
       const dataDir = join(folder, `copy-${i}`);
       await copyRepository({ dataDir: folder }, { dataDir }, ROW);
       const copy = join(dataDir, 'repositories', 'repo_1.git');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,23 +21,24 @@ const packs = async () =>
 const idOf = async (rev: string) => (await runGit(dir, ['rev-parse', rev])).output.toString().trim();
 
 test('many packs and references become few, and no object is lost, also of no branch', async () => {
-  const commits: string[] = [];
-  for (let i = 0; i < 22; i++) {
-    commits.push(await commitFiles(dir, 'main', [{ path: 'a', content: String(i) }]));
-    await runGit(dir, ['repack', '-q', '-d']);
+  const tip = await commitFiles(dir, 'main', [{ path: 'a', content: 'a' }]);
+  const ids: string[] = [];
+  for (let i = 0; i < 21; i++) {
+    const content = `of nobody ${i}`;
+    const input = `blob\ndata ${content.length}\n${content}\n`;
+    await runGit(dir, ['-c', 'fastimport.unpackLimit=0', 'fast-import', '--quiet'], { input });
+    ids.push(createHash('sha1').update(`blob ${content.length}\0${content}`).digest('hex'));
   }
-  const input = (id: string) => ({ input: id });
-  const loose = (await runGit(dir, ['hash-object', '-w', '--stdin'], input('of nobody'))).output
-    .toString()
-    .trim();
-  await runGit(dir, ['update-ref', 'refs/heads/main', commits[3]!]);
+  const { output } = await runGit(dir, ['hash-object', '-w', '--stdin'], { input: 'loose' });
+  ids.push(output.toString().trim());
   expect((await packs()).length).toBeGreaterThan(20);
   expect(await needsMaintenance(dir)).toBe(true);
   await maintainRepository(dir, new AbortController().signal);
   expect((await packs()).length).toBeLessThan(5);
   expect(await needsMaintenance(dir)).toBe(false);
-  expect(await listBranches(dir)).toEqual([{ name: 'main', commitSha: commits[3] }]);
-  for (const id of [...commits, loose]) expect(await idOf(`${id}^{object}`)).toBe(id);
+  expect(await listBranches(dir)).toEqual([{ name: 'main', commitSha: tip }]);
+  const found = await runGit(dir, ['cat-file', '--batch-check'], { input: ids.join('\n') });
+  expect(found.output.toString()).not.toContain('missing');
   await runGit(dir, ['fsck', '--strict', '--no-dangling']);
 });
 
