@@ -272,7 +272,12 @@ describe('sync', () => {
       { key: org.key },
     );
     github.rename(made, 'after');
+    made.mergeMethods.delete('merge');
     await org.resync(id);
+    // Lists do not tell; one that a project is bound to is read by itself.
+    await expect
+      .poll(() => org.repositories(), { timeout: 10_000 })
+      .toMatchObject([{ mergeMethods: ['squash', 'rebase'] }]);
     expect(await org.repositories()).toMatchObject([{ id: first!.id, fullName: 'acme/after' }]);
     const shown = await s.call('GET', `/api/projects/${project.body.project.id}`, undefined, {
       key: org.key,

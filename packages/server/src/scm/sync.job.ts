@@ -13,6 +13,7 @@ import { every } from '../jobs/every.ts';
 import { ProviderError } from './provider.ts';
 import type { ProviderRepository } from './provider.ts';
 import { providerOf } from './providers.ts';
+import { readBoundRepositories } from './read-bound.ts';
 import {
   deleteOldDeliveries,
   insertRepository,
@@ -66,6 +67,7 @@ export async function syncRepositories(
     if ((await markGone(tx, installation.id, seen)) > 0) await syncOthers(tx, installation);
     await markSynced(tx, installation.id);
   });
+  await readBoundRepositories(ctx, installation, job.signal);
 }
 
 interface Batch {

@@ -34,7 +34,8 @@ export const listChecks: Provider['listChecks'] = (at, commitSha) =>
       });
       return [...newestOf(runs).map(checkOfRun), ...statuses.map(checkOfStatus)];
     } catch (error) {
-      if (statusOf(error) === 422) throw new ProviderError({ code: 'not_found' }, 'there is no such commit');
+      if (statusOf(error) === 422)
+        throw new ProviderError({ code: 'not_found', what: 'commit' }, 'there is no such commit');
       if (isWithheld(error)) return null;
       throw error;
     }

@@ -113,6 +113,15 @@ function isPrivateAddress(error: unknown): boolean {
   return false;
 }
 
+/** Says what of a repository a 404 is about. */
+export const missing =
+  (what: 'commit' | 'pull_request') =>
+  (error: unknown): never => {
+    const known = faultOf(error);
+    if (known.fault.code !== 'not_found') throw error;
+    throw new ProviderError({ code: 'not_found', what }, known.message);
+  };
+
 /** An answer that is not what GitHub documents. */
 export const senseless = (what: string) =>
   new ProviderError({ code: 'unavailable' }, `GitHub's answer makes no sense: ${what}`);

@@ -334,6 +334,14 @@ describe('checks and reviews', () => {
   });
 });
 
+test('what is not there is named: a commit, a pull request', async () => {
+  const none = '0'.repeat(40);
+  const notFound = (what: string) => ({ code: 'not_found', what });
+  expect(await fault(provider.getPullRequest(at, 99))).toEqual(notFound('pull_request'));
+  expect(await fault(provider.inspectTree(at, none))).toEqual(notFound('commit'));
+  expect(await fault(provider.listChecks(at, none))).toEqual(notFound('commit'));
+});
+
 describe('issues', () => {
   test('are read, and commented on once where one looks first', async () => {
     repository.issues.set(5, { title: 'Broken', comments: [] });

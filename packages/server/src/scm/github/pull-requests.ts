@@ -5,7 +5,7 @@ import { ProviderError } from '../provider.ts';
 import { askRepository } from './ask.ts';
 import type { Place } from './ask.ts';
 import type { Connection } from './connection.ts';
-import { messageOf, senseless, statusOf } from './faults.ts';
+import { messageOf, missing, senseless, statusOf } from './faults.ts';
 import { isInMergeQueue } from './merge-queue.ts';
 import { plainText } from './repositories.ts';
 
@@ -108,7 +108,7 @@ export async function readPull(
   { octokit, site }: Connection,
   pull: Place & { pull_number: number },
 ): Promise<ProviderPullRequest & { nodeId: string }> {
-  const { data } = await octokit.rest.pulls.get(pull);
+  const { data } = await octokit.rest.pulls.get(pull).catch(missing('pull_request'));
   return { ...pullRequestOf(at, site, data), nodeId: data.node_id };
 }
 

@@ -5,7 +5,7 @@ import { ProviderError } from '../provider.ts';
 import type { AtInstallation, AtRepository, ProviderBranch, ProviderRepository } from '../provider.ts';
 import { ask, askRepository } from './ask.ts';
 import type { Connection } from './connection.ts';
-import { faultOf, senseless, statusOf } from './faults.ts';
+import { faultOf, missing, senseless, statusOf } from './faults.ts';
 
 const PAGE = 100;
 /** Pages of a list that are read at most. */
@@ -160,7 +160,9 @@ export const resolveRef = (at: AtRepository, ref: string): Promise<string | null
 
 export const inspectTree = (at: AtRepository, commitSha: string) =>
   askRepository(at, async ({ octokit }, place) => {
-    const { data } = await octokit.rest.git.getTree({ ...place, tree_sha: commitSha, recursive: 'true' });
+    const { data } = await octokit.rest.git
+      .getTree({ ...place, tree_sha: commitSha, recursive: 'true' })
+      .catch(missing('commit'));
     const entries = data.tree.filter(({ type }) => type !== 'tree');
     const attributes = entries.find(({ path, type }) => path === '.gitattributes' && type === 'blob');
     return {

@@ -70,7 +70,11 @@ export const listReviewThreads: Provider['listReviewThreads'] = (at, number) =>
       for (let page = 1; ; page++) {
         const answer: Answer = await octokit.graphql(THREADS, { ...place, number, after });
         const pull: Pull | null | undefined = answer.repository?.pullRequest;
-        if (!pull) throw new ProviderError({ code: 'not_found' }, 'there is no such pull request');
+        if (!pull)
+          throw new ProviderError(
+            { code: 'not_found', what: 'pull_request' },
+            'there is no such pull request',
+          );
         threads.push(...pull.reviewThreads.nodes.map(threadOf));
         const { hasNextPage, endCursor } = pull.reviewThreads.pageInfo;
         if (!hasNextPage || page === MAX_PAGES) return { threads, changesRequested: unheard(pull, threads) };
