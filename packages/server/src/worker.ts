@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { reconcileBuilds, workBuilds } from './builds/index.ts';
 import { maintainCaches } from './commits/index.ts';
-import { mergeApplies, reconcileApplies, repairs } from './applies/index.ts';
+import { mergeApplies, reconcileApplies, repairs as applyRepairs } from './applies/index.ts';
 import type { Context } from './context.ts';
 import { startGateway } from './gateway/index.ts';
 import { execDied, workExec } from './execs/exec-work.job.ts';
@@ -13,6 +13,7 @@ import { maintainReceipts } from './receipts/maintain.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
 import { renameRepository } from './projects/index.ts';
 import { failQueuedRuns } from './runs/index.ts';
+import type { Repairs } from './runs/index.ts';
 import { runsDied, workRuns } from './runs/run-work.job.ts';
 import { runCapacity } from './capacity/index.ts';
 import { fillPlaces } from './capacity/index.ts';
@@ -30,7 +31,9 @@ import {
   lookAtPullRequests,
   pollPullRequests,
   pullRequestEffects,
+  reconcileUpdates,
   syncPullRequest,
+  updateRepairs,
 } from './sync/index.ts';
 import { startCleanup } from './teardown/index.ts';
 import { keepHoursClosed } from './usage/index.ts';
@@ -75,6 +78,13 @@ async function offerGateway(ctx: Context): Promise<{ close(): Promise<void> }> {
     },
   };
 }
+
+/** Repairs of applies, and of updates of pull requests. */
+const repairs: Repairs = {
+  attempt: (ctx, run) => (run.apply_id === null ? updateRepairs : applyRepairs).attempt(ctx, run),
+  ended: (tx, loaded, run, result) =>
+    (run.apply_id === null ? updateRepairs : applyRepairs).ended(tx, loaded, run, result),
+};
 
 export async function startWork(ctx: Context, connection: pg.PoolConfig): Promise<Work> {
   const capacity = (kind: JobKind) => (held: readonly HeldJob[]) =>
@@ -139,6 +149,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   reconcileBuilds(ctx);
   fillPlaces(ctx);
   reconcileApplies(ctx);
+  reconcileUpdates(ctx);
   reconcileRepacks(ctx);
   pollPullRequests(ctx);
   maintainCaches(ctx);

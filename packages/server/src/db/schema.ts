@@ -886,6 +886,8 @@ export interface BranchUpdate {
   conflictResolution: 'agent' | 'manual';
   /** Its repair is the work of this user or account. */
   requestedBy: string;
+  /** How often the provider was away for it. */
+  attempts: number;
   /** The sources that its repair merges; null without one. */
   sides: { base: string; head: string; draft: string } | null;
 }

@@ -1,4 +1,5 @@
 export { acceptMessage } from './accept-message.ts';
+export { recordSystemMessage } from './record-system-message.ts';
 export { ClientMessageId, Content, Message, MESSAGE_COLUMNS, messageView, ModelId } from './schemas.ts';
 export {
   insertReply,

@@ -29,6 +29,16 @@ export async function insertReply(tx: Tx, reply: Omit<Insertable<MessagesTable>,
     .execute();
 }
 
+export async function insertSystemMessage(
+  tx: Tx,
+  message: Omit<Insertable<MessagesTable>, 'role'>,
+): Promise<void> {
+  await tx.db
+    .insertInto('messages')
+    .values({ ...message, role: 'system' })
+    .execute();
+}
+
 /** Notes the run that a new message starts. */
 export async function assignRun(tx: Tx, messageId: string, runId: string): Promise<MessageRow> {
   return tx.db

@@ -23,6 +23,7 @@ const RUNNING: BranchUpdate = {
   error: null,
   conflictResolution: 'agent',
   requestedBy: 'sa_1',
+  attempts: 0,
   sides: null,
 };
 

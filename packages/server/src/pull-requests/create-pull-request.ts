@@ -2,9 +2,9 @@ import Type from 'typebox';
 import type { Static } from 'typebox';
 import type { Context } from '../context.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
-import type { Tx } from '../db/transaction.ts';
+import type { EventScope, Tx } from '../db/transaction.ts';
 import { requirePermissions } from '../http/authorize.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, invalid } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, Ok, Text } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
@@ -14,15 +14,16 @@ import { effectiveSettings } from '../settings/index.ts';
 import {
   anotherIsOpen,
   branchName,
+  creating,
   defaultBody,
   defaultTitle,
   hold,
   messageOf,
   nextCommitMessage,
-  opening,
 } from '../sync/index.ts';
-import type { Opening } from '../sync/index.ts';
+import type { Creating } from '../sync/index.ts';
 import { lockThread, requireOpen } from '../threads/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
 import { newLoop } from './loop-state.ts';
 import { MAX_BODY, MAX_TITLE, PullRequest } from './schemas.ts';
 import { countPullRequests, findOpen } from './store.ts';
@@ -32,6 +33,15 @@ const NewPullRequest = Body({
   body: Type.Optional(Text('Reminds customers of overdue invoices.', { maxLength: MAX_BODY })),
   draft: Type.Optional(Type.Boolean()),
   base: Type.Optional(Text('main', { minLength: 1, maxLength: 255 })),
+  number: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      examples: [7],
+      description:
+        'Takes over an open pull request from a branch of the repository into the base branch of the thread. Only `reviewLoop` goes with it.',
+    }),
+  ),
   reviewLoop: Type.Optional(
     Body({ enabled: Type.Optional(Type.Boolean()), autoMerge: Type.Optional(Type.Boolean()) }),
   ),
@@ -81,39 +91,65 @@ async function defaultsOf(tx: Tx, thread: ThreadRow, project: ProjectRow) {
   };
 }
 
-/** Refuses, in this order: archived, sealed, not bound, busy, another one is open, nothing changed. */
-async function claim(tx: Tx, call: Call<Record<string, never>, New>, operationId: string) {
-  const { ctx, body, principal } = call;
+/** What does not go with the number of a pull request that is there. */
+function requireAlone(body: New): void {
+  if (body.number === undefined) return;
+  const given = Object.keys(body).filter((name) => name !== 'number' && name !== 'reviewLoop');
+  if (given.length > 0)
+    throw invalid(...given.map((name) => ({ path: `/${name}`, message: 'does not go with number' })));
+}
+
+/** Refuses, in this order: archived, sealed, not bound, busy, another one is open, nothing changed or fetched. */
+async function claim(
+  tx: Tx,
+  call: NewCall,
+  operationId: string,
+): Promise<{ target: Creating; scope: EventScope }> {
   const { thread, project } = await lockThread(tx, call);
   requireOpen(thread);
   if (project.repository_id === null) throw notBound();
   await hold(tx, thread, operationId);
   const open = await findOpen(tx.db, thread.id);
   if (open) throw anotherIsOpen(open.id);
-  const change = await changeOf(tx, thread);
   const settings = await effectiveSettings(tx.db, project);
-  const defaults = await defaultsOf(tx, thread, project);
-  const title = body.title ?? defaults.title;
-  const target: Opening = {
-    ...change,
-    ...(await commitOf(tx, ctx, thread, { title, sourceId: change.sourceId })),
+  const { body, principal } = call;
+  const record = {
     id: newId('pr'),
     orgId: thread.org_id,
     projectId: project.id,
     threadId: thread.id,
     repositoryId: project.repository_id,
+    reviewLoop: newLoop(body.reviewLoop, settings.reviewLoop),
+    createdBy: principal.actorId,
+  };
+  if (body.number !== undefined) {
+    if (thread.base_commit_sha === null || thread.base_branch === null) throw nothingFetched();
+    const target = { ...record, number: body.number, baseBranch: thread.base_branch };
+    return { target, scope: scopeOf(project) };
+  }
+  const draft = body.draft ?? settings.pullRequests.draft;
+  const target = { ...record, draft, ...(await openingOf(tx, call, { thread, project })) };
+  return { target, scope: scopeOf(project) };
+}
+
+type NewCall = Call<Record<string, never>, New>;
+
+/** What is opened: the thread's change, under its title. */
+async function openingOf(tx: Tx, { ctx, body, address }: NewCall, { thread, project }: LoadedThread) {
+  const change = await changeOf(tx, thread);
+  const defaults = await defaultsOf(tx, thread, project);
+  const title = body.title ?? defaults.title;
+  return {
+    ...change,
+    ...(await commitOf(tx, ctx, thread, { title, sourceId: change.sourceId })),
     title,
     body: body.body ?? defaults.body,
-    draft: body.draft ?? settings.pullRequests.draft,
     base: body.base ?? thread.base_branch ?? project.default_branch!,
     branch: branchName(ctx.config.scm.branchPrefix, title, thread.id),
     firstNumber: (await countPullRequests(tx.db, thread.id)) + 1,
-    reviewLoop: newLoop(body.reviewLoop, settings.reviewLoop),
     commentOnIssue: body.commentOnIssue ?? false,
-    createdBy: principal.actorId,
-    address: call.address,
+    address,
   };
-  return { target, scope: scopeOf(project) };
 }
 
 /** Its message and date are fixed here: another attempt makes the same commit. */
@@ -122,13 +158,19 @@ async function commitOf(
   ctx: Context,
   thread: ThreadRow,
   { title, sourceId }: { title: string; sourceId: string },
-): Promise<Pick<Opening, 'message' | 'authoredAt'>> {
+): Promise<{ message: string; authoredAt: string }> {
   const commit = { threadId: thread.id, afterSourceId: null, sourceId, subject: title };
   return {
     message: await nextCommitMessage(ctx, tx.db, commit),
     authoredAt: new Date().toISOString(),
   };
 }
+
+const nothingFetched = () =>
+  new ApiError(
+    'no_changes',
+    'Nothing of the repository was fetched for the thread yet. Wait until it is ready.',
+  );
 
 const notBound = () =>
   new ApiError('repository_not_bound', 'The project has no repository. Pull requests need one.');
@@ -144,8 +186,9 @@ export const createPullRequest = outsideWrite({
   responses: { 201: Ok({ pullRequest: PullRequest }) },
   errors: [503],
   async claim(tx, call, operationId) {
+    requireAlone(call.body);
     if (call.body.reviewLoop?.autoMerge === true) requirePermissions(call, ['repo:update']);
     return claim(tx, call, operationId);
   },
-  effect: opening,
+  effect: creating,
 });

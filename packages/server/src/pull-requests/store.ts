@@ -116,7 +116,7 @@ export async function countPullRequests(db: Reader, threadId: string): Promise<n
     .select((q) => q.fn.countAll<number>().as('count'))
     .where('thread_id', '=', threadId)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 /** A page of a thread's, newest first. */

@@ -1,12 +1,37 @@
+import Type from 'typebox';
+import type { PullRequestRow, ThreadRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
-import { Body, Ok } from '../http/schemas.ts';
+import { Body, Enum, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
-import { lockAsked } from '../sync/index.ts';
+import { lockAsked, notOpen } from '../sync/index.ts';
+import { requireIdle, requireOpen } from '../threads/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
 import { changePullRequest } from './change-pull-request.ts';
 import { enqueueSync } from './enqueue-sync.ts';
 import { PullRequest } from './schemas.ts';
 import { pushAfter } from './state.ts';
 import { pullRequestView } from './view.ts';
+import type { LoadedPullRequest } from './view.ts';
+
+/** Refuses a decision, in this order: archived, not open, not diverged, busy. */
+async function requireDiverged(tx: Tx, thread: ThreadRow, row: PullRequestRow): Promise<void> {
+  requireOpen(thread, 'allowed');
+  if (row.state !== 'open') throw notOpen();
+  if (row.push_status !== 'diverged')
+    throw new ApiError(
+      'conflict',
+      'The branch and the thread have not diverged: there is nothing to decide.',
+    );
+  await requireIdle(tx, thread);
+}
+
+const answer = ({ project }: LoadedThread, changed: LoadedPullRequest) => ({
+  status: 202,
+  body: { ok: true, pullRequest: pullRequestView(changed) },
+  scope: scopeOf(project),
+});
 
 export const syncPullRequest = write({
   name: 'pullRequests.syncPullRequest',
@@ -14,11 +39,30 @@ export const syncPullRequest = write({
   description: 'One that is not open, or of an archived thread, is only looked at.',
   access: { permissions: ['thread:update'] },
   capability: 'sourceControl',
-  body: Body({}),
+  body: Body({
+    take: Type.Optional(
+      Enum(['branch', 'thread'], {
+        description:
+          "Ends a divergence, of an idle thread: `branch`: its files become the thread's; `thread`: the thread's files are committed upon the branch.",
+      }),
+    ),
+  }),
   responses: { 202: Ok({ pullRequest: PullRequest }) },
   async handle(tx, call) {
     const { thread, loaded } = await lockAsked(tx, call);
     const { row } = loaded;
+    const { take } = call.body;
+    if (take !== undefined) {
+      await requireDiverged(tx, thread.thread, row);
+      const taken = await changePullRequest(tx, loaded, {
+        push_status: pushAfter(row.push_status, 'take'),
+        push_reason: null,
+        push_conflicts: [],
+        push_take: take,
+      });
+      await enqueueSync(tx, row);
+      return answer(thread, taken);
+    }
     const isBehind = row.head_source_id !== null && thread.thread.latest_source_id !== row.head_source_id;
     const isPushed =
       isBehind && row.state === 'open' && row.transferred_at === null && thread.thread.archived_at === null;
@@ -35,10 +79,6 @@ export const syncPullRequest = write({
         : {},
     );
     await enqueueSync(tx, row);
-    return {
-      status: 202,
-      body: { ok: true, pullRequest: pullRequestView(changed) },
-      scope: scopeOf(thread.project),
-    };
+    return answer(thread, changed);
   },
 });

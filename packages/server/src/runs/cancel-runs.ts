@@ -1,4 +1,5 @@
 /** Runs that end because of their thread, not by their own turn. */
+import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -10,11 +11,23 @@ import { openRuns, queuedRuns } from './store.ts';
 
 /**
  * Cancels the open runs of a locked thread in the caller's transaction (archive, delete), or the queued
- * ones only (stop). A worker that drives one notices and kills its sandbox. Messages that joined one are
+ * ones only (stop), or one. A worker that drives one notices and kills its sandbox. Messages that joined one are
  * cancelled with it.
  */
-export async function cancelRuns(tx: Tx, loaded: LoadedThread, which: 'all' | 'queued'): Promise<RunRow[]> {
-  const runs = await lockRuns(tx, loaded.thread.id, which === 'all' ? openRuns : queuedRuns);
+export async function cancelRuns(
+  tx: Tx,
+  loaded: LoadedThread,
+  which: 'all' | 'queued' | { runId: string },
+): Promise<RunRow[]> {
+  const runs = await lockRuns(
+    tx,
+    loaded.thread.id,
+    which === 'all'
+      ? openRuns
+      : which === 'queued'
+        ? queuedRuns
+        : sql<boolean>`${openRuns} and runs.id = ${which.runId}`,
+  );
   for (const run of runs)
     await finishRun(tx, loaded, run, {
       status: 'cancelled',

@@ -51,7 +51,7 @@ export async function settleRun(
     };
     const thread = await changeThread(tx, now, change, 'always');
     await settleWorkspace(tx, { ...now, thread }, run.id, leftover);
-    if (open.kind === 'repair') await repairs.ended(tx, now, open, repaired);
+    if (open.kind === 'repair') await repairs.ended(tx, { ...now, thread }, open, repaired);
     return 'ended';
   });
 }

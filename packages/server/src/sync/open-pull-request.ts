@@ -7,7 +7,7 @@ import { ApiError, notFound } from '../http/errors.ts';
 import type { WriteResult } from '../http/write-request.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { enqueueSync, findByNumber, pullRequestView, recordPullRequest } from '../pull-requests/index.ts';
-import type { LoopChange } from '../pull-requests/index.ts';
+import type { LoadedPullRequest, LoopChange } from '../pull-requests/index.ts';
 import type { Effect } from '../receipts/outside.ts';
 import { openRepository, ProviderError, scmFault } from '../scm/index.ts';
 import type { OpenRepository, ProviderPullRequest } from '../scm/index.ts';
@@ -41,7 +41,7 @@ export interface Opening extends Record<string, unknown> {
   address: string;
 }
 
-interface Opened {
+export interface Opened {
   pull: ProviderPullRequest;
   repoFullName: string;
   /** The service's newest commit on its branch, and the source that it holds; null: neither is known. */
@@ -211,7 +211,23 @@ async function createOnce(
 }
 
 async function record(tx: Tx, target: Opening, opened: Opened): Promise<WriteResult> {
-  const { pull, headSha, headSourceId } = opened;
+  const loaded = await recordOpened(tx, target, opened);
+  const by = { principal: { orgId: target.orgId, actorId: target.createdBy }, address: target.address };
+  await audit(tx, by, 'pull_request.created', target.id);
+  if (target.commentOnIssue)
+    await enqueue(tx, 'pull-request.comment', { pullRequestId: target.id }, { turnOf: loaded.row });
+  return { status: 201, body: { ok: true, pullRequest: pullRequestView(loaded) } };
+}
+
+/** The record of a pull request at the provider; what is next for it follows. */
+export async function recordOpened(
+  tx: Tx,
+  target: Pick<
+    Opening,
+    'id' | 'orgId' | 'projectId' | 'threadId' | 'repositoryId' | 'reviewLoop' | 'createdBy'
+  >,
+  { pull, repoFullName, headSha, headSourceId }: Opened,
+): Promise<LoadedPullRequest> {
   const loaded = await recordPullRequest(
     tx,
     {
@@ -222,7 +238,7 @@ async function record(tx: Tx, target: Opening, opened: Opened): Promise<WriteRes
       repository_id: target.repositoryId,
       number: pull.number,
       url: pull.url,
-      repo_full_name: opened.repoFullName,
+      repo_full_name: repoFullName,
       title: pull.title,
       body: pull.body,
       state: 'open',
@@ -235,10 +251,6 @@ async function record(tx: Tx, target: Opening, opened: Opened): Promise<WriteRes
     },
     target.reviewLoop,
   );
-  const by = { principal: { orgId: target.orgId, actorId: target.createdBy }, address: target.address };
-  await audit(tx, by, 'pull_request.created', target.id);
   await enqueueSync(tx, loaded.row);
-  if (target.commentOnIssue)
-    await enqueue(tx, 'pull-request.comment', { pullRequestId: target.id }, { turnOf: loaded.row });
-  return { status: 201, body: { ok: true, pullRequest: pullRequestView(loaded) } };
+  return loaded;
 }

@@ -1,29 +1,19 @@
 /** Bringing the thread's latest source to its branch, as one commit. */
 import { sql } from 'kysely';
-import { buildCommit, fetchCommit, PushError, pushCommit } from '../commits/index.ts';
-import type { Context } from '../context.ts';
+import { buildCommit, fetchCommit, pushCommit } from '../commits/index.ts';
 import type { PullRequestRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import { changePullRequest, pushAfter } from '../pull-requests/index.ts';
 import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
 import { loadTree } from '../sources/index.ts';
 import { lockBoth } from './lock.ts';
+import { ENDED } from './push-ends.ts';
 import { messageOf, nextCommitMessage } from './next-commit.ts';
 import type { Syncing } from './syncing.ts';
+import { keptAsideOf } from './update/kept-aside.ts';
 
 /** After how many seconds a provider that was away is asked again. */
 const RETRY_SECONDS = [5, 30, 120, 300];
-
-/** What a push that is over leaves. */
-const ENDED = {
-  push_reason: null,
-  push_conflicts: [],
-  push_error: null,
-  push_attempts: 0,
-  push_retry_at: null,
-  pushing_sha: null,
-  pushing_source_id: null,
-} satisfies PullRequestChange;
 
 /** Changes the locked pull request of this job. */
 export async function changeIn(
@@ -58,7 +48,8 @@ export async function push(at: Syncing): Promise<void> {
   await changeIn(at, holding(commitSha, sourceId));
 }
 
-async function commitOf({ ctx, repository, row, thread }: Syncing, sourceId: string): Promise<string> {
+async function commitOf(at: Syncing, sourceId: string): Promise<string> {
+  const { ctx, repository, row, thread } = at;
   const parents = [row.head_sha, ...(row.merge_parent_sha === null ? [] : [row.merge_parent_sha])];
   for (const commitSha of parents) await fetchCommit(ctx, repository, { commitSha });
   const { created_at: authoredAt } = await ctx.db
@@ -71,6 +62,9 @@ async function commitOf({ ctx, repository, row, thread }: Syncing, sourceId: str
     parents,
     from: await loadTree(ctx, row.head_source_id!),
     to: await loadTree(ctx, sourceId),
+    ...(row.merge_parent_sha === null
+      ? {}
+      : { keptAside: (await keptAsideOf(at, row.merge_parent_sha)).changes }),
     message: await nextCommitMessage(ctx, ctx.db, {
       threadId: thread.id,
       afterSourceId: row.head_source_id,

@@ -4,7 +4,7 @@
  * may have moved only has to enqueue it; polls find what was forgotten.
  */
 import { sql } from 'kysely';
-import { PushError } from '../commits/index.ts';
+import { PushError, RepositoryTooLarge } from '../commits/index.ts';
 import type { Context } from '../context.ts';
 import type { PullRequestRow, ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
@@ -16,11 +16,16 @@ import { openRepository, ProviderError } from '../scm/index.ts';
 import type { OpenRepository } from '../scm/index.ts';
 import { factsOf, readBranch } from './branch-facts.ts';
 import { branchStep } from './branch-step.ts';
-import type { BranchStep } from './branch-step.ts';
 import { lockBoth } from './lock.ts';
+import { isFollowed } from './lock-for-step.ts';
+import type { Decided } from './lock-for-step.ts';
 import { look } from './look.ts';
 import { changeIn, delayed, holding, push, refusedWith } from './push.ts';
+import { diverge, mergeTheirs } from './merge-theirs.ts';
 import type { Syncing } from './syncing.ts';
+import { takeOver, takeThread } from './take-over.ts';
+import { endUpdate, failed } from './update/end-update.ts';
+import { updateFromBase } from './update/update-from-base.ts';
 
 type SyncJob = Job<'pull-request.sync'>;
 
@@ -55,8 +60,11 @@ async function keepInStep(
   for (let n = 0; n < MAX_STEPS; n++) {
     const at = await begin(ctx, job, repository);
     if (!at || (!hasWork(at.row) && !(isMoved && n === 0))) return;
-    const facts = await factsOf(ctx.db, at, await readBranch(at));
-    if ((await act(at, branchStep(facts))) === 'over') return;
+    const branch = await readBranch(at);
+    const step = branchStep(await factsOf(ctx.db, at, branch));
+    if ((await act({ ...at, branch, step })) === 'further') continue;
+    if (isUpdating(at.row)) await updateFromBase(at);
+    return;
   }
 }
 
@@ -78,7 +86,7 @@ async function begin(ctx: Context, job: SyncJob, repository: OpenRepository): Pr
 
 /** Whether it is an open pull request that a live thread still has, and no retry is waited for. */
 async function mayMove(tx: Tx, thread: ThreadRow, row: PullRequestRow): Promise<boolean> {
-  if (row.state !== 'open' || row.transferred_at || thread.archived_at || thread.sealed_at) return false;
+  if (!isFollowed(thread, row)) return false;
   if (!row.push_retry_at) return true;
   const { rows } = await sql<{ due: boolean }>`select now() >= ${row.push_retry_at} as due`.execute(tx.db);
   return rows[0]!.due;
@@ -90,13 +98,20 @@ const isNewer = (thread: ThreadRow, row: PullRequestRow): boolean =>
   thread.latest_source_id !== row.head_source_id &&
   !(row.push_status === 'failed' && thread.latest_source_id === row.pushing_source_id);
 
+const isUpdating = (row: PullRequestRow): boolean => row.branch_update?.status === 'running';
+
 const hasWork = (row: PullRequestRow): boolean =>
-  row.push_status === 'pending' || row.pushing_sha !== null || row.push_take !== null;
+  row.push_status === 'pending' ||
+  row.pushing_sha !== null ||
+  row.push_take !== null ||
+  // Adopted, and not taken over yet.
+  row.head_source_id === null ||
+  isUpdating(row);
 
 /** Takes a step; `over` where no further one follows now. */
-async function act(at: Syncing, step: BranchStep): Promise<'over' | 'further'> {
+async function act(at: Decided): Promise<'over' | 'further'> {
   const { row, thread } = at;
-  switch (step) {
+  switch (at.step) {
     case 'record':
       await changeIn(at, holding(row.pushing_sha!, row.pushing_source_id!));
       return 'further';
@@ -109,7 +124,21 @@ async function act(at: Syncing, step: BranchStep): Promise<'over' | 'further'> {
     case 'fail':
       await changeIn(at, refusedWith('branch_gone', 'The branch is gone.', thread.latest_source_id));
       return 'over';
-    default:
+    case 'takeOver':
+    case 'takeBranch':
+      await takeOver(at).catch((error: unknown) => tooLarge(at, error));
+      return 'further';
+    case 'takeThread':
+      await takeThread(at).catch((error: unknown) => tooLarge(at, error));
+      return 'further';
+    case 'merge':
+      await mergeTheirs(at).catch((error: unknown) => tooLarge(at, error));
+      return 'further';
+    case 'diverge':
+      await diverge(at, { reason: 'rewritten', conflicts: [] });
+      return 'further';
+    case 'wait':
+    case 'rest':
       return 'over';
   }
 }
@@ -119,6 +148,12 @@ async function refused(at: Syncing, error: unknown): Promise<void> {
   if (!(error instanceof PushError) || error.code === 'unavailable') throw error;
   if (error.code === 'moved') return;
   await changeIn(at, refusedWith(error.code, error.message, at.thread.latest_source_id));
+}
+
+/** What no source can hold is not taken over. */
+async function tooLarge(at: Syncing, error: unknown): Promise<void> {
+  if (!(error instanceof RepositoryTooLarge)) throw error;
+  await changeIn(at, refusedWith('repository_too_large', error.message, at.thread.latest_source_id));
 }
 
 const DENIED = 'The source control host refuses the credential, or no installation is left.';
@@ -154,6 +189,12 @@ async function endSync(ctx: Context, job: SyncJob, error: unknown): Promise<void
         ? refusedWith('branch_gone', GONE, latest)
         : refusedWith('access_denied', DENIED, latest);
     const change = !isPending ? {} : fault === 'away' ? delayed(loaded) : refusal(loaded);
-    await changePullRequest(tx, loaded, { ...next, ...change });
+    const changed = await changePullRequest(tx, loaded, { ...next, ...change });
+    if (fault !== 'away' && isUpdating(changed.row))
+      await endUpdate(
+        tx,
+        changed,
+        fault === 'gone' ? failed('repository_gone', GONE) : failed('access_denied', DENIED),
+      );
   });
 }

@@ -34,13 +34,17 @@ export async function changeThread(
     ...(isPublished ? { version: sql<number>`version + 1` } : {}),
   });
   // Previews show the latest source, and pull requests have it.
-  if (row.latest_source_id !== thread.latest_source_id) {
-    tx.wake('control', row.id);
-    if (project.repository_id !== null) await followSource(tx, row.id);
-  }
+  const isMoved = row.latest_source_id !== thread.latest_source_id;
+  if (isMoved) tx.wake('control', row.id);
+  if (project.repository_id !== null && (isMoved || isFreed(thread, row))) await followSource(tx, row.id);
   if (isPublished) {
     const type = publish === 'asDeleted' ? 'thread.deleted' : 'thread.updated';
     appendEvent(tx, { ...scopeOf(project), threadId: row.id }, type, { id: row.id, status: row.status });
   }
   return row;
 }
+
+/** Whether its work has ended: what waits for an idle thread goes on. */
+const isFreed = (before: ThreadRow, now: ThreadRow): boolean =>
+  (before.active_exec_id !== null && now.active_exec_id === null) ||
+  (before.status !== now.status && (now.status === 'ready' || now.status === 'failed'));

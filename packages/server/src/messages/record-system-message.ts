@@ -1,0 +1,19 @@
+import { appendEvent } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
+import { newId } from '../ids.ts';
+import { scopeOf } from '../projects/index.ts';
+import { nextMessageSequence } from '../threads/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
+import { insertSystemMessage } from './store.ts';
+
+/** Saves what the service itself says in a locked thread: `message.persisted`. It starts no run. */
+export async function recordSystemMessage(
+  tx: Tx,
+  { thread, project }: LoadedThread,
+  content: string,
+): Promise<void> {
+  const id = newId('msg');
+  const sequence = await nextMessageSequence(tx, thread.id);
+  await insertSystemMessage(tx, { org_id: thread.org_id, id, thread_id: thread.id, content, sequence });
+  appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'message.persisted', { id, role: 'system' });
+}

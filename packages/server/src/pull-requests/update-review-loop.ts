@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import { requirePermissions } from '../http/authorize.ts';
+import { write } from '../http/operation.ts';
+import { Body, Ok } from '../http/schemas.ts';
+import { scopeOf } from '../projects/index.ts';
+import { isOthers, lockAsked, notOpen } from '../sync/index.ts';
+import { requireOpen } from '../threads/index.ts';
+import { changePullRequest } from './change-pull-request.ts';
+import { enqueueSync } from './enqueue-sync.ts';
+import { loopAfter } from './loop-state.ts';
+import type { LoopChange } from './loop-state.ts';
+import { PullRequest } from './schemas.ts';
+import { pullRequestView } from './view.ts';
+
+export const updateReviewLoop = write({
+  name: 'pullRequests.updateReviewLoop',
+  summary: 'Enable or disable the review loop of a pull request',
+  description:
+    'Enabling takes an open pull request and switches `autoPush` on. With `autoMerge` the loop merges by itself; setting it takes `repo:update` too.',
+  access: { permissions: ['thread:update'] },
+  capability: 'sourceControl',
+  body: Body({ enabled: Type.Optional(Type.Boolean()), autoMerge: Type.Optional(Type.Boolean()) }),
+  responses: { 200: Ok({ pullRequest: PullRequest }) },
+  before: async (call) => requirePermissions(call, call.body.autoMerge === true ? ['repo:update'] : []),
+  async handle(tx, call) {
+    const { enabled, autoMerge } = call.body;
+    const { thread, loaded } = await lockAsked(tx, call);
+    if (enabled === true) {
+      requireOpen(thread.thread, 'allowed');
+      if (loaded.row.state !== 'open') throw notOpen();
+      if (loaded.row.transferred_at !== null) throw isOthers();
+    }
+    const status = loaded.loop?.status ?? null;
+    const change: LoopChange = {
+      ...(enabled === undefined ? {} : loopAfter(status, enabled ? 'enable' : 'switchOff')),
+      ...(autoMerge === undefined ? {} : { auto_merge: autoMerge }),
+    };
+    const changed = await changePullRequest(tx, loaded, enabled === true ? { auto_push: true } : {}, change);
+    if (enabled === true) await enqueueSync(tx, changed.row);
+    return {
+      status: 200,
+      body: { ok: true, pullRequest: pullRequestView(changed) },
+      scope: scopeOf(thread.project),
+    };
+  },
+});

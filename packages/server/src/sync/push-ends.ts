@@ -1,0 +1,26 @@
+import { pushAfter } from '../pull-requests/index.ts';
+import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
+
+/** What a push, or a step without one, leaves. */
+export const ENDED = {
+  push_reason: null,
+  push_conflicts: [],
+  push_error: null,
+  push_attempts: 0,
+  push_retry_at: null,
+  push_take: null,
+  pushing_sha: null,
+  pushing_source_id: null,
+} satisfies PullRequestChange;
+
+/** The branch holds all that the thread has. */
+export const inStep = ({ row }: LoadedPullRequest): PullRequestChange => ({
+  ...ENDED,
+  push_status: pushAfter(row.push_status, 'finish'),
+});
+
+/** The thread has something that the branch is to get. */
+export const toPush = ({ row }: LoadedPullRequest): PullRequestChange => ({
+  ...ENDED,
+  push_status: pushAfter(row.push_status, 'queue'),
+});
