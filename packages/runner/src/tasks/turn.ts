@@ -192,12 +192,13 @@ export class TurnTask extends Task {
       this.#workspace.tree,
       Readable.from(
         [
-          tarOf(
-            evidence.map(({ path, content, encoding }) => ({
+          tarOf([
+            { path: '.headrace-patch.json', content: '{"delete":[]}' },
+            ...evidence.map(({ path, content, encoding }) => ({
               path,
               content: Buffer.from(content, encoding),
             })),
-          ),
+          ]),
         ],
         { objectMode: false },
       ),
