@@ -9,7 +9,7 @@ import type { Credential } from './credentials.ts';
 import { ProviderError } from './provider.ts';
 import { providerOf } from './providers.ts';
 
-export interface GivenCredential {
+interface GivenCredential {
   token?: string;
   app?: { appId: string | number; installationId: string | number; privateKey: string };
 }

@@ -29,7 +29,7 @@ const SYNC_SECONDS = 600;
 const BATCH = 100;
 
 /** What follows a repository's name elsewhere. */
-export type RenameRepository = (db: Tx['db'], repositoryId: string, fullName: string) => Promise<void>;
+type RenameRepository = (db: Tx['db'], repositoryId: string, fullName: string) => Promise<void>;
 
 export async function syncRepositories(
   ctx: Context,

@@ -29,7 +29,7 @@ async function open(): Promise<Subject & { close(): Promise<void> }> {
         id,
         sha,
         name,
-        status: status!,
+        status,
         conclusion: conclusion!,
         app: 'github-actions',
       });

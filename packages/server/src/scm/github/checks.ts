@@ -16,7 +16,7 @@ const MAX_SUMMARY = 10_000;
 const SUCCEEDED = new Set(['success', 'neutral', 'skipped']);
 const RUNNING = new Set(['queued', 'in_progress', 'waiting', 'requested', 'pending', 'stale', 'expected']);
 
-export function stateOfCheck(word: string): ProviderCheck['state'] {
+function stateOfCheck(word: string): ProviderCheck['state'] {
   return SUCCEEDED.has(word) ? 'succeeded' : RUNNING.has(word) ? 'running' : 'failing';
 }
 

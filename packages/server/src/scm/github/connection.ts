@@ -138,7 +138,7 @@ const UNPACED = {
 const isShort = (retryAfter: number, _: unknown, __: unknown, retryCount: number): boolean =>
   retryAfter <= SHORT_WAIT_SECONDS && retryCount === 0;
 
-const isGraphql = ({ url }: RequestOptions): boolean => /\/graphql$/.test(url);
+const isGraphql = ({ url }: RequestOptions): boolean => url.endsWith('/graphql');
 
 function isWrite(options: RequestOptions): boolean {
   if (isGraphql(options)) return /^\s*mutation\b/.test(options.query ?? '');

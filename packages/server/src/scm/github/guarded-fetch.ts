@@ -17,7 +17,7 @@ const MAX_KEPT_TOGETHER = 8 * 1024 * 1024;
 const agents = new Map<boolean, Agent>();
 
 /** Connections of all installations: a name's addresses are judged when it is connected to. */
-export function dispatcherFor(allowPrivate: boolean): Agent {
+function dispatcherFor(allowPrivate: boolean): Agent {
   const known = agents.get(allowPrivate);
   if (known) return known;
   const made = new Agent({ connect: allowPrivate ? { timeout: CONNECT_MS } : publicConnector(CONNECT_MS) });

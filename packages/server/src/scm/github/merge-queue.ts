@@ -4,7 +4,7 @@ import { placeOf } from './ask.ts';
 import type { Connection } from './connection.ts';
 import { faultOf } from './faults.ts';
 
-export const QUEUE = `query($owner: String!, $repo: String!, $number: Int!, $branch: String!) {
+const QUEUE = `query($owner: String!, $repo: String!, $number: Int!, $branch: String!) {
   repository(owner: $owner, name: $repo) {
     mergeQueue(branch: $branch) { id }
     pullRequest(number: $number) { id mergeQueueEntry { id } }

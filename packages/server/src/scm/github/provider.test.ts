@@ -111,7 +111,7 @@ describe('permissions that an App lacks', () => {
   test('for checks or comments leave these unknown', async () => {
     const { number, headSha } = await openPull();
     const { checks: _, pull_requests: __, ...rest } = ALL_PERMISSIONS;
-    github.permissions = rest as typeof ALL_PERMISSIONS;
+    github.permissions = rest;
     const without = by({ app: github.app });
     expect(await provider.listChecks(without, headSha)).toBeNull();
     expect(await provider.listReviewThreads(without, number)).toBeNull();

@@ -26,7 +26,7 @@ interface GithubPull {
   merged_at: string | null;
 }
 
-export function pullRequestOf(at: AtRepository, site: string, found: GithubPull): ProviderPullRequest {
+function pullRequestOf(at: AtRepository, site: string, found: GithubPull): ProviderPullRequest {
   const { repository } = at;
   // The name of a repository may be another one's by now.
   if (String(found.base?.repo?.id) !== repository.external_id)
@@ -152,9 +152,9 @@ async function setDraft(
   if (isDraft !== draft) await connection.octokit.graphql(draft ? TO_DRAFT : READY, { id: nodeId });
 }
 
-export const READY = `mutation($id: ID!) {
+const READY = `mutation($id: ID!) {
   markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } }
 }`;
-export const TO_DRAFT = `mutation($id: ID!) {
+const TO_DRAFT = `mutation($id: ID!) {
   convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { id } }
 }`;

@@ -31,7 +31,7 @@ export const plainText = (text: unknown): string =>
 /** Null for one whose names cannot be names. */
 export function repositoryOf(site: string, found: GithubRepository): ProviderRepository | null {
   const { id, full_name: fullName, default_branch: defaultBranch = 'main' } = found;
-  const [owner, name, ...rest] = String(fullName).split('/');
+  const [owner, name, ...rest] = fullName.split('/');
   if (!Number.isSafeInteger(id) || !isName(owner) || !isName(name) || rest.length > 0) return null;
   if (!isBranchName(defaultBranch)) return null;
   return {
@@ -117,7 +117,7 @@ export const listBranches = (
       .listMatchingRefs({ ...place, ref: `heads/${prefix}` })
       .catch(emptyIs({ data: [] }));
     const page = data
-      .map(({ ref, object }) => ({ name: String(ref).replace(/^refs\/heads\//, ''), commitSha: object.sha }))
+      .map(({ ref, object }) => ({ name: ref.replace(/^refs\/heads\//, ''), commitSha: object.sha }))
       .filter(({ name, commitSha }) => isBranchName(name) && isCommitId(commitSha) && name.startsWith(prefix))
       .toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
       .filter(({ name }) => after === null || Buffer.compare(Buffer.from(name), Buffer.from(after)) > 0)
@@ -167,11 +167,11 @@ export const inspectTree = (at: AtRepository, commitSha: string) =>
     const attributes = entries.find(({ path, type }) => path === '.gitattributes' && type === 'blob');
     return {
       entries: entries.map(({ path, mode, size }) => ({
-        path: Buffer.from(String(path)),
-        mode: String(mode),
+        path: Buffer.from(path),
+        mode,
         byteSize: Number.isSafeInteger(size) ? size! : 0,
       })),
-      truncated: data.truncated === true,
+      truncated: data.truncated,
       usesLfs: attributes ? /\bfilter=lfs\b/.test(await readBlob(octokit, place, attributes.sha)) : false,
     };
   });

@@ -10,7 +10,7 @@ import { plainText } from './repositories.ts';
 const MAX_PAGES = 20;
 const WRITERS = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
-export const THREADS = `query($owner: String!, $repo: String!, $number: Int!, $after: String) {
+const THREADS = `query($owner: String!, $repo: String!, $number: Int!, $after: String) {
   repository(owner: $owner, name: $repo) {
     pullRequest(number: $number) {
       reviewThreads(first: 100, after: $after) {
@@ -28,7 +28,7 @@ export const THREADS = `query($owner: String!, $repo: String!, $number: Int!, $a
     }
   }
 }`;
-export const REPLY = `mutation($id: ID!, $body: String!) {
+const REPLY = `mutation($id: ID!, $body: String!) {
   addPullRequestReviewThreadReply(input: {pullRequestReviewThreadId: $id, body: $body}) { comment { id } }
 }`;
 

@@ -60,7 +60,7 @@ const everyOperation = () =>
     ).operations,
   ).map(operationOf));
 
-export interface Recognized {
+interface Recognized {
   operation: string;
   params: Record<string, string>;
   query: Record<string, unknown>;

@@ -27,7 +27,10 @@ export function answerGraphql(
   if (field === 'addPullRequestReviewThreadReply') return reply(variables, actor, repositories);
   const found = pullById(repositories, variables['id']);
   if (!found)
-    return fault('NOT_FOUND', `Could not resolve to a node with the global id of '${variables['id']}'`);
+    return fault(
+      'NOT_FOUND',
+      `Could not resolve to a node with the global id of '${String(variables['id'])}'`,
+    );
   const { pull } = found;
   if (field === 'enqueuePullRequest') {
     if (variables['head'] !== undefined && variables['head'] !== pull.headSha)
@@ -49,7 +52,10 @@ function readRepository(
   const { owner, repo, number, branch } = variables;
   const repository = repositories.find((one) => one.fullName === `${String(owner)}/${String(repo)}`);
   if (!repository)
-    return fault('NOT_FOUND', `Could not resolve to a Repository with the name '${owner}/${repo}'.`);
+    return fault(
+      'NOT_FOUND',
+      `Could not resolve to a Repository with the name '${String(owner)}/${String(repo)}'.`,
+    );
   const pull = repository.pulls.find((one) => one.number === number);
   if (query.includes('mergeQueue(')) {
     const mergeQueue = repository.queues.has(String(branch)) ? { id: 'MQ_1' } : null;
@@ -58,7 +64,8 @@ function readRepository(
       repository: { mergeQueue, pullRequest: pull && { id: pull.nodeId, mergeQueueEntry: entry } },
     });
   }
-  if (!pull) return fault('NOT_FOUND', `Could not resolve to a PullRequest with the number of ${number}.`);
+  if (!pull)
+    return fault('NOT_FOUND', `Could not resolve to a PullRequest with the number of ${String(number)}.`);
   const begin = variables['after'] === null ? 0 : Number(variables['after']);
   const nodes = pull.threads.slice(begin, begin + 100).map(({ comments, ...thread }) => ({
     ...thread,
@@ -98,7 +105,7 @@ function reply({ id, body }: Variables, actor: Actor, repositories: StandInRepos
   const thread = repositories
     .flatMap(({ pulls }) => pulls.flatMap(({ threads }) => threads))
     .find((one) => one.id === id);
-  if (!thread) return fault('NOT_FOUND', `Could not resolve to a node with the global id of '${id}'`);
+  if (!thread) return fault('NOT_FOUND', `Could not resolve to a node with the global id of '${String(id)}'`);
   const comment = {
     id: `${thread.id}-${thread.comments.length + 1}`,
     author: actor.login,

@@ -44,7 +44,7 @@ export interface StandInThread {
   comments: { id: string; author: string; association: string; body: string; createdAt: string }[];
 }
 
-export interface StandInCheck {
+interface StandInCheck {
   id: number;
   sha: string;
   name: string;

@@ -39,7 +39,7 @@ const pageOf = <T>(all: T[], query: Record<string, unknown>): T[] => {
   return all.slice((Number(query.page ?? 1) - 1) * size, Number(query.page ?? 1) * size);
 };
 
-export const repositoryBody = (origin: string, one: StandInRepository, actor: Actor, isWhole: boolean) => ({
+const repositoryBody = (origin: string, one: StandInRepository, actor: Actor, isWhole: boolean) => ({
   id: one.id,
   node_id: `R_${one.id}`,
   name: one.name,
@@ -193,9 +193,13 @@ async function merge(call: RestCall): Promise<Answer> {
     method === 'rebase'
       ? await repository.rebased(base, pull.headSha)
       : await repository.git(
-          ...['commit-tree', tree, '-p', base],
+          'commit-tree',
+          tree,
+          '-p',
+          base,
           ...(method === 'merge' ? ['-p', pull.headSha] : []),
-          ...['-m', message],
+          '-m',
+          message,
         );
   if (sha === null) return refusal(405, "This branch can't be rebased");
   await repository.git('update-ref', `refs/heads/${pull.baseRef}`, sha);

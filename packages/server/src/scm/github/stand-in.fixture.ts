@@ -31,7 +31,7 @@ export type { StandInRepository } from './stand-in-repository.fixture.ts';
 /** What goes wrong with a request: before it, or after it was done. */
 export type Trouble = '502' | 'cut' | '502 after' | 'cut after';
 
-export interface SeenRequest {
+interface SeenRequest {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];

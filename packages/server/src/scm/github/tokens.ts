@@ -62,7 +62,7 @@ export class Tokens {
       value: made.token,
       // One whose life is shorter than the margin is used until its end.
       renewAt: expiresAt - RENEW_MS > Date.now() ? expiresAt - RENEW_MS : expiresAt,
-      permissions: made.permissions as Record<string, string>,
+      permissions: made.permissions,
     };
     return this.#current;
   }
