@@ -20,6 +20,7 @@ import { commitsBenchmark } from './benchmarks/commits.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
+import { gitHttpBenchmark } from './benchmarks/git-http.ts';
 import { growthBenchmark } from './benchmarks/growth.ts';
 import { idleSandboxesBenchmark } from './benchmarks/idle-sandboxes.ts';
 import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
@@ -61,6 +62,7 @@ const BENCHMARKS: Benchmark[] = [
   appliesBenchmark,
   mergeBenchmark,
   commitsBenchmark,
+  gitHttpBenchmark,
   storageBenchmark,
   publishBenchmark,
   eventLagBenchmark,
