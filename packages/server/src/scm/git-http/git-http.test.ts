@@ -7,7 +7,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newAccount, signedIn, tenant } from '../../accounts/callers.fixture.ts';
-import { PERMISSIONS } from '../../accounts/permissions.ts';
 import { runGit } from '../../git/run-git.ts';
 import { STALE_MS } from '../../git/stale-locks.ts';
 import { startTestServer } from '../../service.fixture.ts';
@@ -142,7 +141,7 @@ describe('fetching', () => {
       [body, 'identity'],
       [gzipSync(body), 'gzip'],
     ] as const) {
-      const answer = await post(repository, FETCH!, bytes, {
+      const answer = await post(repository, FETCH, bytes, {
         'git-protocol': 'version=2',
         'content-encoding': encoding,
       });
@@ -156,7 +155,7 @@ describe('fetching', () => {
   test('a body that is no gzip, of another encoding or another type, or too long is refused', async () => {
     const repository = await newRepository(s, FILES);
     const status = async (body: Buffer, headers: Record<string, string>) =>
-      (await post(repository, FETCH!, body, headers)).status;
+      (await post(repository, FETCH, body, headers)).status;
     expect(await status(Buffer.from('0000'), { 'content-encoding': 'gzip' })).toBe(400);
     expect(await status(Buffer.from('0000'), { 'content-encoding': 'br' })).toBe(415);
     expect(await status(Buffer.from('0000'), { 'content-type': 'application/json' })).toBe(415);
@@ -430,7 +429,7 @@ describe('pushing', () => {
       '../x',
       Buffer.from('refs/heads/\xff', 'latin1'),
     ])
-      expect((await post(repository, PUSH!, await pushBody(copy, ref, tip))).bytes.toString()).not.toMatch(
+      expect((await post(repository, PUSH, await pushBody(copy, ref, tip))).bytes.toString()).not.toMatch(
         /ok (refs|HEAD|\.)/,
       );
     expect(await refsOf(repository)).toEqual(before);
@@ -484,9 +483,9 @@ describe('pushing', () => {
     // git has all that it needs long before the end of this one.
     const whole = await pushBody(copy, 'refs/heads/whole', await copy.commit('whole', FILES));
     const padded = gzipSync(Buffer.concat([whole, Buffer.alloc(MAX_PUSH)]));
-    expect((await post(repository, PUSH!, body)).status).toBe(413);
+    expect((await post(repository, PUSH, body)).status).toBe(413);
     expect((await ask(`${repository.name}.git/${PUSH}`, undefined, chunked)).status).toBe(413);
-    expect((await post(repository, PUSH!, padded, { 'content-encoding': 'gzip' })).status).toBe(413);
+    expect((await post(repository, PUSH, padded, { 'content-encoding': 'gzip' })).status).toBe(413);
     expect([await quarantines(repository), Object.keys(await refsOf(repository))]).toEqual([
       [],
       ['HEAD', 'refs/heads/main'],

@@ -8,7 +8,6 @@ import { audit } from '../../audit/index.ts';
 import type { Actor } from '../../audit/index.ts';
 import { transaction } from '../../db/transaction.ts';
 import type { RepositoryRow } from '../../db/schema.ts';
-import type { Tx } from '../../db/transaction.ts';
 import { isBranchName } from '../../git/ref-names.ts';
 import { awaitUnlocked } from '../../git/stale-locks.ts';
 import { enqueue } from '../../jobs/enqueue.ts';

@@ -20,9 +20,9 @@ test('a copy that is made during pushes and packing is whole, and has what is on
   const first = await commitFiles(from, 'main', [{ path: 'a', content: 'a' }]);
   const input = { input: 'of nobody' };
   const { output } = await runGit(from, ['hash-object', '-w', '--stdin'], input);
-  let isDone = false;
+  const done = new AbortController();
   const writing = (async () => {
-    for (let i = 0; !isDone; i++) {
+    for (let i = 0; !done.signal.aborted; i++) {
       await commitFiles(from, `b${i % 5}`, [{ path: 'a', content: String(i) }]);
       await runGit(from, ['repack', '-q', '-d', ...(i % 2 ? ['-a', '-k'] : [])]);
     }
@@ -37,7 +37,7 @@ test('a copy that is made during pushes and packing is whole, and has what is on
       await runGit(copy, ['cat-file', '-e', output.toString().trim()]);
     }
   } finally {
-    isDone = true;
+    done.abort();
     await writing;
   }
 });
