@@ -15,7 +15,6 @@ export interface Subject {
   /** A commit of these files on a branch, which begins at the default branch; null removes a file. */
   commit(branch: string, files: Record<string, string | null>): Promise<string>;
   tip(branch: string): Promise<string | null>;
-  removeBranch(branch: string): Promise<void>;
   report(
     sha: string,
     check: { name: string; state: 'pending' | 'success' | 'failure'; log?: string },

@@ -15,9 +15,6 @@ async function open(): Promise<Subject & { close(): Promise<void> }> {
     at: atRepository(at, repository),
     commit: (branch, files) => repository.commit(branch, files),
     tip: (branch) => repository.tip(branch),
-    async removeBranch(branch) {
-      await repository.git('update-ref', '-d', `refs/heads/${branch}`);
-    },
     async report(sha, { name, state, log }) {
       const id = ++lastCheck;
       if (name === 'lint') {

@@ -243,24 +243,25 @@ describe('trouble', () => {
 });
 
 describe('merging', () => {
-  test.each([
-    ['Pull Request is still a draft', 'draft'],
-    ['Required status check "ci" is expected.', 'checks'],
-    ['2 of 3 required status checks have not succeeded: 1 expected.', 'checks'],
-    ['At least 1 approving review is required by reviewers with write access.', 'review_required'],
-    ['Waiting on code owner review from acme/core.', 'review_required'],
-    ['Rebase merges are not allowed on this repository.', 'method'],
-    ["This branch can't be rebased", 'method'],
-    ['Merge commits are not allowed on this repository.', 'method'],
-    ['You’re not authorized to push to this branch.', 'protected'],
-    ['Repository rule violations found\n\nCannot update this protected ref.', 'protected'],
-  ])('%s: %s', async (message, reason) => {
+  test('refusals are told apart by what GitHub says', async () => {
     const { number } = await openPull();
-    github.instead = ({ path }) => (path.endsWith('/merge') ? { status: 405, body: { message } } : undefined);
-    expect(await fault(provider.mergePullRequest(at, number, { method: 'merge' }))).toEqual({
-      code: 'merge_refused',
-      reason,
-    });
+    for (const [message, reason] of [
+      ['Pull Request is still a draft', 'draft'],
+      ['Required status check "ci" is expected.', 'checks'],
+      ['2 of 3 required status checks have not succeeded: 1 expected.', 'checks'],
+      ['At least 1 approving review is required by reviewers with write access.', 'review_required'],
+      ['Waiting on code owner review from acme/core.', 'review_required'],
+      ['Rebase merges are not allowed on this repository.', 'method'],
+      ["This branch can't be rebased", 'method'],
+      ['Merge commits are not allowed on this repository.', 'method'],
+      ['You’re not authorized to push to this branch.', 'protected'],
+      ['Repository rule violations found\n\nCannot update this protected ref.', 'protected'],
+    ]) {
+      github.instead = ({ path }) =>
+        path.endsWith('/merge') ? { status: 405, body: { message } } : undefined;
+      const refused = await fault(provider.mergePullRequest(at, number, { method: 'merge' }));
+      expect([message, refused]).toEqual([message, { code: 'merge_refused', reason }]);
+    }
   });
 
   test('where the branch has a queue, it is queued, and seen there', async () => {
@@ -273,25 +274,28 @@ describe('merging', () => {
 });
 
 describe('checks and reviews', () => {
-  test.each([
-    ['completed', 'success', 'succeeded'],
-    ['completed', 'neutral', 'succeeded'],
-    ['completed', 'skipped', 'succeeded'],
-    ['completed', 'failure', 'failing'],
-    ['completed', 'cancelled', 'failing'],
-    ['completed', 'timed_out', 'failing'],
-    ['completed', 'action_required', 'failing'],
-    ['completed', 'startup_failure', 'failing'],
-    ['completed', 'stale', 'running'],
-    ['queued', null, 'running'],
-    ['in_progress', null, 'running'],
-    ['waiting', null, 'running'],
-    ['requested', null, 'running'],
-    ['pending', null, 'running'],
-  ])('a check that is %s, %s: %s', async (status, conclusion, state) => {
+  test('states of checks are three', async () => {
     const sha = (await repository.tip('main'))!;
-    repository.checks = [{ id: 1, sha, name: 'one', status, conclusion }];
-    expect(await provider.listChecks(at, sha)).toMatchObject([{ name: 'one', state }]);
+    for (const [status, conclusion, state] of [
+      ['completed', 'success', 'succeeded'],
+      ['completed', 'neutral', 'succeeded'],
+      ['completed', 'skipped', 'succeeded'],
+      ['completed', 'failure', 'failing'],
+      ['completed', 'cancelled', 'failing'],
+      ['completed', 'timed_out', 'failing'],
+      ['completed', 'action_required', 'failing'],
+      ['completed', 'startup_failure', 'failing'],
+      ['completed', 'stale', 'running'],
+      ['queued', null, 'running'],
+      ['in_progress', null, 'running'],
+      ['waiting', null, 'running'],
+      ['requested', null, 'running'],
+      ['pending', null, 'running'],
+    ] as const) {
+      repository.checks = [{ id: 1, sha, name: 'one', status, conclusion }];
+      const [check] = (await provider.listChecks(at, sha))!;
+      expect([status, conclusion, check?.state]).toEqual([status, conclusion, state]);
+    }
   });
 
   test('a run that GitHub Actions does not have shows its own text as its log', async () => {

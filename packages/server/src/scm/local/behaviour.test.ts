@@ -51,9 +51,6 @@ async function open(): Promise<Subject & { close(): Promise<void> }> {
       return sha;
     },
     tip,
-    async removeBranch(branch) {
-      await runGit(folder, ['update-ref', '-d', `refs/heads/${branch}`]);
-    },
     report: (sha, { name, ...status }) => post(`/commits/${sha}/statuses`, { context: name, ...status }),
     requireCheck: (name) => patch({ requiredChecks: name === null ? [] : [name] }),
     allowMethods: (mergeMethods) => patch({ mergeMethods }),
