@@ -27,6 +27,7 @@ import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
 import { mergeBenchmark } from './benchmarks/merge.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
+import { pullRequestsBenchmark } from './benchmarks/pull-requests.ts';
 import { readsBenchmark } from './benchmarks/reads.ts';
 import { receiptsBenchmark } from './benchmarks/receipts.ts';
 import { repositoryWorkspaceBenchmark } from './benchmarks/repository-workspace.ts';
@@ -63,6 +64,8 @@ const BENCHMARKS: Benchmark[] = [
   mergeBenchmark,
   commitsBenchmark,
   gitHttpBenchmark,
+
+  pullRequestsBenchmark,
   storageBenchmark,
   publishBenchmark,
   eventLagBenchmark,
