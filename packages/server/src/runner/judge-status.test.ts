@@ -28,7 +28,10 @@ test('a runner of another version of the protocol is refused', () => {
   const { protocol: _, ...unversioned } = runner('bubblewrap');
   for (const status of [unversioned, { ...unversioned, protocol: PROTOCOL_VERSION + 1 }]) {
     const { ok, missing } = judgeStatus(status, service('auto'));
-    expect([ok, missing.join()]).toEqual([false, expect.stringMatching(/the one that runs speaks [02]/)]);
+    expect([ok, missing.join()]).toEqual([
+      false,
+      expect.stringMatching(new RegExp(`the one that runs speaks (0|${PROTOCOL_VERSION + 1})`)),
+    ]);
   }
 });
 
