@@ -7,6 +7,7 @@ import { capture, captureChanges } from '../capture/capture.ts';
 import type { CaptureResult, Origin } from '../protocol.ts';
 import { endOf, makeBench, outputOf, scratch } from '../runner.fixture.ts';
 import { tarOf, type TarFile } from '../tar.ts';
+import { Trees } from './trees.ts';
 
 const bench = await makeBench();
 const canOverlay = bench !== undefined && (await bench.workspaces.trees.probe());
@@ -59,6 +60,21 @@ async function sh(workspaceId: string, command: string): Promise<string> {
   expect([endOf(entries).exitCode, outputOf(entries, 'stderr')]).toEqual([0, '']);
   return outputOf(entries);
 }
+
+test.skipIf(!canOverlay)(
+  'a history that was sent is there, although all that may be kept is in use',
+  async () => {
+    const trees = new Trees(bench!.host, { trees: 1, files: 1e6, bytes: 1e9 });
+    const made = [];
+    for (const name of ['one', 'two']) {
+      await trees.keepHistory({ key: `his_${name}`, group: 'prj_1' }, stream(HISTORY));
+      const origin = { keep: { key: `src_${name}`, group: 'prj_1' }, history: `his_${name}` };
+      made.push(await trees.make(name, stream(FILES), origin));
+    }
+    expect(made.map((tree) => tree.over?.history?.key)).toEqual(['his_one', 'his_two']);
+    made.forEach((tree) => trees.remove(tree));
+  },
+);
 
 const BASE = FILES.map(({ path }) => path);
 /** What a capture says, whichever way the tree can be seen. */

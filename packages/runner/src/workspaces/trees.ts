@@ -16,6 +16,8 @@ import type { Over, Tree } from './tree.ts';
 import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './tree-cache.ts';
 
 const TRANSFER_TIMEOUT_MS = 120_000;
+/** How long a history that was sent waits for its workspace. */
+const HISTORY_HELD_MS = TRANSFER_TIMEOUT_MS;
 const LISTING_BYTES = 64 * 1024 ** 2;
 /**
  * GNU tar inside a sandbox: unpacks 10,000 files in a third of the time of writes from here, off the event
@@ -110,7 +112,10 @@ export class Trees {
 
   /** Keeps the `.git` of a commit for the workspaces of a project. Throws `invalid_tar` 400, `no_space` 503. */
   async keepHistory(key: TreeKey, tar: Readable): Promise<void> {
-    this.#histories.release(await this.#withRoom(() => this.#keep(this.#histories, key, tar)));
+    const history = await this.#withRoom(() => this.#keep(this.#histories, key, tar));
+    // The workspace that it was sent for comes in further requests: where all that is kept is in use, it would
+    // be dropped before them.
+    setTimeout(() => this.#histories.release(history), HISTORY_HELD_MS).unref();
   }
 
   /**
