@@ -9,6 +9,7 @@ import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { startGithubStandIn } from './github/stand-in.fixture.ts';
 import type { GithubStandIn } from './github/stand-in.fixture.ts';
 import { insertRepository } from './store.ts';
+import { syncSoon } from './sync-soon.ts';
 
 const SCM = '/api/source-control/scm';
 let s: TestServer;
@@ -435,6 +436,38 @@ describe('webhooks', () => {
     await expect
       .poll(() => org.repositories(), { timeout: 10_000 })
       .toMatchObject([{ fullName: 'acme/added' }]);
+  });
+
+  test('without source control deliveries are refused, and nothing is read unasked', async () => {
+    const org = await open();
+    const { installation, webhookSecret: secret } = expectStatus(await org.connect(), 201).body;
+    await org.synced(installation.id);
+    const url = `${s.base}${SCM}/webhooks/${installation.id}`;
+    const deliver = (given: string) =>
+      github.deliver(url, {
+        secret: given,
+        event: 'installation_repositories',
+        payload: { action: 'added' },
+      });
+    const { db } = s.service.ctx;
+    const take = (without: string[]) =>
+      db.updateTable('organizations').set({ without }).where('id', '=', org.organization.id).execute();
+    await take(['sourceControl']);
+    await github.makeRepository({ name: 'added' });
+    expect((await deliver(secret)).status).toBe(402);
+    expect((await deliver('another secret, as long')).status).toBe(401);
+    await transaction(s.service.ctx, (tx) =>
+      syncSoon(tx, { id: installation.id, org_id: installation.orgId }),
+    );
+    const waiting = () =>
+      sql`select from jobs where payload->>'installationId' = ${installation.id}`.execute(db);
+    await expect.poll(async () => (await waiting()).rows, { timeout: 10_000 }).toEqual([]);
+    const known = () =>
+      sql`select name from repositories where installation_id = ${installation.id}`.execute(db);
+    expect((await known()).rows).toEqual([]);
+    await take([]);
+    expect((await deliver(secret)).status).toBe(202);
+    await expect.poll(async () => (await known()).rows, { timeout: 10_000 }).toEqual([{ name: 'added' }]);
   });
 
   test('401 alike for a wrong signature, none, an unknown and a deleted installation', async () => {

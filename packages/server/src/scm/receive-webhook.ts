@@ -7,6 +7,7 @@ import Type from 'typebox';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { InstallationRow } from '../db/schema.ts';
+import { requireCapability } from '../http/capabilities.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { plain } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
@@ -29,12 +30,13 @@ export const receiveWebhook = plain({
   rawBody: ['application/json', 'application/x-www-form-urlencoded'],
   bodyLimit: MAX_BODY,
   responses: { 202: Ok({ duplicate: Type.Boolean() }) },
-  errors: [401],
+  errors: [401, 402, 501],
   async handle({ ctx, params, headers, bytes }) {
     const installation = await authenticate(ctx, params.installationId!, {
       signature: headers['x-hub-signature-256'],
       bytes,
     });
+    requireCapability(ctx.config, installation, 'sourceControl');
     const deliveryId = headers['x-github-delivery'];
     if (typeof deliveryId !== 'string' || deliveryId === '' || deliveryId.length > MAX_DELIVERY_ID)
       throw invalid({ path: '/headers/x-github-delivery', message: 'is required' });
@@ -65,12 +67,14 @@ async function authenticate(
   ctx: Context,
   id: string,
   { signature, bytes }: { signature: string | string[] | undefined; bytes: Buffer },
-): Promise<InstallationRow> {
+): Promise<InstallationRow & { without: string[] }> {
   const installation = await ctx.db
-    .selectFrom('installations')
-    .selectAll()
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
+    .selectFrom('installations as i')
+    .innerJoin('organizations as o', 'o.id', 'i.org_id')
+    .selectAll('i')
+    .select('o.without')
+    .where('i.id', '=', id)
+    .where('i.deleted_at', 'is', null)
     .executeTakeFirst();
   const secret = installation ? openWebhookSecret(ctx.secretKey, installation) : null;
   // An unknown one is compared with a secret that nobody has.

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import type { InstallationRow, RepositoryRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
+import { mayBegin } from '../http/capabilities.ts';
 import { newId } from '../ids.ts';
 import type { Job } from '../jobs/job.ts';
 import { every } from '../jobs/every.ts';
@@ -42,7 +43,7 @@ export async function syncRepositories(
     .where('id', '=', job.payload.installationId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  if (!installation) return;
+  if (!installation || !(await mayBegin(ctx, installation.org_id, 'sourceControl'))) return;
   const seen: string[] = [];
   try {
     let batch: ProviderRepository[] = [];

@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import type { PullRequestRow, ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
+import { mayBegin } from '../http/capabilities.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { changePullRequest, findPullRequestById, pushAfter } from '../pull-requests/index.ts';
@@ -38,8 +39,10 @@ const REFUSED_SECONDS = 600;
 export async function syncPullRequest(ctx: Context, job: SyncJob): Promise<void> {
   const found = await findPullRequestById(ctx.db, job.payload.pullRequestId);
   if (!found) return;
+  const { row } = found;
+  if (!hasWork(row) && !(await mayBegin(ctx, row.org_id, 'sourceControl'))) return;
   try {
-    const repository = await openRepository(ctx, found.row.repository_id);
+    const repository = await openRepository(ctx, row.repository_id);
     await keepInStep(ctx, job, repository, { isMoved: false });
     const isMoved = await look(ctx, job, repository);
     if (!isMoved) return;

@@ -70,6 +70,33 @@ describe('a push', () => {
     await d.shows(pr.id, { push: CURRENT, headSourceId: (await d.threadNow()).latestSourceId });
   });
 
+  test('begins by itself only for an organization that has source control', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await d.shows(pr.id, { scmSummary: { state: 'open' } });
+    const { db } = s.service.ctx;
+    const take = (without: string[]) => db.updateTable('organizations').set({ without }).execute();
+    const head = await d.git('rev-parse', pr.headRef);
+    await take(['sourceControl']);
+    try {
+      await d.edit({ 'c.txt': '1\n' });
+      const { looked_at: before } = await rowOf(pr.id);
+      await sql`update pull_requests set next_look_at = now() where id = ${pr.id}`.execute(db);
+      await until('its jobs are over', async () => {
+        const { rows } = await sql`
+          select from jobs where payload->>'pullRequestId' = ${pr.id}
+          union all select from pull_requests where id = ${pr.id} and next_look_at <= now()`.execute(db);
+        return rows.length === 0;
+      });
+      expect(await d.git('rev-parse', pr.headRef)).toBe(head);
+      expect(await rowOf(pr.id)).toMatchObject({ looked_at: before, push_status: 'current' });
+    } finally {
+      await take([]);
+    }
+    await sql`update pull_requests set next_look_at = now() where id = ${pr.id}`.execute(db);
+    await d.shows(pr.id, { push: CURRENT, headSourceId: (await d.threadNow()).latestSourceId });
+  });
+
   test('to a branch that is gone fails, and makes no new one', async () => {
     const d = await newBound(s);
     const pr = await d.open();
