@@ -220,6 +220,11 @@ describe('PATCH', () => {
     expect(fieldsOf(await org.call('PATCH', `/installations/${id}`, { name: 'No', token: 'wrong' }))).toEqual(
       [400, ['/token']],
     );
+    expect((await org.call('GET', `/installations/${id}`)).body.installation).toMatchObject({
+      ...named.installation,
+      syncedAt: expect.anything(),
+      updatedAt: expect.anything(),
+    });
     const changed = await org.call('PATCH', `/installations/${id}`, {
       token: github.token,
       webhookSecret: 'x'.repeat(16),

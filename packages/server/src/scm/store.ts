@@ -96,16 +96,17 @@ export async function deleteSourceControlOf(tx: Tx, orgId: string): Promise<void
     .execute();
 }
 
-/** What calls of the provider say of the installation; null: they succeed. */
+/** What calls with this credential say of the installation; null: they succeed. One that was only tried says nothing. */
 export async function noteInstallationState(
   db: Db,
-  id: string,
+  { id, credential_sealed }: Pick<InstallationRow, 'id' | 'credential_sealed'>,
   error: InstallationRow['error'],
 ): Promise<void> {
   await db
     .updateTable('installations')
     .set({ error: error === null ? null : json(error), updated_at: touched })
     .where('id', '=', id)
+    .where('credential_sealed', 'is not distinct from', credential_sealed)
     .where('deleted_at', 'is', null)
     .execute();
 }

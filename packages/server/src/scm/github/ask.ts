@@ -61,7 +61,7 @@ async function noteState(at: AtInstallation, error: ProviderError | null): Promi
   const state = error === null ? null : stateOf(error);
   if (state === undefined || (state?.code ?? null) === (at.installation.error?.code ?? null)) return;
   at.installation.error = state;
-  await noteInstallationState(at.ctx.db, at.installation.id, state).catch((err: unknown) =>
+  await noteInstallationState(at.ctx.db, at.installation, state).catch((err: unknown) =>
     at.ctx.log.warn({ err, installation: at.installation.id }, "an installation's state could not be noted"),
   );
 }
