@@ -96,6 +96,22 @@ describe('a change of a pull request', () => {
   });
 });
 
+test.each(['closed', 'merged'] as const)(
+  'an update from the base ends with a pull request that is %s',
+  async (state) => {
+    const id = await record(ctx, await newThread(s));
+    const update = { baseSha: null, conflicts: [], attempts: 0, sides: null, requestedBy: 'sa_1' };
+    await change(id, {
+      branch_update: { ...update, status: 'running', error: null, conflictResolution: 'agent' },
+    });
+    const { row } = await change(id, { state });
+    expect([row.branch_update!.status, row.branch_update!.error!.code]).toEqual([
+      'failed',
+      'pull_request_not_open',
+    ]);
+  },
+);
+
 test('a thread shows its pull requests, newest first and without their bodies, and the open one as its primary one', async () => {
   const threadId = await newThread(s);
   const none = (await s.call('GET', `/api/threads/${threadId}`)).body.thread;

@@ -50,8 +50,8 @@ export async function recordPullRequest(
 
 /**
  * Changes a locked pull request and its loop. `version` rises, and `pull_request.updated` is published, when
- * its object changes in more than the times of looks. One that is no longer open waits for no push, and its
- * loop is disabled.
+ * its object changes in more than the times of looks. One that is no longer open waits for no push, its update
+ * from the base has failed, and its loop is disabled.
  */
 export async function changePullRequest(
   tx: Tx,
@@ -62,7 +62,7 @@ export async function changePullRequest(
   const isLeft = (change.state ?? 'open') !== 'open' && loaded.row.state === 'open';
   const columns: PullRequestChange = {
     ...change,
-    ...(isLeft ? { push_status: pushAfter(loaded.row.push_status, 'leave'), push_retry_at: null } : {}),
+    ...(isLeft ? left(loaded.row) : {}),
   };
   const loopColumns: LoopChange = isLeft ? loopAfter(loaded.loop?.status ?? null, 'end') : loopChange;
   const isPublished = !isDeepStrictEqual(seen(loaded), seen(changed(loaded, columns, loopColumns)));
@@ -75,6 +75,17 @@ export async function changePullRequest(
   if (isPublished) publish(tx, row);
   return { row, loop };
 }
+
+const NOT_OPEN = { code: 'pull_request_not_open', message: 'The pull request is not open any more.' };
+
+/** What ends with a pull request that is closed or merged. A repair that runs ends by itself, for nothing. */
+const left = ({ push_status: push, branch_update: update }: PullRequestRow): PullRequestChange => ({
+  push_status: pushAfter(push, 'leave'),
+  push_retry_at: null,
+  ...(update?.status === 'running'
+    ? { branch_update: { ...update, status: 'failed', error: NOT_OPEN } }
+    : {}),
+});
 
 function changed(
   { row, loop }: LoadedPullRequest,
