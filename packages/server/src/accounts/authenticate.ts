@@ -31,15 +31,14 @@ function keysOf(headers: IncomingHttpHeaders): string[] {
  * The headers of a git client as another would send them: the password of Basic, whatever its user, is a service
  * key or a session's token. A browser's own cookie does not count there: any page can have it sent.
  */
-function withoutBasic({ cookie: _, ...headers }: IncomingHttpHeaders): IncomingHttpHeaders {
+function withoutBasic(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const encoded = BASIC.exec(headers.authorization ?? '')?.[1];
-  if (encoded === undefined) return headers;
+  if (encoded === undefined) return { ...headers, cookie: undefined };
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const password = text.slice(text.indexOf(':') + 1);
   const cookie = sessionCookieHeader(password);
-  return cookie === undefined
-    ? { ...headers, authorization: `Bearer ${password}` }
-    : { ...headers, authorization: undefined, cookie };
+  const authorization = cookie === undefined ? `Bearer ${password}` : undefined;
+  return { ...headers, authorization, cookie };
 }
 
 const wrongKey = () =>
