@@ -18,8 +18,8 @@ const UNKNOWN_SECONDS = [2, 5, 10, 30];
 type SyncJob = Pick<Job<'pull-request.sync'>, 'fence' | 'payload'>;
 
 /**
- * Reads what the provider says of a pull request and writes it down. Returns whether the branch of an open
- * one is elsewhere than where it was seen last. Throws ProviderError.
+ * Reads what the provider says of a pull request and writes it down. Returns whether it is open again, or the
+ * branch of an open one is elsewhere than where it was seen last. Throws ProviderError.
  */
 export async function look(ctx: Context, job: SyncJob, repository: OpenRepository): Promise<boolean> {
   const { pullRequestId: id } = job.payload;
@@ -41,7 +41,8 @@ export async function look(ctx: Context, job: SyncJob, repository: OpenRepositor
         ...nextLook(ctx, repository, locked.loaded, { pull, isDeleted: !locked.thread }),
       });
     });
-    if (seen) return seen.row.state === 'open' && seen.row.head_sha !== pull.headSha;
+    if (seen)
+      return seen.row.state === 'open' && (before.row.state !== 'open' || seen.row.head_sha !== pull.headSha);
   }
   await transaction(ctx, async (tx) => {
     const now = await findPullRequestById(tx.db, id);
@@ -79,7 +80,7 @@ async function summarize(
   pull: ProviderPullRequest,
 ): Promise<ScmSummary> {
   const { state, draft, mergeable, mergeQueued, number } = pull;
-  const isOwn = state === 'open' && row.transferred_at === null;
+  const isOwn = state !== 'merged' && row.transferred_at === null;
   const [checks, reviews] = await Promise.all([
     provider.listChecks(at, isOwn ? row.head_sha : pull.headSha),
     provider.listReviewThreads(at, number),

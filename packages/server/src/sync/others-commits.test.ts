@@ -84,6 +84,18 @@ describe("others' commits", () => {
     await d.shows(pr.id, { headSha: tip, push: CURRENT });
   });
 
+  test('that came before a pull request was closed are taken over once it is open again', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await d.shows(pr.id, { scmSummary: { state: 'open' } });
+    const tip = await theirs(d, pr, { 'theirs.txt': '1\n' });
+    await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { state: 'closed' }));
+    await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { state: 'open' }));
+    const now = await d.shows(pr.id, { headSha: tip, push: CURRENT });
+    const { latestSourceId } = await d.threadNow();
+    expect([now.headSourceId, latestSourceId === pr.headSourceId]).toEqual([latestSourceId, false]);
+  });
+
   test('are merged with what is unpushed, once, also where a worker dies amid it', async () => {
     const { d, pr, draft, tip } = await apart({ 'ours.txt': 'ours\n' }, { 'theirs.txt': 'theirs\n' });
     vi.spyOn(s.service.ctx.merger, 'merge').mockRejectedValueOnce(new Error('killed'));

@@ -29,8 +29,9 @@ export async function see(
     draft: pull.draft,
     base_ref: pull.baseRef,
     state,
-    // The commit that an open one has for the thread moves by pushes, and as others' commits are taken over.
-    ...(state === 'open' && isOwn ? {} : { head_sha: pull.headSha }),
+    // The commit that the thread's own has moves by pushes, and as others' commits are taken over: a closed
+    // one may be opened again.
+    ...(state !== 'merged' && isOwn ? {} : { head_sha: pull.headSha }),
     ...(isMerged
       ? {
           merge_commit_sha: pull.mergeCommitSha,

@@ -140,6 +140,16 @@ describe('a push', () => {
 });
 
 describe('a look', () => {
+  test('that finds a pull request open again pushes what its thread has', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { state: 'closed' }));
+    const source = await d.edit({ 'c.txt': '1\n' });
+    const there = `/api/source-control/scm/repositories/${d.repositoryId}/pull-requests/${pr.number as number}`;
+    await ok(s.call('PATCH', there, { state: 'open' }));
+    await d.shows(pr.id, { state: 'open', push: CURRENT, headSourceId: source.id });
+  });
+
   test('at what the provider cannot say yet follows after 2, 5, 10 and 30 seconds, then with the polls', async () => {
     const d = await newBound(s);
     const original = localProvider.getPullRequest;
